@@ -122,7 +122,8 @@ def test_replay_prints_one_object_and_writes_a_run_folder(tmp_path: Path) -> Non
     arguments = ("replay", "xfinbench", "--task", "calc", "--mode", "pot", "r.jsonl")
     done = run(*arguments, "--json", "--out", "runs", "--model", "org/m", cwd=tmp_path)
     summary = json.loads(done.stdout)
-    assert (summary["n"], summary["paper"]["acc_em"], summary["execution_rate"]) == (1, 1.0, 1.0)
+    assert summary["n"] == 1
+    assert (summary["paper"]["acc"], summary["robust"]["execution_rate"]) == (1.0, 1.0)
     (samples,) = (tmp_path / "runs" / "org__m").glob("samples_xfinbench_calc_pot_*.jsonl")
     lines = [json.loads(line) for line in samples.read_text().splitlines()]
     assert [(line["filter"], line["answer"], line["acc"]) for line in lines] == [
@@ -133,8 +134,8 @@ def test_replay_prints_one_object_and_writes_a_run_folder(tmp_path: Path) -> Non
     assert [line["resps"] for line in lines] == [[[RESPONSE["model_response"]]]] * 2
     (results,) = (tmp_path / "runs" / "org__m").glob("results_*.json")
     assert json.loads(results.read_text())["results"]["xfinbench_calc_pot"]["acc,paper"] == 1.0
-    assert "paper.acc_em" in run(*arguments, cwd=tmp_path).stdout
-    both = run(*arguments, "r.jsonl", "--json", cwd=tmp_path)
+    assert "paper.acc_err" in run(*arguments, cwd=tmp_path).stdout
+    both = run(*arguments, "r.jsonl", "--json", "--model", "org/m", cwd=tmp_path)
     assert [json.loads(line) for line in both.stdout.splitlines()] == [summary, summary]
 
 

@@ -146,7 +146,7 @@ def test_replay(tmp_path: Path, command: list[str], row: dict[str, Any]) -> None
     assert "reader" not in without
     with serve(copy) as served:
         found = replay("--reader-model", "reader", "--reader-base-url", served.base_url)
-    assert (found["reader"], found["read_by_model"]) == ("reader", 1.0)
+    assert (found["reader"], found["robust"]["read_by_model"]) == ("reader", 1.0)
     runs, rows, problems = report.read([out])
     assert not problems
     judged = {task.judge.get("model", ""): task for one in runs for task in one.tasks}

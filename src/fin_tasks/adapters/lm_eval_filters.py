@@ -12,7 +12,7 @@ from lm_eval.api.registry import register_filter
 from fin_tasks import sandbox
 from fin_tasks.adapters.task_file import rubric_of
 from fin_tasks.answers.types import Reading
-from fin_tasks.benchmarks.scored_task import VARIANTS, ran
+from fin_tasks.benchmarks.scored_task import VARIANTS, with_outcomes
 from fin_tasks.errors import SandboxError
 from fin_tasks.interrupt import on_interrupt
 from fin_tasks.judging.judge import JudgeModel, answer_reader_from, judge_from
@@ -91,7 +91,9 @@ class RunPrograms(Filter):  # type: ignore[misc]
 
     def apply(self, resps: Responses, docs: Docs) -> list[list[sandbox.Ran]]:
         """Return a list for each document. If the sandbox breaks, outcomes are `broken`, and nothing raises."""
-        return ran(self.programs, docs, list(resps), lambda programs: _run_batch(tuple(programs)))
+        return with_outcomes(
+            self.programs, docs, list(resps), lambda programs: _run_batch(tuple(programs))
+        )
 
 
 @functools.lru_cache(maxsize=4)  # both variants of a task often have the same programs

@@ -28,17 +28,6 @@ class SavedRun:
     provenance: Metadata
     metadata: Metadata
 
-    def summary(self) -> dict[str, object]:
-        """Return how many documents were scored, and the totals by variant and metric."""
-        scored = self.scored
-        totals = scored.totals()
-        summary: dict[str, object] = {"task": scored.name}
-        summary["n"] = len(scored.docs)
-        summary["n_all"] = scored.n_all
-        for variant in scored.values:
-            summary[variant] = {name: totals[f"{name},{variant}"] for name in scored.metrics}
-        return summary | scored.reader_facts()
-
 
 def score_responses(task: str, responses: Responses, metadata: Metadata) -> SavedRun:
     """Score the responses to a task's documents, several to a document by their mean.

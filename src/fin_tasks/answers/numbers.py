@@ -31,6 +31,10 @@ class Number:
         step = self.step * abs(reading / self.value)
         return step if math.isfinite(step) else 0.0
 
+    def readings_with_steps(self) -> list[tuple[float, float]]:
+        """Return each reading with its last written place."""
+        return [(reading, self.step_of(reading)) for reading in self.readings]
+
 
 class Mention(NamedTuple):
     """A number and its place in a text, with its sign, currency and unit."""
@@ -158,8 +162,8 @@ def equal_reading(number: Number, truth: float, truth_step: float) -> float | No
         truth: The right value.
         truth_step: The last written place of the truth.
     """
-    for reading in number.readings:
-        if _is_equal(reading, number.step_of(reading), truth, truth_step):
+    for reading, step in number.readings_with_steps():
+        if _is_equal(reading, step, truth, truth_step):
             return reading
     return None
 
@@ -174,7 +178,7 @@ def near_reading(number: Number, truth: float) -> float | None:
 
 def same_number(first: Number, second: Number) -> bool:
     """Return whether two numbers are the same value, one perhaps rounded or in another unit."""
-    equal = [equal_reading(first, value, second.step_of(value)) for value in second.readings]
+    equal = [equal_reading(first, *reading) for reading in second.readings_with_steps()]
     return any(reading is not None for reading in equal)
 
 

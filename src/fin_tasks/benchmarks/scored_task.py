@@ -3,10 +3,10 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from fin_tasks import sandbox
 from fin_tasks.answers.cut_off import mark_reading
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks import benchmark_named, benchmark_of
@@ -17,16 +17,26 @@ from fin_tasks.benchmarks.breakdowns import (
     fields_of,
     summarize,
 )
-from fin_tasks.benchmarks.final_answer import READ_BY_MODEL, RUBRIC
-from fin_tasks.judging.item import Judged
+from fin_tasks.benchmarks.contract import Document
+from fin_tasks.benchmarks.final_answer import RUBRIC
+from fin_tasks.benchmarks.short_answers import text_of
 from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.judging.rubric import load_rubric
 from fin_tasks.judging.step import JudgeStep
-from fin_tasks.stats.averages import Metric, average, standard_error
+from fin_tasks.sandbox import Outcome, Ran
+from fin_tasks.stats.averages import Metric, average_or_none, standard_error
 
 VARIANTS = ("paper", "robust")
 
-RunPrograms = Callable[[Sequence[str | None]], Sequence[sandbox.Outcome]]
+Responses = Sequence[Sequence[str]]
+"""The responses to each document."""
+Programs = Sequence[str | None]
+"""Programs; None where a response has none."""
+RunPrograms = Callable[[Programs], Sequence[Outcome]]
+
+_NO_RESPONSE = Reading(
+    variant="robust", answer=None, reason="the model gave no response", unscored=True
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +44,8 @@ class ScoredTask:
     """Documents and responses of one task with readings and metric values, by variant and document."""
 
     name: str
-    docs: Sequence[Mapping[str, Any]]
-    responses: Sequence[Sequence[str]]
+    docs: Sequence[Document]
+    responses: Responses
     readings: Mapping[str, Sequence[Sequence[Any]]]
     values: Mapping[str, Sequence[Mapping[str, Any]]]
     metrics: Mapping[str, bool | Metric]
@@ -46,16 +56,18 @@ class ScoredTask:
 
     def totals(self) -> dict[str, Any]:
         """Return metrics as lm-eval names them, `acc,paper` and `acc_stderr,paper`; None if nothing is scored."""
-        found: dict[str, Any] = {}
+        totals: dict[str, Any] = {}
         for variant, rows in self.values.items():
             for name, metric in self.metrics.items():
                 column = [row[name] for row in rows]
-                own = metric if isinstance(metric, Metric) else None
-                found[f"{name},{variant}"] = _number(
-                    own.aggregate(column) if own else average(column)
-                )
-                found[f"{name}_stderr,{variant}"] = None if own else _number(standard_error(column))
-        return found
+                total: Any = average_or_none(column)
+                stderr = average_or_none([standard_error(column)])
+                if isinstance(metric, Metric):
+                    total = _number(metric.aggregate(column))
+                    stderr = None
+                totals[f"{name},{variant}"] = total
+                totals[f"{name}_stderr,{variant}"] = stderr
+        return totals
 
     def breakdown_rows(self, variant: str) -> list[Values]:
         """Return the figures of each document that are no metrics, such as those of its parts."""
@@ -79,19 +91,26 @@ class ScoredTask:
             parts[variant] = summarize(benchmark, self.breakdown_rows(variant))
         return parts
 
-    def reader_facts(self) -> dict[str, Any]:
-        """Return which model read answers, and what share of the responses; empty without such a model."""
-        if not self.judge:
-            return {}
-        shares = [row.get(READ_BY_MODEL) for row in self.breakdown_rows("robust")]
-        return {"reader": self.judge["model"], READ_BY_MODEL: _number(average(shares))}
+    def summary(self) -> dict[str, Any]:
+        """Return how many documents were scored, and by variant all metrics and figures of parts."""
+        totals = self.totals()
+        n = len(self.docs)
+        summary: dict[str, Any] = {"task": self.name, "n": n, "n_all": self.n_all or n}
+        for variant, parts in self.breakdowns().items():
+            figures = {name: totals[f"{name},{variant}"] for name in self.metrics}
+            for name, part in parts.items():
+                figures[name] = part["value"]
+            summary[variant] = figures
+        if self.judge:
+            summary["reader"] = self.judge["model"]
+        return summary
 
 
 def score_task(
     benchmark: str,
     name: str,
-    docs: Sequence[Mapping[str, Any]],
-    responses: Sequence[Sequence[str]],
+    docs: Sequence[Document],
+    responses: Responses,
     *,
     options: Mapping[str, Any],
     run_programs: RunPrograms | None = None,
@@ -106,33 +125,32 @@ def score_task(
     """
     scorer: Any = benchmark_named(benchmark).scorer
     metrics = scorer.metrics_of(**options)
-    lost = Reading(
-        variant="robust", answer=None, reason="the model gave no response", unscored=True
-    )
-    readings: dict[str, list[list[Any]]] = {variant: [] for variant in VARIANTS}
-    values: dict[str, list[Mapping[str, Any]]] = {variant: [] for variant in VARIANTS}
-    judge_facts: Mapping[str, Any] = {}
+    readings: dict[str, list[list[Any]]] = {}
+    values: dict[str, list[Mapping[str, Any]]] = {}
     step: JudgeStep | None = None
     if answer_reader is not None:
         step = JudgeStep(scorer.reader_item, load_rubric(RUBRIC), answer_reader)
-        judge_facts = step.facts
     for variant in VARIANTS:
-        given: Sequence[Sequence[Any]] = responses
+        items: Sequence[Sequence[Any]] = responses
         if run_programs is not None:
-            given = ran(partial(scorer.programs, variant=variant), docs, responses, run_programs)
+            programs_of = partial(scorer.programs, variant=variant)
+            items = with_outcomes(programs_of, docs, responses, run_programs)
         if step is not None:
-            given = step.judge_responses(docs, given)
-        for place, (doc, texts) in enumerate(zip(docs, given, strict=True)):
-            if variant == "robust" and place in failed:
-                readings[variant].append([lost])
-                values[variant].append({**dict.fromkeys(metrics), "unscored": 1.0})
-                continue
-            read = []
-            for text in texts:
-                reading = scorer.read(doc, text, variant=variant)
-                read.append(mark_reading(reading, _text_of(text)))
-            readings[variant].append(read)
-            values[variant].append(scorer.metric_values(doc, read))
+            items = step.judge_responses(docs, items)
+        readings[variant] = []
+        values[variant] = []
+        for position, (doc, items_of_doc) in enumerate(zip(docs, items, strict=True)):
+            if variant == "robust" and position in failed:
+                own_readings = [_NO_RESPONSE]
+                own_values = {**dict.fromkeys(metrics), "unscored": 1.0}
+            else:
+                own_readings = []
+                for item in items_of_doc:
+                    reading = scorer.read(doc, item, variant=variant)
+                    own_readings.append(mark_reading(reading, text_of(item)))
+                own_values = scorer.metric_values(doc, own_readings)
+            readings[variant].append(own_readings)
+            values[variant].append(own_values)
     return ScoredTask(
         name=name,
         docs=docs,
@@ -140,15 +158,33 @@ def score_task(
         readings=readings,
         values=values,
         metrics=metrics,
-        judge=judge_facts,
+        judge=step.facts if step else {},
     )
 
 
+def with_outcomes(
+    programs_of: Callable[[Document, str], Programs],
+    docs: Sequence[Document],
+    responses: Responses,
+    run_programs: RunPrograms,
+) -> list[list[Ran]]:
+    """Run the programs of all responses at once, and return each response with the outcomes of its programs."""
+    programs: list[Programs] = []
+    for doc, texts in zip(docs, responses, strict=True):
+        programs += [programs_of(doc, text) for text in texts]
+    outcomes = iter(run_programs(list(chain.from_iterable(programs))))
+    counts = map(len, programs)
+    rows = []
+    for texts in responses:
+        rows.append([Ran(text, tuple(islice(outcomes, next(counts)))) for text in texts])
+    return rows
+
+
 def by_document(
-    pairs: Sequence[tuple[Mapping[str, Any], str]],
-) -> tuple[list[Mapping[str, Any]], list[list[str]]]:
+    pairs: Sequence[tuple[Document, str]],
+) -> tuple[list[Document], list[list[str]]]:
     """Group responses by document. Documents with the same id but different truths are different documents."""
-    docs: dict[tuple[str, str], Mapping[str, Any]] = {}
+    docs: dict[tuple[str, str], Document] = {}
     responses: dict[tuple[str, str], list[str]] = {}
     for doc, response in pairs:
         key = (str(doc["id"]), str(doc["ground_truth"]))
@@ -164,38 +200,13 @@ def model_of(file: Path) -> str:
     return file.stem
 
 
-def texts_of(output: Any) -> list[str | None]:
+def texts_of(output: Any) -> list[Any]:
     """Return the responses in a saved row: a text, a list whose first text counts, or lm-eval's lists of lists."""
-    listed = output if isinstance(output, list) else [output]
-    if listed and isinstance(listed[0], list):
-        return [text for several in listed for text in several] or [None]
-    return listed[:1] or [None]
-
-
-def _text_of(response: str | sandbox.Ran | Judged) -> str:
-    """Return the text of a response, of one whose programs ran, or of one that was judged."""
-    return response if isinstance(response, str) else response.response
-
-
-def ran(
-    programs: Callable[[Mapping[str, Any], str], Sequence[str | None]],
-    docs: Sequence[Mapping[str, Any]],
-    responses: Sequence[Sequence[str]],
-    run_programs: RunPrograms,
-) -> list[list[sandbox.Ran]]:
-    """Run the programs of all responses at once, and return each response with the outcomes of its programs."""
-    nested = [
-        [(text, tuple(programs(doc, text))) for text in texts]
-        for doc, texts in zip(docs, responses, strict=True)
-    ]
-    outcomes = iter(
-        run_programs([program for of_doc in nested for _, several in of_doc for program in several])
-    )
-    return [
-        [sandbox.Ran(text, tuple(next(outcomes) for _ in several)) for text, several in of]
-        for of in nested
-    ]
+    responses = output if isinstance(output, list) else [output]
+    if responses and isinstance(responses[0], list):
+        return list(chain.from_iterable(responses)) or [None]
+    return responses[:1] or [None]
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and value == value else None
+    return average_or_none([value]) if isinstance(value, int | float) else None

@@ -3,10 +3,8 @@
 XFinBench and BizBench share this scorer: the long XFinBench paper reports BizBench with its own.
 """
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
 
 from fin_tasks.answers.numbers import Number, equal_reading, near_reading
 from fin_tasks.answers.programs import extract_program
@@ -14,37 +12,53 @@ from fin_tasks.answers.read import number_of_result, read_choice, read_quantity,
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import final_answer
 from fin_tasks.benchmarks import short_answers_paper as paper
+from fin_tasks.benchmarks.contract import Document
 from fin_tasks.benchmarks.final_answer import AnyExtraction, Kind
 from fin_tasks.judging.item import Item, Judged
-from fin_tasks.sandbox import Outcome, Ran, Status
+from fin_tasks.sandbox import Outcome, Ran, execution_rate
+from fin_tasks.stats.averages import over_responses, rate
 
+Response = str | Ran | Judged
+"""A response, with the outcomes of its programs, or with the replies of a model that read it."""
+Values = dict[str, float | None]
+"""Metrics by name; None if a metric does not apply or the response is unscored."""
 Value = int | float | str
 Truth = tuple[Value, float]
+"""A right answer, and the last written place of a number."""
 
 _FAILED_PROGRAM = 0.0
 """The authors' answer where a program fails."""
+_READERS_OF_AUTHORS: Mapping[Kind, Callable[[str], AnyExtraction]] = {
+    "verdict": paper.marked_verdict,
+    "letter": paper.marked_letter,
+    "number": paper.marked_number,
+}
 
 
-def programs(doc: Mapping[str, Any], response: str, *, variant: str) -> tuple[str | None, ...]:
+def text_of(response: Response) -> str:
+    """Return the text of a response."""
+    return response if isinstance(response, str) else response.response
+
+
+def programs(doc: Document, response: str, *, variant: str) -> tuple[str | None, ...]:
     """Return the program in a response; nothing unless the task asks for programs."""
     if doc["mode"] != "pot":
         return ()
-    if variant == "robust":
-        return (extract_program(response),)
-    return (paper.sandboxed_program(response),)
+    take_program = extract_program if variant == "robust" else paper.sandboxed_program
+    return (take_program(response),)
 
 
 def reader_item(
-    kind: Kind, doc: Mapping[str, Any], response: str, choices: Sequence[str] = ()
+    kind: Kind, doc: Document, response: str, choices: Sequence[str] = ()
 ) -> Item | None:
-    """Return what a model is shown that reads answers; None if the rules read one, or need not look for one."""
+    """Return what a model is shown that reads answers; None if the rules read one."""
     if _extract(kind, response, "robust", choices).answer is not None:
         return None
     return final_answer.item_of(kind, doc, response, choices)
 
 
 def read_answer(
-    kind: Kind, response: str | Ran | Judged, *, variant: str, choices: Sequence[str] = ()
+    kind: Kind, response: Response, *, variant: str, choices: Sequence[str] = ()
 ) -> Reading:
     """Read the answer in a response, or the result of its program once that ran.
 
@@ -54,9 +68,7 @@ def read_answer(
         return _read_result(response.outcomes[0], variant)
     if isinstance(response, Judged) and variant == "robust" and final_answer.was_asked(response):
         return final_answer.read_by_model(kind, response, variant=variant, choices=choices)
-    if not isinstance(response, str):
-        response = response.response
-    extraction = _extract(kind, response, variant, choices)
+    extraction = _extract(kind, text_of(response), variant, choices)
     return Reading(
         variant=variant,
         answer=extraction.answer,
@@ -67,7 +79,7 @@ def read_answer(
 
 def _extract(kind: Kind, response: str, variant: str, choices: Sequence[str]) -> AnyExtraction:
     if variant == "paper":
-        return _read_as_authors(kind, response)
+        return _READERS_OF_AUTHORS[kind](response)
     if kind == "verdict":
         return read_verdict(response)
     if kind == "letter":
@@ -75,40 +87,19 @@ def _extract(kind: Kind, response: str, variant: str, choices: Sequence[str]) ->
     return read_quantity(response)
 
 
-def _read_as_authors(kind: Kind, response: str) -> AnyExtraction:
-    if kind == "verdict":
-        return paper.marked_verdict(response)
-    if kind == "letter":
-        return paper.marked_letter(response)
-    return paper.marked_number(response)
-
-
 def _read_result(outcome: Outcome, variant: str) -> Reading:
-    status = outcome.status.value
+    reading = Reading(variant=variant, answer=None, status=outcome.status.value)
     if not outcome.ran:
-        reading = Reading(
-            variant=variant,
-            answer=None,
-            reason=outcome.detail or status,
-            unscored=outcome.status in (Status.broken, Status.unsupported),
-            status=status,
-        )
-        if variant == "robust" or reading.unscored:
-            return reading
-        return replace(reading, answer=_FAILED_PROGRAM)
-    answer: float | Number | None = outcome.number
-    reason = "no finite number returned"
+        if variant == "paper" and not outcome.is_unscored:
+            reading = replace(reading, answer=_FAILED_PROGRAM)
+        reason = outcome.detail or outcome.status.value
+        return replace(reading, reason=reason, unscored=outcome.is_unscored)
+    answer: float | Number | None = paper.returned_number(outcome)
     if variant == "robust":
         answer = number_of_result(outcome.number, outcome.value)
-    elif outcome.number is None:
-        extraction = paper.returned_text(outcome.value)
-        answer = extraction.answer
-        reason = extraction.reason
-    elif not math.isfinite(outcome.number):
-        answer = None
-    if answer is not None:
-        reason = ""
-    return Reading(variant=variant, answer=answer, reason=reason, status=status)
+    if answer is None:
+        return replace(reading, reason="no finite number returned")
+    return replace(reading, answer=answer)
 
 
 def compare_with(
@@ -118,64 +109,78 @@ def compare_with(
     numeric: bool,
     flaw: str = "",
 ) -> Score:
-    """Compare a reading with the truth, which has a value and a last written place for each way to read it.
+    """Compare a reading with a truth.
 
     Args:
-        truths: The last one is the number without its unit.
+        truths: The truth in each of its units; the last one is the number without its unit.
         reading: What was read in the response.
         numeric: Whether the question asks for a number. Only then `correct_err` is known.
         flaw: Why the file has no usable truth. The answer is then wrong in `paper`, and unscored in `robust`.
     """
     answer = reading.answer
     written = answer.value + 0.0 if isinstance(answer, Number) else answer
-    not_near = False if numeric else None
+    is_right: bool | None = False
+    is_near = False if numeric else None
     reason = reading.reason or "wrong"
     if reading.unscored or (flaw and reading.variant == "robust"):
-        comparison = _Comparison(written, correct=None, near=None)
+        is_right = None
+        is_near = None
         reason = f"unscored: {flaw or reading.reason}"
-    elif answer is None:
-        comparison = _Comparison(None, correct=False, near=not_near)
-    elif flaw:
-        comparison = _Comparison(written, correct=False, near=not_near)
+    elif answer is not None and flaw:
         reason = f"wrong: {flaw}"
     elif isinstance(answer, Number):
-        comparison = _compare_with_care(answer, truths)
-    else:
-        comparison = _compare_as_authors(answer, truths[-1][0], numeric)
-    if comparison.correct:
+        written, is_right, is_near = _fitting_value(answer, truths)
+    elif answer is not None:
+        truth, _ = truths[-1]
+        is_right = answer == truth
+        if numeric:
+            is_near = paper.near_marked(float(answer), float(truth))
+    if is_right:
         reason = "right"
-    elif comparison.near:
+    elif is_near:
         reason = "near, not equal"
     return Score(
-        answer=comparison.answer,
-        correct=comparison.correct,
-        correct_err=comparison.near,
+        answer=written,
+        correct=is_right,
+        correct_err=is_near,
         reason=reason,
         status=reading.status,
     )
 
 
-class _Comparison(NamedTuple):
-    """An answer, and whether it is equal to the truth and near it; None if that is not known."""
-
-    answer: Value | None
-    correct: bool | None
-    near: bool | None
-
-
-def _compare_with_care(number: Number, truths: Sequence[Truth]) -> _Comparison:
-    """Compare a number under each of its units; the answer is the value that fits."""
-    for value, step in truths:
-        equal_value = equal_reading(number, float(value), step)
-        if equal_value is not None:
-            return _Comparison(equal_value, correct=True, near=True)
-    for value, _ in truths:
-        near_value = near_reading(number, float(value))
-        if near_value is not None:
-            return _Comparison(near_value, correct=False, near=True)
-    return _Comparison(number.value + 0.0, correct=False, near=False)
+def _fitting_value(number: Number, truths: Sequence[Truth]) -> tuple[float, bool, bool]:
+    """Return the value of a number that fits a truth, and whether it is equal, and near."""
+    for truth, step in truths:
+        value = equal_reading(number, float(truth), step)
+        if value is not None:
+            return value, True, True
+    for truth, _ in truths:
+        value = near_reading(number, float(truth))
+        if value is not None:
+            return value, False, True
+    return number.value + 0.0, False, False
 
 
-def _compare_as_authors(answer: Value, truth: Value, numeric: bool) -> _Comparison:
-    near = paper.near_marked(float(answer), float(truth)) if numeric else None
-    return _Comparison(answer, correct=answer == truth, near=near)
+def mean_values(
+    names: Iterable[str], scores: Sequence[Score], readings: Sequence[Reading]
+) -> Values:
+    """Return these metrics of a document, each the mean over its responses."""
+    rows = []
+    for score, reading in zip(scores, readings, strict=True):
+        values = _values(score, reading)
+        rows.append({name: values[name] for name in names})
+    return over_responses(rows)
+
+
+def _values(score: Score, reading: Reading) -> Values:
+    is_unscored = score.correct is None
+    # A letter or a verdict is never nearly right.
+    is_near = score.correct if score.correct_err is None else score.correct_err
+    return {
+        "acc": rate(score.correct),
+        "acc_err": rate(is_near),
+        "execution_rate": execution_rate(score.status) if score.status else None,
+        "no_answer": None if is_unscored else float(score.answer is None),
+        "cut_off": float(reading.cut_off),
+        "unscored": float(is_unscored),
+    }

@@ -9,6 +9,7 @@ import re
 
 from fin_tasks.answers.numbers import TOLERANCE
 from fin_tasks.answers.types import Extraction
+from fin_tasks.sandbox import Outcome
 
 MARKER = "Therefore, my answer is"
 """What XFinBench asks a model to write before its answer."""
@@ -110,11 +111,12 @@ def sandboxed_program(response: str) -> str:
     return "\n".join([*imports, program]) + _RETURN_RESULT
 
 
-def returned_text(result: str | None) -> Extraction[float]:
-    """Read a number in what a program returned, if that is a text."""
-    if result is None or not result.startswith(MARKER):
-        return Extraction(answer=None, reason="no finite number returned")
-    return marked_number(result)
+def returned_number(outcome: Outcome) -> float | None:
+    """Return the number that a program returned, or the one in the text that it returned."""
+    if outcome.number is not None:
+        return outcome.number if math.isfinite(outcome.number) else None
+    text = outcome.value or ""
+    return marked_number(text).answer if text.startswith(MARKER) else None
 
 
 def _marked_sentence(response: str) -> str | None:

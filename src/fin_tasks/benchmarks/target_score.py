@@ -5,18 +5,21 @@ or `verdict`, and `target`, a right answer as a response; `choices` are the text
 No paper is repeated, so both variants read in the same way.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from fin_tasks.answers.numbers import Number
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
-from fin_tasks.benchmarks.short_answers import Truth, compare_with, read_answer
+from fin_tasks.benchmarks.contract import Document, directions_of
+from fin_tasks.benchmarks.short_answers import (
+    Truth,
+    Values,
+    compare_with,
+    mean_values,
+    read_answer,
+)
 from fin_tasks.judging.item import Item, Judged
-from fin_tasks.stats.averages import over_responses, rate
-
-Document = Mapping[str, Any]
 
 
 def reader_item(doc: Document, response: str) -> Item | None:
@@ -44,35 +47,21 @@ def compare(doc: Document, reading: Reading) -> Score:
     return compare_with(truths, careful, numeric=kind == "number", flaw=flaw)
 
 
-def _truths_of(doc: Document) -> list[Truth]:
+def _truths_of(doc: Document) -> Sequence[Truth]:
     answer = read(doc, doc["target"], variant="robust").answer
     if answer is None:
         return []
     if isinstance(answer, Number):
-        return [(value, answer.step_of(value)) for value in answer.readings]
+        return answer.readings_with_steps()
     return [(answer, 0.0)]
 
 
 def metrics_of(**_: object) -> dict[str, bool]:
     """Name the metrics, the headline first, and whether more is better."""
-    return {"acc": True, "acc_err": True, "no_answer": False, "cut_off": False, "unscored": False}
+    return directions_of(("acc", "acc_err", "no_answer", "cut_off", "unscored"))
 
 
-def metric_values(doc: Document, readings: Sequence[Reading]) -> dict[str, float | None]:
+def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
     """Return a document's metrics, each the mean over its responses."""
-    return over_responses([_values(doc, reading) for reading in readings])
-
-
-def _values(doc: Document, reading: Reading) -> dict[str, float | None]:
-    score = compare(doc, reading)
-    is_near = score.correct_err
-    if is_near is None:
-        is_near = score.correct  # a letter or a verdict is never nearly right
-    values = {"acc": rate(score.correct), "acc_err": rate(is_near)}
-    if score.correct is not None:
-        values["no_answer"] = float(score.answer is None)
-    else:
-        values["no_answer"] = None
-    values["cut_off"] = float(reading.cut_off)
-    values["unscored"] = float(score.correct is None)
-    return values
+    scores = [compare(doc, reading) for reading in readings]
+    return mean_values(metrics_of(), scores, readings)

@@ -79,7 +79,7 @@ def replay_task(
                 metadata=run.metadata,
             )
             print(f"fin-tasks: wrote {path}", file=sys.stderr)
-        show({"model": model_name, **run.summary()}, as_json=as_json)
+        show({"model": model_name, **run.scored.summary()}, as_json=as_json)
 
 
 @app.command("xfinbench")
@@ -105,7 +105,6 @@ def replay_xfinbench(
     """
     from fin_tasks.benchmarks.scored_task import model_of
     from fin_tasks.benchmarks.xfinbench import VERSION, recording
-    from fin_tasks.benchmarks.xfinbench.saved import split_of
     from fin_tasks.report.recorded import questions_of
 
     reader = _answer_reader(reader_model, reader_base_url, reader_key)
@@ -119,11 +118,11 @@ def replay_xfinbench(
                 run_programs=runner.run if runner else None,
                 answer_reader=None if runner else reader,
             )
-        questions = questions_of(file, split=split_of(scored.docs))
+        questions = questions_of(file, split=recording.split_of(scored.docs))
         facts = {"style": {"mode": mode}, "scorer": VERSION, **questions}
-        _write(out, [scored], model or model_of(file), facts, runner)
-        figures = recording.summary(scored, tier=runner.tier if runner else None)
-        show({**figures, **questions, **scored.reader_facts()}, as_json=as_json)
+        model_name = model or model_of(file)
+        _write(out, [scored], model_name, facts, runner)
+        show({"model": model_name, **questions, **scored.summary()}, as_json=as_json)
 
 
 @app.command("financemath")
@@ -141,14 +140,14 @@ def replay_financemath(
 
     Example: fin-tasks replay financemath --mode cot gpt-4o.json --out results
     """
-    from fin_tasks.benchmarks.financemath.recording import read, summary
+    from fin_tasks.benchmarks.financemath import VERSION, recording
     from fin_tasks.benchmarks.scored_task import by_document, model_of, score_task
     from fin_tasks.report.recorded import questions_of
 
     reader = _answer_reader(reader_model, reader_base_url, reader_key)
     name = "financemath" if mode == "cot" else "financemath_pot"
     for file in files:
-        docs, responses = by_document(read(file, mode=mode))
+        docs, responses = by_document(recording.read(file, mode=mode))
         with _sandbox(mode) as runner:
             scored = score_task(
                 "financemath",
@@ -160,11 +159,10 @@ def replay_financemath(
                 answer_reader=None if runner else reader,
             )
         model_name = model or model_of(file)
-        figures = summary(docs, scored.values, file=str(file), model=model_name)
-        questions = questions_of(file, split=figures["split"])
-        facts = {"mode": mode, "scorer": figures["scorer"], **questions}
+        questions = questions_of(file, split=recording.split_of(docs))
+        facts = {"mode": mode, "scorer": VERSION, **questions}
         _write(out, [scored], model_name, facts, runner)
-        show({**figures, **questions, **scored.reader_facts()}, as_json=as_json)
+        show({"model": model_name, **questions, **scored.summary()}, as_json=as_json)
 
 
 @app.command("dynostock")

@@ -24,6 +24,7 @@ class Status(str, Enum):
     """The runner failed, not the program; the response stays unscored."""
 
 
+_UNSCORED = (Status.broken, Status.unsupported)
 REASONS = ("no_code", "syntax", "exception", "timeout", "memory", "forbidden", "unsupported")
 """Why a program gave no value."""
 
@@ -50,6 +51,11 @@ class Outcome:
         """Whether the program returned a result."""
         return self.status is Status.ok
 
+    @property
+    def is_unscored(self) -> bool:
+        """Whether the sandbox is to blame, not the program."""
+        return self.status in _UNSCORED
+
 
 class Ran(NamedTuple):
     """A response with the outcomes of its programs."""
@@ -60,7 +66,7 @@ class Ran(NamedTuple):
 
 def execution_rate(status: str) -> float | None:
     """Return 1 if a program returned a result, else 0; None if the fault is not the program's."""
-    if status in (Status.broken, Status.unsupported):
+    if status in _UNSCORED:
         return None
     return float(status == Status.ok)
 

@@ -3,17 +3,16 @@
 import ast
 import random
 import re
-from typing import Literal
+from collections.abc import Mapping
 
-ArgumentKind = Literal["list", "share", "count", "amount"]
 Argument = float | list[float]
 
 CALLS_BY_KINDS = 8
-"""Calls with each choice of argument kinds."""
+"""Calls with each choice of kinds of arguments."""
 
 _SEED = "20240308"
 # A parameter with one of these words in its name or type takes this kind; others take an amount.
-_WORDS_BY_KIND: dict[ArgumentKind, str] = {
+_WORDS_BY_KIND: Mapping[str, str] = {
     "list": (
         "list series values flows payments dividends prices returns weights amounts "
         "probabilities rates yields"
@@ -27,18 +26,18 @@ _WORDS_BY_KIND: dict[ArgumentKind, str] = {
         "times count term"
     ),
 }
+# Names mislead: `dividends` may be a list or one number. So there are calls with the likely kinds,
+# with lists in place of amounts, and with amounts in place of lists.
+_REPLACED_KINDS: tuple[Mapping[str, str], ...] = ({}, {"amount": "list"}, {"list": "amount"})
 
 
 def calls_of(stub: ast.FunctionDef) -> list[list[Argument]]:
-    """Return the arguments of all calls, the same in every run.
-
-    Names mislead: `dividends` may be a list or one number. So there are calls with the likely
-    kinds, with lists in place of amounts, and with amounts in place of lists.
-    """
-    likely = _likely_kinds(stub)
-    lists: list[ArgumentKind] = ["list" if kind == "amount" else kind for kind in likely]
-    amounts: list[ArgumentKind] = ["amount" if kind == "list" else kind for kind in likely]
-    choices = dict.fromkeys(tuple(kinds) for kinds in (likely, lists, amounts))
+    """Return the arguments of all calls, the same in every run."""
+    likely_kinds = _likely_kinds(stub)
+    choices: dict[tuple[str, ...], None] = {}
+    for replaced in _REPLACED_KINDS:
+        kinds = tuple(replaced.get(kind, kind) for kind in likely_kinds)
+        choices[kinds] = None
     calls = []
     for index, kinds in enumerate(choices):
         source = random.Random(f"{_SEED}:{stub.name}:{index}")  # noqa: S311 - nothing is secret
@@ -47,7 +46,7 @@ def calls_of(stub: ast.FunctionDef) -> list[list[Argument]]:
     return calls
 
 
-def _likely_kinds(stub: ast.FunctionDef) -> list[ArgumentKind]:
+def _likely_kinds(stub: ast.FunctionDef) -> list[str]:
     parameters = [*stub.args.posonlyargs, *stub.args.args]
     defaults = dict(zip(reversed(parameters), reversed(stub.args.defaults), strict=False))
     kinds = []
@@ -56,18 +55,19 @@ def _likely_kinds(stub: ast.FunctionDef) -> list[ArgumentKind]:
         if isinstance(default, str):
             break  # no text can be made up: the defaults hold from here on
         description = f"{ast.unparse(parameter)} {type(default).__name__}"
-        kinds.append(_kind_of(set(re.findall("[a-z]+", description.lower()))))
+        words = re.findall("[a-z]+", description.lower())
+        kinds.append(_kind_of(words))
     return kinds
 
 
-def _kind_of(words: set[str]) -> ArgumentKind:
+def _kind_of(words: list[str]) -> str:
     for kind, typical_words in _WORDS_BY_KIND.items():
-        if words & set(typical_words.split()):
+        if not set(typical_words.split()).isdisjoint(words):
             return kind
     return "amount"
 
 
-def _draw(kind: ArgumentKind, source: random.Random) -> Argument:
+def _draw(kind: str, source: random.Random) -> Argument:
     if kind == "list":
         return [round(source.uniform(10.0, 1000.0), 2) for _ in range(4)]
     if kind == "share":

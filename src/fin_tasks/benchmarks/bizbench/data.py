@@ -1,11 +1,12 @@
 """BizBench's rows as documents of lm-eval."""
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any
+from typing import Any, TypedDict
+
+import pandas as pd
 
 from fin_tasks.benchmarks.bizbench import VERSION, prompts
 from fin_tasks.benchmarks.bizbench.formulas import reference_of
@@ -35,6 +36,23 @@ PARTS = (
 _SAMPLE = Path(__file__).with_name("sample")
 _COLUMNS = ["question", "answer", "task", "context", "options", "program"]
 _OPTIONS = ("split", "source", "data_dir", "data_revision", *SAMPLE_OPTIONS, *READER_OPTIONS)
+_PAPER_ROWS = 500
+# Of the paper's 500 rows 141 have choices. That number alone fits all figures of its Table 3.
+_SHARE_OF_CHOICES = 141 / 500
+
+
+class Row(TypedDict):
+    """A row of the file."""
+
+    id: str
+    part: str
+    """Empty if it is none of ours."""
+    kind: prompts.Kind
+    question: str
+    answer: str
+    context: str
+    options: list[str]
+    program: str
 
 
 def load(
@@ -57,88 +75,115 @@ def load(
     `source`, `data_dir` and `data_revision` are those of `data.locate.locate`; `unknown` are the model's arguments.
     """
     refuse_typos("bizbench", unknown, _OPTIONS)
-    there = "test" if source == "sample" else split
-    names = f"data/{there}-*.parquet|*{there}*.parquet|{there}.jsonl"
-    place: dict[str, Any] = {
-        "source": source,
-        "data_dir": data_dir,
-        "revision": data_revision,
-        "sample": _SAMPLE,
-    }
-    files = locate("bizbench", [names], settings=Settings.from_environ(), **place)
-    rows, left_out = _read(
-        list(files.files.values()), "sample" if files.origin == "sample" else split
+    file_split = "test" if source == "sample" else split
+    files = locate(
+        "bizbench",
+        [f"data/{file_split}-*.parquet|*{file_split}*.parquet|{file_split}.jsonl"],
+        source=source,
+        data_dir=data_dir,
+        revision=data_revision,
+        sample=_SAMPLE,
+        settings=Settings.from_environ(),
     )
-    n = 500 if sample_n is None and part in PAPER_PARTS else sample_n
-    chosen, drawn = [row for row in rows if row["part"] == part], n
-    if part in PAPER_PARTS and type(n) is int:
-        choices = [row for row in rows if row["kind"] == "choice"]
-        numbers = [
-            row
-            for row in rows
-            if row["kind"] == "number" and row["part"] in PAPER_PARTS["paper_quantity"]
-        ]
-        # Of the paper's 500 rows 141 have choices, as that number alone fits all figures of its Table 3.
-        n_choices = min(len(choices), max(round(n * 141 / 500), n - len(numbers)))
-        chosen, drawn = (choices, n_choices) if part == "paper_choice" else (numbers, n - n_choices)
-    chosen = draw_rows("bizbench", chosen, drawn, sample_seed, lambda row: str(row["id"]))
-    if not chosen:
-        found = ", ".join(sorted({row["part"] for row in rows})) or "none"
-        raise DataError(
-            f"bizbench {part}: expected rows in {', '.join(files.files)}, got none (parts: {found})."
-        )
-    docs = [_doc(row, part, mode) for row in chosen]
-    facts = {
-        **{
-            "scorer": VERSION,
-            "split": split,
-            "part": part,
-            "mode": mode,
-            "data": files.provenance(),
-        },
-        "prompts": {
-            "set": "house",
-            "sha256": prompts.sha256(),
-        },  # the authors publish no prompts with the data
-        **sample_facts(n, sample_seed),
-        "left_out": left_out,
-    }
-    return {split: dataset_of(docs, facts)}
-
-
-def _read(paths: Sequence[Path], prefix: str) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
-    import pandas
-
-    readers = {".jsonl": partial(pandas.read_json, lines=True, dtype=False)}
-    try:
-        table = pandas.concat(
-            readers.get(path.suffix, pandas.read_parquet)(path) for path in paths
-        )[_COLUMNS]
-    except (OSError, ValueError, KeyError) as error:
-        wanted = f"Parquet or JSON lines with the columns {', '.join(_COLUMNS)}"
-        raise DataError(
-            f"{paths[0]}: expected {wanted}, got {error}. Fetch the file again."
-        ) from error
-    rows: list[dict[str, Any]] = []
+    prefix = "sample" if files.origin == "sample" else split
+    rows = []
     left_out: dict[str, list[str]] = {}
-    for place, cells in enumerate(table.to_dict("records")):
-        options = cells.pop("options")
-        row: dict[str, Any] = {
-            name: "" if pandas.isna(cell) else str(cell) for name, cell in cells.items()
-        }
-        name = re.sub(r"qae(xtract\w*)?$", "qa", re.sub(r"[\W_]", "", row["task"]).lower())
-        part = next((part for part in PARTS if part.removesuffix("_e") == name), "")
-        row |= {"id": f"{prefix}_{place}", "part": part}
-        row["options"] = (
-            [] if options is None or isinstance(options, float | str) else [*map(str, options)]
-        )
-        chooses = part in PAPER_PARTS["paper_choice"] and len(row["options"]) > 1
-        row["kind"] = "choice" if chooses else "code" if part == "formulaeval" else "number"
-        if part and row["question"].strip():
+    for row in _read(list(files.files.values()), prefix):
+        if row["part"] and row["question"].strip():
             rows.append(row)
         else:
-            left_out.setdefault("empty-question" if part else "unknown-task", []).append(row["id"])
-    return rows, left_out
+            flaw = "empty-question" if row["part"] else "unknown-task"
+            left_out.setdefault(flaw, []).append(row["id"])
+    if part in PAPER_PARTS and sample_n is None:
+        sample_n = _PAPER_ROWS
+    candidates, n_rows = _candidates(rows, part, sample_n)
+    drawn = draw_rows("bizbench", candidates, n_rows, sample_seed, lambda row: row["id"])
+    if not drawn:
+        parts = ", ".join(sorted({row["part"] for row in rows})) or "none"
+        raise DataError(
+            f"bizbench {part}: expected rows in {', '.join(files.files)}, got none (parts: {parts})."
+        )
+    facts = {
+        "scorer": VERSION,
+        "split": split,
+        "part": part,
+        "mode": mode,
+        "data": files.provenance(),
+        # The authors publish no prompts with the data.
+        "prompts": {"set": "house", "sha256": prompts.sha256()},
+        **sample_facts(sample_n, sample_seed),
+        "left_out": left_out,
+    }
+    return {split: dataset_of([_document(row, part, mode) for row in drawn], facts)}
+
+
+def _candidates(rows: Iterable[Row], part: str, n: int | None) -> tuple[list[Row], int | None]:
+    """Return the rows that a task draws from, and how many it draws: of n rows, if two tasks share them."""
+    if part not in PAPER_PARTS:
+        return [row for row in rows if row["part"] == part], n
+    choices = []
+    numbers = []
+    for row in rows:
+        if row["kind"] == "choice":
+            choices.append(row)
+        elif row["kind"] == "number" and row["part"] in PAPER_PARTS["paper_quantity"]:
+            numbers.append(row)
+    if type(n) is not int:
+        return choices, n  # `draw_rows` refuses it
+    n_choices = max(round(n * _SHARE_OF_CHOICES), n - len(numbers))
+    n_choices = min(len(choices), n_choices)
+    return (choices, n_choices) if part == "paper_choice" else (numbers, n - n_choices)
+
+
+def _read(paths: Sequence[Path], prefix: str) -> list[Row]:
+    try:
+        table = pd.concat(map(_read_table, paths))
+        texts = table[_COLUMNS].drop(columns="options").fillna("").astype(str)
+    except (OSError, ValueError, KeyError) as error:
+        expected = f"Parquet or JSON lines with the columns {', '.join(_COLUMNS)}"
+        raise DataError(
+            f"{paths[0]}: expected {expected}, got {error}. Fetch the file again."
+        ) from error
+    rows = []
+    records = zip(texts.to_dict("records"), table["options"], strict=True)
+    for position, (cells, options) in enumerate(records):
+        part = _part_named(cells["task"])
+        is_missing = isinstance(options, float | str | None)  # NaN is a float
+        texts_of_options = [] if is_missing else list(map(str, options))
+        row: Row = {
+            "id": f"{prefix}_{position}",
+            "part": part,
+            "kind": _kind_of(part, texts_of_options),
+            "question": cells["question"],
+            "answer": cells["answer"],
+            "context": cells["context"],
+            "options": texts_of_options,
+            "program": cells["program"],
+        }
+        rows.append(row)
+    return rows
+
+
+def _read_table(path: Path) -> pd.DataFrame:
+    if path.suffix == ".jsonl":
+        return pd.read_json(path, lines=True, dtype=False)
+    return pd.read_parquet(path)
+
+
+def _part_named(task: str) -> str:
+    """Return a part by its name in the file, such as `TAT-QA (Extract)`; empty if it is none of ours."""
+    letters = re.sub(r"[\W_]", "", task).lower()
+    name = re.sub(r"qae(xtract\w*)?$", "qa", letters)
+    for part in PARTS:
+        if part.removesuffix("_e") == name:
+            return part
+    return ""
+
+
+def _kind_of(part: str, options: Sequence[str]) -> prompts.Kind:
+    if part in PAPER_PARTS["paper_choice"] and len(options) > 1:
+        return "choice"
+    return "code" if part == "formulaeval" else "number"
 
 
 def _mode_of(kind: prompts.Kind, task_mode: prompts.Mode) -> prompts.Mode:
@@ -150,33 +195,51 @@ def _mode_of(kind: prompts.Kind, task_mode: prompts.Mode) -> prompts.Mode:
     return task_mode
 
 
-def _doc(row: Mapping[str, Any], subset: str, task_mode: prompts.Mode) -> dict[str, Any]:
-    kind, question, answer, options = row["kind"], row["question"], row["answer"], row["options"]
+def _document(row: Row, subset: str, task_mode: prompts.Mode) -> dict[str, Any]:
+    kind = row["kind"]
     mode = _mode_of(kind, task_mode)
-    letter = ""
-    if kind == "choice":  # the answer is an option's text, letter or index
-        names = [*options, *ascii_uppercase[: len(options)], *map(str, range(len(options)))]
-        texts = [" ".join(text.split()).casefold() for text in (*names, answer)]
-        place = texts.index(texts[-1])
-        letter = ascii_uppercase[place % len(options)] if place < len(names) else ""
-    program = reference_of(question, (row["program"], answer)) if kind == "code" else ""
-    return {
-        **{
-            "id": row["id"],
-            "part": row["part"],
-            "subset": subset,
-            "kind": kind,
-            "mode": mode,
-            "task_mode": task_mode,
-        },
-        **{
-            "ground_truth": answer,
-            "letter": letter,
-            "options": options if kind == "choice" else [],
-        },
-        **{"stub": question if kind == "code" else "", "program": program},
-        "target": prompts.target_of(
-            kind, mode, answer=answer, letter=letter, program=program or row["program"]
-        ),
-        **prompts.fill(kind, mode, question=question, context=row["context"], options=options),
+    doc: dict[str, Any] = {
+        "id": row["id"],
+        "part": row["part"],
+        "subset": subset,
+        "kind": kind,
+        "mode": mode,
+        "task_mode": task_mode,
+        "ground_truth": row["answer"],
+        "letter": "",
+        "options": [],
+        "stub": "",
+        "program": "",
     }
+    if kind == "choice":
+        doc["letter"] = _letter_of(row["answer"], row["options"])
+        doc["options"] = row["options"]
+    if kind == "code":
+        doc["stub"] = row["question"]
+        doc["program"] = reference_of(row["question"], (row["program"], row["answer"]))
+    program = doc["program"] or row["program"]
+    doc["target"] = prompts.target_of(
+        kind, mode, answer=row["answer"], letter=doc["letter"], program=program
+    )
+    prompt = prompts.fill(
+        kind,
+        mode,
+        question=row["question"],
+        context=row["context"],
+        options=row["options"],
+    )
+    return doc | prompt
+
+
+def _letter_of(answer: str, options: Sequence[str]) -> str:
+    """Return the letter of the right option, which the file gives by its text, letter or number."""
+    n_options = len(options)
+    names = [*options, *ascii_uppercase[:n_options], *map(str, range(n_options))]
+    plain_names = list(map(_plain, names))
+    if _plain(answer) not in plain_names:
+        return ""
+    return ascii_uppercase[plain_names.index(_plain(answer)) % n_options]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()

@@ -7,9 +7,9 @@ import ast
 import math
 import re
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -17,6 +17,7 @@ from fin_tasks.answers.programs import extract_function
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks.bizbench.arguments import CALLS_BY_KINDS, calls_of
+from fin_tasks.benchmarks.contract import Document
 from fin_tasks.sandbox import Outcome, Status
 
 _MAX_CODE = 20_000  # characters
@@ -85,18 +86,14 @@ def reference_of(question: str, texts: Sequence[str]) -> str:
     return ""
 
 
-def programs(doc: Mapping[str, Any], response: str) -> tuple[str | None, ...]:
+def programs(doc: Document, response: str) -> tuple[str | None, ...]:
     """Return two programs, None for a missing one: the model's function and the reference, on the same calls."""
     stub = stub_of(doc["stub"]) or stub_of(doc["program"])
     if stub is None:
         return (None, None)
     harness = _HARNESS.format(name=stub.name, calls=repr(calls_of(stub)))
-    model_code = _finished(stub, response)
-    reference_code = doc["program"]
-    return (
-        model_code + harness if model_code else None,
-        reference_code + harness if reference_code else None,
-    )
+    codes = (_finished(stub, response), doc["program"])
+    return tuple(code + harness if code else None for code in codes)
 
 
 def read(outcomes: Sequence[Outcome], *, variant: str) -> FormulaReading:
@@ -105,56 +102,38 @@ def read(outcomes: Sequence[Outcome], *, variant: str) -> FormulaReading:
     Calls on which the reference fails do not count; without any other call the response is unscored.
     """
     model, reference = outcomes
-    status = model.status.value
-    reference_results = _results_of(reference)
-    calls = _usable_calls(reference_results)
+    reading = FormulaReading(variant=variant, answer=None, status=model.status.value)
+    expected_results = _results_of(reference)
+    calls = _usable_calls(expected_results)
     if not calls:
         reason = f"the reference gives no results. {reference.detail}".strip()
-        return FormulaReading(
-            variant=variant, answer=None, reason=reason, unscored=True, status=status
-        )
+        return replace(reading, reason=reason, unscored=True)
     if not model.ran:
-        return FormulaReading(
-            variant=variant,
-            answer=None,
-            reason=model.detail or status,
-            unscored=model.status in (Status.broken, Status.unsupported),
-            status=status,
-        )
-    model_results = _results_of(model)
-    if len(model_results) != len(reference_results):
-        model_results = [[] for _ in reference_results]
-    results = [model_results[call] for call in calls]
-    if all(isinstance(result, str) for result in results):
-        return FormulaReading(
-            variant=variant,
-            answer=None,
-            reason=str(results[0])[:_MAX_ERROR],
-            status=Status.exception.value,
-        )
-    n_agreeing = sum(_agree(model_results[call], reference_results[call]) for call in calls)
-    return FormulaReading(
-        variant=variant,
+        reason = model.detail or model.status.value
+        return replace(reading, reason=reason, unscored=model.is_unscored)
+    results = _results_of(model)
+    if len(results) != len(expected_results):
+        results = [[] for _ in expected_results]
+    errors = [results[call] for call in calls if isinstance(results[call], str)]
+    if len(errors) == len(calls):
+        reason = str(errors[0])[:_MAX_ERROR]
+        return replace(reading, reason=reason, status=Status.exception.value)
+    n_agreeing = sum(_agree(results[call], expected_results[call]) for call in calls)
+    return replace(
+        reading,
         answer=f"{n_agreeing}/{len(calls)}",
-        status=status,
         n_agreeing=n_agreeing,
         n_calls=len(calls),
     )
 
 
-def _usable_calls(reference_results: Sequence[CallResult]) -> list[int]:
-    # Of each choice of argument kinds, the calls on which the reference works; the best choice counts.
-    best: list[int] = []
-    for start in range(0, len(reference_results), CALLS_BY_KINDS):
-        calls = range(start, min(start + CALLS_BY_KINDS, len(reference_results)))
-        usable = [call for call in calls if _is_numbers(reference_results[call])]
-        if len(usable) > len(best):
-            best = usable
-    return best
-
-
-def _is_numbers(result: CallResult) -> bool:
-    return isinstance(result, list) and bool(result)
+def _usable_calls(expected_results: Sequence[CallResult]) -> list[int]:
+    # The reference works with one choice of kinds of arguments; the one with most results counts.
+    calls_by_choice: dict[int, list[int]] = {}
+    for call, result in enumerate(expected_results):
+        if result and isinstance(result, list):
+            calls_by_choice.setdefault(call // CALLS_BY_KINDS, []).append(call)
+    return max(calls_by_choice.values(), key=len, default=[])
 
 
 def _finished(stub: ast.FunctionDef, response: str) -> str | None:
@@ -169,8 +148,7 @@ def _finished(stub: ast.FunctionDef, response: str) -> str | None:
     codes = [code for code in candidates if code]
     if not codes:
         return None
-    valid = [code for code in codes if _parse(code)]
-    code = valid[0] if valid else codes[0]
+    code = next(filter(_parse, codes), codes[0])
     imports = [line for use, line in _IMPORT_BY_USE.items() if use in code]
     return "\n".join([*imports, code])
 
@@ -207,11 +185,11 @@ def _results_of(outcome: Outcome) -> list[CallResult]:
         return []
 
 
-def _agree(result: CallResult, reference: CallResult) -> bool:
-    if isinstance(result, str) or isinstance(reference, str) or len(result) != len(reference):
+def _agree(result: CallResult, expected: CallResult) -> bool:
+    if isinstance(result, str) or len(result) != len(expected):
         return False
-    pairs = zip(result, reference, strict=True)
-    return all(math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-12) for a, b in pairs)
+    is_close = partial(math.isclose, rel_tol=1e-6, abs_tol=1e-12)
+    return all(map(is_close, result, expected))
 
 
 def _parse(code: str) -> ast.Module | None:

@@ -13,60 +13,67 @@ from fin_tasks.answers.read import read_quantity
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
 from fin_tasks.benchmarks.bizbench import formulas
-from fin_tasks.benchmarks.contract import ReadingFields, directions_of
+from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
 from fin_tasks.benchmarks.final_answer import Kind
-from fin_tasks.benchmarks.short_answers import compare_with, read_answer
+from fin_tasks.benchmarks.short_answers import (
+    Response,
+    Values,
+    compare_with,
+    mean_values,
+    read_answer,
+)
 from fin_tasks.benchmarks.short_answers_paper import MARKER
-from fin_tasks.judging.item import Item, Judged
-from fin_tasks.sandbox import Ran, execution_rate
-from fin_tasks.stats.averages import over_responses, rate
-
-Values = dict[str, float | None]
+from fin_tasks.judging.item import Item
+from fin_tasks.sandbox import Ran
 
 PAPER_PARTS: Mapping[str, Sequence[str]] = {
     "paper_choice": ("finknow", "formulaeval"),
     "paper_quantity": ("fincode", "codefinqa", "codetatqa", "convfinqa_e", "tatqa_e"),
 }
 """Columns of the long XFinBench paper, and the parts of BizBench their rows come from."""
+_KINDS: Mapping[str, Kind] = {"choice": "letter", "number": "number", "code": "number"}
 _ACCOUNTING = re.compile(r"\(\s*([^\w()]*[\d.,]+\s*%?)\s*\)")
+_LONGEST_TRUTH = 80  # characters
 
 
 @lru_cache(maxsize=8192)
 def number_truth(text: str) -> Number | None:
     """Read an answer of the file such as `(5.2)` or `$ 4.5 million`; None if it is not one number."""
-    text = _ACCOUNTING.sub(r"-\1", text.strip().strip("[]'\"").strip())
-    return read_quantity(f"{MARKER} [{text}].").answer if len(text) <= 80 else None
+    bare = text.strip().strip("[]'\"").strip()
+    signed = _ACCOUNTING.sub(r"-\1", bare)
+    if len(signed) > _LONGEST_TRUTH:
+        return None
+    return read_quantity(f"{MARKER} [{signed}].").answer
 
 
-def programs(doc: Mapping[str, Any], response: str, *, variant: str) -> tuple[str | None, ...]:
+def programs(doc: Document, response: str, *, variant: str) -> tuple[str | None, ...]:
     """Return the program in a response, or a function and its reference; nothing for a row without programs."""
     if doc["kind"] == "code":
         return formulas.programs(doc, response)
     return short_answers.programs(doc, response, variant=variant)
 
 
-def reader_item(doc: Mapping[str, Any], response: str) -> Item | None:
+def reader_item(doc: Document, response: str) -> Item | None:
     """Return what a model is shown that reads answers; None if the rules read one."""
     if doc["kind"] == "code":
         return None
-    return short_answers.reader_item(_kind_of(doc), doc, response, doc["options"])
+    return short_answers.reader_item(_KINDS[doc["kind"]], doc, response, doc["options"])
 
 
-def read(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) -> Reading:
+def read(doc: Document, response: Response, *, variant: str) -> Reading:
     """Read the answer in a response, in a model's copy of it, or the results of its programs once they ran."""
     if doc["kind"] == "code" and isinstance(response, Ran):
         return formulas.read(response.outcomes, variant=variant)
-    return read_answer(_kind_of(doc), response, variant=variant, choices=doc["options"])
+    return read_answer(_KINDS[doc["kind"]], response, variant=variant, choices=doc["options"])
 
 
-def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
+def compare(doc: Document, reading: Reading) -> Score:
     """Compare a reading with the truth. An unusable truth is wrong in `paper` and unscored in `robust`."""
     if doc["kind"] == "number":
         truth = number_truth(doc["ground_truth"])
-        truths = [(value, truth.step_of(value)) for value in truth.readings] if truth else []
-        return compare_with(
-            truths, reading, numeric=True, flaw="" if truths else "the truth is not one number"
-        )
+        if truth is None:
+            return compare_with([], reading, numeric=True, flaw="the truth is not one number")
+        return compare_with(truth.readings_with_steps(), reading, numeric=True)
     right = doc["letter"]
     if doc["kind"] == "code":
         n_calls = reading.n_calls if isinstance(reading, formulas.FormulaReading) else 0
@@ -75,13 +82,10 @@ def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
     return compare_with([(right, 0.0)], reading, numeric=False, flaw=flaw)
 
 
-def _kind_of(doc: Mapping[str, Any]) -> Kind:
-    return "letter" if doc["kind"] == "choice" else "number"
-
-
-def score(doc: Mapping[str, Any], response: str | Ran | Judged, *, variant: str) -> Score:
+def score(doc: Document, response: Response, *, variant: str) -> Score:
     """Score a response, or the results of its programs, under `paper` or `robust`."""
-    return compare(doc, read(doc, response, variant=variant))
+    reading = read(doc, response, variant=variant)
+    return compare(doc, reading)
 
 
 def metrics_of(*, mode: str, **_: Any) -> dict[str, bool]:
@@ -93,28 +97,13 @@ def metrics_of(*, mode: str, **_: Any) -> dict[str, bool]:
     return directions_of(names)
 
 
-def metric_values(doc: Mapping[str, Any], readings: Sequence[Reading]) -> Values:
+def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
     """Return a document's metrics, each the mean over its responses."""
-    return over_responses([_values(doc, reading) for reading in readings])
+    scores = [compare(doc, reading) for reading in readings]
+    return mean_values(metrics_of(mode=doc["task_mode"]), scores, readings)
 
 
-def _values(doc: Mapping[str, Any], reading: Reading) -> Values:
-    """Return the metrics of one response; None if a metric does not apply or it is unscored."""
-    scored = compare(doc, reading)
-    is_unscored = scored.correct is None
-    is_near = scored.correct_err if doc["kind"] == "number" else scored.correct
-    values: Values = {"acc": rate(scored.correct), "acc_err": rate(is_near)}
-    if doc["task_mode"] != "cot":
-        values["execution_rate"] = execution_rate(scored.status) if scored.status else None
-    values["no_answer"] = None if is_unscored else float(scored.answer is None)
-    values["cut_off"] = float(reading.cut_off)
-    values["unscored"] = float(is_unscored)
-    return values
-
-
-def breakdown_values(
-    doc: Mapping[str, Any], readings: Sequence[ReadingFields], metrics: Values
-) -> Values:
+def breakdown_values(doc: Document, readings: Sequence[ReadingFields], metrics: Values) -> Values:
     """Return the accuracy of one document by its part, where a task has several parts."""
     del readings
     task = doc.get("subset")

@@ -7,18 +7,14 @@ from typing import Any
 
 from fin_tasks.answers.numbers import Number, as_written, equal_reading, number_from_float
 from fin_tasks.answers.programs import extract_program
-from fin_tasks.answers.read import read_quantity
 from fin_tasks.answers.types import Reading, Score
-from fin_tasks.benchmarks import final_answer
-from fin_tasks.benchmarks.contract import ReadingFields, directions_of
+from fin_tasks.benchmarks import short_answers
+from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
 from fin_tasks.benchmarks.financemath import paper
-from fin_tasks.judging.item import Item, Judged
-from fin_tasks.sandbox import Outcome, Ran, Status, execution_rate
+from fin_tasks.benchmarks.short_answers import Response, Value, Values, read_answer
+from fin_tasks.judging.item import Item
+from fin_tasks.sandbox import Outcome, Ran, execution_rate
 from fin_tasks.stats.averages import over_responses, rate
-
-Document = Mapping[str, Any]
-Response = str | Ran | Judged
-Values = dict[str, float | None]
 
 TOPICS: Mapping[str, str] = {
     "Accounting": "accounting",
@@ -46,16 +42,13 @@ def programs(doc: Document, response: str, *, variant: str) -> tuple[str | None,
     """Return the program in a response; nothing unless the task asks for programs."""
     if doc["mode"] != "pot":
         return ()
-    if variant == "robust":
-        return (extract_program(response),)
-    return (paper.financemath_program(response),)
+    take_program = extract_program if variant == "robust" else paper.financemath_program
+    return (take_program(response),)
 
 
 def reader_item(doc: Document, response: str) -> Item | None:
     """Return what a model is shown that reads answers; None if the rules read one."""
-    if read_quantity(response).answer is not None:
-        return None
-    return final_answer.item_of("number", doc, response)
+    return short_answers.reader_item("number", doc, response)
 
 
 def read(doc: Document, response: Response, *, variant: str) -> Reading:
@@ -63,55 +56,33 @@ def read(doc: Document, response: Response, *, variant: str) -> Reading:
 
     A model may read for both variants, because the authors let one read all responses.
     """
+    del doc
     if isinstance(response, Ran):
         return _read_result(response.outcomes[0], variant)
-    if isinstance(response, Judged) and final_answer.was_asked(response):
-        reading = final_answer.read_by_model("number", response, variant=variant)
-    elif isinstance(response, Judged):
-        reading = _read_by_rules(response.response, variant)
-    else:
-        reading = _read_by_rules(response, variant)
-    if variant == "paper" and isinstance(reading.answer, Number):
-        # The authors drop the unit.
-        return replace(reading, answer=as_written(reading.answer))
-    return reading
-
-
-def _read_by_rules(response: str, variant: str) -> Reading:
-    extraction = read_quantity(response)
-    return Reading(
-        variant=variant,
-        answer=extraction.answer,
-        reason=extraction.reason,
-        rule=extraction.rule,
-    )
+    reading = read_answer("number", response, variant="robust")
+    answer = reading.answer
+    if variant == "paper" and isinstance(answer, Number):
+        answer = as_written(answer)  # the authors drop the unit
+    return replace(reading, variant=variant, answer=answer)
 
 
 def _read_result(outcome: Outcome, variant: str) -> ResultReading:
-    status = outcome.status
+    reading = ResultReading(variant=variant, answer=None, status=outcome.status.value)
     if not outcome.ran:
-        return ResultReading(
-            variant=variant,
-            answer=None,
-            reason=f"{status.value}: {outcome.detail}",
-            unscored=status in (Status.broken, Status.unsupported),
-            status=status.value,
-        )
-    result = outcome.number
+        reason = f"{outcome.status.value}: {outcome.detail}"
+        return replace(reading, reason=reason, unscored=outcome.is_unscored)
     number = None
-    if result is not None:
-        number = number_from_float(result)
-    reading = ResultReading(
-        variant=variant,
-        answer=number,
+    is_nan = False
+    if outcome.number is not None:
+        number = number_from_float(outcome.number)
+        is_nan = variant == "paper" and math.isnan(outcome.number)
+    return replace(
+        reading,
+        answer=_recorded(outcome, number) if variant == "paper" else number,
         exact=number.value if number else None,
+        is_nan=is_nan,
         reason="" if number else "no finite number returned",
-        status=status.value,
     )
-    if variant == "robust":
-        return reading
-    is_nan = result is not None and math.isnan(result)
-    return replace(reading, answer=_recorded(outcome, number), is_nan=is_nan)
 
 
 def _recorded(outcome: Outcome, number: Number | None) -> float | str | None:
@@ -131,13 +102,10 @@ def compare(doc: Document, reading: Reading) -> Score:
     return _score(reading, answer, _is_right_for_authors(doc, reading))
 
 
-def _score(reading: Reading, written: int | float | str | None, correct: bool | None) -> Score:
+def _score(reading: Reading, written: Value | None, correct: bool | None) -> Score:
+    reason = reading.reason or "wrong"
     if correct:
         reason = "right"
-    elif reading.answer is None:
-        reason = reading.reason or "no answer"
-    else:
-        reason = reading.reason or "wrong"
     return Score(
         answer=written,
         correct=correct,
@@ -178,24 +146,24 @@ def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
 
 def _values(doc: Document, reading: Reading) -> Values:
     """Return the metrics of one response; None if a metric does not apply or it is unscored."""
-    is_silent = reading.answer is None
+    has_answer = reading.answer is not None
     if isinstance(reading, ResultReading):
-        is_silent = reading.exact is None and not reading.is_nan
+        has_answer = reading.exact is not None or reading.is_nan
     values: Values = {
         "acc": rate(compare(doc, reading).correct),
-        "execution_rate": None if reading.unscored else float(not is_silent),
-        "no_answer": None if reading.unscored else float(is_silent),
+        "execution_rate": float(has_answer),
+        "no_answer": float(not has_answer),
         "cut_off": float(reading.cut_off),
         "unscored": float(reading.unscored),
     }
+    if reading.unscored:
+        values |= {"execution_rate": None, "no_answer": None}
     if reading.status:
         values["execution_rate"] = execution_rate(reading.status)
     return values
 
 
-def breakdown_values(
-    doc: Document, readings: Sequence[ReadingFields], metrics: Mapping[str, float | None]
-) -> Values:
+def breakdown_values(doc: Document, readings: Sequence[ReadingFields], metrics: Values) -> Values:
     """Return the accuracy of one document by its topic."""
     del readings
     topic = doc.get("topic_name")

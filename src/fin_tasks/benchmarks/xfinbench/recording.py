@@ -1,16 +1,109 @@
-"""Score saved responses for `fin-tasks replay`, and sum the scores up."""
+"""Saved responses for `fin-tasks replay`: lm-eval's samples, or a table with id, ground_truth and model_response."""
 
-from collections import Counter
-from collections.abc import Sequence
-from itertools import chain
+import json
+import logging
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fin_tasks.benchmarks.scored_task import RunPrograms, ScoredTask, by_document, score_task
-from fin_tasks.benchmarks.xfinbench.document import CAPABILITIES
-from fin_tasks.benchmarks.xfinbench.saved import read
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, ValidationError
+
+from fin_tasks.answers.cut_off import mark_response
+from fin_tasks.benchmarks.contract import Document
+from fin_tasks.benchmarks.scored_task import (
+    RunPrograms,
+    ScoredTask,
+    by_document,
+    score_task,
+    texts_of,
+)
+from fin_tasks.benchmarks.short_answers_paper import MARKER
+from fin_tasks.benchmarks.xfinbench.document import (
+    CAPABILITIES,
+    MODES,
+    TASKS,
+    Mode,
+    Subset,
+    Task,
+    XFinBenchDocument,
+)
+from fin_tasks.benchmarks.xfinbench.rows import SPLITS, Row, items_of, parse_choices, read_rows
+from fin_tasks.benchmarks.xfinbench.truth import parse_truth
+from fin_tasks.data.locate import locate
+from fin_tasks.data.tables import read_csv, read_json
+from fin_tasks.errors import ConfigError, DataError, first_problem
 from fin_tasks.judging.judge import JudgeModel
-from fin_tasks.stats.averages import average_or_none
+from fin_tasks.settings import Settings
+
+_COLUMNS = ("id", "ground_truth", "model_response")
+_TRUTHS: Mapping[Task, str] = {
+    "bool": "1 or 0",
+    "mcq": "a letter",
+    "calcu": "a number, and no true or false as answer",
+}
+_SPLIT_OF_PREFIX = {"test": "test", "vali": "validation", "sample": "sample"}
+_VERDICT = re.compile(r"\b(?:true|false)\b", re.IGNORECASE)
+_log = logging.getLogger(__name__)
+
+
+def _as_text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | int | float):
+        return json.dumps(value)
+    raise ValueError(f"expected a text or a number, got {value!r:.80}")
+
+
+def _as_choices(value: object) -> object:
+    return parse_choices(value) if isinstance(value, str) else value
+
+
+def _as_list(value: object) -> object:
+    """Return the items of a cell such as `TU; NM`; a list stays."""
+    return items_of(_as_text(value)) if value is None or isinstance(value, str) else value
+
+
+_Text = Annotated[str, BeforeValidator(_as_text)]
+
+
+class _SavedRow(BaseModel):
+    """A row of a file; lm-eval's samples and the authors' tables name some columns in their own way."""
+
+    id: _Text
+    ground_truth: _Text
+    task: _Text = ""
+    question: _Text = ""
+    choices: Annotated[
+        list[_Text],
+        BeforeValidator(_as_choices),
+        Field(validation_alias=AliasChoices("choices", "choice")),
+    ] = []
+    capabilities: Annotated[
+        list[_Text],
+        BeforeValidator(_as_list),
+        Field(validation_alias=AliasChoices("capabilities", "fin_capability")),
+    ] = []
+    has_table: bool | None = None
+    figure: _Text = ""
+    responses: Annotated[
+        list[_Text],
+        BeforeValidator(texts_of),
+        Field(validation_alias="model_response"),
+    ]
+    """A lost response counts as an empty one."""
+    finish_reason: Any = None
+
+
+class SavedDocument(XFinBenchDocument):
+    """A question of which a response was saved."""
+
+    id: str
+    question: str
+    figure: str
 
 
 def score_file(
@@ -38,41 +131,135 @@ def score_file(
     )
 
 
-def summary(scored: ScoredTask, *, tier: str | None = None) -> dict[str, Any]:
-    """Return accuracies as fractions of documents, overall and by capability.
+def read(
+    path: Path,
+    *,
+    task: str,
+    mode: str = "cot",
+    data_dir: Path | None = None,
+) -> list[tuple[SavedDocument, str]]:
+    """Return document and response of each row of a task; the data folder adds what the file lacks, by id."""
+    if mode == "pot" and task != "calc":
+        raise ConfigError(f"replay xfinbench: expected mode cot or da for {task}, got pot.")
+    file_task = TASKS[task]
+    rows = _read_file(path)
+    own_rows = [row for row in rows if row.task in ("", task, file_task)]
+    if not own_rows:
+        tasks = sorted({row.task for row in rows})
+        raise DataError(
+            f"{path}: expected responses to {task} questions, got {tasks}. Is the task right?"
+        )
+    if len(own_rows) < len(rows):
+        message = "replay: %d of %d rows belong to other tasks, left out."
+        _log.warning(message, len(rows) - len(own_rows), len(rows))
+    is_complete = all(row.has_table is not None for row in own_rows)
+    known_rows = {} if is_complete else _known_rows(data_dir)
+    pairs = []
+    n_unfit = 0
+    for row in own_rows:
+        known_row = known_rows.get(row.id)
+        doc = _document(row, known_row, file_task, MODES[mode])
+        is_other_task = known_row is not None and known_row["task"] not in ("", file_task)
+        for response in row.responses:
+            n_unfit += is_other_task or not _fits(doc, response)
+            pairs.append((doc, mark_response(response, row.finish_reason)))
+    if n_unfit > len(pairs) / 2:
+        raise DataError(
+            f"{path}: expected as truths of {task} questions {_TRUTHS[file_task]}, "
+            f"got {n_unfit} of {len(pairs)} rows with others. Is the task right?"
+        )
+    return pairs
 
-    For programs there is also how they ended.
-    """
-    docs = scored.docs
-    robust_rows = scored.values["robust"]
-    result = _rates(scored, range(len(docs)))
-    result["unscored"] = [row["unscored"] for row in robust_rows].count(1.0)
-    by_capability = {}
-    for capability in CAPABILITIES:
-        positions = [
-            position for position, doc in enumerate(docs) if capability in doc["capabilities"]
-        ]
-        if positions:
-            by_capability[capability] = _rates(scored, positions)
-    result["by_capability"] = by_capability
-    if docs[0]["mode"] == "pot":
-        for variant, name in (("paper", "execution_rate"), ("robust", "robust_execution_rate")):
-            result[name] = average_or_none(row["execution_rate"] for row in scored.values[variant])
-        readings = chain.from_iterable(scored.readings["paper"])
-        result["outcomes"] = dict(Counter(reading.status for reading in readings))
-        result["sandbox"] = tier
-    return result
+
+def split_of(docs: Iterable[Document]) -> str:
+    """Return the split that all ids name, such as `vali_12`; `unknown` if they name none."""
+    prefixes = {str(doc["id"]).partition("_")[0] for doc in docs}
+    splits = {_SPLIT_OF_PREFIX.get(prefix, "unknown") for prefix in prefixes}
+    return splits.pop() if len(splits) == 1 else "unknown"
 
 
-def _rates(scored: ScoredTask, positions: Sequence[int]) -> dict[str, Any]:
-    """Return how many documents there are, and by variant the means of metrics over them."""
-    metrics = {"acc": "acc", "no_answer": "no_answer"}
-    if scored.docs[0]["task"] == "calcu":
-        metrics = {"acc_em": "acc", "acc_err": "acc_err", "no_answer": "no_answer"}
-    rates: dict[str, Any] = {"n": len(positions)}
-    for variant, rows in scored.values.items():
-        means = {}
-        for name, metric in metrics.items():
-            means[name] = average_or_none(rows[position][metric] for position in positions)
-        rates[variant] = means
-    return rates
+def _read_file(path: Path) -> list[_SavedRow]:
+    if path.suffix.lower() == ".csv":
+        records = _read_table(path)
+    else:
+        records = read_json(path, _COLUMNS, aliases={"model_response": "output"})
+    rows = []
+    for number, record in enumerate(records, start=1):
+        try:
+            rows.append(_SavedRow.model_validate(record))
+        except ValidationError as error:
+            raise DataError(f"{path}, row {number}, {first_problem(error)}.") from error
+    return rows
+
+
+def _read_table(path: Path) -> list[dict[str, Any]]:
+    records = read_csv(path, _COLUMNS)
+    for record in records:
+        if record.surplus > 0:
+            raise DataError(
+                f"{path}, line {record.line}: expected as many cells as columns, got more. Quote cells."
+            )
+    if not records:
+        raise DataError(f"{path}: expected at least one row, got none.")
+    return [dict(record.cells) for record in records]
+
+
+def _known_rows(data_dir: Path | None) -> dict[str, Row]:
+    """Return the benchmark's own rows by id, of the splits that are in the user's folder."""
+    settings = Settings.from_environ()
+    if data_dir is None and settings.data_dir is None:
+        return {}
+    rows: dict[str, Row] = {}
+    for table in SPLITS.values():
+        with suppress(DataError):  # a folder may hold one split only
+            files = locate(
+                "xfinbench", [table], source="data_dir", data_dir=data_dir, settings=settings
+            )
+            rows |= {row["id"]: row for row in read_rows(files.files[table])}
+    if data_dir and not rows:
+        raise DataError(
+            f"--data-dir {data_dir}: expected test_set.csv or validation_set.csv of XFinBench, found none."
+        )
+    return rows
+
+
+def _document(row: _SavedRow, known_row: Row | None, task: Task, mode: Mode) -> SavedDocument:
+    """Return a document, with what the benchmark's own row says of it."""
+    doc: SavedDocument = {
+        "id": row.id,
+        "task": task,
+        "subset": _subset_of(task, row.figure),
+        "mode": mode,
+        "question": row.question,
+        "choices": row.choices,
+        "capabilities": row.capabilities,
+        "has_table": row.has_table,
+        "figure": row.figure,
+        "ground_truth": row.ground_truth,
+    }
+    if known_row is not None:
+        doc["subset"] = _subset_of(task, known_row["figure"])
+        doc["question"] = known_row["question"]
+        doc["choices"] = known_row["choices"]
+        doc["capabilities"] = known_row["capabilities"]
+        doc["has_table"] = known_row["has_table"]
+        doc["figure"] = known_row["figure"]
+    doc["capabilities"] = [code for code in doc["capabilities"] if code in CAPABILITIES]
+    return doc
+
+
+def _subset_of(task: Task, figure: str) -> Subset:
+    if task == "calcu":
+        return "calc"
+    if task == "mcq" and figure:
+        return "mcq_visual"
+    return task
+
+
+def _fits(doc: SavedDocument, response: str) -> bool:
+    """Return whether a truth can be one of this task; 1 and 0 may also be true and false."""
+    truth = parse_truth(doc["task"], doc["ground_truth"])
+    if doc["task"] != "calcu" or truth.value not in (0, 1):
+        return not truth.flaw
+    _, _, answer = response.rpartition(MARKER)
+    return _VERDICT.search(answer) is None

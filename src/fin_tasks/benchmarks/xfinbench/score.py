@@ -5,9 +5,15 @@ from typing import Any
 
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
-from fin_tasks.benchmarks.contract import ReadingFields, directions_of
+from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
 from fin_tasks.benchmarks.final_answer import Kind
-from fin_tasks.benchmarks.short_answers import compare_with, read_answer
+from fin_tasks.benchmarks.short_answers import (
+    Response,
+    Values,
+    compare_with,
+    mean_values,
+    read_answer,
+)
 from fin_tasks.benchmarks.xfinbench.document import (
     CAPABILITIES,
     Mode,
@@ -17,14 +23,7 @@ from fin_tasks.benchmarks.xfinbench.document import (
 )
 from fin_tasks.benchmarks.xfinbench.math_types import PUBLISHED
 from fin_tasks.benchmarks.xfinbench.truth import parse_truth
-from fin_tasks.judging.item import Item, Judged
-from fin_tasks.sandbox import Ran, execution_rate
-from fin_tasks.stats.averages import over_responses, rate
-
-Response = str | Ran | Judged
-"""A response, with the outcomes of its programs, or with the replies of a model that read it."""
-Values = dict[str, float | None]
-"""Metrics by name; None if a metric does not apply or the response is unscored."""
+from fin_tasks.judging.item import Item
 
 programs = short_answers.programs
 _KINDS: Mapping[Task, Kind] = {"bool": "verdict", "mcq": "letter", "calcu": "number"}
@@ -45,11 +44,10 @@ def read(doc: XFinBenchDocument, response: Response, *, variant: str) -> Reading
 def compare(doc: XFinBenchDocument, reading: Reading) -> Score:
     """Compare a reading with the truth."""
     is_number = doc["task"] == "calcu"
-    truth = parse_truth(doc["task"], doc["ground_truth"])
-    if truth.value is None:
-        flaw = f"the truth is {truth.flaw}"
-        return compare_with([], reading, numeric=is_number, flaw=flaw)
-    return compare_with([(truth.value, truth.step)], reading, numeric=is_number)
+    value, flaw, step = parse_truth(doc["task"], doc["ground_truth"])
+    if value is None:
+        return compare_with([], reading, numeric=is_number, flaw=f"the truth is {flaw}")
+    return compare_with([(value, step)], reading, numeric=is_number)
 
 
 def score(doc: XFinBenchDocument, response: Response, *, variant: str) -> Score:
@@ -71,27 +69,12 @@ def metrics_of(*, subset: Subset, mode: Mode, **_: Any) -> dict[str, bool]:
 
 def metric_values(doc: XFinBenchDocument, readings: Sequence[Reading]) -> Values:
     """Return a document's metrics, each the mean over its responses."""
-    return over_responses([_values(doc, reading) for reading in readings])
+    names = metrics_of(subset=doc["subset"], mode=doc["mode"])
+    scores = [compare(doc, reading) for reading in readings]
+    return mean_values(names, scores, readings)
 
 
-def _values(doc: XFinBenchDocument, reading: Reading) -> Values:
-    """Return the metrics of one response."""
-    scored = compare(doc, reading)
-    is_unscored = scored.correct is None
-    values: Values = {"acc": rate(scored.correct)}
-    if doc["subset"] == "calc":
-        values["acc_err"] = rate(scored.correct_err)
-    if doc["mode"] == "pot":
-        values["execution_rate"] = execution_rate(scored.status or "broken")
-    values["no_answer"] = None if is_unscored else float(scored.answer is None)
-    values["cut_off"] = float(reading.cut_off)
-    values["unscored"] = float(is_unscored)
-    return values
-
-
-def breakdown_values(
-    doc: Mapping[str, Any], readings: Sequence[ReadingFields], metrics: Values
-) -> Values:
+def breakdown_values(doc: Document, readings: Sequence[ReadingFields], metrics: Values) -> Values:
     """Return the accuracies of one document by capability, and of a calculation also by its parts."""
     del readings
     exact = metrics.get("acc")
@@ -113,7 +96,7 @@ def breakdown_values(
     return values
 
 
-def _listed(doc: Mapping[str, Any], field: str, names: Iterable[str]) -> list[str]:
+def _listed(doc: Document, field: str, names: Iterable[str]) -> list[str]:
     """Return the names that a field lists."""
     listed = doc.get(field)
     if not isinstance(listed, list):
