@@ -1,5 +1,6 @@
 """Score the responses to one task's documents with the benchmark's own `score.py`, both variants side by side."""
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,7 +25,7 @@ from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.judging.rubric import load_rubric
 from fin_tasks.judging.step import JudgeStep
 from fin_tasks.sandbox import Outcome, Ran
-from fin_tasks.stats.averages import Metric, average_or_none, standard_error
+from fin_tasks.stats.averages import Metric, average, average_or_none, standard_error
 
 VARIANTS = ("paper", "robust")
 
@@ -60,13 +61,14 @@ class ScoredTask:
         for variant, rows in self.values.items():
             for name, metric in self.metrics.items():
                 column = [row[name] for row in rows]
-                total: Any = average_or_none(column)
-                stderr = average_or_none([standard_error(column)])
                 if isinstance(metric, Metric):
-                    total = _number(metric.aggregate(column))
-                    stderr = None
-                totals[f"{name},{variant}"] = total
-                totals[f"{name}_stderr,{variant}"] = stderr
+                    total = metric.aggregate(column)
+                    stderr = math.nan
+                else:
+                    total = average(column)
+                    stderr = standard_error(column)
+                totals[f"{name},{variant}"] = _number(total)
+                totals[f"{name}_stderr,{variant}"] = _number(stderr)
         return totals
 
     def breakdown_rows(self, variant: str) -> list[Values]:
