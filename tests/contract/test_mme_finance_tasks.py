@@ -11,7 +11,11 @@ from typing import Any
 
 import pytest
 from chat_server import Answer, Served, completion, serve
-from in_process import Scripted, parts_of, run, samples
+from in_process import Scripted, parts_of, run, samples, saved
+
+from fin_tasks.benchmarks.mme_finance.fresh.build import build_set
+from fin_tasks.report import read as read_runs
+from fin_tasks.report.model import headline
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +91,39 @@ def test_binary_questions() -> None:
         pytest.approx(4 / 6),
     )
     assert results["no_answer,paper"] == pytest.approx(2 / 6) and results["no_answer,robust"] == 0.0
+
+
+def test_sets_that_need_no_judge_name_none(tmp_path: Path) -> None:
+    """A judge is named for all tasks of the run, but these two ask none; fresh questions rank by `exact`."""
+    build_set(tmp_path / "set", n=4, seed=3, languages=["en"])
+    own = {"source": "data_dir", "data_dir": str(tmp_path / "set")}
+    with serve(points) as served:
+        fresh = run(
+            "mme_finance_en",
+            answer=lambda doc: doc["answer"] if doc["id"] != "0" else "Answer: none",
+            sees=True,
+            **own,
+            **judged_by(served),
+        )
+        binary = run("mme_finance_binary_zh", sees=True, **judged_by(served))
+        assert not served.bodies
+    results = fresh["results"]["mme_finance_en"]
+    for variant in ("paper", "robust"):
+        assert results[f"exact,{variant}"] == 0.75
+        assert results[f"unscored,{variant}"] == 0.0
+    saved(fresh, tmp_path / "runs" / "fresh")
+    saved(binary, tmp_path / "runs" / "binary")
+    report = read_runs(tmp_path / "runs")
+    assert not report.problems
+    tasks = {task.task: task for each in report.runs for task in each.tasks}
+    assert set(tasks) == {"mme_finance_en", "mme_finance_binary_zh"}
+    assert {name: headline(task) for name, task in tasks.items()} == {
+        "mme_finance_en": "exact",
+        "mme_finance_binary_zh": "acc",
+    }
+    for task in tasks.values():
+        assert not task.judge
+        assert not [name for name in task.settings if name.startswith("judge.")]
 
 
 class Talking(Scripted):

@@ -25,7 +25,7 @@ def _task(name: str, metadata: Mapping[str, Any]) -> Task:
         # A sandbox that cannot start is an error before the model answers.
         facts["sandbox"] = {"tier": runner().tier, "reason": runner().reason}
     step = model_step(task_file, metadata)
-    if step is not None:
+    if step is not None and not provenance.get("judge_free"):
         facts["judge"] = step.facts()
     options = {option: metadata[option] for option in _SCORER_OPTIONS if option in metadata}
     return Task(

@@ -4,7 +4,7 @@ import functools
 import math
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pkgutil import resolve_name
 from typing import Any, Literal
 
@@ -113,7 +113,8 @@ async def _judge(step: ModelStep, state: TaskState, response: str, variant: str)
     """Ask the model once for both variants."""
     judged = _judged.pop(state.uuid, None)
     if judged is None:
-        judged = await _ask(step, step.item(state.metadata, response), response)
+        asked = await _ask(step, step.item(state.metadata, response), response)
+        judged = replace(asked, rubric=step.rubric)
     if variant == VARIANTS[0]:
         _judged[state.uuid] = judged
     return judged

@@ -89,7 +89,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         if config.get("unsafe_code"):
             metadata["sandbox"] = _require_sandbox()
         super().__init__(config={**config, "metadata": metadata})
-        if self._judge and self._judge.facts:
+        judge_free = self.config.metadata["provenance"].get("judge_free", False)
+        if self._judge and self._judge.facts and not judge_free:
             self.config.metadata["judge"] = self._judge.facts
         for pipeline in self._filters:
             pipeline.filters = [

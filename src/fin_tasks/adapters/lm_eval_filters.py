@@ -130,7 +130,7 @@ class AskJudge(JudgeStep, Filter):  # type: ignore[misc]
     def _model_from(self, metadata: Mapping[str, Any]) -> JudgeModel | None:
         judge = judge_from(metadata, Settings.from_environ())
         if judge is None:
-            told = "no judge is named (metadata judge_model), so all responses stay unscored."
+            told = "no judge is named (metadata judge_model), so responses that need one stay unscored."
             _log.warning(told)
         return judge
 

@@ -164,7 +164,8 @@ def rubric_of(judge: Mapped, options: Mapped, metadata: Mapped) -> Rubric:
     name = str(metadata.get("rubric") or default.name)
     language = options.get("language", "en")
     origin = {key: metadata[key] for key in _RUBRIC_ORIGIN if key in metadata}
-    rubric = rubric_named(name, language=language, **origin)
+    part = options.get("part", "open")
+    rubric = rubric_named(name, language=language, part=part, **origin)
     expected = _scale_of(default)
     got = _scale_of(rubric)
     if got != expected:

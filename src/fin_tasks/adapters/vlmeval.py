@@ -102,7 +102,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         path = Path(eval_file).absolute()
         name = path.stem
         judge: KitJudge | None = None
-        if self.task.judge:
+        if self.task.judge and not self.provenance.get("judge_free"):
             judge = judge_of(self.task, judge_kwargs)
             name = f"{name}_{judge.model.model}_{judge.rubric.name}"
         name = re.sub(r"[^\w.-]+", "_", name)

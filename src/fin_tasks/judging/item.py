@@ -1,8 +1,12 @@
 """The records of judging: an item to judge, the judge's replies, and the score in them."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fin_tasks.judging.rubric import Rubric
 
 # VLMEvalKit's models return these texts if a request failed; its own evaluations look for the first one.
 _FAILURES = (
@@ -43,6 +47,8 @@ class Judged:
     response: str
     replies: tuple[Reply, ...] = ()
     error: str = ""
+    rubric: "Rubric | None" = field(default=None, compare=False, repr=False)
+    """The rubric by which the judge was asked; None if it was not asked."""
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ def judge_items(
             pool.shutdown(
                 wait=True, cancel_futures=True
             )  # after Ctrl-C, no waiting request is sent
-    return judged
+    return [replace(row, rubric=rubric) for row in judged]
 
 
 def check_failures(judged: Sequence[Judged], rubric: Rubric, max_failed: float) -> None:

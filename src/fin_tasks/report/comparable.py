@@ -39,7 +39,7 @@ def settings_of(metadata: Mapping[str, Any], **facts: Any) -> dict[str, str]:
     """Return the settings of a task: provenance, judge, and the facts given, as dotted name to JSON text."""
     provenance, judge = (metadata.get(name) for name in ("provenance", "judge"))
     if not isinstance(judge, Mapping):
-        judge = {"model": metadata.get("judge_model")}
+        judge = {}  # whatever judge the metadata of all tasks name, this one asked none
     if not isinstance(provenance, Mapping):
         provenance = {"provenance": "unknown"}
     told = {

@@ -4,7 +4,6 @@
 import ast
 import io
 import json
-import os
 import stat
 import zipfile
 from collections.abc import Mapping
@@ -15,12 +14,14 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from fin_tasks.benchmarks.mme_finance.data import load
+from fin_tasks.benchmarks.mme_finance import BENCHMARK, upstream
+from fin_tasks.benchmarks.mme_finance.data import TABLES, load
 from fin_tasks.benchmarks.mme_finance.images import open_pictures
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
+from fin_tasks.data.locate import locate
 from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.settings import Settings
 
-SHARED = Path(__file__).parents[4] / "shared/data/mme_finance/upstream"
 COLUMNS = (
     "index",
     "question",
@@ -188,26 +189,42 @@ def test_house_prompts_have_the_authors_order(language: str, na: bool) -> None:
 
 
 def authors_code(language: str) -> str:
-    """A file of the same shape as the authors', in other words."""
-    name, start = ("MMfin", "Q: ") if language == "en" else ("MMfin_CN", "问：")
-    table = {category: f"<{language} {category}>\n" for category in CATEGORIES}
+    """A file that a test can run and `upstream.wording` can follow, with texts and statements of our own."""
+    name, texts = {
+        "en": ("MMfin", ("You read charts. ", "Asked: ", " Form: ", "Beside it: ")),
+        "zh": ("MMfin_CN", ("你会读图。", "所问：", "形式：", "另附：")),
+    }[language]
+    forms = {category: f"<{language} {category}>\n" for category in CATEGORIES}
+    role, asked, form, beside = texts
     return f"""
-raise SystemExit("this file is never executed")
-class {name}(object):
+PICTURES = unknown_function()
+class Base: pass
+class {name}(Base):
+    LIMIT = 3
     def build_prompt(self, line):
         if isinstance(line, int):
-            line = self.data.iloc[line]
-        prompt = 'ROLE'
-        prompt += {start!r}
-        prompt += line['question']
-        prompt += ' NEED '
-        format_prompt = {table!r}
-        prompt += format_prompt[line['task_category']] if line['task_category'] in format_prompt else ''
+            line = self.rows[line]
+        start = {role!r}
+        format_prompt = {forms!r}
+        prompt = start + ''.join([{asked!r}, line['question'], {form!r}])
+        if line['task_category'] in format_prompt:
+            prompt = prompt + format_prompt[line['task_category']]
         if not pd.isna(line['background']):
-            prompt += 'BACK '
-            prompt += line['background']
+            tail = {beside!r} + line['background']
+            prompt = prompt + tail
         return prompt
 """
+
+
+def authors_prompt(code: str, name: str, line: dict[str, Any]) -> str:
+    """Run the fixture's own function."""
+    (found,) = [node for node in ast.parse(code).body if getattr(node, "name", "") == name]
+    assert isinstance(found, ast.ClassDef)
+    found.bases = []
+    space: dict[str, Any] = {"pd": pd}
+    exec(compile(ast.Module([found], []), "image_vqa.py", "exec"), space)  # noqa: S102
+    prompt: str = space[name]().build_prompt(line)
+    return prompt
 
 
 def test_upstream_prompts_are_the_authors_texts(tmp_path: Path) -> None:
@@ -219,36 +236,55 @@ def test_upstream_prompts_are_the_authors_texts(tmp_path: Path) -> None:
     )
     docs, facts = docs_of(data_dir=place, prompts="upstream")
     assert [doc["prompt"] for doc in docs] == [
-        "<image>\nROLEQ: Close? NEED <en OCR>\n",
-        "<image>\nROLEQ: Close? NEED <en OCR>\nBACK b",
+        "<image>\nYou read charts. Asked: Close? Form: <en OCR>\n",
+        "<image>\nYou read charts. Asked: Close? Form: <en OCR>\nBeside it: b",
     ]
     assert facts["prompts"]["set"] == "upstream"
     docs, _ = docs_of(data_dir=place, prompts="upstream", na=True)
-    assert docs[0]["prompt"] == "<image>\nROLEQ: Close? NEED <en OCR>\n<en Not Applicable>\n"
+    both = "<en OCR>\n<en Not Applicable>\n"
+    assert docs[0]["prompt"] == f"<image>\nYou read charts. Asked: Close? Form: {both}"
     (tmp_path / "image_vqa.py").write_text("class MMfin: pass")
     with pytest.raises(DataError, match=r"expected the function MMfin\.build_prompt"):
         docs_of(data_dir=place, prompts="upstream", seed=1)
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the authors' files are not beside the checkout")
 @pytest.mark.parametrize(("language", "name"), [("en", "MMfin"), ("zh", "MMfin_CN")])
-def test_upstream_prompts_equal_the_authors_own(language: str, name: str) -> None:
-    """The authors' function, run here with a table of one row, gives the same text."""
-    tree = ast.parse((SHARED / "image_vqa.py").read_text(encoding="utf-8"))
-    (found,) = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name]
-    found.bases = []
-    found.body = [
-        node
-        for node in found.body
-        if isinstance(node, ast.FunctionDef) and node.name == "build_prompt"
-    ]
-    space: dict[str, Any] = {"pd": pd, "osp": os.path, "LMUDataRoot": lambda: "."}
-    exec(compile(ast.Module([found], []), "image_vqa.py", "exec"), space)  # noqa: S102
-    docs, _ = docs_of(source="sample", language=language, prompts="upstream", data_dir=str(SHARED))
+def test_upstream_prompts_equal_those_of_the_function(
+    tmp_path: Path, language: str, name: str
+) -> None:
+    """The function of the file, run here with a table of one row, gives the same text."""
+    code = authors_code(language)
+    (tmp_path / "mme_finance").mkdir()
+    (tmp_path / "mme_finance" / "image_vqa.py").write_text(code, encoding="utf-8")
+    wanted = upstream.wording(language, source="auto", data_dir=str(tmp_path / "mme_finance"))
+    docs, _ = docs_of(source="sample", language=language)
     for doc in docs:
-        line = {"image_path": "", "question": doc["question"], "task_category": doc["category"]}
-        asked = space[name]().build_prompt({**line, "background": doc["background"] or None})
-        assert doc["prompt"] == "<image>\n" + asked[1]["value"]
+        text = wanted.fill(doc["question"], doc["category"], background=doc["background"])
+        line = {"question": doc["question"], "task_category": doc["category"]}
+        line["background"] = doc["background"] or None
+        assert text == authors_prompt(code, name, line)
+
+
+def test_a_set_in_which_all_rows_have_a_truth_needs_no_judge(tmp_path: Path) -> None:
+    path = Path(folder(tmp_path, [row(1), row(2)], {f"{n}.jpg": picture() for n in (1, 2)}))
+    table = pd.read_csv(path / "MMfin.tsv", sep="\t", dtype=str)
+    for second, expected in (("", False), ('{"kind": "na"}', True)):
+        truths = ['{"kind": "na"}', second]
+        table.assign(truth=truths).to_csv(path / "MMfin.tsv", sep="\t", index=False)
+        docs, facts = docs_of(data_dir=str(path))
+        assert {doc["judge_free"] for doc in docs} == {expected}
+        assert facts.get("headline") == ("exact" if expected else None)
+
+
+def test_fetch_takes_all_tables_of_the_hub(
+    tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"{stem}.{kind}" for stem in TABLES.values() for kind in ("tsv", "zip")]
+    for name in [*names, "README.md"]:
+        (tmp_path / name).write_text("")
+    monkeypatch.setenv("FIN_TASKS_DATA", str(tmp_path))
+    located = locate("mme_finance", BENCHMARK.hub_files, settings=Settings.from_environ())
+    assert sorted(located.files) == sorted(names)
 
 
 def test_conversations_become_turns(tmp_path: Path) -> None:

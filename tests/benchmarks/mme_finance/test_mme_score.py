@@ -1,5 +1,6 @@
 """From responses and a judge's replies to metrics."""
 
+import math
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from case_files import rows
 from figures import figures_of
 
 from fin_tasks.benchmarks.mme_finance.binary import f1
-from fin_tasks.benchmarks.mme_finance.score import metrics_of, read, score
+from fin_tasks.benchmarks.mme_finance.score import judge_item, metrics_of, read, score
 from fin_tasks.judging.item import Judged, Reply
 
 DOC: dict[str, Any] = {
@@ -100,3 +101,23 @@ def test_f1_counts_as_the_authors_do() -> None:
         "cut_off": 0.0,
         "unscored": 1.0,
     }
+
+
+def test_f1_is_undefined_if_nothing_is_scored() -> None:
+    doc = {**DOC, "part": "binary", "answer": "否"}
+    assert math.isnan(f1([values(doc, "", "robust")["f1"]] * 3))
+    assert f1([values(doc, "否", "robust")["f1"]]) == 0.0  # there is no 是
+
+
+@pytest.mark.parametrize("variant", ["paper", "robust"])
+def test_a_question_with_an_exact_truth_only_needs_no_judge(variant: str) -> None:
+    doc = {**DOC, "truth": '{"kind": "text", "value": "7.5"}', "judge_free": True}
+    assert judge_item(doc, "Answer: 7.5") is None
+    for response, right in (("Answer: 7.5", 1.0), ("Answer: 8", 0.0), ("7.5", 0.0)):
+        found = values(doc, response, variant)
+        assert (found["exact"], found["exact_OCR"], found["score"]) == (right, right, None)
+        assert (found["unscored"], found["judge_error"]) == (0.0, None)
+        assert score(doc, response, variant=variant).correct is bool(right)
+    silent = values(doc, " ", variant)
+    missing = {"paper": (0.0, 0.0), "robust": (None, 1.0)}[variant]
+    assert (silent["exact"], silent["unscored"]) == missing

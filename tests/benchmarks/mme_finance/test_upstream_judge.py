@@ -1,68 +1,64 @@
-"""The authors' own rubric, read from a file of the same shape as theirs."""
+"""The authors' own rubrics, read from files of the same shape as theirs, with texts of our own."""
 
 import hashlib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from fin_tasks.adapters.task_file import TaskFile, rubric_of
 from fin_tasks.benchmarks.mme_finance.paper import read_verdict
+from fin_tasks.benchmarks.mme_finance.score import JudgedReading, read
 from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Judged, Reply
-from fin_tasks.judging.rubric import load_rubric
+from fin_tasks.judging.rubric import Rubric
 
-FILE = '''
-import os
-os.remove(__file__)
+MMFIN = """
+raise SystemExit('this file is never executed')
+
+def other(line):
+    return line
 
 def build_mmfin_gpt4_prompt(line):
-    question = line['question']
-    gt = str(line['answer'])
-    prediction = str(line['prediction'])
-    prompt = """
-Role.
-"""
-    if line['task_category'] == 'OCR' or line['task_category'] == 'Entity Recognition':
-        prompt += """
-Objective.
-"""
-    if line['task_category'] == 'Not Applicable':
-        prompt += """
-Unanswerable.
-"""
-    prompt += 'Requirements: '
-    format_prompt = {
-        'OCR':'One word.\\n',
-        'Not Applicable':'Say so.',
-    }
-    prompt += format_prompt[line['task_category']] if line['task_category'] in format_prompt else ''
-    prompt += """
-Question | Truth | Prediction | Correctness
---- | --- | --- | ---
-"""
-    example_prompt1 = {'OCR':'a | b | c | 0 ', 'Not Applicable':'d | e | f | 5 '}
-    prompt += example_prompt1[line['task_category']] if line['task_category'] in example_prompt1 else ''
-    gpt4_prompt = prompt + '\\n' + ' | '.join(
-        [question, gt.replace('<AND>', ' <AND> ').replace('<OR>', ' <OR> '), prediction, ''])
+    rules = {'OCR': 'Same text: 5.', 'Not Applicable': 'Declined: 5.'}
+    rows = {'OCR': ['1st | A | B | 0', '2nd | C | C | 5'], 'Not Applicable': ['1st | - | - | 5']}
+    kind = line['task_category']
+    reference = line['answer'].replace('<AND>', ' <AND> ').replace('<OR>', ' <OR> ')
+    head = 'Give points.' + ' '
+    if kind in rules:
+        head = head + rules[kind]
+    else:
+        head = head + 'Any answer: 5.'
+    table = '\\n'.join(['Question | Ground truth | Prediction | Correctness', '--- | --- | --- | ---'])
+    examples = '\\n'.join(rows[kind]) if kind in rows else ''
+    last = ' | '.join([line['question'], reference, line['prediction'], ''])
+    gpt4_prompt = '\\n'.join([head, table, examples, last])
     return gpt4_prompt
+"""
+MMDU = '''
+import nowhere
+meta_prompt = """You grade a talk.
+"""
+question_begin_prompt = '(asked)'
+reference_begin_prompt = '(right' + ')'
+reference_end_prompt = '(/right)'
+answers_begin_prompt = '(said)'
+answers_end_prompt = '(/said)'
+retries = nowhere.retries
+
+def score(line):
+    return 0
 '''
 ITEM = Item(
     question="Q?", answer="x<AND>y<OR>z", response="{mark} | 5", category="OCR", background="no"
-)
-REAL = (
-    Path(__file__).resolve().parents[4]
-    / "shared"
-    / "data"
-    / "mme_finance"
-    / "upstream"
-    / "mmfin.py"
 )
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> str:
-    (tmp_path / "mmfin.py").write_text(FILE, "utf-8")
+    (tmp_path / "mmfin.py").write_text(MMFIN, "utf-8")
     return str(tmp_path)
 
 
@@ -73,23 +69,24 @@ def test_the_message(folder: str, tmp_path: Path) -> None:
     text, image = message["content"]
     assert message["role"] == "user"
     assert text["text"] == (
-        "\nRole.\n\nObjective.\nRequirements: One word.\n\nQuestion | Truth | Prediction | Correctness\n"
-        "--- | --- | --- | ---\na | b | c | 0 \nQ? | x <AND> y <OR> z | {mark} | 5 | "
+        "Give points. Same text: 5.\nQuestion | Ground truth | Prediction | Correctness\n"
+        "--- | --- | --- | ---\n1st | A | B | 0\n2nd | C | C | 5\n"
+        "Q? | x <AND> y <OR> z | {mark} | 5 | "
     )
     assert image["image_url"]["url"].startswith("data:image/jpeg;base64,")
     (message,) = rubric.messages(replace(ITEM, category="Not Applicable", picture=None))
-    assert "Unanswerable.\nRequirements: Say so." in message["content"][0]["text"]
+    assert "Give points. Declined: 5.\n" in message["content"][0]["text"]
     assert read_verdict(rubric, Judged("x", (Reply(text="3/5", temperature=0),))).score == 5
 
 
 def test_results_name_the_file(folder: str) -> None:
     rubric = rubric_named("upstream", language="en", data_dir=folder)
-    before, sha256 = rubric.sha256, hashlib.sha256(FILE.encode()).hexdigest()
+    before, sha256 = rubric.sha256, hashlib.sha256(MMFIN.encode()).hexdigest()
     assert rubric.label == f"mme_finance_upstream_en@{sha256[:12]}"
-    Path(folder, "mmfin.py").write_text(FILE.replace("Role.", "Other role."), "utf-8")
+    Path(folder, "mmfin.py").write_text(MMFIN.replace("Give points.", "Grade."), "utf-8")
     other = rubric_named("upstream", language="en", data_dir=folder)
     assert other.sha256 != before
-    assert "Other role." in other.messages(ITEM)[0]["content"][0]["text"]
+    assert "Grade." in other.messages(ITEM)[0]["content"][0]["text"]
 
 
 def test_what_is_refused(folder: str) -> None:
@@ -103,12 +100,63 @@ def test_what_is_refused(folder: str) -> None:
         rubric_named("upstream", language="en", data_dir=folder).messages(ITEM)
 
 
-@pytest.mark.skipif(not REAL.is_file(), reason="the authors' file is not here")
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_authors_file(language: str) -> None:
-    rubric = rubric_named("upstream", language=language, data_dir=str(REAL.parent))
-    for category in load_rubric("mme_finance_en").categories:
-        (message,) = rubric.messages(replace(ITEM, category=category))
-        text = message["content"][0]["text"]
-        assert text.endswith("\nQ? | x <AND> y <OR> z | {mark} | 5 | ")
-        assert text.count(" | ") >= 3 + 2 * 3 + 4  # the head, two examples and the row
+@pytest.mark.parametrize("category", ["OCR", "Not Applicable", "Image Caption"])
+def test_the_message_is_what_the_function_returns(folder: str, category: str) -> None:
+    space: dict[str, Any] = {}
+    exec(MMFIN.partition("\n\n")[2], space)  # noqa: S102 - without the line that ends it
+    line = {"question": "Q?", "answer": ITEM.answer, "prediction": ITEM.response}
+    expected = space["build_mmfin_gpt4_prompt"]({**line, "task_category": category})
+    rubric = rubric_named("upstream", language="en", data_dir=folder)
+    (message,) = rubric.messages(replace(ITEM, category=category))
+    assert message["content"] == [{"type": "text", "text": expected}]
+
+
+# --- Conversations ---
+
+
+def conversation_rubric(folder: str) -> Rubric:
+    Path(folder, "mmdu.py").write_text(MMDU, "utf-8")
+    return rubric_named("upstream", language="zh", part="multi_turn", data_dir=folder)
+
+
+def test_the_message_about_a_turn(folder: str) -> None:
+    rubric = conversation_rubric(folder)
+    assert rubric.messages(replace(ITEM, picture=Path("a.png"))) == [
+        {
+            "role": "user",
+            "content": "You grade a talk.\n(asked)\nQ?\n\n(right)\nx<AND>y<OR>z\n(/right)\n\n"
+            "(said)\n{mark} | 5\n(/said)",
+        }
+    ]
+    assert rubric.label.startswith("mme_finance_upstream_mt_zh@")
+    Path(folder, "mmdu.py").write_text(MMDU.replace("(/said)", "(end)"), "utf-8")
+    other = rubric_named("upstream", language="zh", part="multi_turn", data_dir=folder)
+    assert other.sha256 != rubric.sha256
+    Path(folder, "mmdu.py").write_text("meta_prompt = 'You grade.'", "utf-8")
+    with pytest.raises(DataError, match="expected the text question_begin_prompt"):
+        rubric_named("upstream", language="zh", part="multi_turn", data_dir=folder)
+
+
+def test_the_reply_about_a_turn(folder: str) -> None:
+    """`robust` reads whole verdicts, which the judge may explain; `paper` each dimension by itself."""
+    rubric = conversation_rubric(folder)
+    points = dict.fromkeys(rubric.dimensions.values(), 7)
+    assert rubric.score_of(f"Because. {points}") == dict.fromkeys(rubric.dimensions, 7)
+    text = f"Because. { ({**points, 'Creativity': 'none', 'Overall Score': 12}) }"
+    assert rubric.score_of(text) is None
+    judged = Judged("x", (Reply(text=text, temperature=0),), "unread", rubric)
+    doc = {"part": "multi_turn", "language": "zh", "truth": "", "na": False, "category": ""}
+    reading = read(doc, judged, variant="paper")
+    assert isinstance(reading, JudgedReading)
+    assert reading.scores is not None and "creativity" not in reading.scores
+    assert (reading.answer, reading.scores["richness"], reading.judge_error) == (10, 7, False)
+    assert read(doc, judged, variant="robust").unscored
+
+
+def test_a_task_of_conversations_takes_their_text(folder: str) -> None:
+    conversation_rubric(folder)
+    judge = TaskFile("mme_finance_mt_zh").judge
+    assert judge is not None
+    options = TaskFile("mme_finance_mt_zh").options
+    rubric = rubric_of(judge, options, {"rubric": "upstream", "data_dir": folder})
+    assert rubric.name == "mme_finance_upstream_mt_zh"

@@ -18,7 +18,7 @@ BENCHMARK = Benchmark(
     description=(
         "Questions about pictures of financial charts and documents, graded by a judge model."
     ),
-    version=2,
+    version=3,
     package=__name__,
     order=1,
     headlines=("score", "acc"),
@@ -30,7 +30,14 @@ BENCHMARK = Benchmark(
     },
     group_breakdowns=("image_type", "image_style"),
     part_labels={"": "English and Chinese", "en": "English", "zh": "Chinese"},
-    hub_files=("MMfin.tsv", "MMfin.zip", "MMfin_CN.tsv", "MMfin_CN.zip"),
+    hub_files=(
+        "MMfin.tsv",
+        "MMfin.zip",
+        "MMfin_CN.tsv",
+        "MMfin_CN.zip",
+        "MMfin_*.tsv",  # questions of yes or no, and conversations
+        "MMfin_*.zip",
+    ),
     published=Published(
         titles={"arXiv:2411.03314v1": "MME-Finance, arXiv:2411.03314v1"},
         scale=1,

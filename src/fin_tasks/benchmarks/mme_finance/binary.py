@@ -1,5 +1,6 @@
-"""Questions of 是 or 否: documents, readers and metrics; no judge is needed."""
+"""Questions of 是 or 否: readers and metrics; no judge is needed."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,12 +11,13 @@ from fin_tasks.benchmarks.contract import directions_of
 from fin_tasks.judging.item import no_response
 from fin_tasks.stats.averages import Metric, rate
 
-_YES, _NO = "是", "否"
+_YES = "是"
+_NO = "否"
+_YES_WORDS = ("是", "是的", "对", "对的", "正确", "yes", "true")
+_NO_WORDS = ("否", "不是", "不是的", "不", "不对", "不正确", "错误", "错", "no", "false")
 _WORDS = {
-    **dict.fromkeys(("是", "是的", "对", "对的", "正确", "yes", "true"), _YES),
-    **dict.fromkeys(
-        ("否", "不是", "不是的", "不", "不对", "不正确", "错误", "错", "no", "false"), _NO
-    ),
+    **dict.fromkeys(_YES_WORDS, _YES),
+    **dict.fromkeys(_NO_WORDS, _NO),
 }
 _MARKED = re.compile(
     r"(?:答案|结论|回答|(?<![a-z])answer)(?:应?[为是]|\sis)?\s*[:：]?\s*"
@@ -23,51 +25,49 @@ _MARKED = re.compile(
     re.IGNORECASE,
 )
 _BREAK = re.compile(r"[,，。.;；:：!！?？\n]+")
+_NOTATION = re.compile(r"[*_`\"“”「」\[\]()（）]")
+
+PartOfF1 = list[float] | None
+"""Whether a response finds a 是, and whether it finds or misses one or says it wrongly: 1 or 0 each."""
 
 
 def read(response: str, *, variant: str) -> Reading:
     """Read 是 or 否: `paper` takes the whole response without 。 at its ends, `robust` the answer it commits to."""
     if variant == "paper":
         return Reading(variant=variant, answer=response.strip("。"))
-    if silent := no_response(response):
+    silent = no_response(response)
+    if silent:
         return Reading(variant=variant, answer=None, reason=silent, unscored=True)
-    found = _committed(re.sub(r"[*_`\"“”「」\[\]()（）]", "", strip_reasoning(response)).strip())
-    return Reading(
-        variant=variant, answer=found, reason="" if found else "neither 是 nor 否 is said"
-    )
+    text = _NOTATION.sub("", strip_reasoning(response))
+    answer = _committed(text.strip())
+    reason = "" if answer else "neither 是 nor 否 is said"
+    return Reading(variant=variant, answer=answer, reason=reason)
+
+
+def _committed(text: str) -> str | None:
+    """Return the answer of the whole text, of its mark, or of its first and last clause."""
+    whole = _BREAK.sub("", text).strip().lower()
+    if whole in _WORDS:
+        return _WORDS[whole]
+    marked = _MARKED.findall(text)
+    if marked:
+        return _WORDS[marked[-1].lower()]
+    parts = [clause.strip().lower() for clause in _BREAK.split(text)]
+    clauses = list(filter(None, parts))
+    answers = {_WORDS[clause] for clause in clauses[:1] + clauses[-1:] if clause in _WORDS}
+    return answers.pop() if len(answers) == 1 else None
 
 
 def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
     """Compare a reading with the truth."""
-    correct = None if reading.unscored else reading.answer == doc["answer"].strip("。")
+    correct = None if reading.unscored else reading.answer == _truth_of(doc)
     answer = reading.answer if isinstance(reading.answer, str) else None
     return Score(answer=answer, correct=correct, correct_err=None, reason=reading.reason)
 
 
-def values(doc: Mapping[str, Any], reading: Reading) -> dict[str, float | None]:
-    """Return the metrics of one response; `f1` is what it adds to `f1`."""
-    is_unclear = reading.answer not in (_YES, _NO)
-    return {
-        "acc": rate(compare(doc, reading).correct),
-        "f1": _part_of_f1(doc["answer"].strip("。"), reading),
-        "no_answer": None if reading.unscored else float(is_unclear),
-        "cut_off": float(reading.cut_off),
-        "unscored": float(reading.unscored),
-    }
-
-
-def _part_of_f1(truth: str, reading: Reading) -> float | None:
-    """Return 1 for a found 是, 0 for a wrong or a missed one, else None.
-
-    A response that says neither is a missed 是 under `robust`, and does not count under `paper`.
-    """
-    if reading.answer == _YES:
-        return float(truth == _YES)
-    if truth != _YES or reading.unscored:
-        return None
-    if reading.variant == "paper" and reading.answer != _NO:
-        return None
-    return 0.0
+def _truth_of(doc: Mapping[str, Any]) -> str:
+    answer: str = doc["answer"]
+    return answer.strip("。")
 
 
 def metrics() -> dict[str, bool | Metric]:
@@ -79,24 +79,36 @@ def metrics() -> dict[str, bool | Metric]:
     }
 
 
-def f1(parts: Sequence[float | None]) -> float:
-    """Return F1 of 是, 2 tp / (2 tp + fp + fn); 0 if nothing was found.
+def values(doc: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
+    """Return the metrics of one response; `f1` is what it adds to F1."""
+    is_unclear = reading.answer not in (_YES, _NO)
+    return {
+        "acc": rate(compare(doc, reading).correct),
+        "f1": _part_of_f1(_truth_of(doc), reading),
+        "no_answer": None if reading.unscored else float(is_unclear),
+        "cut_off": float(reading.cut_off),
+        "unscored": float(reading.unscored),
+    }
 
-    `parts` are what each response adds: 1, 0 or None, as in `values`.
+
+def _part_of_f1(truth: str, reading: Reading) -> PartOfF1:
+    """Return what a response adds to F1; None if it is unscored.
+
+    A response that says neither is a missed 是 under `robust`, and does not count under `paper`.
     """
+    if reading.unscored:
+        return None
+    says_yes = reading.answer == _YES
+    is_found = says_yes and truth == _YES
+    is_missed = truth == _YES and (reading.answer == _NO or reading.variant != "paper")
+    return [float(is_found), float(says_yes or is_missed)]
+
+
+def f1(parts: Sequence[PartOfF1]) -> float:
+    """Return F1 of 是, 2 tp / (2 tp + fp + fn); 0 if there is no 是, and NaN if nothing is scored."""
     known = [part for part in parts if part is not None]
     if not known:
-        return 0.0
-    n_found = sum(known)
-    return 2 * n_found / (n_found + len(known))
-
-
-def _committed(text: str) -> str | None:
-    whole = _WORDS.get(_BREAK.sub("", text).strip().lower())
-    if whole:
-        return whole
-    if marked := _MARKED.findall(text):
-        return _WORDS[marked[-1].lower()]
-    clauses = [clause.strip().lower() for clause in _BREAK.split(text) if clause.strip()]
-    said = {_WORDS[clause] for clause in clauses[:1] + clauses[-1:] if clause in _WORDS}
-    return said.pop() if len(said) == 1 else None
+        return math.nan
+    n_found = sum(part[0] for part in known)
+    n_counted = sum(part[1] for part in known)
+    return 2 * n_found / (n_found + n_counted) if n_counted else 0.0

@@ -17,6 +17,8 @@ PHRASES = ("not applicable", "无法回答", "不适用")
 
 _MARKED = re.compile(r"(?:answer|答案)[*_\s]*[:：][*_\s]*([^\n]+)", re.IGNORECASE)
 _AROUND = " \t\r*_`.。,，;；\"'“”‘’「」"
+_BEFORE_NUMBER = re.compile(r"(?<=[\u4e00-\u9fff])(?=[-+.\d])")
+_ROUNDING = 1e-9  # of floats, as a share of the value
 
 
 class Truth(BaseModel):
@@ -32,29 +34,40 @@ class Truth(BaseModel):
 @lru_cache(maxsize=8192)
 def parse_truth(text: str) -> Truth | None:
     """Read a cell of the `truth` column; None if it is empty."""
+    if not text.strip():
+        return None
     try:
-        return Truth.model_validate_json(text) if text.strip() else None
+        return Truth.model_validate_json(text)
     except ValidationError as error:
-        raise DataError(
-            f"truth: expected JSON with kind, value and tolerance, got {text[:200]!r}."
-        ) from error
+        expected = "expected JSON with kind, value and tolerance"
+        raise DataError(f"truth: {expected}, got {text[:200]!r}.") from error
+
+
+def marked_answer(response: str) -> str | None:
+    """Return the last answer that a response marks; None if it marks none."""
+    marked = _MARKED.findall(strip_reasoning(response))
+    return marked[-1].strip(_AROUND) if marked else None
 
 
 def is_exact(truth: Truth, response: str) -> bool:
     """Return whether the marked answer is the truth."""
-    marked = _MARKED.findall(strip_reasoning(response))
-    if not marked:
+    answer = marked_answer(response)
+    if answer is None:
         return False
-    answer = marked[-1].strip(_AROUND)
     if truth.kind == "na":
         return _normal(answer) in PHRASES
     if isinstance(truth.value, str):
         return _normal(answer) == _normal(truth.value)
-    spaced = re.sub(r"(?<=[\u4e00-\u9fff])(?=[-+.\d])", " ", plain(answer))
-    candidate, value = read_number(spaced, rule="number"), truth.value
-    margin = truth.tolerance + 1e-9 * max(1.0, abs(value))
-    readings = candidate.answer.readings if candidate else ()
-    return any(abs(reading - value) <= margin for reading in readings)
+    return _is_near(truth.value, truth.tolerance, answer)
+
+
+def _is_near(value: float, tolerance: float, answer: str) -> bool:
+    spaced = _BEFORE_NUMBER.sub(" ", plain(answer))
+    candidate = read_number(spaced, rule="number")
+    if candidate is None:
+        return False
+    margin = tolerance + _ROUNDING * max(1.0, abs(value))
+    return any(abs(reading - value) <= margin for reading in candidate.answer.readings)
 
 
 def declines(response: str) -> bool:
@@ -64,4 +77,5 @@ def declines(response: str) -> bool:
 
 
 def _normal(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).strip(_AROUND)
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(folded.split()).strip(_AROUND)

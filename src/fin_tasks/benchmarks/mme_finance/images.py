@@ -14,6 +14,18 @@ from fin_tasks.data.files import sha256_of
 from fin_tasks.data.pictures import BROKEN, FORMATS
 from fin_tasks.errors import DataError
 
+_BROKEN_ARCHIVE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
+_UTF8 = 0x800
+"""The flag of an entry whose name is UTF-8."""
+_LONGEST_NAME = 1000
+
 
 def unpack(archive: Path, cache: Path) -> Path:
     """Unpack the pictures of a zip archive into a folder of the cache, once, and return the folder."""
@@ -22,51 +34,53 @@ def unpack(archive: Path, cache: Path) -> Path:
         return target
     try:
         cache.mkdir(parents=True, exist_ok=True)
-        with (
-            TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as draft,
-            zipfile.ZipFile(archive) as opened,
-        ):
-            place = Path(draft, "pictures")
-            place.mkdir()
-            for entry in opened.infolist():
-                if (
-                    not entry.flag_bits & 0x800
-                ):  # macOS leaves out the mark of UTF-8, and zipfile reads cp437
-                    with suppress(UnicodeError):
-                        entry.filename = entry.filename.encode("cp437").decode()
-                opened.extract(entry, place)  # never leaves this folder
+        with TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as draft:
+            folder = Path(draft, "pictures")
+            folder.mkdir()
+            _extract(archive, folder)
             if not target.is_dir():  # another process may have been faster
-                place.rename(target)
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
-        raise DataError(
-            f"{archive}: expected a zip archive of pictures, got {error}. Fetch it again."
-        ) from error
+                folder.rename(target)
+    except _BROKEN_ARCHIVE as error:
+        expected = f"expected a zip archive of pictures, got {error}"
+        raise DataError(f"{archive}: {expected}. Fetch it again.") from error
     return target
+
+
+def _extract(archive: Path, folder: Path) -> None:
+    with zipfile.ZipFile(archive) as opened:
+        for entry in opened.infolist():
+            if not entry.flag_bits & _UTF8:
+                # macOS leaves out the flag, and zipfile reads the name as cp437.
+                with suppress(UnicodeError):
+                    entry.filename = entry.filename.encode("cp437").decode()
+            opened.extract(entry, folder)  # never leaves this folder
 
 
 class Pictures:
     """Finds pictures by the paths in a table, only below the table's folders."""
 
     def __init__(self, table: Path, unpacked: Path | None) -> None:
-        roots = [unpacked] if unpacked else [table.with_suffix(""), table.parent]
-        self._folders = [
-            folder for root in roots for folder in (root, root / table.stem) if folder.is_dir()
-        ]
-        self._all = (
-            sorted(path for path in unpacked.rglob("*") if path.is_file()) if unpacked else []
-        )
+        roots = [table.with_suffix(""), table.parent]
+        self._unpacked: list[Path] = []
+        if unpacked:
+            roots = [unpacked]
+            self._unpacked = [path for path in unpacked.rglob("*") if path.is_file()]
+        self._folders: list[Path] = []
+        for root in roots:
+            self._folders += [root, root / table.stem]
 
     def find(self, name: str) -> Path | None:
         """Return the picture at a path; in an archive also the only picture whose path ends with it."""
         parts = PurePosixPath(name.strip().replace("\\", "/")).parts
-        if not parts or ".." in parts or parts[0] == "/" or "\0" in name or len(name) > 1000:
+        is_odd = not parts or ".." in parts or parts[0] == "/" or "\0" in name
+        if is_odd or len(name) > _LONGEST_NAME:
             return None
         for folder in self._folders:
-            place = folder.joinpath(*parts)
-            if place.is_file() and place.resolve().is_relative_to(folder.resolve()):
-                return place
-        ending = [path for path in self._all if path.parts[-len(parts) :] == parts]
-        return ending[0] if len(ending) == 1 else None
+            path = folder.joinpath(*parts)
+            if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
+                return path
+        similar = [path for path in self._unpacked if path.parts[-len(parts) :] == parts]
+        return similar[0] if len(similar) == 1 else None
 
 
 def is_usable(path: Path) -> bool:
@@ -80,13 +94,12 @@ def is_usable(path: Path) -> bool:
 
 def open_pictures(doc: Mapping[str, Any]) -> list[Image.Image]:
     """Open the pictures of a document, in a conversation those up to its turn; lm-eval's `doc_to_image`."""
-    opened = []
+    pictures = []
     for path in doc.get("image_paths") or [doc["image_path"]]:
         try:
             with Image.open(path, formats=FORMATS) as picture:
-                opened.append(picture.convert("RGB"))
+                pictures.append(picture.convert("RGB"))
         except BROKEN as error:
-            raise DataError(
-                f"{path}: expected a whole picture, got {error}. Fetch the pictures again."
-            ) from error
-    return opened
+            expected = f"expected a whole picture, got {error}"
+            raise DataError(f"{path}: {expected}. Fetch the pictures again.") from error
+    return pictures

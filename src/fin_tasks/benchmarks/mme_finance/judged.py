@@ -52,7 +52,7 @@ def _read(rubric: Rubric, judged: Judged, variant: str) -> JudgedRow:
     verdict = read_verdict(rubric, judged)
     points = verdict.score
     if isinstance(points, dict):
-        points = points[_OVERALL]
+        points = points.get(_OVERALL, rubric.lowest)
     return {
         "variant": variant,
         "answer": points,

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,13 @@ from fin_tasks.stats.averages import over_responses
 Values = dict[str, float | None]
 
 RUBRIC = "mme_finance_mt_zh"
-CATEGORY = "Conversation"  # the only one of the rubric
+CATEGORY = "Conversation"
+"""The only category of the rubric."""
 OVERALL = "overall"
+"""The dimension that is a turn's score."""
+MARK = "<ImageHere>"
+"""Marks the place of a picture in the questions of the file."""
+
 _PARTS = (
     "creativity",
     "richness",
@@ -23,20 +29,26 @@ _PARTS = (
     "answer_accuracy",
     "image_relationship_understanding",
 )
-MARK = "<ImageHere>"  # marks the place of a picture in the file's questions
+
+
+def python_literal(text: str) -> object:
+    """Return the value that a text writes as Python does; None if it writes none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python warns about odd escapes in a text
+        try:
+            return ast.literal_eval(text)
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            return None
 
 
 def list_of(cell: str) -> list[str]:
     """Read a list of texts in a cell, as JSON or as Python writes it; empty if the cell holds no such list."""
-    for parse in (json.loads, ast.literal_eval):
-        try:
-            found = parse(cell)
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            continue
-        return (
-            found if isinstance(found, list) and all(isinstance(one, str) for one in found) else []
-        )
-    return []
+    try:
+        values = json.loads(cell)
+    except (ValueError, RecursionError):
+        values = python_literal(cell)
+    is_list = isinstance(values, list) and all(isinstance(value, str) for value in values)
+    return values if is_list else []
 
 
 def turns_of(
@@ -47,14 +59,17 @@ def turns_of(
     wording: Wording,
 ) -> Iterator[dict[str, Any]]:
     """Yield the fields in which a conversation's turns differ; without marks, all pictures open the first turn."""
-    marked = sum(question.count(MARK) for question in questions)
-    shown = 0
-    for turn, (question, answer) in enumerate(zip(questions, answers, strict=True), start=1):
-        text = question.replace(MARK, IMAGE_MARK)
+    has_marks = any(MARK in question for question in questions)
+    n_shown = 0
+    turns = enumerate(zip(questions, answers, strict=True), start=1)
+    for turn, (question, answer) in turns:
+        prompt = question.replace(MARK, IMAGE_MARK)
+        n_shown += question.count(MARK)
         if turn == 1:
-            text = wording.fill(text, "", background=row.get("background", "").strip())
-            text = text if marked else IMAGE_MARK * len(pictures) + text
-        shown += question.count(MARK) if marked else len(pictures) if turn == 1 else 0
+            prompt = wording.fill(prompt, "", background=row["background"].strip())
+            if not has_marks:
+                prompt = IMAGE_MARK * len(pictures) + prompt
+                n_shown = len(pictures)
         yield {
             "id": f"{row['index']}-{turn}",
             "turn": turn,
@@ -62,18 +77,18 @@ def turns_of(
             "question": question.replace(MARK, "").strip(),
             "answer": answer,
             "target": answer,
-            "prompt": text,
-            "image_paths": [str(path) for path in pictures[:shown]],
+            "prompt": prompt,
+            "image_paths": [str(path) for path in pictures[:n_shown]],
         }
 
 
 def overall_values(reading: ReadingFields) -> Values:
-    """Return a turn's score, over all turns and, as `score_read`, over those with a verdict."""
+    """Return a turn's score, over all turns and, as `score_read`, over those that could be read."""
     return _values(reading, OVERALL, "score")
 
 
 def dimension_values(readings: Sequence[ReadingFields]) -> Values:
-    """Return a turn's points in each dimension, over all turns and over those with a verdict."""
+    """Return a turn's points in each dimension, over all turns and over those that could be read."""
     rows = []
     for reading in readings:
         row: Values = {}
@@ -84,12 +99,13 @@ def dimension_values(readings: Sequence[ReadingFields]) -> Values:
 
 
 def _values(reading: ReadingFields, dimension: str, metric: str) -> Values:
-    """Return points in percent; a turn without a verdict has 0 under `paper`, else none."""
+    """Return points in percent; a dimension that could not be read has 0 under `paper`, else none."""
     percent = None
     scores = reading.get("scores")
-    if isinstance(scores, Mapping) and not reading.get("reason"):
+    if isinstance(scores, Mapping):
         points = scores.get(dimension)
-        percent = 10.0 * points if isinstance(points, int) else None
+        if isinstance(points, int):
+            percent = 10.0 * points
     counts_as_zero = reading.get("variant") == "paper" and reading.get("unscored") is not True
     score = 0.0 if percent is None and counts_as_zero else percent
     return {metric: score, f"{metric}_read": percent}

@@ -1,21 +1,20 @@
 """How MME-Finance's authors read the replies of a judge."""
 
-import json
 import re
-from typing import Any
+from contextlib import suppress
 
-from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.benchmarks.mme_finance.multi_turn import python_literal
 from fin_tasks.judging.item import Judged, Verdict, no_response
 from fin_tasks.judging.rubric import Rubric, unscored
 
 _INTEGER = re.compile(r"[-+]?\d+")
-_OBJECT = re.compile(r"\{[^{}]*\}")
 
 
 def read_verdict(rubric: Rubric, judged: Judged) -> Verdict:
     """Read the first reply of the judge that the authors' parser reads.
 
-    If no try gave such a reply, or if the model gave no response, the score is the lowest.
+    If no try gave such a reply, or if the model gave no response, the score is the lowest. In a
+    conversation no dimension has a score then.
     """
     for reply in judged.replies:
         score = score_of(rubric, reply.text)
@@ -24,7 +23,9 @@ def read_verdict(rubric: Rubric, judged: Judged) -> Verdict:
     silent = no_response(judged.response)
     had_all_tries = len(judged.replies) >= len(rubric.temperatures)
     if had_all_tries or (silent and not judged.error):
-        return Verdict(_lowest(rubric), silent or "no reply of the judge is a score")
+        return Verdict(
+            {} if rubric.dimensions else rubric.lowest, silent or "no reply of the judge is a score"
+        )
     return unscored(judged)
 
 
@@ -33,7 +34,7 @@ def score_of(rubric: Rubric, reply: str) -> int | dict[str, int] | None:
     if rubric.parser == "text":
         return None
     if rubric.dimensions:
-        return _dimensions_of(rubric, reply)
+        return _dimensions_of(rubric, reply) or None
     return _integer_of(reply, rubric.lowest, rubric.highest)
 
 
@@ -55,23 +56,16 @@ def _last_integer(reply: str, lowest: int, highest: int) -> int | None:
     return on_scale[-1] if on_scale else None
 
 
-def _dimensions_of(rubric: Rubric, reply: str) -> dict[str, int] | None:
-    """Read points in the first JSON object of a reply, and those that it lacks behind their names."""
-    text = strip_reasoning(reply).strip().removeprefix("```json").strip("`\n ")
-    tree = _OBJECT.search(text)
-    points: dict[str, Any] = {}
-    if tree:
-        try:
-            points = json.loads(tree[0])
-        except (ValueError, RecursionError):
-            points = {}
-    for title in rubric.dimensions.values():
-        number = re.search(rf"{re.escape(title)}\W{{0,8}}(\d{{1,2}})(?!\d)", text)
-        points.setdefault(title, int(number[1]) if number else None)
-    return rubric.complete(points)
-
-
-def _lowest(rubric: Rubric) -> int | dict[str, int]:
-    if rubric.dimensions:
-        return dict.fromkeys(rubric.dimensions, rubric.lowest)
-    return rubric.lowest
+def _dimensions_of(rubric: Rubric, reply: str) -> dict[str, int]:
+    """Read each dimension by itself in the Python dict of a reply, and clip it to the scale."""
+    start = reply.find("{")
+    end = reply.rfind("}") + 1
+    points = python_literal(reply[start:end])
+    scores: dict[str, int] = {}
+    if not isinstance(points, dict):
+        return scores
+    for name, title in rubric.dimensions.items():
+        with suppress(KeyError, ValueError, TypeError, OverflowError):  # such as infinity
+            number = int(points[title])
+            scores[name] = min(max(number, rubric.lowest), rubric.highest)
+    return scores

@@ -17,15 +17,6 @@ ALLOW_NA = "Not Applicable"
 CUES = {"en": "Answer:", "zh": "答案："}
 """Words that make a base model start answering; left out where a chat template is used."""
 
-_ROLES = {
-    "en": "You are a financial analyst who reads charts, tables and reports for a living. "
-    "Answer the question about the picture.",
-    "zh": "你是一名金融分析师，平日的工作就是研读行情图、表格和研究报告。请根据图片回答问题。",
-}
-_LABELS = {
-    "en": ("Question: ", "How to answer: ", " ", "Background: "),
-    "zh": ("问题：", "作答要求：", "", "背景："),
-}
 _BINARY = "只回答“是”或“否”。"
 
 
@@ -36,31 +27,58 @@ class Wording(NamedTuple):
     before_question: str
     before_requirements: str
     requirements: Mapping[str, str]
-    between: str  # separates two requirements
+    between: str
+    """Separates two requirements."""
     before_background: str
 
     def fill(self, question: str, category: str, *, background: str, also: str = "") -> str:
         """Return the whole text; `also` is a further requirement."""
-        wanted = self.between.join(filter(None, (self.requirements.get(category, ""), also)))
-        parts = [self.before_question, question, self.before_requirements if wanted else "", wanted]
-        return "".join([*parts, self.before_background + background if background else ""])
+        requirements = filter(None, (self.requirements.get(category), also))
+        required = self.between.join(requirements)
+        text = self.before_question + question
+        if required:
+            text += self.before_requirements + required
+        if background:
+            text += self.before_background + background
+        return text
 
     def sha256(self) -> str:
         """Return the hash of all texts; results with the same hash had the same prompts."""
-        return hashlib.sha256(json.dumps(self, ensure_ascii=False).encode()).hexdigest()
+        text = json.dumps(self, ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+_ENGLISH = Wording(
+    name="house",
+    before_question="You are a financial analyst who reads charts, tables and reports for a living. "
+    "Answer the question about the picture.\n\nQuestion: ",
+    before_requirements="\n\nHow to answer: ",
+    requirements={},
+    between=" ",
+    before_background="\n\nBackground: ",
+)
+_CHINESE = Wording(
+    name="house",
+    before_question="你是一名金融分析师，平日的工作就是研读行情图、表格和研究报告。"
+    "请根据图片回答问题。\n\n问题：",
+    before_requirements="\n\n作答要求：",
+    requirements={},
+    between="",
+    before_background="\n\n背景：",
+)
+BARE = Wording("upstream", "", "", {}, "", "")
+"""No texts, as the authors ask binary questions and conversations."""
 
 
 @lru_cache(maxsize=4)
 def house(part: str, language: str) -> Wording:
     """Return our own wording."""
-    asked, how, between, background = _LABELS[language]
-    requirements = {"": _BINARY} if part == "binary" else {}
-    if part == "open":
-        categories = load_rubric(f"mme_finance_{language}").categories
-        requirements = {name: one.requirements for name, one in categories.items()}
-    start = f"{_ROLES[language]}\n\n{asked}"
-    return Wording("house", start, f"\n\n{how}", requirements, between, f"\n\n{background}")
-
-
-BARE = Wording("upstream", "", "", {}, "", "")
-"""No texts, as the authors ask binary questions and conversations."""
+    wording = _ENGLISH if language == "en" else _CHINESE
+    if part == "binary":
+        return wording._replace(requirements={"": _BINARY})
+    if part == "multi_turn":
+        return wording
+    requirements = {}
+    for name, category in load_rubric(f"mme_finance_{language}").categories.items():
+        requirements[name] = category.requirements
+    return wording._replace(requirements=requirements)

@@ -9,37 +9,36 @@ from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks.breakdowns import fields_of
 from fin_tasks.benchmarks.contract import ReadingFields, directions_of
 from fin_tasks.benchmarks.mme_finance import binary, multi_turn, paper
-from fin_tasks.benchmarks.mme_finance.exact import declines, is_exact, parse_truth
+from fin_tasks.benchmarks.mme_finance.exact import declines, is_exact, marked_answer, parse_truth
 from fin_tasks.benchmarks.mme_finance.prompts import ALLOW_NA
 from fin_tasks.judging.item import Item, Judged, Verdict, no_response, response_sha256
 from fin_tasks.judging.rubric import load_rubric
 from fin_tasks.stats.averages import Metric, over_responses, rate
 
+Document = Mapping[str, Any]
 Values = dict[str, float | None]
 
 
 class Category(NamedTuple):
-    """A task category: the paper's abbreviation and group, the kind of grading, and the rows in the published files."""
+    """A task category: the paper's abbreviation and group, and the kind of grading."""
 
     short: str
     group: str
     kind: str
-    en: int
-    zh: int
 
 
 CATEGORIES: Mapping[str, Category] = {
-    "Image Caption": Category("IC", "perception", "subjective", 164, 144),
-    "OCR": Category("OCR", "perception", "objective", 178, 182),
-    "Entity Recognition": Category("ER", "perception", "objective", 163, 148),
-    "Spatial Awareness": Category("SA", "perception", "objective", 229, 166),
-    "Accurate Numerical Calculation": Category("ANC", "reasoning", "calculation", 133, 126),
-    "Numerical Calculation": Category("ENC", "reasoning", "estimation", 42, 32),
-    "Risk Warning": Category("RW", "cognition", "subjective", 22, 37),
-    "Investment Advice": Category("IA", "cognition", "subjective", 53, 91),
-    "Explain Reason": Category("RE", "cognition", "subjective", 18, 13),
-    "Financial Knowledge": Category("FQA", "cognition", "subjective", 147, 144),
-    ALLOW_NA: Category("NA", "hallucination", "unanswerable", 22, 20),
+    "Image Caption": Category("IC", "perception", "subjective"),
+    "OCR": Category("OCR", "perception", "objective"),
+    "Entity Recognition": Category("ER", "perception", "objective"),
+    "Spatial Awareness": Category("SA", "perception", "objective"),
+    "Accurate Numerical Calculation": Category("ANC", "reasoning", "calculation"),
+    "Numerical Calculation": Category("ENC", "reasoning", "estimation"),
+    "Risk Warning": Category("RW", "cognition", "subjective"),
+    "Investment Advice": Category("IA", "cognition", "subjective"),
+    "Explain Reason": Category("RE", "cognition", "subjective"),
+    "Financial Knowledge": Category("FQA", "cognition", "subjective"),
+    ALLOW_NA: Category("NA", "hallucination", "unanswerable"),
 }
 """The categories by their name in the files, in the paper's order."""
 
@@ -60,8 +59,13 @@ class JudgedReading(Reading):
     response_sha256: str = ""
 
 
-def judge_item(doc: Mapping[str, Any], response: str) -> Item:
-    """Return the item for the judge; conversations are judged without pictures, as the authors do."""
+def judge_item(doc: Document, response: str) -> Item | None:
+    """Return the item for the judge; None if the document's exact truth decides.
+
+    Conversations are judged without pictures, as the authors do.
+    """
+    if doc.get("judge_free"):
+        return None
     is_conversation = doc["part"] == "multi_turn"
     return Item(
         question=doc["question"],
@@ -73,60 +77,94 @@ def judge_item(doc: Mapping[str, Any], response: str) -> Item:
     )
 
 
-def read(doc: Mapping[str, Any], response: str | Judged, *, variant: str) -> Reading:
-    """Read the judge's points in a judged response, or the verdict in one to a question of yes or no."""
+def read(doc: Document, response: str | Judged, *, variant: str) -> Reading:
+    """Read the judge's points in a judged response, or the answer where no judge is needed."""
     judged = response if isinstance(response, Judged) else Judged(response)
     if doc["part"] == "binary":
         return binary.read(judged.response, variant=variant)
+    read_response = _read_answer if doc.get("judge_free") else _read_points
+    reading = read_response(doc, judged, variant)
+    if no_response(judged.response):
+        return reading
+    truth = parse_truth(doc["truth"])
+    may_decline = doc["na"] and doc["category"] != ALLOW_NA
+    return replace(
+        reading,
+        exact=is_exact(truth, judged.response) if truth else None,
+        declined=declines(judged.response) if may_decline else None,
+    )
+
+
+def _read_answer(doc: Document, judged: Judged, variant: str) -> JudgedReading:
+    """Read the marked answer; a missing response is wrong under `paper`, and unscored under `robust`."""
+    del doc
+    response = judged.response
+    silent = no_response(response)
+    answer = marked_answer(response)
+    return JudgedReading(
+        variant=variant,
+        answer=answer,
+        exact=False,
+        reason=silent or ("" if answer else "no line is marked as the answer"),
+        unscored=bool(silent) and variant == "robust",
+        response_sha256=response_sha256(response),
+    )
+
+
+def _read_points(doc: Document, judged: Judged, variant: str) -> JudgedReading:
     verdict = _verdict_on(doc, judged, variant)
     points = verdict.score
     scores = None
     if isinstance(points, dict):
         scores = points
-        points = scores[multi_turn.OVERALL]
-    reading = JudgedReading(
+        points = scores.get(multi_turn.OVERALL)
+    judge_error = None
+    if not no_response(judged.response) and (judged.replies or judged.error):
+        judge_error = bool(verdict.reason)
+    return JudgedReading(
         variant=variant,
         answer=points,
         scores=scores,
         reason=verdict.reason,
         unscored=verdict.score is None,
         replies=tuple(reply.text for reply in judged.replies),
+        judge_error=judge_error,
         response_sha256=response_sha256(judged.response),
     )
-    if no_response(judged.response):
-        return reading
-    truth = parse_truth(doc["truth"])
-    may_decline = doc["na"] and doc["category"] != ALLOW_NA
-    was_judged = bool(judged.replies or judged.error)
-    return replace(
-        reading,
-        exact=is_exact(truth, judged.response) if truth else None,
-        declined=declines(judged.response) if may_decline else None,
-        judge_error=bool(verdict.reason) if was_judged else None,
-    )
 
 
-def _verdict_on(doc: Mapping[str, Any], judged: Judged, variant: str) -> Verdict:
-    name = f"mme_finance_{doc['language']}"
-    if doc["part"] == "multi_turn":
-        name = multi_turn.RUBRIC
-    rubric = load_rubric(name)
+def _verdict_on(doc: Document, judged: Judged, variant: str) -> Verdict:
+    rubric = judged.rubric or load_rubric(_rubric_of(doc))
     if variant == "paper":
         return paper.read_verdict(rubric, judged)
     return rubric.read(judged)
 
 
-def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
+def _rubric_of(doc: Document) -> str:
+    if doc["part"] == "multi_turn":
+        return multi_turn.RUBRIC
+    return f"mme_finance_{doc['language']}"
+
+
+def compare(doc: Document, reading: Reading) -> Score:
     """Compare a reading with the truth; a judged response is correct if it has full points."""
     if doc["part"] == "binary":
         return binary.compare(doc, reading)
-    full = 10 if doc["part"] == "multi_turn" else 5
-    points = reading.answer if isinstance(reading.answer, int) else None
-    correct = None if reading.unscored else points == full
-    return Score(answer=points, correct=correct, correct_err=None, reason=reading.reason)
+    answer = reading.answer
+    if isinstance(reading, JudgedReading) and doc.get("judge_free"):
+        is_right = reading.exact
+    else:
+        full = 10 if doc["part"] == "multi_turn" else 5
+        is_right = answer == full
+    return Score(
+        answer=answer if isinstance(answer, int | str) else None,
+        correct=None if reading.unscored else is_right,
+        correct_err=None,
+        reason=reading.reason,
+    )
 
 
-def score(doc: Mapping[str, Any], response: str | Judged, *, variant: str) -> Score:
+def score(doc: Document, response: str | Judged, *, variant: str) -> Score:
     """Score a response under `paper` or `robust`."""
     return compare(doc, read(doc, response, variant=variant))
 
@@ -146,21 +184,22 @@ def metrics_of(*, part: str = "open", na: bool = False, **_: Any) -> dict[str, b
     return {**directions_of(names)}
 
 
-def metric_values(doc: Mapping[str, Any], readings: Sequence[Any]) -> Values:
+def metric_values(doc: Document, readings: Sequence[Any]) -> Values:
     """Return a document's metrics, each the mean over its responses."""
     values_of_part = _VALUES_BY_PART[doc["part"]]
     return over_responses([values_of_part(doc, reading) for reading in readings])
 
 
-def _values(doc: Mapping[str, Any], reading: JudgedReading) -> Values:
+def _values(doc: Document, reading: JudgedReading) -> Values:
     """Return the metrics of one response; None if a metric does not apply or it is unscored."""
-    values: Values = {"score": _percent_of(reading), "exact": rate(reading.exact)}
+    exact = None if reading.unscored and doc.get("judge_free") else reading.exact
+    values: Values = {"score": _percent_of(reading), "exact": rate(exact)}
     if doc["na"]:
         values["declined"] = rate(reading.declined)
     return values | _failures_of(reading)
 
 
-def _conversation_values(doc: Mapping[str, Any], reading: JudgedReading) -> Values:
+def _conversation_values(doc: Document, reading: JudgedReading) -> Values:
     del doc
     return multi_turn.overall_values(fields_of(reading)) | _failures_of(reading)
 
@@ -179,29 +218,30 @@ def _failures_of(reading: JudgedReading) -> Values:
     }
 
 
-_VALUES_BY_PART: Mapping[str, Callable[[Mapping[str, Any], Any], Values]] = {
+_VALUES_BY_PART: Mapping[str, Callable[[Document, Any], Values]] = {
     "open": _values,
     "binary": binary.values,
     "multi_turn": _conversation_values,
 }
 
 
-def breakdown_values(
-    doc: Mapping[str, Any], readings: Sequence[ReadingFields], metrics: Values
-) -> Values:
+def breakdown_values(doc: Document, readings: Sequence[ReadingFields], metrics: Values) -> Values:
     """Return the points of one document by its category and picture, or by the judge's dimensions."""
     if "score" not in metrics:
         return {}
-    score = metrics["score"]
     values: Values = {}
+    names = []
     if doc.get("part") == "multi_turn":
         values = multi_turn.dimension_values(readings)
     else:
-        values = {f"score_{name}": score for name in _names_of_category(doc.get("category"))}
-    for field, name in _PICTURE_FIELDS.items():
+        names = _names_of_category(doc.get("category"))
+    for field, prefix in _PICTURE_FIELDS.items():
         kind = doc.get(field)
         if kind and isinstance(kind, str):
-            values[f"score_{name}_{kind.replace(' ', '_')}"] = score
+            names.append(f"{prefix}_{kind.replace(' ', '_')}")
+    metric = "exact" if doc.get("judge_free") else "score"
+    for name in names:
+        values[f"{metric}_{name}"] = metrics.get(metric)
     return values
 
 

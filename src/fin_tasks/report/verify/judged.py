@@ -1,6 +1,7 @@
 """Judged items: the judge's replies that the submission kept, and what they must agree with."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fin_tasks.adapters.lm_eval_filters import AskJudge
@@ -30,7 +31,9 @@ def _judged(
     if isinstance(response, Ran) and response.outcomes:
         return response
     text = text_of(response)
-    return Judged(text) if step.item(row.doc, text) is None else _kept(text, reading)
+    if step.item(row.doc, text) is None:
+        return Judged(text)
+    return replace(_kept(text, reading), rubric=step.rubric)
 
 
 def _kept(text: str, reading: Mapping[str, Any]) -> Judged:
