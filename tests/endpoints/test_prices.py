@@ -9,7 +9,16 @@ from fin_tasks.errors import ConfigError
 
 
 @pytest.mark.parametrize(
-    "content", ["", "models: {a: {input: -1, output: 1}}", "models: {a: 3}", "models: [", "{a: 1}"]
+    "content",
+    [
+        "",
+        "models: {a: {input: -1, output: 1}}",
+        "models: {a: 3}",
+        "models: [",
+        "{a: 1}",
+        "a: &a {}\nmodels: *a",
+        "#" * 300_000,
+    ],
 )
 def test_files_without_prices_are_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "prices.yaml").write_text(content)

@@ -131,7 +131,6 @@ def rewritten(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
                 lambda data: data.replace(b'<row r="3"', b"<row spans='1:2' r = '999999999999'")
             ),
         ),
-        (".xlsx", rewritten(lambda data: data.replace(b'r="A3"', b'r="A999999999999"'))),
         (
             ".xlsx",
             rewritten(
@@ -144,14 +143,6 @@ def rewritten(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
             ".xlsx",
             rewritten(
                 lambda data: data.replace(b"<sheetData>", b"<sheetData>" + b" " * 300_000_000)
-            ),
-        ),
-        (
-            ".xlsx",
-            rewritten(
-                lambda data: data.replace(
-                    b"<worksheet", b'<!DOCTYPE a [<!ENTITY b "c">]><worksheet', 1
-                )
             ),
         ),
         (".xlsx", lambda path: path.write_bytes(b"PK no workbook")),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from fin_tasks.labels.agree import agreement
+from fin_tasks.labels.agreement import agreement
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -133,12 +133,12 @@ def test_calculation_errors(xfinbench: Path, tmp_path: Path) -> None:
     assert share(tables, "path", "yes") == 6 / 8
     assert share(tables, "rounding", "yes") == share(tables, "misuse", "yes") == 2 / 8
     shown = tables["combinations"].set_index(["path", "types"])["share"].to_dict()
-    both = "rounding error and knowledge misuse"
+    both = "rounding error and formula misuse"
     assert shown == {
         ("yes", "no error"): 5 / 8,
         ("yes", "rounding error"): 1 / 8,
         ("no", both): 1 / 8,
-        ("no", "knowledge misuse"): 1 / 8,
+        ("no", "formula misuse"): 1 / 8,
     }
     assert len(tables["problems"]) == len(tables["undecided"]) == 0
     alphas = tables["alpha"].set_index("question")
@@ -211,7 +211,7 @@ def test_figures_ratings_and_capabilities(xfinbench: Path, tmp_path: Path) -> No
     given = ("--source", "sample", "--n")
     run("draw", "--study", "xfinbench_quality", "--out", tmp_path / "q/rate.xlsx", *given, 4)
     scores = {0: [5, 5, 5], 1: [5, 4, 3], 2: [4, 4, 3], 3: [1, 5, 5]}
-    tables, _ = merged(tmp_path / "q/rate.xlsx", ["completeness", "correctness", "helpfulness"],
+    tables, _ = merged(tmp_path / "q/rate.xlsx", ["fluency", "completeness", "correctness", "helpfulness"],
                        lambda person, _, cells: scores[number(cells)][person])  # fmt: skip
     means = {
         f">= {score}": share(tables, "helpfulness", f">= {score}") for score in (5, 4, 3, 2, 1)
@@ -330,11 +330,10 @@ def test_a_judge_beside_people(tmp_path: Path) -> None:
     sheets = sorted(tmp_path.glob("mme_*.xlsx"))
     found = json.loads(run("agree", *sheets, "--judge", samples, "--json").stdout)
     expected = [5 - 3 if p == 3 else min(5, p % 6 + 1) - p % 6 for p in range(len(docs)) if p != 5]
-    every = found["judges"][str(samples)]["all"]
-    assert (every["n"], every["bias"]) == (
-        len(docs) - 1,
-        pytest.approx(-sum(expected) / len(expected)),
-    )
+    table = {line["rows"]: line for line in found["judges"]}
+    assert set(table) == {"all", "objective", "subjective"}
+    assert table["objective"]["n"] + table["subjective"]["n"] == table["all"]["n"] == len(docs) - 1
+    assert table["all"]["bias"] == pytest.approx(-sum(expected) / len(expected))
     assert len(pd.read_csv(tmp_path / "merged/labels.csv").query("review")) == 1
     samples.write_text(samples.read_text().replace("response 1", "another response"))
     with pytest.raises(FinTasksError):

@@ -1,6 +1,6 @@
 """Small functions of reports, each shown by an example."""
 
-from fin_tasks.labels.agree import combine
+from fin_tasks.labels.vote import most_frequent
 from fin_tasks.report.comparable import conditions_of
 from fin_tasks.report.cost import pareto
 from fin_tasks.report.model import TaskResult, benchmark_of, metric_of
@@ -39,11 +39,7 @@ def test_numbers() -> None:
     assert pareto([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)]) == [(1, 0.5), (3, 0.9)]
     assert cost_text({"cost": 0.01234, "estimated": ["cost"]}, "cost") == "≈ 0.0123"
     assert cost_text({"seconds": None}, "seconds") == ""
-    assert [combine(scores) for scores in ([5, 5, 4], [1, 1, 3, 3], [0, 5, 5])] == [
-        (5, False),
-        (2, False),
-        (5, True),
-    ]
+    assert [most_frequent(scores) for scores in ([5, 5, 4], [1, 1, 3, 3])] == [5, 2]
     rows = [{"acc": 1.0, "ece": [[0.5, 1]]}, {"acc": 0.0, "ece": None}]
     assert over_responses(rows) == {"acc": 0.5, "ece": [[0.5, 1]]}
 

@@ -1,16 +1,18 @@
 """`fin-tasks label`: studies with people, and labels by a model."""
 
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fin_tasks.cli.options import DataDir, Json, NewFolder, Seed, Source, show
+from fin_tasks.cli.options import DataDir, Json, NewFolder, Seed, Source, say, show
 from fin_tasks.cli.xfinbench import label_math
 from fin_tasks.errors import ConfigError
 
-_SHOWN = 20
+if TYPE_CHECKING:
+    from fin_tasks.labels.filled import FilledSheets
+
+_N_SHOWN = 20
 Sheets = Annotated[
     list[Path], typer.Argument(metavar="SHEET...", help="Filled sheets, one for each person.")
 ]
@@ -34,7 +36,12 @@ def draw_sheets(
     run: Annotated[
         Path | None, typer.Argument(metavar="RUN", help="Run folder, if people see responses.")
     ] = None,
-    n: Annotated[int | None, typer.Option(min=1, help="Rows.", show_default="the study's")] = None,
+    n: Annotated[
+        int | None, typer.Option(min=1, help="Number of rows.", show_default="the study's")
+    ] = None,
+    bundle: Annotated[
+        bool, typer.Option("--bundle", help="Copy the pictures into a folder beside the sheets.")
+    ] = False,
     seed: Seed = 0,
     source: Source = "auto",
     data_dir: DataDir = None,
@@ -46,17 +53,17 @@ def draw_sheets(
 
     Example: fin-tasks label draw results/o1 --study xfinbench_calc_errors --out study/calc.xlsx
     """
-    from fin_tasks.labels.draw import draw, load_study
+    from fin_tasks.labels.draw import draw
     from fin_tasks.labels.sheet import write_sheets
+    from fin_tasks.labels.study import load_study
 
-    found = load_study(study)
     options = {"source": source, "data_dir": str(data_dir) if data_dir else None, "split": split}
-    drawn = draw(found, run, n=n, seed=seed, options=options)
-    for path in write_sheets(drawn, out):
+    drawn = draw(load_study(study), run, n=n, seed=seed, options=options)
+    for path in write_sheets(drawn, out, bundle=bundle):
         print(path)
-    print(
+    say(
         f"fin-tasks: {len(drawn.rows)} rows; keep {out.stem}.draw.json, it holds the answers",
-        file=sys.stderr,
+        error=True,
     )
 
 
@@ -67,27 +74,40 @@ def merge_sheets(
     name: Annotated[
         str, typer.Option(help="Name of the people in reports, if they answered questions.")
     ] = "people",
+    again: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write sheets for a second round over undecided rows."),
+    ] = None,
 ) -> None:
-    """Merge filled sheets into tables of votes, agreement and shares. Ends with 1 if some cells cannot be used.
+    """Merge filled sheets into tables of votes, agreement and shares.
 
-    If people answered the questions themselves, their answers become a run folder, which fin-tasks report reads.
+    The exit status is 1 if some cells cannot be used. If people answered the questions themselves,
+    their answers become a run folder, which fin-tasks report reads.
 
     Example: fin-tasks label merge study/calc_1.xlsx study/calc_2.xlsx study/calc_3.xlsx --out study/merged
     """
-    from fin_tasks.labels.vote import merge
+    from pandas import DataFrame
 
-    drawn, values, problems = _read(sheets)
-    for title, table in {**merge(drawn, values, out, name=name), "problems": problems}.items():
-        table.to_csv(out / f"{title}.csv", index=False)
+    from fin_tasks.data.formulas import quote_formulas
+    from fin_tasks.labels.filled import Problem
+    from fin_tasks.labels.sheet import write_sheets
+    from fin_tasks.labels.vote import merge, next_round
+
+    filled = _read(sheets)
+    tables = dict(merge(filled.draw, filled.values, out, name=name))
+    tables["problems"] = DataFrame(filled.problems, columns=Problem._fields)
+    for title, table in tables.items():
+        safe_table = table.map(lambda cell: quote_formulas(cell) if isinstance(cell, str) else cell)
+        safe_table.to_csv(out / f"{title}.csv", index=False)
+        if title == "shares":
+            table = table[table["by"] == "all"].drop(columns=["by", "part"])
         if len(table) and title not in ("labels", "problems"):
-            rows = (
-                table[table["by"] == "all"].drop(columns=["by", "part"])
-                if title == "shares"
-                else table
-            )
-            show({title: rows.head(_SHOWN).to_dict("records")}, as_json=False)
-    print(f"fin-tasks: wrote {out}", file=sys.stderr)
-    if len(problems):
+            show({title: table.head(_N_SHOWN).to_dict("records")}, as_json=False)
+    if again is not None and len(tables.get("undecided", ())):
+        write_sheets(next_round(filled.draw, tables["labels"]), again)
+        say(f"fin-tasks: wrote sheets for a second round beside {again}", error=True)
+    say(f"fin-tasks: wrote {out}", error=True)
+    if filled.problems:
         raise typer.Exit(1)
 
 
@@ -96,49 +116,33 @@ def agree(
     sheets: Sheets,
     judge: Annotated[
         list[Path],
-        typer.Option(metavar="FILE", help="samples_*.jsonl of a judged task; repeatable."),
+        typer.Option(metavar="RUN|FILE", help="Judged run, or its samples_*.jsonl; repeatable."),
     ],
     as_json: Json = False,
 ) -> None:
-    """Compare judges with people who scored the same responses: rank correlation and mean absolute difference.
+    """Compare judges with people who scored the same responses.
 
-    Example: fin-tasks label agree study/mme_1.xlsx study/mme_2.xlsx --judge results/gpt/samples_mme_finance_en.jsonl
+    Example: fin-tasks label agree study/mme_1.xlsx study/mme_2.xlsx --judge results/judged/gpt4o
     """
     from fin_tasks.labels.agree import compare
 
-    drawn, values, _ = _read(sheets)
-    if [bool(one.scale) for one in drawn.study.questions.values()] != [True]:
-        raise ConfigError(
-            f"label agree: expected a study with one question, for scores, got {drawn.study.name}."
-        )
-    show({"judges": {str(path): compare(drawn, values, path) for path in judge}}, as_json=as_json)
+    filled = _read(sheets)
+    questions = filled.draw.study.questions.values()
+    if [question.scale is not None for question in questions] != [True]:
+        expected = "expected a study with one question, for scores"
+        raise ConfigError(f"label agree: {expected}, got {filled.draw.study.name}.")
+    show({"judges": compare(filled.draw, filled.values, judge)}, as_json=as_json)
 
 
-def _read(sheets: list[Path]) -> tuple[Any, Any, Any]:
+def _read(sheets: list[Path]) -> "FilledSheets":
     """Read sheets and the draw beside them; print which cells cannot be used."""
-    from fin_tasks.labels.draw import Draw
-    from fin_tasks.labels.sheet import read_sheets
+    from fin_tasks.labels.filled import read_sheets
 
-    beside = sorted({path for one in sheets for path in one.parent.glob("*.draw.json")})
-    if len(beside) != 1:
-        raise ConfigError(
-            f"label: expected one .draw.json beside the sheets, got {len(beside)}. Move the others away."
-        )
-    try:
-        drawn = Draw.model_validate_json(beside[0].read_bytes())
-    except ValueError as error:
-        raise ConfigError(
-            f"{beside[0]}: expected the file that `fin-tasks label draw` wrote, got {error}."
-        ) from error
-    values, problems = read_sheets(drawn, sheets)
-    for one in problems.head(_SHOWN).itertuples():
-        print(
-            f"fin-tasks: {one.sheet}, row {one.line or one.row}, {one.column}: {one.message}",
-            file=sys.stderr,
-        )
-    if len(problems):
-        print(
-            f"fin-tasks: {len(problems)} problems in the sheets; such cells are not counted",
-            file=sys.stderr,
-        )
-    return drawn, values, problems
+    filled = read_sheets(sheets)
+    for problem in filled.problems[:_N_SHOWN]:
+        place = f"{problem.sheet}, row {problem.line or problem.row}, {problem.column}"
+        say(f"fin-tasks: {place}: {problem.message}", error=True)
+    if filled.problems:
+        n_problems = len(filled.problems)
+        say(f"fin-tasks: {n_problems} problems in the sheets; such cells do not count", error=True)
+    return filled

@@ -118,6 +118,7 @@ def label_math(
     from fin_tasks.benchmarks.xfinbench.labeling import label_rows
     from fin_tasks.benchmarks.xfinbench.rows import SPLITS, read_rows
     from fin_tasks.data.files import write_file
+    from fin_tasks.data.formulas import quote_formulas
     from fin_tasks.data.locate import locate
     from fin_tasks.endpoints.chat import Chat
 
@@ -127,7 +128,8 @@ def label_math(
     calculations = [row for row in rows if row["task"] == "calcu"]
     with Chat(model, [base_url], settings) as chat:
         labels = label_rows(calculations, chat, load_templates())
-    content = pd.DataFrame(labels, columns=["id", "math_types", "reason"]).to_csv(index=False)
+    table = pd.DataFrame(labels, columns=["id", "math_types", "reason"])
+    content = table.map(quote_formulas).to_csv(index=False)
     write_file(out, content.encode())
     show(_summary_of(labels), as_json=as_json)
 

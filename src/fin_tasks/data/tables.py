@@ -11,6 +11,10 @@ from fin_tasks.answers.cut_off import responses_of_sample
 from fin_tasks.data.files import check_name
 from fin_tasks.errors import DataError
 
+MAX_COLUMNS = 1000
+MAX_CELLS = 5_000_000
+"""Limits of a table, so that a small file cannot take much memory."""
+
 
 class Record(NamedTuple):
     """One row of a CSV file; a short row is filled up with empty cells."""
@@ -38,19 +42,28 @@ def read_csv(
         text = content.decode("utf-8-sig")
         reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter)
         header = next(reader, [])
-        _check_header(path, header, columns)
-        rows = (row for row in reader if row)
-        return [_record(header, row, reader.line_num) for row in rows]
+        check_header(path, header, columns)
+        records: list[Record] = []
+        for row in reader:
+            if len(records) * len(header) > MAX_CELLS:
+                raise csv.Error(f"more than {MAX_CELLS:,} cells")
+            if row:
+                records.append(_record(header, row, reader.line_num))
+        return records
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         problem = f"expected a CSV file in UTF-8, could not read it ({error})"
         raise DataError(f"{path}: {problem}.") from error
 
 
-def _check_header(
+def check_header(
     path: Path,
     header: Sequence[str],
     columns: Sequence[str],
 ) -> None:
+    """Raise DataError unless a header has these columns, each column once, and not too many."""
+    if len(header) > MAX_COLUMNS:
+        problem = f"expected at most {MAX_COLUMNS:,} columns, got {len(header):,}"
+        raise DataError(f"{path}: {problem}.")
     has_all = set(columns) <= set(header)
     has_repeats = len(set(header)) < len(header)
     if not has_all or has_repeats:

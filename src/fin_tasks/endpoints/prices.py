@@ -3,10 +3,9 @@
 import datetime
 from pathlib import Path
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
-from fin_tasks.errors import ConfigError
+from fin_tasks.yaml_file import read_yaml
 
 
 class Price(BaseModel):
@@ -42,9 +41,5 @@ class Prices(BaseModel):
 
 def read_prices(path: Path) -> Prices:
     """Read prices from a YAML or JSON file; raise ConfigError if it holds anything else."""
-    try:
-        return Prices.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        expected = "`models` with `input` and `output` prices of a million tokens for each model"
-        problem = " ".join(str(error).split())
-        raise ConfigError(f"prices {path}: expected {expected}, got: {problem}") from error
+    expected = "`models` with `input` and `output` prices of a million tokens for each model"
+    return read_yaml(path, Prices, expected=expected)

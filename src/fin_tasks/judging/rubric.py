@@ -4,11 +4,9 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fin_tasks.answers.reasoning import strip_reasoning
@@ -16,9 +14,11 @@ from fin_tasks.endpoints.messages import picture_url
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Item, Judged, Verdict, no_response
 from fin_tasks.resources import folder_of
+from fin_tasks.yaml_file import read_yaml
 
-_LARGEST = 256 * 1024  # bytes of a file
+_MARK_DIGITS = 32
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
+TokenLimit = Annotated[int, Field(ge=1, le=100_000)]
 
 
 class _Strict(BaseModel):
@@ -40,7 +40,8 @@ class Category(_Strict):
     title: Text
     kind: Text
     points: Text
-    requirements: str = ""  # the form of an answer; the model reads this too
+    requirements: str = ""
+    """The form of an answer; the model reads this too."""
     examples: list[Example] = []
 
 
@@ -54,11 +55,11 @@ class Rubric(_Strict):
     parser: Literal["integer", "dimensions", "text"] = "integer"
     lowest: int = 0
     highest: int = 5
-    dimensions: dict[str, Text] = {}  # name of a score -> what the judge calls it
-    max_tokens: int = Field(3, ge=1, le=100_000)
-    reasoning_max_tokens: int = Field(
-        4096, ge=1, le=100_000
-    )  # for judges that reason before they reply
+    dimensions: dict[str, Text] = {}
+    """What the judge calls each score, by its name."""
+    max_tokens: TokenLimit = 3
+    reasoning_max_tokens: TokenLimit = 4096
+    """For judges that reason before they reply."""
     temperatures: tuple[float, ...] = Field(
         (0.0, 0.5, 1.0, 1.5, 2.0), strict=False, min_length=1, max_length=20
     )
@@ -66,8 +67,9 @@ class Rubric(_Strict):
     @property
     def sha256(self) -> str:
         """Hash of everything that can change a score: the judge's instructions and the way to read its replies."""
-        told = self.model_dump(exclude={"name", "version", "description"})
-        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+        fields = self.model_dump(exclude={"name", "version", "description"})
+        text = json.dumps(fields, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def label(self) -> str:
@@ -156,14 +158,16 @@ class Pack(Rubric):
 
     @model_validator(mode="after")
     def _fits_together(self) -> "Pack":
-        if missing := {one.points for one in self.categories.values()} - self.points.keys():
-            raise ValueError(f"points: expected an entry {missing.pop()!r}, which a category names")
+        for category in self.categories.values():
+            if category.points not in self.points:
+                name = category.points
+                raise ValueError(f"points: expected an entry {name!r}, which a category names")
         if self.message.count("{mark}") < 2 or "{response}" not in self.message:
             raise ValueError("message: expected {response} between two lines with {mark}")
-        if self.highest <= self.lowest or (self.parser == "dimensions") != bool(self.dimensions):
-            raise ValueError(
-                "expected lowest below highest, and dimensions for the parser of that name only"
-            )
+        if self.highest <= self.lowest:
+            raise ValueError("highest: expected more than lowest")
+        if (self.parser == "dimensions") != bool(self.dimensions):
+            raise ValueError("dimensions: expected some for the parser of that name only")
         if self.dimensions and "overall" not in self.dimensions:
             raise ValueError("dimensions: expected one with the name overall")
         return self
@@ -172,36 +176,40 @@ class Pack(Rubric):
         """Raise ConfigError if the rubric has no such category."""
         if category not in self.categories:
             known = ", ".join(self.categories)
-            raise ConfigError(
-                f"rubric {self.name}: expected one of its categories ({known}), got {category!r}."
-            )
+            expected = f"expected one of its categories ({known})"
+            raise ConfigError(f"rubric {self.name}: {expected}, got {category!r}.")
 
     def messages(self, item: Item) -> list[dict[str, Any]]:
         """Return the chat messages that ask the judge about an item; the picture comes last."""
         self.check(item.category)
         category = self.categories[item.category]
-        others = {
+        texts = {
             "question": item.question,
             "answer": item.answer,
             "background": item.background or "-",
+            "response": strip_reasoning(item.response).strip(),
         }
-        others["response"] = strip_reasoning(item.response).strip()
-        mark = hashlib.sha256(json.dumps(list(others.values())).encode()).hexdigest()[:32]
-        examples = [
-            _fill(self.example, one.model_dump() | {"number": n})
-            for n, one in enumerate(category.examples, 1)
-        ]
+        mark = hashlib.sha256(json.dumps(list(texts.values())).encode()).hexdigest()
+        examples = []
+        for number, example in enumerate(category.examples, start=1):
+            fields = {"number": number, **example.model_dump()}
+            examples.append(_fill(self.example, fields))
         parts = {
             "category": category.title,
             "points": self.points[category.points],
-            "mark": mark,
-            **others,
+            "mark": mark[:_MARK_DIGITS],
+            "requirements": category.requirements or "-",
+            "examples": "\n\n".join(examples),
+            **texts,
         }
-        parts |= {"requirements": category.requirements or "-", "examples": "\n\n".join(examples)}
-        text = _fill(self.message, parts)
-        # a judge that sees no pictures may refuse a list
-        user = with_picture(text, item.picture) if item.picture else text
-        return [{"role": "system", "content": self.system}, {"role": "user", "content": user}]
+        content: Any = _fill(self.message, parts)
+        # A judge that sees no pictures may refuse a list.
+        if item.picture:
+            content = with_picture(content, item.picture)
+        return [
+            {"role": "system", "content": self.system},
+            {"role": "user", "content": content},
+        ]
 
 
 def rubric_names() -> list[str]:
@@ -216,38 +224,9 @@ def load_rubric(name_or_path: str | Path) -> Pack:
         path = Path(name_or_path).expanduser()
         if path.suffix not in (".yaml", ".yml") or not path.is_file():
             known = ", ".join(rubric_names())
-            raise ConfigError(
-                f"rubric: expected one of {known}, or the path of a YAML file, got {str(path)!r}."
-            )
-    if path.stat().st_size > _LARGEST:
-        raise ConfigError(
-            f"{path}: expected at most {_LARGEST:,} bytes, got more. Shorten the rubric."
-        )
-    return _parse(str(path), path.read_bytes())
-
-
-@lru_cache(maxsize=16)
-def _parse(path: str, data: bytes) -> Pack:
-    try:
-        tree = yaml.load(data.decode("utf-8-sig"), Loader=_Loader)  # noqa: S506 - a SafeLoader
-        return Pack.model_validate(tree)
-    except (ValueError, RecursionError, yaml.YAMLError) as error:
-        told = " ".join(str(error).split())[:300]
-        raise ConfigError(
-            f"{path}: expected a rubric as docs/judge.md explains it, got: {told}"
-        ) from error
-
-
-class _Loader(yaml.SafeLoader):
-    """YAML without aliases and merge keys, by which a small file can grow without bounds."""
-
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not allowed")
-        return super().compose_node(parent, index)
-
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Leave merge keys alone, so that they are errors."""
+            expected = f"expected one of {known}, or the path of a YAML file"
+            raise ConfigError(f"rubric: {expected}, got {str(path)!r}.")
+    return read_yaml(path, Pack, expected="a rubric as docs/judge.md explains it")
 
 
 def with_picture(text: str, picture: Path) -> list[dict[str, Any]]:
@@ -257,5 +236,5 @@ def with_picture(text: str, picture: Path) -> list[dict[str, Any]]:
 
 
 def _fill(template: str, parts: Mapping[str, Any]) -> str:
-    # in one pass, so that braces in a part are left alone
-    return re.sub(r"\{(\w+)\}", lambda found: str(parts.get(found[1], found[0])), template)
+    """Fill in the names in braces in one pass, so that braces in a part are left alone."""
+    return re.sub(r"\{(\w+)\}", lambda match: str(parts.get(match[1], match[0])), template)

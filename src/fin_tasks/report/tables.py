@@ -12,23 +12,12 @@ import yaml
 
 from fin_tasks.benchmarks import all_benchmarks, benchmark_named
 from fin_tasks.benchmarks.dynostock.windows import WINDOWS
+from fin_tasks.data.formulas import quote_formulas
 from fin_tasks.report.comparable import text_of
 from fin_tasks.report.cost import COSTS
 from fin_tasks.report.values import CONDITIONS
 from fin_tasks.sandbox import escape
 
-_FORMULA = (
-    "=",
-    "+",
-    "-",
-    "@",
-    "\t",
-    "\r",
-    "＝",
-    "＋",
-    "－",
-    "＠",
-)  # spreadsheets run cells that begin with these
 _OPEN = "not certain, as responses were cut off"
 """Note on a mean over windows, whose values have notes of their own."""
 _MARKUP = re.compile(r"([\\`*_\[\]|~$#@])|(:)(?=//)")
@@ -138,7 +127,7 @@ def safe(text: str) -> str:
 def _cell(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    return f"'{escape(value)}" if value.lstrip(" ").startswith(_FORMULA) else escape(value)
+    return escape(quote_formulas(value))
 
 
 def _sections(columns: Mapping[str, str], values: pd.DataFrame, *, combined: bool) -> Iterator[str]:
