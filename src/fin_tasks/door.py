@@ -13,6 +13,7 @@ from fin_tasks.report import read as read_runs
 from fin_tasks.report.model import BREAKDOWNS, COLUMNS
 from fin_tasks.report.rows import rows_of
 from fin_tasks.report.run_folder import sample_lines
+from fin_tasks.report.samples import sample_of
 from fin_tasks.report.write import write_report
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ def score(
         metadata: Options as in lm-eval's `--metadata`, such as `source="sample"`.
     """
     run = score_responses(task, responses, _options(split, metadata))
-    lines = [(task, line) for line in sample_lines(run.scored)]
-    rows = rows_of(task, lines, TaskFile(task).benchmark).table
+    samples = [sample_of(task, line) for line in sample_lines(run.scored)]
+    rows = rows_of(task, samples, TaskFile(task).benchmark).table
     optional = ("source", *BREAKDOWNS)
     empty = [name for name in optional if rows[name].isna().all()]
     rows = rows.drop(columns=empty)

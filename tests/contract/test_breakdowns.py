@@ -16,7 +16,7 @@ from fin_tasks import report
 from fin_tasks.benchmarks import benchmark_of
 from fin_tasks.benchmarks.breakdowns import document_values
 from fin_tasks.report.leaderboard import board
-from fin_tasks.report.rows import readings_of
+from fin_tasks.report.samples import sample_of
 from fin_tasks.report.tables import values_table
 
 TASKS = ("xfinbench_text", "financemath_pot", "dynostock_recency_w4_text")
@@ -48,7 +48,7 @@ def as_version_0_2(found: Mapping[str, Any]) -> dict[str, Any]:
         assert benchmark is not None
         for sample in samples:
             metrics = {name: sample[name] for name in sample["metrics"]}
-            readings = readings_of(sample["filtered_resps"])
+            readings = sample_of("", sample).readings
             sample["figures"] = document_values(benchmark, sample["doc"], readings, metrics)
         names = sorted({name for sample in samples for name in sample["figures"]})
         for sample in samples:

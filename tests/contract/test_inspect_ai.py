@@ -258,7 +258,7 @@ def test_epochs_are_responses_to_one_question(tmp_path: Path) -> None:
     )  # one epoch after the other
     runs, rows, problems = report.read([tmp_path / "logs"])
     (task,) = runs[0].tasks
-    assert not problems and len(rows) == 8 and task.settings["repeats"] == "2" and task.n == 4
+    assert not problems and len(rows) == 8 and task.settings["repeats"] == 2 and task.n == 4
     assert rows.acc.mean() == task.totals["robust"]["acc"] == 0.5
     assert set(rows.mean_probability) == {0.5} and set(rows["pass@2"]) == {1.0}
     assert task.totals["robust"]["bias_index"] == pytest.approx(

@@ -14,7 +14,7 @@ from fin_tasks import report
 from fin_tasks.benchmarks.mme_finance.data import load
 from fin_tasks.cli import app
 from fin_tasks.errors import FinTasksError
-from fin_tasks.report.comparable import conditions_of
+from fin_tasks.report.conditions import conditions_of
 from fin_tasks.report.values import values_of
 
 ROOT = Path(__file__).parents[2]
@@ -284,7 +284,7 @@ def test_people_stand_beside_models(tmp_path: Path) -> None:
             assert value.mean == pytest.approx(sum(shares) / len(shares))
             if len(rows) > 4:
                 assert value.low < value.mean < value.high
-        assert conditions_of(result)["mode"] == "cot"
+        assert conditions_of(result).mode == "cot"
 
 
 def test_a_judge_beside_people(tmp_path: Path) -> None:

@@ -1,16 +1,21 @@
 """Reading run folders: the table equals what the files say, and broken files are named."""
 
 import json
+import os
+import re
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
 from run_files import STAMP, scored, write_run
+from typer.testing import CliRunner
 
 from fin_tasks import report
+from fin_tasks.cli import app
 from fin_tasks.errors import DataError
-from fin_tasks.report.comparable import settings_of
-from fin_tasks.report.rows import read_samples
+from fin_tasks.report.conditions import settings_of
+from fin_tasks.report.samples import read_samples
 
 
 def test_table_holds_what_the_samples_say(tmp_path: Path) -> None:
@@ -41,7 +46,7 @@ def test_table_holds_what_the_samples_say(tmp_path: Path) -> None:
     assert robust["source"].tolist() == ["7.png", "7.png", "whichbond"]
     assert robust["capability"].iloc[0] == "TU|NM"
     assert robust["answer"].tolist() == ["1", "1", "1"]
-    assert [one["doc"]["id"] for one in read_samples(run.tasks[0].samples)][:3] == [
+    assert [one.doc["id"] for one in read_samples(run.tasks[0].samples)][:3] == [
         f"xfinbench_mcq-{n}" for n in range(3)
     ]
 
@@ -79,6 +84,9 @@ BROKEN = [
     (RESULTS, '{"results": {"xfinbench_bool": {"acc,paper": 1, "acc,paper": 0}}}'),
     (RESULTS, '{"results": {"xfinbench_bool": {"acc,paper": Infinity}}}'),
     (RESULTS, '{"results": {"xfinbench_bool": [1]}}'),
+    (RESULTS, '{"results": {"xfinbench_bool": {"acc,paper": 1' + "0" * 400 + "}}}"),
+    (RESULTS, "{}"),
+    (SAMPLES, LINE + '"acc": 1' + "0" * 400 + "}"),
     (RESULTS, '{"results": {"xfinbench_bool": ' + "[" * 100_000 + "]" * 100_000 + "}}"),
     (SAMPLES, '{"doc": {"id": 1}, "filter": "paper", "metr'),
     (SAMPLES, LINE + '"acc": 50}'),
@@ -178,3 +186,57 @@ def test_a_sample_of_an_older_version_compares_with_one_of_today() -> None:
     now = {"provenance": {"split": "test", "sample": {"n": 50, "seed": 7}}}
     assert settings_of(older) == settings_of(now)
     assert settings_of(older) != settings_of({"provenance": {"split": "test"}})
+
+
+def test_a_folder_name_that_is_not_utf8_is_escaped(tmp_path: Path) -> None:
+    write_run(tmp_path / os.fsdecode(b"caf\xe9"), {"xfinbench_bool": scored(1.0)})
+    write_run(tmp_path / os.fsdecode(b"bad\xe9"), {"xfinbench_bool": scored(1.0)}, model="bad")
+    next(tmp_path.glob("bad*/samples_*")).write_text("{")
+    out = tmp_path / "out"
+    done = CliRunner().invoke(app, ["report", str(tmp_path), "--out", str(out)])
+    assert done.exit_code == 1 and r"bad\udce9" in done.output
+    board = json.loads((out / "leaderboard.json").read_text())
+    assert any(run["path"].startswith(r"caf\udce9/") for run in board["runs"])
+
+
+def test_names_that_are_expected_are_told(tmp_path: Path) -> None:
+    file = write_run(tmp_path, {"xfinbench_bool": scored(1.0)})
+    for path in (file.rename(tmp_path / "results.json"), tmp_path):
+        with pytest.raises(DataError, match=r"results_2026-03-01T10-00-00.json"):
+            report.read([path])
+    write_run(tmp_path / "other", {"xfinbench_bool": scored(0.0)})
+    problems = report.read([tmp_path]).problems
+    assert any("results.json: skipped because of its name" in one.message for one in problems)
+
+
+def test_tasks_of_others_have_their_own_metrics(tmp_path: Path) -> None:
+    tasks = {"gsm8k": [{"exact_match": 1.0}, {"exact_match": 0.0}], "financemath": scored(1.0)}
+    file = write_run(tmp_path, tasks)
+    text = file.read_text().replace("exact_match,paper", "exact_match,strict-match")
+    file.write_text(text.replace("exact_match,robust", "exact_match,flexible-extract"))
+    (samples,) = tmp_path.glob("samples_gsm8k_*")
+    text = samples.read_text().replace('"filter": "paper"', '"filter": "strict-match"')
+    text = re.sub(r'"id": "[^"]*"', '"answer": "#### 7"', text)
+    samples.write_text(text.replace('"filter": "robust"', '"filter": "flexible-extract"'))
+    out = tmp_path / "out"
+    done = CliRunner().invoke(app, ["report", str(tmp_path), "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    board = json.loads((out / "leaderboard.json").read_text())
+    values = [
+        (entry["task"], entry["value"], entry["n"])
+        for entry in board["entries"]
+        if entry["metric"] == "exact_match"
+    ]
+    assert values == [
+        ("gsm8k/flexible-extract/split=test", 0.5, 2),
+        ("gsm8k/strict-match/split=test", 0.5, 2),
+    ]
+    assert (out / "index.html").is_file()
+
+
+def test_a_log_with_a_huge_head_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
+    with zipfile.ZipFile(tmp_path / "one.eval", "w", zipfile.ZIP_DEFLATED) as log:
+        log.writestr("header.json", b" " * 100_000_000)
+    with pytest.raises(DataError, match=r"header\.json of 100,000,000 bytes"):
+        report.read([tmp_path])

@@ -54,7 +54,55 @@ def test_what_decides_the_answers_is_kept(setting: dict[str, Any]) -> None:
     assert without_secrets(setting) == setting
 
 
+# A made-up secret of each kind; joined from parts, as scanners of repositories know them, too.
+KINDS = {
+    "Anthropic": "sk-" + "ant-api03-" + HIDDEN,
+    "Artifactory": "AKC" + "p8" + HIDDEN,
+    "AWS": "ASIA" + "IOSFODNN7" + HIDDEN,
+    "Azure storage": "AccountKey=" + HIDDEN + "==",
+    "Discord": "MTIzNDU2Nzg5MDEyMzQ1Njc4" + ".Gabcde." + HIDDEN + "x" * 15,
+    "GitHub, fine-grained": "github_" + "pat_" + HIDDEN,
+    "GitLab": "glpat-" + HIDDEN,
+    "Google": "AIza" + "SyA" + HIDDEN,
+    "Groq": "gsk_" + HIDDEN,
+    "JSON web token": "eyJhbGciOiJI" + ".eyJzdWIiOiIx." + HIDDEN,
+    "Mailchimp": "0123456789abcdef" * 2 + "-us12",
+    "npm": "npm_" + HIDDEN,
+    "NVIDIA": "nvapi-" + HIDDEN,
+    "OpenAI": "sk-" + "proj-" + HIDDEN,
+    "Perplexity": "pplx-" + HIDDEN,
+    "private key": "-----BEGIN RSA PRIVATE " + f"KEY-----\n{HIDDEN}\n-----END RSA PRIVATE KEY-----",
+    "PyPI": "pypi-" + "AgEIcHlwaS5vcmc" + HIDDEN,
+    "Replicate": "r8_" + HIDDEN,
+    "SendGrid": "SG." + "ngeVfQFYQlKU0ufo8x5d1A." + HIDDEN,
+    "Slack": "xoxb-" + "12345678-" + HIDDEN,
+    "Slack, app": "xapp-" + "1-A012345-" + HIDDEN,
+    "Slack, hook": "https://hooks.slack.com/" + "services/T000/B000/" + HIDDEN,
+    "Square": "sq0csp-" + HIDDEN,
+    "Stripe": "sk_" + "live_" + HIDDEN,
+    "Telegram": "110201543:" + "AAHdqTcvCH1vGWJxfSeofSAs0K5PALD" + "hidd",
+    "Twilio": "SK" + "0123456789abcdef" * 2,
+    "xAI": "xai-" + HIDDEN,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_secrets_are_known_by_their_formats(kind: str) -> None:
+    assert len(KINDS) == 27
+    shown = without_secrets({"model_args": f"pretrained=x,note {KINDS[kind]}"})["model_args"]
+    assert HIDDEN not in shown and KINDS[kind] not in shown
+    assert shown.startswith("pretrained=x,note ")
+
+
+def test_settings_can_be_written_as_json() -> None:
+    odd = {"nan": float("nan"), "huge": 10**400, "big": 2**60, "half": "\ud800", "n": 2}
+    shown = json.loads(json.dumps(without_secrets(odd), allow_nan=False))
+    assert (shown["n"], shown["half"]) == (2, "\\ud800")
+
+
 TEXTS = [
+    f"pass={HIDDEN}",
+    f"db_pass: {HIDDEN}",
     f"ghp_{HIDDEN}",
     f"AKIA{HIDDEN}ABCDEF",
     f"http://h/v1?api_key={HIDDEN}&x=1",
@@ -85,7 +133,17 @@ def test_nothing_is_nested_too_deeply_to_be_looked_at() -> None:
 
 
 @pytest.mark.parametrize(
-    "home", ["/home/ann/m", "/Users/ann/m", "c:\\users\\ann\\m", "see /home/ann/x"]
+    "home",
+    [
+        "/home/ann/m",
+        "/Users/ann/m",
+        "c:\\users\\ann\\m",
+        "see /home/ann/x",
+        "/mnt/home/ann/m",
+        "/mnt/c/Users/ann/m",
+        "/mnt/data/users/ann",
+        "file:///home/ann/m",
+    ],
 )
 def test_names_of_home_folders_are_left_out(home: str) -> None:
     assert "ann" not in without_secrets(home)

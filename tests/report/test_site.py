@@ -101,7 +101,7 @@ def test_many_runs_are_read_by_several_processes(
     next((results / "more-7").glob("samples_*")).write_text("[")
     written = []
     for few in (100, 0):
-        monkeypatch.setattr("fin_tasks.report.rows._MANY", few)
+        monkeypatch.setattr("fin_tasks.report.processes._MANY", few)
         status, said = report(results, "--out", out := tmp_path / f"out-{few}")
         assert status == 1 and "more-7" in said
         files = [*(out / "page").rglob("*"), *(out / "tables").iterdir(), out / "leaderboard.csv"]

@@ -112,6 +112,10 @@ class Benchmark:
     """The metric that counts in a group for documents without another: `acc` for `acc_err`."""
     part_labels: Mapping[str, str] = field(default_factory=dict)
     """What a task asks, by the task's name without the benchmark's."""
+    usual_conditions: Mapping[str, str] = field(default_factory=dict)
+    """The value of a condition where a run does not name it: no `retrieval` is `none`."""
+    sized_tasks: str = ""
+    """Pattern of the tasks that differ in a size, with the groups `family` and `size`: `recency_w4`."""
     answer_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Words for answers, by the start of a task's name."""
     order: int = 100

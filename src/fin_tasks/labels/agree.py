@@ -7,13 +7,12 @@ from typing import Any
 import pandas as pd
 
 from fin_tasks import report
-from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.errors import DataError
 from fin_tasks.labels.agreement import agreement
 from fin_tasks.labels.draw import Draw, Row, response_of
 from fin_tasks.labels.vote import most_frequent
 from fin_tasks.report.model import TaskResult
-from fin_tasks.report.rows import read_samples, readings_of
+from fin_tasks.report.samples import Sample, read_samples
 
 _ALL = "all"
 
@@ -57,8 +56,8 @@ def _judged_rows(
 ) -> Iterator[tuple[Row, float]]:
     """Yield the rows of the study that a judge scored under `robust`, each with its points."""
     for sample in read_samples(result.samples):
-        row = rows_by_key.get((result.task, id_of(sample["doc"])))
-        if row is None or sample["filter"] == "paper":
+        row = rows_by_key.get((result.task, sample.id))
+        if row is None or sample.variant == "paper":
             continue
         points = _points_of(sample, result)
         if points is None:
@@ -69,9 +68,9 @@ def _judged_rows(
         yield row, points
 
 
-def _points_of(sample: Mapping[str, Any], result: TaskResult) -> float | None:
+def _points_of(sample: Sample, result: TaskResult) -> float | None:
     try:
-        (reading,) = readings_of(sample["filtered_resps"])
+        (reading,) = sample.readings
         return None if reading["unscored"] else float(reading["answer"])
     except (ValueError, KeyError, TypeError) as error:
         expected = "expected samples of a judged task"

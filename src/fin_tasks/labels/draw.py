@@ -18,7 +18,7 @@ from fin_tasks.data.documents import draw_rows
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.labels.study import Allowed, Study
 from fin_tasks.report.model import TaskResult, headline
-from fin_tasks.report.rows import read_samples
+from fin_tasks.report.samples import Sample, read_samples
 
 _PROVENANCE = ("split", "data", "scorer")
 
@@ -160,11 +160,11 @@ def _with_responses(
     rows = []
     for sample in read_samples(result.samples):
         # The lines of all variants hold the same responses, so the first one is enough.
-        row = questions_by_id.pop(id_of(sample["doc"]), None)
+        row = questions_by_id.pop(sample.id, None)
         if row is None:
             continue
         row.response = response_of(sample)
-        score = sample.get(metric)
+        score = sample.metrics.get(metric)
         if score is not None:
             row.facts["response"] = ["right" if score > 0 else "wrong"]
         if score == 0 or not study.wrong:
@@ -172,9 +172,9 @@ def _with_responses(
     return rows
 
 
-def response_of(sample: Mapping[str, Any]) -> str:
+def response_of(sample: Sample) -> str:
     """Return the first response in a line of samples, empty if it has none."""
-    return str(texts_of(sample.get("resps"))[0] or "")
+    return str(texts_of(sample.line.get("resps"))[0] or "")
 
 
 def _questions(drawn: Draw, task: str, options: Mapping[str, Any]) -> list[Row]:

@@ -13,9 +13,9 @@ from fin_tasks.benchmarks.dynostock import experiment
 from fin_tasks.benchmarks.dynostock.windows import BIASES
 from fin_tasks.errors import DataError
 from fin_tasks.report import cut_off
-from fin_tasks.report.comparable import conditions_of, differences, setting_id
+from fin_tasks.report.conditions import conditions_of, differences, setting_id
 from fin_tasks.report.model import BREAKDOWNS, Report, TaskResult, headline, largest
-from fin_tasks.report.rows import read_samples
+from fin_tasks.report.samples import read_samples
 from fin_tasks.report.values import value_of
 from fin_tasks.stats.pairs import compare_pair, holm
 
@@ -225,7 +225,7 @@ def statement_rows(report: Report, *, variant: str) -> tuple[pd.DataFrame, list[
                     f"{', '.join(key)}: runs that differ are not compared; {'; '.join(told)}."
                 ] = None
             facts = dict(zip(experiment.GROUP, (*key, setting_id(asked)[:6]), strict=False))
-            parts.append(rows.assign(**facts, anonymized=one.settings.get("anonymize") == "true"))
+            parts.append(rows.assign(**facts, anonymized=one.settings.get("anonymize") is True))
     if not parts:
         raise DataError(
             f"compare: expected rows of DynoStock's bias tasks under {variant}, found none."
@@ -240,7 +240,7 @@ def hits(result: TaskResult) -> list[bool]:
     """Return for each question that has gold terms whether one of them is among the terms shown."""
     found: dict[str, bool] = {}
     for sample in read_samples(result.samples):
-        doc = sample["doc"]
+        doc = sample.doc
         gold, terms = doc.get("gold_terms"), doc.get("terms")
         if isinstance(gold, list) and gold and isinstance(terms, list):
             found[str(doc.get("id"))] = any(
@@ -262,7 +262,7 @@ def _sets(
     for path, report in reports.items():
         for run in sorted(report.runs, key=lambda run: run.date):
             for result in sorted(run.tasks, key=lambda result: not result.members):
-                conditions = conditions_of(result)
+                conditions = conditions_of(result)._asdict()
                 same = [value for name, value in conditions.items() if name not in apart]
                 heading = " · ".join(
                     one for one in (*same, run.model if factor else "") if one not in ("", "none")

@@ -13,11 +13,10 @@ from typing import Any, Literal
 
 import yaml
 
-from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.data.pins import find_pins
 from fin_tasks.errors import ConfigError
-from fin_tasks.report.comparable import text_of
-from fin_tasks.report.model import largest
+from fin_tasks.report.conditions import setting_text as text_of
+from fin_tasks.report.model import known_benchmarks, largest
 from fin_tasks.report.values import CONDITIONS
 
 _SCHEMA = "0.3.0"  # of every_eval_ever
@@ -127,7 +126,7 @@ def _result(entry: Mapping[str, Any]) -> dict[str, Any]:
         "evaluation_name": run["task"],
         "source_data": {
             **home,
-            "dataset_name": benchmark_named(task["benchmark"]).title,
+            "dataset_name": known_benchmarks()[task["benchmark"]].title,
             "additional_details": data,
         },
         "metric_config": metric,
@@ -143,7 +142,7 @@ def _card(found: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]], out: Pat
         pins = find_pins(benchmark)
         if pins is None or pins.host != "hub":
             left_out.add(
-                f"{benchmark_named(benchmark).title} is left out of the model card, as it is no data set of the hub."
+                f"{known_benchmarks()[benchmark].title} is left out of the model card, as it is no data set of the hub."
             )
             continue
         for entry in entries:

@@ -100,7 +100,7 @@ def draw_values(values: pd.DataFrame, stem: Path, *, title: str) -> None:
         figure, all_axes = _figure(title, panels=[1 + len(order) for order in orders])
         for axes, (panel, of), order in zip(all_axes, panels, orders, strict=True):
             shown = of.merge(order.reset_index()[rows].reset_index(names="y"), on=rows)
-            side = shown["variant"].map(_VARIANTS.index) - 0.5
+            side = shown["variant"].map(_place_of) - 0.5
             _draw_dots(
                 axes,
                 shown.assign(y=shown["y"] + 0.24 * side * (of["variant"].nunique() > 1)),
@@ -161,7 +161,7 @@ def draw_points(
                 axes.annotate(name, place, xytext=(4, 2), textcoords="offset points", fontsize=6)
             for variant, own in of.groupby("variant") if front else ():
                 best = pareto(zip(own["x"], own["value"], strict=True))
-                color = COLORS[_VARIANTS.index(str(variant))]
+                color = COLORS[_place_of(variant)]
                 axes.step(
                     *zip(*best, strict=True), where="post", color=color, linestyle=":", linewidth=1
                 )
@@ -178,7 +178,7 @@ def draw_points(
 def _draw_dots(axes: "Axes", values: pd.DataFrame, x: str, y: str) -> None:
     """Draw values, which are one of the two columns, and their intervals."""
     for (variant, published), own in values.groupby(["variant", "published"]):
-        number, known = _VARIANTS.index(variant), own.dropna(subset=["low"])
+        number, known = _place_of(variant), own.dropna(subset=["low"])
         line, at = (axes.hlines, y) if x == "value" else (axes.vlines, x)
         line(known[at], known["low"], known["high"], color=COLORS[number], alpha=0.4, linewidth=2)
         fill = "white" if published else COLORS[number]
@@ -210,6 +210,12 @@ def _biases(report: Report, folder: Path) -> None:
             draw_forest(
                 effects, folder / f"dynostock_effects_{variant}", title=f"Effects, {variant}"
             )
+
+
+def _place_of(variant: object) -> int:
+    """Return the place of a variant among colors and markers; own filters share the third one."""
+    name = str(variant)
+    return _VARIANTS.index(name) if name in _VARIANTS else len(_VARIANTS)
 
 
 def _figure(
@@ -245,8 +251,15 @@ def _legend(figure: "Figure", variants: Sequence[str], caption: str = _CAPTION) 
     from matplotlib.lines import Line2D
 
     handles = [
-        Line2D([], [], linestyle="none", marker=MARKERS[n], color=COLORS[n], label=f"{one} scores")
-        for n, one in enumerate(variants)
+        Line2D(
+            [],
+            [],
+            linestyle="none",
+            marker=MARKERS[_place_of(one)],
+            color=COLORS[_place_of(one)],
+            label=f"{one} scores",
+        )
+        for one in variants
     ]
     figure.legend(
         handles=handles,

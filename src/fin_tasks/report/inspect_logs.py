@@ -1,19 +1,23 @@
-"""Logs of inspect_ai as what lm-eval writes: one results file for the tasks of a run, and lines of samples."""
+"""Logs of inspect_ai as what lm-eval writes: a results file for each log, and lines of samples."""
 
+import hashlib
 import importlib
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from fin_tasks.errors import DataError
+from fin_tasks.report.lm_eval_results import ResultsFile, results_of
 from fin_tasks.stats.averages import over_responses
 
 _UNREAD = {"messages", "events", "store", "attachments"}
+_MAX_PART = 64 * 2**20  # bytes of the head of a log, and of a sample
 _BROKEN = (
     AttributeError,
     EOFError,
@@ -26,74 +30,72 @@ _BROKEN = (
 )
 
 
-def results_of(path: Path) -> Any:
-    """Read the head of a log: a text that logs of a run share, and lm-eval's results file; or DataError."""
+def read_log(path: Path) -> ResultsFile:
+    """Read the head of a log; or DataError."""
     with _inspect_for(path) as inspect:
-        return _results(inspect.read_eval_log(str(path), header_only=True))
+        log = inspect.read_eval_log(str(path), header_only=True)
+        if log.status != "success":
+            raise ValueError(
+                f"a run that did not end (status {log.status}; `inspect eval-retry` ends it)"
+            )
+        spec = log.eval
+        shared = json.dumps([spec.run_id, spec.model, spec.task_args], sort_keys=True, default=str)
+        identity = hashlib.sha256(shared.encode()).hexdigest()[:16]
+        content = results_of(path, _content(log))
+    samples = dict.fromkeys(content.results, path)
+    return ResultsFile(identity, path, content, samples)
 
 
 def samples_of(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield a log's samples, a line of lm-eval's samples file for each variant, with where they are; or DataError."""
-    found: dict[Any, list[Any]] = {}
+    """Yield a log's samples, a line for each variant, with where they are; or DataError."""
+    epochs_by_id: dict[Any, list[Any]] = defaultdict(list)
     with _inspect_for(path) as inspect:
-        for one in inspect.read_eval_log_samples(str(path), False, exclude_fields=_UNREAD):
-            found.setdefault(one.id, []).append(one) if one.scores and one.error is None else None
-        for identity, several in found.items():
-            told = {
-                "doc": several[0].metadata,
-                "resps": [[one.output.completion for one in several]],
-            }
+        for sample in inspect.read_eval_log_samples(str(path), False, exclude_fields=_UNREAD):
+            if sample.scores and sample.error is None:
+                epochs_by_id[sample.id].append(sample)
+        for identity, epochs in epochs_by_id.items():
             for variant in ("paper", "robust"):
-                scores = [one.scores[variant].metadata for one in several]
-                values = over_responses([one["values"] for one in scores])
-                read = {
-                    "filtered_resps": [[one["reading"] for one in scores]],
-                    "metrics": list(values),
-                }
-                yield f"{path}, sample {identity}", {**told, **read, "filter": variant, **values}
+                yield f"{path}, sample {identity}", _line(epochs, variant)
 
 
-def _results(log: Any) -> tuple[str, dict[str, Any]]:
-    spec, task, epochs = log.eval, log.eval.task.rpartition("/")[2], log.eval.config.epochs or 1
-    if log.status != "success":
-        raise ValueError(
-            f"a run that did not end (status {log.status}; `inspect eval-retry` ends it)"
-        )
-    totals: dict[str, Any] = {}
-    for score in log.results.scores:
-        for name, metric in score.metrics.items():
-            is_known = metric.value == metric.value
-            totals[_total_name(score, name)] = metric.value if is_known else None
-    metadata = dict(spec.metadata or {})
-    judge = dict(metadata.pop("judge", {}))
-    grader = (spec.model_roles or {}).get(judge.pop("role", "grader"))
-    used = log.stats.model_usage.get(spec.model)
-    if judge and grader:
-        named = grader[0].model if isinstance(grader, list) else grader.model
-        metadata["judge"] = {**judge, "model": named.partition("/")[2] or named}
-    if used:
-        begun, ended = (
-            datetime.fromisoformat(one) for one in (log.stats.started_at, log.stats.completed_at)
-        )
-        spent = {
-            "prompt_tokens": used.input_tokens,
-            "response_tokens": used.output_tokens,
-            "estimated": False,
-        }
-        metadata["usage"] = {**spent, "seconds": (ended - begun).total_seconds()}
-    metadata["cut_off"] = {"limit": log.plan.config.max_tokens, "told_by": "model"}
-    asked = log.results.completed_samples // epochs
-    return json.dumps([spec.run_id, spec.model, spec.task_args], sort_keys=True, default=str), {
-        "results": {task: totals},
-        "configs": {task: {"metadata": metadata, "repeats": epochs}},
+def _line(epochs: list[Any], variant: str) -> dict[str, Any]:
+    scores = [sample.scores[variant].metadata for sample in epochs]
+    values = over_responses([score["values"] for score in scores])
+    return {
+        "doc": epochs[0].metadata,
+        "resps": [[sample.output.completion for sample in epochs]],
+        "filtered_resps": [[score["reading"] for score in scores]],
+        "filter": variant,
+        "metrics": list(values),
+        **values,
+    }
+
+
+def _content(log: Any) -> dict[str, Any]:
+    """Return the head of a log as lm-eval's results file."""
+    spec = log.eval
+    task = spec.task.rpartition("/")[2]
+    n_epochs = spec.config.epochs or 1
+    n_asked = log.results.completed_samples // n_epochs
+    n_all = max(spec.dataset.samples or 0, n_asked)
+    return {
+        "results": {task: _totals(log)},
+        "configs": {task: {"metadata": _metadata(log), "repeats": n_epochs}},
         "versions": {task: str(spec.task_version)},
-        "n-samples": {
-            task: {"original": max(spec.dataset.samples or 0, asked), "effective": asked}
-        },
+        "n-samples": {task: {"original": n_all, "effective": n_asked}},
         "config": {"model": "inspect_ai"},
         "date": datetime.fromisoformat(spec.created).timestamp(),
         "model_name": spec.model.partition("/")[2] or spec.model,
     }
+
+
+def _totals(log: Any) -> dict[str, float | None]:
+    totals = {}
+    for score in log.results.scores:
+        for name, metric in score.metrics.items():
+            is_known = metric.value == metric.value
+            totals[_total_name(score, name)] = metric.value if is_known else None
+    return totals
 
 
 def _total_name(score: Any, metric: str) -> str:
@@ -108,15 +110,54 @@ def _total_name(score: Any, metric: str) -> str:
     return f"{metric},{score.scorer}"
 
 
+def _metadata(log: Any) -> dict[str, Any]:
+    metadata = dict(log.eval.metadata or {})
+    judge = dict(metadata.pop("judge", {}))
+    grader = (log.eval.model_roles or {}).get(judge.pop("role", "grader"))
+    if judge and grader:
+        model = grader[0].model if isinstance(grader, list) else grader.model
+        metadata["judge"] = {**judge, "model": model.partition("/")[2] or model}
+    usage = log.stats.model_usage.get(log.eval.model)
+    if usage:
+        metadata["usage"] = _usage(usage, log.stats)
+    metadata["cut_off"] = {"limit": log.plan.config.max_tokens, "told_by": "model"}
+    return metadata
+
+
+def _usage(usage: Any, stats: Any) -> Mapping[str, Any]:
+    started = datetime.fromisoformat(stats.started_at)
+    completed = datetime.fromisoformat(stats.completed_at)
+    return {
+        "prompt_tokens": usage.input_tokens,
+        "response_tokens": usage.output_tokens,
+        "estimated": False,
+        "seconds": (completed - started).total_seconds(),
+    }
+
+
 @contextmanager
 def _inspect_for(path: Path) -> Iterator[Any]:
+    """Give inspect_ai's module of logs; turn what it raises of a broken log into a DataError."""
     try:
-        yield importlib.import_module("inspect_ai.log")
+        inspect = importlib.import_module("inspect_ai.log")
     except ImportError as error:
         raise DataError(
             f'{path}: reading it needs inspect_ai. Run `pip install "fin-tasks[inspect]"`.'
         ) from error
+    try:
+        _check_sizes(path)
+        yield inspect
     except _BROKEN as error:
         raise DataError(
             f"{path}: expected a log of our tasks in inspect_ai, got {error!s:.200}."
         ) from error
+
+
+def _check_sizes(path: Path) -> None:
+    """Refuse a log of which a part is huge once it is unpacked."""
+    with zipfile.ZipFile(path) as archive:
+        for part in archive.infolist():
+            if part.file_size > _MAX_PART:
+                raise ValueError(
+                    f"{part.filename:.80} of {part.file_size:,} bytes; at most {_MAX_PART:,} are read"
+                )

@@ -8,18 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import fin_tasks
-from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.endpoints.prices import Prices
-from fin_tasks.report.comparable import conditions_of, differences, reference_of, setting_id
+from fin_tasks.report.conditions import conditions_of, differences, setting_id
 from fin_tasks.report.cost import costs_of
-from fin_tasks.report.model import Report, metric_of
+from fin_tasks.report.model import Report, TaskResult, known_benchmarks, metric_of
 from fin_tasks.report.published import figures
 from fin_tasks.report.ranking import Results, rank_runs
 from fin_tasks.report.values import entries_of
 from fin_tasks.stats.pairs import ALPHA
 
 FORMAT = "fin-tasks leaderboard"
-VERSION = "2.1"
+VERSION = "3.0"
 
 
 def board(
@@ -74,7 +73,7 @@ def board(
 
     def task_place(task: Mapping[str, Any]) -> tuple[Any, ...]:
         return (
-            list(all_benchmarks()).index(task["benchmark"]),
+            list(known_benchmarks()).index(task["benchmark"]),
             task["bias"],
             task["window"] or 0,
             task["id"],
@@ -175,10 +174,7 @@ def _note_open_ranks(members: Sequence[dict[str, Any]], comparison: Mapping[str,
 
 def _runs(results: Results) -> list[dict[str, Any]]:
     """Return `runs`. If a model was asked the same in the same way more than once, labels name the time or the file."""
-    asked = {
-        identity: (run.model, *conditions_of(one).values())
-        for identity, (run, one) in results.items()
-    }
+    asked = {identity: (run.model, *conditions_of(one)) for identity, (run, one) in results.items()}
     times = {identity: run.date[:16].replace("T", " ") for identity, (run, _) in results.items()}
     several = Counter(asked.values())
     at_once = Counter((asked[identity], times[identity]) for identity in results)
@@ -202,3 +198,8 @@ def _runs(results: Results) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def reference_of(results: Sequence[TaskResult], named: str = "") -> TaskResult:
+    """Return the result whose settings others are held against: that of the `Run.id` named, else one with most rows."""
+    return max(results, key=lambda one: (one.run == named, one.n, setting_id(one)))

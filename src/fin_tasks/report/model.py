@@ -1,8 +1,9 @@
-"""Runs, their results by task, the one table of rows that all reports are made of, and the metrics of `metrics.csv`."""
+"""Runs, their results by task, the one table of rows that all reports are made of, and metrics."""
 
 import csv
 import hashlib
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -15,8 +16,33 @@ import pandas as pd
 from pandas.api.types import union_categoricals
 
 from fin_tasks import benchmarks
-from fin_tasks.benchmarks import all_benchmarks, benchmark_named
+from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.benchmarks.breakdowns import Breakdowns
+from fin_tasks.benchmarks.contract import Benchmark
+
+Settings = Mapping[str, Any]
+"""Settings by dotted name, such as `data.revision`; their values are those of JSON."""
+
+OTHER = Benchmark(
+    name="other",
+    title="Other benchmarks",
+    description="Tasks that fin-tasks does not have, with the metrics of their results files.",
+    version=1,
+    package=__name__,
+    headlines=("acc", "exact_match"),
+    order=1000,
+)
+"""Stands for the benchmark of tasks that belong to none."""
+
+
+def known_benchmarks() -> dict[str, Benchmark]:
+    """Return all benchmarks by name in the order of reports, `OTHER` last."""
+    return {**all_benchmarks(), OTHER.name: OTHER}
+
+
+def benchmark_of(task: str) -> Benchmark:
+    """Return the benchmark that a task belongs to."""
+    return benchmarks.benchmark_of(task) or OTHER
 
 
 def _breakdown_labels() -> Mapping[str, str]:
@@ -45,12 +71,13 @@ COLUMNS = (
 )
 """Text columns of the table of rows, all categorical. Every other column is a metric: floats, NaN if unscored."""
 
+WEIGHTED = "bias_index"
+"""The metric of which rows have weights."""
 WEIGHT = "bias_weight"
-"""The column with the share of a document's responses that are wrong, which `bias_index` is weighted by."""
+"""The column with these weights: the share of a document's responses that are wrong."""
 
-
-_LARGEST = {"fraction": 1.0, "points": 100.0, "number": math.inf}
-_BETTER = {"more": True, "less": False, "": None}
+_MAXIMUM_BY_UNIT = {"fraction": 1.0, "points": 100.0, "number": math.inf}
+_HIGHER_IS_BETTER = {"more": True, "less": False, "": None}
 
 
 @dataclass(frozen=True)
@@ -66,16 +93,18 @@ class TaskResult:
     """What one run got for one task, or for a group of tasks."""
 
     run: str  # `Run.id`
-    benchmark: str  # a name of `benchmarks.all_benchmarks()`
+    benchmark: str  # a name of `known_benchmarks()`
     task: str  # lm-eval's name
     n: int = 0  # questions that were asked; 0 if unknown
     n_all: int = 0  # questions of the task; 0 if unknown
     # values that the results file claims, by variant and metric; None if not defined
     totals: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
-    # figures of parts of the task: what its metadata claims, and of samples what is no mean over rows
+    # figures of parts of the task that its metadata claims
     breakdowns: Breakdowns = field(default_factory=dict)
-    # settings that comparable results share: dotted name to JSON text
-    settings: Mapping[str, str] = field(default_factory=dict)
+    # figures that follow from the samples and are no means over rows
+    aggregates: Breakdowns = field(default_factory=dict)
+    # settings that comparable results share
+    settings: Settings = field(default_factory=dict)
     # the task's metadata without secrets, and of it: prompts, data and scorer; judge and rubric; tokens and seconds
     metadata: Mapping[str, Any] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
@@ -87,9 +116,8 @@ class TaskResult:
     @property
     def id(self) -> str:
         """The id of this result on a leaderboard."""
-        return hashlib.sha256(f"{self.run}\0{self.task}".encode("utf-8", "replace")).hexdigest()[
-            :16
-        ]
+        text = f"{self.run}\0{self.task}"
+        return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,8 +130,7 @@ class Run:
     path: Path  # the results file
     name: str  # its path below the folder that was given
     date: str = ""  # ISO date and time; empty if unknown
-    # the model's arguments and versions without secrets: name to JSON text
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Settings = field(default_factory=dict)  # the model's arguments and versions
     tasks: tuple[TaskResult, ...] = ()  # results by task, groups included
 
 
@@ -120,45 +147,50 @@ class Report:
 
     def rows_of(self, result: TaskResult, variant: str) -> pd.DataFrame:
         """Return the rows of a task under a variant, those of all its tasks for a group; empty if there are none."""
-        tasks = result.members or (result.task,)
-        places = [
-            self._places[key]
-            for task in tasks
-            if (key := (result.run, task, variant)) in self._places
-        ]
+        places = []
+        for task in result.members or (result.task,):
+            key = (result.run, task, variant)
+            if key in self._places:
+                places.append(self._places[key])
         return self.rows.iloc[np.concatenate(places) if places else []]
 
     @cached_property
     def _places(self) -> dict[tuple[str, str, str], Any]:
-        found: dict[tuple[str, str, str], Any] = self.rows.groupby(
+        places: dict[tuple[str, str, str], Any] = self.rows.groupby(
             ["run", "task", "variant"], observed=True
         ).indices
-        return found
+        return places
 
 
 @dataclass(frozen=True)
 class Metric:
-    """What a report says of a metric, as `metrics` of a leaderboard has it."""
+    """What a report says of a metric."""
 
     label: str
-    unit: str  # `fraction`, `points` of 100, or `number`
-    higher_is_better: bool | None  # None if neither
-    by: str  # the column that it breaks down by; empty for metrics over all rows
-    of: str  # the part
+    """For people."""
+    unit: str
+    """`fraction` of 1, `points` from 0 to 100, or a plain `number`."""
+    higher_is_better: bool | None
+    """None if neither is."""
+    by: str = ""
+    """The column that it breaks down by; empty for metrics over all rows."""
+    of: str = ""
+    """The part."""
 
 
 def metric_of(name: str) -> Metric:
     """Return a metric; one that is not in the table has the unit and direction of its first word."""
-    known = _known()
+    known = _known_metrics()
     if name in known:
         return known[name]
-    like = known.get(name.split("_")[0], known["acc"])
-    return Metric(name.replace("_", " ").capitalize(), like.unit, like.higher_is_better, "", "")
+    label = name.replace("_", " ").capitalize()
+    similar = known.get(re.split("[_@]", name)[0], Metric("", "number", higher_is_better=True))
+    return Metric(label, similar.unit, similar.higher_is_better)
 
 
 def largest(metric: str) -> float:
     """Return the largest value of a metric: 1 for shares, 100 for a judge's points, infinity for other numbers."""
-    return _LARGEST[metric_of(metric).unit]
+    return _MAXIMUM_BY_UNIT[metric_of(metric).unit]
 
 
 def headline(result: TaskResult) -> str:
@@ -169,27 +201,26 @@ def headline(result: TaskResult) -> str:
     own = result.provenance.get("headline")
     if own in metrics:
         return str(own)
-    return benchmark_named(result.benchmark).headline(metrics)
+    benchmark = known_benchmarks()[result.benchmark]
+    name = benchmark.headline(metrics)
+    if benchmark is OTHER and metrics and name not in metrics:
+        return metrics[0]
+    return name
 
 
 @cache
-def _known() -> dict[str, Metric]:
+def _known_metrics() -> dict[str, Metric]:
     texts = [files("fin_tasks.report").joinpath("metrics.csv").read_text(encoding="utf-8")]
     for benchmark in all_benchmarks().values():
         texts.append(benchmark.text_of("metrics.csv") or "")
     metrics = {}
     for text in texts:
         for row in csv.DictReader(text.splitlines()):
+            direction = _HIGHER_IS_BETTER[row["better"]]
             metrics[row["metric"]] = Metric(
-                row["label"], row["unit"], _BETTER[row["better"]], row["by"], row["of"]
+                row["label"], row["unit"], direction, row["by"], row["of"]
             )
     return metrics
-
-
-def benchmark_of(task: str) -> str:
-    """Return the name of the benchmark that a task belongs to; empty for tasks of others."""
-    benchmark = benchmarks.benchmark_of(task)
-    return benchmark.name if benchmark else ""
 
 
 def texts_column(texts: Sequence[str | None]) -> pd.Categorical:
@@ -202,8 +233,9 @@ def table_of(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return one table of rows; metrics stand in alphabetical order behind the text columns."""
     if not tables:
         return pd.DataFrame(columns=[*COLUMNS])
-    texts = {name: union_categoricals([one[name] for one in tables]) for name in COLUMNS}
-    values = pd.concat(
-        [one.drop(columns=[*COLUMNS]) for one in tables], ignore_index=True
-    ).sort_index(axis=1)
+    texts = {}
+    for name in COLUMNS:
+        texts[name] = union_categoricals([table[name] for table in tables])
+    metrics = [table.drop(columns=[*COLUMNS]) for table in tables]
+    values = pd.concat(metrics, ignore_index=True).sort_index(axis=1)
     return pd.DataFrame(texts).join(values)

@@ -10,11 +10,12 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from fin_tasks.benchmarks import all_benchmarks, benchmark_named
+from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.benchmarks.dynostock.windows import WINDOWS
 from fin_tasks.data.formulas import quote_formulas
-from fin_tasks.report.comparable import text_of
+from fin_tasks.report.conditions import setting_text as text_of
 from fin_tasks.report.cost import COSTS
+from fin_tasks.report.model import known_benchmarks
 from fin_tasks.report.values import CONDITIONS
 from fin_tasks.sandbox import escape
 
@@ -57,7 +58,7 @@ def values_table(board: Mapping[str, Any]) -> pd.DataFrame:
             "lm_eval_version",
             "model_args",
         ):
-            line[name] = text_of(str(run["provenance"].get(name, "")))
+            line[name] = text_of(run["provenance"].get(name, ""))
         cost = costs.get(entry["run"], {})
         line |= {name: cost.get(name) for name in COSTS} | {"currency": currency}
         lines.append(line | {"estimated": ", ".join(cost.get("estimated", ()))})
@@ -175,7 +176,7 @@ def _note_of(value: Mapping[str, Any]) -> str:
 
 
 def _conditions(one: Mapping[str, Any], combined: bool) -> str:
-    usual = benchmark_named(one["benchmark"]).usual_split
+    usual = known_benchmarks()[one["benchmark"]].usual_split
     split = "" if combined and one["split"] == usual else one["split"]
     named = {"": "", "sample": "packaged sample", "own": "own data"}
     said = [
@@ -183,7 +184,9 @@ def _conditions(one: Mapping[str, Any], combined: bool) -> str:
         one["mode"],
         one["style"],
     ]
-    how = "scored as the authors do" if one["variant"] == "paper" else "scored robustly"
+    how = {"paper": "scored as the authors do", "robust": "scored robustly"}.get(
+        one["variant"], one["variant"]
+    )
     return ", ".join(
         [of for of in (*said, one["retrieval"], one["arm"]) if of not in ("", "cot", "pot", "none")]
         + [how]

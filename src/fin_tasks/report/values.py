@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.report import cut_off
-from fin_tasks.report.comparable import conditions_of, setting_id, text_of
+from fin_tasks.report.conditions import conditions_of, setting_id
+from fin_tasks.report.conditions import setting_text as text_of
 from fin_tasks.report.cut_off import CutOffs
 from fin_tasks.report.model import (
     COLUMNS,
@@ -21,6 +21,7 @@ from fin_tasks.report.model import (
     Run,
     TaskResult,
     headline,
+    known_benchmarks,
     largest,
     metric_of,
 )
@@ -61,11 +62,11 @@ def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Est
     """
     rows = report.rows_of(result, variant)
     if result.members:
-        rows = _with_fallbacks(rows, benchmark_named(result.benchmark))
+        rows = _with_fallbacks(rows, known_benchmarks()[result.benchmark])
     claims = _claims_of(result, variant)
     measured = [name for name in rows.columns if name not in COLUMNS and rows[name].notna().any()]
     names = [*claims, *measured]
-    if headline(result) in rows:
+    if headline(result) in rows and len(rows):
         names.append(headline(result))
     values: dict[str, Estimate] = {}
     for name in dict.fromkeys(names):
@@ -84,7 +85,8 @@ def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Est
 
 def _claims_of(result: TaskResult, variant: str) -> dict[str, _Claim]:
     claims: dict[str, _Claim] = {}
-    for name, part in result.breakdowns.get(variant, {}).items():
+    parts = {**result.aggregates.get(variant, {}), **result.breakdowns.get(variant, {})}
+    for name, part in parts.items():
         claims[name] = _Claim(part["value"], part["n"])
     for name, value in result.totals.get(variant, {}).items():
         claims[name] = _Claim(value, result.n)
@@ -111,7 +113,7 @@ def _is_shown(name: str, result: TaskResult, claims: Mapping[str, _Claim]) -> bo
         return False
     if not result.members or name in claims or name == headline(result):
         return True
-    return metric_of(name).by in benchmark_named(result.benchmark).group_breakdowns
+    return metric_of(name).by in known_benchmarks()[result.benchmark].group_breakdowns
 
 
 def _weights_of(
@@ -135,7 +137,7 @@ def entries_of(
     """Return a task under a variant and its values, as `tasks` and `entries` of a leaderboard have them."""
     top = headline(result)
     rows = report.rows_of(result, variant)
-    task = task_of(result.benchmark, conditions_of(result), variant, top)
+    task = task_of(result.benchmark, conditions_of(result)._asdict(), variant, top)
     judged = [
         text_of(result.settings[name])
         for name in ("judge.model", "judge.rubric")

@@ -23,6 +23,7 @@ BENCHMARK = Benchmark(
     order=2,
     source_of=ticker_of,
     breakdowns={"arm": "Arm", "window": "Window", "ticker": "Stock"},
+    sized_tasks=r"(?P<family>recency|authority)(?:_w(?P<size>\d+))?",
     answer_labels={"dynostock": {"0": "falls", "1": "rises"}},
     published=Published(
         titles={

@@ -23,6 +23,7 @@ BENCHMARK = Benchmark(
         "mcq_visual": "multiple choice with figures",
         "calc": "calculations",
     },
+    usual_conditions={"retrieval": "none"},
     answer_labels={"xfinbench_bool": {"0": "false", "1": "true"}},
     published=Published(
         titles={"acl": "XFinBench, ACL version", "long": "XFinBench, long version"}

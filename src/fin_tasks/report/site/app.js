@@ -417,7 +417,7 @@
       if (!first || !second) continue;
       const differ = [...new Set([
         ...Object.keys(D.groups[first.group] || {}), ...Object.keys(D.groups[second.group] || {})
-      ])].filter((name) => D.groups[first.group]?.[name] !== D.groups[second.group]?.[name]);
+      ])].filter((name) => settingText(D.groups[first.group]?.[name]) !== settingText(D.groups[second.group]?.[name]));
       rows.push({ task, metric, pair, sign, first, second, found, differ });
     }
     if (!rows.length) return void main.append(el("p", {}, "These two models share no task."));
@@ -693,6 +693,7 @@
     );
   }
 
+  const settingText = (value) => (typeof value === "string" ? value : JSON.stringify(value));
   const tasksOf = (file) => file.runs.map((id) => ofRun.get(id)).filter((run) => run.tasks.size).map(taskFor);
 
   function settings(one) {
@@ -701,7 +702,7 @@
       const entry = entriesOf(task, headlineOf(task)).find((own) => own.run.file?.id === one.id);
       if (entry?.group) groups.set(task.name, D.groups[entry.group] || {});
     }
-    const table = (of) => el("dl", {}, Object.entries(of).map(([name, text]) => [el("dt", {}, name), el("dd", {}, (text.startsWith('"') ? JSON.parse(text) : text) || "none")]));
+    const table = (of) => el("dl", {}, Object.entries(of).map(([name, text]) => [el("dt", {}, name), el("dd", {}, settingText(text) || "none")]));
     $("dialog").replaceChildren(el("form", { method: "dialog" }, el("button", {}, "Close")), el("h2", { id: "dialog-title" }, `Settings of ${one.model}`), el("p", { class: "quiet" }, one.path), table(one.settings),
       el("div", {}, [...groups].map(([name, of]) => el("details", {}, el("summary", {}, name), table(of)))));
     $("dialog").showModal();

@@ -11,10 +11,10 @@ from typing import Any
 import jinja2
 import pandas as pd
 
-from fin_tasks.benchmarks import all_benchmarks, benchmark_named
+from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.errors import DataError
-from fin_tasks.report.model import BREAKDOWN_LABELS, Report, Run
-from fin_tasks.report.rows import for_each
+from fin_tasks.report.model import BREAKDOWN_LABELS, Report, Run, known_benchmarks
+from fin_tasks.report.processes import for_each
 from fin_tasks.report.site.pictures import copy_picture
 from fin_tasks.report.site.samples import CHUNK, script, write_samples
 from fin_tasks.settings import Settings
@@ -79,8 +79,8 @@ def write_page(
     shown = dict(zip(results, for_each(write_samples, calls, "Writing samples"), strict=True))
     data = {
         **board,
-        "benchmarks": {name: own.title for name, own in all_benchmarks().items()},
-        "about": {name: own.description for name, own in all_benchmarks().items()},
+        "benchmarks": {name: own.title for name, own in known_benchmarks().items()},
+        "about": {name: own.description for name, own in known_benchmarks().items()},
         "breakdowns": dict(BREAKDOWN_LABELS),
         "names": {task["id"]: task_name(task) for task in board["tasks"]},
         "files": [_file(run) for run in report.runs],
@@ -95,12 +95,12 @@ def write_page(
     )
     html = template.render(title=board["title"], scripts=_SCRIPTS, styles=_STYLES)
     (folder / "index.html").write_text(html, encoding="utf-8")
-    return [one for one in shown.values() if isinstance(one, str)]
+    return [str(one) for one in shown.values() if isinstance(one, DataError)]
 
 
 def task_name(task: Mapping[str, Any]) -> str:
     """Return what a task asks, in plain words."""
-    benchmark = benchmark_named(task["benchmark"])
+    benchmark = known_benchmarks()[task["benchmark"]]
     part = task["task"].removeprefix(benchmark.name).strip("_")
     words = [benchmark.title]
     if task["bias"]:

@@ -13,10 +13,10 @@ from typing import Any
 import orjson
 import pandas as pd
 
-from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.report import cut_off
-from fin_tasks.report.model import BREAKDOWNS, TaskResult, headline
-from fin_tasks.report.rows import flat, printable, prompt_of, read_samples
+from fin_tasks.report.model import BREAKDOWNS, TaskResult, headline, known_benchmarks
+from fin_tasks.report.redact import printable
+from fin_tasks.report.samples import flat, read_samples
 
 CHUNK = 200
 """Questions in a file."""
@@ -55,16 +55,16 @@ def write_samples(
     docs: dict[str, tuple[Mapping[str, Any], Any]] = {}  # with the prompt
     items: dict[str, dict[str, Any]] = {}
     for sample in read_samples(path):
-        doc = sample["doc"]
-        name = printable(str(doc.get("id", doc.get("question_id"))))
+        doc = sample.doc
+        name = sample.id
         if name not in items:
-            docs[name] = doc, doc.get("prompt") or doc.get("question") or prompt_of(sample) or ""
+            docs[name] = doc, doc.get("prompt") or doc.get("question") or sample.prompt or ""
             items[name] = {
-                "said": [_text(one) for one in flat(sample.get("resps"))[:_MOST]],
+                "said": [_text(one) for one in sample.responses[:_MOST]],
                 "read": {},
             }
-        items[name]["read"][sample["filter"]] = [
-            _text(one) for one in flat(sample.get("filtered_resps"))[:_MOST]
+        items[name]["read"][sample.variant] = [
+            _text(one) for one in flat(sample.line.get("filtered_resps"))[:_MOST]
         ]
     top, order = headline(result), list(items)
     words = _answer_labels(result)
@@ -142,7 +142,7 @@ def _asked(
 
 
 def _answer_labels(result: TaskResult) -> Mapping[str, str]:
-    for start, labels in benchmark_named(result.benchmark).answer_labels.items():
+    for start, labels in known_benchmarks()[result.benchmark].answer_labels.items():
         if result.task.startswith(start):
             return labels
     return {}

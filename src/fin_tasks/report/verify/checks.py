@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from fin_tasks.benchmarks.breakdowns import fields_of
 from fin_tasks.data.pins import find_pins
-from fin_tasks.report.comparable import differences
+from fin_tasks.report.conditions import differences
 from fin_tasks.report.model import TaskResult
 
 _ASKED = (
@@ -281,7 +281,7 @@ def check_settings(checks: Checks, theirs: TaskResult, ours: TaskResult, *, reco
     for told in differences(theirs, ours):
         name = told.partition(":")[0]
         named = not recorded or (name in theirs.settings and name in ours.settings)
-        named = named and theirs.settings.get(name) != '"unknown"'  # of a recording
+        named = named and theirs.settings.get(name) != "unknown"  # of a recording
         if named and name != "data.origin" and not name.startswith("judge."):
             (unusual if name in _UNUSUAL else other).append(
                 told.replace(", reference: ", ", ours ")

@@ -32,9 +32,9 @@ from fin_tasks.errors import DataError, FinTasksError
 from fin_tasks.judging.item import no_response
 from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.judging.rubric import rubric_names
-from fin_tasks.report.comparable import settings_of, with_sample
-from fin_tasks.report.model import Run, TaskResult, headline, largest
-from fin_tasks.report.rows import flat, prompt_of, read_samples, readings_of
+from fin_tasks.report.conditions import settings_of, with_sample
+from fin_tasks.report.model import OTHER, Run, TaskResult, headline, largest
+from fin_tasks.report.samples import read_samples
 from fin_tasks.report.verify import checks as check
 from fin_tasks.report.verify.checks import Checks, Counted, Row, Rows, Scored
 from fin_tasks.report.verify.judged import check_judged, kept_judgments
@@ -75,6 +75,9 @@ def verify(
         again: dict[str, _Task] = {}
         for result in sorted(run.tasks, key=lambda one: bool(one.members)):  # groups last
             checks.run, checks.task = run.name, result.task
+            if result.benchmark == OTHER.name:
+                checks.add("scores", "warn", "a task that fin-tasks does not have; not verified")
+                continue
             try:
                 if result.members:
                     _check_group(checks, result, again)
@@ -209,13 +212,12 @@ class _Task:
         rows: dict[str, dict[str, Row]] = {ensemble.name: {} for ensemble in self.task._filters}
         strangers, changed, sent = [], [], []
         for sample in read_samples(self.result.samples):
-            given, variant = sample["doc"], sample.get("filter", "")
-            name = str(given.get("id", given.get("question_id", sample.get("doc_id"))))
+            given, variant, name = sample.doc, sample.variant, sample.id
             if variant not in rows:
                 raise DataError(
                     f"row {name!r:.60}: expected the variants {sorted(rows)}, got {variant!r:.40}."
                 )
-            texts, readings = flat(sample.get("resps")), readings_of(sample.get("filtered_resps"))
+            texts, readings = sample.responses, sample.readings
             if (
                 not texts
                 or len(readings) != len(texts)
@@ -231,15 +233,11 @@ class _Task:
                 changed.append(f"{name!r:.60}: the variants have different responses")
             fields = check.changed_fields(given, doc, recorded=self.recorded)
             changed += [f"{name!r:.60}: {field} {given.get(field)!r:.80}" for field in fields]
-            metrics = {
-                metric: sample.get(metric)
-                for metric in sample["metrics"]
-                if not metric.endswith("_stderr")
-            }
+            metrics = dict(sample.metrics)
             rows[variant][name] = Row(
                 id=name, doc=doc, responses=texts, readings=readings, metrics=metrics
             )
-            if variant == "paper" and (text := prompt_of(sample)) is not None:
+            if variant == "paper" and (text := sample.prompt) is not None:
                 sent.append((name, text, doc))
         ordered = {
             variant: [of[name] for name in self.docs if name in of] for variant, of in rows.items()

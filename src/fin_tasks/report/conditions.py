@@ -1,0 +1,231 @@
+"""What a task was asked under, and which results may be compared."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from fin_tasks.benchmarks.contract import Benchmark
+from fin_tasks.report.model import Settings, TaskResult, known_benchmarks
+from fin_tasks.report.redact import without_secrets
+
+_NO_SETTINGS = (
+    "hash",
+    "rows",
+    "left_out",
+    "defects",
+    "asked",
+    "blank_image",
+    "data.commit",
+    "data.defects",
+    "fin_tasks",
+    "file",
+    "file_sha256",
+    "source",
+)
+"""Provenance that follows from other settings, is compared elsewhere, or changes no score."""
+_JUDGE = (
+    "model",
+    "rubric",
+    "rubric_sha256",
+    "version",
+    "image",
+    "temperatures",
+    "tries",
+    "max_tokens",
+)
+_ENDINGS = ("da", "pot", "text", "na")  # of task names that repeat a condition
+_USUAL_STYLE = {"prompts.style": "structured", "text": "table", "frequency": "daily"}
+_MAX_TEXT = 40
+
+
+class Conditions(NamedTuple):
+    """How a task was asked; what does not apply is empty."""
+
+    task: str
+    """lm-eval's name without what the following say."""
+    split: str = ""
+    mode: str = ""
+    style: str = ""
+    retrieval: str = ""
+    arm: str = ""
+
+    def id(self, variant: str) -> str:
+        """Return the id of a task on a leaderboard, such as `financemath/paper/split=test`."""
+        named = [f"{name}={value}" for name, value in self._asdict().items() if value]
+        return "/".join([self.task, variant, *named[1:]])
+
+    def text(self) -> str:
+        """Return the conditions for people."""
+        return " · ".join(value for value in self if value not in ("", "none"))
+
+
+CONDITIONS = Conditions._fields
+
+
+def read_task_id(text: str) -> tuple[Conditions, str]:
+    """Return the conditions and the variant of an id."""
+    task, variant, *named = text.split("/")
+    values = dict(part.split("=", 1) for part in named)
+    return Conditions(task, **values), variant
+
+
+def settings_of(metadata: Mapping[str, Any], **facts: Any) -> dict[str, Any]:
+    """Return the settings of a task: provenance, judge, and other facts, by dotted name."""
+    provenance = metadata.get("provenance")
+    judge = metadata.get("judge")
+    if not isinstance(provenance, Mapping):
+        provenance = {"provenance": "unknown"}
+    if not isinstance(judge, Mapping):
+        judge = {}  # whatever judge the metadata of all tasks name, this one asked none
+    known_judge = {f"judge.{name}": judge.get(name) for name in _JUDGE}
+    told = {**with_sample(provenance), **known_judge, **facts}
+    settings = {}
+    for name, value in _flat(told):
+        if value is not None and not _is_left_out(name):
+            settings[name] = value
+    _simplify_data(settings)
+    return {name: without_secrets(settings[name]) for name in sorted(settings)}
+
+
+def _is_left_out(name: str) -> bool:
+    return any(f"{name}.".startswith(f"{start}.") for start in _NO_SETTINGS)
+
+
+def _simplify_data(settings: dict[str, Any]) -> None:
+    """Keep of the data's facts what says whether two runs had the same data."""
+    origin = settings.get("data.origin")
+    if origin == "recording":  # its revision is a hash of one model's file
+        settings.pop("data.revision", None)
+    elif "data.revision" in settings:  # it stands for all other facts about the data
+        for name in list(settings):
+            if name.startswith("data.") and name not in ("data.revision", "data.origin"):
+                del settings[name]
+    if origin == "sample":  # the packaged sample has the same rows for every split
+        settings["split"] = "sample"
+
+
+def with_sample(provenance: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a provenance whose random sample stands in `sample`; older ones have `n` and `seed`."""
+    if "n" not in provenance or "sample" in provenance:
+        return provenance
+    others = {name: fact for name, fact in provenance.items() if name not in ("n", "seed")}
+    return {**others, "sample": {"n": provenance["n"], "seed": provenance.get("seed")}}
+
+
+def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in facts.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def conditions_of(result: TaskResult) -> Conditions:
+    """Return how a task was asked."""
+    benchmark = known_benchmarks()[result.benchmark]
+    settings = {name: setting_text(value) for name, value in result.settings.items()}
+    task, endings = _split_name(result.task, benchmark)
+    modes = [ending for ending in endings if ending != "na"]
+    return Conditions(
+        task=task,
+        split=settings.get("split", ""),
+        mode=_first(settings.get("style.mode"), settings.get("mode"), *modes),
+        style=_style(settings, may_decline="na" in endings),
+        retrieval=_first(
+            settings.get("retrieval.condition"),
+            settings.get("knowledge"),
+            settings.get("knowledge.condition"),
+            benchmark.usual_conditions.get("retrieval"),
+        ),
+        arm=settings.get("arm", ""),
+    )
+
+
+def _split_name(task: str, benchmark: Benchmark) -> tuple[str, list[str]]:
+    """Return a task's name without the endings that repeat conditions, and these endings, the last one first."""
+    start = f"{benchmark.name}_"
+    endings = []
+    while task.startswith(start) and task.removeprefix(start) not in benchmark.part_labels:
+        shorter, _, ending = task.rpartition("_")
+        if ending not in _ENDINGS:
+            break
+        task = shorter
+        endings.append(ending)
+    return task, endings
+
+
+def _first(*texts: str | None) -> str:
+    return next((text for text in texts if text), "")
+
+
+def _style(settings: Mapping[str, str], *, may_decline: bool) -> str:
+    words = []
+    prompts = settings.get("prompts.set", "house")
+    if prompts != "house":
+        words.append(f"{prompts} prompts")
+    if settings.get("style.role") == "false":
+        words.append("no role")
+    for name, usual in _USUAL_STYLE.items():
+        if settings.get(name, usual) != usual:
+            words.append(settings[name])
+    if settings.get("anonymize") == "true":
+        words.append("anonymized")
+    if settings.get("na") == "true" or may_decline:
+        words.append("may decline")
+    return ", ".join(words)
+
+
+def setting_text(value: object) -> str:
+    """Return a setting as text, JSON for all but texts."""
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+
+
+def setting_id(result: TaskResult) -> str:
+    """Return a short hash that results share if they may be compared."""
+    return _hash([result.task, dict(result.settings)])
+
+
+def differing(first: Settings, second: Settings) -> list[str]:
+    """Return the names of the settings that are not the same."""
+    names = sorted(first.keys() | second.keys())
+    return [name for name in names if first.get(name) != second.get(name)]
+
+
+def differences(result: TaskResult, reference: TaskResult) -> list[str]:
+    """Say in what the settings of two results differ, such as `split: test, reference: validation`."""
+    texts = []
+    for name in differing(result.settings, reference.settings):
+        own = short_text(result.settings.get(name))
+        other = short_text(reference.settings.get(name))
+        texts.append(f"{name}: {own}, reference: {other}")
+    return texts
+
+
+def shared_settings(results: Sequence[TaskResult]) -> dict[str, Any]:
+    """Return the settings of a group: what its tasks share, and one hash of all that differs."""
+    first = results[0].settings
+    names = sorted({name for result in results for name in result.settings})
+    shared = {}
+    others = []
+    for name in names:
+        values = [result.settings.get(name) for result in results]
+        if all(value == values[0] for value in values):
+            shared[name] = first[name]
+        else:
+            others += [[result.task, name, result.settings.get(name)] for result in results]
+    others.sort(key=lambda other: other[:2])
+    return {**shared, "tasks": _hash(others)}
+
+
+def short_text(value: object) -> str:
+    """Return a setting as a short text; of a hash only the beginning."""
+    text = "none" if value is None else setting_text(value)
+    if re.fullmatch(r"[0-9a-f]{16,}", text):
+        return f"{text[:8]}…"
+    return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"
+
+
+def _hash(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]

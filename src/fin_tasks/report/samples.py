@@ -1,0 +1,155 @@
+"""The lines of a samples file: a document, the responses to it, and their scores under one variant.
+
+lm-eval writes them, and logs of inspect_ai are read as the same lines.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from fin_tasks.errors import DataError
+from fin_tasks.report import inspect_logs
+from fin_tasks.report.redact import printable
+from fin_tasks.report.strict_json import parse
+
+_MAX_LINE = 64 * 2**20
+_MAX_DEPTH = 100
+_MAX_ITEMS = 1000  # of a list of responses
+_CHECKED_KEYS = (b'"filter":', b'"acc":', b'"score":')  # more keys would double the time of reading
+_PICTURE = re.compile(r"data:image/[\w.+-]+;(sha256|base64),[\w+/=]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A line of a samples file."""
+
+    where: str
+    """The file and the line, for messages."""
+    id: str
+    """The id of the document."""
+    variant: str
+    doc: Mapping[str, Any]
+    metrics: Mapping[str, Any]
+    """Values by name, without standard errors."""
+    line: Mapping[str, Any]
+    """All that the line holds."""
+
+    @property
+    def responses(self) -> list[Any]:
+        """What the model wrote, usually a text for each response."""
+        return flat(self.line.get("resps"))
+
+    @property
+    def readings(self) -> list[dict[str, Any]]:
+        """What was read in each response; empty if it cannot be known."""
+        return [_reading(item) for item in flat(self.line.get("filtered_resps"))]
+
+    @property
+    def prompt(self) -> str | None:
+        """All texts that were sent, a chat's messages joined; None if the file has no prompts."""
+        arguments = self.line.get("arguments")
+        if arguments is None:
+            return None
+        first = arguments.get("gen_args_0") if isinstance(arguments, dict) else None
+        sent = first.get("arg_0") if isinstance(first, dict) else None
+        return "\n".join(_texts(sent))
+
+
+def read_samples(path: Path | None) -> Iterator[Sample]:
+    """Yield the lines of a samples file, nothing if there is none; DataError if it cannot be read."""
+    if path is None:
+        return
+    lines = inspect_logs.samples_of(path) if path.suffix == ".eval" else _lines(path)
+    for where, line in lines:
+        yield sample_of(where, line)
+
+
+def sample_of(where: str, line: Mapping[str, Any]) -> Sample:
+    """Check the types of a line; raise DataError if they are not those of a samples file."""
+    variant = line.get("filter")
+    doc = line.get("doc")
+    names = line.get("metrics")
+    if not isinstance(variant, str) or not isinstance(doc, dict):
+        raise DataError(
+            f"{where}: expected a filter and a doc, got {variant!r:.40} and {doc!r:.40}."
+        )
+    identity = doc.get("id", doc.get("question_id", line.get("doc_id")))
+    if not isinstance(identity, str | int) or identity == "":
+        raise DataError(
+            f"{where}, doc.id: expected a text or a whole number, got {identity!r:.80}."
+        )
+    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+        raise DataError(f"{where}, metrics: expected the names of metrics, got {names!r:.80}.")
+    metrics = {}
+    for name in names:
+        if name.endswith("_stderr"):
+            continue
+        if name not in line:
+            raise DataError(f"{where}: expected a value of {name:.80}, found none.")
+        metrics[name] = line[name]
+    return Sample(where, printable(str(identity)), printable(variant), doc, metrics, line)
+
+
+def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    with path.open("rb", buffering=2**20) as file:
+        for number, content in enumerate(iter(lambda: file.readline(_MAX_LINE), b""), 1):
+            if not content.strip():
+                continue
+            where = f"{path}, line {number}"
+            line = _decode(where, content)
+            if not isinstance(line, dict):
+                raise DataError(f"{where}: expected an object, got {content[:40]!r}.")
+            yield where, line
+
+
+def _decode(where: str, content: bytes) -> Any:
+    # orjson is fast, but it accepts keys that stand twice, and refuses NaN, which lm-eval writes.
+    if any(content.count(key) > 1 for key in _CHECKED_KEYS):
+        return parse(where, content)
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return parse(where, content)
+
+
+def flat(value: Any, depth: int = 0) -> list[Any]:
+    """Return the values in nested lists, the first thousand of each list."""
+    if not isinstance(value, list):
+        return [value]
+    if depth > _MAX_DEPTH:
+        raise RecursionError("lists are nested too deeply")
+    values = []
+    for item in value[:_MAX_ITEMS]:
+        values.extend(flat(item, depth + 1))
+    return values
+
+
+def _reading(value: Any) -> dict[str, Any]:
+    """Return a reading from an object or from its JSON text; empty if it is neither."""
+    if isinstance(value, str) and value.startswith("{"):
+        try:
+            value = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            with suppress(ValueError, RecursionError):  # NaN is no JSON, but Python writes it
+                value = json.loads(value)
+    return value if isinstance(value, dict) else {}
+
+
+def _texts(value: Any, name: str = "") -> Iterator[str]:
+    if isinstance(value, str) and value.startswith("[{"):  # a chat's messages as JSON
+        with suppress(ValueError):
+            value = json.loads(value)
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts(inner, key)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner, name)
+    elif name not in ("role", "type") and not _PICTURE.match(str(value)):
+        yield str(value)
