@@ -17,7 +17,8 @@ from matplotlib import pyplot as plt
 
 from fin_tasks.benchmarks.dynostock.data import chart_between
 from fin_tasks.benchmarks.dynostock.market import sample_market
-from fin_tasks.charts.candlestick import Chart, draw
+from fin_tasks.charts.candlestick import draw
+from fin_tasks.charts.chart import Chart
 from fin_tasks.charts.pool import draw_charts
 
 SIZES = (4, 8, 12, 16, 20)
@@ -39,9 +40,9 @@ def charts(n: int) -> list[Chart]:
 
 def plain(chart: Chart) -> None:
     look = {"type": "candle", "mav": 7, "volume": True, "style": "yahoo", "show_nontrading": True}
-    size = {"figsize": (chart.width, 6), "warn_too_much_data": len(chart.prices) + 1}
+    size = {"figsize": (20.48, 10.24), "warn_too_much_data": len(chart.prices) + 1}
     figure, _ = mpf.plot(chart.prices, title=chart.ticker, returnfig=True, **look, **size)
-    figure.savefig(io.BytesIO(), dpi=chart.dpi, bbox_inches="tight")
+    figure.savefig(io.BytesIO(), dpi=100, bbox_inches="tight")
     plt.close(figure)
 
 

@@ -70,7 +70,7 @@ def test_prints_the_message_and_asks_nobody(tmp_path: Path) -> None:
     (chart,) = (tmp_path / "charts").glob("AAPL_2009-01-01_2010-10-30_*.png")
     assert str(chart) in shown
     with Image.open(chart) as picture:
-        assert picture.width > 5000
+        assert picture.size == (2048, 1024)
     assert "go up after 2010-10-30?" in shown  # the latest report is older
     assert "- The most recent of the earlier reports with the same outcome" in shown
     assert "most recent of" not in predict(*AAPL, "--print-prompt", "--text")
@@ -128,3 +128,12 @@ def test_errors_say_what_to_do(
 ) -> None:
     with pytest.raises(error, match=message):
         predict(*arguments)
+
+
+def test_a_chart_goes_into_a_new_folder(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "chart.png"
+    days = ("--start", "2011-03-21", "--end", "2012-01-24")
+    command = ["chart", "AAPL", "--sample", *days, "--pixels", "512", "--out", str(file)]
+    CliRunner().invoke(app, command, catch_exceptions=False)
+    with Image.open(file) as picture:
+        assert picture.size == (512, 256)

@@ -4,15 +4,19 @@ import io
 from datetime import date
 from typing import Any
 
+import matplotlib as mpl
+import matplotlib.dates as mdates
 import mplfinance
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib import pyplot as plt
 from PIL import Image
 from scipy import ndimage
 
 from fin_tasks.charts import candlestick
-from fin_tasks.charts.candlestick import Chart, draw
+from fin_tasks.charts.candlestick import draw
+from fin_tasks.charts.chart import Chart
 from fin_tasks.errors import DataError, FinTasksError
 
 START = date(2010, 1, 4)
@@ -37,7 +41,7 @@ def made(
     )
     reports["reported"] = pd.to_datetime(reports["reported"])
     reports["fiscal_end"] = reports["reported"] - pd.Timedelta(days=9)
-    base = {"ticker": "T", "start": START, "end": days[-1].date(), "reports": reports, "dpi": 100}
+    base = {"ticker": "T", "start": START, "end": days[-1].date(), "reports": reports}
     return Chart(**{**base, "prices": pd.DataFrame(prices, index=days), **options})
 
 
@@ -48,9 +52,9 @@ def pixels(chart: Chart) -> Any:
 def triangles(image: Any, color: tuple[int, int, int]) -> list[tuple[float, bool]]:
     """Return the x of each triangle of a color below the legend, and whether it points down."""
     mask = (image == color).all(axis=2)
-    mask[:62] = False
+    mask[:90] = False
     places = [
-        place for place in ndimage.find_objects(ndimage.label(mask)[0]) if mask[place].sum() > 30
+        place for place in ndimage.find_objects(ndimage.label(mask)[0]) if mask[place].sum() > 60
     ]
     return sorted(
         ((x.start + x.stop - 1) / 2, mask[y, x][:3].sum() > mask[y, x][-3:].sum())
@@ -64,11 +68,11 @@ def test_a_mark_has_its_color_and_stands_at_its_day(
 ) -> None:
     """All candles have the other color, so that everything of this color is a mark."""
     image = pixels(made(step=step, marks=((0, surprise), (50, surprise), (100, surprise))))
-    assert image.shape == (600, 1000, 3)
+    assert image.shape == (1024, 2048, 3)
     (first, _), (middle, _), (last, _) = reports = triangles(image, color)
     (early, _), (late, _) = ends = triangles(image, GRAY)  # one is before the first day
     assert [down for _, down in [*reports, *ends]] == [True] * 3 + [False] * 2
-    assert last - first > 800 and middle == pytest.approx((first + last) / 2, abs=1)
+    assert last - first > 1700 and middle == pytest.approx((first + last) / 2, abs=1)
     assert (middle - early, last - late) == pytest.approx([0.09 * (last - first)] * 2, abs=1)
 
 
@@ -78,39 +82,116 @@ def test_candles_and_volume_agree_in_color() -> None:
         0.3  # they close below their open, above the day before
     )
     image = pixels(chart)
-    for panel in (image[62:450], image[460:565]):
-        for color, other, part in ((GREEN, RED, panel[:, :450]), (RED, GREEN, panel[:, 480:])):
+    for panel in (image[90:760], image[800:965]):
+        for color, other, part in ((GREEN, RED, panel[:, :940]), (RED, GREEN, panel[:, 990:])):
             assert (part == color).all(axis=2).sum() > 100 and not (part == other).all(axis=2).any()
 
 
-@pytest.mark.parametrize(
-    ("days", "width"), [(365, 12.1333), (1825, 30.0), (3650, 30.0), (100, 10.0)]
-)
+def test_long_periods_have_candles_of_weeks() -> None:
+    """A week that ends with the last day holds nothing of the days after."""
+    falls = made(700)
+    falls.prices.loc[falls.prices.index[-1:], ["low", "close"]] = 1.0
+    drawn = (pixels(falls)[90:760] == RED).all(axis=2).any(axis=0)
+    widths = [
+        piece[0].stop - piece[0].start for piece in ndimage.find_objects(ndimage.label(drawn)[0])
+    ]
+    assert len(widths) == 1 and 8 <= widths[0] <= 20, "one week, several pixels wide"
+
+
+@pytest.mark.parametrize("n_reports", [4, 12, 20, 40])
 def test_labels_cover_neither_prices_nor_each_other(
-    days: int, width: float, monkeypatch: pytest.MonkeyPatch
+    n_reports: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     figures: list[Any] = []
     make = candlestick.Figure
     monkeypatch.setattr(
         candlestick, "Figure", lambda **options: figures.append(make(**options)) or figures[0]
     )
-    image = Image.open(
-        io.BytesIO(
-            draw(made(days, marks=tuple((day, -0.12) for day in range(9, days, 91)), dpi=300))
-        )
-    )
-    axes, boxes = (
-        figures[0].axes[0],
-        [text.get_window_extent() for text in figures[0].axes[0].texts],
-    )
+    days = 30 + 91 * (n_reports - 1) + 1
+    marks = tuple((day, -0.12) for day in range(30, days, 91))
+    image = Image.open(io.BytesIO(draw(made(days, marks=marks))))
+    axes = figures[0].axes[0]
+    boxes = [text.get_window_extent() for text in axes.texts]
     lowest, highest = (axes.transData.transform((0, y))[1] for y in (49.7, 50.3 + 0.1 * (days - 1)))
-    assert image.size == (round(width * 300), 1800)
-    assert len(boxes) == 2 * len(range(9, days, 91))
+    assert image.size == (2048, 1024)
+    assert len(boxes) == 2 * n_reports
     assert all(box.y1 < lowest or box.y0 > highest for box in boxes)
     assert all(axes.bbox.padded(1).fully_containsx(x) for box in boxes for x in (box.x0, box.x1))
     assert all(axes.bbox.padded(1).fully_containsy(y) for box in boxes for y in (box.y0, box.y1))
     assert not [box for n, box in enumerate(boxes) for other in boxes[:n] if box.overlaps(other)]
-    assert [text.get_text().split()[0] for text in figures[0].texts] == ["Price", "Volume", "T:"]
+    # of 2,048 pixels, so that letters have ten where a model sees 1,500
+    assert min(box.height for box in boxes) > 10
+
+
+def test_a_small_chart_is_the_same_picture() -> None:
+    large = Image.open(io.BytesIO(draw(made(marks=((50, 0.1),)))))
+    small = Image.open(io.BytesIO(draw(made(marks=((50, 0.1),), pixels=1024))))
+    assert small.size == (1024, 512)
+    difference = np.abs(
+        np.asarray(large.convert("L").resize((128, 64), Image.Resampling.BOX)).astype(float)
+        - np.asarray(small.convert("L").resize((128, 64), Image.Resampling.BOX))
+    )
+    assert difference.mean() < 4
+
+
+def as_upstream(chart: Chart) -> Any:
+    """The authors' picture, from what is known of it: positions as numbers, after mplfinance has set its axes."""
+    prices = chart.prices.rename(columns=str.capitalize)
+    low, high = prices["Low"].min(), prices["High"].max()
+    buffer = (high - low) * 0.1
+    width = max(10, min((chart.end - chart.start).days / 30, 30))
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        figure, axes = mplfinance.plot(
+            prices,
+            type="candle",
+            mav=7,
+            volume=True,
+            style="yahoo",
+            title=f"{chart.ticker} stock price chart with EPS Dates",
+            ylabel="Stock Price",
+            figratio=(width, 6),
+            figscale=1,
+            panel_ratios=(2, 1),
+            show_nontrading=True,
+            ylim=(low - buffer, high + buffer),
+            returnfig=True,
+        )
+        every = prices.reindex(pd.date_range(chart.start, chart.end)).interpolate()
+        for outcome, color in (("Meet", "#00b060"), ("Miss", "#fe3032")):
+            rows = chart.reports[(chart.reports["surprise"] >= 0) == (outcome == "Meet")]
+            x = [mdates.date2num(day) for day in rows["reported"]]
+            y = [
+                min(every["High"][day] + 0.15 * (high - low), high + buffer / 4)
+                for day in rows["reported"]
+            ]
+            axes[0].scatter(x, y, s=50, marker="v", color=color, alpha=0.9, label=f"EPS {outcome}")
+            for day, height, surprise in zip(x, y, rows["surprise"], strict=True):
+                text = f"{mdates.num2date(day):%Y-%m-%d}\nSurprise: {surprise:.2f}"
+                look = {"fontsize": 6, "fontweight": "bold", "ha": "center", "va": "bottom"}
+                axes[0].text(day, height + buffer / 4, text, **look)
+        ends = chart.reports["fiscal_end"]
+        ends = ends[ends >= pd.Timestamp(chart.start)]
+        x = [mdates.date2num(day) for day in ends]
+        y = [max(every["Low"][day] - 0.15 * (high - low), low - buffer / 4) for day in ends]
+        look = {"s": 50, "marker": "^", "color": "#606060", "alpha": 0.9}
+        axes[0].scatter(x, y, label="Fiscal End Date", **look)
+        for day, height in zip(x, y, strict=True):
+            look = {"fontsize": 6, "fontweight": "bold", "ha": "center", "va": "top"}
+            axes[0].text(day, height - buffer / 4, f"{mdates.num2date(day):%Y-%m-%d}", **look)
+        axes[0].legend(frameon=False)
+        file = io.BytesIO()
+        figure.savefig(file, dpi=300, bbox_inches="tight")
+        plt.close(figure)
+    return np.asarray(Image.open(file).convert("RGB"))
+
+
+def test_the_paper_style_is_the_authors_picture(caplog: pytest.LogCaptureFixture) -> None:
+    chart = made(200, marks=((0, 0.2), (91, -0.3), (182, 0.0)), style="paper")
+    ours = pixels(chart)
+    assert not [record for record in caplog.records if "findfont" in record.getMessage()]
+    theirs = as_upstream(chart)
+    assert ours.shape == theirs.shape and (ours == theirs).all()
 
 
 def test_paper_draws_a_line_from_600_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,7 +202,7 @@ def test_paper_draws_a_line_from_600_rows(monkeypatch: pytest.MonkeyPatch) -> No
         lambda prices, **options: seen.append(options) or plot(prices, **options),
     )
     for rows in (599, 600):
-        draw(made(rows, marks=((300, 0.2),), style="paper", dpi=50))
+        draw(made(rows, marks=((300, 0.2),), style="paper"))
     assert [(options["type"], options.get("mav")) for options in seen] == [
         ("candle", 7),
         ("line", None),
@@ -130,7 +211,7 @@ def test_paper_draws_a_line_from_600_rows(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_what_cannot_be_drawn_is_refused() -> None:
     closes = made().prices.assign(high=float("nan"))
-    for options in ({"style": "x"}, {"dpi": 5}, {"prices": closes}, {"start": date(2012, 1, 1)}):
+    for options in ({"style": "x"}, {"pixels": 5}, {"prices": closes}, {"start": date(2012, 1, 1)}):
         with pytest.raises(FinTasksError):
             made(**options)  # type: ignore[arg-type]
     with pytest.raises(DataError, match="Show fewer days"):

@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fin_tasks.charts.candlestick import Chart, draw
+from fin_tasks.charts.candlestick import draw
+from fin_tasks.charts.chart import Chart
 from fin_tasks.charts.pool import draw_charts
 from fin_tasks.errors import DataError
 
@@ -25,7 +26,7 @@ def charts(n: int = 3) -> list[Chart]:
     prices = pd.DataFrame(
         dict.fromkeys(["open", "high", "low", "close", "volume"], 1.0), index=days
     )
-    return [Chart(**made, prices=prices * k, dpi=30) for k in range(1, n + 1)]
+    return [Chart(**made, prices=prices * k, pixels=256) for k in range(1, n + 1)]
 
 
 @pytest.mark.parametrize("engine", ["local", pytest.param("ray", marks=pytest.mark.slow)])

@@ -67,7 +67,7 @@ def test_a_group_shows_plain_means(folder: Path) -> None:
 
 
 def test_a_model_that_sees(folder: Path) -> None:
-    options: dict[str, Any] = {"source": "auto", "windows_dir": str(folder), "dpi": 40}
+    options: dict[str, Any] = {"source": "auto", "windows_dir": str(folder), "pixels": 256}
 
     def follow(doc: Mapping[str, Any]) -> str:
         return f"Final prediction: {doc['statement']}"

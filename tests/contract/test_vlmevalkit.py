@@ -335,7 +335,7 @@ def points(body: dict[str, Any]) -> Answer:
 def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
     judged = task.startswith("mme_finance") and "binary" not in task
     run.model, run.judge = Odd("\nFinal prediction: 0.7" if "dyno" in task else ""), points
-    run.metadata = {**SAMPLE, "dpi": 40} if "dyno" in task else SAMPLE
+    run.metadata = {**SAMPLE, "pixels": 256} if "dyno" in task else SAMPLE
     found = run(dataset, judge="judge" if judged else "")
     assert found, run.log[-3000:]
     said = {line["doc"]["id"]: line["resps"][0][0] for line in run.samples(dataset).values()}

@@ -1,375 +1,303 @@
-"""One chart: candles, moving average, volume and a mark for each earnings report and fiscal end."""
+"""A house chart: candles, moving average, volume and a mark for each earnings report and fiscal end."""
 
-import hashlib
 import io
-import re
-from dataclasses import dataclass
-from datetime import date
-from itertools import combinations
-from typing import Any, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
 
-import matplotlib as mpl
 import matplotlib.dates
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
-from PIL import Image
 
+from fin_tasks.charts.chart import Chart, Mark
 from fin_tasks.charts.figures import drawing
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.charts.paper import draw_as_authors
+from fin_tasks.errors import DataError
 
-RENDERER = 2  # version of the pictures; raise it when they change, so that charts on the disk are drawn again
-Style = Literal["house", "paper"]
-
-_COLUMNS = ["open", "high", "low", "close", "volume"]
-_CURRENCY = "USD"
-_UP, _DOWN, _GRAY, _AVERAGE, _BEHIND = "#00a046", "#e0222c", "#707070", "#1f5fbf", "#f8f8f8"
-_MARKS = {
-    "meet": ("v", _UP, "EPS Meet"),
-    "miss": ("v", _DOWN, "EPS Miss"),
-    "fiscal": ("^", _GRAY, "Fiscal End Date"),
+_dates: Any = matplotlib.dates  # its functions have no types
+_WIDTH = 20.48  # inches, whatever the number of pixels
+_HEIGHT = 10.24
+_POINTS = 72  # in an inch
+_GRID: dict[str, Any] = {
+    "left": 0.015,
+    "right": 0.945,
+    "bottom": 0.05,
+    "top": 0.915,
+    "hspace": 0.04,
+    "height_ratios": (3.6, 1),
 }
-_AVERAGED = 7  # trading days of the moving average
-_BUFFER = 0.1  # share of the price range that stays free above and below the prices
-_PAPER_LINE = 600  # rows from which mplfinance warns of too much data, and the authors draw a line
-_HEIGHT, _LEFT, _RIGHT, _HEAD, _FOOT = 6.0, 0.25, 0.95, 0.62, 0.32  # inches
-_SIDE, _TRIANGLE, _CLEAR, _LABEL = (
-    14.0,
-    8.0,
-    4.0,
-    8.0,
-)  # points: beside the first day, mark, mark to price, letters
+_UP = "#00a046"
+_DOWN = "#e0222c"
+_GRAY = "#707070"
+_AVERAGE = "#1f5fbf"
+_BACKGROUND = "#f8f8f8"
 _LOOK = {
-    "font.size": 9,
-    "axes.facecolor": _BEHIND,
+    "font.size": 12,
+    "axes.facecolor": _BACKGROUND,
     "axes.spines.left": False,
     "axes.grid": True,
     "axes.grid.axis": "y",
+    "axes.formatter.limits": (-9, 9),
+    "axes.formatter.useoffset": False,
+}
+_AVERAGED = 7  # trading days of the moving average
+_MAX_DAILY = 500
+"""A longer period has candles of weeks, because those of days would merge."""
+_BUFFER = 0.1
+"""Share of the price range that stays free above and below the prices."""
+
+# Points
+_SIDE = 18.0  # beside the first and the last day
+_TRIANGLE = 11.0
+_CLEARANCE = 5.0  # between a triangle and the prices
+_LETTERS = 10.5
+_LABEL_WIDTH = 6.3 * _LETTERS  # of a day
+_REPORT_ROW = 29.0  # height of a label with two lines
+_END_ROW = 15.0
+
+
+class _Kind(NamedTuple):
+    shape: str
+    color: str
+    label: str
+
+
+_KINDS = {
+    "meet": _Kind("v", _UP, "EPS Meet: day and surprise"),
+    "miss": _Kind("v", _DOWN, "EPS Miss: day and surprise"),
+    "fiscal": _Kind("^", _GRAY, "Fiscal end"),
 }
 
-# PNGs with a palette are small and written fast. Pillow compares in steps of four: 252 would stand for white.
-_COLORS = to_rgba_array([_UP, _DOWN, _AVERAGE, _BEHIND])[:, :3] * 255
-_STEPS = [a + (b - a) * step for a, b in combinations(_COLORS, 2) for step in np.linspace(0, 1, 25)]
-_PALETTE = Image.new("P", (1, 1))
-_PALETTE.putpalette(
-    np.rint([*_STEPS, *([gray] * 3 for gray in (*range(0, 252, 4), 255))])
-    .astype(np.uint8)
-    .tobytes()
-)
+_Floats = npt.NDArray[np.float64]
+_Column: TypeAlias = "pd.Series[float]"
 
 
-class Mark(NamedTuple):
-    """A day with a triangle: a report (`meet` or `miss`, with its surprise) or a fiscal end."""
-
-    day: pd.Timestamp
-    kind: Literal["meet", "miss", "fiscal"]
-    surprise: float | None = None
-
-    @property
-    def label(self) -> str:
-        """The day, and on a second line a report's surprise with its sign; a small Miss must not read as zero."""
-        if self.surprise is None:
-            return f"{self.day:%Y-%m-%d}"
-        small = 0 < abs(self.surprise) < 0.005
-        return f"{self.day:%Y-%m-%d}\nSurprise: {self.surprise:{'+.1g' if small else '+.2f'}}"
-
-
-@dataclass(kw_only=True, eq=False)
-class Chart:
-    """The content of a chart; prices and reports before `start` or after `end` are cut off.
-
-    Attributes:
-        prices: Indexed by date: open, high, low, close, volume; days without a candle are dropped.
-        reports: The columns `reported` and `fiscal_end` (dates) and `surprise` (dollars per share).
-        style: `paper` draws as the authors of DynoStock did: from 600 rows on the closes as a line.
-    """
-
-    ticker: str
-    start: date
-    end: date
-    prices: pd.DataFrame
-    reports: pd.DataFrame
-    style: Style = "house"
-    dpi: int = 300
-
-    def __post_init__(self) -> None:
-        if self.style not in ("house", "paper") or not 20 <= self.dpi <= 2000:
-            raise ConfigError(
-                f"chart: expected house or paper, 20 to 2000 dpi, got {self.style!r}, {self.dpi!r} dpi."
-            )
-        first, last = pd.Timestamp(self.start), pd.Timestamp(self.end)
-        shown = self.prices.loc[first:last, _COLUMNS].dropna(subset=_COLUMNS[:4])
-        self.prices = shown.fillna({"volume": 0.0}).astype(float)
-        self.reports = self.reports[self.reports["reported"].between(first, last)]
-        if self.prices.empty:
-            raise DataError(
-                f"chart of {self.ticker}: expected candles from {self.start} to {self.end}, found none."
-            )
-
-    @property
-    def width(self) -> float:
-        """Width in inches: an inch for 30 days, from 10 to 30. The height is 6."""
-        return max(10.0, min((self.end - self.start).days / 30, 30.0))
-
-    @property
-    def marks(self) -> list[Mark]:
-        """Reports with a known surprise, and fiscal ends from `start` to `end`, oldest first."""
-        known = self.reports.dropna(subset="surprise")
-        reports = zip(known["reported"], known["surprise"].astype(float), strict=True)
-        marks = [
-            Mark(day, "meet" if surprise >= 0 else "miss", surprise) for day, surprise in reports
-        ]
-        ends = pd.to_datetime(self.reports["fiscal_end"]).dropna().drop_duplicates()
-        inside = ends[ends.between(pd.Timestamp(self.start), pd.Timestamp(self.end))]
-        return sorted([*marks, *(Mark(day, "fiscal") for day in inside)], key=lambda mark: mark.day)
-
-    @property
-    def stem(self) -> str:
-        """Ticker and days, as the start of a file name that every file system allows."""
-        return f"{re.sub(r'[^A-Za-z0-9_-]+', '-', self.ticker).strip('-_')[:40] or 'chart'}_{self.start}_{self.end}"
-
-    @property
-    def file_name(self) -> str:
-        """The stem and a hash of everything that the picture depends on."""
-        facts = [
-            RENDERER,
-            self.ticker,
-            self.stem,
-            self.style,
-            _CURRENCY,
-            self.dpi,
-            *self.prices.columns,
-        ]
-        digest = hashlib.sha256(
-            repr([facts, [(str(day), kind, value) for day, kind, value in self.marks]]).encode()
-        )
-        digest.update(self.prices.index.to_numpy().astype("datetime64[D]").tobytes())
-        digest.update(self.prices.to_numpy(dtype="<f8").tobytes())
-        return f"{self.stem}_{digest.hexdigest()[:12]}.png"
+class _Label(NamedTuple):
+    mark: Mark
+    center: float
+    """Day of its center."""
+    level: int
+    """Number of rows between the label and the prices."""
 
 
 def draw(chart: Chart) -> bytes:
     """Draw a chart as PNG; raise DataError if there are more marks than the picture has room for."""
     if chart.style == "paper":
-        return _draw_as_authors(chart)
-    days, width, file = _numbers(chart.prices.index), chart.width, io.BytesIO()
-    shown = np.concatenate([days, _numbers([mark.day for mark in chart.marks])])
-    span = max(float(np.ptp(shown)), 14.0)
-    pitch = ((width - _LEFT - _RIGHT) * 72 - 2 * _SIDE) / span  # points per day
-    grid: dict[str, Any] = {"bottom": _FOOT / _HEIGHT, "top": 1 - _HEAD / _HEIGHT, "hspace": 0.05}
-    grid |= {"left": _LEFT / width, "right": 1 - _RIGHT / width, "height_ratios": [3.2, 1]}
+        return draw_as_authors(chart)
+    file = io.BytesIO()
+    is_weekly = (chart.end - chart.start).days > _MAX_DAILY
+    frequency = "weekly" if is_weekly else "daily"
+    period = f"{chart.start} to {chart.end}"
+    title = f"{chart.ticker}: {frequency} prices and earnings reports, {period}"
     with drawing(_LOOK):
-        # a hair more than the size in pixels, because the canvas rounds down
-        size = [(round(inches * chart.dpi) + 0.01) / chart.dpi for inches in (width, _HEIGHT)]
-        figure = Figure(figsize=(size[0], size[1]), dpi=chart.dpi)
-        canvas: Any = FigureCanvasAgg(figure)  # its methods have no types
-        panels = figure.subplots(2, sharex=True, gridspec_kw=grid)
-        for axes, label in zip(panels, (f"Price ({_CURRENCY})", "Volume (M)"), strict=True):
-            axes.yaxis.tick_right()
-            middle = float(np.mean(axes.get_position().intervaly))
-            figure.text(1 - 0.08 / width, middle, label, ha="right", va="center", rotation=90)
-        axes.set_xlim(shown.min() - _SIDE / pitch, shown.min() + span + _SIDE / pitch)
-        ticks = mpl.dates.AutoDateLocator(  # type: ignore[no-untyped-call]
-            minticks=int(width / 2), maxticks=int(width)
-        )
-        axes.xaxis.set_major_locator(ticks)
-        axes.xaxis.set_major_formatter(mpl.dates.DateFormatter("%Y-%m-%d"))  # type: ignore[no-untyped-call]
-        _draw_prices(panels, days, chart.prices, pitch)
-        _draw_marks(panels[0], days, chart, pitch)
-        title = f"{chart.ticker}: daily price and earnings reports, {chart.start} to {chart.end}"
-        figure.text(
-            _LEFT / width, 1 - 0.08 / _HEIGHT, title, va="top", fontsize=13, fontweight="bold"
-        )
-        canvas.draw()
-        image = Image.frombuffer("RGBA", canvas.get_width_height(), canvas.buffer_rgba()).convert(
-            "RGB"
-        )
-        vars(
-            canvas.renderer
-        ).clear()  # frees up to 65 MB, which would wait for the garbage collector
-    image.quantize(palette=_PALETTE, dither=Image.Dither.NONE).save(
-        file, "png", compress_level=1, dpi=(chart.dpi,) * 2
-    )
+        # A hair more than the size in pixels, because matplotlib rounds down.
+        dpi = (chart.pixels + 0.01) / _WIDTH
+        figure = Figure(figsize=(_WIDTH, _HEIGHT), dpi=dpi)
+        prices, volumes = figure.subplots(2, sharex=True, gridspec_kw=_GRID)
+        figure.text(_GRID["left"], 0.985, title, va="top", size=17, weight="bold")
+        _name_panel(prices, "Price (USD)")
+        _name_panel(volumes, "Volume (M)")
+        points_per_day = _set_days(volumes, chart)
+        candles = _weeks_of(chart.prices) if is_weekly else chart.prices
+        body = 0.66 * (7 if is_weekly else 1)
+        _draw_candles(prices, volumes, candles, body)
+        _draw_average(prices, chart.prices)
+        _draw_marks(prices, chart, points_per_day)
+        figure.savefig(file, dpi=dpi, pil_kwargs={"compress_level": 1})
     return file.getvalue()
 
 
-def _numbers(days: Any) -> npt.NDArray[np.float64]:
-    return np.asarray(days, dtype="datetime64[D]").astype(
-        np.float64
-    )  # from 1970, as matplotlib counts days
+def _name_panel(axes: Axes, name: str) -> None:
+    axes.yaxis.tick_right()
+    axes.yaxis.set_label_position("right")
+    axes.set_ylabel(name)
 
 
-def _draw_prices(
-    panels: Any, days: npt.NDArray[np.float64], prices: pd.DataFrame, pitch: float
+def _set_days(axes: Axes, chart: Chart) -> float:
+    """Set the axis of days; return the points in a day."""
+    days = _dates.date2num([*chart.prices.index, *[mark.day for mark in chart.marks]])
+    span = max(float(np.ptp(days)), 14.0)
+    width = axes.get_position().width * _WIDTH * _POINTS
+    points_per_day = (width - 2 * _SIDE) / span
+    side = _SIDE / points_per_day
+    axes.set_xlim(days.min() - side, days.min() + span + side)
+    axes.xaxis.set_major_locator(_dates.AutoDateLocator(maxticks=16))
+    axes.xaxis.set_major_formatter(_dates.DateFormatter("%Y-%m-%d"))
+    return points_per_day
+
+
+def _weeks_of(prices: pd.DataFrame) -> pd.DataFrame:
+    """Return a candle for each week from Saturday to Friday, indexed by its Wednesday."""
+    saturdays = prices.index.to_period("W-FRI").start_time
+    rules = {
+        "open": "first",
+        "high": "max",
+        "low": "min",
+        "close": "last",
+        "volume": "sum",
+    }
+    return prices.groupby(saturdays + pd.Timedelta(days=4)).agg(rules)
+
+
+def _draw_candles(price_axes: Axes, volume_axes: Axes, candles: pd.DataFrame, body: float) -> None:
+    """Draw candles and volumes, whose bodies are so many days wide."""
+    x = _dates.date2num(candles.index)
+    rises = candles["close"] >= candles["open"]
+    colors = to_rgba_array([_DOWN, _UP])[rises.astype(int)]
+    volume = candles["volume"] / 1e6
+    _draw_bars(price_axes, x, 0.0, candles["low"], candles["high"], colors)
+    _draw_bars(price_axes, x, body, candles["open"], candles["close"], colors)
+    _draw_bars(volume_axes, x, body, 0 * volume, volume, colors)
+    volume_axes.set_ylim(0, 1.08 * volume.max() or 1.0)
+    volume_axes.locator_params(axis="y", nbins=3)
+
+
+def _draw_bars(
+    axes: Axes,
+    x: _Floats,
+    width: float,
+    low: _Column,
+    high: _Column,
+    colors: _Floats,
 ) -> None:
-    opened, close = prices["open"].to_numpy(), prices["close"].to_numpy()
-    volume = prices["volume"].to_numpy() / 1e6
-    # one collection for all bars, because an object for each day would take most of the time
-    colors = to_rgba_array([_DOWN, _UP])[(close >= opened).astype(int)]
-    wicks = (panels[0], 0.0, prices["low"], prices["high"])
-    bodies = (panels[0], 0.33, opened, close)
-    for axes, half, low, high in (wicks, bodies, (panels[1], 0.33, 0 * volume, volume)):
-        corners = [(days - half, low), (days - half, high), (days + half, high), (days + half, low)]
-        bars: Any = np.stack(corners).transpose(2, 0, 1)
-        edge = min(0.6, max(0.25, 0.15 * pitch))  # shows a candle whose open equals its close, too
-        axes.add_collection(
-            PolyCollection(bars, facecolors=colors, edgecolors=colors, linewidths=edge)
-        )
-    panels[1].set_ylim(0, 1.08 * volume.max() or 1.0)
-    panels[1].yaxis.set_major_locator(MaxNLocator(3))
-    average, name = prices["close"].rolling(_AVERAGED).mean(), f"{_AVERAGED}-day moving average"
-    handles = panels[0].plot(days, average, color=_AVERAGE, linewidth=0.8, zorder=0.9, label=name)
-    look: dict[str, Any] = {"markersize": _TRIANGLE, "linestyle": "none", "markeredgewidth": 0}
-    marks = [
-        Line2D([], [], color=color, marker=shape, label=name, **look)
-        for shape, color, name in _MARKS.values()
-    ]
-    place: dict[str, Any] = {
-        "loc": "lower left",
-        "bbox_to_anchor": (0, 1),
-        "borderaxespad": 0.2,
-        "borderpad": 0,
-    }
-    panels[0].legend(handles=[*marks, *handles], ncols=5, frameon=False, columnspacing=1.5, **place)
+    """Draw all bars as one collection, because an object for each would take most of the time."""
+    left = x - width / 2
+    right = x + width / 2
+    corners = [(left, low), (left, high), (right, high), (right, low)]
+    bars = PolyCollection(np.stack(corners).transpose(2, 0, 1))
+    # The edge shows a candle whose open equals its close.
+    bars.set(facecolors=colors, edgecolors=colors, linewidths=0.6)
+    axes.add_collection(bars)
 
 
-def _draw_marks(axes: Axes, days: npt.NDArray[np.float64], chart: Chart, pitch: float) -> None:
-    """Set the price axis; put triangles beside the prices, and labels into strips above and below all prices."""
-    average = chart.prices["close"].rolling(_AVERAGED).mean()
-    tops = np.fmax(chart.prices["high"], average).to_numpy()
-    bottoms = np.fmin(chart.prices["low"], average).to_numpy()
-    reports, ends = (
-        [mark for mark in chart.marks if (mark.kind == "fiscal") == fiscal]
-        for fiscal in (False, True)
+def _average(prices: pd.DataFrame) -> _Column:
+    return prices["close"].rolling(_AVERAGED).mean()
+
+
+def _draw_average(axes: Axes, prices: pd.DataFrame) -> None:
+    """Draw the moving average, and the legend of everything."""
+    for kind in _KINDS.values():
+        _draw_triangle(axes, kind, [], [], linestyle="none", label=kind.label)
+    label = f"{_AVERAGED}-day moving average"
+    axes.plot(_average(prices), color=_AVERAGE, linewidth=1.2, zorder=0.9, label=label)
+    axes.legend(
+        ncols=4,
+        frameon=False,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        borderaxespad=0.2,
+        borderpad=0,
     )
-    sides = [
-        (row, marks, _place(marks, axes.get_xlim(), pitch))
-        for row, marks in ((22.0, reports), (12.0, ends))
-    ]
-    strips = [
-        row * (1 + max((level for _, level in places), default=-1)) for row, _, places in sides
-    ]
-    room = axes.get_position().height * _HEIGHT * 72 - sum(strips)  # points
-    if room < 0.6 * sum(strips):
-        raise DataError(
-            f"chart of {chart.ticker}: {len(chart.marks)} marks have no room for labels. Show fewer days."
-        )
-    least = (_CLEAR + _TRIANGLE + 1) / (
-        room - 2 * (_CLEAR + _TRIANGLE + 1)
-    )  # share of the range that triangles need
-    buffer = max(_BUFFER, least) * max(tops.max() - bottoms.min(), 0.01 * abs(tops.max()))
-    low, high = bottoms.min() - buffer, tops.max() + buffer
-    unit = (high - low) / room  # price per point
-    axes.set_ylim(low - unit * strips[1], high + unit * strips[0])
-    ticks = MaxNLocator(7, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high)
-    axes.set_yticks([tick for tick in ticks if max(low, 0) <= tick <= high])
-    axes.ticklabel_format(axis="y", style="plain", useOffset=False)
-    look: dict[str, Any] = {
-        "linestyle": ":",
-        "linewidth": 0.6,
-        "color": _GRAY,
-        "markevery": [0],
-        "zorder": 4,
-    }
-    box = {
-        "facecolor": _BEHIND,
-        "edgecolor": "none",
-        "pad": 0.5,
-    }  # hides lines to labels further out
-    for (row, marks, places), edge, extremes, sign in zip(
-        sides, (high, low), (tops, bottoms), (1, -1), strict=True
-    ):
-        for mark, (center, level) in zip(marks, places, strict=True):
-            day, (shape, color, _) = float(_numbers(mark.day)), _MARKS[mark.kind]
-            near = extremes[np.abs(days - day) <= max(4.0, _TRIANGLE / pitch)]
-            tip = sign * (sign * near).max() if len(near) else edge - sign * buffer
-            y, end = tip + sign * unit * (_CLEAR + _TRIANGLE / 2), edge + sign * unit * row * level
-            axes.plot(
-                [day] * 2, [y, end], marker=shape, markersize=_TRIANGLE, mfc=color, mew=0, **look
-            )
-            side: Any = "bottom" if sign > 0 else "top"
-            axes.text(
-                center, end, mark.label, size=_LABEL, bbox=box, zorder=5, ha="center", va=side
-            )
 
 
-def _place(marks: list[Mark], limits: tuple[float, float], pitch: float) -> list[tuple[float, int]]:
-    """Center each label on its day, on the lowest level with room for it; return centers (days) and levels."""
-    places, free_from = [], list[float]()
+def _draw_triangle(axes: Axes, kind: _Kind, x: list[float], y: list[float], **options: Any) -> None:
+    axes.plot(
+        x,
+        y,
+        marker=kind.shape,
+        markevery=[0],
+        markersize=_TRIANGLE,
+        markerfacecolor=kind.color,
+        markeredgewidth=0,
+        color=_GRAY,
+        **options,
+    )
+
+
+def _draw_marks(axes: Axes, chart: Chart, points_per_day: float) -> None:
+    """Set the price axis; put triangles beside the prices, and labels above and below all prices."""
+    reports = [mark for mark in chart.marks if mark.kind != "fiscal"]
+    ends = [mark for mark in chart.marks if mark.kind == "fiscal"]
+    above = _labels(reports, axes.get_xlim(), points_per_day)
+    below = _labels(ends, axes.get_xlim(), points_per_day)
+    above_height = _REPORT_ROW * _n_levels(above)
+    below_height = _END_ROW * _n_levels(below)
+    height = axes.get_position().height * _HEIGHT * _POINTS
+    room = height - above_height - below_height
+    if room < 0.4 * height:
+        problem = f"{len(chart.marks)} marks have no room for labels"
+        raise DataError(f"chart of {chart.ticker}: {problem}. Show fewer days.")
+    average = _average(chart.prices)
+    tops = np.fmax(chart.prices["high"], average)
+    bottoms = np.fmin(chart.prices["low"], average)
+    low = bottoms.min()
+    high = tops.max()
+    buffer = _BUFFER * max(high - low, 0.01 * abs(high))
+    low -= buffer
+    high += buffer
+    price_per_point = (high - low) / room
+    axes.set_ylim(low - price_per_point * below_height, high + price_per_point * above_height)
+    axes.set_yticks([tick for tick in axes.get_yticks() if max(low, 0) <= tick <= high])
+    reach = 5 + int(_TRIANGLE / points_per_day)
+    distance = price_per_point * (_CLEARANCE + _TRIANGLE / 2)
+    for label in above:
+        y = _near(tops, label.mark, reach).max() + distance
+        _draw_mark(axes, label, y, high + price_per_point * _REPORT_ROW * label.level)
+    for label in below:
+        y = _near(bottoms, label.mark, reach).min() - distance
+        _draw_mark(axes, label, y, low - price_per_point * _END_ROW * label.level)
+
+
+def _near(values: _Column, mark: Mark, reach: int) -> _Column:
+    """Return the values of so many trading days before and after a mark."""
+    (position,) = values.index.get_indexer([mark.day], method="nearest")
+    return values.iloc[max(0, position - reach) : position + reach + 1]
+
+
+def _n_levels(labels: Sequence[_Label]) -> int:
+    return max((label.level + 1 for label in labels), default=0)
+
+
+def _labels(
+    marks: Sequence[Mark], limits: tuple[float, float], points_per_day: float
+) -> list[_Label]:
+    """Center each label on its day, on the lowest level with room for it."""
+    labels = []
+    first, last = limits
+    half = _LABEL_WIDTH / 2 / points_per_day
+    ends_by_level: list[float] = []
     for mark in marks:
-        # more than the width of such a line in DejaVu Sans, so that neighbors keep a gap
-        half = (0.53 * len(mark.label.split("\n")[-1]) + 1) * _LABEL / 2 / pitch
-        center = min(max(float(_numbers(mark.day)), limits[0] + half), limits[1] - half)
-        level = next((n for n, end in enumerate(free_from) if end <= center - half), len(free_from))
-        free_from[level : level + 1] = [center + half]
-        places.append((center, level))
-    return places
+        day = float(_dates.date2num(mark.day))
+        center = min(max(day, first + half), last - half)
+        level = 0
+        while level < len(ends_by_level) and ends_by_level[level] > center - half:
+            level += 1
+        ends_by_level[level : level + 1] = [center + half]
+        labels.append(_Label(mark, center, level))
+    return labels
 
 
-def _draw_as_authors(chart: Chart) -> bytes:
-    """Source: Xiao, Lin, Chiu (2024), Behavioral Bias of Vision-Language Models, and the authors' code."""
-    import mplfinance as mpf
-    from matplotlib import pyplot as plt
-
-    prices, file = chart.prices.rename(columns=str.capitalize), io.BytesIO()
-    low, high = prices["Low"].min(), prices["High"].max()
-    buffer, away = _BUFFER * (high - low), 0.15 * (high - low)
-    options: dict[str, Any] = {
-        "figratio": (chart.width, _HEIGHT),
-        "figscale": 1,
-        "panel_ratios": (2, 1),
-    }
-    options |= (
-        {"type": "line"} if len(prices) >= _PAPER_LINE else {"type": "candle", "mav": _AVERAGED}
+def _draw_mark(axes: Axes, label: _Label, y: float, label_y: float) -> None:
+    """Draw a triangle, its label and the line between them."""
+    kind = _KINDS[label.mark.kind]
+    day = _dates.date2num(label.mark.day)
+    line = [y, label_y]
+    _draw_triangle(axes, kind, [day, day], line, linestyle=":", linewidth=0.9, zorder=4)
+    # The box hides lines to labels further out.
+    box = {"facecolor": _BACKGROUND, "edgecolor": "none", "pad": 0.5}
+    axes.text(
+        label.center,
+        label_y,
+        _text_of(label.mark),
+        size=_LETTERS,
+        bbox=box,
+        zorder=5,
+        ha="center",
+        va="top" if kind.shape == "^" else "bottom",
     )
-    options |= {
-        "title": f"{chart.ticker} stock price chart with EPS Dates",
-        "ylabel": "Stock Price",
-        "style": "yahoo",
-    }
-    options |= {
-        "volume": True,
-        "show_nontrading": True,
-        "ylim": (low - buffer, high + buffer),
-        "returnfig": True,
-    }
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        figure, (axes, *_) = mpf.plot(prices, **options)
-        every_day = prices.reindex(pd.date_range(chart.start, chart.end)).interpolate()
-        for kind, color in (("meet", "#00b060"), ("miss", "#fe3032"), ("fiscal", "#606060")):
-            shape, _, name = _MARKS[kind]
-            marks = [mark for mark in chart.marks if mark.kind == kind]
-            at = [mark.day for mark in marks]
-            ys, gap, side = (
-                (every_day["High"].loc[at] + away).clip(upper=high + buffer / 4),
-                buffer / 4,
-                "bottom",
-            )
-            if kind == "fiscal":
-                ys, gap, side = (
-                    (every_day["Low"].loc[at] - away).clip(lower=low - buffer / 4),
-                    -buffer / 4,
-                    "top",
-                )
-            axes.scatter(at, ys, s=50, marker=shape, color=color, alpha=0.9, label=name)
-            for mark, y in zip(marks, ys, strict=True):
-                text = f"{mark.day:%Y-%m-%d}" + (
-                    "" if mark.surprise is None else f"\nSurprise: {mark.surprise:.2f}"
-                )
-                axes.text(
-                    mark.day, y + gap, text, fontsize=6, fontweight="bold", ha="center", va=side
-                )
-        axes.legend(frameon=False)
-        figure.savefig(
-            file, format="png", bbox_inches="tight", dpi=chart.dpi, pil_kwargs={"compress_level": 1}
-        )
-        plt.close(figure)
-    return file.getvalue()
+
+
+def _text_of(mark: Mark) -> str:
+    """Return the day, and on a second line a report's surprise with its sign."""
+    day = f"{mark.day:%Y-%m-%d}"
+    if mark.surprise is None:
+        return day
+    surprise = f"{mark.surprise:+.2f}"
+    if surprise == "-0.00":
+        # A small Miss must not read as zero.
+        surprise = f"{mark.surprise:+.1g}"
+    return f"{day}\n{surprise}"

@@ -13,24 +13,20 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 _STYLE: Mapping[str, Any] = {
-    **{
-        "font.family": "DejaVu Sans",
-        "font.size": 8,
-        "text.parse_math": False,
-    },  # a name may hold dollar signs
-    **{
-        "axes.edgecolor": "#666666",
-        "axes.linewidth": 0.7,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-    },
-    **{
-        "axes.axisbelow": True,
-        "grid.color": "#e2e2e2",
-        "grid.linewidth": 0.6,
-        "xtick.color": "#444444",
-    },
-    **{"svg.hashsalt": "fin-tasks", "svg.fonttype": "path", "savefig.dpi": 200},
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "text.parse_math": False,  # a name may hold dollar signs
+    "axes.edgecolor": "#666666",
+    "axes.linewidth": 0.7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": "#e2e2e2",
+    "grid.linewidth": 0.6,
+    "xtick.color": "#444444",
+    "svg.hashsalt": "fin-tasks",
+    "svg.fonttype": "path",
+    "savefig.dpi": 200,
 }
 
 
@@ -48,7 +44,8 @@ def drawing(style: Mapping[str, Any]) -> Iterator[None]:
 
 def save(figure: "Figure", stem: Path) -> list[Path]:
     """Write a figure as `<stem>.png` and `<stem>.svg`, without dates or versions, and return the paths."""
-    paths = [stem.with_name(f"{stem.name}.png"), stem.with_name(f"{stem.name}.svg")]
-    figure.savefig(paths[0], metadata={"Software": None})
-    figure.savefig(paths[1], metadata={"Date": None, "Creator": None})
-    return paths
+    picture = stem.with_name(f"{stem.name}.png")
+    vectors = stem.with_name(f"{stem.name}.svg")
+    figure.savefig(picture, metadata={"Software": None})
+    figure.savefig(vectors, metadata={"Date": None, "Creator": None})
+    return [picture, vectors]

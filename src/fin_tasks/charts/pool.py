@@ -14,7 +14,8 @@ import joblib
 from filelock import FileLock
 from tqdm import tqdm
 
-from fin_tasks.charts.candlestick import Chart, draw
+from fin_tasks.charts.candlestick import draw
+from fin_tasks.charts.chart import Chart
 from fin_tasks.errors import ConfigError, DataError, FinTasksError
 from fin_tasks.interrupt import start_workers
 

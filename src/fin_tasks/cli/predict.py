@@ -96,6 +96,7 @@ def chart(
     sample: options.Sample = False,
     adjust: options.Adjust = "none",
     style: options.Style = "house",
+    pixels: Annotated[int, typer.Option(min=256, max=8192, help="Width of a house chart.")] = 2048,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Picture, else TICKER_START_END.png.")
     ] = None,
@@ -108,7 +109,11 @@ def chart(
     from fin_tasks.charts.candlestick import draw
 
     market = options.market_of(prices, earnings, adjust=adjust, sample=sample)
-    shown = chart_between(market, ticker.upper(), start.date(), end.date(), style=style)
+    shown = chart_between(
+        market, ticker.upper(), start.date(), end.date(), pixels=pixels, style=style
+    )
     file = out or Path(f"{shown.stem}.png")
-    file.write_bytes(draw(shown))
+    picture = draw(shown)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(picture)
     print(file)

@@ -76,6 +76,7 @@ def test_wrong_options_are_errors_and_arguments_of_models_are_not() -> None:
         "prompts",
         "text",
         "frequency",
+        "pixels",
         "dpi",
         "chart",
     )
@@ -84,6 +85,7 @@ def test_wrong_options_are_errors_and_arguments_of_models_are_not() -> None:
         *wrong,
         {"prompts": "upstream", "prompt": "naive"},
         {"windows_dir": "/nowhere"},
+        {"chart": "paper", "pixels": 512},
     ):
         with pytest.raises(ConfigError):
             documents(**options)
@@ -107,7 +109,7 @@ def test_provenance_tells_questions_apart() -> None:
         "source": "sample",
         "frequency": "monthly",
     }
-    changes += [{"frequency": "weekly"}, {"prompt": "naive"}, {"dpi": 72}]
+    changes += [{"frequency": "weekly"}, {"prompt": "naive"}, {"pixels": 720}]
     *found, same = (
         json.loads(load(**fixed | change)["test"].info.description) for change in changes
     )
@@ -166,7 +168,7 @@ def test_another_future_changes_no_byte(
         found = WindowSet(table[table["id"] == name], market, tmp_path / "built", {"market": {}})
         monkeypatch.setattr(data, "find_set", lambda **_: found)
         monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / folder))
-        (doc,) = documents(bias=bias, window=None, mode=mode, dpi=50, **options)
+        (doc,) = documents(bias=bias, window=None, mode=mode, **options)
         picture = Path(doc["chart"]).read_bytes() if doc["chart"] else b""
         return doc["system"], doc["prompt"], doc["cue"], doc["statement"], picture
 

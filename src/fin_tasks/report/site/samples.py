@@ -27,6 +27,7 @@ _PICTURES = ("image_path", "figure_path", "chart", "figure")
 _NO_FACTS = {
     *_PICTURES,
     "question",
+    "title",
     "prompt",
     "system",
     "id",
@@ -110,9 +111,11 @@ def _text(value: Any, longest: int = _LONGEST) -> str:
 
 
 def _line(doc: Mapping[str, Any], prompt: Any) -> str:
-    return " ".join(_text(doc.get("question") or prompt)[:400].replace("<image>", " ").split())[
-        :160
-    ]
+    return " ".join(
+        _text(doc.get("title") or doc.get("question") or prompt)[:400]
+        .replace("<image>", " ")
+        .split()
+    )[:160]
 
 
 def _asked(
