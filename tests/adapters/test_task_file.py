@@ -66,26 +66,27 @@ def test_a_group_or_an_unknown_name_is_no_task(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "steps"),
     [
-        ("xfinbench_calc", ["judge", "read"]),
-        ("xfinbench_calc_pot", ["run_programs", "read"]),
-        ("bizbench_fincode", ["run_programs", "read"]),
-        ("bizbench_formulaeval", ["run_programs", "judge", "read"]),
-        ("financemath", ["judge", "read"]),
-        ("financemath_pot", ["run_programs", "read"]),
-        ("mme_finance_en", ["judge", "read"]),
-        ("mme_finance_binary_zh", ["read"]),
+        ("xfinbench_calc", ["AskAnswerReader", "ReadResponses"]),
+        ("xfinbench_calc_pot", ["RunPrograms", "ReadResponses"]),
+        ("bizbench_fincode", ["RunPrograms", "ReadResponses"]),
+        ("bizbench_formulaeval", ["RunPrograms", "AskAnswerReader", "ReadResponses"]),
+        ("financemath", ["AskAnswerReader", "ReadResponses"]),
+        ("financemath_pot", ["RunPrograms", "ReadResponses"]),
+        ("mme_finance_en", ["AskJudge", "ReadResponses"]),
+        ("mme_finance_binary_zh", ["ReadResponses"]),
     ],
 )
 def test_a_task_judges_and_runs_programs_as_its_file_says(
     manager: TaskManager, name: str, steps: list[str]
 ) -> None:
     task = manager.load([name])["tasks"][name]
-    pipelines = {one["name"]: one["filter"] for one in task.config.filter_list}
-    functions = {
-        variant: [step["function"].removeprefix("fin_tasks_") for step in pipeline]
-        for variant, pipeline in pipelines.items()
-    }
-    assert functions == {"paper": steps, "robust": steps}
-    assert TaskFile(name).runs_programs == ("run_programs" in steps)
+    for pipeline in task.config.filter_list:
+        made = []
+        for settings in pipeline["filter"]:
+            options = dict(settings)
+            make = options.pop("function")
+            made.append(type(make(**options)).__name__)
+        assert made == steps, pipeline["name"]
+    assert TaskFile(name).runs_programs == ("RunPrograms" in steps)
     asks_a_model = TaskFile(name).judge or TaskFile(name).answer_reader
-    assert bool(asks_a_model) == ("judge" in steps)
+    assert bool(asks_a_model) == any(step.startswith("Ask") for step in steps)

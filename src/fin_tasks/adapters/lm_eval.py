@@ -1,173 +1,190 @@
-"""Our task classes in lm-eval, and patches for two messages. `lm_eval_filters.py` has the filters."""
+"""Our task classes in lm-eval, and checks before and after a run of them."""
 
-import base64
-import functools
-import hashlib
 import json
 import logging
-import re
 import sys
-import time
 from collections import UserList, defaultdict
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lm_eval import evaluator
-from lm_eval.api.filter import FilterEnsemble
 from lm_eval.api.task import ConfigurableTask
-from lm_eval.models.api_models import JsonChatStr
 
 from fin_tasks import sandbox
 from fin_tasks.adapters.lm_eval_breakdowns import BreakdownRows, add_breakdowns
 from fin_tasks.adapters.lm_eval_cut_off import mark_full_responses, mark_readings, warning_of
-from fin_tasks.adapters.lm_eval_filters import (
-    AskAnswerReader,
-    AskJudge,
-    SampleReading,
-    filter_list,
+from fin_tasks.adapters.lm_eval_filters import SampleReading, filter_list, judge_step
+from fin_tasks.adapters.lm_eval_pictures import with_pictures, without_pictures
+from fin_tasks.adapters.lm_eval_private import (
+    LM,
+    Instance,
+    JsonChatStr,
+    marking_cut_offs,
+    model_of,
+    token_counts,
+    wrap_evaluate,
 )
-from fin_tasks.adapters.lm_eval_private import marking_cut_offs, model_of, token_counts
-from fin_tasks.adapters.task_defaults import (
-    complete,
-    function_of,
-    load_documents,
-)
-from fin_tasks.adapters.task_file import generation_kwargs, pictures_of
+from fin_tasks.adapters.lm_eval_usage import Clock, responses_of, usage_of
+from fin_tasks.adapters.task_defaults import complete, function_of, load_documents
+from fin_tasks.adapters.task_file import Mapped, generation_kwargs, pictures_of
 from fin_tasks.answers.cut_off import is_cut_off
-from fin_tasks.endpoints.messages import picture_url
 from fin_tasks.errors import ConfigError, FinTasksError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import Metric, average, standard_error
 
-_IN_GROUPS = ("acc", "acc_err", "score")  # metrics that groups average
-_IMAGE = "<image>\n"  # marks a picture in a prompt
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+_GROUP_METRICS = ("acc", "acc_err", "score")
+"""The metrics that groups average."""
+_OWN_SETTINGS = (
+    "answer_reader",
+    "blank_image",
+    "class",
+    "custom_dataset",
+    "judge",
+    "metrics",
+    "paper_sampling",
+    "programs",
+    "reader",
+    "vlmevalkit",
+)
+"""The settings of a task file that lm-eval does not know."""
 _log = logging.getLogger(__name__)
-_clock: dict[str, float] = {}  # `start` and `seconds` from the last request to the first response
+_clock = Clock()
+
+Values = dict[str, float | None]
+Context: TypeAlias = str | JsonChatStr
+"""A prompt, or the messages of a chat."""
+
+
+class _Documents(UserList[Mapped]):
+    """Documents as dicts: lm-eval reads each four times, and Arrow makes a new dict every time."""
+
+    def __init__(self, dataset: "Dataset") -> None:
+        super().__init__(dataset.to_list())
+        self.features = dataset.features
 
 
 class FinTask(ConfigurableTask):  # type: ignore[misc]
-    """A YAML task of ours in lm-eval, with what lm-eval's own task class lacks.
+    """A task of ours in lm-eval, with what lm-eval's own task class lacks.
 
-    `metrics` names the metrics of the task's options; None leaves a document out of a mean. `paper_sampling` replaces
-    generation settings if the metadata says `sampling: paper`. `reader`, `programs`, and `judge` or `answer_reader`
-    say what becomes of a response, under `paper` and `robust`.
-    Provenance, sandbox tier, judge and token counts go into `configs.<task>.metadata` of the results file.
+    `metrics` names the metrics of the task's options; None leaves a document out of a mean.
+    `paper_sampling` replaces generation settings if the metadata says `sampling: paper`. `reader`,
+    `programs`, and `judge` or `answer_reader` say what becomes of a response, under `paper` and
+    `robust`. Provenance, sandbox tier, judge and token counts go into `configs.<task>.metadata` of
+    the results file.
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
-        config = complete({name: value for name, value in config.items() if name != "class"})
-        for name in ("custom_dataset", "process_results"):
-            config[name] = function_of(config[name])
-        metadata, options = dict(config["metadata"]), config["dataset_kwargs"]
-        metrics: dict[str, bool | Metric] = function_of(config.pop("metrics"))(**options)
-        config["metric_list"] = [
-            entry for name, metric in metrics.items() for entry in _declare(name, metric)
-        ]
-        self._with_stderr = [name for name, one in metrics.items() if not isinstance(one, Metric)]
-        self.breakdowns = BreakdownRows(config["task"])
-        self._lm: Any = None
-        self._tells_cut_offs = False
-        draw_blank = config.pop("blank_image", None)
-        if metadata.get("blank_image") and config.get("doc_to_image") is None:
-            config["doc_to_image"] = draw_blank
-        config["generation_kwargs"] = generation_kwargs(config, metadata)
-        config.pop("paper_sampling", None)
-        config.pop("vlmevalkit", None)
-        judge = config.pop("judge", None)
-        answer_reader = config.pop("answer_reader", None)
-        reader = function_of(config.pop("reader"))
-        programs = config.pop("programs", None)
-        config["filter_list"] = filter_list(reader, programs, judge or answer_reader)
+        settings = complete(config)
+        metadata = dict(settings["metadata"])
+        options = settings["dataset_kwargs"]
+        metrics: Mapping[str, bool | Metric] = function_of(settings["metrics"])(**options)
+        self.breakdowns = BreakdownRows(settings["task"])
+        self.lm: LM = None
+        self.tells_cut_offs = False
+        self._predicts_only = False
+        self._with_stderr = [name for name in metrics if not isinstance(metrics[name], Metric)]
         # Errors come before the model answers.
-        self._judge: AskJudge | None = None
-        if judge:
-            self._judge = AskJudge(judge, metadata, options)
-        elif answer_reader:
-            self._judge = AskAnswerReader(answer_reader, metadata, options)
-        if config.get("unsafe_code"):
+        judge = judge_step(settings, metadata)
+        if settings.get("unsafe_code"):
             metadata["sandbox"] = _require_sandbox()
-        super().__init__(config={**config, "metadata": metadata})
-        judge_free = self.config.metadata["provenance"].get("judge_free", False)
-        if self._judge and self._judge.facts and not judge_free:
-            self.config.metadata["judge"] = self._judge.facts
-        for pipeline in self._filters:
-            pipeline.filters = [
-                (lambda: self._judge) if make.func is AskJudge else make
-                for make in pipeline.filters
-            ]
-
-    def download(self, dataset_kwargs: dict[str, Any] | None = None, **_: Any) -> None:
-        """Load the documents and record where they come from."""
-        load, metadata = self.config.custom_dataset, self.config.metadata
-        split, documents = load_documents(self.config.task, load, dataset_kwargs or {}, metadata)
+        load = function_of(settings["custom_dataset"])
+        split, documents = load_documents(settings["task"], load, options, metadata)
+        self._documents = _Documents(documents)
+        provenance = json.loads(documents.info.description)
+        metadata["provenance"] = provenance
+        if judge is not None and judge.facts and not provenance.get("judge_free"):
+            metadata["judge"] = judge.facts
+        changes: dict[str, Any] = {
+            "metadata": metadata,
+            "test_split": split,
+            # lm-eval keeps a question out of its own examples only if their split is named.
+            "fewshot_split": split,
+            "metric_list": _metric_list(metrics),
+            "process_results": function_of(settings["process_results"]),
+            "generation_kwargs": generation_kwargs(settings, metadata),
+            "filter_list": filter_list(settings, judge),
+        }
         if "system" not in documents.features:
-            self.config.description = None  # lm-eval would take the name for the text
-        # As dicts: lm-eval goes over the documents four times, and Arrow makes each dict anew every time.
-        self.dataset = {split: UserList(documents.to_list())}
-        self.dataset[split].features = documents.features  # type: ignore[attr-defined]
-        self.config.test_split = split
-        self.config.metadata = {**metadata, "provenance": json.loads(documents.info.description)}
+            changes["description"] = ""  # lm-eval would take the name for the text
+        if metadata.get("blank_image"):
+            changes["doc_to_image"] = settings.get("doc_to_image") or settings.get("blank_image")
+        known = {name: settings[name] for name in settings if name not in _OWN_SETTINGS}
+        super().__init__(config=known | changes)
 
-    def fewshot_docs(self) -> list[dict[str, Any]]:
+    def download(self, *args: object, **kwargs: object) -> None:
+        """Hand the documents to lm-eval, which would download them here."""
+        del args, kwargs
+        self.dataset = {self.config.test_split: self._documents}
+
+    def fewshot_docs(self) -> list[Mapped]:
         """Return the documents that may serve as examples: those with a right answer to show."""
-        # lm-eval keeps the question out of its own examples only if their split is named
-        self.fewshot_cfg.split = self.config.test_split
-        return [doc for doc in super().fewshot_docs() if doc.get("target")]
+        return [doc for doc in self._documents if doc.get("target")]
 
     def fewshot_context(
-        self, doc: dict[str, Any], num_fewshot: int, *args: Any, **kwargs: Any
-    ) -> Any:
-        """Build the prompt; base models get system message, question and cue, joined by blank lines."""
-        context = super().fewshot_context(doc, num_fewshot, *args, **kwargs)
+        self,
+        doc: Mapped,
+        num_fewshot: int,
+        *args: object,
+        **kwargs: object,
+    ) -> Context:
+        """Build the prompt; base models get system message, question and cue, in this order."""
+        context: Context = super().fewshot_context(doc, num_fewshot, *args, **kwargs)
         chat = kwargs.get("apply_chat_template") and kwargs.get("chat_template")
         if chat or not isinstance(context, str):
             return context
-        system, cue = doc.get("system", ""), doc.get("cue", "")
+        system = doc.get("system", "")
+        cue = doc.get("cue", "")
         if system and context.startswith(system):
-            context = f"{system}\n\n{context[len(system) :]}"
+            question = context.removeprefix(system)
+            context = f"{system}\n\n{question}"
         return f"{context}\n\n{cue}" if cue else context
 
-    def construct_requests(self, doc: dict[str, Any], ctx: Any, **kwargs: Any) -> Any:
-        """Build the request; lm-eval gives an API pictures only if the first question of the run has one, so we do."""
+    def construct_requests(self, doc: Mapped, ctx: Context, **kwargs: object) -> Instance:
+        """Build the request with its pictures.
+
+        lm-eval gives an API pictures only if the first question of the run has one.
+        """
         request = super().construct_requests(doc, ctx, **kwargs)
         if isinstance(ctx, JsonChatStr) and len(request.arguments) > 2:
-            request.arguments = (_with_pictures(ctx, pictures_of(doc)), request.arguments[1])
+            chat = with_pictures(ctx, pictures_of(doc))
+            request.arguments = (chat, request.arguments[1])
         return request
 
-    def build_all_requests(self, *, world_size: int | None = None, **kwargs: Any) -> None:
-        """Build the requests of this process, one of `world_size`."""
-        super().build_all_requests(world_size=world_size, **kwargs)
+    def build_all_requests(self, **kwargs: object) -> None:
+        """Build the requests of this process."""
+        super().build_all_requests(**kwargs)
         self.breakdowns.rows.clear()
-        _clock.clear()
-        _clock["start"] = time.monotonic()
+        _clock.start()
 
-    def apply_filters(self) -> Any:
-        """Count tokens, replace pictures in requests by their hash, then filter the responses.
-
-        The readings say which responses were cut off.
-        """
-        # the model has answered all tasks when the first one is filtered
-        seconds = _clock.setdefault("seconds", round(time.monotonic() - _clock["start"], 3))
+    def apply_filters(self) -> None:
+        """Count tokens, replace pictures in requests by their hash, then read the responses."""
+        # The model has answered all tasks when the first one is read.
+        seconds = _clock.stop()
         for request in self.instances:
-            request.arguments = _without_pictures(request.arguments)
-        responses = [text or "" for request in self.instances for text in request.resps]
-        response_tokens = token_counts(self._lm, responses)
-        usage = _usage_of(self.instances, self._lm, response_tokens)
+            chat, *others = request.args
+            if isinstance(chat, JsonChatStr):
+                request.arguments = (without_pictures(chat), *others)
+        response_tokens = token_counts(self.lm, responses_of(self.instances))
+        usage = usage_of(self.instances, self.lm, response_tokens)
         usage["seconds_of_all_tasks"] = seconds
         if self.config.doc_to_image is not None:
             usage["estimated"] = True  # pictures are not counted
-        facts = {"usage": usage, "cut_off": self._mark_cut_offs(response_tokens)}
-        self.config.metadata = {**self.config.metadata, **facts}
-        filtered = super().apply_filters()
-        mark_readings(self.instances)
-        return filtered
+        self.config.metadata["usage"] = usage
+        self.config.metadata["cut_off"] = self._mark_cut_offs(response_tokens)
+        if not self._predicts_only:
+            super().apply_filters()
+            mark_readings(self.instances)
+            return
+        for request in self.instances:
+            request.filtered_resps["none"] = request.resps
 
-    def _mark_cut_offs(self, response_tokens: Sequence[int] | None) -> dict[str, Any]:
+    def _mark_cut_offs(self, response_tokens: Sequence[int] | None) -> dict[str, object]:
         """Mark cut-off responses where the model does not; return the limit and who tells."""
         told_by = "text"
-        if self._tells_cut_offs:
+        if self.tells_cut_offs:
             told_by = "model"
         elif response_tokens is not None:
             told_by = "tokens"
@@ -177,171 +194,127 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
     def override_metric(self, metric_name: str) -> None:
         """Run no program and ask no judge under `--predict_only`, for which lm-eval calls this."""
         super().override_metric(metric_name)
-        self._filters = [FilterEnsemble(name="none", filters=[])]
-        self._with_stderr = []
-        unscored = dict.fromkeys(self._metric_fn_list)
+        self._predicts_only = True
 
-        def only_cut_offs(_: Any, responses: Sequence[str]) -> dict[str, float | None]:
-            return {**unscored, "cut_off": average(map(is_cut_off, responses))}
-
-        self.config.process_results = only_cut_offs
-
-    def process_results(
-        self, doc: dict[str, Any], results: Sequence[Any]
-    ) -> dict[str, float | None]:
+    def process_results(self, doc: Mapped, results: Sequence[Any]) -> Values:
         """Compare what was read in one document's responses with the truth."""
+        if self._predicts_only:
+            return {"bypass": None, "cut_off": average(map(is_cut_off, results[0]))}
         readings = []
         for reading in results[0]:
             readings.append(reading.reading if isinstance(reading, SampleReading) else reading)
-        values: dict[str, float | None] = self.config.process_results(doc, readings)
+        values: Values = self.config.process_results(doc, readings)
         self.breakdowns.add(doc, readings, values)
-        # lm-eval knows no standard error of our aggregations, but takes any metric of this name for one
-        return {**values, **{f"{name}_stderr": values[name] for name in self._with_stderr}}
+        # lm-eval knows no standard error of our means, but takes any metric of this name for one.
+        stderrs = {f"{name}_stderr": values[name] for name in self._with_stderr}
+        return values | stderrs
 
 
 class ConversationTask(FinTask):
-    """A task whose documents are turns of conversations, each asked with the model's own answers to the turns before.
+    """A task whose documents are turns of conversations, asked with the model's own answers before.
 
-    Documents have `index` (of the conversation) and `turn` (from 1). lm-eval sends the first turns; the others follow,
-    one round per turn, before the responses are filtered.
+    Documents have `index` (of the conversation) and `turn` (from 1). lm-eval sends the first turns;
+    the others follow, one round per turn, before the responses are read.
     """
 
-    def build_all_requests(self, *, world_size: int | None = None, **kwargs: Any) -> None:
-        """Build the requests of all turns, and leave only first turns to lm-eval."""
-        if (world_size or 1) > 1:
+    _is_asked = False
+
+    @property
+    def instances(self) -> list[Instance]:
+        """The requests: first turns for lm-eval to send, all of them once they were sent."""
+        requests: list[Instance] = super().instances
+        if self._is_asked:
+            return requests
+        return [request for request in requests if request.doc["turn"] == 1]
+
+    def build_all_requests(self, **kwargs: Any) -> None:
+        """Build the requests of all turns."""
+        n_processes = kwargs.get("world_size") or 1
+        if n_processes > 1:
             raise ConfigError(
-                f"{self.config.task}: expected one process, got {world_size}: the turns of a conversation follow each "
-                "other. Run it without `accelerate launch`, or put the model on a server."
+                f"{self.config.task}: expected one process, got {n_processes}: the turns of a "
+                "conversation follow each other. Run it without `accelerate launch`, or put the "
+                "model on a server."
             )
-        self._template = kwargs.get("chat_template") if kwargs.get("apply_chat_template") else None
+        self._is_asked = False
+        self._template: Callable[[list[Any]], Context] | None = None
+        if kwargs.get("apply_chat_template"):
+            self._template = kwargs.get("chat_template")
         self._instruction = kwargs.get("system_instruction")
-        super().build_all_requests(world_size=world_size, **kwargs)
-        self._all: list[Any] = list(self.instances)
-        self._instances = [request for request in self._all if request.doc["turn"] == 1]
+        super().build_all_requests(**kwargs)
 
-    def apply_filters(self) -> Any:
-        """Ask the later turns, then filter the responses to all."""
-        conversations: dict[str, list[Any]] = defaultdict(list)
-        for request in self._all:
-            conversations[request.doc["index"]].append(request)
-            if request.doc["turn"] != len(conversations[request.doc["index"]]):
+    def apply_filters(self) -> None:
+        """Ask the later turns, then read the responses to all."""
+        self._is_asked = True
+        conversations: dict[str, list[Instance]] = defaultdict(list)
+        for request in self.instances:
+            conversation = conversations[request.doc["index"]]
+            conversation.append(request)
+            if request.doc["turn"] != len(conversation):
                 raise ConfigError(
-                    f"{self.config.task}: expected whole conversations, got a part of one in --samples."
+                    f"{self.config.task}: expected whole conversations, got a part of one in "
+                    "--samples."
                 )
-        for turns in range(2, 1 + max(map(len, conversations.values()))):
-            self._ask(
-                [several[:turns] for several in conversations.values() if len(several) >= turns]
-            )
-        self._instances = self._all
-        return super().apply_filters()
+        most_turns = max(map(len, conversations.values()))
+        for n_turns in range(2, most_turns + 1):
+            longer = [turns for turns in conversations.values() if len(turns) >= n_turns]
+            self._ask([turns[:n_turns] for turns in longer])
+        super().apply_filters()
 
-    def _ask(self, conversations: list[list[Any]]) -> None:
+    def _ask(self, conversations: Iterable[list[Instance]]) -> None:
         """Ask the last turn of each conversation; the turns before have responses."""
-        asked = []
+        sent = []
+        owners = []
         for *before, request in conversations:
             for repeat in range(request.repeats):
-                said = [(each.doc["prompt"], each.resps[repeat] or "") for each in before]
-                context = self._context(said, request.doc)
-                asked.append(
-                    self.construct_requests(request.doc, context, metadata=request.metadata)
-                )
-            request.arguments = asked[-1].arguments
-        responses = iter(self._lm.generate_until(asked))
-        for *_, request in conversations:
-            request.resps += [next(responses) for _ in range(request.repeats)]
+                context = self._context(before, repeat, request.doc)
+                metadata = request.metadata
+                again = self.construct_requests(request.doc, context, metadata=metadata)
+                request.arguments = again.arguments
+                sent.append(again)
+                owners.append(request)
+        responses = self.lm.generate_until(sent)
+        for request, response in zip(owners, responses, strict=True):
+            request.resps.append(response)
 
-    def _context(self, said: list[tuple[str, str]], doc: dict[str, Any]) -> Any:
+    def _context(self, before: Iterable[Instance], repeat: int, doc: Mapped) -> Context:
+        transcript = ""
+        messages = []
+        if self._instruction:
+            messages.append({"role": "system", "content": self._instruction})
+        for request in before:
+            question = request.doc["prompt"]
+            answer = request.resps[repeat] or ""
+            messages.append({"role": "user", "content": question})
+            messages.append({"role": "assistant", "content": answer})
+            transcript += f"{question}\n\n{doc['cue']} {answer}\n\n"
         if self._template is None:  # a base model goes on with a transcript
-            turns = "".join(f"{question}\n\n{doc['cue']} {answer}\n\n" for question, answer in said)
-            return f"{turns}{doc['prompt']}\n\n{doc['cue']}".rstrip()
-        messages = [{"role": "system", "content": self._instruction}] if self._instruction else []
-        for question, answer in said:
-            messages += [
-                {"role": "user", "content": question},
-                {"role": "assistant", "content": answer},
-            ]
-        return self._template([*messages, {"role": "user", "content": doc["prompt"]}])
+            return f"{transcript}{doc['prompt']}\n\n{doc['cue']}".rstrip()
+        messages.append({"role": "user", "content": doc["prompt"]})
+        return self._template(messages)
 
 
-def _declare(name: str, metric: bool | Metric) -> list[dict[str, Any]]:
-    if isinstance(metric, Metric):
-        entries = [(name, metric.aggregate, metric.higher_is_better)]
-    else:
-        # lm-eval multiplies these into group averages: the text "N/A" would end the run there, NaN does not.
-        mean = average if name in _IN_GROUPS else lambda values: _or_not_applicable(average(values))
-        stderr = lambda values: _or_not_applicable(standard_error(values))  # noqa: E731
-        entries = [(name, mean, metric), (f"{name}_stderr", stderr, False)]
-    return [
-        {"metric": m, "aggregation": how, "higher_is_better": better} for m, how, better in entries
-    ]
+def _metric_list(metrics: Mapping[str, bool | Metric]) -> list[dict[str, object]]:
+    """Return how lm-eval averages the metrics, each mean with its standard error."""
+    entries = []
+    for name, metric in metrics.items():
+        if isinstance(metric, Metric):
+            entries.append((name, metric.aggregate, metric.higher_is_better))
+            continue
+        # In a group lm-eval calculates with means: the text "N/A" would end the run, NaN does not.
+        mean = average if name in _GROUP_METRICS else _shown(average)
+        entries.append((name, mean, metric))
+        entries.append((f"{name}_stderr", _shown(standard_error), False))
+    keys = ("metric", "aggregation", "higher_is_better")
+    return [dict(zip(keys, entry, strict=True)) for entry in entries]
 
 
-def _or_not_applicable(value: float) -> float | str:
-    return value if value == value else "N/A"
+def _shown(aggregate: Callable[[Sequence[Any]], float]) -> Callable[[Sequence[Any]], float | str]:
+    def aggregate_or_text(values: Sequence[Any]) -> float | str:
+        value = aggregate(values)
+        return value if value == value else "N/A"
 
-
-def _with_pictures(chat: JsonChatStr, files: Sequence[str]) -> JsonChatStr:
-    """Put picture files where the messages have `<image>` marks; lm-eval would write them anew as PNG, much larger."""
-    messages = json.loads(chat.prompt)
-    left = [
-        {"type": "image_url", "image_url": {"url": picture_url(Path(file)), "detail": "auto"}}
-        for file in files
-    ]
-    for message in reversed(
-        messages
-    ):  # from the end, as examples before the question show no picture
-        first, *texts = message["content"].split(_IMAGE)
-        parts: list[Any] = []
-        for text in reversed(texts):
-            parts = [*([left.pop()] if left else []), {"type": "text", "text": text}, *parts]
-        if texts:
-            parts = [{"type": "text", "text": first}, *parts]
-            message["content"] = [part for part in parts if part.get("text", part)]
-    return JsonChatStr(json.dumps(messages))
-
-
-def _without_pictures(arguments: Any) -> Any:
-    """Put a hash in place of each picture: lm-eval writes every request into the samples file once per filter."""
-    if not isinstance(arguments, tuple) or not isinstance(arguments[0], JsonChatStr):
-        return arguments
-
-    def sha256(match: re.Match[str]) -> str:
-        digest = hashlib.sha256(base64.b64decode(match[2])).hexdigest()
-        return f"{match[1]};sha256,{digest}"
-
-    # no text of a message matches, because JSON escapes its quotation marks
-    return (
-        JsonChatStr(re.sub(r'("url": "data:[^"]*);base64,([^"]+)', sha256, arguments[0].prompt)),
-        *arguments[1:],
-    )
-
-
-def _usage_of(
-    requests: Sequence[Any], lm: Any, response_tokens: Sequence[int] | None
-) -> dict[str, Any]:
-    """Count `prompt_tokens` and `response_tokens`, pictures left out.
-
-    `estimated` is true if the model has no tokenizer: the counts are then characters divided by four. It is also true
-    if several processes ask: each is taken to use as many tokens as this one.
-    """
-    prompts: list[str] = []
-    responses: list[str] = []
-    for request in requests:
-        prompt = getattr(request.args[0], "prompt", request.args[0])
-        prompts += [prompt] * len(request.resps)
-        responses += [response or "" for response in request.resps]
-    prompt_tokens = token_counts(lm, prompts)
-    n_processes = getattr(lm, "world_size", 1)
-    is_estimated = n_processes > 1
-    if prompt_tokens is None or response_tokens is None:
-        is_estimated = True
-        prompt_tokens = [sum(map(len, prompts)) // 4]
-        response_tokens = [sum(map(len, responses)) // 4]
-    return {
-        "prompt_tokens": n_processes * sum(prompt_tokens),
-        "response_tokens": n_processes * sum(response_tokens),
-        "estimated": is_estimated,
-    }
+    return aggregate_or_text
 
 
 def _require_sandbox() -> dict[str, str]:
@@ -350,32 +323,35 @@ def _require_sandbox() -> dict[str, str]:
         return {"tier": runner.tier, "reason": runner.reason}
 
 
-_evaluate, _excepthook = evaluator.evaluate, sys.excepthook
-
-
-@functools.wraps(_evaluate)
-def _evaluate_with_checks(lm: Any, task_dict: Any, *args: Any, **kwargs: Any) -> Any:
-    """Check our tasks before the run, give them the model, and warn of cut-off responses at the end."""
-    loaded = task_dict.get("tasks", {}) if isinstance(task_dict, Mapping) else {}
-    ours = {name: task for name, task in loaded.items() if isinstance(task, FinTask)}
-    if not ours:
-        return _evaluate(lm, task_dict, *args, **kwargs)
-    _refuse_pictures(lm, ours)
-    with marking_cut_offs(lm) as is_told:
-        for task in ours.values():
-            task._lm = lm
+def _evaluate_with_checks(
+    evaluate: Callable[..., Any],
+    lm: LM,
+    task_dict: Mapping[str, Any],
+    *args: object,
+    **kwargs: object,
+) -> Any:
+    """Check our tasks before the run, give them the model, and warn of cut-off responses."""
+    tasks = task_dict.get("tasks", {})
+    own_tasks = {name: task for name, task in tasks.items() if isinstance(task, FinTask)}
+    if not own_tasks:
+        return evaluate(lm, task_dict, *args, **kwargs)
+    _refuse_pictures(lm, own_tasks)
+    with marking_cut_offs(lm) as tells:
+        for task in own_tasks.values():
+            task.lm = lm
             # A cache of earlier runs may hold responses without the mark.
-            task._tells_cut_offs = is_told and lm is model_of(lm)
-        results = _evaluate(lm, task_dict, *args, **kwargs)
-    add_breakdowns(lm, {name: task.breakdowns for name, task in ours.items()}, results)
+            task.tells_cut_offs = tells and lm is model_of(lm)
+        results = evaluate(lm, task_dict, *args, **kwargs)
+    rows_by_task = {name: task.breakdowns for name, task in own_tasks.items()}
+    add_breakdowns(lm, rows_by_task, results)
     # Only the first of several processes has results.
-    warning = warning_of(results, ours) if results is not None else ""
+    warning = warning_of(results, own_tasks) if results else ""
     if warning:
         _log.warning("fin-tasks: %s", warning)
     return results
 
 
-def _refuse_pictures(lm: Any, tasks: Mapping[str, FinTask]) -> None:
+def _refuse_pictures(lm: LM, tasks: Mapping[str, FinTask]) -> None:
     """Refuse figure questions for text models in a sentence that helps."""
     if getattr(lm, "MULTIMODAL", False):
         return
@@ -388,14 +364,19 @@ def _refuse_pictures(lm: Any, tasks: Mapping[str, FinTask]) -> None:
         )
 
 
+_usual_excepthook = sys.excepthook
+
+
 def _show_error(
-    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    kind: type[BaseException],
+    error: BaseException,
+    trace: TracebackType | None,
 ) -> None:
-    ours = isinstance(error, FinTasksError)
-    print(f"fin-tasks: error: {error}", file=sys.stderr) if ours else _excepthook(
-        kind, error, trace
-    )
+    if isinstance(error, FinTasksError):
+        print(f"fin-tasks: error: {error}", file=sys.stderr)
+    else:
+        _usual_excepthook(kind, error, trace)
 
 
-evaluator.evaluate = _evaluate_with_checks
+wrap_evaluate(_evaluate_with_checks)
 sys.excepthook = _show_error

@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from fin_tasks.adapters.lm_eval_private import LM
+from fin_tasks.adapters.task_file import Mapped
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks import benchmark_of
 from fin_tasks.benchmarks.breakdowns import (
@@ -13,6 +14,7 @@ from fin_tasks.benchmarks.breakdowns import (
     fields_of,
     summarize,
 )
+from fin_tasks.benchmarks.contract import Document
 
 RowsByVariant = dict[str, list[Values]]
 
@@ -25,7 +27,10 @@ class BreakdownRows:
         self.rows: RowsByVariant = defaultdict(list)
 
     def add(
-        self, doc: Mapping[str, Any], readings: Sequence[Reading], metrics: Mapping[str, Any]
+        self,
+        doc: Document,
+        readings: Sequence[Reading],
+        metrics: Mapping[str, object],
     ) -> None:
         """Add the figures of a document under the variant that the readings have."""
         # Under `--predict_only` there are responses in place of readings.
@@ -43,7 +48,9 @@ class BreakdownRows:
 
 
 def add_breakdowns(
-    lm: Any, breakdowns: Mapping[str, BreakdownRows], results: Mapping[str, Any] | None
+    lm: LM,
+    breakdowns: Mapping[str, BreakdownRows],
+    results: Mapped | None,
 ) -> None:
     """Write the figures of tasks into the metadata of their results.
 

@@ -1,9 +1,10 @@
 """Cut-off responses in lm-eval: mark them, pass the mark on to the readings, and warn of many."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from fin_tasks.adapters.lm_eval_filters import SampleReading
+from fin_tasks.adapters.lm_eval_private import Instance
+from fin_tasks.adapters.task_file import Mapped
 from fin_tasks.answers.cut_off import CutOffResponse, mark_reading
 from fin_tasks.answers.types import Reading
 
@@ -14,7 +15,7 @@ _ROOM_TO_THINK = 16_384  # tokens that suffice for most answers of models that r
 
 
 def mark_full_responses(
-    requests: Sequence[Any],
+    requests: Sequence[Instance],
     n_tokens: Iterable[int],
 ) -> None:
     """Mark the responses whose tokens, given in order, reach the limit of their request."""
@@ -27,7 +28,7 @@ def mark_full_responses(
                 request.resps[number] = CutOffResponse(response)
 
 
-def mark_readings(requests: Sequence[Any]) -> None:
+def mark_readings(requests: Sequence[Instance]) -> None:
     """Set `cut_off` in what all filters read in the responses to requests, and write it as text."""
     for request in requests:
         for readings in request.filtered_resps.values():
@@ -41,8 +42,8 @@ def mark_readings(requests: Sequence[Any]) -> None:
 
 
 def warning_of(
-    results: Mapping[str, Any],
-    tasks: Mapping[str, Any],
+    results: Mapped,
+    tasks: Mapped,
 ) -> str:
     """Return what to warn of after a run; empty if no task has many cut-off responses."""
     n_cut_off = 0
@@ -69,7 +70,7 @@ def warning_of(
     )
 
 
-def _share_of(totals: Mapping[str, Any]) -> float:
+def _share_of(totals: Mapped) -> float:
     """Return the share of cut-off responses of a task; 0 if nothing is known of it."""
     # Predictions without scores have the filter `none`.
     for name in ("cut_off,robust", "cut_off,none"):

@@ -1,23 +1,22 @@
-"""The filters of our tasks in lm-eval: run programs, ask a judge, read answers. Importing this registers them."""
+"""What becomes of responses in lm-eval: run programs, ask a judge, read answers."""
 
 import functools
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
-
-from lm_eval.api.filter import Filter
-from lm_eval.api.registry import register_filter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeAlias
 
 from fin_tasks import sandbox
-from fin_tasks.adapters.task_file import rubric_of
+from fin_tasks.adapters.task_defaults import function_of
+from fin_tasks.adapters.task_file import Mapped, rubric_of
 from fin_tasks.answers.types import Reading
-from fin_tasks.benchmarks.scored_task import VARIANTS, with_outcomes
+from fin_tasks.benchmarks.contract import Document
+from fin_tasks.benchmarks.scored_task import VARIANTS, Programs, with_outcomes
 from fin_tasks.errors import SandboxError
 from fin_tasks.interrupt import on_interrupt
 from fin_tasks.judging.judge import JudgeModel, answer_reader_from, judge_from
 from fin_tasks.judging.rubric import Rubric, load_rubric
-from fin_tasks.judging.step import JudgeStep
+from fin_tasks.judging.step import JudgedResponse, JudgeStep, Response
 from fin_tasks.settings import Settings
 
 _KEPT = (
@@ -25,25 +24,24 @@ _KEPT = (
     "and the model's responses only if lm_eval runs with --use_cache"
 )
 _log = logging.getLogger(__name__)
-Responses = Iterable[Sequence[Any]]
-Docs = Sequence[Mapping[str, Any]]
+
+Rows: TypeAlias = Iterable[Sequence[Any]]
+"""The responses to each document: texts, or what an earlier filter made of them."""
+Docs: TypeAlias = Sequence[Document]
 
 
-def filter_list(
-    reader: Callable[..., Any],
-    programs: Callable[..., Sequence[str | None]] | None,
-    judge: Mapping[str, Any] | None,
-) -> list[dict[str, Any]]:
-    """Return lm-eval's `filter_list` of a task: run programs or judge if it asks for that, then read."""
-    pipelines = []
+def filter_list(settings: Mapped, judge: "AskJudge | None") -> list[dict[str, object]]:
+    """Return lm-eval's `filter_list` of a task: programs or judge, if it asks for them, then read."""
+    reader = function_of(settings["reader"])
+    programs = settings.get("programs")
+    pipelines: list[dict[str, object]] = []
     for variant in VARIANTS:
-        steps: list[dict[str, Any]] = []
+        steps: list[dict[str, object]] = []
         if programs:
-            run = {"function": "fin_tasks_run_programs", "programs": programs, "variant": variant}
-            steps.append(run)
+            steps.append({"function": RunPrograms, "programs": programs, "variant": variant})
         if judge:
-            steps.append({"function": "fin_tasks_judge", **judge})
-        steps.append({"function": "fin_tasks_read", "reader": reader, "variant": variant})
+            steps.append({"function": lambda: judge})
+        steps.append({"function": ReadResponses, "reader": reader, "variant": variant})
         pipelines.append({"name": variant, "filter": steps})
     return pipelines
 
@@ -67,97 +65,101 @@ class SampleReading(str):
         return (self.reading,)
 
 
-@register_filter("fin_tasks_read")
-class ReadResponses(Filter):  # type: ignore[misc]
+class ReadResponses:
     """Read the answer in every response under one variant."""
 
-    def __init__(self, *, reader: Callable[..., Any], variant: str) -> None:
+    def __init__(self, *, reader: Callable[..., Reading], variant: str) -> None:
         self.reader = functools.partial(reader, variant=variant)
 
-    def apply(self, resps: Responses, docs: Docs) -> list[list[Any]]:
+    def apply(self, resps: Rows, docs: Docs) -> list[list[Reading]]:
         """Return a list of readings for each document."""
-        return [
-            [self.reader(doc, one) for one in responses]
-            for responses, doc in zip(resps, docs, strict=True)
-        ]
+        readings = []
+        for responses, doc in zip(resps, docs, strict=True):
+            readings.append([self.reader(doc, response) for response in responses])
+        return readings
 
 
-@register_filter("fin_tasks_run_programs")
-class RunPrograms(Filter):  # type: ignore[misc]
+class RunPrograms:
     """Run the programs of all responses at once; each response becomes a `sandbox.Ran`."""
 
-    def __init__(self, *, programs: Callable[..., Sequence[str | None]], variant: str) -> None:
+    def __init__(self, *, programs: Callable[..., Programs], variant: str) -> None:
         self.programs = functools.partial(programs, variant=variant)
 
-    def apply(self, resps: Responses, docs: Docs) -> list[list[sandbox.Ran]]:
-        """Return a list for each document. If the sandbox breaks, outcomes are `broken`, and nothing raises."""
-        return with_outcomes(
-            self.programs, docs, list(resps), lambda programs: _run_batch(tuple(programs))
-        )
+    def apply(self, resps: Rows, docs: Docs) -> list[list[sandbox.Ran]]:
+        """Return a list for each document; if the sandbox breaks, outcomes are `broken`."""
+        return with_outcomes(self.programs, docs, list(resps), _run_batch)
+
+
+def _run_batch(programs: Programs) -> Sequence[sandbox.Outcome]:
+    return _outcomes(tuple(programs))
 
 
 @functools.lru_cache(maxsize=4)  # both variants of a task often have the same programs
-def _run_batch(programs: tuple[str | None, ...]) -> tuple[sandbox.Outcome, ...]:
+def _outcomes(programs: tuple[str | None, ...]) -> Sequence[sandbox.Outcome]:
     try:
-        return tuple(sandbox.run_programs(programs, settings=Settings.from_environ()))
+        return sandbox.run_programs(programs, settings=Settings.from_environ())
     except (SandboxError, OSError) as error:
         _log.error("The sandbox broke, every program of this task stays unscored: %s", error)
-        return (sandbox.Outcome(status=sandbox.Status.broken, detail=str(error)),) * len(programs)
+        broken = sandbox.Outcome(status=sandbox.Status.broken, detail=str(error))
+        return [broken] * len(programs)
 
 
-@register_filter("fin_tasks_judge")
-class AskJudge(JudgeStep, Filter):  # type: ignore[misc]
-    """Turn each response into a `Judged`; responses for which the step's `item` makes no item are not judged.
+class AskJudge(JudgeStep):
+    """Turn each response into a `Judged`; responses of which the step makes no item are not judged.
 
-    Without a judge, all responses are unscored. The task makes one such filter of its step, metadata and options for
-    both variants, so that the judge is asked once.
+    Without a judge, all responses are unscored. Both variants of a task share the filter, so that
+    the judge is asked once.
     """
 
     optional = False
     """Whether responses can be scored without a judge."""
 
-    def __init__(
-        self, step: Mapping[str, Any], metadata: Mapping[str, Any], options: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, step: Mapped, metadata: Mapped, options: Mapped) -> None:
         rubric = self._rubric_from(step, metadata, options)
         super().__init__(step["item"], rubric, self._model_from(metadata))
 
-    def _rubric_from(
-        self, step: Mapping[str, Any], metadata: Mapping[str, Any], options: Mapping[str, Any]
-    ) -> Rubric:
+    def _rubric_from(self, step: Mapped, metadata: Mapped, options: Mapped) -> Rubric:
         return rubric_of(step, options, metadata)
 
-    def _model_from(self, metadata: Mapping[str, Any]) -> JudgeModel | None:
+    def _model_from(self, metadata: Mapped) -> JudgeModel | None:
         judge = judge_from(metadata, Settings.from_environ())
         if judge is None:
-            told = "no judge is named (metadata judge_model), so responses that need one stay unscored."
-            _log.warning(told)
+            told = "no judge is named (metadata judge_model)"
+            _log.warning("%s, so responses that need one stay unscored.", told)
         return judge
 
-    def apply(self, resps: Responses, docs: Docs) -> list[list[Any]]:
-        """Return a list for each document. If the judge failed too often, all are unscored, and nothing raises."""
-        responses = [[_given(response) for response in of_doc] for of_doc in resps]
+    def apply(self, resps: Rows, docs: Docs) -> Sequence[Sequence[Response | JudgedResponse]]:
+        """Return a list for each document; if the judge fails too often, all are unscored."""
+        rows = [list(map(_given, responses)) for responses in resps]
         if self.optional and self.judge is None:
-            return responses
+            return rows
         with on_interrupt(_KEPT):
-            return self.judge_responses(docs, responses)
+            return self.judge_responses(docs, rows)
 
 
 class AskAnswerReader(AskJudge):
-    """Ask a model for the answer in responses in which the rules find none; without a model they stay as they are."""
+    """Ask a model for answers that the rules do not find; without a model, responses stay."""
 
     optional = True
 
-    def _rubric_from(
-        self, step: Mapping[str, Any], metadata: Mapping[str, Any], options: Mapping[str, Any]
-    ) -> Rubric:
+    def _rubric_from(self, step: Mapped, metadata: Mapped, options: Mapped) -> Rubric:
         # The metadata `rubric` is one for a judge.
         return load_rubric(step["rubric"])
 
-    def _model_from(self, metadata: Mapping[str, Any]) -> JudgeModel | None:
+    def _model_from(self, metadata: Mapped) -> JudgeModel | None:
         return answer_reader_from(metadata, Settings.from_environ())
 
 
-def _given(response: Any) -> str | sandbox.Ran:
+def judge_step(settings: Mapped, metadata: Mapped) -> AskJudge | None:
+    """Return the step that asks a judge or a model that reads answers; None if a task has none."""
+    options = settings["dataset_kwargs"]
+    if settings.get("judge"):
+        return AskJudge(settings["judge"], metadata, options)
+    if settings.get("answer_reader"):
+        return AskAnswerReader(settings["answer_reader"], metadata, options)
+    return None
+
+
+def _given(response: Any) -> Response:
     """Return a response, or "" for one that the model did not give."""
     return response if isinstance(response, str | sandbox.Ran) else ""

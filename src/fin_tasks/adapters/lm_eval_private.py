@@ -1,19 +1,32 @@
 """What fin-tasks does with names of lm-eval that are no public interface.
 
-A release of lm-eval may change each of these names. `tests/adapters/test_lm_eval_private.py` has a
-test for each of them.
+A release of lm-eval may change each of these names. `tests/contract/test_lm_eval_names.py` has a
+test for each of them. `autoload.py` wraps `TaskManager`, because it may import nothing.
 """
 
+import functools
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from lm_eval import evaluator
+from lm_eval.api.instance import Instance as Instance
+from lm_eval.api.model import LM as LM
 from lm_eval.api.model import CachingLM
 from lm_eval.models.api_models import LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER
+from lm_eval.models.api_models import JsonChatStr as JsonChatStr
 
 from fin_tasks.answers.cut_off import CutOffResponse, mark_response
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Function: TypeAlias = Callable[..., Any]
+"""A function of lm-eval."""
+Reply: TypeAlias = Mapping[str, Any]
+"""A reply of an API, or a part of it."""
 
 # The modules whose `generate_until` calls `_model_generate` for a batch of requests, and then
 # `postprocess_generated_text` for each of its responses.
@@ -24,7 +37,14 @@ _THOUGHTS = ("reasoning_content", "reasoning")
 _MISSING = object()
 
 
-def model_of(lm: Any) -> Any:
+def wrap_evaluate(wrapper: Function) -> None:
+    """Let lm-eval call a function in place of `evaluate`, which is its first argument."""
+    evaluate = evaluator.evaluate
+    wrapped = functools.partial(wrapper, evaluate)
+    evaluator.evaluate = functools.wraps(evaluate)(wrapped)
+
+
+def model_of(lm: LM) -> LM:
     """Return the model itself; `--use_cache` wraps it."""
     while isinstance(lm, CachingLM):
         lm = lm.lm
@@ -32,27 +52,27 @@ def model_of(lm: Any) -> Any:
 
 
 def token_counts(
-    lm: Any,
+    lm: LM,
     texts: Sequence[str],
 ) -> list[int] | None:
     """Return the number of tokens in each text; None if the model has no tokenizer that tells."""
     # Read the attribute of the instance; the property of the class may download a tokenizer.
     attributes = getattr(model_of(lm), "__dict__", {})
-    tokenizer: Any = attributes.get("tokenizer")
     try:
+        tokenizer = attributes["tokenizer"]
         return [len(tokenizer.encode(text)) for text in texts]
     except Exception:  # noqa: BLE001 - of no tokenizer, or one of any kind; a count is not worth a run
         return None
 
 
 @contextmanager
-def marking_cut_offs(lm: Any) -> Iterator[bool]:
+def marking_cut_offs(lm: LM) -> Iterator[bool]:
     """Mark the responses that the model cuts off, as long as the context is open.
 
     Yield whether the model tells which: API models and vLLM by the finish reason, hf by its tokens.
     """
     model = model_of(lm)
-    generate_until: Any = getattr(model, "generate_until", None)
+    generate_until = getattr(model, "generate_until", None)
     with ExitStack() as stack:
         if hasattr(model, "parse_generations"):
             parse = _marking_replies(model.parse_generations)
@@ -60,7 +80,7 @@ def marking_cut_offs(lm: Any) -> Iterator[bool]:
             yield True
         elif getattr(generate_until, "__module__", "") in _BATCH_MODELS:
             flags: deque[bool] = deque()
-            module = generate_until.__globals__
+            module = model.generate_until.__globals__
             generate = _noting_flags(model, flags)
             postprocess = _marking_texts(module["postprocess_generated_text"], flags)
             stack.enter_context(_replaced(vars(model), "_model_generate", generate))
@@ -70,11 +90,11 @@ def marking_cut_offs(lm: Any) -> Iterator[bool]:
             yield False
 
 
-def _marking_replies(parse: Callable[..., list[str | None]]) -> Callable[..., list[str | None]]:
+def _marking_replies(parse: Function) -> Function:
     """Wrap `parse_generations` of an API model, which drops the finish reasons."""
 
-    def parse_and_mark(outputs: Any, **kwargs: Any) -> list[str | None]:
-        texts = parse(outputs=outputs, **kwargs)
+    def parse_and_mark(outputs: object, **kwargs: object) -> list[str | None]:
+        texts: list[str | None] = parse(outputs=outputs, **kwargs)
         reasons = _finish_reasons(outputs)
         if len(reasons) != len(texts):
             return texts
@@ -97,9 +117,7 @@ def _marked(
 
 def _finish_reasons(outputs: Any) -> list[str]:
     """Return the finish reason of each text in the replies of an API; empty if they are not known."""
-    replies = outputs
-    if not isinstance(outputs, list):
-        replies = [outputs]
+    replies = outputs if isinstance(outputs, list) else [outputs]
     reasons: list[str] = []
     try:
         for reply in replies:
@@ -109,7 +127,7 @@ def _finish_reasons(outputs: Any) -> list[str]:
     return reasons
 
 
-def _reasons_of_reply(reply: Mapping[str, Any]) -> list[str]:
+def _reasons_of_reply(reply: Reply) -> list[str]:
     if "choices" in reply:  # OpenAI and all servers like it
         choices = sorted(reply["choices"], key=itemgetter("index"))
         return [_reason_of_choice(choice) for choice in choices]
@@ -120,7 +138,7 @@ def _reasons_of_reply(reply: Mapping[str, Any]) -> list[str]:
     return [reason] * len(reply["content"])
 
 
-def _reason_of_choice(choice: Mapping[str, Any]) -> str:
+def _reason_of_choice(choice: Reply) -> str:
     message = choice.get("message") or {}
     has_thoughts = any(message.get(name) for name in _THOUGHTS)
     if has_thoughts and not message.get("content"):
@@ -128,14 +146,11 @@ def _reason_of_choice(choice: Mapping[str, Any]) -> str:
     return str(choice.get("finish_reason"))
 
 
-def _noting_flags(
-    model: Any,
-    flags: deque[bool],
-) -> Callable[..., Any]:
+def _noting_flags(model: LM, flags: deque[bool]) -> Function:
     """Wrap `_model_generate` of hf and vLLM to note which responses of a batch were cut off."""
     generate = model._model_generate
 
-    def generate_and_note(*args: Any, **kwargs: Any) -> Any:
+    def generate_and_note(*args: object, **kwargs: Any) -> Any:
         batch = generate(*args, **kwargs)
         flags.clear()
         if hasattr(batch, "shape"):
@@ -150,8 +165,8 @@ def _noting_flags(
 
 
 def _full_rows(
-    model: Any,
-    tokens: Any,
+    model: LM,
+    tokens: "Tensor",
     arguments: Mapping[str, Any],
 ) -> list[bool]:
     """Return for each row of an hf batch whether it reached the limit without an end token."""
@@ -172,17 +187,17 @@ def _full_rows(
 
 
 def _marking_texts(
-    postprocess: Callable[..., str],
+    postprocess: Function,
     flags: deque[bool],
-) -> Callable[..., str]:
+) -> Function:
     """Wrap `postprocess_generated_text`, which drops reasoning and what follows a stop text."""
 
     def postprocess_and_mark(
         generation: str,
-        stop: Any,
+        stop: object,
         think_end_token: str | None,
     ) -> str:
-        response = postprocess(generation, stop, think_end_token)
+        response: str = postprocess(generation, stop, think_end_token)
         without_stop = postprocess(generation, None, think_end_token)
         is_cut_off = bool(flags) and flags.popleft()
         # What ended at a stop text is complete, even if the rest of its batch went on.
@@ -195,9 +210,9 @@ def _marking_texts(
 
 @contextmanager
 def _replaced(
-    names: dict[str, Any],
+    names: dict[str, object],
     name: str,
-    value: Any,
+    value: object,
 ) -> Iterator[None]:
     before = names.get(name, _MISSING)
     names[name] = value

@@ -1,0 +1,60 @@
+"""Pictures in the chat messages that lm-eval sends to an API."""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from fin_tasks.adapters.lm_eval_private import JsonChatStr
+from fin_tasks.endpoints.messages import picture_url
+
+Part = dict[str, object]
+"""A part of a message: a text or a picture."""
+
+_IMAGE = "<image>\n"
+"""Marks a picture in a prompt."""
+# No text of a message matches, because JSON escapes its quotation marks.
+_DATA_URL = re.compile(r'("url": "data:[^"]*);base64,([^"]+)')
+
+
+def with_pictures(chat: JsonChatStr, files: Sequence[str]) -> JsonChatStr:
+    """Put picture files where the messages have marks.
+
+    lm-eval would write the pictures anew as PNG, which is much larger.
+    """
+    messages = json.loads(chat.prompt)
+    pictures = [_picture(file) for file in files]
+    # Examples before the question show no picture, so the last marks count.
+    for message in reversed(messages):
+        first, *texts = message["content"].split(_IMAGE)
+        if not texts:
+            continue
+        parts: list[Part] = []
+        for text in reversed(texts):
+            parts.insert(0, _text(text))
+            if pictures:
+                parts.insert(0, pictures.pop())
+        parts.insert(0, _text(first))
+        message["content"] = [part for part in parts if part.get("text") != ""]
+    return JsonChatStr(json.dumps(messages))
+
+
+def _picture(file: str) -> Part:
+    url = picture_url(Path(file))
+    return {"type": "image_url", "image_url": {"url": url, "detail": "auto"}}
+
+
+def _text(text: str) -> Part:
+    return {"type": "text", "text": text}
+
+
+def without_pictures(chat: JsonChatStr) -> JsonChatStr:
+    """Put a hash in place of each picture: lm-eval saves every request once per variant."""
+    return JsonChatStr(_DATA_URL.sub(_with_hash, chat.prompt))
+
+
+def _with_hash(match: re.Match[str]) -> str:
+    content = base64.b64decode(match[2])
+    return f"{match[1]};sha256,{hashlib.sha256(content).hexdigest()}"

@@ -1,0 +1,68 @@
+"""How many tokens and seconds a run of lm-eval takes."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fin_tasks.adapters.lm_eval_private import LM, Instance, token_counts
+
+_CHARACTERS_PER_TOKEN = 4
+
+
+@dataclass
+class Clock:
+    """Measures from the last request that is built to the first task whose responses are read."""
+
+    started: float = 0.0
+    seconds: float | None = None
+
+    def start(self) -> None:
+        """Start again."""
+        self.started = time.monotonic()
+        self.seconds = None
+
+    def stop(self) -> float:
+        """Return the seconds from the start to the first call."""
+        if self.seconds is None:
+            self.seconds = round(time.monotonic() - self.started, 3)
+        return self.seconds
+
+
+def usage_of(
+    requests: Sequence[Instance],
+    lm: LM,
+    response_tokens: Sequence[int] | None,
+) -> dict[str, object]:
+    """Count `prompt_tokens` and `response_tokens`, pictures left out.
+
+    `estimated` is true if the model has no tokenizer: the counts are then characters divided by
+    four. It is also true if several processes ask: each is taken to use as many tokens as this one.
+    """
+    prompts: list[str] = []
+    for request in requests:
+        prompt = getattr(request.args[0], "prompt", request.args[0])
+        prompts += [prompt] * len(request.resps)
+    prompt_tokens = token_counts(lm, prompts)
+    n_processes = getattr(lm, "world_size", 1)
+    is_estimated = n_processes > 1
+    if prompt_tokens is None or response_tokens is None:
+        is_estimated = True
+        prompt_tokens = [_estimate(prompts)]
+        response_tokens = [_estimate(responses_of(requests))]
+    return {
+        "prompt_tokens": n_processes * sum(prompt_tokens),
+        "response_tokens": n_processes * sum(response_tokens),
+        "estimated": is_estimated,
+    }
+
+
+def responses_of(requests: Sequence[Instance]) -> list[str]:
+    """Return the responses to all requests; a missing one is empty."""
+    responses: list[str] = []
+    for request in requests:
+        responses += [response or "" for response in request.resps]
+    return responses
+
+
+def _estimate(texts: Sequence[str]) -> int:
+    return sum(map(len, texts)) // _CHARACTERS_PER_TOKEN
