@@ -9,8 +9,16 @@ import pytest
 from chat_server import Answer, completion, serve
 from typer.testing import CliRunner
 
+from fin_tasks import report
+from fin_tasks.benchmarks.mme_finance.data import load
+from fin_tasks.benchmarks.mme_finance.judged import score_judged
 from fin_tasks.cli import app
 from fin_tasks.errors import JudgeError
+from fin_tasks.judging.item import Judged
+from fin_tasks.judging.judge import JudgeModel
+from fin_tasks.judging.rubric import load_rubric
+from fin_tasks.report.conditions import differences
+from fin_tasks.report.run_folder import write_run
 
 ROWS = [
     {"index": 7, "answer": "1", "prediction": "one", "task_category": "OCR", "image_type": "table"},
@@ -104,10 +112,119 @@ def test_from_a_workbook_to_a_run_folder(tmp_path: Path) -> None:
     assert by_filter["paper"][0]["doc"]["image_type"] == "table"
 
 
-def test_a_judge_that_is_down_is_an_error_after_saving(tmp_path: Path) -> None:
+def test_a_judge_that_is_down_writes_no_run(tmp_path: Path) -> None:
     with serve(lambda _: (400, {}, {})) as served:
         done = run(tmp_path, "--base-url", served.base_url, "--json")
     assert isinstance(done.exception, JudgeError)
-    found = json.loads(done.stdout)
-    assert (found["unscored"], found["by_category"]["OCR"]) == (4, None)
-    assert Path(found["results"]).is_file()
+    assert not (tmp_path / "out").exists()
+    assert done.stdout == ""
+
+
+def test_many_failures_are_an_error_after_saving(tmp_path: Path) -> None:
+    def sometimes(body: dict[str, Any]) -> Answer:
+        text = body["messages"][1]["content"].rpartition("BEGIN RESPONSE")[2]
+        return (400, {}, {}) if "\nthree" in text else answer(body)
+
+    with serve(sometimes) as served:
+        done = run(tmp_path, "--base-url", served.base_url, "--json")
+        assert isinstance(done.exception, JudgeError)
+        found = json.loads(done.stdout)
+        assert (found["unscored"], Path(found["results"]).is_file()) == (3, True)
+        assert "1 of 3 responses" in str(done.exception)
+        again = run(tmp_path, "--base-url", served.base_url, "--json", "--max-failed", "0.9")
+    assert again.exception is None
+
+
+def test_what_the_console_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
+    with serve(answer) as served:
+        done = run(tmp_path, "--base-url", served.base_url)
+        assert "1 of 4 rows have no response" in done.stderr
+        assert "no key" not in done.stderr
+        done = run(tmp_path, "--base-url", served.base_url, "--key-env", "OTHER_KEY")
+        assert "no key, as OTHER_KEY is not set" in done.stderr
+
+
+def test_a_dry_run_asks_nothing(tmp_path: Path) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text("models: {m: {input: 10, output: 1000}}")
+    with serve(answer) as served:
+        options = ["--base-url", served.base_url, "--json", "--token-prices", str(prices)]
+        first = json.loads(run(tmp_path, *options, "--dry-run").stdout)
+        assert (first["n"], first["without_response"], first["requests"]) == (4, 1, 3)
+        assert 1_000 < first["prompt_tokens_without_pictures"] < 10_000
+        assert first["completion_tokens"] == 3 * 3
+        cost = (first["prompt_tokens_without_pictures"] * 10 + 9 * 1000) / 1e6
+        assert first["cost_without_pictures"] == pytest.approx(cost)
+        assert served.bodies == []
+        assert not (tmp_path / "out").exists()
+        run(tmp_path, *options)
+        second = json.loads(run(tmp_path, *options, "--dry-run").stdout)
+        assert (second["requests"], second["cached"]) == (0, 3)
+
+
+def test_limits_of_requests(tmp_path: Path) -> None:
+    with serve(answer, pause=0.05) as served:
+        run(tmp_path, "--base-url", served.base_url, "--concurrency", "1")
+        assert served.most_at_once == 1
+    done = run(tmp_path, "--base-url", "http://127.0.0.1:9/v1", "--timeout", "0")
+    assert "judge_timeout" in str(done.exception)
+    done = run(tmp_path, "--base-url", "http://127.0.0.1:9/v1", "--requests-per-minute", "0")
+    assert "judge_requests_per_minute" in str(done.exception)
+
+
+def own_rubric(folder: Path) -> Path:
+    text = (Path(__file__).resolve().parents[2] / "judges/mme_finance_en.yaml").read_text("utf-8")
+    path = folder / "own.yaml"
+    path.write_text(text.replace("name: mme_finance_en", "name: strict"), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("stem", "task"),
+    [
+        ("gpt_MMEFinance", "mme_finance_en"),
+        ("gpt_MMEFinance_NA", "mme_finance_en_na"),
+        ("gpt_MMEFinance_CN", "mme_finance_zh"),
+        ("samples_mme_finance_zh_na_2026-01-01T00-00-00", "mme_finance_zh_na"),
+        ("predictions", "mme_finance_en"),
+    ],
+)
+def test_results_have_the_name_of_the_task(tmp_path: Path, stem: str, task: str) -> None:
+    file = tmp_path / f"{stem}.jsonl"
+    file.write_text(json.dumps({**ROWS[0], "question": "?"}))
+    command = ["judge", str(file), "--rubric", str(own_rubric(tmp_path)), "--model", "m", "--json"]
+    with serve(answer) as served:
+        command += ["--base-url", served.base_url, "--out", str(tmp_path / "out")]
+        found = json.loads(CliRunner().invoke(app, command).stdout)
+    assert (found["task"], found["rubric"]) == (task, "strict@2")
+    (result,) = report.read(tmp_path / "out").runs[0].tasks
+    assert (result.task, result.benchmark) == (task, "mme_finance")
+
+
+def test_a_judged_run_can_be_compared_with_its_original(tmp_path: Path) -> None:
+    options = {"language": "en", "source": "sample", "sample_n": 6, "sample_seed": 3}
+    documents = load(**options)["test"]
+    docs = list(documents)
+    rubric = load_rubric("mme_finance_en")
+    judge = JudgeModel(model="m", base_url=("http://127.0.0.1:9/v1",))
+    original = score_judged(rubric, docs, [Judged("one")] * len(docs), task="mme_finance_en")
+    write_run(
+        tmp_path / "original",
+        [original],
+        model="gpt",
+        made_by="fin-tasks judge",
+        provenance={"mme_finance_en": json.loads(documents.info.description)},
+        metadata={"judge": judge.facts(rubric)},
+    )
+    (file,) = (tmp_path / "original").rglob("samples_*.jsonl")
+    command = ["judge", str(file), "--rubric", "mme_finance_en", "--model", "m", "--json"]
+    with serve(lambda _: completion("4")) as served:
+        command += ["--base-url", served.base_url, "--out", str(tmp_path / "again")]
+        done = CliRunner().invoke(app, command)
+    assert done.exception is None, done.output
+    assert json.loads(done.stdout)["source"] == "sample"
+    first, second = report.read([tmp_path / "original", tmp_path / "again"]).runs
+    assert differences(first.tasks[0], second.tasks[0]) == []
+    assert second.tasks[0].provenance["sample"] == {"n": 6, "seed": 3}
+    assert (first.model, second.model) == ("gpt", "gpt")

@@ -132,6 +132,37 @@ def test_a_judge_that_reasons_gets_more_tokens(
     assert len([record for record in caplog.records if "reasons" in record.message]) == 2
 
 
+SHAPES: list[Any] = [
+    None,
+    [],
+    "4",
+    {},
+    {"choices": None},
+    {"choices": []},
+    {"choices": [None]},
+    {"choices": [{"message": None}]},
+    {"choices": [{"message": {"content": 4}}]},
+    {"choices": [{"message": {"content": "4"}}], "usage": {"prompt_tokens": "many"}},
+    {"choices": [{"message": {"content": "4"}}], "usage": {"prompt_tokens": float("nan")}},
+    b'{"choices": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+]
+
+
+def test_a_malformed_reply_is_a_failure_of_its_row(settings: Settings) -> None:
+    def reply(body: dict[str, Any]) -> Answer:
+        number = number_of(body)
+        return (200, {}, SHAPES[number]) if number < len(SHAPES) else completion("4")
+
+    n_rows = len(SHAPES) + 8
+    with serve(reply) as served:
+        judge = judge_of(served.base_url, concurrency=32)
+        judged = judge_items(items_of(n_rows), EN, judge, settings=settings)
+    assert scores(judged) == [None] * len(SHAPES) + [4] * 8
+    assert all("expected a reply, got" in row.error for row in judged[: len(SHAPES)])
+    with pytest.raises(JudgeError, match="12 of 20"):
+        check_failures(judged, EN, 0.2)
+
+
 def test_a_stopped_run_goes_on(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(jobs: Iterable[Any], *_: Any, **__: Any) -> Iterator[Any]:
         yield from islice(jobs, 10)
@@ -140,7 +171,7 @@ def test_a_stopped_run_goes_on(settings: Settings, monkeypatch: pytest.MonkeyPat
     with serve(lambda _: completion("4"), pause=0.02) as served:
         judge = judge_of(served.base_url, concurrency=2)
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr("fin_tasks.judging.judge.tqdm", stop)
+            patch.setattr("fin_tasks.endpoints.threads.tqdm", stop)
             judge_items(items_of(50), EN, judge, settings=settings)
         asked = len(served.bodies)
         assert asked < 50

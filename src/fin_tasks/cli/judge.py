@@ -1,15 +1,13 @@
 """`fin-tasks judge`: have a judge score saved predictions."""
 
-import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from fin_tasks.cli.options import Json, Model, NewFolder, TokenPrices, show
+from fin_tasks.cli.options import Json, Model, NewFolder, TokenPrices, say, show
 
-_MOST_UNSCORED = 0.02
+_MAX_UNSCORED = 0.02
 
 
 def judge(
@@ -27,16 +25,41 @@ def judge(
     base_url: Annotated[
         list[str] | None, typer.Option(metavar="URL", help="Address of the model; repeatable.")
     ] = None,
+    key_env: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VARIABLE",
+            help="Environment variable with the key.",
+            show_default="OPENAI_API_KEY",
+        ),
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(help="Requests under way at a time.", show_default="32")
+    ] = None,
+    requests_per_minute: Annotated[
+        int | None, typer.Option(help="Limit of requests.", show_default="no limit")
+    ] = None,
+    timeout: Annotated[
+        float | None, typer.Option(help="Seconds of a request.", show_default="120")
+    ] = None,
+    max_failed: Annotated[
+        float | None,
+        typer.Option(help="Share of failed responses that is an error.", show_default="0.2"),
+    ] = None,
     language: Annotated[
         str, typer.Option(help="Language of the rubric upstream: en or zh.")
     ] = "en",
     image_root: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder of the pictures, else FILE's.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of the pictures.", show_default="that of FILE"),
     ] = None,
     no_image: Annotated[
         bool, typer.Option("--no-image", help="Show the judge no pictures.")
     ] = False,
     token_prices: TokenPrices = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Count requests, tokens and cost, and ask nothing.")
+    ] = False,
     out: NewFolder = Path("results"),
     as_json: Json = False,
 ) -> None:
@@ -46,81 +69,47 @@ def judge(
 
     Example: fin-tasks judge gpt4o_MMEFinance.xlsx --rubric mme_finance_en --model gpt-4o --out results
     """
-    from fin_tasks.benchmarks.mme_finance.judged import score_judged
     from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
-    from fin_tasks.benchmarks.scored_task import model_of
-    from fin_tasks.data.files import sha256_of
+    from fin_tasks.judging.estimate import estimate
+    from fin_tasks.judging.item import no_response
     from fin_tasks.judging.judge import check_failures, judge_from, judge_items
     from fin_tasks.judging.saved import read_items
-    from fin_tasks.report.recorded import questions_of
-    from fin_tasks.report.run_folder import write_run
+    from fin_tasks.report.judged_run import predictions_of, write_judged_run
     from fin_tasks.settings import Settings
-    from fin_tasks.stats.averages import average_or_none
 
     settings = Settings.from_environ()
     options = {
-        "model": model,
-        "base_url": base_url,
-        "picture": not no_image,
-        "prices": token_prices,
+        "judge_model": model,
+        "judge_base_url": base_url,
+        "judge_key": key_env,
+        "judge_concurrency": concurrency,
+        "judge_requests_per_minute": requests_per_minute,
+        "judge_timeout": timeout,
+        "judge_max_failed": max_failed,
+        "judge_picture": not no_image,
+        "judge_prices": token_prices,
     }
-    asked = judge_from({f"judge_{name}": value for name, value in options.items()}, settings)
-    assert asked is not None  # noqa: S101 - options are given, so a missing model is an error
+    asked_model = judge_from(options, settings)
+    assert asked_model is not None  # noqa: S101 - with options, a missing model is an error
     rules = rubric_named(rubric, language=language)
     items, rows = read_items(file, settings=settings, image_root=image_root, pictures=not no_image)
     for item in items:
         rules.check(item.category)
-    judged = judge_items(items, rules, asked, settings=settings)
-    docs = [
-        {"id": row["index"], **{k: v for k, v in row.items() if k != "prediction"}} for row in rows
-    ]
-    scored = score_judged(rules, docs, judged)
-    named = {row["model"] for row in rows if row.get("model")}
-    folders = [
-        one.name
-        for one in file.resolve().parents
-        if one.name and file.name.startswith(f"{one.name}_")
-    ]
-    whose = named.pop() if len(named) == 1 else folders[0] if folders else model_of(file)
-    questions = questions_of(file)
-    facts = {"file": file.name, "file_sha256": sha256_of(file), **questions}
-    provenance = {rules.name: facts}
-    metadata = {"judge": {**asked.facts(rules), "usage": asked.spent()}}
-    path = write_run(
-        out,
-        [scored],
-        model=whose,
-        made_by="fin-tasks judge",
-        provenance=provenance,
-        metadata=metadata,
-    )
-    paper, robust = (
-        [one["score"] for one in scored.values[variant]] for variant in ("paper", "robust")
-    )
-
-    def means(labels: Iterable[str]) -> dict[str, float | None]:
-        pairs = list(zip(labels, paper, strict=True))
-        return {
-            name: average_or_none(score for of, score in pairs if of == name)
-            for name, _ in pairs
-            if name
-        }
-
-    unscored = robust.count(None)
-    found = {
-        "n": len(rows),
-        "unscored": unscored,
-        **questions,
-        "overall": average_or_none(paper),
-        "overall_robust": average_or_none(robust),
-        "by_category": means(item.category for item in items),
-        "by_type": means(row.get("image_type", "") for row in rows),
-        "by_style": means(row.get("image_style", "") for row in rows),
-        **asked.spent(),
-        **{"judge": asked.model, "rubric": rules.label, "rubric_sha256": rules.sha256},
-        **{"model": whose, "results": str(path)},
-    }
-    show(found, as_json=as_json)
-    if unscored > _MOST_UNSCORED * len(rows):
-        print(f"warning: {unscored} of {len(rows)} responses are unscored", file=sys.stderr)
-    check_failures(judged, rules, asked.max_failed)
+    predictions = predictions_of(file, rows, rules)
+    if asked_model.key not in settings.api_keys:
+        say(f"fin-tasks: no key, as {asked_model.key} is not set", error=True)
+    if dry_run:
+        show(estimate(items, rules, asked_model, settings), as_json=as_json)
+        return
+    judged = judge_items(items, rules, asked_model, settings=settings)
+    check_failures(judged, rules, max_failed=1)
+    summary = write_judged_run(predictions, judged, rules, asked_model, out)
+    show(summary, as_json=as_json)
+    missing = sum(bool(no_response(item.response)) for item in items)
+    if missing:
+        text = f"{missing} of {len(rows)} rows have no response, which `paper` scores as 0"
+        say(f"warning: {text}", error=True)
+    unscored = summary["unscored"]
+    if unscored > _MAX_UNSCORED * len(rows):
+        say(f"warning: {unscored} of {len(rows)} responses are unscored", error=True)
+    check_failures(judged, rules, asked_model.max_failed)

@@ -134,8 +134,7 @@ class Chat:
         Raises:
             EndpointError: No address gives a reply that can be used, or it could not be kept.
         """
-        request = encodable({"model": self.model, "messages": list(messages), **options})
-        question = _Question(request, request_key(self.base_urls, request))
+        question = self._question(messages, options)
         reply = None if fresh else self._cached(question)
         if reply is not None:
             return reply
@@ -145,6 +144,19 @@ class Chat:
         if fresh:
             return self._ask_servers(question)
         return self._ask_once(question)
+
+    def has_reply(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> bool:
+        """Return whether the cache has the reply to messages."""
+        question = self._question(messages, options)
+        return self._cache.get(question.key) is not None
+
+    def _question(
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        options: Mapping[str, Any],
+    ) -> _Question:
+        request = encodable({"model": self.model, "messages": list(messages), **options})
+        return _Question(request, request_key(self.base_urls, request))
 
     def stop(self) -> None:
         """Send no more requests, wait a little for those under way, and end them."""

@@ -3,10 +3,15 @@
 import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fin_tasks.judging.rubric import Rubric
+
+Messages = list[dict[str, Any]]
+"""A chat in OpenAI's form."""
+Facts = dict[str, Any]
+"""What results say about a judge."""
 
 # VLMEvalKit's models return these texts if a request failed; its own evaluations look for the first one.
 _FAILURES = (

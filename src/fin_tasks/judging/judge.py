@@ -1,30 +1,32 @@
-"""Ask a judge about many responses at a time, again if a reply cannot be read, and never twice for the same reply."""
+"""Ask a judge about many responses, again if a reply cannot be read."""
 
 import logging
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
-from tqdm import tqdm
 
 from fin_tasks.endpoints.address import check_address
 from fin_tasks.endpoints.chat import Chat, Usage
 from fin_tasks.endpoints.prices import Prices, read_prices
 from fin_tasks.endpoints.reply import ChatReply
+from fin_tasks.endpoints.threads import map_in_threads
 from fin_tasks.errors import ConfigError, EndpointError, FinTasksError, JudgeError
-from fin_tasks.interrupt import without_interrupts
-from fin_tasks.judging.item import Item, Judged, Reply, no_response
+from fin_tasks.judging.item import Facts, Item, Judged, Messages, Reply, no_response
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.settings import Settings
 
 MAX_FAILED = 0.2
 """Share of a task's responses on which a judge may fail, unless the user sets another."""
 
+_MIN_FAILED_IN_A_ROW = 8  # after so many failed requests, a judge is asked no more
+_REASONING_MARKS = ("<think", "<|channel")
 _log = logging.getLogger(__name__)
+Options = Mapping[str, Any]
+"""Metadata of a task, or options of a request."""
 
 
 class JudgeModel(BaseModel):
@@ -34,97 +36,105 @@ class JudgeModel(BaseModel):
 
     model: str = Field(min_length=1)
     base_url: tuple[str, ...] = Field(min_length=1)
-    key: str = Field("OPENAI_API_KEY", pattern=r"_KEY$")  # name of the variable that holds the key
+    key: str = Field("OPENAI_API_KEY", pattern=r"_KEY$")
+    """Name of the environment variable with the key."""
     concurrency: int = Field(32, ge=1, le=1024)
     requests_per_minute: int | None = Field(None, ge=1)
-    timeout: float = Field(120.0, gt=0, allow_inf_nan=False)  # seconds
+    timeout: float = Field(120.0, gt=0, allow_inf_nan=False)
+    """Seconds of one request."""
     retries: int = Field(5, ge=0)
     max_failed: float = Field(MAX_FAILED, ge=0, le=1)
-    picture: bool = True  # whether the judge sees the pictures
+    picture: bool = True
+    """Whether the judge sees the pictures."""
     prices: Prices | None = None
     usage: Usage = Field(default_factory=Usage, exclude=True)
 
     @field_validator("prices", mode="before")
     @classmethod
-    def _read(cls, file: Any) -> Any:
+    def _read_prices(cls, file: object) -> Prices | None:
         return read_prices(Path(str(file))) if file else None
 
     @field_validator("base_url", mode="before")
     @classmethod
-    def _split(cls, urls: Any) -> Any:
-        several = urls.split(",") if isinstance(urls, str) else urls
-        return [str(url).strip().rstrip("/") for url in several]
+    def _split_addresses(cls, urls: str | Sequence[str]) -> list[str]:
+        listed = urls.split(",") if isinstance(urls, str) else urls
+        return [str(url).strip().rstrip("/") for url in listed]
 
-    def spent(self) -> dict[str, Any]:
+    def chat(self, settings: Settings) -> Chat:
+        """Return a client that counts into `usage`."""
+        limits = self.model_dump(include={"requests_per_minute", "timeout", "retries"})
+        chat = Chat(self.model, self.base_url, settings, key_variable=self.key, **limits)
+        chat.usage = self.usage
+        return chat
+
+    def spent(self) -> Facts:
         """Return requests and tokens so far, and their cost if prices are known."""
-        used, prices = self.usage, self.prices
-        if prices is None:
-            return {**vars(used)}
-        cost = prices.cost(self.model, used.prompt_tokens, used.completion_tokens)
-        return {
-            **vars(used),
-            "cost": cost,
-            "prices": prices.model_dump(mode="json", exclude={"models"}),
-        }
+        usage = self.usage
+        counts = asdict(usage)
+        if self.prices is None:
+            return counts
+        cost = self.prices.cost(self.model, usage.prompt_tokens, usage.completion_tokens)
+        prices = self.prices.model_dump(mode="json", exclude={"models"})
+        return {**counts, "cost": cost, "prices": prices}
 
-    def facts(self, rubric: Rubric) -> dict[str, Any]:
+    def facts(self, rubric: Rubric) -> Facts:
         """Return what results say about the judge, without its addresses and its key."""
-        facts = {
+        return {
             "model": self.model,
             "rubric": rubric.label,
             "rubric_sha256": rubric.sha256,
             "image": self.picture,
+            "temperatures": list(rubric.temperatures),
+            "max_tokens": rubric.max_tokens,
         }
-        return {**facts, "temperatures": list(rubric.temperatures), "max_tokens": rubric.max_tokens}
 
 
-def judge_from(metadata: Mapping[str, Any], settings: Settings) -> JudgeModel | None:
-    """Return the judge that the `judge_` keys of metadata or the environment name; None if they name no model."""
+def judge_from(metadata: Options, settings: Settings) -> JudgeModel | None:
+    """Return the judge that the `judge_` keys of metadata or the environment name.
+
+    None if they name no model.
+    """
     options = _options(metadata, "judge_")
     model = options.pop("model", settings.judge_model)
     if model:
-        return _model_of(model, options, settings, "judge_")
+        return _model_of("judge_", settings, model=model, **options)
     if options:
-        raise ConfigError(
-            "judge: expected a model (judge_model, --model or FIN_TASKS_JUDGE_MODEL), got none."
-        )
+        expected = "expected a model (judge_model, --model or FIN_TASKS_JUDGE_MODEL)"
+        raise ConfigError(f"judge: {expected}, got none.")
     return None
 
 
-def answer_reader_from(metadata: Mapping[str, Any], settings: Settings) -> JudgeModel | None:
-    """Return the model that reads answers, which the `reader_` keys of metadata name; None if they name none.
+def answer_reader_from(metadata: Options, settings: Settings) -> JudgeModel | None:
+    """Return the model that reads answers, which the `reader_` keys of metadata name.
 
-    It sees no pictures. Its default address is that of judges.
+    None if they name none. It sees no pictures, and its default address is that of judges.
     """
     options = _options(metadata, "reader_")
-    model = options.pop("model", None)
-    if model:
-        return _model_of(model, {"picture": False, **options}, settings, "reader_")
+    if options.get("model"):
+        return _model_of("reader_", settings, **{"picture": False, **options})
     if options:
         raise ConfigError("reader: expected a model (reader_model), got none.")
     return None
 
 
-def _options(metadata: Mapping[str, Any], prefix: str) -> dict[str, Any]:
-    return {
-        key.removeprefix(prefix): value
-        for key, value in metadata.items()
-        if key.startswith(prefix) and value is not None
-    }
+def _options(metadata: Options, prefix: str) -> dict[str, Any]:
+    options = {}
+    for key, value in metadata.items():
+        if key.startswith(prefix) and value is not None:
+            options[key.removeprefix(prefix)] = value
+    return options
 
 
-def _model_of(
-    model: Any, options: Mapping[str, Any], settings: Settings, prefix: str
-) -> JudgeModel:
+def _model_of(prefix: str, settings: Settings, **options: Any) -> JudgeModel:
     try:
-        judge = JudgeModel(**{"model": model, "base_url": settings.judge_base_urls, **options})
+        judge = JudgeModel(**{"base_url": settings.judge_base_urls, **options})
     except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"]))
-        got = repr(first["input"])
+        problem = error.errors()[0]
+        name = ".".join(map(str, problem["loc"]))
+        value = repr(problem["input"])
         if name == "key":
-            got = "something else (not shown, as it may be the key)"
-        raise ConfigError(f"{prefix}{name}: {first['msg']}, got {got}.") from None
+            value = "something else (not shown, as it may be the key)"
+        raise ConfigError(f"{prefix}{name}: {problem['msg']}, got {value}.") from None
     for url in judge.base_url:
         check_address(url)
     return judge
@@ -139,53 +149,45 @@ def judge_items(
 ) -> list[Judged]:
     """Ask the judge about each item until a reply can be read, at most as often as the rubric says.
 
-    A failed item has the reason in `Judged.error`; no exception is raised. Replies are kept on disk, so that another
-    call asks only for failed items. Missing responses are not judged. A terminal shows progress.
+    A failed item has the reason in `Judged.error`; no exception is raised. Replies are kept on
+    disk, so that another call asks only for failed items. Missing responses are not judged.
     """
-    judged: list[Judged] = [Judged(item.response) for item in items]
-    waiting = [at for at, item in enumerate(items) if not no_response(item.response)]
-    settings = settings or Settings.from_environ()
-    limits = judge.model_dump(include={"requests_per_minute", "timeout", "retries"})
-    chat = Chat(judge.model, judge.base_url, settings, key_variable=judge.key, **limits)
-    chat.usage = judge.usage
-    with chat, ThreadPoolExecutor(judge.concurrency, "fin-tasks-judge") as pool:
+    with judge.chat(settings or Settings.from_environ()) as chat:
         work = _Work(chat, rubric, judge)
-        try:
-            with without_interrupts():  # the pool forgets a thread that is interrupted at its start
-                jobs = {pool.submit(work.judge, items[at]): at for at in waiting}
-            for job in tqdm(
-                as_completed(jobs), "Judging", len(jobs), unit="response", disable=None
-            ):
-                judged[jobs[job]] = job.result()
-        except (KeyboardInterrupt, SystemExit):  # Ctrl-C
-            chat.stop()
-            raise
-        finally:
-            pool.shutdown(
-                wait=True, cancel_futures=True
-            )  # after Ctrl-C, no waiting request is sent
-    return [replace(row, rubric=rubric) for row in judged]
+        return map_in_threads(
+            work.judge,
+            items,
+            chats=[chat],
+            n_threads=judge.concurrency,
+            title="Judging",
+        )
 
 
 def check_failures(judged: Sequence[Judged], rubric: Rubric, max_failed: float) -> None:
-    """Raise JudgeError if the judge failed on all responses of a task, or on more than this share of them.
+    """Raise JudgeError if the judge failed on all responses, or on more than this share of them.
 
-    It failed on a response if a request stayed without a reply. Missing responses do not count, cached replies do.
-    Replies that cannot be read are no failures, because `paper` has a rule for them; many of them are logged.
+    It failed on a response if a request stayed without a reply. Missing responses do not count,
+    cached replies do. Replies that cannot be read are no failures, because `paper` has a rule for
+    them; many of them are logged.
     """
-    asked = [one for one in judged if one.error or one.replies]
-    tries = len(rubric.temperatures)
-    failed = [one for one in asked if one.error and len(one.replies) < tries]
-    unread = [one for one in asked if one.error and len(one.replies) >= tries]
-    n_asked, n_failed, n_unread = len(asked), len(failed), len(unread)
+    asked_rows = [row for row in judged if row.error or row.replies]
+    n_asked = len(asked_rows)
+    failed = []
+    n_unread = 0
+    for row in asked_rows:
+        if row.error and len(row.replies) < len(rubric.temperatures):
+            failed.append(row)
+        elif row.error:
+            n_unread += 1
     if n_unread > max_failed * n_asked:
-        unscored = "the judge's replies to %d of %d responses cannot be read: `robust` leaves them unscored."
-        _log.error(unscored, n_unread, n_asked)
-    if n_failed and (n_failed == n_asked or n_failed > max_failed * n_asked):
+        problem = "the judge's replies to %d of %d responses cannot be read"
+        _log.error(f"{problem}: `robust` leaves them unscored.", n_unread, n_asked)
+    if failed and (len(failed) == n_asked or len(failed) > max_failed * n_asked):
+        problem = f"the judge failed on {len(failed)} of {n_asked} responses"
         first = failed[0].error.rstrip(".")
         raise JudgeError(
-            f"the judge failed on {n_failed} of {n_asked} responses, expected at most {max_failed:.0%}. "
-            f"First: {first}. Replies are kept: run again to ask only for failed responses."
+            f"{problem}, expected at most {max_failed:.0%}. First: {first}. "
+            "Replies are kept: run again to ask only for failed responses."
         )
 
 
@@ -193,68 +195,90 @@ class _Work:
     """The state that the threads of `judge_items` share."""
 
     def __init__(self, chat: Chat, rubric: Rubric, judge: JudgeModel) -> None:
-        self.chat, self.rubric, self.judge_model = chat, rubric, judge
-        self.reasons = (
-            False  # whether the judge reasons before it replies, and so needs more tokens
-        )
-        self.lock = threading.Lock()
-        self.failed_in_a_row = 0
-        self.last_error = ""
+        self._chat = chat
+        self._rubric = rubric
+        self._judge = judge
+        self._reasons = False  # whether the judge reasons before it replies
+        self._lock = threading.Lock()
+        self._n_failed_in_a_row = 0
+        self._last_error = ""
 
     def judge(self, item: Item) -> Judged:
-        if not self.judge_model.picture:
+        judged = Judged(item.response)
+        if not no_response(item.response):
+            try:
+                judged = self._until_readable(item)
+            except (FinTasksError, OSError) as error:
+                judged = Judged(item.response, error=str(error))
+        return replace(judged, rubric=self._rubric)
+
+    def _until_readable(self, item: Item) -> Judged:
+        if not self._judge.picture:
             item = replace(item, picture=None)
-        try:
-            judged = self._tries(item, fresh=False)
-            every = len(judged.replies) == len(self.rubric.temperatures)
-            if (
-                judged.error and every and all(one.cached for one in judged.replies)
-            ):  # it failed in an earlier run
-                again = self._tries(item, fresh=True)
-                return again if again.replies else judged
-            return judged
-        except (FinTasksError, OSError) as error:
-            return Judged(item.response, (), str(error))
+        judged = self._tries(item, fresh=False)
+        was_unreadable = len(judged.replies) == len(self._rubric.temperatures)
+        if judged.error and was_unreadable and all(reply.cached for reply in judged.replies):
+            # No reply could be read in an earlier run.
+            second = self._tries(item, fresh=True)
+            return second if second.replies else judged
+        return judged
 
     def _tries(self, item: Item, *, fresh: bool) -> Judged:
         replies: list[Reply] = []
-        messages = self.rubric.messages(item)
-        for temperature in self.rubric.temperatures:
+        messages = self._rubric.messages(item)
+        for temperature in self._rubric.temperatures:
             try:
-                found = self._ask(messages, temperature, fresh)
+                reply = self._ask(messages, temperature, fresh)
             except EndpointError as error:
                 return Judged(item.response, tuple(replies), str(error))
-            replies.append(Reply(text=found.text, temperature=temperature, cached=found.cached))
-            if self.rubric.accepts(found.text):
+            replies.append(Reply(text=reply.text, temperature=temperature, cached=reply.cached))
+            if self._rubric.accepts(reply.text):
                 return Judged(item.response, tuple(replies))
-        return Judged(
-            item.response,
-            tuple(replies),
-            f"none of {len(replies)} replies of the judge could be read",
-        )
+        problem = f"none of {len(replies)} replies of the judge could be read"
+        return Judged(item.response, tuple(replies), problem)
 
-    def _ask(self, messages: list[dict[str, Any]], temperature: float, fresh: bool) -> ChatReply:
-        if self.failed_in_a_row >= max(8, self.judge_model.concurrency):
-            raise EndpointError(f"not asked, as the judge fails every time: {self.last_error}")
-        options: dict[str, Any] = {"temperature": temperature, "fresh": fresh}
-        usual, large = self.rubric.max_tokens, self.rubric.reasoning_max_tokens
-        limit = large if self.reasons else usual
+    def _ask(
+        self,
+        messages: Messages,
+        temperature: float,
+        fresh: bool,
+    ) -> ChatReply:
+        limit = max(_MIN_FAILED_IN_A_ROW, self._judge.concurrency)
+        if self._n_failed_in_a_row >= limit:
+            raise EndpointError(f"not asked, as the judge fails every time: {self._last_error}")
         try:
-            reply = self.chat.ask(messages, max_tokens=limit, **options)
-            reasons = not reply.text.strip() or reply.text.lstrip().startswith(
-                ("<think", "<|channel")
+            reply = self._ask_up_to_limit(
+                messages,
+                {"temperature": temperature, "fresh": fresh},
             )
-            if reasons and reply.reason == "length" and limit < large:
-                with self.lock:
-                    if not self.reasons:
-                        told = "the judge %s reasons: it used up %d tokens before its reply, and now gets up to %d."
-                        _log.warning(told, self.judge_model.model, usual, large)
-                    self.reasons = True
-                reply = self.chat.ask(messages, max_tokens=large, **options)
         except EndpointError as error:
-            with self.lock:
-                self.failed_in_a_row, self.last_error = self.failed_in_a_row + 1, str(error)
+            with self._lock:
+                self._n_failed_in_a_row += 1
+                self._last_error = str(error)
             raise
         if not reply.cached:
-            self.failed_in_a_row = 0
+            self._n_failed_in_a_row = 0
         return reply
+
+    def _ask_up_to_limit(
+        self,
+        messages: Messages,
+        options: Options,
+    ) -> ChatReply:
+        """Ask with few tokens; ask again with many if the judge used them up by reasoning."""
+        large_limit = self._rubric.reasoning_max_tokens
+        limit = large_limit if self._reasons else self._rubric.max_tokens
+        reply = self._chat.ask(messages, max_tokens=limit, **options)
+        text = reply.text.lstrip()
+        is_reasoning = not text or text.startswith(_REASONING_MARKS)
+        if not is_reasoning or reply.reason != "length" or limit >= large_limit:
+            return reply
+        with self._lock:
+            is_news = not self._reasons
+            self._reasons = True
+        if is_news:
+            problem = "the judge %s reasons: it used up %d tokens before its reply"
+            _log.warning(
+                f"{problem}, and now gets up to %d.", self._judge.model, limit, large_limit
+            )
+        return self._chat.ask(messages, max_tokens=large_limit, **options)

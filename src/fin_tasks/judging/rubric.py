@@ -5,14 +5,14 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.endpoints.messages import picture_url
 from fin_tasks.errors import ConfigError
-from fin_tasks.judging.item import Item, Judged, Verdict, no_response
+from fin_tasks.judging.item import Item, Judged, Messages, Verdict, no_response
 from fin_tasks.resources import folder_of
 from fin_tasks.yaml_file import read_yaml
 
@@ -79,7 +79,7 @@ class Rubric(_Strict):
     def check(self, category: str) -> None:
         """Raise ConfigError if the rubric has no such category."""
 
-    def messages(self, item: Item) -> list[dict[str, Any]]:
+    def messages(self, item: Item) -> Messages:
         """Return the chat messages that ask the judge about an item; the picture comes last."""
         raise NotImplementedError
 
@@ -109,7 +109,7 @@ class Rubric(_Strict):
             return bool(strip_reasoning(reply).strip())
         return self.score_of(reply) is not None
 
-    def complete(self, points: Mapping[str, Any]) -> dict[str, int] | None:
+    def complete(self, points: Mapping[str, object]) -> dict[str, int] | None:
         """Return the points of each dimension by its name; None unless all are integers of the scale."""
         scores: dict[str, int] = {}
         for name, title in self.dimensions.items():
@@ -179,7 +179,7 @@ class Pack(Rubric):
             expected = f"expected one of its categories ({known})"
             raise ConfigError(f"rubric {self.name}: {expected}, got {category!r}.")
 
-    def messages(self, item: Item) -> list[dict[str, Any]]:
+    def messages(self, item: Item) -> Messages:
         """Return the chat messages that ask the judge about an item; the picture comes last."""
         self.check(item.category)
         category = self.categories[item.category]
@@ -202,10 +202,9 @@ class Pack(Rubric):
             "examples": "\n\n".join(examples),
             **texts,
         }
-        content: Any = _fill(self.message, parts)
+        text = _fill(self.message, parts)
         # A judge that sees no pictures may refuse a list.
-        if item.picture:
-            content = with_picture(content, item.picture)
+        content = with_picture(text, item.picture) if item.picture else text
         return [
             {"role": "system", "content": self.system},
             {"role": "user", "content": content},
@@ -229,12 +228,12 @@ def load_rubric(name_or_path: str | Path) -> Pack:
     return read_yaml(path, Pack, expected="a rubric as docs/judge.md explains it")
 
 
-def with_picture(text: str, picture: Path) -> list[dict[str, Any]]:
+def with_picture(text: str, picture: Path) -> Messages:
     """Return the content of a message: a text, then a picture."""
     url = {"url": picture_url(picture)}
     return [{"type": "text", "text": text}, {"type": "image_url", "image_url": url}]
 
 
-def _fill(template: str, parts: Mapping[str, Any]) -> str:
+def _fill(template: str, parts: Mapping[str, object]) -> str:
     """Fill in the names in braces in one pass, so that braces in a part are left alone."""
     return re.sub(r"\{(\w+)\}", lambda match: str(parts.get(match[1], match[0])), template)

@@ -11,7 +11,6 @@ from fin_tasks.errors import DataError
 from fin_tasks.judging.item import Item
 from fin_tasks.settings import Settings
 
-_MAX_ROWS = 200_000
 _PACKAGE = Path(__file__).resolve().parents[1]
 _OTHER_NAMES = {"index": "id", "prediction": "response"}
 
@@ -25,8 +24,8 @@ def read_rows(path: Path) -> list[Row]:
     writes, because spreadsheets cut long cells and change those that look like numbers or formulas.
     """
     rows = _json_rows(path) if path.suffix in (".json", ".jsonl") else _table_rows(path)
-    if not 1 <= len(rows) <= _MAX_ROWS:
-        raise DataError(f"{path}: expected 1 to {_MAX_ROWS:,} rows, got {len(rows):,}.")
+    if not rows:
+        raise DataError(f"{path}: expected predictions, got none.")
     whole_responses = _whole_responses(path)
     indexes = set()
     for row in rows:

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from pydantic import BaseModel, ValidationError
 
@@ -19,11 +19,11 @@ class Questions(TypedDict):
     """`upstream`, `data_dir`, `sample` or `unknown`."""
 
 
-class _Data(BaseModel):
+class _Data(BaseModel, extra="allow"):
     origin: str = UNKNOWN
 
 
-class _Provenance(BaseModel):
+class _Provenance(BaseModel, extra="allow"):
     split: str = UNKNOWN
     source: str = ""
     """In the results of an earlier `replay` or `judge`."""
@@ -53,6 +53,18 @@ def questions_of(file: Path, *, split: str = UNKNOWN) -> Questions:
     if provenance.split == UNKNOWN:
         provenance.split = split
     return {"split": provenance.split, "source": provenance.source or provenance.data.origin}
+
+
+def task_of(file: Path) -> str:
+    """Return the task that the name of lm-eval's samples says; empty for other files."""
+    samples = _SAMPLES.fullmatch(file.name)
+    return samples["task"] if samples else ""
+
+
+def provenance_of(file: Path) -> dict[str, Any]:
+    """Return all that the results file beside lm-eval's samples says of their documents."""
+    provenance = _recorded_provenance(file)
+    return provenance.model_dump(exclude_unset=True) if provenance else {}
 
 
 def _recorded_provenance(file: Path) -> _Provenance | None:

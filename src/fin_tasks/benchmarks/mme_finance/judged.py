@@ -29,7 +29,13 @@ _OVERALL = "overall"
 """The dimension that counts, where a judge scores several."""
 
 
-def score_judged(rubric: Rubric, docs: Sequence[Document], judged: Sequence[Judged]) -> ScoredTask:
+def score_judged(
+    rubric: Rubric,
+    docs: Sequence[Document],
+    judged: Sequence[Judged],
+    *,
+    task: str,
+) -> ScoredTask:
     """Read a judge's replies under both variants; scores are percent of the rubric's scale."""
     readings: dict[str, list[list[JudgedRow]]] = {}
     values: dict[str, list[Values]] = {}
@@ -38,7 +44,7 @@ def score_judged(rubric: Rubric, docs: Sequence[Document], judged: Sequence[Judg
         readings[variant] = [[row] for row in rows]
         values[variant] = [_values(rubric, row) for row in rows]
     return ScoredTask(
-        name=rubric.name,
+        name=task,
         docs=docs,
         responses=[[response.response] for response in judged],
         readings=readings,

@@ -1,0 +1,57 @@
+"""Estimate what judging would cost before the judge is asked."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fin_tasks.judging.item import Facts, Item, Messages, no_response
+from fin_tasks.judging.judge import JudgeModel
+from fin_tasks.judging.rubric import Rubric
+from fin_tasks.settings import Settings
+
+_CHARACTERS_PER_TOKEN = 4  # of English; other letters count as a token each
+
+
+def estimate(
+    items: Sequence[Item],
+    rubric: Rubric,
+    judge: JudgeModel,
+    settings: Settings,
+) -> Facts:
+    """Return requests, tokens and cost if the first reply to each response can be read.
+
+    Responses whose reply is in the cache are not asked for. Tokens of pictures are not known.
+    """
+    temperature = rubric.temperatures[0]
+    n_judged = 0
+    n_requests = 0
+    n_prompt_tokens = 0
+    with judge.chat(settings) as chat:
+        for item in items:
+            if no_response(item.response):
+                continue
+            n_judged += 1
+            messages = rubric.messages(item)
+            options = {"max_tokens": rubric.max_tokens, "temperature": temperature}
+            if not chat.has_reply(messages, **options):
+                n_requests += 1
+                n_prompt_tokens += _n_tokens(rubric.messages(replace(item, picture=None)))
+    n_completion_tokens = n_requests * rubric.max_tokens
+    figures: Facts = {
+        "n": len(items),
+        "without_response": len(items) - n_judged,
+        "cached": n_judged - n_requests,
+        "requests": n_requests,
+        "prompt_tokens_without_pictures": n_prompt_tokens,
+        "completion_tokens": n_completion_tokens,
+    }
+    if judge.prices is not None:
+        cost = judge.prices.cost(judge.model, n_prompt_tokens, n_completion_tokens)
+        figures["cost_without_pictures"] = cost
+    return figures
+
+
+def _n_tokens(messages: Messages) -> int:
+    text = json.dumps(messages, ensure_ascii=False)
+    n_ascii = sum(map(str.isascii, text))
+    return len(text) - n_ascii + n_ascii // _CHARACTERS_PER_TOKEN

@@ -1,0 +1,112 @@
+"""Write the replies of a judge to saved predictions as a run."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fin_tasks.adapters.task_file import TaskFile, task_names
+from fin_tasks.benchmarks.mme_finance.judged import score_judged
+from fin_tasks.benchmarks.scored_task import model_of
+from fin_tasks.data.files import sha256_of
+from fin_tasks.errors import ConfigError
+from fin_tasks.judging.item import Judged
+from fin_tasks.judging.judge import JudgeModel
+from fin_tasks.judging.rubric import Rubric
+from fin_tasks.report.recorded import provenance_of, questions_of, task_of
+from fin_tasks.report.run_folder import write_run
+from fin_tasks.stats.averages import average_or_none
+
+
+class Predictions(NamedTuple):
+    """A file of predictions: its rows, and the task and the model that they belong to."""
+
+    file: Path
+    rows: Sequence[dict[str, str]]
+    task: str
+    model: str
+
+
+def predictions_of(file: Path, rows: Sequence[dict[str, str]], rubric: Rubric) -> Predictions:
+    """Name the task and the model of a file's rows."""
+    return Predictions(file, rows, _task_name(file, rubric), _model_name(file, rows))
+
+
+def _task_name(file: Path, rubric: Rubric) -> str:
+    """Return the task that the file's name says, else the one that the rubric is made for."""
+    names = task_names()
+    for name in names:
+        data_set = TaskFile(name).kit_dataset
+        if name == task_of(file) or (data_set and file.stem.endswith(f"_{data_set}")):
+            return name
+    part = "mt_" if rubric.dimensions else ""
+    name = f"mme_finance_{part}{rubric.language}"
+    if name not in names:
+        expected = "expected a name that says the task, such as gpt_MMEFinance.xlsx"
+        raise ConfigError(f"{file}: {expected}, or a rubric with the language en or zh.")
+    return name
+
+
+def _model_name(file: Path, rows: Sequence[dict[str, str]]) -> str:
+    """Return the model that all rows name, else the folder that begins the file's name."""
+    names = {row["model"] for row in rows if row.get("model")}
+    if len(names) == 1:
+        return names.pop()
+    for folder in file.resolve().parents:
+        if folder.name and file.name.startswith(f"{folder.name}_"):
+            return folder.name
+    return model_of(file)
+
+
+def write_judged_run(
+    predictions: Predictions,
+    judged: Sequence[Judged],
+    rubric: Rubric,
+    judge: JudgeModel,
+    out: Path,
+) -> dict[str, Any]:
+    """Write the scores of predictions as a run folder, and return their means."""
+    file, rows, task, model = predictions
+    docs = []
+    for row in rows:
+        columns = {name: cell for name, cell in row.items() if name != "prediction"}
+        docs.append({"id": row["index"], **columns})
+    scored = score_judged(rubric, docs, judged, task=task)
+    questions = questions_of(file)
+    facts = {"file": file.name, "file_sha256": sha256_of(file), **questions}
+    path = write_run(
+        out,
+        [scored],
+        model=model,
+        made_by="fin-tasks judge",
+        provenance={task: {**provenance_of(file), **facts}},
+        metadata={"judge": {**judge.facts(rubric), "usage": judge.spent()}},
+    )
+    paper = [row["score"] for row in scored.values["paper"]]
+    robust = [row["score"] for row in scored.values["robust"]]
+    categories = [row.get("task_category") or row.get("category", "") for row in rows]
+    return {
+        "task": task,
+        "n": len(rows),
+        "unscored": robust.count(None),
+        **questions,
+        "overall": average_or_none(paper),
+        "overall_robust": average_or_none(robust),
+        "by_category": _means(categories, paper),
+        "by_type": _means((row.get("image_type", "") for row in rows), paper),
+        "by_style": _means((row.get("image_style", "") for row in rows), paper),
+        **judge.spent(),
+        "judge": judge.model,
+        "rubric": rubric.label,
+        "rubric_sha256": rubric.sha256,
+        "model": model,
+        "results": str(path),
+    }
+
+
+def _means(labels: Iterable[str], scores: Sequence[float | None]) -> dict[str, float | None]:
+    scores_by_label = defaultdict(list)
+    for label, score in zip(labels, scores, strict=True):
+        if label:
+            scores_by_label[label].append(score)
+    return {label: average_or_none(members) for label, members in scores_by_label.items()}
