@@ -7,7 +7,7 @@ import argparse
 import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
@@ -38,55 +38,80 @@ A¦B, ¦(C)¦Option ¦not A but ¦, B and C are wrong¦the second option¦the ra
 0¦1¦42¦1,234¦1,23,456¦1.234.¦1 234 ¦1e999999999¦5e-05¦10^9999¦x 10^{¦½¦²¦٣¦５¦1/¦[1] = ¦(1) ¦= 1 ¦x = 1, ¦± 1¦- 5\n¦A. x\n
 \boxed{¦\frac{1}{¦\frac{¦\text{¦\[¦\¦$¦[¦]¦(¦)¦{¦}¦**¦_¦`¦<¦>¦-¦–¦−¦+¦≈¦=¦~¦/¦:¦:\n¦;¦,¦.¦%¦^¦#¦&¦ ¦|¦| 1 |\n¦\n¦\n\n¦a:\n¦ \n
 🙂¦İ¦ß¦é̖¦0.6 - ¦7 out of 10 ¦up 0.7 down ¦Final prediction: ¦P(Yes) = ¦0/0¦the probability of ¦0.5 + ¦- 5¦1 2 ¦is 5 and ¦return 1\n"""  # noqa: E501, RUF001
-FRAGMENTS = [
-    word.replace(r"\n", "\n") for line in WORDS.split("\n") for word in line.split("¦") if word
-]
-FRAGMENTS += ["\u202f", "\u200b", "\x00", "\ud800", "\u0301\u0316", "\t", "\r\n"]
-SIZE, LIMIT = 64_000, 0.5
+SIGNS = ["\u202f", "\u200b", "\x00", "\ud800", "\u0301\u0316", "\t", "\r\n"]
+HEADS = ("", "Therefore, my answer is ", "Final answer: ", "So ")
+"""What stands before a fragment that is repeated."""
+SIZE = 64_000  # characters of a hostile text
+LIMIT = 0.5  # seconds to read it
+RANDOM_LIMIT = 60.0  # seconds to read a short random text
+
+
+def fragments() -> list[str]:
+    """Return the pieces of which texts are made."""
+    pieces = list(SIGNS)
+    for line in WORDS.split("\n"):
+        for word in filter(None, line.split("¦")):
+            pieces.append(word.replace(r"\n", "\n"))
+    return pieces
+
+
+FRAGMENTS = fragments()
 
 
 def random_text(source: random.Random) -> str:
-    parts = [source.choice(FRAGMENTS) for _ in range(source.randint(1, 14))]
-    parts.append("".join(chr(source.randrange(0x110000)) for _ in range(source.randint(0, 4))))
-    return source.choice(["", " "]).join(parts)
+    """Return a few fragments and a few characters of any script."""
+    n_fragments = source.randint(1, 14)
+    n_characters = source.randint(0, 4)
+    pieces = source.choices(FRAGMENTS, k=n_fragments)
+    pieces += [chr(source.randrange(0x110000)) for _ in range(n_characters)]
+    return source.choice(["", " "]).join(pieces)
+
+
+def hostile_texts(size: int) -> Iterator[str]:
+    """Yield each fragment, repeated up to a size, behind each head."""
+    for fragment in FRAGMENTS:
+        for head in HEADS:
+            yield head + fragment * (size // len(fragment)) + "x"
 
 
 def failures(*, count: int, seed: int, size: int = SIZE) -> list[str]:
     """Return a line for each exception, and for each text of `size` characters that takes too long."""
-    found = []
     source = random.Random(seed)  # noqa: S311  (reproducible, not secret)
-    texts = [(random_text(source), 60.0) for _ in range(count)]
-    heads = ("", "Therefore, my answer is ", "Final answer: ", "So ")
-    texts += [
-        (head + word * (size // len(word)) + "x", LIMIT) for word in FRAGMENTS for head in heads
-    ]
-    for text, limit in texts:
-        for name, read in READERS.items():
-            try:
-                started = time.process_time()
-                read(text)
-                spent = time.process_time() - started
-            except Exception as error:  # noqa: BLE001  (every exception is a finding here)
-                found.append(f"{name}: {error!r} on {text[:200]!r}")
-            else:
-                if spent > limit:
-                    found.append(f"{name}: {spent:.1f} s on {text[:60]!r}")
-    return found
+    problems = []
+    for _ in range(count):
+        problems += problems_with(random_text(source), RANDOM_LIMIT)
+    for text in hostile_texts(size):
+        problems += problems_with(text, LIMIT)
+    return problems
+
+
+def problems_with(text: str, limit: float) -> Iterator[str]:
+    """Have every reader read a text; yield a line for each that raises or takes more seconds than the limit."""
+    for name, read in READERS.items():
+        started = time.process_time()
+        try:
+            read(text)
+        except Exception as error:  # noqa: BLE001  (every exception is a finding here)
+            yield f"{name}: {error!r} on {text[:200]!r}"
+            continue
+        seconds = time.process_time() - started
+        if seconds > limit:
+            yield f"{name}: {seconds:.1f} s on {text[:60]!r}"
 
 
 def main() -> int:
+    """Print the failures; return 1 if there are any."""
     parser = argparse.ArgumentParser(
         description="Throw random and hostile strings at every reader of answers."
     )
     parser.add_argument("--count", type=int, default=100_000, help="random strings")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    found = failures(count=options.count, seed=options.seed)
-    print(
-        f"{options.count} random strings, {4 * len(FRAGMENTS)} hostile ones, {len(found)} failures"
-    )
-    print("\n".join(found[:40]))
-    return 1 if found else 0
+    problems = failures(count=options.count, seed=options.seed)
+    n_hostile = len(HEADS) * len(FRAGMENTS)
+    print(f"{options.count} random strings, {n_hostile} hostile ones, {len(problems)} failures")
+    print("\n".join(problems[:40]))
+    return int(bool(problems))
 
 
 if __name__ == "__main__":

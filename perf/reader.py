@@ -38,8 +38,8 @@ def read(row: dict[str, Any]) -> Extraction[Any]:
     if row["task"] == "bool":
         return read_verdict(row["response"])
     if row["task"] == "mcq":
-        choices = row["choice"].split("\n") if row.get("choice") else ()
-        return read_choice(row["response"], choices)
+        choices = row.get("choice") or ""
+        return read_choice(row["response"], choices.splitlines())
     return read_quantity(row["response"])
 
 
@@ -53,11 +53,10 @@ def is_right(answer: object, row: dict[str, Any]) -> bool:
 
 def outcome_of(answer: object, row: dict[str, Any]) -> str:
     """Name the outcome of a reading; an answer where people found none is wrong."""
+    has_label = row["label"] is not None
     if answer is None:
-        return "rightly silent" if row["label"] is None else "missed"
-    if row["label"] is None:
-        return "wrong"
-    return "right" if is_right(answer, row) else "wrong"
+        return "missed" if has_label else "rightly silent"
+    return "right" if has_label and is_right(answer, row) else "wrong"
 
 
 def measure(rows: Iterable[dict[str, Any]]) -> list[Result]:
@@ -85,19 +84,32 @@ def print_table(results: list[Result], key: str) -> None:
     """Print a line for each task or manner."""
     for name in sorted({result.row[key] for result in results}):
         group = [result for result in results if result.row[key] == name]
-        print(f"{name:<28}{summary(group)[2]}")
+        _, _, counts = summary(group)
+        print(f"{name:<28}{counts}")
 
 
 def print_details(results: list[Result], outcome: str) -> None:
     """Print the rows with an outcome, with the rule that read them and the end of the response."""
     for result in results:
-        if result.outcome == outcome:
-            row, extraction = result.row, result.extraction
-            answer = getattr(extraction.answer, "readings", extraction.answer)
-            because = extraction.rule or extraction.reason
-            print(f"\n{outcome}: {row['id']} {row['task']} {row['manner']}")
-            print(f"  label {row['label']}, read {answer} ({because})")
-            print(f"  ...{row['response'][-300:]!r}")
+        if result.outcome != outcome:
+            continue
+        row = result.row
+        answer = result.extraction.answer
+        if isinstance(answer, Number):
+            answer = answer.readings
+        rule = result.extraction.rule or result.extraction.reason
+        print(f"\n{outcome}: {row['id']} {row['task']} {row['manner']}")
+        print(f"  label {row['label']}, read {answer} ({rule})")
+        print(f"  ...{row['response'][-300:]!r}")
+
+
+def read_rows(files: Iterable[Path]) -> list[dict[str, Any]]:
+    """Return the rows of all files."""
+    rows = []
+    for file in files:
+        for line in file.read_text(encoding="utf-8").splitlines():
+            rows.append(json.loads(line))
+    return rows
 
 
 def main() -> int:
@@ -106,9 +118,9 @@ def main() -> int:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--show", action="append", choices=OUTCOMES, default=[])
     args = parser.parse_args()
-    rows = [json.loads(line) for file in args.files for line in file.open(encoding="utf-8")]
-    results = measure(rows)
-    print(f"{'':<28}{''.join(f'{outcome:>16}' for outcome in OUTCOMES)}   precision  coverage")
+    results = measure(read_rows(args.files))
+    columns = "".join(f"{outcome:>16}" for outcome in OUTCOMES)
+    print(f"{'':<28}{columns}   precision  coverage")
     print_table(results, "task")
     print_table(results, "manner")
     precision, coverage, line = summary(results)

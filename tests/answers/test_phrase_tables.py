@@ -6,11 +6,7 @@ from typing import Any
 import pytest
 from case_files import rows
 
-from fin_tasks.answers.phrases.announced import ANNOUNCEMENTS
-from fin_tasks.answers.phrases.choices import FRAMES as CHOICE_FRAMES
-from fin_tasks.answers.phrases.quantities import OTHER_VERBS, RESULT_VERBS
-from fin_tasks.answers.phrases.verdicts import FRAMES as VERDICT_FRAMES
-from fin_tasks.answers.phrases.verdicts import IDIOMS, SHORT_FORMS
+from fin_tasks.answers.phrases import read_yaml
 from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
 from fin_tasks.answers.translate import languages
 from fin_tasks.answers.types import Extraction
@@ -29,28 +25,23 @@ def rules() -> list[str]:
     return [extraction_of(case).rule for case in rows("reader")]
 
 
-def verb_rules(verbs: Mapping[str, Any]) -> list[str]:
-    return [f"number behind {name!r}" for name in verbs]
+def wordings() -> Iterator[str]:
+    yield from read_yaml("choices")["frames"]
+    for table in ("frames", "idioms", "short_forms"):
+        yield from read_yaml("verdicts")[table]
+    for table in ("result_verbs", "other_verbs"):
+        for verb in read_yaml("quantities")[table]:
+            yield f"number behind {verb!r}"
 
 
-@pytest.mark.parametrize(
-    "wording",
-    [
-        *CHOICE_FRAMES,
-        *VERDICT_FRAMES,
-        *IDIOMS,
-        *SHORT_FORMS,
-        *verb_rules(RESULT_VERBS),
-        *verb_rules(OTHER_VERBS),
-    ],
-)
+@pytest.mark.parametrize("wording", [*wordings()])
 def test_a_case_is_read_by_the_wording(wording: str, rules: list[str]) -> None:
     assert [rule for rule in rules if rule.endswith(f": {wording}")] != []
 
 
 def announcements() -> Iterator[str]:
-    for table in ANNOUNCEMENTS.values():
-        yield from table
+    for table in ("label", "prose"):
+        yield from read_yaml("announced")[table]
 
 
 @pytest.mark.parametrize("place", [*announcements(), "box", "table row", "first line", "last line"])

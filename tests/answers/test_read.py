@@ -28,8 +28,11 @@ WORDS = {"true": 1, "false": 0, "correct": 1, "incorrect": 0, "right": 1, "wrong
 
 @given(asked=ASKED, frame=FRAMES, word=st.sampled_from(sorted(WORDS)), turned=st.booleans())
 def test_verdicts(asked: str, frame: str, word: str, turned: bool) -> None:
-    said = frame.format(f"not quite {word}" if turned else word)
-    assert read_verdict(asked + said).answer == WORDS[word] ^ turned
+    verdict = WORDS[word]
+    if turned:
+        word = f"not quite {word}"
+        verdict = 1 - verdict
+    assert read_verdict(asked + frame.format(word)).answer == verdict
 
 
 @given(
@@ -39,9 +42,10 @@ def test_verdicts(asked: str, frame: str, word: str, turned: bool) -> None:
     form=st.sampled_from(["{0}", "({0})", "Option {0}", "{1}"]),
 )
 def test_choices(asked: str, frame: str, index: int, form: str) -> None:
-    letter, text = "ABC"[index], choice_texts(CHOICES)[index]
-    response = asked + frame.format(form.format(letter, text))
-    assert read_choice(response, CHOICES).answer == letter
+    letter = "ABC"[index]
+    text = choice_texts(CHOICES)[index]
+    answer = frame.format(form.format(letter, text))
+    assert read_choice(asked + answer, CHOICES).answer == letter
 
 
 @given(
@@ -51,25 +55,29 @@ def test_choices(asked: str, frame: str, index: int, form: str) -> None:
     form=st.sampled_from(["{:.2f}", "${:,.2f} USD"]),
 )
 def test_quantities(asked: str, frame: str, cents: int, form: str) -> None:
-    number = read_quantity(asked + frame.format(form.format(cents / 100))).answer
+    amount = cents / 100
+    answer = frame.format(form.format(amount))
+    number = read_quantity(asked + answer).answer
     assert number is not None
-    assert number.value == cents / 100
+    assert number.value == amount
 
 
 @given(cents=st.integers(1, 10**14))
 def test_every_grouping_comes_back(cents: int) -> None:
-    english = f"{cents / 100:,.2f}"
-    swapped = english.replace(",", "_").replace(".", ",").replace("_", ".")
-    for text in (english, english.replace(",", "\u202f"), english.replace(",", "{,}"), swapped):
-        assert [found.number.value for found in find_numbers(plain(text))] == [
-            float(f"{cents / 100:.2f}")
-        ]
+    amount = float(f"{cents / 100:.2f}")
+    english = f"{amount:,.2f}"
+    german = english.replace(",", "_").replace(".", ",").replace("_", ".")
+    spaced = english.replace(",", "\u202f")
+    latex = english.replace(",", "{,}")
+    for text in (english, german, spaced, latex):
+        values = [mention.number.value for mention in find_numbers(plain(text))]
+        assert values == [amount]
 
 
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
-    for found in find_numbers(plain(text)):
-        assert all(math.isfinite(reading) for reading in found.number.readings)
+    for mention in find_numbers(plain(text)):
+        assert all(map(math.isfinite, mention.number.readings))
 
 
 def test_hostile_texts_end_soon_and_raise_nothing() -> None:

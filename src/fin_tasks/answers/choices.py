@@ -5,28 +5,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fin_tasks.answers.notation import plain
-from fin_tasks.answers.phrases.announced import Style
-from fin_tasks.answers.phrases.choices import (
-    ALTERNATIVES,
-    CHECKED,
-    CLAUSE_END,
-    CROSSED,
-    DENIAL,
-    FIRST_LETTER,
-    FRAMES,
-    HYPOTHETICAL,
-    JOINED,
-    LISTED,
-    ONLY_LETTER,
-    OPTION,
-    PLACE,
-    PLACES,
-    REJECTED,
-)
+from fin_tasks.answers.phrases import Phrases
 from fin_tasks.answers.sentences import split_sentences
-from fin_tasks.answers.types import Candidate
+from fin_tasks.answers.types import Candidate, Style
+
+_CHOICES = Phrases("choices")
+_FRAMES = _CHOICES.table("frames")
+
+Choice = Candidate[str] | None
 
 _LETTERS = "ABCDEFGH"
+_PLACES = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"]
 _LABEL = re.compile(r"\s{0,9}\(?([A-Ha-h])\s?[.):]\s{1,9}")
 _CAPITAL = re.compile(r"\b[A-H]\b")
 _ARTICLE = re.compile(r"\AA\s+|\b(?:[Tt]he|[Aa]n|a)\s+")
@@ -45,43 +34,54 @@ def choice_texts(choices: Sequence[str]) -> tuple[str, ...]:
     return tuple(_LABEL.sub("", choice, count=1) for choice in choices)
 
 
-def announced_choice(text: str, style: Style, choices: Sequence[str] = ()) -> Candidate[str] | None:
+def announced_choice(
+    text: str,
+    style: Style,
+    choices: Sequence[str] = (),
+) -> Choice:
     """Read the letter at the start, else a letter in a choosing sentence, else the choice quoted."""
     text = _readable(text, choices)
     letters = _letters_of(choices)
     lone = _lone_letter(text, letters)
     if lone:
         return lone
-    first = FIRST_LETTER.match(text)
+    first = _CHOICES.first_letter.match(text)
     if first and first["letter"] in letters:
-        is_joined = JOINED.match(text, first.end())
+        is_joined = _CHOICES.joined.match(text, first.end())
         return None if is_joined else Candidate(first["letter"], "leading letter")
     sentences = split_sentences(text)
     if not sentences:
         return None
     sentence = sentences[0].text
     candidate = _framed(sentence, letters) or _option(sentence, letters)
-    if candidate or (style == "conclusion" and DENIAL.search(sentence)):
+    if candidate or (style == "conclusion" and _CHOICES.denial.search(sentence)):
         return candidate
     return _quoted_choice(sentence, choices)
 
 
-def line_choice(text: str, is_last: bool, choices: Sequence[str] = ()) -> Candidate[str] | None:
+def line_choice(
+    text: str,
+    is_last: bool,
+    choices: Sequence[str] = (),
+) -> Choice:
     """Read a line that is a letter, begins with one like an item of a list, or is a choice's text."""
-    if CROSSED.match(text):
+    if _CHOICES.crossed.match(text):
         return None
     text = _readable(text, choices)
     letters = _letters_of(choices)
     lone = _lone_letter(text, letters)
     if lone:
         return lone
-    if LISTED.match(text):
+    if _CHOICES.listed.match(text):
         return _listed_choice(text, is_last, choices)
     sentences = split_sentences(text)
     return _whole_choice(sentences[0].text, choices) if sentences else None
 
 
-def sentence_choices(text: str, choices: Sequence[str] = ()) -> list[Candidate[str]]:
+def sentence_choices(
+    text: str,
+    choices: Sequence[str] = (),
+) -> list[Candidate[str]]:
     """Read each sentence that chooses."""
     letters = _letters_of(choices)
     candidates = []
@@ -90,10 +90,11 @@ def sentence_choices(text: str, choices: Sequence[str] = ()) -> list[Candidate[s
         candidate = _framed(words, letters) or _left_over(sentence.text, choices)
         if candidate is not None:
             candidates.append(replace(candidate, start=sentence.start))
-    checked = list(CHECKED.finditer(text))
+    checked = list(_CHOICES.checked.finditer(text))
     if len(checked) == 1:
         match = checked[0]
-        candidates.append(Candidate(match[1] or match[2], "check mark", match.start()))
+        letter = match[1] or match[2]
+        candidates.append(Candidate(letter, "check mark", match.start()))
     return candidates
 
 
@@ -104,30 +105,37 @@ def _letters_of(choices: Sequence[str]) -> str:
 def _readable(text: str, choices: Sequence[str]) -> str:
     # Plain text, without rejected letters, in which `the second option` is `option B`.
     text = plain(text[:_TEXT_LENGTH]).strip()
-    text = REJECTED.sub(" ", text)
+    text = _CHOICES.rejected.sub(" ", text)
     n_choices = len(_letters_of(choices))
     outer_places = {"middle": n_choices // 2, "last": n_choices - 1}
 
     def option_at_place(match: re.Match[str]) -> str:
         place = match["place"].lower()
-        index = PLACES.index(place) if place in PLACES else outer_places[place]
+        index = _PLACES.index(place) if place in _PLACES else outer_places[place]
         space = " " if match[0].endswith(" ") else ""
         return f"option {_LETTERS[index]}{space}"
 
-    return PLACE.sub(option_at_place, text)
+    return _CHOICES.place.sub(option_at_place, text)
 
 
-def _lone_letter(text: str, letters: str) -> Candidate[str] | None:
-    match = ONLY_LETTER.match(text)
+def _lone_letter(
+    text: str,
+    letters: str,
+) -> Choice:
+    match = _CHOICES.only_letter.match(text)
     if match and match["letter"].upper() in letters:
         return Candidate(match["letter"].upper(), "letter")
     return None
 
 
-def _listed_choice(text: str, is_last: bool, choices: Sequence[str]) -> Candidate[str] | None:
+def _listed_choice(text: str, is_last: bool, choices: Sequence[str]) -> Choice:
     # The last line may be the last item of a list of choices. It then has a long text.
-    first = FIRST_LETTER.match(text)
-    if not first or first["letter"] not in _letters_of(choices) or JOINED.match(text, first.end()):
+    first = _CHOICES.first_letter.match(text)
+    if (
+        not first
+        or first["letter"] not in _letters_of(choices)
+        or _CHOICES.joined.match(text, first.end())
+    ):
         return None
     rest = text[first.end() :]
     may_be_item = is_last and len(rest) > _SHORT_REST
@@ -136,39 +144,46 @@ def _listed_choice(text: str, is_last: bool, choices: Sequence[str]) -> Candidat
     return Candidate(first["letter"], "leading letter")
 
 
-def _framed(sentence: str, letters: str) -> Candidate[str] | None:
+def _framed(sentence: str, letters: str) -> Choice:
     # The letter on which all frames in the sentence agree.
-    if ALTERNATIVES.search(sentence):
+    if _CHOICES.alternatives.search(sentence):
         return None
     rules: dict[str, str] = {}
-    for name, frame in FRAMES.items():
+    for name, frame in _FRAMES.items():
         for match in frame.finditer(sentence):
-            clause = CLAUSE_END.split(sentence[: match.start()])[-1]
-            if match["letter"] in letters and not HYPOTHETICAL.search(clause):
+            before = sentence[: match.start()]
+            clause = _CHOICES.clause_end.split(before)[-1]
+            is_meant = not _CHOICES.hypothetical.search(clause)
+            if is_meant and match["letter"] in letters:
                 rules.setdefault(match["letter"], name)
     return _only_candidate(rules)
 
 
-def _option(sentence: str, letters: str) -> Candidate[str] | None:
+def _option(sentence: str, letters: str) -> Choice:
     # The only letter that the sentence calls an option.
-    options = {match["letter"] for match in OPTION.finditer(sentence)}
-    return _only_candidate(dict.fromkeys(options.intersection(letters), "option"))
+    rules = {}
+    for match in _CHOICES.option.finditer(sentence):
+        if match["letter"] in letters:
+            rules[match["letter"]] = "option"
+    return _only_candidate(rules)
 
 
-def _left_over(sentence: str, choices: Sequence[str]) -> Candidate[str] | None:
+def _left_over(sentence: str, choices: Sequence[str]) -> Choice:
     # `It is neither A nor B` leaves C.
     rejected: set[str] = set()
-    for match in REJECTED.finditer(plain(sentence[:_TEXT_LENGTH])):
+    text = plain(sentence[:_TEXT_LENGTH])
+    for match in _CHOICES.rejected.finditer(text):
         rejected.update(_CAPITAL.findall(match[0]))
     rest = set(_letters_of(choices)) - rejected
     is_enough = len(choices) > 2
     return _only_candidate(dict.fromkeys(rest, "only choice left")) if is_enough else None
 
 
-def _quoted_choice(sentence: str, choices: Sequence[str]) -> Candidate[str] | None:
+def _quoted_choice(sentence: str, choices: Sequence[str]) -> Choice:
     # The only choice whose text stands in the sentence, and in no longer choice that does.
     words = _normal(sentence)
-    texts = [_normal(choice) for choice in choice_texts(choices)[: len(_LETTERS)]]
+    shown = choice_texts(choices)[: len(_LETTERS)]
+    texts = list(map(_normal, shown))
     quoted = [text for text in texts if text.strip() and text in words]
     rules = {}
     for text in quoted:
@@ -178,7 +193,10 @@ def _quoted_choice(sentence: str, choices: Sequence[str]) -> Candidate[str] | No
     return _only_candidate(rules)
 
 
-def _whole_choice(sentence: str, choices: Sequence[str]) -> Candidate[str] | None:
+def _whole_choice(
+    sentence: str,
+    choices: Sequence[str],
+) -> Choice:
     if sentence.endswith("?"):
         return None
     words = _normal(sentence)
@@ -188,13 +206,16 @@ def _whole_choice(sentence: str, choices: Sequence[str]) -> Candidate[str] | Non
     return None
 
 
-def _only_candidate(rules: dict[str, str]) -> Candidate[str] | None:
+def _only_candidate(rules: dict[str, str]) -> Choice:
     # The letter, if it is the only one; `rules` gives the rule of each letter.
-    candidates = [Candidate(letter, rule) for letter, rule in rules.items()]
-    return candidates[0] if len(candidates) == 1 else None
+    if len(rules) != 1:
+        return None
+    ((letter, rule),) = rules.items()
+    return Candidate(letter, rule)
 
 
 def _normal(text: str) -> str:
     # Lower case, no articles, and one space around each word, so that only whole words match.
-    words = _ARTICLE.sub("", plain(text).strip()).casefold()
-    return f" {' '.join(_WORD.findall(words))} "
+    text = plain(text).strip()
+    text = _ARTICLE.sub("", text).casefold()
+    return f" {' '.join(_WORD.findall(text))} "

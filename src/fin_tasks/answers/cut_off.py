@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 from fin_tasks.answers.reasoning import is_reasoning_open
@@ -23,7 +22,10 @@ class CutOffResponse(str):
     __slots__ = ()
 
 
-def mark_response(response: str, finish_reason: object) -> str:
+def mark_response(
+    response: str,
+    finish_reason: object,
+) -> str:
     """Return the response, marked if its finish reason names the limit of tokens."""
     if str(finish_reason).lower() in _LIMIT_REASONS:
         return CutOffResponse(response)
@@ -35,7 +37,10 @@ def is_cut_off(response: str) -> bool:
     return isinstance(response, CutOffResponse) or is_reasoning_open(response)
 
 
-def mark_reading(reading: AnyReading, response: str) -> AnyReading:
+def mark_reading(
+    reading: AnyReading,
+    response: str,
+) -> AnyReading:
     """Return the reading with `cut_off` as the response has it."""
     return replace(reading, cut_off=is_cut_off(response))
 
@@ -57,15 +62,20 @@ def responses_of_sample(sample: Mapping[str, Any]) -> Any:
     marked = []
     for text, reading in zip(texts, readings, strict=True):
         is_marked = share == 1 or _says_cut_off(reading)
-        marked.append(CutOffResponse(text) if is_marked and isinstance(text, str) else text)
+        if is_marked and isinstance(text, str):
+            text = CutOffResponse(text)
+        marked.append(text)
     return [marked]
 
 
 def _flat(lists: Any) -> list[Any]:
     """Return the values in a list of lists; empty if it is something else."""
-    if not isinstance(lists, list) or not all(isinstance(inner, list) for inner in lists):
-        return []
-    return list(chain.from_iterable(lists))
+    values: list[Any] = []
+    for inner in lists if isinstance(lists, list) else [None]:
+        if not isinstance(inner, list):
+            return []
+        values += inner
+    return values
 
 
 def _says_cut_off(reading: Any) -> bool:

@@ -1,13 +1,19 @@
 """Find the passages of a reply that may hold the answer."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from fin_tasks.answers.notation import last_box
-from fin_tasks.answers.phrases.announced import ANNOUNCEMENTS, CONCLUSION, MARKER, Style
-from fin_tasks.answers.phrases.signs import CLOSER, NEW_TURN, PLACEHOLDER
-from fin_tasks.answers.types import Answer, Candidate
+from fin_tasks.answers.phrases import Phrases, Table
+from fin_tasks.answers.types import Answer, Candidate, Style
+
+_ANNOUNCED = Phrases("announced")
+_SIGNS = Phrases("signs")
+_TABLES: Mapping[Style, Table] = {
+    "label": _ANNOUNCED.table("label"),
+    "prose": _ANNOUNCED.table("prose"),
+}
 
 _PASSAGE_LENGTH = 1_000
 _MOST_PASSAGES = 20
@@ -54,7 +60,10 @@ class Line:
     """The line beside it. If that is an answer too, both are items of a list."""
 
 
-def placed(candidate: Candidate[Answer], place: Passage | Line) -> Candidate[Answer]:
+def placed(
+    candidate: Candidate[Answer],
+    place: Passage | Line,
+) -> Candidate[Answer]:
     """Return a candidate whose rule names the place and the wording: `answer label: letter`."""
     return replace(candidate, rule=f"{place.rule}: {candidate.rule}", start=place.start)
 
@@ -69,9 +78,9 @@ def shortened(reply: str) -> str:
 def marked_passages(reply: str) -> list[Passage]:
     """Return the passages behind the sentence that our prompts ask for, in their order."""
     passages = []
-    for match in MARKER.finditer(reply):
+    for match in _ANNOUNCED.marker.finditer(reply):
         passage = _passage_behind(match, "marker", "marker")
-        if not (_has_words(passage.text) and PLACEHOLDER.match(reply, passage.start)):
+        if not (_has_words(passage.text) and _SIGNS.placeholder.match(reply, passage.start)):
             passages.append(passage)
     return _before_new_turn(reply, passages)
 
@@ -79,7 +88,7 @@ def marked_passages(reply: str) -> list[Passage]:
 def announced_passages(reply: str) -> list[Passage]:
     """Return the passages that a label, key, tag, box or table row announces, in their order."""
     passages = []
-    for style, announcements in ANNOUNCEMENTS.items():
+    for style, announcements in _TABLES.items():
         for name, pattern in announcements.items():
             for match in pattern.finditer(reply):
                 passage = _passage_behind(match, name, style)
@@ -99,7 +108,7 @@ def concluding_passages(reply: str) -> list[Passage]:
     text = reply.rstrip()
     breaks = list(_PARAGRAPH_BREAK.finditer(text))
     begin = breaks[-2].end() if len(breaks) > 1 else 0
-    matches = list(CONCLUSION.finditer(text, begin))
+    matches = list(_ANNOUNCED.conclusion.finditer(text, begin))
     passages = []
     for match in matches[-_MOST_CONCLUSIONS:]:
         passage = _passage_behind(match, "concluding sentence", "conclusion")
@@ -110,8 +119,11 @@ def concluding_passages(reply: str) -> list[Passage]:
 def outer_lines(text: str) -> list[Line]:
     """Return the last and the first line that hold letters or digits."""
     lines = ["", *text.split("\n"), ""]
-    filled = [index for index, line in enumerate(lines) if any(map(str.isalnum, line))]
-    while len(filled) > 1 and CLOSER.match(lines[filled[-1]]):
+    filled = []
+    for index, line in enumerate(lines):
+        if any(map(str.isalnum, line)):
+            filled.append(index)
+    while len(filled) > 1 and _SIGNS.closer.match(lines[filled[-1]]):
         filled.pop()
     if not filled:
         return []
@@ -172,8 +184,9 @@ def _table_passages(reply: str) -> Iterator[Passage]:
 
 def _answer_in_row(cells: str) -> str | None:
     # The only value, or the only bold one, if the first cell is bold or names an answer.
-    label, *values = [cell.strip() for cell in cells.split("|")]
-    if not (label.startswith("**") or _TABLE_LABEL.search(label)):
+    label, *values = map(str.strip, cells.split("|"))
+    is_label = label.startswith("**") or _TABLE_LABEL.search(label)
+    if not is_label:
         return None
     answers = [value for value in values if value]
     if len(answers) > 1:
@@ -190,7 +203,7 @@ def _before_new_turn(reply: str, passages: list[Passage]) -> list[Passage]:
     # Base models make up the next exercise. It cannot begin before the first answer.
     if not passages:
         return []
-    turn = NEW_TURN.search(reply, passages[0].start)
+    turn = _SIGNS.new_turn.search(reply, passages[0].start)
     if turn is None:
         return passages[-_MOST_PASSAGES:]
     own_passages = []

@@ -10,8 +10,21 @@ _UNIT_WORDS = (
 _TEN_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _UNITS = _UNIT_WORDS.split()
 _TENS = _TEN_WORDS.split()
-_MULTIPLIERS = {"hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9}
-_PARTS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "eighth": 8, "tenth": 10}
+_MULTIPLIERS = {
+    "hundred": 100,
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+}
+_PARTS = {
+    "half": 2,
+    "third": 3,
+    "quarter": 4,
+    "fourth": 4,
+    "fifth": 5,
+    "eighth": 8,
+    "tenth": 10,
+}
 
 _SMALL = "|".join(_UNITS + _TENS)
 _LARGE = "|".join(_MULTIPLIERS)
@@ -36,7 +49,11 @@ _FRACTION = re.compile(
 )
 
 
-def words_as_digits(text: str, *, single: bool = True) -> str:
+def words_as_digits(
+    text: str,
+    *,
+    single: bool = True,
+) -> str:
     """Return text with number words in digits: `three hundred and seventy` is 370.
 
     Without `single`, a word alone, such as `four`, stays a word.

@@ -11,6 +11,7 @@ from fin_tasks.answers.notation import CURRENCY, keys_by_word
 
 TOLERANCE = 0.005  # a number is near the truth within this relative distance
 _FLOAT_NOISE = 1e-9
+Match = re.Match[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +128,11 @@ _UNIT = re.compile(
     """,
     re.VERBOSE,
 )
-_POWERS_BY_UNIT = {"percent": (-2, 0), "bps": (-4, -2, 0), "cents": (-2, 0)}
+_POWERS_BY_UNIT = {
+    "percent": (-2, 0),
+    "bps": (-4, -2, 0),
+    "cents": (-2, 0),
+}
 
 
 def find_numbers(text: str) -> list[Mention]:
@@ -154,7 +159,11 @@ def as_written(number: Number) -> float:
     return number.readings[-1]
 
 
-def equal_reading(number: Number, truth: float, truth_step: float) -> float | None:
+def equal_reading(
+    number: Number,
+    truth: float,
+    truth_step: float,
+) -> float | None:
     """Return the reading that equals the truth up to the rounding shown, or None.
 
     Args:
@@ -168,7 +177,10 @@ def equal_reading(number: Number, truth: float, truth_step: float) -> float | No
     return None
 
 
-def near_reading(number: Number, truth: float) -> float | None:
+def near_reading(
+    number: Number,
+    truth: float,
+) -> float | None:
     """Return the reading within 0.5 % of the truth, or None."""
     for reading in number.readings:
         if _is_near(reading, truth):
@@ -176,7 +188,10 @@ def near_reading(number: Number, truth: float) -> float | None:
     return None
 
 
-def same_number(first: Number, second: Number) -> bool:
+def same_number(
+    first: Number,
+    second: Number,
+) -> bool:
     """Return whether two numbers are the same value, one perhaps rounded or in another unit."""
     equal = [equal_reading(first, *reading) for reading in second.readings_with_steps()]
     return any(reading is not None for reading in equal)
@@ -195,7 +210,10 @@ def merged(mentions: Sequence[Mention]) -> Mention | None:
     return first._replace(number=replace(first.number, readings=tuple(readings)))
 
 
-def _mention(text: str, match: re.Match[str]) -> Mention | None:
+def _mention(
+    text: str,
+    match: Match,
+) -> Mention | None:
     end = match.end()
     powers: tuple[int, ...] = (0,)
     unit = _UNIT.match(text, end)
@@ -212,7 +230,11 @@ def _mention(text: str, match: re.Match[str]) -> Mention | None:
     if not all(map(math.isfinite, readings)):
         return None
     distinct = tuple(dict.fromkeys(readings))
-    number = Number(value=readings[0], readings=distinct, step=_scaled(step, powers[0]))
+    number = Number(
+        value=readings[0],
+        readings=distinct,
+        step=_scaled(step, powers[0]),
+    )
     return Mention(match.start(), end, number)
 
 
@@ -221,7 +243,7 @@ def _scaled(value: float, power: int) -> float:
     return float(Decimal(repr(value)).scaleb(power))
 
 
-def _powers_of_unit(unit: re.Match[str]) -> tuple[int, ...]:
+def _powers_of_unit(unit: Match) -> tuple[int, ...]:
     # The powers of ten of all readings. A truth may be stated in millions, so both are readings.
     scale = unit["word"] or unit["cjk"] or unit["letter"]
     if scale:
@@ -229,13 +251,14 @@ def _powers_of_unit(unit: re.Match[str]) -> tuple[int, ...]:
     return _POWERS_BY_UNIT[unit.lastgroup or ""]
 
 
-def _size_and_step(match: re.Match[str]) -> tuple[float, float]:
+def _size_and_step(match: Match) -> tuple[float, float]:
     # The absolute value and the last written place, both before the unit.
     if match["over"]:
         under = float(match["under"])
         if under == 0:
             return math.nan, 0.0
-        return float(match["whole"] or 0) + float(match["over"]) / under, 0.0
+        fraction = float(match["over"]) / under
+        return float(match["whole"] or 0) + fraction, 0.0
     if match["power"]:
         return float(f"1e{match['power']}"), 0.0
     digits = _plain_digits(match)
@@ -244,7 +267,7 @@ def _size_and_step(match: re.Match[str]) -> tuple[float, float]:
     return float(f"{digits}e{exponent}"), float(f"1e{exponent - decimals}")
 
 
-def _plain_digits(match: re.Match[str]) -> str:
+def _plain_digits(match: Match) -> str:
     if match["european"]:
         return match["european"].replace(".", "").replace(",", ".")
     if match["spaced"]:
@@ -263,5 +286,8 @@ def _is_equal(reading: float, step: float, truth: float, truth_step: float) -> b
     return has_three_digits or _is_near(reading, truth)
 
 
-def _is_near(reading: float, truth: float) -> bool:
+def _is_near(
+    reading: float,
+    truth: float,
+) -> bool:
     return abs(reading - truth) <= TOLERANCE * abs(truth) * (1 + _FLOAT_NOISE)

@@ -33,7 +33,12 @@ def extract_program(response: str) -> str | None:
     return extract_function(response, name="solution", head="def solution():")
 
 
-def extract_function(response: str, *, name: str, head: str) -> str | None:
+def extract_function(
+    response: str,
+    *,
+    name: str,
+    head: str,
+) -> str | None:
     """Return the source of a function, or None.
 
     Args:
@@ -51,7 +56,8 @@ def extract_function(response: str, *, name: str, head: str) -> str | None:
     if unfenced:
         code = text[unfenced.start() :].partition("\n```")[0]
         return _before_prose(code).rstrip()
-    for body in [_before_prose(text.partition("```")[0]), *blocks]:
+    beginning = text.partition("```")[0]
+    for body in [_before_prose(beginning), *blocks]:
         # The body must return something itself; functions that it defines do not count.
         if _RETURN.search(_NESTED.sub("", body)):
             return f"{head}\n{_indented(body)}"
@@ -74,8 +80,11 @@ def _indented(body: str) -> str:
 
 def _continues_prompt(first: str, rest: str) -> bool:
     # If only the first line lacks its indentation, the prompt had already indented it.
-    lines = [line.expandtabs() for line in rest.split("\n") if line.strip()]
-    widths = [len(line) - len(line.lstrip()) for line in lines]
+    widths = []
+    for line in rest.expandtabs().split("\n"):
+        text = line.lstrip()
+        if text:
+            widths.append(len(line) - len(text))
     if not widths or min(widths) == 0:
         return False
     opens_block = first.rstrip().endswith(":")

@@ -3,49 +3,40 @@
 from fin_tasks.answers.locate import Line, concluding_passages, outer_lines, placed
 from fin_tasks.answers.notation import last_box, plain
 from fin_tasks.answers.numbers import Number, find_numbers, same_number
-from fin_tasks.answers.phrases.announced import Style
-from fin_tasks.answers.phrases.quantities import (
-    BRACKETS,
-    CONCLUDES,
-    CUT_OFF,
-    DATE,
-    IS,
-    ITEM,
-    LABEL_LINES,
-    MARKUP,
-    MORE_BRACKETS,
-    NAME,
-    UNIT_BEHIND_BRACKETS,
-    UNITS,
-    VERB,
-)
-from fin_tasks.answers.phrases.signs import REFUSAL
+from fin_tasks.answers.phrases import Phrases
 from fin_tasks.answers.sentence_numbers import (
     EQUALS,
+    Quantity,
     has_numbers,
     leading_number,
     read_number,
     sentence_number,
 )
 from fin_tasks.answers.sentences import split_sentences
-from fin_tasks.answers.types import Candidate
+from fin_tasks.answers.types import Candidate, Style
+
+_QUANTITIES = Phrases("quantities")
+_SIGNS = Phrases("signs")
 
 _PASSAGE_LENGTH = 1_000
 
 
-def announced_quantity(text: str, style: Style) -> Candidate[Number] | None:
+def announced_quantity(
+    text: str,
+    style: Style,
+) -> Quantity:
     """Read the number that a text gives as its answer; None for several numbers, dates and ranges."""
-    text = MARKUP.sub(" ", text[:_PASSAGE_LENGTH])
-    label = LABEL_LINES.match(text)
+    text = _QUANTITIES.markup.sub(" ", text[:_PASSAGE_LENGTH])
+    label = _QUANTITIES.label_lines.match(text)
     if label:
         text = text[label.end() :]
-        if ITEM.match(text):
+        if _QUANTITIES.item.match(text):
             return None
     box = last_box(text)
     text = _clean(text)
-    brackets = BRACKETS.search(text)
+    brackets = _QUANTITIES.brackets.search(text)
     if brackets and not leading_number(text[: brackets.start()]):
-        if MORE_BRACKETS.match(text, brackets.end()):
+        if _QUANTITIES.more_brackets.match(text, brackets.end()):
             return None
         return read_number(brackets["content"], rule="brackets", framed=True)
     if box is not None:
@@ -74,8 +65,8 @@ def unannounced_quantity(reply: str) -> list[Candidate[Number]]:
 
 
 def _clean(text: str) -> str:
-    text = DATE.sub(" ", plain(text))
-    return UNIT_BEHIND_BRACKETS.sub(r" \1]", text).strip()
+    text = _QUANTITIES.date.sub(" ", plain(text))
+    return _QUANTITIES.unit_behind_brackets.sub(r" \1]", text).strip()
 
 
 def _is_stated_twice(passage: str, number: Number) -> bool:
@@ -92,19 +83,24 @@ def _is_stated_twice(passage: str, number: Number) -> bool:
 
 
 def _subject(sentence: str) -> str:
-    verb = IS.search(sentence)
-    return sentence[: verb.start()].strip(" ,").casefold() if verb else ""
+    verb = _QUANTITIES.is_verb.search(sentence)
+    if verb is None:
+        return ""
+    subject = sentence[: verb.start()]
+    return subject.strip(" ,").casefold()
 
 
 def _hides_result(conclusion: str) -> bool:
     # A concluding sentence that refuses, or with numbers that could not be read, settles the matter.
     sentences = split_sentences(_clean(conclusion))
-    return bool(REFUSAL.search(conclusion)) or (bool(sentences) and has_numbers(sentences[0].text))
+    return bool(_SIGNS.refusal.search(conclusion)) or (
+        bool(sentences) and has_numbers(sentences[0].text)
+    )
 
 
-def _line_quantity(line: Line) -> Candidate[Number] | None:
+def _line_quantity(line: Line) -> Quantity:
     # A line that is a number or, if it is the last one, ends with a sentence that states one.
-    text = _clean(MARKUP.sub(" ", line.text))
+    text = _clean(_QUANTITIES.markup.sub(" ", line.text))
     candidate = _whole_line(text, line.is_last)
     if candidate is None and line.is_last and text.endswith((".", "!", ")", "]")):
         candidate = _in_last_sentences(text)
@@ -115,16 +111,16 @@ def _line_quantity(line: Line) -> Candidate[Number] | None:
     return None if is_item else candidate
 
 
-def _whole_line(text: str, is_last: bool) -> Candidate[Number] | None:
+def _whole_line(text: str, is_last: bool) -> Quantity:
     # A line that is a number with its unit or, if it is the last one, an equation or a named value.
     if _is_amount(text):
         return read_number(text, rule="number with unit")
-    if not is_last or CUT_OFF.search(text):
+    if not is_last or _QUANTITIES.cut_off.search(text):
         return None
     right_side = EQUALS.split(text)[-1]
     if right_side != text and _is_amount(right_side):
         return read_number(text, rule="equation")
-    name = NAME.match(text)
+    name = _QUANTITIES.name.match(text)
     if name and _is_amount(text[name.end() :]):
         return read_number(text[name.end() :], rule="name and value")
     return None
@@ -132,10 +128,10 @@ def _whole_line(text: str, is_last: bool) -> Candidate[Number] | None:
 
 def _is_amount(text: str) -> bool:
     first = leading_number(text)
-    return first is not None and UNITS.fullmatch(text, first.end) is not None
+    return first is not None and _QUANTITIES.units.fullmatch(text, first.end) is not None
 
 
-def _in_last_sentences(text: str) -> Candidate[Number] | None:
+def _in_last_sentences(text: str) -> Quantity:
     # The last sentence that states a number; sentences that only mention one are passed over.
     # Before a sentence that mentions a number, only one that concludes is read.
     must_conclude = False
@@ -143,10 +139,12 @@ def _in_last_sentences(text: str) -> Candidate[Number] | None:
     for sentence in sentences[::-1]:
         if sentence.startswith("("):
             continue
-        if REFUSAL.search(sentence) or sentence.endswith("?"):
+        if _SIGNS.refusal.search(sentence) or sentence.endswith("?"):
             return None
         mentions = find_numbers(sentence)
-        if VERB.search(sentence) and (not must_conclude or CONCLUDES.search(sentence)):
+        if _QUANTITIES.verb.search(sentence) and (
+            not must_conclude or _QUANTITIES.concludes.search(sentence)
+        ):
             candidate = sentence_number(sentence, "conclusion")
             if candidate is not None or mentions:
                 return candidate

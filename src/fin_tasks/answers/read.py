@@ -21,13 +21,14 @@ from fin_tasks.answers.locate import (
     shortened,
 )
 from fin_tasks.answers.numbers import Number, number_from_float, same_number
-from fin_tasks.answers.phrases.announced import Style
-from fin_tasks.answers.phrases.signs import CORRECTION, RETRACTION
+from fin_tasks.answers.phrases import Phrases
 from fin_tasks.answers.quantities import announced_quantity, unannounced_quantity
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.translate import in_english
-from fin_tasks.answers.types import Answer, Candidate, Extraction
+from fin_tasks.answers.types import Answer, Candidate, Extraction, Style
 from fin_tasks.answers.verdicts import announced_verdict, line_verdict, sentence_verdicts
+
+_SIGNS = Phrases("signs")
 
 NEEDS_REVIEW = "needs review"
 _RESULT_LENGTH = 200
@@ -61,7 +62,10 @@ def read_verdict(response: str) -> Extraction[int]:
     return _read(response, AnswerReader(announced_verdict, unannounced, int.__eq__))
 
 
-def read_choice(response: str, choices: Sequence[str] = ()) -> Extraction[str]:
+def read_choice(
+    response: str,
+    choices: Sequence[str] = (),
+) -> Extraction[str]:
     """Read the letter of a choice, given by letter, by place or by text."""
     announced = partial(announced_choice, choices=choices)
     unannounced = partial(
@@ -78,14 +82,20 @@ def read_quantity(response: str) -> Extraction[Number]:
     return _read(response, AnswerReader(announced_quantity, unannounced_quantity, same_number))
 
 
-def number_of_result(value: float | None, text: str | None) -> Number | None:
+def number_of_result(
+    value: float | None,
+    text: str | None,
+) -> Number | None:
     """Read the result of a program: a float, or a text that is only a number, such as `7.66%`."""
     if value is not None:
         return number_from_float(value)
     return read_quantity(text[:_RESULT_LENGTH]).answer if text else None
 
 
-def _read(response: str, reader: AnswerReader[Answer]) -> Extraction[Answer]:
+def _read(
+    response: str,
+    reader: AnswerReader[Answer],
+) -> Extraction[Answer]:
     reply = strip_reasoning(response)
     if not reply.strip():
         return Extraction(answer=None, reason="no reply")
@@ -104,7 +114,7 @@ def _final_candidate(reply: str, reader: AnswerReader[Answer]) -> Candidate[Answ
     candidate = _candidate(reply, reader)
     if candidate is None:
         return None
-    retraction = RETRACTION.search(reply, candidate.start + 1)
+    retraction = _SIGNS.retraction.search(reply, candidate.start + 1)
     if retraction is None:
         return candidate
     return _candidate(reply[retraction.end() :], reader) or candidate
@@ -145,7 +155,7 @@ def _last(
     for earlier in candidates[:-1]:
         if not reader.is_same(earlier.answer, last.answer):
             between = reply[earlier.start : last.start]
-            if not CORRECTION.search(between):
+            if not _SIGNS.correction.search(between):
                 raise TwoAnswersError
     return last
 

@@ -7,29 +7,15 @@ from dataclasses import replace
 from fin_tasks.answers.notation import CURRENCY
 from fin_tasks.answers.number_words import words_as_digits
 from fin_tasks.answers.numbers import Mention, Number, find_numbers, merged, same_number
-from fin_tasks.answers.phrases.announced import Style
-from fin_tasks.answers.phrases.quantities import (
-    ADJUNCT,
-    ASIDE,
-    CLAUSE_END,
-    CONDITION_WITH_NUMBER,
-    EXPRESSION,
-    IN_OTHER_WORDS,
-    JOINED,
-    LAST_PART_START,
-    LEAD,
-    LOSS,
-    NOISE,
-    OPENER,
-    OPERATOR,
-    OTHER_VERBS,
-    RESULT_VERBS,
-    UNSOLVED,
-    VERB_BEFORE_NUMBER,
-)
-from fin_tasks.answers.phrases.signs import REFUSAL
-from fin_tasks.answers.phrases.table import Table
-from fin_tasks.answers.types import Candidate
+from fin_tasks.answers.phrases import Phrases, Table
+from fin_tasks.answers.types import Candidate, Style
+
+_QUANTITIES = Phrases("quantities")
+_SIGNS = Phrases("signs")
+_OTHER_VERBS = _QUANTITIES.table("other_verbs")
+_RESULT_VERBS = _QUANTITIES.table("result_verbs")
+
+Quantity = Candidate[Number] | None
 
 EQUALS = re.compile("[=≈]")
 # Characters from the start of a number in which its digits are looked for.
@@ -38,10 +24,13 @@ _LONGEST_NUMBER = 200
 _VERB_DISTANCE = 60
 
 
-def sentence_number(sentence: str, style: Style) -> Candidate[Number] | None:
+def sentence_number(
+    sentence: str,
+    style: Style,
+) -> Quantity:
     """Read the number that a sentence states: the leading one, one behind a verb, or the only one."""
-    text = without(NOISE, sentence)
-    text = without(ASIDE, text)
+    text = without(_QUANTITIES.noise, sentence)
+    text = without(_QUANTITIES.aside, text)
     is_spelled = not find_numbers(text)
     text = words_as_digits(text, single=is_spelled)
     first = leading_number(text)
@@ -49,15 +38,20 @@ def sentence_number(sentence: str, style: Style) -> Candidate[Number] | None:
         return Candidate(_signed(text, first), "leading number")
     if is_spelled:
         return _stated(text)
-    if style == "label" or UNSOLVED.search(text) or _refuses(text):
+    if style == "label" or _QUANTITIES.unsolved.search(text) or _refuses(text):
         return None
     if style == "conclusion":
         return _concluded(text)
     only_number = read_number(text, rule="only number")
-    return only_number or _stated(without(ADJUNCT, text)) or _in_main_clause(text)
+    return only_number or _stated(without(_QUANTITIES.adjunct, text)) or _in_main_clause(text)
 
 
-def read_number(text: str, *, rule: str, framed: bool = False) -> Candidate[Number] | None:
+def read_number(
+    text: str,
+    *,
+    rule: str,
+    framed: bool = False,
+) -> Quantity:
     """Read plain text that should be one number.
 
     Args:
@@ -65,9 +59,10 @@ def read_number(text: str, *, rule: str, framed: bool = False) -> Candidate[Numb
         rule: Name of the wording, for the candidate.
         framed: The text stood in brackets or a box, where `(5)` is -5.
     """
-    text = without(NOISE, text)
+    text = without(_QUANTITIES.noise, text)
     sides = re.split("([=≈])", text)
-    text = "".join(side for side in sides if not EXPRESSION.search(side)).rstrip("=≈")
+    solved = [side for side in sides if not _QUANTITIES.expression.search(side)]
+    text = "".join(solved).rstrip("=≈")
     if framed and not find_numbers(text):
         text = words_as_digits(text)
     parts = re.split(r"[,;]\s|\s(?:and|or)\s", text)
@@ -84,25 +79,32 @@ def read_number(text: str, *, rule: str, framed: bool = False) -> Candidate[Numb
 
 def leading_number(text: str) -> Mention | None:
     """Return the number at the start of a text, unless a sum, a list or a range goes on behind it."""
-    lead = LEAD.match(text)
+    lead = _QUANTITIES.lead.match(text)
     begin = lead.end() if lead else 0
     mentions = find_numbers(text[: begin + _LONGEST_NUMBER])
     if not mentions or mentions[0].start > begin + 1:
         return None
     first, *later = mentions
-    if later and IN_OTHER_WORDS.fullmatch(text[first.end : later[0].start]):
-        both = merged(mentions[:2])
-        if both:
-            return both._replace(end=later[0].end)
-    return None if JOINED.match(text, first.end) else first
+    if later:
+        second = later[0]
+        between = text[first.end : second.start]
+        same = merged([first, second])
+        if same and _QUANTITIES.in_other_words.fullmatch(between):
+            return same._replace(end=second.end)
+    return None if _QUANTITIES.joined.match(text, first.end) else first
 
 
 def has_numbers(text: str) -> bool:
     """Return whether a text has numbers besides those of conditions, years and the like."""
-    return bool(find_numbers(NOISE.sub(" ", ADJUNCT.sub(" ", text))))
+    text = _QUANTITIES.adjunct.sub(" ", text)
+    text = _QUANTITIES.noise.sub(" ", text)
+    return bool(find_numbers(text))
 
 
-def without(pattern: re.Pattern[str], text: str) -> str:
+def without(
+    pattern: re.Pattern[str],
+    text: str,
+) -> str:
     """Remove what matches a pattern, if another number is left."""
     rest = pattern.sub(" ", text)
     return rest if find_numbers(rest) else text
@@ -110,15 +112,15 @@ def without(pattern: re.Pattern[str], text: str) -> str:
 
 def _refuses(text: str) -> bool:
     # A refusal behind a result does not count: `It is 5, which cannot be negative`.
-    refusal = REFUSAL.search(text)
+    refusal = _SIGNS.refusal.search(text)
     return refusal is not None and _stated(text[: refusal.start()]) is None
 
 
-def _concluded(text: str) -> Candidate[Number] | None:
+def _concluded(text: str) -> Quantity:
     # The number of the last part, the only number, or one behind a verb, in this order.
-    if OPENER.match(text) or not has_numbers(text):
+    if _QUANTITIES.opener.match(text) or not has_numbers(text):
         return None
-    last_part = LAST_PART_START.split(text)[-1]
+    last_part = _QUANTITIES.last_part_start.split(text)[-1]
     candidate = _stated(last_part) if last_part != text else None
     if candidate:
         return candidate
@@ -127,20 +129,20 @@ def _concluded(text: str) -> Candidate[Number] | None:
     candidate = None if is_formula else read_number(text, rule="only number")
     if candidate:
         return candidate
-    rest = without(ADJUNCT, text)
+    rest = without(_QUANTITIES.adjunct, text)
     candidate = _stated(rest)
     if candidate or rest != text:
         return candidate
     return _in_main_clause(text)
 
 
-def _in_main_clause(text: str) -> Candidate[Number] | None:
+def _in_main_clause(text: str) -> Quantity:
     # The clause before a condition or a reason, if no other result stands behind it.
-    clause = CLAUSE_END.split(text)[0]
+    clause = _QUANTITIES.clause_end.split(text)[0]
     rest = text[len(clause) :]
-    if EQUALS.search(rest) or _stated(rest) or CONDITION_WITH_NUMBER.match(rest):
+    if EQUALS.search(rest) or _stated(rest) or _QUANTITIES.condition_with_number.match(rest):
         return None
-    return read_number(without(ADJUNCT, clause), rule="main clause")
+    return read_number(without(_QUANTITIES.adjunct, clause), rule="main clause")
 
 
 def _goes_on(text: str, first: Mention, *, is_spelled: bool) -> bool:
@@ -152,18 +154,20 @@ def _goes_on(text: str, first: Mention, *, is_spelled: bool) -> bool:
     return stated is not None and not same_number(first.number, stated.answer)
 
 
-def _stated(text: str) -> Candidate[Number] | None:
+def _stated(text: str) -> Quantity:
     # The only number behind `is`, `=` and the like, unless a sum or a list begins with it.
     mentions = find_numbers(text)
-    stated = _behind_verbs(text, mentions, RESULT_VERBS)
-    stated = stated or _behind_verbs(text, mentions, OTHER_VERBS)
+    stated = _behind_verbs(text, mentions, _RESULT_VERBS)
+    stated = stated or _behind_verbs(text, mentions, _OTHER_VERBS)
     number = merged(list(stated))
-    if number is None or OPERATOR.match(text, number.end):
+    if number is None or _QUANTITIES.operator.match(text, number.end):
         return None
     for mention in mentions:
         if mention.start < number.end or same_number(number.number, mention.number):
             continue
-        if JOINED.match(text, number.end) or VERB_BEFORE_NUMBER.search(_before(text, mention)):
+        if _QUANTITIES.joined.match(text, number.end) or _QUANTITIES.verb_before_number.search(
+            _before(text, mention)
+        ):
             return None
     verb = next(iter(stated.values()))
     return Candidate(_signed(text, number), f"number behind {verb!r}")
@@ -180,7 +184,10 @@ def _behind_verbs(text: str, mentions: Sequence[Mention], verbs: Table) -> dict[
     return stated
 
 
-def _before(text: str, mention: Mention) -> str:
+def _before(
+    text: str,
+    mention: Mention,
+) -> str:
     return text[max(0, mention.start - _VERB_DISTANCE) : mention.start]
 
 
@@ -190,11 +197,13 @@ def _signed(text: str, mention: Mention, *, framed: bool = False) -> Number:
     before = text[: mention.start]
     rest = text[mention.end :]
     is_bare = framed and not re.search(r"\w", before + rest)
-    is_amount = CURRENCY in text[max(0, mention.start - 2) : mention.end] or is_bare
     is_bracketed = re.search(r"\(\s?\Z", before) and rest.startswith(")")
+    amount = text[max(0, mention.start - 2) : mention.end]
+    is_amount = is_bare or CURRENCY in amount
     readings = tuple(-reading for reading in number.readings)
     if is_amount and is_bracketed:
         return replace(number, value=-number.value, readings=readings)
-    if number.value > 0 and LOSS.search(before):
-        return replace(number, value=-number.value, readings=readings + number.readings)
+    if number.value > 0 and _QUANTITIES.loss.search(before):
+        readings += number.readings
+        return replace(number, value=-number.value, readings=readings)
     return number

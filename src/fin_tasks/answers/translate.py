@@ -3,12 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
-import yaml
-
-from fin_tasks.answers.phrases.table import compiled
+from fin_tasks.answers.phrases import compiled, read_yaml
 
 _MIN_WORDS = 3
 _MIN_SHARE_OF_WORDS = 0.15
@@ -44,8 +41,7 @@ class Language(NamedTuple):
 @cache
 def languages() -> Sequence[Language]:
     """Return the languages of `translations.yaml`."""
-    path = files("fin_tasks.answers.phrases") / "translations.yaml"
-    return [_language(row) for row in yaml.safe_load(path.read_text(encoding="utf-8"))]
+    return list(map(_language, read_yaml("translations")))
 
 
 def in_english(reply: str) -> str:
@@ -64,7 +60,11 @@ def _language(row: Mapping[str, Any]) -> Language:
     for phrase in row["phrases"]:
         pattern = compiled(phrase["pattern"])
         phrases.append(Phrase(pattern, phrase["english"], phrase["example"]))
-    return Language(compiled(row["labels"]), compiled(row["words"]), phrases)
+    return Language(
+        labels=compiled(row["labels"]),
+        words=compiled(row["words"]),
+        phrases=phrases,
+    )
 
 
 def _is_foreign(text: str) -> bool:

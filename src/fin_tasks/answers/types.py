@@ -7,6 +7,12 @@ from typing import Any, Generic, Literal, TypeVar
 from fin_tasks.answers.numbers import Number
 
 Answer = TypeVar("Answer")
+Style = Literal["marker", "label", "prose", "conclusion"]
+"""How an answer is announced.
+
+marker: by the sentence that our prompts ask for. label: the answer comes first, as in `Answer: B`.
+prose: words may come first, as in `the answer is clearly B`. conclusion: a whole sentence follows.
+"""
 AnyRecord = TypeVar("AnyRecord", bound="Record")
 AnyReading = TypeVar("AnyReading", bound="Reading")
 
@@ -44,7 +50,8 @@ class Record:
     def from_dict(cls: type[AnyRecord], values: Mapping[str, Any]) -> AnyRecord:
         """Make a record of what `to_dict` returned; other keys are ignored."""
         names = {field.name for field in fields(cls)}  # type: ignore[arg-type]
-        return cls(**{name: value for name, value in values.items() if name in names})
+        known = {name: value for name, value in values.items() if name in names}
+        return cls(**known)
 
 
 @dataclass(frozen=True, kw_only=True)

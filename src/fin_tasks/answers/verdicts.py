@@ -1,29 +1,27 @@
 """Read whether a text calls a statement true or false."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fin_tasks.answers.notation import plain
-from fin_tasks.answers.phrases.announced import Style
-from fin_tasks.answers.phrases.verdicts import (
-    CORRECTION,
-    EXPLANATION,
-    FRAMES,
-    HYPOTHETICAL,
-    IDIOMS,
-    IGNORED,
-    LEAD,
-    OPENING,
-    REASON,
-    SHORT_FORMS,
-    TERM,
-    UNCLEAR,
-)
+from fin_tasks.answers.phrases import Phrases
 from fin_tasks.answers.sentences import split_sentences
-from fin_tasks.answers.types import Candidate
+from fin_tasks.answers.types import Candidate, Style
+
+Verdict = Candidate[int] | None
+Terms = Sequence[re.Match[str]]
+
+_VERDICTS = Phrases("verdicts")
+_FRAMES = _VERDICTS.table("frames")
+_IDIOMS = _VERDICTS.rewritings("idioms")
+_SHORT_FORMS = _VERDICTS.table("short_forms")
 
 
-def announced_verdict(text: str, style: Style) -> Candidate[int] | None:
+def announced_verdict(
+    text: str,
+    style: Style,
+) -> Verdict:
     """Read 1 (true) or 0 (false) behind an announcement; None if the verdict contradicts itself."""
     text = plain(text)
     short_form = _short_form(text, alone=False)
@@ -31,9 +29,9 @@ def announced_verdict(text: str, style: Style) -> Candidate[int] | None:
         return short_form
     for sentence in split_sentences(text):
         words, idiom = _in_verdict_words(sentence.text)
-        if UNCLEAR.search(words):
+        if _VERDICTS.unclear.search(words):
             return None
-        terms = list(TERM.finditer(words))
+        terms = list(_VERDICTS.term.finditer(words))
         leads = _leads(words, terms)
         if style in ("label", "conclusion") and not leads:
             return _framed(words, idiom)
@@ -42,7 +40,10 @@ def announced_verdict(text: str, style: Style) -> Candidate[int] | None:
     return None
 
 
-def line_verdict(text: str, is_last: bool) -> Candidate[int] | None:
+def line_verdict(
+    text: str,
+    is_last: bool,
+) -> Verdict:
     """Read the verdict with which a line opens or, if it is the last line, ends."""
     text = plain(text)
     if is_last:
@@ -50,10 +51,13 @@ def line_verdict(text: str, is_last: bool) -> Candidate[int] | None:
         if short_form:
             return short_form
     sentences = [sentence.text for sentence in split_sentences(text)]
-    places = (0, -1) if is_last else (0,)
-    for place in places:
-        if sentences and OPENING.match(_in_verdict_words(sentences[place])[0]):
-            return announced_verdict(sentences[place], "prose")
+    outer = sentences[:1]
+    if is_last:
+        outer += sentences[-1:]
+    for sentence in outer:
+        words, _ = _in_verdict_words(sentence)
+        if _VERDICTS.opening.match(words):
+            return announced_verdict(sentence, "prose")
     return None
 
 
@@ -67,11 +71,14 @@ def sentence_verdicts(text: str) -> list[Candidate[int]]:
     return candidates
 
 
-def _short_form(text: str, *, alone: bool) -> Candidate[int] | None:
+def _short_form(text: str, *, alone: bool) -> Verdict:
     # Read a sign at the start; `alone` means that no words may follow it.
-    for name, pattern in SHORT_FORMS.items():
+    for name, pattern in _SHORT_FORMS.items():
         match = pattern.match(text)
-        if match and not (alone and re.search(r"\w", text[match.end() :])):
+        if match is None:
+            continue
+        has_words = re.search(r"\w", text[match.end() :])
+        if not (alone and has_words):
             return Candidate(int(match["true"] is not None), name)
     return None
 
@@ -80,34 +87,33 @@ def _in_verdict_words(sentence: str) -> tuple[str, str]:
     # Put idioms into verdict words, and remove verdict words that do not judge the statement.
     # Also return the name of the last idiom.
     name = ""
-    for idiom, (pattern, replacement) in IDIOMS.items():
+    for idiom, (pattern, replacement) in _IDIOMS.items():
         if pattern.search(sentence):
             sentence = pattern.sub(replacement, sentence)
             name = idiom
-    words = IGNORED.sub(" ", sentence)
+    words = _VERDICTS.ignored.sub(" ", sentence)
     return " ".join(words.split()), name
 
 
-def _framed(words: str, idiom: str) -> Candidate[int] | None:
+def _framed(words: str, idiom: str) -> Verdict:
     # Read a sentence that is about the statement, or says what the model would answer.
-    for name, frame in FRAMES.items():
+    for name, frame in _FRAMES.items():
         match = frame.search(words)
-        if match and not HYPOTHETICAL.search(words[: match.end()]):
-            start = match.start("negation") if match["negation"] else match.start("verdict")
-            terms = list(TERM.finditer(words, start))
+        if match and not _VERDICTS.hypothetical.search(words[: match.end()]):
+            group = "negation" if match["negation"] else "verdict"
+            start = match.start(group)
+            terms = list(_VERDICTS.term.finditer(words, start))
             return _candidate(words, terms, rule=idiom or name, leads=True)
     return None
 
 
-def _leads(sentence: str, terms: list[re.Match[str]]) -> bool:
+def _leads(sentence: str, terms: Terms) -> bool:
     # Whether a sentence begins with its first verdict.
-    lead = LEAD.match(sentence)
+    lead = _VERDICTS.lead.match(sentence)
     return bool(terms and lead and lead.end() >= terms[0].start())
 
 
-def _candidate(
-    sentence: str, terms: list[re.Match[str]], *, rule: str, leads: bool
-) -> Candidate[int] | None:
+def _candidate(sentence: str, terms: Terms, *, rule: str, leads: bool) -> Verdict:
     # The first verdict counts, and a later one only behind a correction. A reason is not read.
     if not terms:
         return None
@@ -115,11 +121,11 @@ def _candidate(
     end = terms[0].end()
     for term in terms[1:]:
         between = sentence[end : term.start()]
-        reason = REASON.search(between)
-        correction = CORRECTION.search(between)
+        reason = _VERDICTS.reason.search(between)
+        correction = _VERDICTS.correction.search(between)
         is_corrected = correction and not (reason and reason.start() < correction.start())
         is_contrary = _value(term) != verdict
-        is_explained = is_contrary and leads and EXPLANATION.match(between)
+        is_explained = is_contrary and leads and _VERDICTS.explanation.match(between)
         if is_explained or (reason and not is_corrected):
             break
         if is_contrary and not correction:

@@ -18,7 +18,7 @@ def map_in_threads(
     items: Iterable[_Item],
     *,
     chats: Sequence[Chat],
-    n_threads: int,
+    n_threads: int = 16,
     title: str,
 ) -> list[_Result]:
     """Return the result of a function, which asks these chat models, for each item.

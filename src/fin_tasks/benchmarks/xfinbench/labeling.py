@@ -10,7 +10,6 @@ from fin_tasks.endpoints.chat import Chat
 from fin_tasks.endpoints.threads import map_in_threads
 
 _MAX_TOKENS = 2048
-_N_THREADS = 16
 
 
 class Label(TypedDict):
@@ -37,4 +36,4 @@ def label_rows(
         types, reason = read_types(reply.text)
         return {"id": row["id"], "math_types": ";".join(types), "reason": reason}
 
-    return map_in_threads(label, rows, chats=[chat], n_threads=_N_THREADS, title="Labeling")
+    return map_in_threads(label, rows, chats=[chat], title="Labeling")

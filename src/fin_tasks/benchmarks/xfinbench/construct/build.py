@@ -1,16 +1,15 @@
 """Make questions with two models: one writes them, one verifies them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from random import Random
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.read import read_quantity
 from fin_tasks.benchmarks.xfinbench.construct.output import (
-    Report,
     count_questions,
     split_questions,
     write_set,
@@ -38,10 +37,7 @@ from fin_tasks.settings import Settings
 
 Role = Literal["writer", "verifier"]
 
-_Item = TypeVar("_Item")
-_Result = TypeVar("_Result")
 _MAX_TOKENS = 4096
-_N_THREADS = 16
 _END_OF_REASONING = "</think>"
 
 
@@ -61,7 +57,7 @@ class Maker:
     ask_again: bool = False
     replies: list[dict[str, Any]] = field(default_factory=list)
 
-    def build(self, table: Path, out: Path, *, validation: float = 0.25) -> Report:
+    def build(self, table: Path, out: Path, *, validation: float = 0.25) -> dict[str, Any]:
         """Make questions of a CSV file, write splits, replies and report to a folder, and return the report.
 
         `validation` is the share of exercises whose questions make up the validation split. A
@@ -70,41 +66,44 @@ class Maker:
         """
         exercises = read_exercises(table)
         questions = self._write_questions(exercises)
-        self._check_programs(kept_questions(questions, "calcu"))
+        if self.rules.solves_calculations:
+            self._check_programs(kept_questions(questions, "calcu"))
         self._compare_statements(questions)
         splits = split_questions(questions, validation=validation, seed=self.seed)
-        report: Report = {
+        report = {
             "sources": len(exercises),
             **count_questions(questions),
             "rule_set": self.rules.name,
             "models": {role: self._spent(role) for role in self.models},
             "prompts": {"set": self.templates.name, "sha256": self.templates.sha256},
             "seed": self.seed,
-            "splits": {
-                split: len(questions_of_split) for split, questions_of_split in splits.items()
-            },
+            "splits": {split: len(own) for split, own in splits.items()},
         }
         write_set(out, splits, questions, self.replies, report)
         return report
 
-    def _write_questions(self, exercises: Sequence[Exercise]) -> list[Question]:
+    def _write_questions(self, exercises: Iterable[Exercise]) -> list[Question]:
         """Have the writer make questions of each kind, and the verifier check each of them."""
-        jobs = []
+        jobs: list[tuple[Exercise, Kind]] = []
         for exercise in exercises:
             for task in exercise.tasks:
-                for kind in KINDS[task]:
-                    jobs.append((exercise, kind))
-        questions_of_jobs = self._map(lambda job: self._make(*job), jobs, "Making questions")
+                jobs += product([exercise], KINDS[task])
+        questions_of_jobs = map_in_threads(
+            lambda job: self._make(*job), jobs, chats=self._chats, title="Making questions"
+        )
         questions = list(chain.from_iterable(questions_of_jobs))
         for number, question in enumerate(questions):
             question.id = f"{question.source}_{question.task}_{number}"
         return questions
 
+    @property
+    def _chats(self) -> list[Chat]:
+        return list(self.models.values())
+
     def _make(self, exercise: Exercise, kind: Kind) -> list[Question]:
-        def questions_in(reply: ChatReply) -> list[Question]:
-            is_cut = reply.reason == "length"
+        def questions_in(text: str, *, is_cut: bool = False) -> list[Question]:
             return read_questions(
-                exercise.id, kind, reply.text, self.rules, is_cut=is_cut, seed=self.seed
+                exercise.id, kind, text, self.rules, is_cut=is_cut, seed=self.seed
             )
 
         fields = {"source_question": exercise.question, "source_answer": exercise.answer}
@@ -113,9 +112,9 @@ class Maker:
             kind,
             exercise.id,
             self.templates.fill(kind, **fields),
-            is_useful=lambda reply: bool(kept_questions(questions_in(reply))),
+            is_useful=lambda text: kept_questions(questions_in(text)),
         )
-        questions = questions_in(reply)
+        questions = questions_in(reply.text, is_cut=reply.reason == "length")
         for question in kept_questions(questions):
             self._verify(question, fields)
         return questions
@@ -131,50 +130,48 @@ class Maker:
             answer=question.answer,
             **fields,
         )
-        reply = self._ask("verifier", purpose, question.source, prompt, is_useful=_has_answer)
-        question.why = reply.text
-        n_questions = self.templates.n_questions(purpose)
-        if not self.rules.all_yes(reply.text, n_questions):
+        question.why = self._verdict(purpose, question.source, prompt)
+        if not self.rules.all_yes(question.why, self.templates.n_questions(purpose)):
             question.dropped = "verification"
         elif question.task == "calcu" and self.rules.solves_calculations:
             self._solve(question)
 
     def _solve(self, question: Question) -> None:
         """Have the verifier solve a calculation in words, then by a program that is run later."""
-        solution = self._ask_to_solve(question, "cot", is_useful=_has_number)
-        question.why = solution
-        if not score(question.doc, solution, variant="robust").correct_err:
+        question.why = self._ask_to_solve(
+            question, "cot", is_useful=lambda text: read_quantity(text).answer
+        )
+        if not score(question.doc, question.why, variant="robust").correct_err:
             question.dropped = "second_solution"
             return
-        question.why = self._ask_to_solve(question, "pot", is_useful=_has_program)
+        question.why = self._ask_to_solve(question, "pot", is_useful=extract_program)
 
     def _ask_to_solve(
         self,
         question: Question,
         mode: Literal["cot", "pot"],
         *,
-        is_useful: Callable[[ChatReply], bool],
+        is_useful: Callable[[str], object],
     ) -> str:
         """Show the verifier neither the solution of the exercise nor the answer."""
         prompt = house_prompts().fill(
             "calcu", Style(mode, role=True), question=question.whole, choices="", terms=[]
         )
-        reply = self._ask(
+        return self._ask(
             "verifier",
             f"solve_{mode}",
             question.source,
             prompt["prompt"],
             system=prompt["system"],
             is_useful=is_useful,
-        )
-        return reply.text
+        ).text
 
     def _check_programs(self, calculations: Sequence[Question]) -> None:
         """Run the programs that solve calculations, and drop those that give another answer."""
-        if not calculations or not self.rules.solves_calculations:
+        if not calculations:
             return
-        sources = [extract_program(question.why) for question in calculations]
-        outcomes = run_programs(sources, settings=self.settings)
+        programs = [extract_program(question.why) for question in calculations]
+        outcomes = run_programs(programs, settings=self.settings)
         for question, outcome in zip(calculations, outcomes, strict=True):
             run = Ran(question.why, (outcome,))
             is_near = score(question.doc, run, variant="robust").correct_err
@@ -185,12 +182,17 @@ class Maker:
 
     def _compare_statements(self, questions: Sequence[Question]) -> None:
         """Drop one of two statements of an exercise if the true one gives the false one away."""
-        pairs = []
-        for true in kept_questions(questions, "statement_true"):
-            for false in kept_questions(questions, "statement_false"):
-                if true.source == false.source:
-                    pairs.append((true, false))
-        verdicts = self._map(lambda pair: self._gives_away(*pair), pairs, "Comparing statements")
+        statements = product(
+            kept_questions(questions, "statement_true"),
+            kept_questions(questions, "statement_false"),
+        )
+        pairs = [(true, false) for true, false in statements if true.source == false.source]
+        verdicts = map_in_threads(
+            lambda pair: self._gives_away(*pair),
+            pairs,
+            chats=self._chats,
+            title="Comparing statements",
+        )
         random = Random(self.seed)
         for (true, false), gives_away in zip(pairs, verdicts, strict=True):
             if gives_away and not true.dropped and not false.dropped:
@@ -204,8 +206,32 @@ class Maker:
             true_statement=true.text,
             false_statement=false.text,
         )
-        reply = self._ask("verifier", "pair", true.source, prompt, is_useful=_has_answer)
-        return self.rules.says_yes(reply.text)
+        return self.rules.says_yes(self._verdict("pair", true.source, prompt))
+
+    def _verdict(self, purpose: str, source: str, prompt: str) -> str:
+        reply = self._ask("verifier", purpose, source, prompt, is_useful=has_yes_or_no)
+        return reply.text
+
+    def _ask(
+        self,
+        role: Role,
+        purpose: str,
+        source: str,
+        prompt: str,
+        *,
+        system: str = "",
+        is_useful: Callable[[str], object],
+    ) -> ChatReply:
+        """Return the reply to a prompt without its reasoning."""
+        messages = [{"role": "user", "content": prompt}]
+        if system:
+            messages.insert(0, {"role": "system", "content": system})
+        chat = self.models[role]
+        reply = chat.ask(messages, temperature=0.0, max_tokens=_MAX_TOKENS)
+        if self.ask_again and reply.cached and not is_useful(_without_reasoning(reply.text)):
+            reply = chat.ask(messages, fresh=True, temperature=0.0, max_tokens=_MAX_TOKENS)
+        self.replies.append({"role": role, "purpose": purpose, "source": source, **vars(reply)})
+        return reply.model_copy(update={"text": _without_reasoning(reply.text)})
 
     def _spent(self, role: Role) -> dict[str, Any]:
         replies = [reply for reply in self.replies if reply["role"] == role]
@@ -218,58 +244,14 @@ class Maker:
             "prompt_tokens": n_prompt,
             "completion_tokens": n_completion,
         }
-        if self.prices is None:
-            return spent
-        cost = self.prices.cost(model, n_prompt, n_completion)
-        return {**spent, "cost": cost, "currency": self.prices.currency}
-
-    def _ask(
-        self,
-        role: Role,
-        purpose: str,
-        source: str,
-        prompt: str,
-        *,
-        system: str = "",
-        is_useful: Callable[[ChatReply], bool],
-    ) -> ChatReply:
-        """Return the reply to a prompt without its reasoning."""
-        messages = [{"role": "user", "content": prompt}]
-        if system:
-            messages.insert(0, {"role": "system", "content": system})
-        chat = self.models[role]
-        reply = chat.ask(messages, temperature=0.0, max_tokens=_MAX_TOKENS)
-        if self.ask_again and reply.cached and not is_useful(_without_reasoning(reply)):
-            reply = chat.ask(messages, fresh=True, temperature=0.0, max_tokens=_MAX_TOKENS)
-        about = {"role": role, "purpose": purpose, "source": source}
-        self.replies.append({**about, **vars(reply)})
-        return _without_reasoning(reply)
-
-    def _map(
-        self,
-        function: Callable[[_Item], _Result],
-        items: Sequence[_Item],
-        title: str,
-    ) -> list[_Result]:
-        chats = list(self.models.values())
-        return map_in_threads(function, items, chats=chats, n_threads=_N_THREADS, title=title)
+        if self.prices is not None:
+            spent["cost"] = self.prices.cost(model, n_prompt, n_completion)
+            spent["currency"] = self.prices.currency
+        return spent
 
 
-def _without_reasoning(reply: ChatReply) -> ChatReply:
-    text = reply.text.rpartition(_END_OF_REASONING)[2]
-    return reply.model_copy(update={"text": text})
-
-
-def _has_answer(reply: ChatReply) -> bool:
-    return has_yes_or_no(reply.text)
-
-
-def _has_number(reply: ChatReply) -> bool:
-    return read_quantity(reply.text).answer is not None
-
-
-def _has_program(reply: ChatReply) -> bool:
-    return extract_program(reply.text) is not None
+def _without_reasoning(text: str) -> str:
+    return text.rpartition(_END_OF_REASONING)[2]
 
 
 def _drop_one(
@@ -281,9 +263,12 @@ def _drop_one(
     """Drop the statement of which its exercise has more left; a coin decides if it has as many."""
     statements = [question for question in questions if question.source == true.source]
     n_true = len(kept_questions(statements, true.kind))
-    n_more_true = n_true - len(kept_questions(statements, false.kind))
-    drops_true = random.random() < 0.5 if n_more_true == 0 else n_more_true > 0
-    loser = true if drops_true else false
-    winner = false if drops_true else true
-    loser.dropped = "gives_away"
-    loser.why = winner.text
+    n_false = len(kept_questions(statements, false.kind))
+    if n_true > n_false or (n_true == n_false and random.random() < 0.5):
+        dropped = true
+        kept = false
+    else:
+        dropped = false
+        kept = true
+    dropped.dropped = "gives_away"
+    dropped.why = kept.text

@@ -2,11 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from random import Random
-from typing import Any, TypedDict
+from typing import Any
 
 import pandas as pd
 
@@ -15,34 +15,8 @@ from fin_tasks.benchmarks.xfinbench.rows import COLUMNS, SPLITS, lettered
 from fin_tasks.data.files import write_file
 
 
-class Counts(TypedDict):
-    """What became of the questions."""
-
-    generated: Mapping[str, int]
-    """By task."""
-    kept: int
-    dropped: int
-    dropped_share: float
-    rules: Mapping[str, Mapping[str, int]]
-    """How many questions each rule dropped, by task and over all; `kept` counts the others."""
-
-
-class Report(Counts):
-    """The report of a build."""
-
-    sources: int
-    """Number of exercises."""
-    rule_set: str
-    models: Mapping[str, Mapping[str, Any]]
-    """Name, replies, tokens and cost of each model."""
-    prompts: Mapping[str, str]
-    seed: int
-    splits: Mapping[str, int]
-    """Number of questions."""
-
-
-def count_questions(questions: Sequence[Question]) -> Counts:
-    """Count questions by task and by the rule that dropped them."""
+def count_questions(questions: Sequence[Question]) -> dict[str, Any]:
+    """Count questions by task and by the rule that dropped them; `kept` counts the others."""
     rules: dict[str, Counter[str]] = {task: Counter() for task in (*KINDS, "all")}
     for question in questions:
         rule = question.dropped or "kept"
@@ -60,10 +34,7 @@ def count_questions(questions: Sequence[Question]) -> Counts:
 
 
 def split_questions(
-    questions: Sequence[Question],
-    *,
-    validation: float,
-    seed: int,
+    questions: Sequence[Question], *, validation: float, seed: int
 ) -> dict[str, list[Question]]:
     """Return the kept questions of each split; those of an exercise stay together.
 
@@ -82,17 +53,17 @@ def split_questions(
 
 def write_set(
     out: Path,
-    splits: Mapping[str, Sequence[Question]],
-    questions: Sequence[Question],
-    replies: Sequence[Mapping[str, Any]],
-    report: Report,
+    splits: Mapping[str, Iterable[Question]],
+    questions: Iterable[Question],
+    replies: Iterable[Mapping[str, Any]],
+    report: Mapping[str, Any],
 ) -> None:
     """Write all files into a folder."""
-    for split, questions_of_split in splits.items():
-        rows = list(map(_row_of, questions_of_split))
+    for split, own_questions in splits.items():
+        rows = list(map(_row_of, own_questions))
         table = pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False)
         write_file(out / f"{split}_set.csv", table.encode())
-    _write_lines(out / "questions.jsonl", list(map(asdict, questions)))
+    _write_lines(out / "questions.jsonl", map(asdict, questions))
     _write_lines(out / "replies.jsonl", replies)
     write_file(out / "report.json", json.dumps(report, indent=2).encode())
 
@@ -107,6 +78,6 @@ def _row_of(question: Question) -> dict[str, str]:
     }
 
 
-def _write_lines(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
+def _write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
     lines = "".join(json.dumps(record) + "\n" for record in records)
     write_file(path, lines.encode())

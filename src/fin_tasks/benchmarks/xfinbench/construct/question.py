@@ -75,14 +75,10 @@ class Question:
         }
 
 
-def kept_questions(
-    questions: Sequence[Question],
-    kind: Kind | None = None,
-) -> list[Question]:
+def kept_questions(questions: Sequence[Question], kind: Kind | None = None) -> list[Question]:
     """Return the questions that no rule dropped, of one kind or of all."""
-    return [
-        question for question in questions if not question.dropped and kind in (None, question.kind)
-    ]
+    kept = [question for question in questions if not question.dropped]
+    return [question for question in kept if kind in (None, question.kind)]
 
 
 def read_exercises(path: Path) -> list[Exercise]:
@@ -91,10 +87,9 @@ def read_exercises(path: Path) -> list[Exercise]:
     for record in read_csv(path, ("id", "question", "answer", "kinds")):
         exercise = _exercise_of(record)
         if exercise is None or exercise.id in exercises:
-            tasks = ", ".join(KINDS)
-            expected = f"an id of its own, question, answer, and as kinds some of {tasks}"
             raise DataError(
-                f"{path}, line {record.line}: expected {expected}, got {record.cells!r:.200}."
+                f"{path}, line {record.line}: expected an id of its own, question, answer, and as "
+                f"kinds some of {', '.join(KINDS)}, got {record.cells!r:.200}."
             )
         exercises[exercise.id] = exercise
     if not exercises:
@@ -104,11 +99,14 @@ def read_exercises(path: Path) -> list[Exercise]:
 
 def _exercise_of(record: Record) -> Exercise | None:
     """Return the exercise in a row; None if the row is incomplete or names an unknown kind."""
-    exercise_id = record.cells["id"].strip()
-    question = record.cells["question"].strip()
-    answer = record.cells["answer"].strip()
-    names = items_of(record.cells["kinds"])
-    if not (exercise_id and question and answer and set(names) <= KINDS.keys()):
+    cells = {column: cell.strip() for column, cell in record.cells.items()}
+    names = items_of(cells["kinds"])
+    is_complete = cells["id"] and cells["question"] and cells["answer"]
+    if not is_complete or not set(names) <= KINDS.keys():
         return None
-    tasks = [task for task in KINDS if task in names or not names]
-    return Exercise(id=exercise_id, question=question, answer=answer, tasks=tasks)
+    return Exercise(
+        id=cells["id"],
+        question=cells["question"],
+        answer=cells["answer"],
+        tasks=[task for task in KINDS if task in names or not names],
+    )

@@ -43,16 +43,17 @@ def read_questions(
     _, *parts = _LABEL.split(reply)
     for label, part in zip(parts[::2], parts[1::2], strict=True):
         text = part.strip(" *\n\t")
-        if label == "Context":
-            is_none = text.lower().strip(".") in _NO_CONTEXT
-            context = "" if is_none else _on_one_line(text)
+        if label == "Context" and text.lower().strip(".") in _NO_CONTEXT:
+            context = ""
+        elif label == "Context":
+            context = _on_one_line(text)
         elif label.endswith(("Question", "Statement")):
             questions.append(Question(source, kind, context, _on_one_line(text), why=reply))
         elif questions and label == "Choices":
-            questions[-1].choices = _read_choices(text)
+            capitals = _CHOICE_LETTER.sub(lambda match: f"{match[1].upper()}. ", text)
+            questions[-1].choices = parse_choices(capitals)
         elif questions:
-            first_line = text.partition("\n")[0]
-            questions[-1].answer = first_line.strip(" *")
+            questions[-1].answer = text.partition("\n")[0].strip(" *")
     if not questions:
         return [Question(source, kind, dropped="no_question", why=reply)]
     for question in questions:
@@ -65,8 +66,3 @@ def read_questions(
 
 def _on_one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _read_choices(text: str) -> list[str]:
-    capitals = _CHOICE_LETTER.sub(lambda match: f"{match[1].upper()}. ", text)
-    return parse_choices(capitals)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from string import ascii_uppercase
 
@@ -15,9 +16,9 @@ _FRACTION = re.compile(rf"({_NUMBER.pattern})/(0*[1-9]\d*)")
 _NUMBER_CHARACTERS = frozenset("0123456789.-/")
 _LETTER = re.compile(r"\W*(?:choice\W+)?([a-c])\b", re.IGNORECASE)
 # At the start of a line, or behind a number: "Yes", "Q1: Yes", "Q1 and Q2: Yes".
-_ANSWER = re.compile(r"(?:^\W*|\d\W+)(yes|no)\b", re.IGNORECASE | re.MULTILINE)
-_ANSWER_IN_PROSE = re.compile(r"\b(yes|no)\b", re.IGNORECASE)
-_NUMBERED_LINE = re.compile(r"^\W*Q?\d+\W", re.MULTILINE)
+_ANSWER = re.compile(r"(?:^\W*|\d\W+)(yes|no)\b", re.MULTILINE)
+_ANSWER_IN_PROSE = re.compile(r"\b(yes|no)\b")
+_NUMBERED_LINE = re.compile(r"^\W*q?\d+\W", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,17 +41,17 @@ def all_yes(reply: str, n_questions: int) -> bool:
 
     One answer may stand for all questions, but each numbered line must have one.
     """
+    reply = reply.lower()
     answers = _ANSWER.findall(reply)
     if len(answers) != n_questions:  # prose, or all in one line
         answers = _ANSWER_IN_PROSE.findall(reply)
     n_lines = len(_NUMBERED_LINE.findall(reply))
-    says_no = any(answer.lower() == "no" for answer in answers)
-    return len(answers) >= max(1, n_lines) and not says_no
+    return len(answers) >= max(1, n_lines) and "no" not in answers
 
 
 def has_yes_or_no(reply: str) -> bool:
     """Return whether a reply answers a yes-or-no question at all."""
-    return _ANSWER_IN_PROSE.search(reply) is not None
+    return _ANSWER_IN_PROSE.search(reply.lower()) is not None
 
 
 def flaw_of(question: Question, rules: RuleSet, random: Random) -> str:
@@ -63,7 +64,9 @@ def flaw_of(question: Question, rules: RuleSet, random: Random) -> str:
         return _flaw_of_choices(question, random)
     if not rules.is_number(question.answer):
         return "not_a_number"
-    question.answer = _decimal(question.answer)
+    fraction = _FRACTION.fullmatch(question.answer)
+    if fraction:
+        question.answer = repr(float(fraction[1]) / float(fraction[2]))
     return ""
 
 
@@ -75,11 +78,10 @@ def _flaw_of_statement(question: Question) -> str:
 
 
 def _flaw_of_choices(question: Question, random: Random) -> str:
-    words = [text.lower().split() for text in question.choices]
-    n_different = len(set(map(tuple, words)))
-    if len(words) != _N_CHOICES or n_different < _N_CHOICES:
+    words = [tuple(text.lower().split()) for text in question.choices]
+    if len(words) != _N_CHOICES or len(set(words)) < _N_CHOICES:
         return "choices"
-    sizes = [len(words_of_choice) for words_of_choice in words]
+    sizes = list(map(len, words))
     if max(sizes) - min(sizes) > _MOST_WORDS_APART:
         return "choice_length"
     letter = _LETTER.match(question.answer)
@@ -100,33 +102,25 @@ def _has_number_characters(answer: str) -> bool:
     return set(answer) <= _NUMBER_CHARACTERS
 
 
-def _decimal(answer: str) -> str:
-    fraction = _FRACTION.fullmatch(answer)
-    return repr(float(fraction[1]) / float(fraction[2])) if fraction else answer
-
-
 def _has_no_no(reply: str, n_questions: int) -> bool:
     # In the authors' check the "no" of "know" is a no, and an empty reply is a yes.
     del n_questions
     return "no" not in reply.lower()
 
 
-def _says_yes(reply: str) -> bool:
-    return all_yes(reply, 1)
-
-
-_HOUSE = RuleSet(
-    name="house",
-    is_number=_is_one_number,
-    all_yes=all_yes,
-    says_yes=_says_yes,
-    solves_calculations=True,
-)
-_PAPER = RuleSet(
-    name="paper",
-    is_number=_has_number_characters,
-    all_yes=_has_no_no,
-    says_yes=lambda reply: "yes" in reply.lower(),
-    solves_calculations=False,
-)
-RULE_SETS: Mapping[str, RuleSet] = {"house": _HOUSE, "paper": _PAPER}
+RULE_SETS: Mapping[str, RuleSet] = {
+    "house": RuleSet(
+        name="house",
+        is_number=_is_one_number,
+        all_yes=all_yes,
+        says_yes=partial(all_yes, n_questions=1),
+        solves_calculations=True,
+    ),
+    "paper": RuleSet(
+        name="paper",
+        is_number=_has_number_characters,
+        all_yes=_has_no_no,
+        says_yes=lambda reply: "yes" in reply.lower(),
+        solves_calculations=False,
+    ),
+}
