@@ -13,11 +13,14 @@ VLMEVAL_VENV ?= $(CACHE)/fin-tasks-ci/vlmeval-$(shell sha256sum pyproject.toml |
 # `make newest` makes these two anew every time.
 NEWEST_VENV ?= $(CACHE)/fin-tasks-ci/newest
 NEWEST_VLMEVAL_VENV ?= $(CACHE)/fin-tasks-ci/newest-vlmeval
+# What `make lint-page` needs of npm; CI does not run it.
+NPM ?= $(CACHE)/fin-tasks-ci/npm
+SITE := src/fin_tasks/report/site
 CONTRACT_TESTS ?= tests/contract
 
-.PHONY: help demo test check format bench docs dist vlmevalkit newest clean
+.PHONY: help demo test check format lint-page bench docs dist vlmevalkit newest clean
 help:
-	@grep -E '^[a-z]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 12
 
 $(VENV)/.demo: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -45,6 +48,11 @@ check: $(VENV)/.installed ## format, lint, types, import layers
 format: $(VENV)/.installed ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+lint-page: ## the page's scripts and styles by ESLint's and prettier's rules; needs npm
+	npm install --silent --no-save --prefix $(NPM) eslint @eslint/js globals prettier
+	npx --prefix $(NPM) prettier --print-width 100 --check $(SITE)/scripts $(SITE)/page.css $(SITE)/page.html
+	cat $(SITE)/scripts/*.js | NODE_PATH=$(NPM)/node_modules npx --prefix $(NPM) eslint --config eslint.config.cjs --stdin
 
 bench: $(VENV)/.installed ## speed, each beside what it is compared with
 	$(BIN)/python perf/startup.py

@@ -118,6 +118,10 @@ class Benchmark:
     """Pattern of the tasks that differ in a size, with the groups `family` and `size`: `recency_w4`."""
     answer_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Words for answers, by the start of a task's name."""
+    overview_tasks: Sequence[str] = ()
+    """Its columns in the first view of a report; without them, the task that most models did."""
+    overview_metrics: Sequence[str] = ()
+    """The metrics of these columns; without them, the headline."""
     order: int = 100
     """Place in reports."""
     usual_split: str = "test"

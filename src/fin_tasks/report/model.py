@@ -176,6 +176,8 @@ class Metric:
     """The column that it breaks down by; empty for metrics over all rows."""
     of: str = ""
     """The part."""
+    description: str = ""
+    """What it measures."""
 
 
 def metric_of(name: str) -> Metric:
@@ -218,7 +220,12 @@ def _known_metrics() -> dict[str, Metric]:
         for row in csv.DictReader(text.splitlines()):
             direction = _HIGHER_IS_BETTER[row["better"]]
             metrics[row["metric"]] = Metric(
-                row["label"], row["unit"], direction, row["by"], row["of"]
+                row["label"],
+                row["unit"],
+                direction,
+                row["by"],
+                row["of"],
+                row.get("description") or "",
             )
     return metrics
 

@@ -12,6 +12,7 @@ BENCHMARK = Benchmark(
     order=4,
     source_of=source_of,
     breakdowns={"part": "Part"},
+    overview_tasks=("bizbench",),
     part_labels={
         "": "all parts",
         "paper_choice": "paper's choices",

@@ -10,6 +10,7 @@ BENCHMARK = Benchmark(
     package=__name__,
     order=3,
     breakdowns={"topic": "Topic"},
+    overview_tasks=("financemath",),
     usual_split="validation",
 )
 VERSION = BENCHMARK.version

@@ -29,6 +29,7 @@ BENCHMARK = Benchmark(
         "image_style": "How the picture was taken",
     },
     group_breakdowns=("image_type", "image_style"),
+    overview_tasks=("mme_finance_en", "mme_finance_zh"),
     part_labels={"": "English and Chinese", "en": "English", "zh": "Chinese"},
     hub_files=(
         "MMfin.tsv",

@@ -15,6 +15,7 @@ BENCHMARK = Benchmark(
     breakdown_fields={"capability": "capabilities"},
     group_breakdowns=("capability",),
     group_fallbacks={"acc_err": "acc"},  # statements and choices have no margin
+    overview_tasks=("xfinbench_text", "xfinbench_mcq_visual"),
     part_labels={
         "": "all questions",
         "text": "all text questions",

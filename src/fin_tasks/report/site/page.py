@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import jinja2
 import pandas as pd
 
 from fin_tasks.benchmarks import all_benchmarks
+from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.errors import DataError
 from fin_tasks.report.model import BREAKDOWN_LABELS, Report, Run, known_benchmarks
 from fin_tasks.report.processes import for_each
@@ -22,32 +23,7 @@ from fin_tasks.settings import Settings
 _LIST = "page/files.txt"  # files of the report, which the next report removes
 _UNFINISHED = ".fin-tasks-unfinished"
 _OWN = files("fin_tasks.report.site")
-_SCRIPTS = ("vendor/tabulator.min.js", "app.js")
-_STYLES = ("vendor/tabulator_simple.min.css", "app.css")
-_WORDS: Mapping[str, Mapping[str, str]] = {
-    "mode": {
-        **{"cot": "with reasoning", "da": "direct answers", "pot": "programs"},
-        **{"text": "price tables", "image": "price charts"},
-    },
-    "split": {
-        **{"test": "test questions", "validation": "validation questions"},
-        **{"own": "own data", "unknown": "unknown questions"},
-        **{"sample": "packaged sample", "test_500": "500 test questions"},
-    },
-    "retrieval": {
-        "none": "",
-        "bm25": "terms by BM25",
-        "dense": "terms by embeddings",
-        "oracle": "the right terms",
-    },
-    "arm": {
-        "signal": "",
-        "none": "no statement",
-        "flipped": "statement reversed",
-        "aligned": "unbiased statement",
-    },
-}
-"""What a task's conditions are called; other names stand as they are."""
+_VENDORED = ("katex.min.js", "katex.min.css")
 
 
 def write_page(
@@ -79,8 +55,7 @@ def write_page(
     shown = dict(zip(results, for_each(write_samples, calls, "Writing samples"), strict=True))
     data = {
         **board,
-        "benchmarks": {name: own.title for name, own in known_benchmarks().items()},
-        "about": {name: own.description for name, own in known_benchmarks().items()},
+        "benchmarks": {name: _benchmark(own) for name, own in known_benchmarks().items()},
         "breakdowns": dict(BREAKDOWN_LABELS),
         "names": {task["id"]: task_name(task) for task in board["tasks"]},
         "files": [_file(run) for run in report.runs],
@@ -88,12 +63,13 @@ def write_page(
         "chunk": CHUNK,
     }
     (own / "data.js").write_bytes(script("report", data))
-    for name in (*_SCRIPTS, *_STYLES):
-        (own / Path(name).name).write_bytes(_OWN.joinpath(name).read_bytes())
-    template = jinja2.Environment(autoescape=True).from_string(
-        _OWN.joinpath("page.html").read_text(encoding="utf-8")
-    )
-    html = template.render(title=board["title"], scripts=_SCRIPTS, styles=_STYLES)
+    (own / "page.js").write_text(_joined_scripts(), encoding="utf-8")
+    (own / "page.css").write_bytes(_OWN.joinpath("page.css").read_bytes())
+    for name in _VENDORED:
+        (own / name).write_bytes(_OWN.joinpath("vendor").joinpath(name).read_bytes())
+    template = _OWN.joinpath("page.html").read_text(encoding="utf-8")
+    page = jinja2.Environment(autoescape=True).from_string(template)
+    html = page.render(title=board["title"])
     (folder / "index.html").write_text(html, encoding="utf-8")
     return [str(one) for one in shown.values() if isinstance(one, DataError)]
 
@@ -102,16 +78,46 @@ def task_name(task: Mapping[str, Any]) -> str:
     """Return what a task asks, in plain words."""
     benchmark = known_benchmarks()[task["benchmark"]]
     part = task["task"].removeprefix(benchmark.name).strip("_")
-    words = [benchmark.title]
+    parts = [benchmark.title]
     if task["bias"]:
         windows = f"{task['window']} reports" if task["window"] else "all windows"
-        words.append(f"{task['bias']}, {windows}")
+        parts.append(f"{task['bias']}, {windows}")
     else:
-        words.append(benchmark.part_labels.get(part, part.replace("_", " ")))
-    for name in ("mode", "split", "retrieval", "style", "arm"):
-        value = task[name]
-        words.append(_WORDS.get(name, {}).get(value, value.replace("_", " ")))
-    return ", ".join(word for word in words if word)
+        parts.append(benchmark.part_labels.get(part, part.replace("_", " ")))
+    for condition in ("mode", "split", "retrieval", "style", "arm"):
+        value = task[condition]
+        words = _words().get(f"{condition},{value}")
+        parts.append(value.replace("_", " ") if words is None else words)
+    return ", ".join(part for part in parts if part)
+
+
+@cache
+def _words() -> dict[str, str]:
+    """Return what conditions are called for people, by condition and value."""
+    lines = _OWN.joinpath("conditions.csv").read_text(encoding="utf-8").splitlines()
+    words = {}
+    for line in lines[1:]:
+        condition, value, name = line.split(",")
+        words[f"{condition},{value}"] = name
+    return words
+
+
+def _joined_scripts() -> str:
+    """Return the scripts as one, whose names stay apart from those of the browser."""
+    folder = _OWN.joinpath("scripts")
+    scripts = sorted(folder.iterdir(), key=lambda script: script.name)
+    texts = [script.read_text(encoding="utf-8") for script in scripts]
+    return "\n".join(['"use strict";\n(() => {', *texts, "})();\n"])
+
+
+def _benchmark(benchmark: Benchmark) -> dict[str, Any]:
+    """Return what the page says of a benchmark."""
+    return {
+        "title": benchmark.title,
+        "description": benchmark.description,
+        "overview_tasks": benchmark.overview_tasks,
+        "overview_metrics": benchmark.overview_metrics,
+    }
 
 
 def _file(run: Run) -> dict[str, Any]:

@@ -1,0 +1,94 @@
+// The runs by kind of question.
+
+const BREAKDOWN_TEXT =
+  "The same runs by kind of question, with 95 % intervals in small print. They are wide where " +
+  "there are few questions, and they are not corrected for the number of parts.";
+
+function showBreakdown(main) {
+  main.append(el("h2", {}, "Breakdown"), quiet(BREAKDOWN_TEXT));
+  const tasks = distinct(tasksShown().filter((task) => task.isMeasured));
+  const tables = [
+    ...tasks.filter((task) => task.isWhole).flatMap(partTables),
+    ...sizeTables(tasks),
+  ];
+  const shown = tables.filter(Boolean);
+  if (shown.length) main.append(...shown.flat());
+  else main.append(el("p", {}, "These runs have no parts to break down by."));
+}
+
+// Return a table for each column that a task breaks down by.
+function partTables(task) {
+  const metricsBy = new Map();
+  for (const metric of task.metrics) {
+    const { by } = metricOf(metric);
+    if (by) metricsBy.set(by, [...(metricsBy.get(by) || []), metric]);
+  }
+  return [...metricsBy].map(([by, metrics]) => {
+    const base = baseOf(task.headline);
+    const ofHeadline = metrics.filter((metric) => baseOf(metric) === base);
+    const first = baseOf(metrics[0]);
+    const others = metrics.filter((metric) => baseOf(metric) === first);
+    const columns = (ofHeadline.length ? ofHeadline : others).map((metric) => [
+      labelOf(metric),
+      entriesOf(task, metric),
+    ]);
+    return partsTable(`${task.name}: ${report.breakdowns[by] || by}`, columns);
+  });
+}
+
+// The longest metric without parts that a metric's name begins with: `acc_err` of `acc_err_TU`.
+function baseOf(metric) {
+  const isBase = (name) => !metricOf(name).by && metric.startsWith(`${name}_`);
+  const bases = Object.keys(report.metrics).filter(isBase);
+  return bases.sort((a, b) => b.length - a.length)[0] || metric;
+}
+
+// Return tables of tasks that differ in nothing but the number of earnings reports shown.
+function sizeTables(tasks) {
+  const families = new Map();
+  for (const task of tasks.filter((other) => other.window)) {
+    const name = task.name.replace(`, ${task.window} reports`, "");
+    families.set(name, [...(families.get(name) || []), task]);
+  }
+  return [...families].flatMap(([name, members]) => {
+    members.sort((a, b) => a.window - b.window);
+    return ["acc", headlineOf(members[0])].map((metric) => {
+      const columns = members.map((task) => [`${task.window} reports`, entriesOf(task, metric)]);
+      return partsTable(`${name}: ${labelOf(metric)} by number of reports`, columns);
+    });
+  });
+}
+
+// Return a table of models and parts; null if no run of this report has a value.
+function partsTable(title, columns) {
+  const rows = new Map();
+  columns.forEach(([, entries], index) => {
+    for (const entry of entries) {
+      const name = entry.isMeasured ? entry.run.label : `${entry.run.label} (published)`;
+      if (!rows.has(name)) rows.set(name, { isMeasured: entry.isMeasured, entries: [] });
+      rows.get(name).entries[index] ??= entry;
+    }
+  });
+  const hasValue = (row) => row.isMeasured && row.entries.some((entry) => entry?.value !== null);
+  if (![...rows.values()].some(hasValue)) return null;
+  const sorted = [...rows].sort(([, a], [, b]) => b.isMeasured - a.isMeasured);
+  const body = sorted.map(([name, row]) => {
+    return { ...row, name, className: row.isMeasured ? null : "paper" };
+  });
+  const parts = columns.map(([label], index) => ({
+    title: label,
+    key: (row) => row.entries[index]?.value,
+    content: (row) => partCell(row.entries[index]),
+  }));
+  const model = { title: "Model", key: (row) => row.name, content: (row) => row.name };
+  return [el("h3", {}, title), ...table(title, [model, ...parts], body)];
+}
+
+function partCell(entry) {
+  if (!entry || entry.value === null) return null;
+  const value = el("span", { class: "part" }, boundText(entry));
+  const share = (100 * entry.value) / maximumOf(entry.metric, [entry]);
+  value.style.setProperty("--share", `${share}%`);
+  const questions = entry.n ? `${entry.n} questions` : "";
+  return [value, small([intervalText(entry), questions].filter(Boolean).join("; "))];
+}

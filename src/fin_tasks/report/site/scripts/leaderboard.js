@@ -1,0 +1,223 @@
+// The leaderboard of one task: who leads and how sure that is, ranks, and published figures.
+
+const MAXIMUM_NAMES = 3; // in a sentence
+const LAST = 1e6; // place of runs without a rank
+
+function showTask(main) {
+  const tasks = distinct(tasksShown());
+  const task = tasks.find((other) => other.key === choices.task) || tasks[0];
+  const options = tasks.map((other) => {
+    const group = other.isMeasured ? "Measured runs" : "Published figures only";
+    return [other.key, shortName(other), group];
+  });
+  addChoice("Task", "task", options, { measure: "" });
+  const isMeasure = (name) => !metricOf(name).by && !name.endsWith("_std");
+  const measures = task.metrics.filter(isMeasure);
+  const metric = measures.includes(choices.measure) ? choices.measure : headlineOf(task);
+  const labels = measures.map((name) => [name, labelOf(name)]);
+  addChoice("Measure", "measure", labels, {}, metric);
+
+  const comparison = comparisonOf(task, metric);
+  const entries = entriesOf(task, metric);
+  const measured = entries.filter((entry) => entry.isMeasured);
+  const published = entries.filter((entry) => !entry.isMeasured);
+  const maximum = maximumOf(metric, entries);
+  const tables = el("div");
+  const legend = el("aside", { "aria-label": "How to read this" });
+  main.append(el("h2", {}, task.name), el("div", { class: "beside" }, tables, legend));
+  if (measured.length) {
+    tables.append(leaderSentence(task, metric, comparison));
+    tables.append(...measuredTable(task, metric, measured, comparison, maximum));
+  } else {
+    tables.append(quiet("No run of this report measured this."));
+  }
+  if (published.length) {
+    const text = "Printed in papers, not measured here, and therefore not ranked.";
+    const box = el(
+      "section",
+      { class: "published" },
+      el("h3", {}, "Published figures"),
+      quiet(text),
+    );
+    tables.append(box);
+    box.append(...publishedTable(metric, published));
+  }
+  const meanings = explanations(task, metric, comparison, measured);
+  legend.append(el("h3", {}, "How to read this"), definitions(meanings));
+}
+
+// Return who leads a task and how sure that is; null if no run is ranked.
+function verdictOf(task, metric) {
+  const comparison = comparisonOf(task, metric);
+  if (!comparison?.ranks.length) return null;
+  const [first, ...others] = comparison.ranks;
+  const entries = measuredOf(task, metric);
+  const ranked = new Set(comparison.ranks.map((place) => place.run));
+  const unranked = entries.filter((entry) => !ranked.has(entry.run.id));
+  const closest = others.filter((place) => place.best === 1);
+  const open = others.filter((place) => place.best > 1 && place.best_if_finished === 1);
+  const verdict = {
+    name: runOf(first.run).label,
+    entry: entries.find((entry) => entry.run.id === first.run),
+    isSure: others.length > 0 && !open.length && !closest.length,
+  };
+  const after = unranked.length
+    ? ` Not ranked: ${names(unranked.map((entry) => entry.run))} (see the notes).`
+    : "";
+  const close = names([...closest, ...open].map((place) => runOf(place.run)));
+  if (!others.length) verdict.text = after || "Only this model was run.";
+  else if (open.length)
+    verdict.text = `Not certain: responses were cut off, and ${close} may be ahead.${after}`;
+  else if (closest.length) verdict.text = `Not certain: ${close} may be as good.${after}`;
+  else verdict.text = `Clearly ahead of all others.${after}`;
+  return verdict;
+}
+
+const certainty = (verdict) =>
+  el("span", { class: verdict.isSure ? "sure" : "unsure" }, verdict.text);
+
+function names(runs) {
+  const labels = runs.map((run) => run.label);
+  const text = labels.slice(0, MAXIMUM_NAMES).join(", ");
+  const more = labels.length - MAXIMUM_NAMES;
+  return more > 0 ? `${text} and ${more} more` : text;
+}
+
+function leaderSentence(task, metric, comparison) {
+  const verdict = verdictOf(task, metric);
+  if (!verdict) {
+    const isHeadline = metric === task.headline;
+    const why = isHeadline
+      ? "No run can be ranked; the notes say why."
+      : `Models are ranked by ${labelOf(task.headline)}; this table is sorted by the value.`;
+    return el("p", { class: "lead" }, why);
+  }
+  const verb = comparison.ranks.length > 1 ? "leads with" : "reaches";
+  const value = `${boundText(verdict.entry)} (95 % interval ${intervalText(verdict.entry)})`;
+  return el(
+    "p",
+    { class: "lead" },
+    strong(verdict.name),
+    ` ${verb} ${value}. `,
+    certainty(verdict),
+  );
+}
+
+function measuredTable(task, metric, entries, comparison, maximum) {
+  const places = new Map((comparison?.ranks || []).map((place) => [place.run, place]));
+  const silentByRun = new Map();
+  for (const entry of entriesOf(task, "no_answer")) silentByRun.set(entry.run.id, entry.value);
+  const hasSilent = silentByRun.size > 0 && metric !== "no_answer";
+  const placeOf = (entry) => places.get(entry.run.id);
+  const rankOf = (entry) => placeOf(entry)?.rank ?? LAST;
+  const rows = [...entries].sort((a, b) => rankOf(a) - rankOf(b) || byValue(metric)(a, b));
+  const rank = (entry) => {
+    const place = placeOf(entry);
+    return place && [rankText(place), mayChange(place)];
+  };
+  const silent = (entry) => silentByRun.get(entry.run.id);
+  const interval = (entry) => [entryBar(entry, maximum), small(intervalText(entry))];
+  return table(
+    "Measured runs",
+    [
+      MODEL,
+      { title: "Rank", key: rankOf, content: rank, visible: places.size > 0 },
+      valueColumn(metric),
+      { title: "95 % interval", content: interval },
+      QUESTIONS,
+      {
+        title: "No answer",
+        key: silent,
+        content: (entry) => valueText(silent(entry), "no_answer"),
+        visible: hasSilent,
+      },
+      {
+        title: "Not scored",
+        key: (entry) => entry.unscored,
+        content: (entry) => `${entry.unscored}`,
+        visible: rows.some((entry) => entry.unscored),
+      },
+      remarksColumn(rows),
+    ],
+    rows,
+  );
+}
+
+function publishedTable(metric, entries) {
+  const rows = [...entries].sort(byValue(metric));
+  const paper = (entry) => entry.run.paper;
+  return table(
+    "Published figures",
+    [
+      MODEL,
+      valueColumn(metric),
+      QUESTIONS,
+      { title: "From", key: paper, content: paper },
+      remarksColumn(rows),
+    ],
+    rows,
+  );
+}
+
+function byValue(metric) {
+  const sign = metricOf(metric).higher_is_better === false ? -1 : 1;
+  return (a, b) => sign * ((b.value ?? -sign * Infinity) - (a.value ?? -sign * Infinity)) || 0;
+}
+
+const nameOf = (entry) => entry.run.label;
+const MODEL = { title: "Model", key: nameOf, content: nameOf };
+const QUESTIONS = {
+  title: "Questions",
+  key: (entry) => entry.n,
+  content: (entry) => (entry.n ? entry.n.toLocaleString("en") : "unknown"),
+};
+
+function valueColumn(metric) {
+  const content = (entry) => [strong(boundText(entry)), small(upperText(entry))];
+  return { title: labelOf(metric), key: (entry) => entry.value, content };
+}
+
+function remarksColumn(rows) {
+  const visible = rows.some((entry) => remarksOf(entry).length);
+  return { title: "Notes", content: (entry) => notes(remarksOf(entry)), visible };
+}
+
+function explanations(task, metric, comparison, entries) {
+  const { description, higher_is_better } = metricOf(metric);
+  const direction = higher_is_better === false ? "Lower is better." : "";
+  const pairs = [
+    [labelOf(metric), description || direction],
+    [
+      "Line and tick",
+      "The tick is the value. The line is its 95 % interval: with other questions of this kind, " +
+        "the value could be anywhere there.",
+    ],
+  ];
+  if (comparison?.ranks.length > 1) pairs.push(["Rank", RANKS], ["Test", testText(comparison)]);
+  const judges = new Set(entries.map((entry) => entry.judge).filter(Boolean));
+  if (judges.size) pairs.push(["Judge", [...judges].join("; ")]);
+  const hasUnscored = entries.some((entry) => entry.unscored);
+  const hasCutOff = entries.some((entry) => entry.cut_off);
+  if (task.metrics.includes("no_answer"))
+    pairs.push(["No answer", metricOf("no_answer").description]);
+  if (hasUnscored) pairs.push(["Not scored", metricOf("unscored").description]);
+  if (hasCutOff) pairs.push(["Cut off", metricOf("cut_off").description]);
+  if (entries.some((entry) => entry.cut_off?.is_lower_bound)) {
+    pairs.push(["≥ and dotted line", LOWER_BOUND]);
+  }
+  const byName = new Map(pairs.filter(([, text]) => text));
+  return [...byName];
+}
+
+const RANKS =
+  "In brackets, the ranks that a model may really have. Two models are told apart only if a test " +
+  "on the same questions does so (5 %, Holm's correction).";
+const LOWER_BOUND =
+  "More than 2 % of the responses were cut off, so the value is a lower bound. The dotted line " +
+  "ends where the value would be if they were all right.";
+
+function testText({ test, rows, sources }) {
+  const name = test === "t" ? "t test" : test;
+  if (sources >= rows) return `${name}.`;
+  return `${name}; the questions have ${count(sources, "source")}, each of which is a cluster.`;
+}

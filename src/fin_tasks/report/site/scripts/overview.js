@@ -1,0 +1,145 @@
+// The first view: models as rows, benchmarks as columns. Below it, for each benchmark, its tasks
+// and conditions side by side, and who leads each task and how sure that is.
+
+const OVERVIEW_TEXT =
+  "Each cell has the value, its 95 % interval as a line, and the ranks that the model may really " +
+  "have. There is no overall score: the benchmarks measure different things. ≥ is a lower bound, " +
+  "because responses were cut off.";
+
+function showOverview(main) {
+  const models = [...new Set(report.files.map((file) => file.model))];
+  const shown = count(benchmarks().length, "benchmark");
+  const text = `${count(models.length, "model")} on ${shown}`;
+  main.append(el("h2", {}, text), quiet(OVERVIEW_TEXT));
+  const columns = benchmarks().flatMap((name) => mainColumns(name));
+  main.append(...modelTable("Models and benchmarks", columns, models));
+  for (const name of benchmarks()) main.append(benchmarkDetails(name, models));
+}
+
+const ownTasks = (name) =>
+  distinct(report.tasks.filter((task) => task.benchmark === name && task.isMeasured));
+
+// Return the columns that the benchmark asks for, else the task that most models were asked.
+function mainColumns(name) {
+  const { title, overview_tasks, overview_metrics } = report.benchmarks[name];
+  const tasks = ownTasks(name);
+  const usual = overview_tasks.map((wanted) => tasks.find(({ task }) => task === wanted));
+  const found = usual.filter(Boolean);
+  const shown = found.length ? found : tasks.slice(0, 1);
+  const titles = distinguishing(shown.map(shortName));
+  return shown.flatMap((task, index) => {
+    const asked = overview_metrics.filter((metric) => task.metrics.includes(metric));
+    const metrics = asked.length ? asked : [headlineOf(task)];
+    const titleOf = (metric) => `${titles[index]}: ${labelOf(metric)}`;
+    return metrics.map((metric) => column(task, metric, titleOf(metric), title));
+  });
+}
+
+function column(task, metric, title, group) {
+  const entries = measuredOf(task, metric);
+  const places = new Map();
+  for (const { ranks } of comparisonsOf(task, metric)) {
+    for (const place of ranks) if (ranks.length > 1) places.set(place.run, place);
+  }
+  // Of several runs of a model, take one that is ranked, else one with the usual settings.
+  const worth = (entry) => 2 * places.has(entry.run.id) - Boolean(entry.marks.length);
+  const byModel = new Map();
+  for (const entry of [...entries].sort((a, b) => worth(a) - worth(b))) {
+    byModel.set(entry.run.model, entry);
+  }
+  return { task, metric, title, group, byModel, places, maximum: maximumOf(metric, entries) };
+}
+
+function modelTable(name, columns, models) {
+  const marks = new Map(); // numbers of footnotes by their text
+  const cells = columns.map((source) => {
+    const { task, metric, title, group, byModel } = source;
+    const href = link({ benchmark: task.benchmark, task: task.key, measure: metric });
+    const about = `Ranks and tests: ${task.name}, ${labelOf(metric)}`;
+    return {
+      title,
+      group,
+      label: group ? `${group}, ${title}` : title,
+      extra: small(el("a", { href, "aria-label": about }, "ranks and tests")),
+      key: (model) => byModel.get(model)?.value,
+      content: (model) => cellOf(source, byModel.get(model), marks),
+    };
+  });
+  const isMeasured = (model) => columns.some(({ byModel }) => byModel.has(model));
+  const rows = models.filter(isMeasured);
+  const entryOf = (model, source) => source.byModel.get(model) || { value: null };
+  rows.sort((a, b) => {
+    const orders = columns.map((source) => {
+      return byValue(source.metric)(entryOf(a, source), entryOf(b, source));
+    });
+    return orders.find((order) => order !== 0) || 0;
+  });
+  const model = { title: "Model", key: (name) => name, content: (name) => strong(name) };
+  const node = table(name, [model, ...cells], rows, { kind: "models" });
+  const footnotes = [...marks].map(([text, number]) => el("li", { value: number }, text));
+  return [...node, footnotes.length > 0 && el("ol", { class: "quiet" }, footnotes)].filter(Boolean);
+}
+
+function cellOf({ places, maximum }, entry, marks) {
+  if (!entry) return null;
+  const place = places.get(entry.run.id);
+  for (const mark of entry.marks) if (!marks.has(mark)) marks.set(mark, marks.size + 1);
+  const numbers = entry.marks.map((mark) => marks.get(mark)).join(", ");
+  return [
+    strong(boundText(entry)),
+    numbers && el("sup", {}, ` ${numbers}`),
+    entryBar(entry, maximum),
+    place && small(`rank ${rankText(place)}`),
+  ];
+}
+
+function benchmarkDetails(name, models) {
+  const { title, description } = report.benchmarks[name];
+  const tasks = ownTasks(name);
+  const text = `${title}: tasks and conditions side by side (${tasks.length})`;
+  const details = el("details", { class: "fold" }, el("summary", {}, text), quiet(description));
+  details.addEventListener("toggle", fill, { once: true });
+  function fill() {
+    const titles = distinguishing(tasks.map(shortName));
+    const columns = tasks.map((task, index) => column(task, headlineOf(task), titles[index], ""));
+    details.append(...modelTable(`${title}: models and tasks`, columns, models));
+    details.append(...leaders(tasks.filter((task) => task.isWhole)));
+  }
+  return details;
+}
+
+// Leave out what all names say: of "calculations, test questions" and "calculations, own data"
+// the first words.
+function distinguishing(names) {
+  const parts = names.map((name) => name.split(", "));
+  const isShared = (part) => parts.every((others) => others.includes(part));
+  return parts.map((own) => own.filter((part) => !isShared(part)).join(", ") || own[0]);
+}
+
+function leaders(tasks) {
+  const verdicts = new Map(tasks.map((task) => [task, verdictOf(task, headlineOf(task))]));
+  const href = (task) => link({ benchmark: task.benchmark, task: task.key, measure: "" });
+  return table(
+    "Who leads, and how sure that is",
+    [
+      { title: "Task", content: (task) => el("a", { href: href(task) }, shortName(task)) },
+      {
+        title: "Leader",
+        content: (task) => strong(verdicts.get(task)?.name || "nobody is ranked"),
+      },
+      { title: "Value, 95 % interval", content: (task) => leaderValue(task, verdicts.get(task)) },
+      {
+        title: "How sure",
+        content: (task) => verdicts.get(task) && certainty(verdicts.get(task)),
+      },
+    ],
+    tasks,
+  );
+}
+
+function leaderValue(task, verdict) {
+  if (!verdict) return null;
+  const maximum = maximumOf(headlineOf(task), measuredOf(task, headlineOf(task)));
+  const { entry } = verdict;
+  return [strong(boundText(entry)), entryBar(entry, maximum), small(intervalText(entry))];
+}

@@ -1,0 +1,60 @@
+// The frame of the page: views, choices and colors.
+
+const VIEWS = {
+  board: ["Leaderboard", (main) => (choices.benchmark ? showTask(main) : showOverview(main))],
+  compare: ["Compare two", showCompare],
+  parts: ["Breakdown", showBreakdown],
+  samples: ["Samples", showSamples],
+  runs: ["Runs", showRuns],
+};
+
+// Scripts with data call this function.
+window.give = (name, text) => {
+  if (name === "report") start(JSON.parse(text));
+  else receive(name, text);
+};
+
+function start(data) {
+  openReport(data);
+  const theme = byId("theme");
+  theme.value = remembered("theme");
+  document.documentElement.dataset.theme = theme.value;
+  theme.onchange = () => {
+    document.documentElement.dataset.theme = theme.value;
+    remember("theme", theme.value);
+  };
+  byId("made").textContent = `Made by fin-tasks ${data.fin_tasks}, ${data.generated.slice(0, 10)}.`;
+  const wide = window.matchMedia("(min-width: 701px)");
+  wide.onchange = () => {
+    byId("menu").open = wide.matches;
+  };
+  wide.onchange();
+  window.onhashchange = draw;
+  draw();
+}
+
+function draw() {
+  const focused = document.activeElement?.id;
+  readChoices(VIEWS);
+  const tabs = Object.entries(VIEWS).map(([view, [name]]) => {
+    const current = view === choices.view ? "page" : null;
+    const href = link({ view, sample: "" });
+    return el("li", {}, el("a", { id: `view-${view}`, href, "aria-current": current }, name));
+  });
+  byId("views").replaceChildren(...tabs);
+  byId("filters").replaceChildren();
+  byId("main").replaceChildren();
+  const titles = benchmarks().map((name) => [name, report.benchmarks[name].title]);
+  const all = ["", "All benchmarks of these runs"];
+  const reset = { task: "", measure: "", run: "", with: "", sample: "", part: "" };
+  addChoice("Benchmark", "benchmark", [all, ...titles], reset);
+  const variants = scorings().map((variant) => [variant, SCORINGS[variant]]);
+  addChoice("Answers scored", "scoring", variants);
+  const [viewName, show] = VIEWS[choices.view];
+  const title = report.benchmarks[choices.benchmark]?.title || "all benchmarks";
+  byId("chosen").textContent = `${viewName}, ${title}: change`;
+  show(byId("main"));
+  if (focused && document.activeElement?.id !== focused) {
+    byId(focused)?.focus({ preventScroll: true });
+  }
+}

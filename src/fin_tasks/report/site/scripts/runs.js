@@ -1,0 +1,103 @@
+// The results files: settings, judges, tokens and costs, and what could not be used.
+
+const HARNESSES = {
+  replay: "saved responses, scored again",
+  judge: "judged predictions",
+};
+
+function showRuns(main) {
+  const isShown = (task) => !choices.benchmark || task.benchmark === choices.benchmark;
+  const files = report.files.map((file) => ({ ...file, tasks: tasksOf(file) }));
+  const rows = files.filter((file) => file.tasks.some(isShown));
+  const models = new Set(rows.map((file) => file.model)).size;
+  const text =
+    `${count(rows.length, "results file")} of ${count(models, "model")}. A run is one results ` +
+    "file: one model, asked one or more tasks. ≈ marks numbers that are estimated from the " +
+    "length of the texts.";
+  main.append(el("h2", {}, "Runs"), quiet(text));
+  main.append(...runsTable(rows));
+  const problems = report.problems.map((problem) => problem.message);
+  const published = report.runs.filter((run) => run.isPublished && [...run.tasks].some(isShown));
+  const papers = new Set(published.map((run) => run.provenance.paper));
+  main.append(...list("Files that could not be used in full", problems));
+  main.append(...list("Notes", report.notes));
+  main.append(...list("Sources of published figures", [...papers]));
+}
+
+function tasksOf(file) {
+  const runs = file.runs.map(runOf).filter((run) => run.tasks.size);
+  return runs.map(taskOf);
+}
+
+function runsTable(rows) {
+  const has = (field) => rows.some((file) => file[field]);
+  const column = (title, field, content, visible = true) => {
+    return { title, key: (file) => file[field], content, visible };
+  };
+  const amounts = [
+    ["Tokens in", "tokens_in"],
+    ["Tokens out", "tokens_out"],
+    ["Seconds", "seconds"],
+    [`Cost, ${report.prices?.currency}`, "cost"],
+  ];
+  const columns = [
+    column("Model", "model", (file) => file.model),
+    column("Date", "date", (file) => file.date.slice(0, 10) || "unknown"),
+    column("From", "harness", ({ harness }) => HARNESSES[harness] || harness),
+    { title: "Tasks", content: taskNames },
+    column("Questions", "rows", questionsText),
+    column("Judge", "judge", (file) => file.judge || null, has("judge")),
+    ...amounts.map(([title, field]) =>
+      column(title, field, (file) => amountText(file, field), has(field)),
+    ),
+    { title: "Settings", content: settingsButton },
+  ];
+  return table("Runs", columns, rows);
+}
+
+function settingsButton(file) {
+  const onclick = () => showSettings(file);
+  const name = `Settings of ${file.model}`;
+  return el("button", { type: "button", "aria-label": name, onclick }, "Show");
+}
+
+function taskNames(file) {
+  const names = new Set(file.tasks.map((task) => task.name));
+  return el(
+    "span",
+    {},
+    [...names].map((name) => [name, el("br")]),
+  );
+}
+
+function questionsText(file) {
+  const asked = file.rows.toLocaleString("en");
+  return file.rows_all > file.rows ? `${asked} of ${file.rows_all.toLocaleString("en")}` : asked;
+}
+
+function amountText(file, field) {
+  if (file[field] === null) return "unknown";
+  const digits = field === "cost" ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 0 };
+  const sign = file.estimated.includes(field) ? "≈ " : "";
+  return `${sign}${file[field].toLocaleString("en", digits)}`;
+}
+
+function showSettings(file) {
+  const details = [];
+  for (const task of tasksOf(file)) {
+    const isOwn = (entry) => entry.run.file?.id === file.id;
+    const entry = measuredOf(task, headlineOf(task)).find(isOwn);
+    if (!entry?.group) continue;
+    const settings = definitions([...settingsOf(entry)]);
+    details.push(el("details", {}, el("summary", {}, task.name), settings));
+  }
+  const settings = Object.entries(file.settings);
+  byId("dialog").replaceChildren(
+    el("form", { method: "dialog" }, el("button", {}, "Close")),
+    el("h2", { id: "dialog-title" }, `Settings of ${file.model}`),
+    quiet(file.path),
+    definitions(settings.map(([name, value]) => [name, settingText(value)])),
+    ...details,
+  );
+  byId("dialog").showModal();
+}

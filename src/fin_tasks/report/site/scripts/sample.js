@@ -1,0 +1,111 @@
+// One question: what was asked, the right answer, and what the runs answered, side by side.
+
+async function showSample(host, id, lists, isCurrent) {
+  const [first] = lists;
+  const chunk = Math.floor(first.indexById.get(id) / report.chunk);
+  const questions = await loadData(`asked-${report.samples[first.run.id].asked[chunk]}`);
+  const answers = await Promise.all(lists.map((list) => readAnswer(list, id)));
+  if (!isCurrent()) return;
+  const question = questions[first.indexById.get(id) % report.chunk];
+  const responses = lists.map((list, index) =>
+    responseOf(list, list.indexById.get(id), answers[index], lists.length > 1),
+  );
+  const columns = el("div", { class: "columns" }, responses);
+  const name = `Sample ${question.id}`;
+  host.append(
+    el("article", { class: "sample", "aria-label": name }, questionOf(question), columns),
+  );
+}
+
+async function readAnswer(list, id) {
+  const index = list.indexById.get(id);
+  if (index === undefined) return null;
+  const rows = await loadData(`rows-${list.run.id}-${Math.floor(index / report.chunk)}`);
+  return rows[index % report.chunk];
+}
+
+function questionOf({ id, system, prompt, truth, facts, picture }) {
+  const plain = choices.plain ? "Show formulas and tables" : "Show as plain text";
+  const missing = "The results file does not hold the question's text.";
+  return [
+    el("h3", { id: "sample-title" }, `Question ${id}`),
+    el(
+      "p",
+      { class: "pages" },
+      el("a", { href: link({ plain: choices.plain ? "" : "1" }) }, plain),
+    ),
+    pictureOf(id, picture),
+    system && el("details", {}, el("summary", {}, "Instructions to the model"), textBlock(system)),
+    prompt ? textBlock(prompt, { role: "group", "aria-label": "Question" }) : quiet(missing),
+    facts.choices && el("p", {}, "Choices: ", facts.choices),
+    truth && el("p", {}, "Right answer: ", strong(truth)),
+    Object.keys(facts).length > 0 && more("More about the question", definitions(named(facts))),
+  ];
+}
+
+function pictureOf(id, picture) {
+  if (picture === null) return null;
+  if (!picture) return quiet("The picture was not found on the machine that made this report.");
+  const href = `page/pictures/${picture}`;
+  return el(
+    "a",
+    { href },
+    el("img", { src: href, alt: `The picture that question ${id} is about` }),
+  );
+}
+
+const more = (name, ...children) => el("details", {}, el("summary", {}, name), children);
+const named = (facts) =>
+  Object.entries(facts).map(([key, text]) => [key.replaceAll("_", " "), text]);
+
+function responseOf(list, index, answer, areSeveral) {
+  const { label } = list.run;
+  const title = el("h3", {}, areSeveral ? `Response of ${label}` : "Response");
+  if (!answer) {
+    const text = "This run was not asked the question.";
+    return el("section", { "aria-label": label }, title, el("p", {}, text));
+  }
+  const texts = answer.said.map((text) => textBlock(text || "(an empty response)"));
+  const scorings = Object.entries(list.by).map(([variant, scores]) =>
+    scoringOf(list.run, variant, scores, index, answer.read[variant] || []),
+  );
+  return el("section", { "aria-label": label }, title, texts, scorings);
+}
+
+function scoringOf(run, variant, scores, index, readings) {
+  const isPoints = isPointsRun(run);
+  const { kind, text } = outcomeOf(scores.value[index], isPoints);
+  const answer = scores.answer[index];
+  const reason = scores.reason[index];
+  const read = answer === null ? "No answer was read." : ["Answer read: ", strong(answer)];
+  const title = `Scored ${SCORINGS[variant] || variant}: `;
+  return [
+    el("h3", {}, title, el("span", { class: kind }, text)),
+    !isPoints && el("p", {}, read),
+    reason && el("p", {}, `Reason: ${reason}`),
+    scores.cut_off[index] && el("p", {}, "The response was cut off."),
+    more(
+      "More about this scoring",
+      readings.map((reading) => definitions(readingFacts(reading))),
+    ),
+  ];
+}
+
+// A reading is an object as JSON, or the text that was compared.
+function readingFacts(text) {
+  let reading = null;
+  try {
+    reading = JSON.parse(text);
+  } catch {
+    // It is a text.
+  }
+  if (reading === null || typeof reading !== "object") return [["text that was scored", text]];
+  const isTold = ([name, value]) => name !== "variant" && !isEmpty(value);
+  const facts = Object.entries(reading).filter(isTold);
+  return facts.map(([name, value]) => [
+    name.replaceAll("_", " "),
+    typeof value === "string" ? value : JSON.stringify(value),
+  ]);
+}
+
+const isEmpty = (value) => [null, "", false].includes(value) || value.length === 0;

@@ -1,0 +1,83 @@
+// Tables. A column has a title, the content of a cell, and perhaps a key to sort by and a group.
+// On a phone each row becomes a card that repeats the headings.
+
+function table(name, columns, rows, options = {}) {
+  const { kind = "", pageSize = Infinity, first = 0 } = options;
+  const shown = columns.filter((column) => column.visible !== false);
+  const body = el("tbody");
+  const pages = el("p", { class: "pages" });
+  let sorted = rows;
+  let start = first - (first % pageSize || 0);
+
+  function fill() {
+    const end = start + pageSize;
+    body.replaceChildren(...sorted.slice(start, end).map((row) => bodyRow(row, shown)));
+    if (rows.length <= pageSize) return;
+    const turn = (text, to) => {
+      const onclick = () => {
+        start = to;
+        fill();
+      };
+      const disabled = to < 0 || to >= rows.length;
+      return el("button", { type: "button", disabled, onclick }, text);
+    };
+    const text = `${start + 1} to ${Math.min(end, rows.length)} of ${rows.length}`;
+    pages.replaceChildren(turn("Back", start - pageSize), text, turn("More", end));
+  }
+
+  function sortBy(column, head) {
+    const isDown = head.getAttribute("aria-sort") !== "descending";
+    for (const other of body.parentNode.querySelectorAll("[aria-sort]")) {
+      other.removeAttribute("aria-sort");
+    }
+    head.setAttribute("aria-sort", isDown ? "descending" : "ascending");
+    sorted = [...rows].sort((a, b) => order(column.key(a), column.key(b), isDown ? -1 : 1));
+    start = 0;
+    fill();
+  }
+
+  const heads = shown.map((column) => headOf(column, sortBy));
+  const groups = shown.some((column) => column.group) && el("tr", {}, groupHeads(shown));
+  const head = el("thead", {}, groups, el("tr", {}, heads));
+  const region = { class: "scroll", tabindex: 0, role: "region", "aria-label": name };
+  const node = el("table", { class: `plain ${kind}`, "aria-label": name }, head, body);
+  fill();
+  return [el("div", region, node), pages];
+}
+
+function bodyRow(row, [first, ...others]) {
+  const cells = others.map((column) =>
+    el("td", { "data-label": column.label || column.title }, column.content(row) ?? "–"),
+  );
+  return el("tr", { class: row.className }, el("th", { scope: "row" }, first.content(row)), cells);
+}
+
+function headOf(column, sortBy) {
+  const { title, key, extra = null } = column;
+  if (!key) return el("th", { scope: "col" }, title, extra);
+  const onclick = (event) => sortBy(column, event.currentTarget.parentNode);
+  return el("th", { scope: "col" }, el("button", { type: "button", onclick }, title), extra);
+}
+
+function groupHeads(columns) {
+  const heads = [];
+  for (const { group = "" } of columns) {
+    const last = heads.at(-1);
+    if (last?.group === group) last.span += 1;
+    else heads.push({ group, span: 1 });
+  }
+  return heads.map(({ group, span }) => {
+    return el(group ? "th" : "td", { colspan: span, scope: group ? "colgroup" : null }, group);
+  });
+}
+
+// What is missing comes last, whatever the direction.
+function order(a, b, sign) {
+  if (a === b) return 0;
+  if (isAbsent(a)) return 1;
+  if (isAbsent(b)) return -1;
+  const isText = typeof a === "string";
+  return sign * (isText ? b.localeCompare(a) : a - b);
+}
+
+const isAbsent = (key) => key === null || key === undefined || key === "";
