@@ -1,0 +1,16 @@
+"""FinanceReasoning: calculations with expert programs, in three levels of difficulty."""
+
+from fin_tasks.benchmarks.contract import Benchmark
+
+BENCHMARK = Benchmark(
+    name="financereasoning",
+    title="FinanceReasoning",
+    description="Calculations in finance, in three levels of difficulty.",
+    version=1,
+    package=__name__,
+    order=3,
+    breakdowns={"level": "Level", "origin": "Data set of the question"},
+    group_breakdowns=("level", "origin"),
+    part_labels={"": "all levels", "easy": "easy", "medium": "medium", "hard": "hard"},
+)
+VERSION = BENCHMARK.version

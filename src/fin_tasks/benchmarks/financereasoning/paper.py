@@ -1,0 +1,81 @@
+"""How FinanceReasoning's authors take programs out of responses and compare results."""
+
+import re
+from ast import literal_eval
+
+_PYTHON_BLOCK = re.compile(r"```python(.*?)```", re.DOTALL)
+_ANY_BLOCK = re.compile(r"```(.*?)```", re.DOTALL)
+_HEAD = "def solution():"
+_INDENT = "    "
+
+_TOLERANCE = 0.002
+_YES = ("true", "yes")
+_NO = ("false", "no")
+_NUMBER = re.compile(r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?")
+_MAX_TEXT = 10_000
+"""A returned text of more characters is no answer."""
+
+Value = bool | float
+
+
+def program_in(response: str) -> str | None:
+    """Return the program that the authors run; None if they run nothing."""
+    if not response.strip() or "argparse" in response:
+        return None
+    block = _PYTHON_BLOCK.search(response) or _ANY_BLOCK.search(response)
+    if block is not None:
+        program = block[1].strip("\r\n")
+    elif _HEAD in response:
+        program = response
+    elif response.count("```") == 1:
+        program = _with_head(response.partition("```")[0])
+    else:
+        program = _with_head(response)
+    return program.strip("` \t\r\n")
+
+
+def _with_head(body: str) -> str:
+    indent = "" if body.startswith(_INDENT) else _INDENT
+    return f"{_HEAD}\n{indent}{body}"
+
+
+def value_in(text: str) -> Value | None:
+    """Return the value that a returned text stands for: a number, or true or false.
+
+    Of a tuple or a list the first element counts. Currency, units and what stands before `=` or `≈`
+    do not.
+    """
+    if len(text) > _MAX_TEXT:
+        return None
+    text = _first_element(text.strip())
+    text = re.split("[=≈]", text)[-1].strip(" .'\"").lower()
+    if text in _YES:
+        return True
+    if text in _NO:
+        return False
+    number = _NUMBER.search(text)
+    if number is None:
+        return None
+    return float(number[0].replace(",", ""))
+
+
+def _first_element(text: str) -> str:
+    if not text.startswith(("(", "[")):
+        return text
+    try:
+        elements = literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        # The elements have a type of their own: `[np.float64(1.5), np.float64(2.0)]`.
+        first = text.strip("()[] ").partition(",")[0]
+        return re.sub(r"^[\w.]*\(", "", first)
+    is_sequence = isinstance(elements, tuple | list)
+    if not is_sequence:
+        return str(elements)
+    return str(elements[0]) if elements else ""
+
+
+def is_near(number: float, truth: float) -> bool:
+    """Return whether a number is within 0.2 % of the truth."""
+    # An interval rather than a difference: at the very edge the two round differently.
+    margin = abs(truth) * _TOLERANCE
+    return truth - margin <= number <= truth + margin
