@@ -93,20 +93,6 @@ class ScoredTask:
             parts[variant] = summarize(benchmark, self.breakdown_rows(variant))
         return parts
 
-    def summary(self) -> dict[str, Any]:
-        """Return how many documents were scored, and by variant all metrics and figures of parts."""
-        totals = self.totals()
-        n = len(self.docs)
-        summary: dict[str, Any] = {"task": self.name, "n": n, "n_all": self.n_all or n}
-        for variant, parts in self.breakdowns().items():
-            figures = {name: totals[f"{name},{variant}"] for name in self.metrics}
-            for name, part in parts.items():
-                figures[name] = part["value"]
-            summary[variant] = figures
-        if self.judge:
-            summary["reader"] = self.judge["model"]
-        return summary
-
 
 def score_task(
     benchmark: str,

@@ -59,6 +59,7 @@ def replay_task(
     from fin_tasks.adapters.responses import read_responses
     from fin_tasks.adapters.saved_run import score_responses
     from fin_tasks.benchmarks.scored_task import model_of
+    from fin_tasks.benchmarks.summary import summary_of
     from fin_tasks.report.run_folder import write_run
 
     options = json_options(metadata)
@@ -79,7 +80,7 @@ def replay_task(
                 metadata=run.metadata,
             )
             print(f"fin-tasks: wrote {path}", file=sys.stderr)
-        show({"model": model_name, **run.scored.summary()}, as_json=as_json)
+        show({"model": model_name, **summary_of([run.scored])}, as_json=as_json)
 
 
 @app.command("xfinbench")
@@ -104,6 +105,7 @@ def replay_xfinbench(
     Example: fin-tasks replay xfinbench --task calc --mode pot gpt-4o.csv --out results
     """
     from fin_tasks.benchmarks.scored_task import model_of
+    from fin_tasks.benchmarks.summary import summary_of
     from fin_tasks.benchmarks.xfinbench import VERSION, recording
     from fin_tasks.report.recorded import questions_of
 
@@ -122,7 +124,9 @@ def replay_xfinbench(
         facts = {"style": {"mode": mode}, "scorer": VERSION, **questions}
         model_name = model or model_of(file)
         _write(out, [scored], model_name, facts, runner)
-        show({"model": model_name, **questions, **scored.summary()}, as_json=as_json)
+        tier = {"sandbox": runner.tier} if runner else {}
+        figures = summary_of([scored])
+        show({"model": model_name, **questions, **figures, **tier}, as_json=as_json)
 
 
 @app.command("financemath")
@@ -142,6 +146,7 @@ def replay_financemath(
     """
     from fin_tasks.benchmarks.financemath import VERSION, recording
     from fin_tasks.benchmarks.scored_task import by_document, model_of, score_task
+    from fin_tasks.benchmarks.summary import summary_of
     from fin_tasks.report.recorded import questions_of
 
     reader = _answer_reader(reader_model, reader_base_url, reader_key)
@@ -162,7 +167,8 @@ def replay_financemath(
         questions = questions_of(file, split=recording.split_of(docs))
         facts = {"mode": mode, "scorer": VERSION, **questions}
         _write(out, [scored], model_name, facts, runner)
-        show({"model": model_name, **questions, **scored.summary()}, as_json=as_json)
+        figures = summary_of([scored])
+        show({"model": model_name, "file": str(file), **facts, **figures}, as_json=as_json)
 
 
 @app.command("dynostock")

@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.scored_task import VARIANTS, score_task
+from fin_tasks.benchmarks.summary import summary_of
 from fin_tasks.benchmarks.xfinbench import recording
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError
@@ -46,12 +47,15 @@ def test_formats_and_summary(name: str, text: str, tmp_path: Path) -> None:
         docs[0].items()
         >= {"id": "a", "task": "calcu", "subset": "calc", "capabilities": ["NM", "TR"]}.items()
     )
-    summary = recording.score_file(tmp_path / name, task="calc").summary()
+    summary = summary_of([recording.score_file(tmp_path / name, task="calc")])
     assert (summary["task"], summary["n"], summary["n_all"]) == ("xfinbench_calc", 2, 2)
     for variant in VARIANTS:
         figures = summary[variant]
         assert (figures["acc"], figures["acc_err"], figures["no_answer"]) == (0.5, 0.5, 0.5)
         assert (figures["acc_TR"], figures["acc_err_NM"], figures["unscored"]) == (1.0, 0.5, 0.0)
+        assert (figures["acc_em"], summary["unscored"]) == (0.5, 0)
+        part = summary["by_capability"]["TR"]
+        assert (part["n"], part[variant]["acc_em"], part[variant]["acc_err"]) == (1, 1.0, 1.0)
 
 
 def test_programs_and_what_the_data_folder_adds(tmp_path: Path) -> None:
@@ -77,12 +81,14 @@ def test_programs_and_what_the_data_folder_adds(tmp_path: Path) -> None:
         options=options,
         run_programs=lambda two: [FAILED] * len(two),
     )
-    found = scored.summary()
+    found = summary_of([scored])
     paper = found["paper"]
     assert (paper["acc"], paper["acc_err"], paper["no_answer"]) == (1.0, 0.0, 0.0)
     rates = (paper["execution_rate"], found["robust"]["execution_rate"])
     assert rates == (0.0, 0.0)
     assert (found["n"], paper["exception"]) == (1, 1.0)
+    assert (found["execution_rate"], found["robust_execution_rate"]) == (0.0, 0.0)
+    assert found["outcomes"] == {"exception": 2}
 
 
 def test_a_broken_file_is_one_sentence(tmp_path: Path) -> None:
