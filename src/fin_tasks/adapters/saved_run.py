@@ -5,10 +5,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fin_tasks.adapters.responses import Responses, match_responses
+from fin_tasks.adapters.responses import Responses, TextsById, match_responses
 from fin_tasks.adapters.task_file import TaskFile
+from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
-from fin_tasks.errors import ConfigError
+from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.judge import answer_reader_from
 from fin_tasks.sandbox import Runner, open_runner
 from fin_tasks.settings import Settings
@@ -65,6 +66,28 @@ def score_responses(task: str, responses: Responses, metadata: Metadata) -> Save
     if runner:
         facts["sandbox"] = {"tier": runner.tier, "reason": runner.reason}
     return SavedRun(scored=replace(scored, n_all=len(docs)), provenance=provenance, metadata=facts)
+
+
+def score_benchmark(
+    benchmark: str, tasks: Sequence[str], responses: TextsById, metadata: Metadata
+) -> list[SavedRun]:
+    """Score responses by id to several tasks; tasks without any response are left out.
+
+    Raises:
+        DataError: No task has a document of an id.
+    """
+    unused = dict(responses)
+    runs = []
+    for task in tasks:
+        ids = [id_of(doc) for doc in TaskFile(task).load(metadata)[0]]
+        texts_by_id = {name: unused.pop(name) for name in ids if name in unused}
+        if texts_by_id:
+            runs.append(score_responses(task, texts_by_id, metadata))
+    if unused:
+        stranger = next(iter(unused))
+        problem = f"expected ids of its questions, got {stranger!r:.80}"
+        raise DataError(f"{benchmark}: {problem} (and {len(unused) - 1:,} other unknown ids).")
+    return runs
 
 
 def _sandbox(task_file: TaskFile, settings: Settings) -> AbstractContextManager[Runner | None]:

@@ -122,6 +122,8 @@ class Benchmark:
     """Its columns in the first view of a report; without them, the task that most models did."""
     overview_metrics: Sequence[str] = ()
     """The metrics of these columns; without them, the headline."""
+    replay_tasks: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """The tasks whose responses one file of `fin-tasks replay NAME` may hold, by `--mode`."""
     order: int = 100
     """Place in reports."""
     usual_split: str = "test"

@@ -50,7 +50,7 @@ def summary_of(tasks: Sequence[ScoredTask]) -> dict[str, Any]:
 
 
 def _rows_of(task: ScoredTask) -> list[Row]:
-    rows = []
+    rows: list[Row] = []
     for number in range(len(task.docs)):
         rows.append({variant: values[number] for variant, values in task.values.items()})
     return rows

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.cli.options import (
     DataDir,
     Json,
@@ -16,6 +17,7 @@ from fin_tasks.cli.options import (
     ReaderKey,
     ReaderModel,
     ReaderUrl,
+    Source,
     WhoseModel,
     json_options,
     show,
@@ -23,6 +25,8 @@ from fin_tasks.cli.options import (
 from fin_tasks.settings import Settings
 
 if TYPE_CHECKING:
+    from fin_tasks.adapters.saved_run import SavedRun
+    from fin_tasks.benchmarks.contract import Benchmark
     from fin_tasks.benchmarks.scored_task import ScoredTask
     from fin_tasks.judging.judge import JudgeModel
     from fin_tasks.sandbox import Runner
@@ -60,27 +64,56 @@ def replay_task(
     from fin_tasks.adapters.saved_run import score_responses
     from fin_tasks.benchmarks.scored_task import model_of
     from fin_tasks.benchmarks.summary import summary_of
-    from fin_tasks.report.run_folder import write_run
 
-    options = json_options(metadata)
-    if data_dir is not None:
-        options["data_dir"] = str(data_dir)
-    reader = {"model": reader_model, "base_url": reader_base_url or None, "key": reader_key}
-    options |= {f"reader_{key}": value for key, value in reader.items() if value is not None}
+    options = json_options(metadata) | _options(data_dir, reader_model, reader_base_url, reader_key)
     for file in files:
         run = score_responses(name, read_responses(file), options)
         model_name = model or model_of(file)
-        if out is not None:
-            path = write_run(
-                out,
-                [run.scored],
-                model=model_name,
-                made_by="fin-tasks replay",
-                provenance={name: run.provenance},
-                metadata=run.metadata,
-            )
-            print(f"fin-tasks: wrote {path}", file=sys.stderr)
+        _write_runs(out, [run], model_name)
         show({"model": model_name, **summary_of([run.scored])}, as_json=as_json)
+
+
+def _add_command(benchmark: "Benchmark") -> None:
+    """Add the command of a benchmark whose tasks share one file of responses."""
+    modes = list(benchmark.replay_tasks)
+
+    def replay(
+        files: Files,
+        mode: Annotated[str, typer.Option(help=f"How the model answered: {', '.join(modes)}.")],
+        source: Source = "auto",
+        data_dir: DataDir = None,
+        model: WhoseModel = None,
+        reader_model: ReaderModel = None,
+        reader_base_url: ReaderUrl = None,
+        reader_key: ReaderKey = None,
+        out: Out = None,
+        as_json: Json = False,
+    ) -> None:
+        from fin_tasks.adapters.responses import read_responses
+        from fin_tasks.adapters.saved_run import score_benchmark
+        from fin_tasks.benchmarks.scored_task import model_of
+        from fin_tasks.benchmarks.summary import summary_of
+        from fin_tasks.errors import ConfigError
+
+        if mode not in modes:
+            raise ConfigError(f"--mode: expected one of {', '.join(modes)}, got {mode!r:.80}.")
+        options = _options(data_dir, reader_model, reader_base_url, reader_key)
+        options["source"] = source
+        for file in files:
+            tasks = benchmark.replay_tasks[mode]
+            runs = score_benchmark(benchmark.name, tasks, read_responses(file), options)
+            model_name = model or model_of(file)
+            _write_runs(out, runs, model_name)
+            figures = summary_of([run.scored for run in runs])
+            facts = {"model": model_name, "file": str(file), "mode": mode}
+            show({**facts, **figures}, as_json=as_json)
+
+    replay.__doc__ = (
+        f"Score {benchmark.title} responses: CSV, JSON or JSON lines with question_id and output, or "
+        "lm-eval's samples.\n\nExample: "
+        f"fin-tasks replay {benchmark.name} --mode {modes[0]} gpt-4o.json --out results"
+    )
+    app.command(benchmark.name)(replay)
 
 
 @app.command("xfinbench")
@@ -199,6 +232,39 @@ def replay_dynostock(
     show({"windows": json.loads(table.to_json(orient="records"))}, as_json=as_json)
 
 
+def _options(
+    data_dir: Path | None, model: str | None, base_urls: list[str] | None, key: str | None
+) -> dict[str, Any]:
+    """Return the metadata of a task that the usual options set."""
+    options = {
+        "data_dir": str(data_dir) if data_dir else None,
+        "reader_model": model,
+        "reader_base_url": base_urls or None,
+        "reader_key": key,
+    }
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _write_runs(out: Path | None, runs: "Sequence[SavedRun]", model: str) -> None:
+    """Write the run folder of one model if the user named a place for it."""
+    from fin_tasks.report.run_folder import write_run
+
+    if out is None:
+        return
+    metadata: dict[str, Any] = {}
+    for run in runs:
+        metadata |= run.metadata
+    path = write_run(
+        out,
+        [run.scored for run in runs],
+        model=model,
+        made_by="fin-tasks replay",
+        provenance={run.scored.name: run.provenance for run in runs},
+        metadata=metadata,
+    )
+    print(f"fin-tasks: wrote {path}", file=sys.stderr)
+
+
 def _answer_reader(
     model: str | None, base_urls: list[str] | None, key: str | None
 ) -> "JudgeModel | None":
@@ -242,3 +308,8 @@ def _write(
         metadata=metadata,
     )
     print(f"fin-tasks: wrote {path}", file=sys.stderr)
+
+
+for _benchmark in all_benchmarks().values():
+    if _benchmark.replay_tasks:
+        _add_command(_benchmark)

@@ -2,6 +2,8 @@
 
 from fin_tasks.benchmarks.contract import Benchmark
 
+_TASKS = ("financereasoning_easy", "financereasoning_medium", "financereasoning_hard")
+
 BENCHMARK = Benchmark(
     name="financereasoning",
     title="FinanceReasoning",
@@ -11,6 +13,7 @@ BENCHMARK = Benchmark(
     order=3,
     breakdowns={"level": "Level", "origin": "Data set of the question"},
     group_breakdowns=("level", "origin"),
+    replay_tasks={"cot": _TASKS, "pot": [f"{task}_pot" for task in _TASKS]},
     part_labels={"": "all levels", "easy": "easy", "medium": "medium", "hard": "hard"},
 )
 VERSION = BENCHMARK.version

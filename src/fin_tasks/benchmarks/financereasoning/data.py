@@ -111,7 +111,7 @@ def read_levels(files: Located) -> list[Row]:
 
 def _row(fields: Row, level: str, path: Path) -> Row:
     place = f"{path}, {fields['question_id']!s:.80}"
-    row = {"id": str(fields["question_id"]), "level": level}
+    row: Row = {"id": str(fields["question_id"]), "level": level}
     for name in ("question", "context", "python_solution", "source"):
         text = fields.get(name) or ""
         if not isinstance(text, str):

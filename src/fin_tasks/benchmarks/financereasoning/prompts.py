@@ -119,8 +119,7 @@ def _sentence_before_context(code: Path) -> str:
         if not isinstance(node, ast.JoinedStr):
             continue
         for before, part in pairwise(node.values):
-            is_text = isinstance(before, ast.Constant)
-            if is_text and "context" in ast.unparse(part):
+            if isinstance(before, ast.Constant) and "context" in ast.unparse(part):
                 return str(before.value).strip("\n")
     raise DataError(
         f"{code}: expected a text before the context, found none. Take the file of the pinned commit."

@@ -1,13 +1,13 @@
 """Read answers and compare them with the truth: `paper` as the authors do, `robust` with care."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from fin_tasks.answers.numbers import Number, as_written, equal_reading, number_from_float
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.read import read_quantity, read_verdict
-from fin_tasks.answers.types import Reading, Score
+from fin_tasks.answers.types import Extraction, Reading, Score
 from fin_tasks.benchmarks import final_answer
 from fin_tasks.benchmarks.contract import ReadingFields, directions_of
 from fin_tasks.benchmarks.financereasoning import paper
@@ -19,9 +19,10 @@ Document = Mapping[str, Any]
 Response = str | Ran | Judged
 Values = dict[str, float | None]
 Level = Literal["easy", "medium", "hard"]
+Reader = Callable[[str], Extraction[Number] | Extraction[int]]
 
 _EXTRACTORS = {"paper": paper.program_in, "robust": extract_program}
-_READERS = {"number": read_quantity, "verdict": read_verdict}
+_READERS: Mapping[str, Reader] = {"number": read_quantity, "verdict": read_verdict}
 ORIGINS: Mapping[str, str] = {
     "CodeFinQA": "codefinqa",
     "CodeTAT-QA": "codetatqa",
@@ -92,9 +93,12 @@ def _value_of(outcome: Outcome) -> paper.Value | None:
 def compare(doc: Document, reading: Reading) -> Score:
     """Compare a reading with the truth."""
     answer = reading.answer
-    written = answer
-    if isinstance(answer, Number):
-        written = answer.value if reading.variant == "robust" else as_written(answer)
+    if not isinstance(answer, Number):
+        written = answer
+    elif reading.variant == "robust":
+        written = answer.value
+    else:
+        written = as_written(answer)
     correct: bool | None = None
     if not reading.unscored:
         correct = _is_right(doc, answer, reading.variant)

@@ -1,0 +1,136 @@
+"""FinanceReasoning's documents, prompts and gold programs."""
+
+import gzip
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+import fin_tasks
+from fin_tasks.benchmarks.financereasoning import paper
+from fin_tasks.benchmarks.financereasoning.data import LEVELS, load
+from fin_tasks.benchmarks.financereasoning.gold import gold_program
+from fin_tasks.benchmarks.financereasoning.prompts import upstream_prompts
+from fin_tasks.cli import app
+from fin_tasks.errors import DataError
+from fin_tasks.sandbox import run_programs
+from fin_tasks.settings import Settings
+
+PUBLISHED = Path(__file__).resolve().parents[4] / "shared" / "data" / "financereasoning"
+TEXTS = """
+COT_SYSTEM_INPUT = '''Say it.'''
+COT_PROGRAM_PREFIX_INPUT = 'Now ' + 'think.'
+POT_SYSTEM_INPUT = "Code it."
+POT_PROGRAM_PREFIX_INPUT = "Begin."
+"""
+CODE = """
+def message(example):
+    return f"Look here:\\n{example['context']}\\n\\nQuestion: {example['question']}"
+"""
+
+
+def write_levels(folder: Path, **changes: Any) -> None:
+    row = {"question_id": "q", "question": "How much?", "ground_truth": 7, **changes}
+    for level in LEVELS:
+        rows = [{**row, "question_id": f"{level}-1"}]
+        (folder / f"{level}.json").write_text(json.dumps(rows), encoding="utf-8")
+
+
+@pytest.mark.parametrize("mode", ["cot", "pot"])
+def test_the_target_of_each_sample_question_is_right(mode: str) -> None:
+    n_questions = 0
+    for level in LEVELS:
+        task = f"financereasoning_{level}{'_pot' if mode == 'pot' else ''}"
+        docs = fin_tasks.load(task, source="sample")
+        table = fin_tasks.score(task, docs["target"], source="sample")
+        assert set(table["acc"]) == {1.0}
+        n_questions += len(docs)
+    assert n_questions == 10
+
+
+def test_upstream_prompts_are_read_from_files_of_the_same_shape(tmp_path: Path) -> None:
+    texts = tmp_path / "prompts.py"
+    code = tmp_path / "inference.py"
+    texts.write_text(TEXTS, encoding="utf-8")
+    code.write_text(CODE, encoding="utf-8")
+    prompts = upstream_prompts(texts, code, "cot")
+    assert prompts.system == "Say it."
+    with_context = "Look here:\nA table.\n\nQuestion: How much?\n\nNow think."
+    assert prompts.fill("How much?", "A table.") == with_context
+    assert prompts.fill("How much?", "") == "Question: How much?\n\nNow think."
+    texts.write_text("COT_SYSTEM_INPUT = 3", encoding="utf-8")
+    with pytest.raises(DataError, match="expected a text in COT_SYSTEM_INPUT, found none"):
+        upstream_prompts(texts, code, "cot")
+
+
+def test_the_folder_of_a_user_with_the_authors_texts(tmp_path: Path) -> None:
+    write_levels(tmp_path, context="A table.")
+    (tmp_path / "utils").mkdir()
+    (tmp_path / "utils" / "prompts.py").write_text(TEXTS, encoding="utf-8")
+    (docs,) = load(level="hard", mode="pot", data_dir=tmp_path, prompts="upstream").values()
+    assert docs[0]["system"] == "Code it."
+    assert docs[0]["prompt"] == "Document:\nA table.\n\nQuestion: How much?\n\nBegin."
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ground_truth": "much"}, "expected a finite number, true or false as ground_truth"),
+        ({"ground_truth": 10**400}, "expected a finite number, true or false as ground_truth"),
+        ({"context": ["a"]}, "expected text as context"),
+        ({"python_solution": 5}, "expected text as python_solution"),
+    ],
+)
+def test_a_broken_row_is_one_sentence(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    write_levels(tmp_path, **change)
+    with pytest.raises(DataError, match=message):
+        load(level="easy", mode="cot", data_dir=tmp_path)
+
+
+def test_replay_scores_one_file_with_the_questions_of_all_levels(tmp_path: Path) -> None:
+    write_levels(tmp_path)
+    answers = {"easy-1": "Therefore, the answer is 7.", "hard-1": "Therefore, the answer is 8."}
+    rows = [{"question_id": name, "output": text} for name, text in answers.items()]
+    file = tmp_path / "model.json"
+    file.write_text(json.dumps(rows), encoding="utf-8")
+    command = ["replay", "financereasoning", str(file), "--mode", "cot", "--json"]
+    command += ["--data-dir", str(tmp_path), "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    summary = json.loads(done.stdout)
+    rates = {"n": 2, "acc": 0.5, "robust_acc": 0.5, "execution_rate": 1.0}
+    assert summary.items() >= rates.items()
+    assert (summary["n_all"], summary["by_level"]["easy"]["acc"]) == (2, 1.0)
+    _, rows_of_run, problems = fin_tasks.read_runs(tmp_path / "out")
+    assert (set(rows_of_run["task"]), list(problems)) == (
+        {"financereasoning_easy", "financereasoning_hard"},
+        [],
+    )
+    file.write_text(json.dumps([{"question_id": "else", "output": "7"}]), encoding="utf-8")
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 1
+    assert "expected ids of its questions, got 'else'" in str(done.exception)
+
+
+@pytest.mark.skipif(not PUBLISHED.is_dir(), reason=f"the authors' questions are not at {PUBLISHED}")
+def test_gold_programs_give_their_truths() -> None:
+    """The others give another number, which the authors rounded or corrected, or fail."""
+    counts = Counter[str]()
+    for level in LEVELS:
+        with gzip.open(PUBLISHED / f"{level}.json.gz") as file:
+            rows = json.load(file)
+        programs = [gold_program(row) for row in rows]
+        outcomes = run_programs(programs, settings=Settings.from_environ())
+        for row, outcome in zip(rows, outcomes, strict=True):
+            counts["rows"] += 1
+            counts["ran"] += outcome.ran
+            value = outcome.number if outcome.is_number else paper.value_in(outcome.value or "")
+            counts["right"] += value is not None and _is_right(value, row["ground_truth"])
+    assert counts == {"rows": 2238, "ran": 2234, "right": 2144}
+
+
+def _is_right(value: float, truth: float) -> bool:
+    return value == truth if isinstance(truth, bool) else paper.is_near(value, truth)

@@ -1,0 +1,140 @@
+"""FinanceReasoning's programs, readings and scores, `paper` held against the facts of its authors' code."""
+
+import random
+from typing import Any
+
+import pytest
+
+from fin_tasks.benchmarks.financereasoning import paper
+from fin_tasks.benchmarks.financereasoning import score as scorer
+from fin_tasks.sandbox import Outcome, Ran, Status
+
+NUMBER: dict[str, Any] = {"kind": "number", "ground_truth": 12.5, "mode": "cot"}
+VERDICT: dict[str, Any] = {"kind": "verdict", "ground_truth": 1.0, "mode": "cot"}
+PIECES = (
+    "```python",
+    "```",
+    "```py",
+    "\n",
+    "\r\n",
+    "def solution():",
+    "    return 1",
+    "return 2",
+    "import argparse",
+    "Here is the program: ",
+    " ",
+    "`",
+    "\t",
+)
+
+
+def reference_program(response: str) -> str | None:
+    """Take the program out of a response, word by word as PROTOCOLS tells it."""
+    if response.strip() == "" or "argparse" in response:
+        return None
+    blank = "` \t\r\n"
+    for fence in ("```python", "```"):
+        _, opened, rest = response.partition(fence)
+        block, closed, _ = rest.partition("```")
+        if opened and closed:
+            return block.strip("\r\n").strip(blank)
+    has_head = "def solution():" in response
+    body = response
+    if response.count("```") == 1 and not has_head:
+        body = response[: response.index("```")]
+    if not has_head:
+        body = "def solution():\n" + ("" if body[:4] == "    " else "    ") + body
+    return body.strip(blank)
+
+
+def test_programs_are_taken_out_as_the_authors_do() -> None:
+    draw = random.Random(7)  # noqa: S311 - no secret is drawn
+    for _ in range(20_000):
+        response = "".join(draw.choices(PIECES, k=draw.randint(0, 9)))
+        assert paper.program_in(response) == reference_program(response), repr(response)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("12.5", 12.5),
+        ("$1,250.50", 1250.5),
+        ("12.5 %", 12.5),
+        ("12.5 million dollars", 12.5),
+        ("x = 12.5", 12.5),
+        ("≈ -3", -3.0),
+        ("(12.5, 'years')", 12.5),
+        ("[7, 8]", 7.0),
+        ("(np.float64(1.5), np.float64(2.0))", 1.5),
+        ("('$5', 2)", 5.0),
+        ("()", None),
+        ("True", True),
+        ("'Yes'", True),
+        ("no", False),
+        ("nothing", None),
+        ("1e3", 1000.0),
+        ("(" * 5000, None),
+        ("9" * 20_000, None),
+    ],
+)
+def test_values_of_returned_texts(text: str, value: float | None) -> None:
+    assert paper.value_in(text) == value
+
+
+@pytest.mark.parametrize(
+    ("number", "is_near"),
+    [(100.2, True), (99.8, True), (100.21, False), (-100, False), (10_000, False)],
+)
+def test_a_number_is_right_within_two_per_mille(number: float, is_near: bool) -> None:
+    assert paper.is_near(number, 100.0) is is_near
+
+
+@pytest.mark.parametrize(
+    ("doc", "response", "right"),
+    [
+        (NUMBER, "Therefore, the answer is 12.5.", ["paper", "robust"]),
+        (NUMBER, "Therefore, the answer is 12.5%.", ["paper", "robust"]),
+        (NUMBER, "Therefore, the answer is 0.125.", []),
+        ({**NUMBER, "ground_truth": 0.125}, "Therefore, the answer is 12.5%.", ["robust"]),
+        (VERDICT, "Therefore, the answer is True.", ["paper", "robust"]),
+        (VERDICT, "Therefore, the answer is False.", []),
+        (VERDICT, "It depends.", []),
+    ],
+)
+def test_answers_in_words(doc: dict[str, Any], response: str, right: list[str]) -> None:
+    variants = [
+        variant
+        for variant in ("paper", "robust")
+        if scorer.score(doc, response, variant=variant).correct
+    ]
+    assert variants == right
+
+
+@pytest.mark.parametrize(
+    ("doc", "outcome", "values"),
+    [
+        (
+            NUMBER,
+            Outcome(status=Status.ok, value="12.5", number=12.5, is_number=True),
+            {"acc": 1.0, "no_answer": 0.0, "execution_rate": 1.0},
+        ),
+        (NUMBER, Outcome(status=Status.ok, value="about $12.5"), {"acc": 1.0}),
+        (NUMBER, Outcome(status=Status.ok, value="(12.5, 3)"), {"acc": 1.0}),
+        (
+            NUMBER,
+            Outcome(status=Status.ok, value="nan", number=float("nan"), is_number=True),
+            {"acc": 0.0, "no_answer": 1.0},
+        ),
+        (VERDICT, Outcome(status=Status.ok, value="True", number=1.0), {"acc": 1.0}),
+        (VERDICT, Outcome(status=Status.ok, value="0.5", number=0.5, is_number=True), {"acc": 0.0}),
+        (NUMBER, Outcome(status=Status.timeout), {"acc": 0.0, "execution_rate": 0.0}),
+        (NUMBER, Outcome(status=Status.broken), {"acc": None, "unscored": 1.0}),
+    ],
+)
+def test_results_of_programs(
+    doc: dict[str, Any], outcome: Outcome, values: dict[str, float | None]
+) -> None:
+    doc = {**doc, "mode": "pot"}
+    for variant in ("paper", "robust"):
+        reading = scorer.read(doc, Ran("", (outcome,)), variant=variant)
+        assert scorer.metric_values(doc, [reading]).items() >= values.items()
