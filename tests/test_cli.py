@@ -114,7 +114,7 @@ def test_chart_draws_and_prints_its_name(tmp_path: Path) -> None:
     )
     assert done.stdout == "AAPL_2010-01-04_2010-12-31.png\n"
     with Image.open(tmp_path / "AAPL_2010-01-04_2010-12-31.png") as picture:
-        assert picture.size == (3610, 1800)  # 361 days
+        assert max(picture.size) == 2048  # what models see
 
 
 def test_replay_prints_one_object_and_writes_a_run_folder(tmp_path: Path) -> None:
@@ -182,10 +182,6 @@ SAMPLE_CHART = "--sample --start 2010-01-02 --end 2010-01-03"
         (f"chart NONE {SAMPLE_CHART}", "found no prices of this ticker"),
         (f"chart AAPL {SAMPLE_CHART}", "found prices from 2000-03-01 to 2013-03-01"),
         (f"chart AAPL {SAMPLE_CHART} --prices x.csv", "expected no --prices"),
-        (
-            "chart AAPL --sample --start 2010-01-04 --end 2010-12-31 --out none/x.png",
-            "No such file",
-        ),
     ],
 )
 def test_errors_are_one_line_and_status_one(command: str, message: str, tmp_path: Path) -> None:
