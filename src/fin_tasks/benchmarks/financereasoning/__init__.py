@@ -13,6 +13,7 @@ BENCHMARK = Benchmark(
     order=3,
     breakdowns={"level": "Level", "origin": "Data set of the question"},
     group_breakdowns=("level", "origin"),
+    overview_tasks=("financereasoning", "financereasoning_pot"),
     replay_tasks={"cot": _TASKS, "pot": [f"{task}_pot" for task in _TASKS]},
     part_labels={"": "all levels", "easy": "easy", "medium": "medium", "hard": "hard"},
 )
