@@ -1,6 +1,7 @@
 """The real lm-eval on DynoStock's tasks and groups, with a model that answers from the document."""
 
 import json
+import re
 import statistics
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,7 +14,7 @@ from in_process import run, samples
 from lm_eval.loggers import EvaluationTracker
 from typer.testing import CliRunner
 
-from fin_tasks.benchmarks.dynostock.market import sample_market
+from fin_tasks.benchmarks.dynostock.market_files import sample_market
 from fin_tasks.benchmarks.dynostock.window_set import write_set
 from fin_tasks.benchmarks.dynostock.windows import Found, find_windows, typed, windows_of
 from fin_tasks.cli import app
@@ -158,10 +159,23 @@ def test_build(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", ["--windows 4,x", "--windows 1", "--bias herd", "--timing strict", "--prices x"]
+    "options", ["--windows 4,x", "--windows 2", "--bias herd", "--timing strict", "--prices x"]
 )
 def test_options_of_build_that_mean_nothing(options: str) -> None:
     result = CliRunner().invoke(
         app, ["build", "dynostock", "--sample", "--no-charts", *options.split()]
     )
     assert isinstance(result.exception, ConfigError)
+
+
+def test_sizes_that_cannot_be_used_and_an_empty_set_are_explained(tmp_path: Path) -> None:
+    def error(*options: str) -> str:
+        command = ["build", "dynostock", "--sample", "--no-charts", f"--out={tmp_path}", *options]
+        return str(CliRunner().invoke(app, command).exception)
+
+    assert "got 'x'" in error("--windows", "4,x")
+    assert "from 3 reports" in error("--windows", "2")
+    said = error("--windows", "30", "--tickers", "MSFT", "--bias", "authority")
+    assert re.search(r"found none: \d+ because their past does not mislead", said)
+    assert "as many reports" in error("--windows", "90")
+    assert not (tmp_path / "manifest.json").exists()

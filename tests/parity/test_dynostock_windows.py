@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.dynostock.data import load
-from fin_tasks.benchmarks.dynostock.market import read_market, sample_market
+from fin_tasks.benchmarks.dynostock.market_files import read_market, sample_market
 from fin_tasks.benchmarks.dynostock.window_set import read_set
 from fin_tasks.benchmarks.dynostock.windows import find_windows, windows_of
 from fin_tasks.cli import app

@@ -19,6 +19,7 @@ from fin_tasks.cli.options import (
     show,
 )
 from fin_tasks.cli.xfinbench import build_xfinbench
+from fin_tasks.errors import ConfigError
 
 app = typer.Typer(no_args_is_help=True, help="Make a data set for a benchmark.")
 app.command("xfinbench")(build_xfinbench)
@@ -66,12 +67,13 @@ def build_dynostock(
     from fin_tasks.benchmarks.dynostock import window_set as sets
     from fin_tasks.benchmarks.dynostock import windows as finding
     from fin_tasks.benchmarks.dynostock.data import chart_between
+    from fin_tasks.benchmarks.dynostock.market import strict_timing
     from fin_tasks.charts.pool import draw_charts
     from fin_tasks.settings import Settings
 
     market = market_of(prices, earnings, adjust=adjust, sample=sample, tickers=tickers)
     if timing == "strict":
-        market = finding.strict_timing(market)
+        market = strict_timing(market)
     parameters: dict[str, Any] = {
         "adjust": adjust,
         "timing": timing,
@@ -85,7 +87,7 @@ def build_dynostock(
     else:
         share = sets.SAMPLE_SHARE if sample else finding.SHARE
         biases = bias.replace(" ", "").split(",")
-        sizes = [int(size) if size.strip().isdecimal() else 0 for size in windows.split(",")]
+        sizes = _sizes(windows)
         found = finding.find_windows(market, biases=biases, windows=sizes, seed=seed, share=share)
         found = found._replace(table=sets.sampled(found.table, samples, seed=seed))
         parameters |= {
@@ -94,6 +96,8 @@ def build_dynostock(
             "samples": samples,
             "share": float(share),
         }
+    if found.table.empty:
+        raise sets.no_windows(found.counts, missing)
     folder = out or Settings.from_environ().cache_dir / "dynostock" / (
         "sample" if sample else "windows"
     )
@@ -113,6 +117,16 @@ def build_dynostock(
         counts = json_normalize(summary["counts"]).to_dict("records")
         summary |= {"counts": counts, "files": None, "parameters": None}
     show(summary, as_json=as_json)
+
+
+def _sizes(text: str) -> list[int]:
+    """Read the window sizes of --windows."""
+    sizes = []
+    for size in text.split(","):
+        if not size.strip().isdecimal():
+            raise ConfigError(f"--windows: expected sizes such as 4,8,12, got {size!r}.")
+        sizes.append(int(size))
+    return sizes
 
 
 @app.command("mme_finance")

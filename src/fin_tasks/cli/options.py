@@ -106,7 +106,7 @@ def market_of(
     tickers: str | None = None,
 ) -> "Market":
     """Read the market that a command's options name, by default what `fin-tasks fetch dynostock` stored."""
-    from fin_tasks.benchmarks.dynostock.market import read_market, sample_market
+    from fin_tasks.benchmarks.dynostock.market_files import read_market, sample_market
 
     wanted, store = tickers_of(tickers), Settings.from_environ().cache_dir / "dynostock" / "market"
     if sample and (prices or earnings or adjust != "none"):

@@ -44,7 +44,7 @@ def predict(
     if not (model or print_prompt):
         raise ConfigError("predict: expected --model with the name of a model, or --print-prompt.")
     from fin_tasks.benchmarks.dynostock import predict as own
-    from fin_tasks.benchmarks.dynostock.windows import own_window
+    from fin_tasks.benchmarks.dynostock.own_window import own_window
     from fin_tasks.endpoints.address import shown_address
     from fin_tasks.endpoints.chat import Chat
     from fin_tasks.report.run_folder import write_run

@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fin_tasks.benchmarks.dynostock.market import REPORT_COLUMNS, Market, read_market, sample_market
+from fin_tasks.benchmarks.dynostock.market import REPORT_COLUMNS, Market
+from fin_tasks.benchmarks.dynostock.market_files import read_market, sample_market
 from fin_tasks.errors import DataError
 
 LONG = """Ticker,Date,Open,High,Low,Close,Volume,Adj Close
@@ -51,6 +52,29 @@ def test_the_layouts_of_prices(tmp_path: Path, reports: Path, ending: str) -> No
         layout.to_parquet(path) if ending == ".parquet" else layout.to_csv(path, index=False)
         expected = [("B", "2024-01-02", 21), ("NA", "2024-01-02", 10)]
         assert closes(read_market(path, reports)) == expected[: 1 if name == "B" else 2], name
+
+
+YFINANCE = """Price,Close,Close,Low,Low
+Ticker,B,NA,B,NA
+Date,,,,
+2024-01-02,21.0,10.0,19.0,8.0
+2024-01-03,,11.0,,9.0
+"""
+
+
+@pytest.mark.parametrize("first", ["Price", "Ticker"])
+def test_prices_as_yfinance_writes_them(tmp_path: Path, reports: Path, first: str) -> None:
+    """`group_by="ticker"` changes the order of the two rows of headers."""
+    prices, tickers, *rows = YFINANCE.splitlines()
+    heads = [prices, tickers] if first == "Price" else [tickers, prices]
+    path = written(tmp_path / "p.csv", "\n".join([*heads, *rows]) + "\n")
+    market = read_market(path, reports)
+    assert closes(market) == [
+        ("B", "2024-01-02", 21),
+        ("NA", "2024-01-02", 10),
+        ("NA", "2024-01-03", 11),
+    ]
+    assert market.prices["low"].dropna().tolist() == [19, 8, 9]
 
 
 def test_reports_of_alpha_vantage_and_of_tables(tmp_path: Path, reports: Path) -> None:

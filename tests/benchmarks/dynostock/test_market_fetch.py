@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.dynostock import alpha_vantage, yahoo
 from fin_tasks.benchmarks.dynostock import fetch as fetching
-from fin_tasks.benchmarks.dynostock.market import read_market
+from fin_tasks.benchmarks.dynostock.market_files import read_market
 from fin_tasks.cli import app
 from fin_tasks.data import locate as locating
 from fin_tasks.data.pins import Pin, load_pins

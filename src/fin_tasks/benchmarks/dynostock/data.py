@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import fin_tasks
 from fin_tasks.benchmarks.dynostock import VERSION
-from fin_tasks.benchmarks.dynostock.market import Market
+from fin_tasks.benchmarks.dynostock.market import Market, shown_prices
 from fin_tasks.benchmarks.dynostock.prompts import ARMS, HousePrompts, Prompt, statement_direction
 from fin_tasks.benchmarks.dynostock.upstream import UpstreamPrompts, upstream_prompts
 from fin_tasks.benchmarks.dynostock.window_set import WindowSet, find_set
-from fin_tasks.benchmarks.dynostock.windows import BIASES, Window, shown_prices
+from fin_tasks.benchmarks.dynostock.windows import BIASES, Window
 from fin_tasks.data.documents import dataset_of, refuse_typos
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings

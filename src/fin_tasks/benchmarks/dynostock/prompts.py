@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from fin_tasks.benchmarks.dynostock.market import CANDLE, FIGURES, Market
+from fin_tasks.benchmarks.dynostock.market import CANDLE, FIGURES, Market, shown_prices
+from fin_tasks.benchmarks.dynostock.own_window import past_movements
 from fin_tasks.benchmarks.dynostock.windows import (
     AUTHORITIES,
     HOUSE,
     Window,
-    past_movements,
-    shown_prices,
 )
 from fin_tasks.errors import ConfigError
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.market import ALPHA_VANTAGE, Market
+from fin_tasks.benchmarks.dynostock.market import Market, shown_prices
+from fin_tasks.benchmarks.dynostock.market_files import ALPHA_VANTAGE
 from fin_tasks.benchmarks.dynostock.prompts import Prompt, statement_direction
-from fin_tasks.benchmarks.dynostock.windows import Window, shown_prices
+from fin_tasks.benchmarks.dynostock.windows import Window
 from fin_tasks.data.locate import locate
 from fin_tasks.data.source_text import follow_statements, value_of
 from fin_tasks.errors import ConfigError, DataError

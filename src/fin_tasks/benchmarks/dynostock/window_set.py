@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,12 +15,15 @@ import pandas as pd
 
 import fin_tasks
 from fin_tasks.benchmarks.dynostock import windows as finding
-from fin_tasks.benchmarks.dynostock.market import Market, sample_market
+from fin_tasks.benchmarks.dynostock.candidates import Reports, Runs
+from fin_tasks.benchmarks.dynostock.market import Market
+from fin_tasks.benchmarks.dynostock.market_files import sample_market
 from fin_tasks.benchmarks.dynostock.replay import find_files, read_recording
 from fin_tasks.benchmarks.dynostock.windows import (
     BIASES,
     REASONS,
     WINDOWS,
+    Count,
     Found,
     Window,
     find_windows,
@@ -64,9 +68,9 @@ def rebuild_windows(
     """Rebuild windows of recordings with their own signal and truth; also return by id why others cannot be rebuilt."""
     # recordings of several models share windows
     docs = {doc["id"]: doc for path in find_files(paths) for doc in read_recording(path).docs}
-    reports = finding.Reports(market)
+    reports = Reports(market)
     tickers, ends = reports.table["ticker"], reports.table["reported"].dt.strftime("%Y-%m-%d")
-    runs = {size: finding.Runs(reports, size) for size in {doc["window"] for doc in docs.values()}}
+    runs = {size: Runs(reports, size) for size in {doc["window"] for doc in docs.values()}}
     rows: dict[tuple[Any, ...], int] = {}
     for size, run in runs.items():
         starts = pd.to_datetime(run.start, unit="D").strftime("%Y-%m-%d")
@@ -88,12 +92,25 @@ def rebuild_windows(
         elif flaws := [reason for reason, flaw in run.flaws.items() if flaw[row]]:
             missing[name] = REASONS[flaws[0]]
         else:
-            moves = run.past_moves[row][run.past[row] & (run.past_moves[row] >= 0)]
+            moves = run.past_moves[row][run.is_similar[row] & (run.past_moves[row] >= 0)]
             counts = {"n_same": len(moves), "n_contrary": int((moves != doc["signal"]).sum())}
             part = {name: doc[name] for name in ("bias_type", "window", "signal", "truth")}
             parts.append({"row": run.newest[row], "start": run.start[row], **part, **counts})
     columns = ["row", "start", "bias_type", "window", "signal", "truth", "n_same", "n_contrary"]
     return Found(finding.table_of(reports, pd.DataFrame(parts, columns=columns), seed)), missing
+
+
+def no_windows(counts: Sequence[Count], missing: Mapping[str, str]) -> DataError:
+    """Return the error of a build without windows, which says why none is left."""
+    reasons = Counter(missing.values())
+    for count in counts:
+        reasons["their past does not mislead"] += count["unbiased"]
+        for name, n in count["dropped"].items():
+            reasons[REASONS[name]] += n
+    lines = [f"{n} because {reason}" for reason, n in reasons.most_common() if n]
+    if not lines:
+        lines = ["no ticker has as many reports within its prices"]
+    return DataError(f"windows: expected some, found none: {'; '.join(lines)}.")
 
 
 def write_set(
