@@ -175,7 +175,7 @@ def test_sizes_that_cannot_be_used_and_an_empty_set_are_explained(tmp_path: Path
 
     assert "got 'x'" in error("--windows", "4,x")
     assert "from 3 reports" in error("--windows", "2")
-    said = error("--windows", "30", "--tickers", "MSFT", "--bias", "authority")
+    said = error("--windows", "40", "--tickers", "MSFT")
     assert re.search(r"found none: \d+ because their past does not mislead", said)
     assert "as many reports" in error("--windows", "90")
     assert not (tmp_path / "manifest.json").exists()
