@@ -41,61 +41,63 @@ _ROWS = TypeAdapter(list[_Row])
 
 def find_files(paths: Sequence[Path]) -> list[Path]:
     """Return files as they are and the recordings below folders."""
-    found = [sorted(path.rglob("exp_*.json")) if path.is_dir() else [path] for path in paths]
-    files = list(dict.fromkeys(file for several in found for file in several))
+    files: dict[Path, None] = {}
+    for path in paths:
+        files |= dict.fromkeys(sorted(path.rglob("exp_*.json")) if path.is_dir() else [path])
     if not files:
-        raise DataError(
-            f"{', '.join(map(str, paths))}: expected exp_*.json in or below this folder, found none."
-        )
-    return files
+        folders = ", ".join(map(str, paths))
+        raise DataError(f"{folders}: expected exp_*.json in or below this folder, found none.")
+    return list(files)
 
 
 def read_recording(path: Path) -> Recording:
     """Read the authors' rows; the file's name tells bias and window size."""
-    named = re.match(r"exp_(recency|authority)_(\d+)", path.name)
-    if named is None:
+    name = re.match(r"exp_(recency|authority)_(\d+)", path.name)
+    if name is None:
         raise DataError(f"{path}: expected a file such as exp_recency_4.json, got another name.")
     try:
         rows = _ROWS.validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        raise DataError(
-            f"{path}: expected a JSON list of the authors' rows, got {error}"
-        ) from error
-    bias, window = named[1], int(named[2])
-    docs: list[dict[str, Any]] = []
-    responses: list[list[str]] = []
-    seen = Counter[str]()
+        problem = f"expected a JSON list of the authors' rows, got {error}"
+        raise DataError(f"{path}: {problem}") from error
+    bias = name[1]
+    size = int(name[2])
+    docs = []
+    responses = []
+    repeats: Counter[str] = Counter()
     for row in rows:
-        name = window_id(bias, window, row.ticker, row.end_time)
-        seen[name] += 1  # a recording may hold a window twice
-        name = name if seen[name] == 1 else f"{name}#{seen[name]}"
+        row_id = window_id(bias, size, row.ticker, row.end_time)
+        repeats[row_id] += 1
+        if repeats[row_id] > 1:
+            row_id = f"{row_id}#{repeats[row_id]}"
         doc = {
-            "id": name,
+            "id": row_id,
             "bias_type": bias,
-            "window": window,
+            "window": size,
             "ticker": row.ticker,
             "mode": "image",
             "arm": "signal",
-        }
-        doc |= {
             "start": row.start_time,
             "end": row.end_time,
+            "title": f"{row.ticker}, {size} reports until {row.end_time}",
             "signal": row.bias,
             "truth": row.gt,
             "anonymized": False,
         }
         docs.append(doc)
         responses.append([mark_response(row.response or "", row.finish_reason)])
-    return Recording(path, bias, window, docs, responses)
+    return Recording(path, bias, size, docs, responses)
 
 
 def replay(paths: Sequence[Path]) -> list[tuple[Recording, ScoredTask]]:
     """Score files and folders."""
-    scored: list[tuple[Recording, ScoredTask]] = []
-    for recording in map(read_recording, find_files(paths)):
-        task, options = f"dynostock_{recording.bias}_w{recording.window}", {"bias": recording.bias}
-        found = score_task("dynostock", task, recording.docs, recording.responses, options=options)
-        scored.append((recording, found))
+    scored = []
+    for path in find_files(paths):
+        recording = read_recording(path)
+        name = f"dynostock_{recording.bias}_w{recording.window}"
+        options = {"bias": recording.bias}
+        task = score_task("dynostock", name, recording.docs, recording.responses, options=options)
+        scored.append((recording, task))
     return scored
 
 
@@ -106,6 +108,6 @@ def rows_of(scored: Sequence[tuple[Recording, ScoredTask]], *, variant: str) -> 
         folder = recording.file.resolve().parent
         facts = {"model": folder.name, "bias": recording.bias, "setting": str(folder.parent)}
         figures = task.breakdown_rows(variant)
-        for doc, values, more in zip(task.docs, task.values[variant], figures, strict=True):
-            rows.append({**doc, **values, **more, **facts, "doc_id": doc["id"]})
+        for doc, values, parts in zip(task.docs, task.values[variant], figures, strict=True):
+            rows.append({**doc, **values, **parts, **facts, "doc_id": doc["id"]})
     return pd.DataFrame(rows, columns=list(COLUMNS))
