@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from itertools import count
 from pathlib import Path
@@ -14,29 +14,20 @@ import pandas as pd
 from tqdm import tqdm
 
 import fin_tasks
+from fin_tasks.benchmarks.mme_finance.data import TABLES
 from fin_tasks.benchmarks.mme_finance.fresh.draw import STYLES, show
-from fin_tasks.benchmarks.mme_finance.fresh.questions import CATEGORIES, questions
-from fin_tasks.benchmarks.mme_finance.fresh.scenes import (
-    IMAGE_TYPES,
-    Part,
-    Prices,
-    make_scene,
-    read_prices,
-)
+from fin_tasks.benchmarks.mme_finance.fresh.prices import Prices, read_prices
+from fin_tasks.benchmarks.mme_finance.fresh.questions import Question, questions
+from fin_tasks.benchmarks.mme_finance.fresh.scenes import KINDS, Panel, make_scene
+from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.errors import ConfigError
 
-_COLUMNS = [
-    "index",
-    "question",
-    "answer",
-    "image_path",
-    "task_category",
-    "image_type",
-    "image_style",
-    "background",
-]
+LANGUAGES = ("en", "zh")
+
+_COUNTED = ["task_category", "image_type", "image_style"]
+_COLUMNS = ["index", "question", "answer", "image_path", *_COUNTED, "background", "truth"]
 _LIBRARIES = ("matplotlib", "numpy", "pandas", "pillow")
-_TABLES = {"en": "MMfin.tsv", "zh": "MMfin_CN.tsv"}
+_MOST_QUESTIONS = 2  # about one picture
 
 
 @dataclass(frozen=True)
@@ -44,10 +35,10 @@ class Picture:
     """A picture to draw, and the questions about it: rows of the set's table."""
 
     file: str
-    parts: list[Part]
+    panels: list[Panel]
     style: str
     seed: str
-    rows: list[dict[str, str]]
+    rows: list[Question] = field(default_factory=list)
 
 
 def plan(language: str, *, n: int, seed: int, prices: Prices) -> list[Picture]:
@@ -55,37 +46,54 @@ def plan(language: str, *, n: int, seed: int, prices: Prices) -> list[Picture]:
 
     A larger set starts with the smaller one of the same seed.
     """
-    asked, crossed = Counter[str](), Counter[tuple[str, str]]()
-    seen, pictures = set[str](), list[Picture]()
+    n_by_category: Counter[str] = Counter()
+    n_by_type: Counter[tuple[str, str]] = Counter()
+    wordings: set[str] = set()
+    pictures = []
+    types = list(KINDS)
+    styles = list(STYLES)
     for place in count():  # ends, because there are always new figures and reports
-        image_type = IMAGE_TYPES[place % len(IMAGE_TYPES)]
-        style = list(STYLES)[
-            (place + place // 12) % len(STYLES)
-        ]  # meets every type within 24 pictures
-        parts = make_scene(image_type, language, Random(f"{seed} {place}"), prices)
-        file = f"images/{language}_{place:05d}.{'jpg' if style == 'mobile photograph' else 'png'}"
-        one = Picture(file, parts, style, f"{seed} {place} {style}", [])
-        rarest = {name: (crossed[image_type, name], asked[name]) for name in CATEGORIES}
-        for category in sorted(CATEGORIES, key=rarest.__getitem__):
-            made = questions(parts, language, category, Random(f"{seed} {place} {category}"))
-            new = next((row for row in made if row["question"] not in seen), None)
-            if new is None or len(one.rows) == 2 or len(seen) == n:
+        image_type = types[place % len(types)]
+        # Each style meets each type within 24 pictures.
+        style = styles[(place + place // 12) % len(styles)]
+        panels = make_scene(image_type, language, Random(f"{seed} {place}"), prices)
+        suffix = "jpg" if style == "mobile photograph" else "png"
+        file = f"images/{language}_{place:05d}.{suffix}"
+        picture = Picture(file, panels, style, f"{seed} {place} {style}")
+        rarity = {name: (n_by_category[name], n_by_type[image_type, name]) for name in CATEGORIES}
+        for category in sorted(CATEGORIES, key=rarity.__getitem__):
+            if len(picture.rows) == _MOST_QUESTIONS or len(wordings) == n:
+                break
+            random = Random(f"{seed} {place} {category}")
+            question = _new_question(panels, language, category, random, wordings)
+            if question is None:
                 continue
-            shown = {
+            row = {
+                **question,
+                "index": str(len(wordings)),
                 "image_path": file,
                 "image_type": image_type,
                 "image_style": style,
                 "background": "",
             }
-            one.rows.append({"index": str(len(seen)), **new, **shown})
-            seen.add(new["question"])
-            asked[category] += 1
-            crossed[image_type, category] += 1
-        if one.rows:
-            pictures.append(one)
-        if len(seen) == n:
-            break
+            picture.rows.append(row)
+            wordings.add(question["question"])
+            n_by_category[category] += 1
+            n_by_type[image_type, category] += 1
+        if picture.rows:
+            pictures.append(picture)
+        if len(wordings) == n:
+            return pictures
     return pictures
+
+
+def _new_question(
+    panels: Sequence[Panel], language: str, category: str, random: Random, wordings: set[str]
+) -> Question | None:
+    for question in questions(panels, language, category, random):
+        if question["question"] not in wordings:
+            return question
+    return None
 
 
 def build_set(
@@ -93,33 +101,32 @@ def build_set(
     *,
     n: int,
     seed: int,
-    languages: Sequence[str] = tuple(_TABLES),
+    languages: Sequence[str] = LANGUAGES,
     prices: Path | None = None,
 ) -> dict[str, Any]:
     """Build a set of `n` questions in each language in a new folder, and return its manifest."""
-    if not languages or not set(languages) <= _TABLES.keys():
-        raise ConfigError(
-            f"build mme_finance: expected languages among en, zh, got {', '.join(languages) or 'none'}."
-        )
+    if not languages or not set(languages) <= set(LANGUAGES):
+        got = ", ".join(languages) or "none"
+        raise ConfigError(f"build mme_finance: expected languages among en, zh, got {got}.")
     if folder.exists() and any(folder.iterdir()):
-        raise ConfigError(
-            f"{folder}: expected a new or empty folder, got one with files. Name another with --out."
-        )
+        expected = "expected a new or empty folder, got one with files"
+        raise ConfigError(f"{folder}: {expected}. Name another with --out.")
     pieces = read_prices(prices)
     (folder / "images").mkdir(parents=True, exist_ok=True)
     counts = {}
     for language in languages:
-        planned = plan(language, n=n, seed=seed, prices=pieces)
-        for one in tqdm(planned, f"Drawing pictures ({language})", unit="picture", disable=None):
-            show(one.parts, language, one.style, Random(one.seed)).save(
-                folder / one.file, quality=85
-            )
-        table = pd.DataFrame([row for one in planned for row in one.rows])[[*_COLUMNS, "truth"]]
-        table.to_csv(folder / _TABLES[language], sep="\t", index=False, lineterminator="\n")
-        counted = {
-            column: table[column].value_counts().sort_index().to_dict() for column in _COLUMNS[4:7]
-        }
-        counts[language] = {"rows": len(table), "pictures": len(planned), **counted}
+        pictures = plan(language, n=n, seed=seed, prices=pieces)
+        title = f"Drawing pictures ({language})"
+        for picture in tqdm(pictures, title, unit="picture", disable=None):
+            image = show(picture.panels, language, picture.style, Random(picture.seed))
+            image.save(folder / picture.file, quality=85)
+        rows = [row for picture in pictures for row in picture.rows]
+        table = pd.DataFrame(rows)[_COLUMNS]
+        file = folder / f"{TABLES['open', language]}.tsv"
+        table.to_csv(file, sep="\t", index=False, lineterminator="\n")
+        counts[language] = {"rows": len(table), "pictures": len(pictures)}
+        for column in _COUNTED:
+            counts[language][column] = table[column].value_counts().sort_index().to_dict()
     manifest: dict[str, Any] = {
         "made_by": f"fin-tasks {fin_tasks.__version__}: build mme_finance",
         "n": n,

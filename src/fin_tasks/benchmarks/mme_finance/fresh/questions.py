@@ -1,157 +1,224 @@
-"""The questions about a picture's parts, with answers computed from their data."""
+"""Questions about a picture's panels, with answers that follow from what the panels show."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
+from functools import cache
+from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
-from fin_tasks.benchmarks.mme_finance.fresh.scenes import Part, words
+import numpy as np
+import pandas as pd
+import yaml
 
-OCR, ENTITY, SPATIAL = "OCR", "Entity Recognition", "Spatial Awareness"
-ACCURATE, ESTIMATE, NOT_SHOWN = (
-    "Accurate Numerical Calculation",
-    "Numerical Calculation",
-    "Not Applicable",
-)
-CATEGORIES = (OCR, ENTITY, SPATIAL, ACCURATE, ESTIMATE, NOT_SHOWN)
+from fin_tasks.benchmarks.mme_finance.fresh.company import in_language, read_words
+from fin_tasks.benchmarks.mme_finance.fresh.scenes import Panel
+
+Question = dict[str, str]
+"""The columns `question`, `answer`, `task_category` and `truth`, JSON as `exact.Truth` reads it."""
+Facts = dict[str, Any]
+
+_ROUNDING = 0.01
+"""By how much a calculated number may be off."""
+_LETTERS = "ABCD"
+_KINDS = {
+    "number",
+    "text",
+    "printed",
+    "color",
+    "row_of",
+    "year_of",
+    "largest",
+    "band",
+    "caption",
+    "missing",
+}
+"""The keys of templates that say how the answer follows from the picture."""
 
 
-class _Form(NamedTuple):
-    category: str
-    sentence: str  # of the wording
-    answer: float | str | None  # None if the picture does not show it
-    fields: Mapping[str, Any] = {}  # of the sentence, besides the part's facts
-    digits: int = 2
-    tolerance: float = 0.0
-    working: str = ""
+@cache
+def read_templates(language: str) -> Any:
+    """Return the templates of questions in a language, in the same order in both languages."""
+    text = Path(__file__).with_name("questions.yaml").read_text(encoding="utf-8")
+    return in_language(yaml.safe_load(text), language)
 
 
 def questions(
-    parts: Sequence[Part], language: str, category: str, random: Random
-) -> Iterator[dict[str, str]]:
-    """Yield a category's questions about a picture in random order.
-
-    A question has the columns `question`, `answer`, `task_category` and `truth`: JSON with `kind`, `value` and, for
-    numbers, `tolerance` in the unit of the value.
-    """
-    word, kinds = (
-        words(language),
-        {"candles": _of_stock, "indicator": _of_stock, "report": _of_report},
-    )
-    made = [
-        (part, form)
-        for part in parts
-        for form in kinds.get(part.kind, _of_figures)(part, word, random)
-    ]
-    forms = [(part, form) for part, form in made if form.category == category]
-    random.shuffle(forms)
-    for part, form in forms:
-        truth: dict[str, Any] = {"kind": "na", "value": ""}
-        answer, finish = word["not_applicable"], word["finish"]["number"]
-        if isinstance(form.answer, str):
-            truth = {"kind": "text", "value": form.answer}
-            answer, finish = word["answer"].format(form.answer), word["finish"]["words"]
-        elif form.answer is not None:
-            value = round(form.answer, form.digits) + 0.0  # no -0.0
-            truth = {"kind": "number", "value": value, "tolerance": form.tolerance}
-            answer = word["answer"].format(f"{value:,.{form.digits}f}")
-        place = word["parts"][part.kind] if len(parts) > 1 else ""
+    panels: Sequence[Panel], language: str, category: str, random: Random
+) -> Iterator[Question]:
+    """Yield a category's questions about a picture in random order."""
+    templates = read_templates(language)
+    pairs = []
+    for panel in panels:
+        for template in templates["questions"]:
+            if template["category"] == category and panel.kind in template["shows"].split():
+                pairs.append((panel, template))
+    random.shuffle(pairs)
+    for panel, template in pairs:
+        draft = _Draft(template, panel, language, random)
+        answer = draft.answer()
+        if answer is None:
+            continue
+        place = templates["panels"][panel.kind] if len(panels) > 1 else ""
+        wording = template["ask"].format(**draft.facts)
+        finish = templates["finish"][answer.finish]
+        working = template.get("working", "").format(**draft.facts)
         yield {
-            "question": place
-            + word["questions"][form.sentence].format(**{**part.facts, **form.fields})
-            + finish,
-            "answer": f"{form.working}\n{answer}".strip(),
+            "question": place + wording + draft.captions + finish,
+            "answer": f"{working}\n{answer.text}".strip(),
             "task_category": category,
-            "truth": json.dumps(truth, ensure_ascii=False),
+            "truth": json.dumps(answer.truth, ensure_ascii=False),
         }
 
 
-def _printed(part: Part, random: Random) -> _Form:
-    label = random.choice(list(part.printed))
-    return _Form(OCR, f"{part.kind}_print", part.printed[label], {"label": label})
+def evaluate(formula: str, facts: Facts) -> float:
+    """Return the value of a formula of facts."""
+    return float(pd.eval(formula, local_dict=facts, engine="python"))
 
 
-def _percent(sentence: str, new: float, old: float) -> _Form:
-    working = f"({new} − {old}) / {old} × 100"
-    return _Form(ACCURATE, sentence, (new - old) / old * 100, tolerance=0.01, working=working)
+class _Answer(NamedTuple):
+    text: str
+    truth: Mapping[str, Any]
+    finish: str
+    """What the last line of a response should hold: a number, a text or a letter."""
 
 
-def _estimate(sentence: str, value: float, fields: Mapping[str, str] | None = None) -> _Form:
-    return _Form(ESTIMATE, sentence, value, fields or {}, tolerance=round(value / 10, 4))
+class _Draft:
+    """A template that becomes a question about a panel: `facts` fill it, and its key says how it is answered."""
+
+    def __init__(self, template: Any, panel: Panel, language: str, random: Random) -> None:
+        self.template = template
+        self.panel = panel
+        self.words = read_words(language)
+        self.texts = read_templates(language)
+        self.random = random
+        self.captions = ""
+        unknown = self.texts["unknown"]["report" if panel.kind == "report" else "company"]
+        self.facts = {
+            **panel.facts,
+            "unknown": random.choice(unknown),
+            **_drawn_facts(panel, random),
+        }
+
+    def answer(self) -> _Answer | None:
+        """Return the answer; None if the question does not fit the panel or its answer is not clear."""
+        condition = self.template.get("only_if")
+        if condition and not evaluate(condition, self.facts):
+            return None
+        (kind,) = _KINDS & self.template.keys()
+        answer: _Answer | None = getattr(self, f"_{kind}")(self.template[kind])
+        return answer
+
+    def _words_answer(self, text: str) -> _Answer:
+        truth = {"kind": "text", "value": text}
+        return _Answer(self.texts["answer"].format(text), truth, "text")
+
+    def _number_answer(self, number: float, digits: int, tolerance: float) -> _Answer:
+        value = round(number, digits) + 0.0  # no -0.0
+        text = self.texts["answer"].format(f"{value:,.{digits}f}")
+        truth = {"kind": "number", "value": value, "tolerance": tolerance}
+        return _Answer(text, truth, "number")
+
+    def _number(self, formula: str) -> _Answer:
+        value = evaluate(formula, self.facts)
+        tolerance = self.template.get("tolerance", _ROUNDING)
+        if "within" in self.template:
+            tolerance = round(abs(value) * self.template["within"], 4)
+        return self._number_answer(value, self.template.get("digits", 2), tolerance)
+
+    def _text(self, fact: str) -> _Answer:
+        return self._words_answer(self.facts[fact])
+
+    def _printed(self, _: bool) -> _Answer:
+        label = self.random.choice(list(self.panel.printed))
+        self.facts["label"] = label
+        value = self.panel.printed[label]
+        if isinstance(value, str):
+            return self._words_answer(value)
+        return self._number_answer(value, 2, 0.0)
+
+    def _color(self, _: bool) -> _Answer:
+        colors = self.panel.colors
+        name = self.random.choice(list(colors))
+        self.facts["color"] = self.words["colors"][colors[name]]
+        self.facts["options"] = ", ".join(colors)
+        return self._words_answer(name)
+
+    def _row_of(self, formula: str) -> _Answer:
+        values = {}
+        for label, row in self.panel.table.iterrows():
+            ends = {"first": float(row.iloc[0]), "last": float(row.iloc[-1])}
+            values[str(label)] = evaluate(formula, {**self.facts, **ends})
+        return self._words_answer(_largest_of(values))
+
+    def _year_of(self, formula: str) -> _Answer:
+        values = self.panel.years.eval(formula, engine="python")
+        return self._words_answer(_largest_of(values.to_dict()))
+
+    def _largest(self, formulas: Mapping[str, str]) -> _Answer:
+        values = {}
+        for account, formula in formulas.items():
+            values[self.words["accounts"][account]] = evaluate(formula, self.facts)
+        self.facts["options"] = ", ".join(values)
+        return self._words_answer(_largest_of(values))
+
+    def _band(self, formula: str) -> _Answer | None:
+        value = evaluate(formula, self.facts)
+        bounds = np.array(self.template["bounds"])
+        if np.abs(bounds - value).min() < self.template["clear_of"]:
+            return None
+        return self._words_answer(self.template["answers"][np.digitize(value, bounds)])
+
+    def _caption(self, caption: str) -> _Answer:
+        values = [evaluate(formula, self.facts) for formula in self.template["values"]]
+        right = values[0]
+        self.random.shuffle(values)
+        for letter, value in zip(_LETTERS, values, strict=True):
+            self.captions += f"\n{letter}. {caption.format(value, **self.facts)}"
+        self.captions += "\n"
+        letter = _LETTERS[values.index(right)]
+        truth = {"kind": "choice", "value": letter}
+        return _Answer(self.texts["answer"].format(letter), truth, "letter")
+
+    def _missing(self, _: bool) -> _Answer:
+        return _Answer(self.texts["not_applicable"], {"kind": "na", "value": ""}, "number")
 
 
-def _of_stock(part: Part, word: Any, random: Random) -> Iterator[_Form]:
-    days: Any = part.table
-    line, unknown = (
-        random.choice(list(part.colors)),
-        days.index[0] - timedelta(days=random.randint(60, 2000)),
-    )
-    fields = {"color": word["colors"][part.colors[line]], "options": ", ".join(part.colors)}
-    yield _printed(part, random)
-    yield _Form(ENTITY, "stock_color", line, fields)
-    highs, lows = (
-        (days["high"], days["low"]) if part.kind == "candles" else (days["close"], days["close"])
-    )
-    spread, middle = float(highs.max() - lows.min()), len(days) // 2
-    left, right = (
-        highs[: middle + 3].max(),
-        highs[middle - 3 :].max(),
-    )  # equal if the highest is in the middle
-    if abs(left - right) > 0.03 * spread:  # else the eye cannot tell
-        yield _Form(SPATIAL, "stock_half", word["sides"]["left" if left > right else "right"])
-    yield _percent("stock_body", float(days["close"].iloc[-1]), float(days["open"].iloc[-1]))
-    yield _estimate("stock_range", spread)
-    yield _Form(NOT_SHOWN, "stock_outside", None, {"day": str(unknown.date())})
+def _largest_of(values: Mapping[str, float]) -> str:
+    return max(values, key=values.__getitem__)
 
 
-def _of_figures(part: Part, word: Any, random: Random) -> Iterator[_Form]:
-    table: Any = part.table
-    labels, series = list(table.index), random.choice(list(table))
-    if part.kind == "line":
-        label, color = random.choice(labels), word["colors"][part.colors[series]]
-        one, two = random.sample(list(table), 2)
-        gap = table[one] - table[two]
-        clearest = gap.abs().idxmax()
-        fields = {"label": labels[0], "last": labels[-1], "names": ", ".join(table)}
-        yield _Form(OCR, "line_title", part.title, fields)
-        yield _Form(ENTITY, "line_color", series, {"color": color, "options": ", ".join(table)})
-        side = word["sides"]["above" if gap[clearest] > 0 else "below"]
-        yield _Form(SPATIAL, "line_order", side, {"one": one, "two": two, "label": clearest})
-        yield _estimate(
-            "line_estimate", float(table.at[label, series]), {"label": label, "series": series}
-        )
-        unknown = {"label": f"{int(labels[-1]) + random.randint(2, 6)}", "series": series}
-    else:
-        at = random.randrange(len(labels) - 1)
-        label, column = labels[at], table[series]
-        large, small = sorted(random.sample(labels, 2), key=column.get, reverse=True)
-        fields = {"one": large, "two": small, "series": series}
-        shown = {"label": label, "series": series}
-        yield _Form(OCR, "figures_value", float(column[label]), shown, digits=1)
-        yield _Form(
-            ENTITY,
-            "figures_highest",
-            column.idxmax(),
-            {"options": ", ".join(labels), "series": series},
-        )
-        yield _Form(SPATIAL, "figures_next", labels[at + 1], {"label": label})
-        total, working = float(column[large] + column[small]), f"{column[large]} + {column[small]}"
-        yield _Form(
-            ACCURATE, "figures_sum", total, fields, digits=1, tolerance=0.05, working=working
-        )
-        yield _estimate("figures_times", float(column[large] / column[small]), fields)
-        unknown = {"label": label, "series": f"{int(table.columns[-1]) + random.randint(2, 6)}"}
-    yield _Form(NOT_SHOWN, "figures_value", None, unknown)
-
-
-def _of_report(part: Part, word: Any, random: Random) -> Iterator[_Form]:
-    facts, headings = part.facts, list(part.sections)
-    one, two = random.sample(range(len(headings)), 2)
-    side = word["sides"]["above" if one < two else "below"]
-    yield _printed(part, random)
-    yield _Form(ENTITY, "report_publisher", facts["publisher"])
-    yield _Form(SPATIAL, "report_order", side, {"one": headings[one], "two": headings[two]})
-    yield _percent("report_growth", facts["revenue"], facts["revenue_before"])
-    yield _estimate("report_times", facts["value"] / facts["revenue"])
-    yield _Form(NOT_SHOWN, "report_unknown", None, {"unknown": random.choice(word["unknown"])})
+def _drawn_facts(panel: Panel, random: Random) -> Facts:
+    """Draw a row and a series of a table or chart of a company, and return what they hold."""
+    if not panel.facts.get("company"):
+        return {}
+    table = panel.table
+    place = random.randrange(len(table) - 1)
+    label = table.index[place]
+    other = random.choice(table.index.drop(label))
+    facts = {"label": label, "next_label": table.index[place + 1], "other": other}
+    if table.empty:  # the sections of a report
+        return facts
+    series = random.choice(table.columns)
+    column = table[series]
+    row = table.loc[label]
+    top, second = column.nlargest(2)
+    options = table.columns if panel.kind == "line" else table.index
+    return facts | {
+        "series": series,
+        "value": float(column[label]),
+        "other_value": float(column[other]),
+        "top": float(top),
+        "second": float(second),
+        "top_label": column.idxmax(),
+        "top_series": row.idxmax(),
+        "total": float(column.sum()),
+        "squares": float((column**2).sum()),
+        "first_series": table.columns[0],
+        "last_series": table.columns[-1],
+        "first": float(row.iloc[0]),
+        "last": float(row.iloc[-1]),
+        "total_first": float(table.iloc[:, 0].sum()),
+        "total_last": float(table.iloc[:, -1].sum()),
+        "options": ", ".join(options),
+    }

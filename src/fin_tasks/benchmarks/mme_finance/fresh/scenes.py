@@ -1,236 +1,224 @@
-"""The data behind a fresh picture: real prices, or invented companies, figures and reports."""
+"""What a fresh picture shows: real prices, or figures and a report of an invented company."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from functools import cache
-from pathlib import Path
+from functools import partial
 from random import Random
 from typing import Any
 
+import numpy as np
 import pandas as pd
-import yaml
 
-from fin_tasks.errors import DataError
-from fin_tasks.resources import stock_prices_file
-
-Prices = list[tuple[str, pd.DataFrame]]
+from fin_tasks.benchmarks.mme_finance.fresh.company import Company, make_company, read_words
+from fin_tasks.benchmarks.mme_finance.fresh.prices import COLUMNS, LONGEST, WARM_UP, Prices
 
 COLORS = ("blue", "orange", "purple", "brown", "teal", "gray")
-IMAGE_TYPES = (
-    "candlestick chart",
-    "technical indicator chart",
-    "statistical chart",
-    "table",
-    "document",
-    "mixed chart",
-)
-_COLUMNS = ["open", "high", "low", "close", "volume"]
-_LARGEST_STEP = 1.4  # larger steps from day to day count as splits, which would look like a crash
-_WARM_UP, _LONGEST = 120, 60  # days that averages need before the first day shown, and days shown
+KINDS: Mapping[str, Sequence[str]] = {
+    "candlestick chart": ("candles",),
+    "technical indicator chart": ("macd", "rsi"),
+    "statistical chart": ("bar", "line", "pie"),
+    "table": ("income", "balance", "cash_flow"),
+    "document": ("report",),
+    "mixed chart": ("bar+income", "pie+balance", "line+cash_flow", "bar+balance"),
+}
+"""Types of pictures, and the panels that a picture of the type shows."""
 
 
 @dataclass(frozen=True)
-class Part:
-    """A stock's chart (candles or indicator), a bar or line chart, a table, or a report."""
+class Panel:
+    """A chart, a table or a report."""
 
     kind: str
     title: str
-    facts: Mapping[str, Any]  # fill the questions
-    table: pd.DataFrame | None = (
-        None  # days with prices and lines; or labels down the index and series across
-    )
-    colors: Mapping[str, str] = field(default_factory=dict)  # of lines or series
-    printed: Mapping[str, float | str] = field(
-        default_factory=dict
-    )  # label and value, above the chart or text
-    sections: Mapping[str, str] = field(default_factory=dict)  # of a report
+    facts: Mapping[str, Any]
+    """Numbers and words, by the names that questions use."""
+    table: pd.DataFrame
+    """Days with prices and lines; else labels down and series across."""
+    colors: Mapping[str, str] = field(default_factory=dict)
+    """Color of each line, series or slice."""
+    printed: Mapping[str, float | str] = field(default_factory=dict)
+    """Labels and values above a chart, or in the box of a report."""
+    sections: Mapping[str, str] = field(default_factory=dict)
+    """Headings and paragraphs of a report."""
+    years: pd.DataFrame = field(default_factory=pd.DataFrame)
+    """Accounts by year, for tables."""
 
 
-@cache
-def words(language: str) -> Any:
-    """Return the wording in a language; lists have the same order in both languages."""
-
-    def of(node: Any) -> Any:
-        if isinstance(node, dict):
-            return {key: of(value) for key, value in node.items()}
-        if len(node) == 2 and all(isinstance(text, str) for text in node):
-            return node[("en", "zh").index(language)]
-        return [of(value) for value in node]
-
-    return of(yaml.safe_load(Path(__file__).with_name("wording.yaml").read_text(encoding="utf-8")))
+def make_scene(image_type: str, language: str, random: Random, prices: Prices) -> list[Panel]:
+    """Make the panels of a picture; the same random numbers make the same scene in both languages."""
+    kinds = random.choice(KINDS[image_type]).split("+")
+    words = read_words(language)
+    if kinds[0] in ("candles", "macd", "rsi"):
+        return [_stock_panel(kinds[0], words, random, prices)]
+    company = make_company(words, random)
+    return [_MAKERS[kind](company, words, random) for kind in kinds]
 
 
-def read_prices(place: Path | None) -> Prices:
-    """Read daily prices from CSV or Parquet, a file or a folder of files; by default the packaged sample.
-
-    A table has the columns date, open, high, low, close and volume, and ticker unless the file is named after it.
-    A ticker is cut at jumps, which may be splits; days below a dollar and pieces too short for a chart are left out.
-    """
-    root, pieces = place or stock_prices_file(), Prices()
-    for path in [root] if root.is_file() else sorted(root.rglob("*")):
-        if not path.name.lower().endswith((".csv", ".csv.gz", ".parquet")):
-            continue
-        try:
-            table = (
-                pd.read_parquet(path).reset_index()
-                if path.suffix == ".parquet"
-                else pd.read_csv(path)
-            )
-            table = table.rename(columns=lambda name: str(name).strip().lower()).rename(
-                columns={"symbol": "ticker"}
-            )
-            if not {"date", *_COLUMNS} <= {*table}:
-                continue  # such as reports of earnings
-            days = table[_COLUMNS].astype(float).round(2)
-            days["date"] = pd.to_datetime(table["date"].astype(str).str.slice(0, 10))
-        except (OSError, ValueError) as error:
-            raise DataError(f"{path}: expected a table of daily prices, got: {error}.") from error
-        days["ticker"] = (
-            table["ticker"]
-            if "ticker" in table
-            else path.name.split(".")[0].removeprefix("data-").upper()
-        )
-        days = days[(days[_COLUMNS] >= 1).all(axis=1)].sort_values("date").set_index("date")
-        for symbol, rows in days.groupby("ticker", sort=True):
-            steps = rows["close"] / rows["close"].shift()
-            jumps = (steps > _LARGEST_STEP) | (steps < 1 / _LARGEST_STEP)
-            pieces += ((str(symbol), piece) for _, piece in rows[_COLUMNS].groupby(jumps.cumsum()))
-    pieces = [(symbol, piece) for symbol, piece in pieces if len(piece) >= _WARM_UP + _LONGEST]
-    if not pieces:
-        needed = (
-            f"the columns date, {', '.join(_COLUMNS)} and {_WARM_UP + _LONGEST} days of a ticker"
-        )
-        raise DataError(f"{root}: expected CSV or Parquet files with {needed}, found none.")
-    return pieces
+# --- Stocks ---
 
 
-def make_scene(image_type: str, language: str, random: Random, prices: Prices) -> list[Part]:
-    """Make the parts of a picture; the same random numbers make the same scene in both languages."""
-    kinds = {
-        "candlestick chart": ["candles"],
-        "technical indicator chart": ["indicator"],
-        "statistical chart": [random.choice(("bar", "line"))],
-        "table": ["table"],
-        "document": ["report"],
-        "mixed chart": ["candles", random.choice(("bar", "line", "table"))],
-    }[image_type]
-    parts = []
-    for kind in kinds:
-        if kind in ("candles", "indicator"):
-            parts.append(_stock(kind, words(language), random, prices))
-        elif kind == "report":
-            parts.append(_report(words(language), random))
-        else:
-            parts.append(_figures(kind, words(language), random))
-    return parts
-
-
-def _stock(kind: str, word: Any, random: Random, prices: Prices) -> Part:
-    """Make a chart of candles with moving averages, or of closes with MACD; volume in millions."""
+def _stock_panel(kind: str, words: Any, random: Random, prices: Prices) -> Panel:
+    """Make a chart of candles with moving averages, or of closes with an indicator; volume in millions."""
     symbol, days = random.choices(prices, weights=[len(days) for _, days in prices])[0]
-    shown = random.randint(30, _LONGEST)
-    end = random.randint(_WARM_UP + shown, len(days))
-    days = days.iloc[end - _WARM_UP - shown : end]
-    close = days["close"]
-    lines = {f"MA{size}": close.rolling(size).mean() for size in (5, 10, 20)}
-    if kind == "indicator":
-        difference = (
-            close.ewm(span=12, adjust=False).mean() - close.ewm(span=26, adjust=False).mean()
-        )
-        lines = {"DIF": difference, "DEA": difference.ewm(span=9, adjust=False).mean()}
-    days = days.assign(volume=days["volume"] / 1e6, **lines).round(2).iloc[-shown:]
-    first, last = (str(day.date()) for day in days.index[[0, -1]])
-    name = word["stocks"].get(symbol, symbol)
-    return Part(
+    n_days = random.randint(30, LONGEST)
+    end = random.randint(WARM_UP + n_days, len(days))
+    days = days.iloc[end - WARM_UP - n_days : end]
+    lines = _lines_of(kind, days["close"])
+    days = days.assign(volume=days["volume"] / 1e6, **lines).round(2).iloc[-n_days:]
+    facts = _stock_facts(kind, days, random)
+    name = words["stocks"].get(symbol, symbol)
+    printed = {}
+    for column in COLUMNS:
+        printed[words["prints"][column]] = facts[column]
+    for line in lines:
+        printed[line] = float(days[line].iloc[-1])
+    return Panel(
         kind=kind,
-        title=f"{word['stock'].format(name=name, symbol=symbol)}  {last}",
-        facts={"symbol": symbol, "start": first, "end": last},
+        title=words["stock"].format(name=name, symbol=symbol),
+        facts={"symbol": symbol, **facts},
         table=days,
-        colors=dict(zip(lines, random.sample(COLORS, len(lines)), strict=True)),
-        printed={
-            word["prints"].get(key, key): float(days[key].iloc[-1])
-            for key in (*_COLUMNS[:4], *lines)
-        },
+        colors=dict(zip(lines, random.sample(COLORS[:4], len(lines)), strict=True)),
+        printed=printed,
     )
 
 
-def _companies(word: Any, random: Random, count: int) -> list[str]:
-    names = random.sample(word["names"], count)
-    return [
-        word["company"].format(name=name, industry=random.choice(word["industries"]))
-        for name in names
-    ]
+def _lines_of(kind: str, close: pd.Series) -> dict[str, pd.Series]:
+    if kind == "candles":
+        return {f"MA{size}": close.rolling(size).mean() for size in (5, 10, 20, 60)}
+    if kind == "macd":
+        fast = close.ewm(span=12, adjust=False).mean()
+        slow = close.ewm(span=26, adjust=False).mean()
+        dif = fast - slow
+        return {"DIF": dif, "DEA": dif.ewm(span=9, adjust=False).mean()}
+    lines = {}
+    change = close.diff()
+    for size in (6, 12, 24):
+        gain = change.clip(lower=0).ewm(alpha=1 / size, adjust=False).mean()
+        size_of_change = change.abs().ewm(alpha=1 / size, adjust=False).mean()
+        lines[f"RSI{size}"] = 100 * gain / size_of_change
+    return lines
 
 
-def _figures(kind: str, word: Any, random: Random) -> Part:
-    """Make figures of several companies or of one company's segments or accounts; no value comes twice."""
-    company, *others = _companies(word, random, 9)
-    topic = random.choice(
-        {
-            "bar": ["companies", "segments"],
-            "line": ["companies"],
-            "table": ["companies", "accounts"],
-        }[kind]
-    )
-    pool = {"companies": others, "segments": word["segments"], "accounts": word["accounts"]}[topic]
-    fewest, most, years = {"bar": (4, 6, 2), "line": (2, 3, 6), "table": (4, 7, 3)}[kind]
-    labels, first = random.sample(pool, random.randint(fewest, most)), random.randint(2005, 2019)
-    tenths = 10 ** random.randint(2, 4)
-    values = random.sample(range(5 * tenths, 17 * tenths), len(labels) * years)
-    rows = [
-        [value / 10 for value in values[at * years : (at + 1) * years]] for at in range(len(labels))
-    ]
-    table = pd.DataFrame(rows, index=labels, columns=[str(first + year) for year in range(years)])
-    if kind == "line":
-        table = table.T  # years along the axis, one line for each company
-    colors = (
-        {}
-        if kind == "table"
-        else dict(zip(table.columns, random.sample(COLORS, table.shape[1]), strict=True))
-    )
-    title = word["titles"][topic].format(company=company, account=random.choice(word["accounts"]))
-    return Part(kind, title, {"title": title}, table, colors)
-
-
-def _report(word: Any, random: Random) -> Part:
-    day = date(2012, 1, 1) + timedelta(random.randint(0, 4500))
-    past, revenue, price = (
-        day - timedelta(days=60),
-        random.uniform(80, 9000),
-        random.uniform(4, 400),
-    )
-    values = {
-        "revenue": revenue,
-        "revenue_before": revenue / random.uniform(0.75, 1.4),
-        "profit": revenue * random.uniform(0.03, 0.3),
-        "value": revenue * random.uniform(3, 20),
-        "price": price,
-        "target": price * random.uniform(0.75, 1.5),
+def _stock_facts(kind: str, days: pd.DataFrame, random: Random) -> dict[str, Any]:
+    last = days.iloc[-1]
+    top = days["high" if kind == "candles" else "close"]
+    bottom = days["low" if kind == "candles" else "close"]
+    quarters = np.array_split(top.to_numpy(), 4)
+    peaks = [quarter.max() for quarter in quarters]
+    height = float(top.max() - bottom.min())
+    months = top.groupby(days.index.strftime("%Y-%m")).max().nlargest(2)
+    unknown = days.index[0] - timedelta(days=random.randint(60, 2000))
+    return {
+        **{name: float(value) for name, value in last.items()},
+        "start": str(days.index[0].date()),
+        "end": str(days.index[-1].date()),
+        "unknown_day": str(unknown.date()),
+        "body_top": float(max(last["open"], last["close"])),
+        "first_close": float(days["close"].iloc[0]),
+        "highest": float(top.max()),
+        "lowest": float(bottom.min()),
+        "peak_quarter": int(np.argmax(peaks)) + 1,
+        "lead_of_peak": float(np.diff(np.sort(peaks))[-1]) / height,
+        "peak_month": months.index[0],
+        "lead_of_month": float(months.iloc[0] - months.iloc[1]) / height,
     }
-    best, worst = random.sample(word["segments"], 2)
+
+
+# --- Companies ---
+
+
+def _segments_panel(kind: str, company: Company, words: Any, random: Random) -> Panel:
+    """Make bars of two years, or a pie of the last year's shares in percent."""
+    table = company.segments.iloc[:, -2:]
+    colored = table.columns
+    if kind == "pie":
+        table = company.segments.iloc[:, -1:]
+        table = (table / table.sum() * 100).round(1)
+        table.columns = [words["units"]["share"]]
+        colored = table.index
+    colors = random.sample(COLORS, len(colored))
+    return _company_panel(kind, company, words, table, dict(zip(colored, colors, strict=True)))
+
+
+def _line_panel(company: Company, words: Any, random: Random) -> Panel:
+    names = random.sample(words["lines"], 3)
+    table = company.accounts[names].rename(columns=words["accounts"])
+    colors = random.sample(COLORS, len(names))
+    return _company_panel("line", company, words, table, dict(zip(table, colors, strict=True)))
+
+
+def _statement_panel(kind: str, company: Company, words: Any, random: Random) -> Panel:
+    del random
+    years = company.accounts[words["statements"][kind]]
+    table = years.T.rename(index=words["accounts"])
+    return _company_panel(kind, company, words, table, {}, years)
+
+
+def _company_panel(
+    kind: str,
+    company: Company,
+    words: Any,
+    table: pd.DataFrame,
+    colors: Mapping[str, str],
+    years: pd.DataFrame | None = None,
+) -> Panel:
+    title = words["titles"][kind].format(**company.facts)
+    return Panel(
+        kind=kind,
+        title=title,
+        facts={**company.facts, "title": title},
+        table=table,
+        colors=colors,
+        years=pd.DataFrame() if years is None else years,
+    )
+
+
+def _report_panel(company: Company, words: Any, random: Random) -> Panel:
+    day = date(int("".join(filter(str.isdecimal, company.facts["year"]))) + 1, 2, 1)
+    day += timedelta(random.randint(0, 50))
+    shares = company.facts["net_profit"] / random.uniform(1.5, 9)
+    eps = round(company.facts["net_profit"] / shares, 2)
+    price = round(eps * random.uniform(9, 26), 2)
+    upside = random.uniform(-20, 35)
+    target = round(price * (1 + upside / 100), 0)
+    rating = int(np.digitize((target / price - 1) * 100, words["bounds"]))
+    risks = random.sample(words["risks"], 2)
     facts = {
-        **{key: round(value, 2) for key, value in values.items()},
-        "company": _companies(word, random, 1)[0],
-        "quarter": word["quarter"].format(year=past.year, part=(past.month + 2) // 3),
-        "publisher": word["publisher"].format(name=random.choice(word["names"])),
+        **company.facts,
+        "publisher": words["publisher"].format(name=random.choice(words["names"])),
+        "analyst": random.choice(words["analysts"]),
         "day": day.isoformat(),
-        "rating": random.choice(word["ratings"]),
         "number": f"{random.choice('ABCDEFGH')}{day:%y}-{random.randint(1000, 9999)}",
-        "best": best,
-        "worst": worst,
+        "price": price,
+        "target": target,
+        "rating": words["ratings"][rating],
+        "eps": eps,
+        "value": round(price * shares, 1),
+        "risk": risks[0],
+        "risk_after": risks[1],
     }
-    keys = random.sample(list(word["headings"]), len(word["headings"]))
-    return Part(
+    keys = random.sample(list(words["headings"]), len(words["headings"]))
+    sections = {}
+    for key in keys:
+        text = random.choice(words["paragraphs"][key]).format(**facts)
+        sections[words["headings"][key]] = text[:1].upper() + text[1:]
+    return Panel(
         kind="report",
-        title=word["titles"]["report"].format(**facts),
+        title=words["titles"]["report"].format(**facts),
         facts=facts,
-        printed={
-            word["box"][key]: facts[key]
-            for key in random.sample(list(word["box"]), len(word["box"]))
-        },
-        sections={
-            word["headings"][key]: random.choice(word["paragraphs"][key]).format(**facts)
-            for key in keys
-        },
+        table=pd.DataFrame(index=list(sections)),
+        printed={label: facts[key] for key, label in words["box"].items()},
+        sections=sections,
     )
+
+
+_MAKERS: Mapping[str, Callable[[Company, Any, Random], Panel]] = {
+    "bar": partial(_segments_panel, "bar"),
+    "pie": partial(_segments_panel, "pie"),
+    "line": _line_panel,
+    "income": partial(_statement_panel, "income"),
+    "balance": partial(_statement_panel, "balance"),
+    "cash_flow": partial(_statement_panel, "cash_flow"),
+    "report": _report_panel,
+}
