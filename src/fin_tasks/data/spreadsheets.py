@@ -14,7 +14,11 @@ _PIECE = 1 << 20  # bytes
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
-def read_sheet(path: Path, *, sheet: str | None = None) -> list[Record]:
+def read_sheet(
+    path: Path,
+    *,
+    sheet: str | None = None,
+) -> list[Record]:
     """Read the rows of a .csv or .tsv file, or of a sheet of an .xlsx file, as texts.
 
     Rows without any text are left out, and `line` is the number that a spreadsheet program shows.
@@ -32,7 +36,10 @@ def read_sheet(path: Path, *, sheet: str | None = None) -> list[Record]:
     return [record for record in records if any(record.cells.values()) or record.surplus > 0]
 
 
-def _read_workbook(path: Path, sheet: str | None) -> list[Record]:
+def _read_workbook(
+    path: Path,
+    sheet: str | None,
+) -> list[Record]:
     from openpyxl import load_workbook
 
     try:
@@ -66,7 +73,10 @@ def _check_parts(path: Path) -> None:
                 raise ValueError(f"more than {_MAX_TAGS:,} tags")
 
 
-def _records(path: Path, rows: Iterable[tuple[object, ...]]) -> Iterator[Record]:
+def _records(
+    path: Path,
+    rows: Iterable[tuple[object, ...]],
+) -> Iterator[Record]:
     header: list[str] = []
     n_cells = 0
     for line, values in enumerate(rows, start=1):

@@ -17,26 +17,29 @@ _SEED = 42
 _N_RESAMPLES = 1000
 _BOUNDS = (0.025, 0.975)  # quantiles of a 95 % interval
 
+Array = npt.NDArray[Any]
 Values = dict[str, float | None]
 
 
-def agreement(people: Sequence[float], judge: Sequence[float]) -> Values:
+def agreement(
+    people: Sequence[float],
+    judge: Sequence[float],
+) -> Values:
     """Compare two graders of the same responses: Spearman's correlation, and differences.
 
     Values that are not defined are None. The bias is the judge's mean minus the people's mean.
     """
-    scores = pd.DataFrame({"people": people, "judge": judge}, dtype=float)
-    differences = scores["judge"] - scores["people"]
-    values: Values = {"n": len(scores)}
-    values |= _with_interval("spearman", scores.to_numpy(), _spearman)
-    values["mean_absolute_difference"] = _defined(differences.abs().mean())
-    values["bias"] = _defined(differences.mean())
-    return values
+    scores = np.column_stack((people, judge))
+    differences = scores[:, 1] - scores[:, 0]
+    return {
+        "n": len(scores),
+        **_with_interval("spearman", scores, _spearman),
+        "mean_absolute_difference": float(abs(differences).mean()),
+        "bias": float(differences.mean()),
+    }
 
 
-def _spearman(scores: npt.NDArray[np.float64]) -> float:
-    if len(scores) < 2:
-        return math.nan
+def _spearman(scores: Array) -> float:
     return float(spearmanr(scores).statistic)
 
 
@@ -47,11 +50,14 @@ def alpha(votes: pd.DataFrame, question: Question) -> Values:
     >>> round(alpha(votes, Question(ask="Clear?"))["alpha"], 3)
     0.444
     """
-    columns = [(votes == value).sum(axis=1) for value in question.allowed]
-    counts = np.array(columns).T
+    columns = []
+    for value in question.allowed:
+        is_value = votes == value
+        columns.append(is_value.sum(axis=1))
+    counts = np.column_stack(columns)
     counts = counts[counts.sum(axis=1) > 1]
 
-    def alpha_of(sample: npt.NDArray[np.int64]) -> float:
+    def alpha_of(sample: Array) -> float:
         n_labels_used = np.count_nonzero(sample.sum(axis=0))
         if n_labels_used < 2:
             return math.nan
@@ -62,28 +68,31 @@ def alpha(votes: pd.DataFrame, question: Question) -> Values:
         )
         return float(value)
 
-    values: Values = {"rows": len(counts)}
-    return values | _with_interval("alpha", counts, alpha_of)
+    figures = _with_interval("alpha", counts, alpha_of)
+    return {"rows": len(counts), **figures}
 
 
 def _with_interval(
-    name: str, rows: npt.NDArray[Any], statistic: Callable[[npt.NDArray[Any]], float]
+    name: str,
+    rows: Array,
+    statistic: Callable[[Array], float],
 ) -> Values:
     """Return a statistic of rows with its 95 % bootstrap interval.
 
     Samples of rows for which it is NaN are left out.
     """
+    n = len(rows)
     rng = np.random.default_rng(_SEED)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantInputWarning)
         value = statistic(rows)
         if math.isnan(value):
             return dict.fromkeys((name, "low", "high"))
-        positions = rng.integers(len(rows), size=(_N_RESAMPLES, len(rows)))
-        estimates = [statistic(rows[sample]) for sample in positions]
+        samples = rng.integers(n, size=(_N_RESAMPLES, n))
+        estimates = [statistic(rows[sample]) for sample in samples]
     low, high = np.nanquantile(estimates, _BOUNDS)
-    return {name: value, "low": float(low), "high": float(high)}
-
-
-def _defined(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
+    return {
+        name: value,
+        "low": float(low),
+        "high": float(high),
+    }

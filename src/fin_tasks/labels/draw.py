@@ -1,19 +1,19 @@
 """Draw the rows of a study from a run, or from a benchmark's documents."""
 
-import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise
+from hashlib import sha256
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import BaseModel
 
 from fin_tasks import report
 from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.benchmarks.contract import id_of
-from fin_tasks.benchmarks.scored_task import texts_of
 from fin_tasks.data.documents import draw_rows
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.labels.study import Allowed, Study
@@ -51,10 +51,13 @@ class Draw(BaseModel):
     """By task."""
     rows: list[Row] = []
 
+    def open_columns(self, row: Row) -> list[str]:
+        """Return the cells of a row that are still to be filled in."""
+        return [column for column in self.study.columns() if column not in row.labels]
+
     def open_rows(self) -> list[Row]:
-        """Return the rows on which something is still to be decided."""
-        columns = self.study.columns().keys()
-        return [row for row in self.rows if columns - row.labels.keys()]
+        """Return the rows with cells that are still to be filled in."""
+        return [row for row in self.rows if self.open_columns(row)]
 
     def allowed(self, column: str, row: Row) -> Allowed:
         """Return what a cell may hold."""
@@ -93,27 +96,34 @@ def draw(
     return drawn
 
 
-def _sample(study: Study, rows: Sequence[Row], n: int | None, seed: int) -> list[Row]:
+def _sample(
+    study: Study,
+    rows: Sequence[Row],
+    n: int | None,
+    seed: int,
+) -> list[Row]:
     strata: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         names = row.facts.get(study.strata) or [""]
         strata[names[0]].append(row)
-    sizes = {name: len(members) for name, members in strata.items()}
-    weights = study.n if isinstance(study.n, dict) else sizes
-    total = sum(weights.values())
-    usual = study.n if isinstance(study.n, int) else total
-    goal = n or usual
+    if isinstance(study.n, dict):
+        weights = study.n
+        goal = n or sum(weights.values())
+    else:
+        weights = {name: len(members) for name, members in strata.items()}
+        goal = n or study.n
+    share = goal / sum(weights.values())
     # Rounding where strata end, and not their sizes, makes the sizes add up.
-    sums = accumulate(weights.values(), initial=0)
-    ends = [round(goal * end / total) for end in sums]
+    ends = [round(share * end) for end in accumulate(weights.values())]
+    sizes = np.diff(ends, prepend=0).tolist()
     drawn = []
-    for name, (start, end) in zip(weights, pairwise(ends), strict=True):
-        if end > start:
+    for name, size in zip(weights, sizes, strict=True):
+        if size:
             # The same id may stand for questions of two tasks.
             drawn += draw_rows(
                 study.benchmark,
                 strata[name],
-                end - start,
+                size,
                 seed,
                 lambda row: f"{row.task} {row.doc_id}",
             )
@@ -122,9 +132,10 @@ def _sample(study: Study, rows: Sequence[Row], n: int | None, seed: int) -> list
 
 def _number(drawn: Draw) -> None:
     """Give the rows ids that differ from those of other draws."""
-    doc_ids = [row.doc_id for row in drawn.rows]
-    text = json.dumps([drawn.study.name, drawn.model, *doc_ids])
-    prefix = hashlib.sha256(text.encode()).hexdigest()[:4]
+    texts = [drawn.study.name, drawn.model]
+    texts += [row.doc_id for row in drawn.rows]
+    digest = sha256(json.dumps(texts).encode())
+    prefix = digest.hexdigest()[:4]
     for number, row in enumerate(drawn.rows, start=1):
         row.id = f"{prefix}-{number:04d}"
 
@@ -174,18 +185,31 @@ def _with_responses(
 
 def response_of(sample: Sample) -> str:
     """Return the first response in a line of samples, empty if it has none."""
-    return str(texts_of(sample.line.get("resps"))[0] or "")
+    return str(next(iter(sample.responses), ""))
 
 
-def _questions(drawn: Draw, task: str, options: Mapping[str, Any]) -> list[Row]:
+def _questions(
+    drawn: Draw,
+    task: str,
+    options: Mapping[str, Any],
+) -> list[Row]:
     """Return the documents of a task as rows, and note their provenance."""
     benchmark = benchmark_named(drawn.study.benchmark)
-    chosen = {name: value for name, value in options.items() if value is not None}
-    (documents,) = benchmark.load(**drawn.study.tasks[task], **chosen).values()
+    task_options = dict(drawn.study.tasks[task])
+    for name, value in options.items():
+        if value is not None:
+            task_options[name] = value
+    (documents,) = benchmark.load(**task_options).values()
     facts = json.loads(documents.info.description)
-    drawn.provenance[task] = {name: facts[name] for name in _PROVENANCE if name in facts}
+    provenance = {name: facts[name] for name in _PROVENANCE if name in facts}
+    drawn.provenance[task] = provenance
     rows = []
     for doc in documents:
-        parts = {"task": [doc.get("task") or task], **benchmark.parts_of(doc)}
-        rows.append(Row(doc_id=id_of(doc), task=task, doc=doc, facts=parts))
+        row = Row(
+            doc_id=id_of(doc),
+            task=task,
+            doc=doc,
+            facts={"task": [doc.get("task") or task], **benchmark.parts_of(doc)},
+        )
+        rows.append(row)
     return rows

@@ -3,17 +3,16 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
 from fin_tasks.data.spreadsheets import read_sheet
+from fin_tasks.data.tables import Record
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.labels.draw import Draw
 from fin_tasks.labels.sheet import SHEET
-from fin_tasks.labels.study import Allowed
 
 _NUMBER = re.compile(r"_\d+$")
 _MAX_SHOWN = 80  # characters of a cell
@@ -46,30 +45,33 @@ def read_sheets(paths: Sequence[Path]) -> FilledSheets:
         expected = "expected a file name for each person"
         raise ConfigError(f"sheets: {expected}, got {', '.join(names)}. Rename a sheet.")
     draw = _read_draw(paths)
-    cells: dict[str, dict[tuple[str, str], str]] = {}
+    row_ids = [row.id for row in draw.rows]
+    lines = pd.MultiIndex.from_product(
+        [row_ids, draw.study.columns()],
+        names=["row", "question"],
+    )
+    columns = {}
     problems: list[Problem] = []
     for path in paths:
-        cells[path.name] = _read_cells(draw, path, problems)
-    rows = [row.id for row in draw.rows]
-    columns = list(draw.study.columns())
-    lines = pd.MultiIndex.from_product([rows, columns], names=["row", "question"])
-    values = pd.DataFrame(None, index=lines, columns=names, dtype=object)
-    for name, cells_by_line in cells.items():
-        values[name] = [cells_by_line.get(line) for line in lines]
+        cells, problems_of_sheet = _read_cells(draw, path)
+        columns[path.name] = [cells.get(line) for line in lines]
+        problems += problems_of_sheet
+    values = pd.DataFrame(columns, index=lines, dtype=object)
     return FilledSheets(draw, values, problems)
 
 
 def _read_draw(sheets: Sequence[Path]) -> Draw:
-    """Read the draw that is named like all sheets, else the only draw beside them."""
-    named = {sheet.with_name(f"{_NUMBER.sub('', sheet.stem)}.draw.json") for sheet in sheets}
-    files = {file for file in named if file.is_file()}
-    if not files:
-        for sheet in sheets:
-            files.update(sheet.parent.glob("*.draw.json"))
+    """Read the draw that is named like the sheets, else the only draw beside them."""
+    files: set[Path] = set()
+    for sheet in sheets:
+        stem = _NUMBER.sub("", sheet.stem)
+        files.update(sheet.parent.glob(f"{stem}.draw.json"))
+    for sheet in () if files else sheets:
+        files.update(sheet.parent.glob("*.draw.json"))
     if len(files) != 1:
         expected = "expected sheets of one draw, with its .draw.json beside them"
-        problem = ", ".join(sorted(file.name for file in files)) or "none"
-        raise ConfigError(f"label: {expected}, got {problem}. Name sheets like their draw.")
+        names = sorted(file.name for file in files)
+        raise ConfigError(f"label: {expected}, got {names}. Name sheets like their draw.")
     (file,) = files
     try:
         return Draw.model_validate_json(file.read_bytes())
@@ -78,61 +80,47 @@ def _read_draw(sheets: Sequence[Path]) -> Draw:
         raise ConfigError(f"{file}: {expected}, got {error}.") from error
 
 
-def _read_cells(draw: Draw, path: Path, problems: list[Problem]) -> dict[tuple[str, str], str]:
-    """Return the usable values of a sheet by row and column, and add what is wrong with it."""
+def _read_cells(
+    draw: Draw,
+    path: Path,
+) -> tuple[dict[tuple[str, str], str], list[Problem]]:
+    """Return the usable values of a sheet by row and column, and what is wrong with it."""
     rows_by_id = {row.id: row for row in draw.open_rows()}
-    columns = list(draw.study.columns())
-    records = read_sheet(path, sheet=SHEET if path.suffix == ".xlsx" else None)
-    for column in ["row", *columns]:
-        if records and column not in records[0].cells:
-            raise DataError(f"{path}: expected a column {column}, found none.")
+    records = _records(path, ["row", *draw.study.columns()])
     counts = Counter(record.cells["row"].strip() for record in records)
-    values: dict[tuple[str, str], str] = {}
+    values = {}
+    problems = []
     for record in records:
         row_id = record.cells["row"].strip()
         row = rows_by_id.get(row_id)
-        if row is None or counts[row_id] > 1:
-            reason = "is not in this draw"
-            if row is not None:
-                reason = f"comes {counts[row_id]} times, so none counts"
-            message = f"{row_id[:_MAX_SHOWN]!r} {reason}"
-            problems.append(Problem(path.name, record.line, row_id, "row", message))
-            continue
-        for column in columns:
-            if column in row.labels:
-                continue
-            text = record.cells[column].strip()
-            allowed = draw.allowed(column, row)
-            value = _value_of(text, allowed)
-            if value is not None:
-                values[row_id, column] = value
-                continue
-            message = f"expected {_described(allowed)}, got {text[:_MAX_SHOWN]!r}"
+        messages = {}
+        if row is None:
+            messages["row"] = f"{row_id[:_MAX_SHOWN]!r} is not in this draw"
+        elif counts[row_id] > 1:
+            messages["row"] = f"{row_id} comes {counts[row_id]} times, so none counts"
+        else:
+            for column in draw.open_columns(row):
+                text = record.cells[column].strip()
+                allowed = draw.allowed(column, row)
+                value = allowed.read(text)
+                if value is None:
+                    messages[column] = f"expected {allowed}, got {text[:_MAX_SHOWN]!r}"
+                else:
+                    values[row_id, column] = value
+        for column, message in messages.items():
             problems.append(Problem(path.name, record.line, row_id, column, message))
-    for row_id in rows_by_id:
-        if row_id not in counts:
-            problems.append(Problem(path.name, 0, row_id, "row", f"{row_id} is missing"))
-    return values
+    for row_id in rows_by_id.keys() - counts.keys():
+        problems.append(Problem(path.name, 0, row_id, "row", f"{row_id} is missing"))
+    return values, problems
 
 
-def _value_of(text: str, allowed: Allowed) -> str | None:
-    """Return a cell's value in its usual spelling; None if it is not allowed."""
-    # A spreadsheet may write a whole number with `.0`.
-    plain = text.casefold().removesuffix(".0")
-    for word in allowed.words:
-        if word.casefold() == plain:
-            return word
-    if allowed.largest is None:
-        return None
-    try:
-        number = Decimal(text.replace(",", ""))
-        return f"{number:f}" if abs(number) <= allowed.largest else None
-    except InvalidOperation:
-        return None
-
-
-def _described(allowed: Allowed) -> str:
-    words = list(allowed.words)
-    if allowed.largest is not None:
-        words.append(f"a number up to {allowed.largest:g}")
-    return ", ".join(words)
+def _records(
+    path: Path,
+    columns: Sequence[str],
+) -> list[Record]:
+    sheet = SHEET if path.suffix == ".xlsx" else None
+    records = read_sheet(path, sheet=sheet)
+    for column in columns:
+        if not records or column not in records[0].cells:
+            raise DataError(f"{path}: expected rows with a column {column}, found none.")
+    return records

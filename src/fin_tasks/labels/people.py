@@ -55,7 +55,11 @@ def write_people_run(
     return _minutes(draw, values)
 
 
-def _responses(draw: Draw, row: Row, values: pd.DataFrame) -> list[str]:
+def _responses(
+    draw: Draw,
+    row: Row,
+    values: pd.DataFrame,
+) -> list[str]:
     """Return people's answers to a question in the words of a model; `none` is an empty one."""
     phrase = draw.study.answers[row.kind].response
     responses = []
@@ -65,7 +69,10 @@ def _responses(draw: Draw, row: Row, values: pd.DataFrame) -> list[str]:
     return responses
 
 
-def _minutes(draw: Draw, values: pd.DataFrame) -> pd.DataFrame:
+def _minutes(
+    draw: Draw,
+    values: pd.DataFrame,
+) -> pd.DataFrame:
     """Return how many minutes people took, by task."""
     kinds = {row.id: row.kind for row in draw.rows}
     minutes = values.xs("minutes", level="question").stack().astype(float)

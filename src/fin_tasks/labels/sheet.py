@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any
 
 import pandas as pd
 from openpyxl import Workbook
@@ -28,156 +27,185 @@ _FIELDS: Mapping[str, Sequence[str]] = {
     "gold": ("python_solution", "answer", "target"),
 }
 """The fields of a document that a column shows: the first that it has."""
-_WIDTHS = {name: 70 for name in ("question", "prompt", "response", "gold", "choices")}
-_USUAL_WIDTH = 25  # characters
+_SHORT_COLUMNS = ("row", "task", "picture", "terms")
+_WIDTH = 25  # characters
+_LARGE_WIDTH = 70
 _LINE_HEIGHT = 15  # points
 _MAX_HEIGHT = 409  # points; Excel has no higher rows
 _MAX_LIST = 255  # characters; Excel refuses files with longer lists in a rule
 _YELLOW = PatternFill("solid", fgColor="FFF2CC")
+_WRAPPED = Alignment(wrap_text=True, vertical="top")
 
 
-def write_sheets(draw: Draw, out: Path, *, bundle: bool = False) -> list[Path]:
+def write_sheets(
+    draw: Draw,
+    out: Path,
+    *,
+    bundle: bool = False,
+) -> list[Path]:
     """Write a sheet for each person, .xlsx or .csv, and the draw, which merging needs.
 
     With `bundle`, copies of the pictures stand in a folder beside the sheets.
     """
     numbers = range(1, draw.study.annotators + 1)
     paths = [out.with_name(f"{out.stem}_{number}{out.suffix}") for number in numbers]
-    if out.suffix not in (".xlsx", ".csv") or any(path.exists() for path in paths):
+    is_new = not any(path.exists() for path in paths)
+    if out.suffix not in (".xlsx", ".csv") or not is_new:
         expected = "expected a new name that ends in .xlsx or .csv"
         raise ConfigError(f"--out {out}: {expected}, so that no labels are lost.")
     out.parent.mkdir(parents=True, exist_ok=True)
-    pictures = out.with_name(f"{out.stem}_pictures") if bundle else None
-    table = _table(draw, pictures)
+    table = _table(draw)
+    if bundle and "picture" in table:
+        pictures = out.with_name(f"{out.stem}_pictures")
+        table["picture"] = _copy_pictures(table, pictures)
     instructions = _instructions(draw)
-    for path in paths:
-        if path.suffix == ".csv":
-            safe_table = table.map(quote_formulas)
-            safe_table.to_csv(path, index=False, encoding="utf-8-sig")
-        else:
-            _write_workbook(path, draw, instructions, table)
     if out.suffix == ".csv":
-        out.with_suffix(".txt").write_text("\n".join(instructions), encoding="utf-8")
+        text_file = out.with_suffix(".txt")
+        text_file.write_text("\n".join(instructions), encoding="utf-8")
+        safe_table = table.map(quote_formulas)
+        for path in paths:
+            safe_table.to_csv(path, index=False, encoding="utf-8-sig")
+    else:
+        book = _workbook(draw, instructions, table)
+        for path in paths:
+            book.save(path)
     draw_file = out.with_name(f"{out.stem}.draw.json")
     draw_file.write_text(draw.model_dump_json(indent=1), encoding="utf-8")
     return paths
 
 
-def _table(draw: Draw, pictures: Path | None) -> pd.DataFrame:
-    columns = list(draw.study.columns())
+def _table(draw: Draw) -> pd.DataFrame:
+    study = draw.study
     lines = []
     for row in draw.open_rows():
         line = {"row": row.id}
-        for name in draw.study.show:
-            line[name] = _cell_of(row, name)
-        if "picture" in line and pictures is not None:
-            line["picture"] = _copy_picture(row, line["picture"], pictures)
-        for column in columns:
+        for name in study.show:
+            text = _text_of(row, name)
+            line[name] = re.sub(ILLEGAL_CHARACTERS_RE, "�", text)
+        for column in study.columns():
             line[column] = str(row.labels.get(column, ""))
         lines.append(line)
-    return pd.DataFrame(lines, columns=["row", *draw.study.show, *columns])
+    return pd.DataFrame(lines)
 
 
-def _cell_of(row: Row, name: str) -> str:
+def _text_of(row: Row, name: str) -> str:
+    """Return what a column shows of a row."""
     if name == "task":
-        value: Any = row.kind
-    elif name == "response":
-        value = row.response
-    elif name == "choices":
-        pairs = zip(ascii_uppercase, row.doc.get("choices") or (), strict=False)
-        value = "\n".join(f"{letter}. {choice}" for letter, choice in pairs)
-    elif name == "terms":
-        value = "\n".join(term["name"] for term in row.doc.get("terms") or ())
-    else:
-        values = [row.doc.get(field) for field in _FIELDS[name]]
-        value = next(filter(None, values), "")
-    return re.sub(ILLEGAL_CHARACTERS_RE, "�", str(value))
+        return row.kind
+    if name == "response":
+        return row.response
+    if name == "terms":
+        terms = row.doc.get("terms") or []
+        return "\n".join(term["name"] for term in terms)
+    if name == "choices":
+        choices = row.doc.get("choices") or []
+        pairs = zip(ascii_uppercase, choices, strict=False)
+        return "\n".join(f"{letter}. {choice}" for letter, choice in pairs)
+    for field in _FIELDS[name]:
+        if row.doc.get(field):
+            return str(row.doc[field])
+    return ""
 
 
-def _copy_picture(row: Row, name: str, folder: Path) -> str:
-    """Copy a picture into a folder, and return its path from the sheets."""
-    if not name:
-        return ""
-    target = folder / f"{row.id}{Path(name).suffix}"
+def _copy_pictures(table: pd.DataFrame, folder: Path) -> list[str]:
+    """Copy pictures into a folder, and return their paths from the sheets."""
+    copies = []
     try:
         folder.mkdir(exist_ok=True)
-        shutil.copyfile(name, target)
+        for row_id, name in zip(table["row"], table["picture"], strict=True):
+            copy = folder / f"{row_id}{Path(name).suffix}"
+            if name:
+                shutil.copyfile(name, copy)
+            copies.append(f"{folder.name}/{copy.name}" if name else "")
     except OSError as error:
-        raise DataError(f"--bundle: expected to copy {name}, got {error}.") from error
-    return f"{folder.name}/{target.name}"
+        raise DataError(f"--bundle: expected to copy the pictures, got {error}.") from error
+    return copies
 
 
 def _instructions(draw: Draw) -> list[str]:
     study = draw.study
-    lines = [study.title, *study.instructions.strip().split("\n"), "", "Cells to fill in:"]
+    lines = [study.title, *study.instructions.splitlines(), ""]
+    lines.append("Cells to fill in:")
     for column, question in study.columns().items():
         lines.append(f"{column}: {question}")
     return lines
 
 
-def _write_workbook(
-    path: Path, draw: Draw, instructions: Sequence[str], table: pd.DataFrame
-) -> None:
+def _workbook(
+    draw: Draw,
+    instructions: Sequence[str],
+    table: pd.DataFrame,
+) -> Workbook:
     book = Workbook()
     first_page = book.active
     first_page.title = "Instructions"
     first_page.column_dimensions["A"].width = 130
-    for line in instructions:
-        first_page.append([line])
+    for instruction in instructions:
+        first_page.append([instruction])
     sheet = book.create_sheet(SHEET)
     sheet.freeze_panes = "B2"
-    for values in [list(table.columns), *table.to_numpy().tolist()]:
-        sheet.append([value or None for value in values])
-    for column in sheet.columns:
-        for cell in column:
-            if cell.data_type == "f":
-                cell.data_type = "s"  # a text, even with =
-            cell.alignment = Alignment(wrap_text=True, vertical="top")
+    sheet.append(list(table.columns))
     for number, name in enumerate(table.columns, start=1):
-        width = _WIDTHS.get(name, _USUAL_WIDTH)
-        sheet.column_dimensions[get_column_letter(number)].width = width
-    _set_heights(sheet)
-    _add_rules(book, sheet, draw)
-    book.save(path)
+        is_large = name in draw.study.show and name not in _SHORT_COLUMNS
+        column = sheet.column_dimensions[get_column_letter(number)]
+        column.width = _LARGE_WIDTH if is_large else _WIDTH
+    for line, texts in enumerate(table.to_numpy(), start=2):
+        _append_row(sheet, line, texts)
+    _mark_open_cells(book, sheet, draw)
+    return book
 
 
-def _set_heights(sheet: Worksheet) -> None:
-    """Make rows as high as their longest text, because LibreOffice does not."""
-    for number, values in enumerate(sheet.iter_rows(min_row=2, values_only=True), start=2):
-        n_lines = 1
-        for text in map(str, values):
-            n_lines = max(n_lines, 1 + len(text) // _WIDTHS["question"] + text.count("\n"))
-        sheet.row_dimensions[number].height = min(_MAX_HEIGHT, _LINE_HEIGHT * n_lines)
+def _append_row(
+    sheet: Worksheet,
+    line: int,
+    texts: Sequence[str],
+) -> None:
+    """Add a row, as high as its longest text because LibreOffice does not make it so."""
+    sheet.append([text or None for text in texts])
+    n_lines = 1
+    for cell, text in zip(sheet[line], texts, strict=True):
+        cell.alignment = _WRAPPED
+        if cell.data_type == "f":
+            cell.data_type = "s"  # a text, even with =
+        n_wrapped = len(text) // _LARGE_WIDTH
+        n_lines = max(n_lines, 1 + n_wrapped + text.count("\n"))
+    height = _LINE_HEIGHT * n_lines
+    sheet.row_dimensions[line].height = min(height, _MAX_HEIGHT)
 
 
-def _add_rules(book: Workbook, sheet: Worksheet, draw: Draw) -> None:
+def _mark_open_cells(
+    book: Workbook,
+    sheet: Worksheet,
+    draw: Draw,
+) -> None:
     """Color the cells to fill in, and let each offer the words that it may hold."""
-    rules: dict[tuple[str, ...], DataValidation] = {}
-    first_column = len(draw.study.show) + 2
+    rules: dict[str, DataValidation] = {}
+    numbers = {cell.value: cell.column for cell in sheet[1]}
     for line, row in enumerate(draw.open_rows(), start=2):
-        for number, column in enumerate(draw.study.columns(), start=first_column):
-            if column in row.labels:
-                continue
-            cell = sheet.cell(line, number)
+        for column in draw.open_columns(row):
+            cell = sheet.cell(line, numbers[column])
             cell.fill = _YELLOW
             allowed = draw.allowed(column, row)
             if allowed.largest is not None:
                 continue
-            words = tuple(allowed.words)
+            words = ",".join(allowed.words)
             if words not in rules:
                 rules[words] = _rule(book, words, f"Words{len(rules)}")
                 sheet.add_data_validation(rules[words])
             rules[words].add(cell)
 
 
-def _rule(book: Workbook, words: Sequence[str], name: str) -> DataValidation:
+def _rule(
+    book: Workbook,
+    words: str,
+    name: str,
+) -> DataValidation:
     """Return a rule that allows some words; long lists stand on a hidden sheet of that name."""
-    listed = ",".join(words)
-    formula = f'"{listed}"'
-    if len(listed) > _MAX_LIST:
+    formula = f'"{words}"'
+    if len(words) > _MAX_LIST:
         hidden_sheet = book.create_sheet(name)
         hidden_sheet.sheet_state = "hidden"
-        for word in words:
+        for word in words.split(","):
             hidden_sheet.append([word])
-        formula = f"{name}!$A$1:$A${len(words)}"
+        formula = f"{name}!$A$1:$A${hidden_sheet.max_row}"
     return DataValidation("list", formula1=formula, showErrorMessage=True)

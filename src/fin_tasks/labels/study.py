@@ -1,5 +1,7 @@
 """What people decide in a study, and of which rows; `docs/labels.md` explains the files."""
 
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
 from itertools import combinations
 from pathlib import Path
 from string import ascii_uppercase
@@ -35,8 +37,28 @@ ShownField = Literal[
 class Allowed(NamedTuple):
     """What a cell may hold: one of some words, or a number up to a limit."""
 
-    words: list[str]
+    words: Sequence[str]
     largest: float | None = None
+
+    def read(self, text: str) -> str | None:
+        """Return a cell's value in its usual spelling; None if it is not allowed."""
+        # A spreadsheet may write a whole number with `.0`.
+        plain = text.casefold().removesuffix(".0")
+        for word in self.words:
+            if word.casefold() == plain:
+                return word
+        try:
+            number = Decimal(text.replace(",", ""))
+            is_allowed = self.largest is not None and abs(number) <= self.largest
+        except InvalidOperation:
+            return None
+        return f"{number:f}" if is_allowed else None
+
+    def __str__(self) -> str:
+        words = ", ".join(self.words)
+        if self.largest is None:
+            return words
+        return f"{words} or a number up to {self.largest:g}"
 
 
 class Question(BaseModel, extra="forbid", frozen=True):
@@ -114,7 +136,12 @@ class Study(BaseModel, extra="forbid", frozen=True):
             columns[name] = f"{question.ask} ({', '.join(question.allowed)})"
         return columns
 
-    def allowed(self, column: str, task: str, n_choices: int) -> Allowed:
+    def allowed(
+        self,
+        column: str,
+        task: str,
+        n_choices: int,
+    ) -> Allowed:
         """Return what a cell of a row may hold, by the row's task and its number of choices."""
         if self.questions:
             return Allowed(self.questions[column].allowed)

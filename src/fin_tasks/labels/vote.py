@@ -1,9 +1,8 @@
 """Merge the labels of several people."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean, pvariance
+from statistics import fmean, multimode, pvariance
 from typing import NamedTuple
 
 import pandas as pd
@@ -25,7 +24,13 @@ class Decision(NamedTuple):
     review: bool = False
 
 
-def merge(draw: Draw, values: pd.DataFrame, out: Path, *, name: str) -> Mapping[str, pd.DataFrame]:
+def merge(
+    draw: Draw,
+    values: pd.DataFrame,
+    out: Path,
+    *,
+    name: str,
+) -> Mapping[str, pd.DataFrame]:
     """Return the tables of a study by name, and write its figure.
 
     Where people answered themselves, a run of a model `name` is written in place of the figure.
@@ -52,42 +57,57 @@ def next_round(draw: Draw, labels: pd.DataFrame) -> Draw:
     return draw.model_copy(update={"rows": rows})
 
 
-def _labels(draw: Draw, values: pd.DataFrame) -> pd.DataFrame:
+def _labels(
+    draw: Draw,
+    values: pd.DataFrame,
+) -> pd.DataFrame:
     """Return a line for each row and question: what each person said, and the decision."""
-    rows_by_id = {row.id: row for row in draw.rows}
     lines = []
-    for (row_id, name), votes in values.iterrows():
-        row = rows_by_id[row_id]
-        decision = _decide(draw.study.questions[name], votes)
-        if name in row.labels:
-            decision = Decision(row.labels[name])
-        line = {"row": row_id, "task": row.task, "doc_id": row.doc_id, "question": name}
-        lines.append(line | votes.to_dict() | decision._asdict())
+    for row in draw.rows:
+        for name, question in draw.study.questions.items():
+            votes = values.loc[(row.id, name)]
+            decision = _decide(question, votes)
+            if name in row.labels:
+                decision = Decision(row.labels[name])
+            line = {
+                "row": row.id,
+                "task": row.task,
+                "doc_id": row.doc_id,
+                "question": name,
+                **votes,
+                "label": decision.label,
+                "review": decision.review,
+            }
+            lines.append(line)
     return pd.DataFrame(lines)
 
 
 def _decide(question: Question, votes: "pd.Series[str]") -> Decision:
+    cast_votes = votes.dropna()
     if question.scale is None:
-        counts = votes.dropna().str.split("+").explode().value_counts()
+        values = cast_votes.str.split("+").explode()
         needed = max(1, len(votes) / 2)
-        chosen = [value for value in question.values if counts.get(value, 0) > needed]
+        chosen = [value for value in question.values if sum(values == value) > needed]
         return Decision("+".join(chosen) or None)
-    scores = [float(vote) for vote in votes.dropna()]
-    if len(scores) < 2:
+    if len(cast_votes) < 2:
         return Decision(None)
-    merged = fmean(scores) if question.rule == "mean" else most_frequent(scores)
-    return Decision(merged, review=pvariance(scores) > _MAX_VARIANCE)
+    scores = list(cast_votes.astype(float))
+    review = pvariance(scores) > _MAX_VARIANCE
+    if question.rule == "mean":
+        return Decision(fmean(scores), review)
+    return Decision(most_frequent(scores), review)
 
 
 def most_frequent(scores: Sequence[float]) -> float:
     """Return the score that most people gave, the mean if several are equally frequent."""
-    counts = Counter(scores).most_common()
-    if len(counts) > 1 and counts[0][1] == counts[1][1]:
-        return fmean(scores)
-    return counts[0][0]
+    modes = multimode(scores)
+    return modes[0] if len(modes) == 1 else fmean(scores)
 
 
-def _alphas(draw: Draw, values: pd.DataFrame) -> pd.DataFrame:
+def _alphas(
+    draw: Draw,
+    values: pd.DataFrame,
+) -> pd.DataFrame:
     lines = []
     for name, question in draw.study.questions.items():
         votes = values.xs(name, level="question")

@@ -1,13 +1,13 @@
 """Write the replies of a judge to saved predictions as a run."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fin_tasks.adapters.task_file import TaskFile, task_names
 from fin_tasks.benchmarks.mme_finance.judged import score_judged
-from fin_tasks.benchmarks.scored_task import model_of
+from fin_tasks.benchmarks.scored_task import ScoredTask, model_of
 from fin_tasks.data.files import sha256_of
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Judged
@@ -16,6 +16,13 @@ from fin_tasks.judging.rubric import Rubric
 from fin_tasks.report.recorded import provenance_of, questions_of, task_of
 from fin_tasks.report.run_folder import write_run
 from fin_tasks.stats.averages import average_or_none
+
+_PARTS = {
+    "by_category": ("task_category", "category"),
+    "by_type": ("image_type",),
+    "by_style": ("image_style",),
+}
+"""Names of means, and the columns that they are grouped by: the first that a row has."""
 
 
 class Predictions(NamedTuple):
@@ -27,7 +34,11 @@ class Predictions(NamedTuple):
     model: str
 
 
-def predictions_of(file: Path, rows: Sequence[dict[str, str]], rubric: Rubric) -> Predictions:
+def predictions_of(
+    file: Path,
+    rows: Sequence[dict[str, str]],
+    rubric: Rubric,
+) -> Predictions:
     """Name the task and the model of a file's rows."""
     return Predictions(file, rows, _task_name(file, rubric), _model_name(file, rows))
 
@@ -47,7 +58,10 @@ def _task_name(file: Path, rubric: Rubric) -> str:
     return name
 
 
-def _model_name(file: Path, rows: Sequence[dict[str, str]]) -> str:
+def _model_name(
+    file: Path,
+    rows: Sequence[dict[str, str]],
+) -> str:
     """Return the model that all rows name, else the folder that begins the file's name."""
     names = {row["model"] for row in rows if row.get("model")}
     if len(names) == 1:
@@ -66,47 +80,59 @@ def write_judged_run(
     out: Path,
 ) -> dict[str, Any]:
     """Write the scores of predictions as a run folder, and return their means."""
-    file, rows, task, model = predictions
+    file = predictions.file
+    task = predictions.task
     docs = []
-    for row in rows:
-        columns = {name: cell for name, cell in row.items() if name != "prediction"}
-        docs.append({"id": row["index"], **columns})
+    for row in predictions.rows:
+        doc = {"id": row["index"], **row}
+        del doc["prediction"]
+        docs.append(doc)
     scored = score_judged(rubric, docs, judged, task=task)
     questions = questions_of(file)
-    facts = {"file": file.name, "file_sha256": sha256_of(file), **questions}
+    provenance = {
+        **provenance_of(file),
+        "file": file.name,
+        "file_sha256": sha256_of(file),
+        **questions,
+    }
+    usage = judge.spent()
     path = write_run(
         out,
         [scored],
-        model=model,
+        model=predictions.model,
         made_by="fin-tasks judge",
-        provenance={task: {**provenance_of(file), **facts}},
-        metadata={"judge": {**judge.facts(rubric), "usage": judge.spent()}},
+        provenance={task: provenance},
+        metadata={"judge": {**judge.facts(rubric), "usage": usage}},
     )
-    paper = [row["score"] for row in scored.values["paper"]]
-    robust = [row["score"] for row in scored.values["robust"]]
-    categories = [row.get("task_category") or row.get("category", "") for row in rows]
     return {
         "task": task,
-        "n": len(rows),
-        "unscored": robust.count(None),
+        "n": len(docs),
         **questions,
-        "overall": average_or_none(paper),
-        "overall_robust": average_or_none(robust),
-        "by_category": _means(categories, paper),
-        "by_type": _means((row.get("image_type", "") for row in rows), paper),
-        "by_style": _means((row.get("image_style", "") for row in rows), paper),
-        **judge.spent(),
+        **_means_of(scored),
+        **usage,
         "judge": judge.model,
         "rubric": rubric.label,
         "rubric_sha256": rubric.sha256,
-        "model": model,
+        "model": predictions.model,
         "results": str(path),
     }
 
 
-def _means(labels: Iterable[str], scores: Sequence[float | None]) -> dict[str, float | None]:
-    scores_by_label = defaultdict(list)
-    for label, score in zip(labels, scores, strict=True):
-        if label:
-            scores_by_label[label].append(score)
-    return {label: average_or_none(members) for label, members in scores_by_label.items()}
+def _means_of(scored: ScoredTask) -> dict[str, Any]:
+    """Return the number of unscored rows and mean scores, by category, kind and style too."""
+    paper = [row["score"] for row in scored.values["paper"]]
+    robust = [row["score"] for row in scored.values["robust"]]
+    means: dict[str, Any] = {
+        "unscored": robust.count(None),
+        "overall": average_or_none(paper),
+        "overall_robust": average_or_none(robust),
+    }
+    for part, columns in _PARTS.items():
+        scores_by_name: dict[str, list[float | None]] = defaultdict(list)
+        for doc, score in zip(scored.docs, paper, strict=True):
+            names = [doc.get(column) for column in columns]
+            name = next(filter(None, names), None)
+            if name is not None:
+                scores_by_name[name].append(score)
+        means[part] = {name: average_or_none(scores) for name, scores in scores_by_name.items()}
+    return means
