@@ -54,6 +54,9 @@ lint-page: ## the page's scripts and styles by ESLint's and prettier's rules; ne
 	npx --prefix $(NPM) prettier --print-width 100 --check $(SITE)/scripts $(SITE)/page.css $(SITE)/page.html
 	cat $(SITE)/scripts/*.js | NODE_PATH=$(NPM)/node_modules npx --prefix $(NPM) eslint --config eslint.config.cjs --stdin
 
+attack: $(VENV)/.installed ## tries to cheat in more than twenty ways, and what verify says
+	$(BIN)/python tests/hostile/attack.py
+
 bench: $(VENV)/.installed ## speed, each beside what it is compared with
 	$(BIN)/python perf/startup.py
 	$(BIN)/python perf/overhead.py

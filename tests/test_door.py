@@ -170,9 +170,12 @@ def test_replay_of_any_task_writes_a_run_that_is_read(documents: Any, tmp_path: 
     assert [(run.model, run.harness) for run in runs] == [("m", "replay")]
     for column in ("doc_id", "variant", "answer", "acc", "no_answer"):
         assert rows[column].astype(object).equals(expected[column].astype(object))
-    verified = CliRunner().invoke(app, ["verify", str(tmp_path / "runs"), "--json"])
-    checks = json.loads(verified.stdout)["checks"]
-    assert {one["check"] for one in checks if one["status"] != "pass"} == {"data"}  # the sample
+    verified = CliRunner().invoke(
+        app, ["verify", str(tmp_path / "runs"), "--source", "sample", "--json"]
+    )
+    (task,) = json.loads(verified.stdout)["tasks"]
+    open_items = {item["name"] for item in task["items"] if item["status"] != "verified"}
+    assert open_items == {"prompts"}  # saved responses do not say what was sent
 
 
 def test_replay_reads_csv_and_samples_of_lm_eval(documents: Any, tmp_path: Path) -> None:

@@ -1,94 +1,117 @@
-"""`fin-tasks verify`: score other people's results again, and compare."""
+"""`fin-tasks verify`: say what is established about other people's results."""
 
 import json
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import fin_tasks
 from fin_tasks.cli.options import DataDir, Json, json_options, say
 from fin_tasks.errors import FinTasksError
 
 if TYPE_CHECKING:
-    from fin_tasks.report.verify.checks import Checks
+    from fin_tasks.report.verify.items import Verification
 
-_SHOWN = 10  # details of a finding
+_SHOWN = 5  # details of an item
+_CANNOT_RUN = 2
 
 
 def verify(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATHS...", help="Run folders of lm-eval or VLMEvalKit.")
-    ],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATHS...", help="Run folders.")],
     data_dir: DataDir = None,
     source: Annotated[
-        str | None, typer.Option(help="auto, upstream, data_dir, sample; else the submission's.")
+        str | None, typer.Option(help="Where your gold data are: upstream, data_dir or sample.")
+    ] = None,
+    revision: Annotated[
+        str | None, typer.Option(help="Revision of your gold data that you recorded before.")
     ] = None,
     metadata: Annotated[
-        str, typer.Option(metavar="JSON", help="Replaces options of the submission's tasks.")
+        str, typer.Option(metavar="JSON", help="Options with which the tasks were to be asked.")
     ] = "{}",
+    rows: Annotated[
+        int | None, typer.Option(min=1, help="Only the first rows of each task were to be asked.")
+    ] = None,
+    sample_seed: Annotated[
+        int | None, typer.Option(help="With --rows: rows drawn at random with this seed.")
+    ] = None,
     judge_model: Annotated[
-        str | None, typer.Option(help="Ask this judge again about some judged rows.")
+        str | None, typer.Option(help="Ask this judge again about some judged responses.")
     ] = None,
     judge_base_url: Annotated[str | None, typer.Option(help="The judge's address.")] = None,
     judge_rows: Annotated[
-        int, typer.Option(min=1, help="How many rows of a task to ask about.")
+        int, typer.Option(min=1, help="How many responses of a task to ask about.")
     ] = 50,
-    seed: Annotated[int, typer.Option(help="Decides which rows the judge is asked about.")] = 0,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Warnings change the exit status too.")
-    ] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write all findings as JSON here.")
+        Path | None, typer.Option(metavar="FILE", help="Write the list here; reports show it.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Score other people's results again with the benchmark's own data and scorers, and compare.
+    """Score other people's responses with your own data, prompts and scorers, and list what is established.
 
-    The exit status is 0 if nothing failed (there may be warnings), 1 if a check failed, 2 if something could not be
-    checked. With --strict it is 1 for warnings, or 3 if the only warning is that no judge was asked again.
+    The exit status is 0 if everything is verified, 3 if something is not, 1 if something failed, and 2 if the command
+    cannot run.
 
-    Example: fin-tasks verify submissions/model-a
+    Example: fin-tasks verify submissions/model-a --judge-model gpt-4o --out submissions/model-a/verified.json
     """
     from fin_tasks.judging.judge import judge_from
-    from fin_tasks.report.verify import rescore
+    from fin_tasks.report.verify.items import EXIT_STATUS
+    from fin_tasks.report.verify.judged import SpotCheck
+    from fin_tasks.report.verify.verification import Options
+    from fin_tasks.report.verify.verification import verify as verify_runs
     from fin_tasks.settings import Settings
 
     try:
         options = json_options(metadata)
-        places = {"data_dir": str(data_dir) if data_dir else None, "source": source}
-        options |= {name: value for name, value in places.items() if value is not None}
-        # a judge that only the environment names is not asked, as it may cost money
-        asked = {"judge_model": judge_model, "judge_base_url": judge_base_url}
-        judge = judge_from(asked, Settings.from_environ()) if judge_model else None
-        checks = rescore.verify(
-            paths, options=options, judge=judge, judge_rows=judge_rows, seed=seed
+        if data_dir:
+            options["data_dir"] = str(data_dir)
+        if source:
+            options["source"] = source
+        n_rows = rows
+        if sample_seed is not None:
+            options |= {"sample_n": rows, "sample_seed": sample_seed}
+            n_rows = None
+        # A judge that only the environment names is not asked, as it may cost money.
+        names = {"judge_model": judge_model, "judge_base_url": judge_base_url}
+        judge = judge_from(names, Settings.from_environ()) if judge_model else None
+        verification = verify_runs(
+            paths,
+            Options(
+                metadata=options,
+                n_rows=n_rows,
+                revision=revision,
+                spot_check=SpotCheck(judge, judge_rows),
+            ),
         )
-        found = {**checks.as_json(), "strict": strict}
+        found = {
+            "fin_tasks": fin_tasks.__version__,
+            "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "options": options,
+            **verification.to_dict(),
+        }
+        text = json.dumps(found, indent=1)
         if out is not None:
-            out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            out.write_text(f"{text}\n", encoding="utf-8")
     except (FinTasksError, OSError, ValueError) as error:
         say(f"fin-tasks: error: {error}", error=True)
-        raise typer.Exit(2) from error
+        raise typer.Exit(_CANNOT_RUN) from error
     if as_json:
-        print(json.dumps(found))
+        print(text)
     else:
-        say(*_lines(checks))
-    raise typer.Exit(checks.exit_status(strict=strict))
+        _show(verification)
+    raise typer.Exit(EXIT_STATUS[verification.status])
 
 
-def _lines(checks: "Checks") -> list[str]:
-    lines, heading = [], None
-    for one in checks.findings:
-        if one.status == "pass" and one.check != "data":
-            continue
-        if heading != (one.run, one.task):
-            heading = (one.run, one.task)
-            lines.append(f"{one.task} ({one.run})" if one.task else "Files")
-        lines.append(f"  {one.status.upper():<12}{one.check}: {one.message}")
-        lines += [f"    {detail}" for detail in one.details[:_SHOWN]]
-        if len(one.details) > _SHOWN:
-            lines.append(f"    and {len(one.details) - _SHOWN:,} more")
-    return [
-        *lines,
-        f"Tasks: {checks.tasks}. Scores computed again: {checks.rows:,}. Verdict: {checks.verdict.upper()}",
-    ]
+def _show(verification: "Verification") -> None:
+    for problem in verification.problems:
+        say(f"failed        {problem}")
+    for task in verification.tasks:
+        say(f"{task.task}, {task.model} ({task.path})")
+        for item in task.items:
+            say(f"  {item.status:<13} {item.name}: {item.evidence}")
+            for detail in item.details[:_SHOWN]:
+                say(f"    {detail}")
+            if len(item.details) > _SHOWN:
+                say("    ...")
+    say(f"The submission is {verification.status}.")

@@ -1,1 +1,1 @@
-"""Score a submission again with the benchmark's own data and scorers, and compare."""
+"""Establish what can be established about a submission, of which only the responses are used."""

@@ -1,0 +1,186 @@
+"""Make the list of each task of a submission. Documents, options and scorers are the verifier's."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from fin_tasks import report
+from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask
+from fin_tasks.data.files import sha256_of
+from fin_tasks.data.hub import known_pins
+from fin_tasks.data.pins import find_pins
+from fin_tasks.errors import FinTasksError
+from fin_tasks.report.conditions import settings_of
+from fin_tasks.report.model import Run, TaskResult
+from fin_tasks.report.verify.groups import check_group
+from fin_tasks.report.verify.items import Item, TaskList, Verification, item_of
+from fin_tasks.report.verify.judged import SpotCheck, check_judged
+from fin_tasks.report.verify.oddities import Oddities
+from fin_tasks.report.verify.prompts import check_prompts
+from fin_tasks.report.verify.scores import (
+    InstalledTask,
+    check_scores,
+    check_totals,
+    different,
+    load_task,
+    score_rows,
+)
+from fin_tasks.report.verify.submission import Rows, read_rows
+from fin_tasks.settings import Settings
+
+_ITEMS = ("gold data", "task", "rows", "prompts", "scores", "totals")
+# Fields of documents with files, which differ between machines.
+_FILES = {"chart", "figure_path", "image_path", "image_paths"}
+# Settings that other items check, or that change no score of a row.
+_FREE = ("data.origin", "rows", "repeats")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What the verifier names: how the tasks were to be asked, and who judges."""
+
+    spot_check: SpotCheck
+    metadata: Mapping[str, Any]
+    n_rows: int | None
+    """How many of the first rows were to be asked; None for all."""
+    revision: str | None
+    """Revision of gold data that the verifier recorded before."""
+
+
+def verify(paths: Sequence[Path], options: Options) -> Verification:
+    """Check all runs in files and folders; raise DataError if there are none."""
+    runs, _, problems = report.read(paths)
+    verification = Verification([problem.message for problem in problems])
+    oddities = Oddities()
+    for run in tqdm(runs, desc="Verifying", unit="run", disable=None):
+        check = _RunCheck(run, options, oddities)
+        files = {run.path}
+        for result in sorted(run.tasks, key=lambda result: bool(result.members)):
+            verification.tasks.append(
+                TaskList(
+                    run=run.id,
+                    path=run.name,
+                    model=run.model,
+                    task=result.task,
+                    items=check.items_of(result),
+                )
+            )
+            files |= {result.samples} - {None}
+        for file in sorted(files):
+            verification.files[str(file)] = sha256_of(file)
+    return verification
+
+
+@dataclass
+class _RunCheck:
+    run: Run
+    options: Options
+    oddities: Oddities
+    scored: dict[str, ScoredTask] = field(default_factory=dict)
+    """The tasks of the run that were scored."""
+
+    def items_of(self, result: TaskResult) -> list[Item]:
+        """Return all items of a task; what could not be checked is not verified."""
+        if result.members:
+            return [check_group(result, self.scored)]
+        items: list[Item] = []
+        reason = "an item above comes first"
+        try:
+            self._check(result, items)
+        except (FinTasksError, RecursionError) as error:
+            reason = str(error)
+        checked = {item.name for item in items}
+        for name in _ITEMS:
+            if name not in checked:
+                items.append(Item(name, "not verified", reason))
+        return items
+
+    def _check(self, result: TaskResult, items: list[Item]) -> None:
+        options = self.options
+        task = load_task(result.task, options.metadata, options.n_rows)
+        items.append(_check_gold(result.benchmark, task.provenance, options.revision))
+        items.append(_check_task(result, task))
+        if items[-1].status != "verified" or result.samples is None:
+            return
+        all_rows, problems = read_rows(result.samples)
+        items.append(_check_rows(all_rows, task.docs, problems))
+        rows = {}
+        for row_id in task.docs:
+            if row_id in all_rows and all_rows[row_id].claims.keys() >= set(VARIANTS):
+                rows[row_id] = all_rows[row_id]
+        if not rows:
+            return
+        items.append(check_prompts(rows, task.docs))
+        scored = score_rows(task, rows)
+        self.scored[result.task] = scored
+        scores = check_scores(scored, rows)
+        items.append(scores)
+        judged = check_judged(task, result, rows, options.spot_check)
+        if judged is not None:
+            items.append(judged)
+        is_proven = scores.status != "not verified"
+        items.append(check_totals(scored, result, is_proven=is_proven))
+        items.append(self.oddities.check(self.run.name, result, rows))
+
+
+def _check_gold(benchmark: str, provenance: Mapping[str, Any], revision: str | None) -> Item:
+    """Say which gold data the verifier has, and whether their hashes are known."""
+    data = provenance["data"]
+    facts = json.dumps(data, sort_keys=True)
+    own = data.get("revision") or hashlib.sha256(facts.encode()).hexdigest()[:16]
+    origin = data["origin"]
+    is_known = origin in ("upstream", "sample", "package") or own == revision
+    pins = find_pins(benchmark)
+    if pins and origin == "data_dir":
+        pins = known_pins(pins, None, Settings.from_environ())
+        has_hashes = any(pin.sha256 for pin in pins.files)
+        is_known = is_known or (has_hashes and not data["is_own"])
+    evidence = f"{origin}, split {provenance.get('split')}, revision {own}"
+    if is_known:
+        return Item("gold data", "verified", evidence)
+    return Item(
+        "gold data", "not verified", f"{evidence}: if you know these files, add --revision {own}"
+    )
+
+
+def _check_task(result: TaskResult, task: InstalledTask) -> Item:
+    """Compare the settings that the submission names with those of the verifier."""
+    version = str(task.file.version)
+    ours = settings_of({"provenance": task.provenance}, version=version)
+    is_recording = result.provenance.get("data", {}).get("origin") == "recording"
+    details = []
+    for name in different(result.settings, ours):
+        is_compared = name in ours or not is_recording
+        if is_compared and name not in _FREE and not name.startswith("judge."):
+            details.append(f"{name}: {result.settings[name]}, here {ours.get(name)}")
+    return item_of(
+        "task",
+        details,
+        "settings are others than here; --metadata names them",
+        f"{task.file.name}, version {version}, without examples",
+        "not verified",
+    )
+
+
+def _check_rows(rows: Rows, docs: Mapping[str, Any], problems: Sequence[str]) -> Item:
+    """Compare the documents of a submission with ours."""
+    details = [*problems]
+    for row_id in sorted(docs.keys() - rows.keys()):
+        details.append(f"{row_id}: missing")
+    for row_id, row in rows.items():
+        if row_id not in docs:
+            details.append(f"{row_id}: foreign")
+            continue
+        if len(row.claims) < len(VARIANTS):
+            details.append(f"{row_id}: a variant is missing")
+        doc = docs[row_id]
+        for name in different(row.doc, doc):
+            if name in doc.keys() - _FILES:
+                details.append(f"{row_id}: {name} {row.doc[name]!r:.80}")
+    evidence = f"{len(docs):,} documents, each once"
+    return item_of("rows", details, "rows are not as they should be", evidence)
