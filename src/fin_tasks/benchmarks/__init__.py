@@ -23,17 +23,16 @@ _log = logging.getLogger(__name__)
 @cache
 def all_benchmarks() -> Mapping[str, Benchmark]:
     """Return all benchmarks by name: ours in the order of reports, then others."""
-    found = {}
-    for benchmark in sorted(_own(), key=lambda benchmark: benchmark.order):
-        found[benchmark.name] = benchmark
+    own = sorted(_own(), key=lambda benchmark: benchmark.order)
+    benchmarks = {benchmark.name: benchmark for benchmark in own}
     for benchmark in _registered():
-        if benchmark.name in found:
+        if benchmark.name in benchmarks:
             raise ConfigError(
                 f"entry point {GROUP}: expected a new name, got {benchmark.name!r}, "
                 "which another benchmark has. Rename or uninstall one of them."
             )
-        found[benchmark.name] = benchmark
-    return found
+        benchmarks[benchmark.name] = benchmark
+    return benchmarks
 
 
 def benchmark_of(task: str) -> Benchmark | None:
@@ -46,13 +45,13 @@ def benchmark_of(task: str) -> Benchmark | None:
 
 def benchmark_named(name: str) -> Benchmark:
     """Return a benchmark by its name, or raise ConfigError."""
-    found = all_benchmarks()
-    if name not in found:
+    benchmarks = all_benchmarks()
+    if name not in benchmarks:
         raise ConfigError(
-            f"benchmark: expected one of {', '.join(found)}, got {name!r:.80}. "
+            f"benchmark: expected one of {', '.join(benchmarks)}, got {name!r:.80}. "
             f"Other packages register theirs under the entry-point group {GROUP}."
         )
-    return found[name]
+    return benchmarks[name]
 
 
 def task_folders() -> list[Path]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
 from fin_tasks.answers.types import Reading
-from fin_tasks.benchmarks.contract import Benchmark, ReadingFields
+from fin_tasks.benchmarks.contract import Benchmark, Document, ReadingFields
 from fin_tasks.benchmarks.final_answer import READ_BY_MODEL, share_read_by_model
 from fin_tasks.sandbox import REASONS, failure_shares
 from fin_tasks.stats.averages import average, average_or_none
@@ -44,7 +44,7 @@ def fields_of(reading: Reading | ReadingFields) -> ReadingFields:
 
 def document_values(
     benchmark: Benchmark,
-    doc: Mapping[str, Any],
+    doc: Document,
     readings: Sequence[ReadingFields],
     metrics: Mapping[str, Any],
 ) -> Values:

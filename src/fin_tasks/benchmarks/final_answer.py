@@ -4,10 +4,10 @@ The model sees the question, its choices and the response, never the truth. Its 
 the answer or NONE, and our rules read the reply.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from string import ascii_uppercase
-from typing import Any, Literal
+from typing import Literal
 
 from fin_tasks.answers.cut_off import is_cut_off
 from fin_tasks.answers.notation import plain
@@ -15,7 +15,7 @@ from fin_tasks.answers.numbers import Number, find_numbers
 from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.types import Extraction, Reading
-from fin_tasks.benchmarks.contract import ReadingFields
+from fin_tasks.benchmarks.contract import Document, ReadingFields
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.stats.averages import average_or_none
@@ -30,6 +30,7 @@ READ_BY_MODEL = "read_by_model"
 """The share of responses that the model read, in reports."""
 
 _NONE = "none"
+_AROUND_ANSWER = ' \t\r\n"`*.'
 _LONGEST_REPLY = 80
 """A reply of more characters is no copy of an answer."""
 _SHOWN_QUESTION = 4_000
@@ -37,15 +38,14 @@ _SHOWN_RESPONSE = 12_000
 """So many characters are shown. Results stand at the end, and so does a question behind its document."""
 
 
-def item_of(
-    kind: Kind, doc: Mapping[str, Any], response: str, choices: Sequence[str] = ()
-) -> Item | None:
+def item_of(kind: Kind, doc: Document, response: str, choices: Sequence[str] = ()) -> Item | None:
     """Return what the model is shown; None for a response without a reply, such as one that was cut off."""
     reply = strip_reasoning(response).strip()
     if not reply or is_cut_off(response):
         return None
     question = doc.get("question") or doc.get("prompt") or "-"
-    lines = [f"{ascii_uppercase[place]}. {choice}" for place, choice in enumerate(choices[:26])]
+    letters = zip(ascii_uppercase, choices, strict=False)
+    lines = [f"{letter}. {choice}" for letter, choice in letters]
     return Item(
         question=question[-_SHOWN_QUESTION:],
         answer="-",
@@ -75,8 +75,7 @@ def read_by_model(
     )
     if judged.error:
         return replace(reading, reason=judged.error, unscored=True)
-    reply = strip_reasoning(judged.replies[-1].text)
-    reply = reply.strip().strip('"`*.').strip()
+    reply = strip_reasoning(judged.replies[-1].text).strip(_AROUND_ANSWER)
     if reply.lower() == _NONE:
         return replace(reading, reason="the model found no final answer")
     answer = _answer_in(kind, reply, judged.response, choices)
@@ -90,8 +89,8 @@ def share_read_by_model(readings: Sequence[ReadingFields]) -> float | None:
     """Return the share of responses that a model read; None without a response."""
     flags = []
     for reading in readings:
-        is_by_model = reading.get("by") == "model" and reading.get("unscored") is not True
-        flags.append(float(is_by_model))
+        is_unscored = reading.get("unscored") is True
+        flags.append(float(reading.get("by") == "model" and not is_unscored))
     return average_or_none(flags)
 
 
@@ -105,20 +104,16 @@ def _answer_in(
         return read_verdict(f"{MARKER} {reply}.").answer
     if kind == "letter":
         letter = read_choice(f"{MARKER} {reply}.", choices).answer
-        n_choices = len(choices) or len(ascii_uppercase)
-        if letter is None or letter not in ascii_uppercase[:n_choices]:
-            return None
-        return letter
+        n_choices = len(choices) or None
+        return letter if letter and letter in ascii_uppercase[:n_choices] else None
     number = read_quantity(f"{MARKER} [{reply}].").answer
-    if number is None or not _is_in(number, strip_reasoning(response)):
-        return None
-    return number
+    return number if number and _is_in(number, strip_reasoning(response)) else None
 
 
 def _is_in(number: Number, response: str) -> bool:
     """Return whether a response has a number, with any unit or sign."""
-    sizes = {abs(value) for value in number.readings}
+    sizes = set(map(abs, number.readings))
     shown_sizes: set[float] = set()
-    for shown in find_numbers(plain(response)):
-        shown_sizes.update(abs(value) for value in shown.number.readings)
+    for mention in find_numbers(plain(response)):
+        shown_sizes.update(map(abs, mention.number.readings))
     return not sizes.isdisjoint(shown_sizes)

@@ -40,7 +40,12 @@ def text_of(response: Response) -> str:
     return response if isinstance(response, str) else response.response
 
 
-def programs(doc: Document, response: str, *, variant: str) -> tuple[str | None, ...]:
+def programs(
+    doc: Document,
+    response: str,
+    *,
+    variant: str,
+) -> tuple[str | None, ...]:
     """Return the program in a response; nothing unless the task asks for programs."""
     if doc["mode"] != "pot":
         return ()
@@ -77,7 +82,12 @@ def read_answer(
     )
 
 
-def _extract(kind: Kind, response: str, variant: str, choices: Sequence[str]) -> AnyExtraction:
+def _extract(
+    kind: Kind,
+    response: str,
+    variant: str,
+    choices: Sequence[str],
+) -> AnyExtraction:
     if variant == "paper":
         return _READERS_OF_AUTHORS[kind](response)
     if kind == "verdict":

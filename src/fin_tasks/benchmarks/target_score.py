@@ -27,7 +27,12 @@ def reader_item(doc: Document, response: str) -> Item | None:
     return short_answers.reader_item(doc["kind"], doc, response, _choices(doc))
 
 
-def read(doc: Document, response: str | Judged, *, variant: str) -> Reading:
+def read(
+    doc: Document,
+    response: str | Judged,
+    *,
+    variant: str,
+) -> Reading:
     """Read the answer in a response, or in a model's copy of it."""
     reading = read_answer(doc["kind"], response, variant="robust", choices=_choices(doc))
     return replace(reading, variant=variant)

@@ -117,7 +117,11 @@ def load(
     return {split: dataset_of([_document(row, part, mode) for row in drawn], facts)}
 
 
-def _candidates(rows: Iterable[Row], part: str, n: int | None) -> tuple[list[Row], int | None]:
+def _candidates(
+    rows: Iterable[Row],
+    part: str,
+    n: int | None,
+) -> tuple[list[Row], int | None]:
     """Return the rows that a task draws from, and how many it draws: of n rows, if two tasks share them."""
     if part not in PAPER_PARTS:
         return [row for row in rows if row["part"] == part], n
@@ -195,7 +199,11 @@ def _mode_of(kind: prompts.Kind, task_mode: prompts.Mode) -> prompts.Mode:
     return task_mode
 
 
-def _document(row: Row, subset: str, task_mode: prompts.Mode) -> dict[str, Any]:
+def _document(
+    row: Row,
+    subset: str,
+    task_mode: prompts.Mode,
+) -> dict[str, Any]:
     kind = row["kind"]
     mode = _mode_of(kind, task_mode)
     doc: dict[str, Any] = {

@@ -5,12 +5,11 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Literal
+from typing import Any, Literal
 
 import yaml
 
@@ -26,37 +25,12 @@ Mode = Literal["cot", "pot", "code"]
 _CODE = re.compile(r"def \w+\s*\(|import \w|from [\w.]+ import |@\w")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Templates:
-    """Our wording; the fields in braces are filled for each question."""
-
-    system: Mapping[str, str]
-    """By mode."""
-    user: Mapping[tuple[str, str], str]
-    """By kind and mode."""
-    document: str
-    hints: Mapping[str, str]
-    """By mode: what to mind in the document."""
-    cue: Mapping[str, str]
-    """By mode: from these words a base model continues."""
-
-
 @cache
-def house_templates() -> Templates:
-    """Read our wording from `house.yaml`."""
+def house_texts() -> Mapping[str, Any]:
+    """Read our wording from `house.yaml`; the fields in braces are filled for each question."""
     text = Path(__file__).with_name("house.yaml").read_text(encoding="utf-8")
-    texts = yaml.safe_load(text)
-    user = {}
-    for kind, template_by_mode in texts["user"].items():
-        for mode, template in template_by_mode.items():
-            user[kind, mode] = template.replace("{marker}", MARKER)
-    return Templates(
-        system=texts["system"],
-        user=user,
-        document=texts["document"],
-        hints=texts["hints"],
-        cue=texts["cue"],
-    )
+    texts: dict[str, Any] = yaml.safe_load(text.replace("{marker}", MARKER))
+    return texts
 
 
 def fill(
@@ -68,34 +42,38 @@ def fill(
     options: Sequence[str] = (),
 ) -> dict[str, str]:
     """Return the system message, the prompt, and the cue that makes a base model start its answer."""
-    templates = house_templates()
+    texts = house_texts()
     document = ""
     hint = ""
     if context.strip():
-        document = templates.document.format(context=context.strip("\n"))
-        hint = templates.hints.get(mode, "")
-    prompt = templates.user[kind, mode].format(
+        document = texts["document"].format(context=context.strip("\n"))
+        hint = texts["hints"].get(mode, "")
+    prompt = texts["user"][kind][mode].format(
         document=document,
         question=_shown(question, mode),
         options=_lettered(options),
         hint=hint,
     )
-    cue = templates.cue[mode].format(head=_head(question, mode)).rstrip("\n")
-    return {"system": templates.system[mode], "prompt": prompt, "cue": cue}
+    cue = texts["cue"][mode].format(head=_head(question, mode))
+    return {"system": texts["system"][mode], "prompt": prompt, "cue": cue.rstrip("\n")}
 
 
 def sha256() -> str:
     """Return the hash of all templates, for the provenance."""
-    templates = house_templates()
+    texts = house_texts()
+    user = []
+    for kind, text_by_mode in texts["user"].items():
+        user += [(kind, mode, text) for mode, text in text_by_mode.items()]
     parts = [
         "house",
-        sorted(templates.system.items()),
-        sorted((*key, text) for key, text in templates.user.items()),
-        templates.document,
-        sorted(templates.hints.items()),
-        sorted(templates.cue.items()),
+        sorted(texts["system"].items()),
+        sorted(user),
+        texts["document"],
+        sorted(texts["hints"].items()),
+        sorted(texts["cue"].items()),
     ]
-    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
+    content = json.dumps(parts, ensure_ascii=False)
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def target_of(kind: Kind, mode: Mode, *, answer: str, letter: str, program: str) -> str:
@@ -110,7 +88,9 @@ def target_of(kind: Kind, mode: Mode, *, answer: str, letter: str, program: str)
             return f"{MARKER} [{_written(truth, answer)}]."
         if "def solution(" not in program:
             program = f"def solution():\n    return {_digits(truth)}"
-    return f"```python\n{program.strip()}\n```" if program else ""
+    if not program:
+        return ""
+    return f"```python\n{program.strip()}\n```"
 
 
 def _shown(question: str, mode: Mode) -> str:
@@ -129,14 +109,18 @@ def _lettered(options: Sequence[str]) -> str:
 
 def _head(question: str, mode: Mode) -> str:
     # The first line of the function that a response finishes.
-    stub = stub_of(question) if mode == "code" else None
-    return "" if stub is None else ast.unparse(stub).split("\n")[0]
+    stub = stub_of(question)
+    if stub is None or mode != "code":
+        return ""
+    return ast.unparse(stub).split("\n")[0]
 
 
 def _written(truth: Number, answer: str) -> str:
     # The answer as the file has it, if the authors' reader reads it right.
-    is_readable = marked_number(f"{MARKER} [{answer}].").answer == as_written(truth)
-    return answer.strip() if is_readable else _digits(truth)
+    number = marked_number(f"{MARKER} [{answer}].").answer
+    if number == as_written(truth):
+        return answer.strip()
+    return _digits(truth)
 
 
 def _digits(truth: Number) -> str:

@@ -46,7 +46,12 @@ def number_truth(text: str) -> Number | None:
     return read_quantity(f"{MARKER} [{signed}].").answer
 
 
-def programs(doc: Document, response: str, *, variant: str) -> tuple[str | None, ...]:
+def programs(
+    doc: Document,
+    response: str,
+    *,
+    variant: str,
+) -> tuple[str | None, ...]:
     """Return the program in a response, or a function and its reference; nothing for a row without programs."""
     if doc["kind"] == "code":
         return formulas.programs(doc, response)
@@ -60,7 +65,12 @@ def reader_item(doc: Document, response: str) -> Item | None:
     return short_answers.reader_item(_KINDS[doc["kind"]], doc, response, doc["options"])
 
 
-def read(doc: Document, response: Response, *, variant: str) -> Reading:
+def read(
+    doc: Document,
+    response: Response,
+    *,
+    variant: str,
+) -> Reading:
     """Read the answer in a response, in a model's copy of it, or the results of its programs once they ran."""
     if doc["kind"] == "code" and isinstance(response, Ran):
         return formulas.read(response.outcomes, variant=variant)
@@ -82,7 +92,12 @@ def compare(doc: Document, reading: Reading) -> Score:
     return compare_with([(right, 0.0)], reading, numeric=False, flaw=flaw)
 
 
-def score(doc: Document, response: Response, *, variant: str) -> Score:
+def score(
+    doc: Document,
+    response: Response,
+    *,
+    variant: str,
+) -> Score:
     """Score a response, or the results of its programs, under `paper` or `robust`."""
     reading = read(doc, response, variant=variant)
     return compare(doc, reading)
@@ -103,7 +118,11 @@ def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
     return mean_values(metrics_of(mode=doc["task_mode"]), scores, readings)
 
 
-def breakdown_values(doc: Document, readings: Sequence[ReadingFields], metrics: Values) -> Values:
+def breakdown_values(
+    doc: Document,
+    readings: Sequence[ReadingFields],
+    metrics: Values,
+) -> Values:
     """Return the accuracy of one document by its part, where a task has several parts."""
     del readings
     task = doc.get("subset")

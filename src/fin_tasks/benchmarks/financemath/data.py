@@ -171,7 +171,11 @@ def _results_of_programs(rows: Sequence[Row]) -> list[float | None]:
     return [outcome.number for outcome in outcomes]
 
 
-def _prompts_named(name: str, mode: Mode, files: Located) -> Prompts:
+def _prompts_named(
+    name: str,
+    mode: Mode,
+    files: Located,
+) -> Prompts:
     """Return our prompts, or the authors' from where the questions are; the sample has none of theirs."""
     if name == "house":
         return HousePrompts(mode=mode)

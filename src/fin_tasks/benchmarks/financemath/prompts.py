@@ -133,7 +133,11 @@ def _function(path: Path, name: str) -> ast.FunctionDef:
     )
 
 
-def _text_of(function: ast.FunctionDef, variable: str, path: Path) -> str:
+def _text_of(
+    function: ast.FunctionDef,
+    variable: str,
+    path: Path,
+) -> str:
     """Return the first text that is put into a variable."""
     for node in ast.walk(function):
         if isinstance(node, ast.Assign):

@@ -10,6 +10,8 @@ from fin_tasks.benchmarks.financemath.data import Row, read_rows, scoring_docs
 from fin_tasks.benchmarks.scored_task import texts_of
 from fin_tasks.errors import DataError
 
+UNKNOWN = "unknown"
+
 _ID = re.compile(r"(validation|test|sample)-\d+")
 
 
@@ -30,6 +32,8 @@ def read(path: Path, *, mode: str) -> list[tuple[Row, str]]:
 
 def split_of(docs: Iterable[Document]) -> str:
     """Return the split that all ids name, such as `validation-12`; `unknown` if they name none."""
-    matches = [_ID.fullmatch(id_of(doc)) for doc in docs]
-    splits = {match[1] if match else "unknown" for match in matches}
-    return splits.pop() if len(splits) == 1 else "unknown"
+    splits = set()
+    for doc in docs:
+        match = _ID.fullmatch(id_of(doc))
+        splits.add(match[1] if match else UNKNOWN)
+    return splits.pop() if len(splits) == 1 else UNKNOWN

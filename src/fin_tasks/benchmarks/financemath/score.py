@@ -38,12 +38,18 @@ class ResultReading(Reading):
     """In `paper`: the result is not a number, which the authors count as right."""
 
 
-def programs(doc: Document, response: str, *, variant: str) -> tuple[str | None, ...]:
+def programs(
+    doc: Document,
+    response: str,
+    *,
+    variant: str,
+) -> tuple[str | None, ...]:
     """Return the program in a response; nothing unless the task asks for programs."""
     if doc["mode"] != "pot":
         return ()
-    take_program = extract_program if variant == "robust" else paper.financemath_program
-    return (take_program(response),)
+    if variant == "robust":
+        return (extract_program(response),)
+    return (paper.financemath_program(response),)
 
 
 def reader_item(doc: Document, response: str) -> Item | None:
@@ -51,7 +57,12 @@ def reader_item(doc: Document, response: str) -> Item | None:
     return short_answers.reader_item("number", doc, response)
 
 
-def read(doc: Document, response: Response, *, variant: str) -> Reading:
+def read(
+    doc: Document,
+    response: Response,
+    *,
+    variant: str,
+) -> Reading:
     """Read the number that a response gives, that a model copied from it, or that its program returned.
 
     A model may read for both variants, because the authors let one read all responses.
@@ -71,18 +82,16 @@ def _read_result(outcome: Outcome, variant: str) -> ResultReading:
     if not outcome.ran:
         reason = f"{outcome.status.value}: {outcome.detail}"
         return replace(reading, reason=reason, unscored=outcome.is_unscored)
-    number = None
-    is_nan = False
-    if outcome.number is not None:
-        number = number_from_float(outcome.number)
-        is_nan = variant == "paper" and math.isnan(outcome.number)
-    return replace(
-        reading,
-        answer=_recorded(outcome, number) if variant == "paper" else number,
-        exact=number.value if number else None,
-        is_nan=is_nan,
-        reason="" if number else "no finite number returned",
-    )
+    result = outcome.number
+    number = number_from_float(result) if result is not None else None
+    if number is None:
+        reading = replace(reading, reason="no finite number returned")
+    else:
+        reading = replace(reading, answer=number, exact=number.value)
+    if variant == "robust":
+        return reading
+    is_nan = result is not None and math.isnan(result)
+    return replace(reading, answer=_recorded(outcome, number), is_nan=is_nan)
 
 
 def _recorded(outcome: Outcome, number: Number | None) -> float | str | None:
@@ -102,7 +111,11 @@ def compare(doc: Document, reading: Reading) -> Score:
     return _score(reading, answer, _is_right_for_authors(doc, reading))
 
 
-def _score(reading: Reading, written: Value | None, correct: bool | None) -> Score:
+def _score(
+    reading: Reading,
+    written: Value | None,
+    correct: bool | None,
+) -> Score:
     reason = reading.reason or "wrong"
     if correct:
         reason = "right"
@@ -123,13 +136,19 @@ def _is_right(number: Number, truth: float) -> bool:
 
 def _is_right_for_authors(doc: Document, reading: Reading) -> bool:
     if isinstance(reading, ResultReading):
-        result = math.nan if reading.is_nan else reading.exact
-        return result is not None and paper.is_equal(result, doc["exact_truth"])
+        result = reading.exact
+        has_result = result is not None and paper.is_equal(result, doc["exact_truth"])
+        return reading.is_nan or has_result
     answer = reading.answer
     return isinstance(answer, float) and paper.is_equal(answer, doc["ground_truth"])
 
 
-def score(doc: Document, response: Response, *, variant: str) -> Score:
+def score(
+    doc: Document,
+    response: Response,
+    *,
+    variant: str,
+) -> Score:
     """Score a response, or the result of its program, under `paper` or `robust`."""
     return compare(doc, read(doc, response, variant=variant))
 
@@ -163,7 +182,11 @@ def _values(doc: Document, reading: Reading) -> Values:
     return values
 
 
-def breakdown_values(doc: Document, readings: Sequence[ReadingFields], metrics: Values) -> Values:
+def breakdown_values(
+    doc: Document,
+    readings: Sequence[ReadingFields],
+    metrics: Values,
+) -> Values:
     """Return the accuracy of one document by its topic."""
     del readings
     topic = doc.get("topic_name")

@@ -35,7 +35,12 @@ def reader_item(doc: XFinBenchDocument, response: str) -> Item | None:
     return short_answers.reader_item(kind, doc, response, doc["choices"])
 
 
-def read(doc: XFinBenchDocument, response: Response, *, variant: str) -> Reading:
+def read(
+    doc: XFinBenchDocument,
+    response: Response,
+    *,
+    variant: str,
+) -> Reading:
     """Read the answer in a response, in a model's copy of it, or the result of its program once that ran."""
     kind = _KINDS[doc["task"]]
     return read_answer(kind, response, variant=variant, choices=doc["choices"])
@@ -50,7 +55,12 @@ def compare(doc: XFinBenchDocument, reading: Reading) -> Score:
     return compare_with([(value, step)], reading, numeric=is_number)
 
 
-def score(doc: XFinBenchDocument, response: Response, *, variant: str) -> Score:
+def score(
+    doc: XFinBenchDocument,
+    response: Response,
+    *,
+    variant: str,
+) -> Score:
     """Score a response, or the result of its program, under `paper` or `robust`."""
     reading = read(doc, response, variant=variant)
     return compare(doc, reading)
@@ -74,7 +84,11 @@ def metric_values(doc: XFinBenchDocument, readings: Sequence[Reading]) -> Values
     return mean_values(names, scores, readings)
 
 
-def breakdown_values(doc: Document, readings: Sequence[ReadingFields], metrics: Values) -> Values:
+def breakdown_values(
+    doc: Document,
+    readings: Sequence[ReadingFields],
+    metrics: Values,
+) -> Values:
     """Return the accuracies of one document by capability, and of a calculation also by its parts."""
     del readings
     exact = metrics.get("acc")
@@ -96,7 +110,11 @@ def breakdown_values(doc: Document, readings: Sequence[ReadingFields], metrics: 
     return values
 
 
-def _listed(doc: Document, field: str, names: Iterable[str]) -> list[str]:
+def _listed(
+    doc: Document,
+    field: str,
+    names: Iterable[str],
+) -> list[str]:
     """Return the names that a field lists."""
     listed = doc.get(field)
     if not isinstance(listed, list):
