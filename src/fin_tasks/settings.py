@@ -64,9 +64,13 @@ class Settings:
         stripped = {name: value.strip() for name, value in variables.items()}
         env = {name: value for name, value in stripped.items() if value}
         keys = {name: value for name, value in env.items() if name.endswith("_KEY")}
+        own_files = env.get("FIN_TASKS_DATA")
+        caches = env.get("XDG_CACHE_HOME", "~/.cache")
+        our_cache = env.get("FIN_TASKS_CACHE", f"{caches}/fin-tasks")
+        judges = env.get("FIN_TASKS_JUDGE_BASE_URL", OPENAI).split(",")
         return cls(
-            data_dir=_data_dir(env),
-            cache_dir=_cache_dir(env),
+            data_dir=Path(own_files).expanduser() if own_files else None,
+            cache_dir=Path(our_cache).expanduser(),
             github_raw=_address(env, "FIN_TASKS_GITHUB_RAW", _GITHUB_RAW),
             hub=_address(env, "HF_ENDPOINT", _HUB),
             hub_token=env.get("HF_TOKEN"),
@@ -75,7 +79,7 @@ class Settings:
             api_keys=keys,
             embeddings=_address(env, "FIN_TASKS_EMBEDDINGS_BASE_URL", OPENAI),
             judge_model=env.get("FIN_TASKS_JUDGE_MODEL"),
-            judge_base_urls=_judge_base_urls(env),
+            judge_base_urls=tuple(filter(None, map(_without_end, judges))),
             metadata=_metadata(env.get("FIN_TASKS_METADATA", "{}")),
             offline=_flag(env, "FIN_TASKS_OFFLINE") or _flag(env, "HF_HUB_OFFLINE"),
             sandbox=_sandbox(env),
@@ -83,37 +87,20 @@ class Settings:
         )
 
 
-def _data_dir(env: Mapping[str, str]) -> Path | None:
-    if "FIN_TASKS_DATA" not in env:
-        return None
-    return Path(env["FIN_TASKS_DATA"]).expanduser()
-
-
-def _cache_dir(env: Mapping[str, str]) -> Path:
-    if "FIN_TASKS_CACHE" in env:
-        return Path(env["FIN_TASKS_CACHE"]).expanduser()
-    caches = Path(env.get("XDG_CACHE_HOME", "~/.cache")).expanduser()
-    return caches / "fin-tasks"
-
-
 def _address(env: Mapping[str, str], name: str, default: str) -> str:
-    return env.get(name, default).rstrip("/")
+    return _without_end(env.get(name, default))
 
 
-def _judge_base_urls(env: Mapping[str, str]) -> tuple[str, ...]:
-    urls = []
-    for listed in env.get("FIN_TASKS_JUDGE_BASE_URL", OPENAI).split(","):
-        url = listed.strip().rstrip("/")
-        if url:
-            urls.append(url)
-    return tuple(urls)
+def _without_end(url: str) -> str:
+    return url.strip().rstrip("/")
 
 
 def _sandbox(env: Mapping[str, str]) -> str:
     tier = env.get("FIN_TASKS_SANDBOX", SANDBOX_TIERS[0])
     if tier not in SANDBOX_TIERS:
-        expected = ", ".join(SANDBOX_TIERS)
-        raise ConfigError(f"FIN_TASKS_SANDBOX: expected one of {expected}, got {tier!r}.")
+        raise ConfigError(
+            f"FIN_TASKS_SANDBOX: expected one of {', '.join(SANDBOX_TIERS)}, got {tier!r}."
+        )
     return tier
 
 
@@ -122,8 +109,10 @@ def _sandbox_workers(env: Mapping[str, str]) -> int:
         return min(os.cpu_count() or 1, _USUAL_WORKERS)
     value = env["FIN_TASKS_SANDBOX_WORKERS"]
     if not value.isdecimal() or not 1 <= int(value) <= _MAX_WORKERS:
-        expected = f"a whole number from 1 to {_MAX_WORKERS}"
-        raise ConfigError(f"FIN_TASKS_SANDBOX_WORKERS: expected {expected}, got {value!r}.")
+        raise ConfigError(
+            f"FIN_TASKS_SANDBOX_WORKERS: expected a whole number from 1 to {_MAX_WORKERS}, "
+            f"got {value!r}."
+        )
     return int(value)
 
 
@@ -140,6 +129,8 @@ def _metadata(text: str) -> dict[str, Any]:
     except ValueError:
         metadata = None
     if not isinstance(metadata, dict):
-        expected = 'a JSON object such as {"source": "sample"}'
-        raise ConfigError(f"FIN_TASKS_METADATA: expected {expected}, got {text!r}.")
+        raise ConfigError(
+            'FIN_TASKS_METADATA: expected a JSON object such as {"source": "sample"}, '
+            f"got {text!r}."
+        )
     return metadata

@@ -14,8 +14,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from types import TracebackType
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import anyio
 import httpx2
@@ -28,10 +27,10 @@ FIRST_PAUSE = 0.5
 
 _CONNECT_SECONDS = 10.0
 _LONGEST_PAUSE = 8.0  # seconds
-_LONGEST_WISH = 60.0  # seconds: a server may ask for a longer pause than ours, up to this
+_LONGEST_REQUESTED_PAUSE = 60.0  # seconds
 _MAX_ERROR_BYTES = 1 << 16
 _MAX_ERROR_TEXT = 1000  # characters
-_MAY_PASS = (408, 409, 429)  # these statuses, and those of broken servers
+_TEMPORARY = (408, 409, 429)  # statuses after which another attempt may work
 
 # Its line for each request names the whole address, which may hold a token.
 logging.getLogger("httpx2").setLevel(logging.WARNING)
@@ -90,13 +89,8 @@ class Web:
         self._limiter = self._portal.call(anyio.CapacityLimiter, self._at_once)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._stack.__exit__(kind, error, traceback)
+    def __exit__(self, *error: Any) -> None:
+        self._stack.__exit__(*error)  # an error cancels the requests under way
 
     def send(self, request: Request, limits: Limits) -> Future[bytes]:
         """Start a request; the future has the reply's body, or raises WebError."""
@@ -209,24 +203,20 @@ async def _check(response: httpx2.Response) -> None:
         if len(body) >= _MAX_ERROR_BYTES:
             break
     text = " ".join(body.decode("utf-8", "replace").split())
-    message = f"{response.status_code} {response.reason_phrase}: {text}"
-    raise WebError(
-        message[:_MAX_ERROR_TEXT],
-        status=response.status_code,
-        pause=_wish_of(response),
-    )
+    message = f"{response.status_code} {response.reason_phrase}: {text}"[:_MAX_ERROR_TEXT]
+    pause = _requested_pause(response)
+    raise WebError(message, status=response.status_code, pause=pause)
 
 
-def _wish_of(response: httpx2.Response) -> float | None:
+def _requested_pause(response: httpx2.Response) -> float | None:
     """Return the pause that a server asks for; None if the failure is there to stay."""
-    if response.status_code not in _MAY_PASS and not response.is_server_error:
+    if response.status_code not in _TEMPORARY and not response.is_server_error:
         return None
-    wish = response.headers.get("Retry-After", "")
     try:
-        seconds = float(wish)
+        seconds = float(response.headers.get("Retry-After", ""))
     except ValueError:  # none, or a date
         return 0.0
-    return seconds if 0 < seconds <= _LONGEST_WISH else 0.0
+    return seconds if 0 < seconds <= _LONGEST_REQUESTED_PAUSE else 0.0
 
 
 def _pause_after(n_failed: int) -> float:

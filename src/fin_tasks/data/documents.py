@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,11 +24,7 @@ _SHOWN_DIGITS = 16  # of a hash
 _FINGERPRINT_DIGITS = 32
 
 
-def refuse_typos(
-    benchmark: str,
-    names: Iterable[str],
-    options: Sequence[str],
-) -> None:
+def refuse_typos(benchmark: str, names: Iterable[str], options: Sequence[str]) -> None:
     """Refuse misspelled metadata, and the old name of `sample_n`.
 
     Names unlike any option are arguments of the model, which lm-eval adds. `seed` is one of them:
@@ -37,13 +34,17 @@ def refuse_typos(
         if name in options:
             continue
         if name == "n" and "sample_n" in options:
-            problem = "expected sample_n for a random sample, got its old name n"
-            raise ConfigError(f"{benchmark} metadata: {problem}. Its seed is sample_seed.")
+            raise ConfigError(
+                f"{benchmark} metadata: expected sample_n for a random sample, got its old name n. "
+                "Its seed is sample_seed."
+            )
         spelled = name.lower().replace("-", "_")
         similar = get_close_matches(spelled, options, n=1, cutoff=_SIMILAR)
         if similar:
-            problem = f"expected a known option, got {name!r}"
-            raise ConfigError(f"{benchmark} metadata: {problem}. Did you mean {similar[0]!r}?")
+            raise ConfigError(
+                f"{benchmark} metadata: expected a known option, got {name!r}. "
+                f"Did you mean {similar[0]!r}?"
+            )
 
 
 def draw_rows(
@@ -60,18 +61,16 @@ def draw_rows(
     if n is None:
         return list(rows)
     if type(n) is not int or n < 1:
-        expected = "expected a whole number from 1"
-        raise ConfigError(f"{benchmark} sample_n: {expected}, got {n!r}.")
+        raise ConfigError(f"{benchmark} sample_n: expected a whole number from 1, got {n!r}.")
     if type(seed) is not int:
-        expected = "expected a whole number"
-        raise ConfigError(f"{benchmark} sample_seed: {expected}, got {seed!r}.")
+        raise ConfigError(f"{benchmark} sample_seed: expected a whole number, got {seed!r}.")
 
     def rank(row_id: str) -> bytes:
         return hashlib.sha256(f"{seed} {row_id}".encode()).digest()
 
-    ids = [id_of(row) for row in rows]
-    drawn = set(sorted(ids, key=rank)[:n])
-    return [row for row in rows if id_of(row) in drawn]
+    ids = sorted(map(id_of, rows), key=rank)
+    drawn_ids = set(ids[:n])
+    return [row for row in rows if id_of(row) in drawn_ids]
 
 
 def sample_facts(n: int | str | None, seed: int) -> dict[str, Any]:
@@ -81,10 +80,7 @@ def sample_facts(n: int | str | None, seed: int) -> dict[str, Any]:
     return {"sample": {"n": n, "seed": seed}}
 
 
-def dataset_of(
-    docs: Sequence[Mapping[str, Any]],
-    facts: Mapping[str, Any],
-) -> "Dataset":
+def dataset_of(docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> "Dataset":
     """Return documents as a data set whose `info.description` is the JSON of the facts.
 
     There is at least one document, and all have the same keys. Our version, the number of rows and
@@ -102,9 +98,7 @@ def dataset_of(
         facts["split"] = "own"
     text = json.dumps(facts, sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    columns = {}
-    for name in docs[0]:
-        columns[name] = [doc[name] for doc in docs]
+    columns = {name: list(map(itemgetter(name), docs)) for name in docs[0]}
     description = json.dumps({"hash": digest[:_SHOWN_DIGITS], **facts})
     return Dataset(
         InMemoryTable.from_pydict(columns),

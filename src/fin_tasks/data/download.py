@@ -87,8 +87,9 @@ def _download(
             except WebError as error:
                 raise _failed(pins, pin_by_future[future], settings, error) from error
             except OSError as error:
-                problem = f"cannot be written ({error.strerror})"
-                raise DataError(f"{root}: {problem}. Set FIN_TASKS_CACHE.") from error
+                raise DataError(
+                    f"{root}: cannot be written ({error.strerror}). Set FIN_TASKS_CACHE."
+                ) from error
 
 
 def _limits(pins: Pins, pin: Pin, settings: Settings) -> "Limits":
@@ -144,8 +145,10 @@ def _check(
         elif sha256 != expected:
             path.unlink(missing_ok=True)
             origin = "as pinned" if pin.sha256 else f"as recorded in {record}"
-            problem = f"expected sha256 {expected}, {origin}, got {sha256}"
-            raise DataError(f"{path}: {problem}. The file was removed: run again to download it.")
+            raise DataError(
+                f"{path}: expected sha256 {expected}, {origin}, got {sha256}. "
+                "The file was removed: run again to download it."
+            )
     if new:
         write_file(record, _HASHES.dump_json({**recorded, **new}, indent=1))
         names = ", ".join(new)
@@ -158,5 +161,7 @@ def _read_hashes(record: Path) -> dict[str, str]:
     try:
         return _HASHES.validate_json(record.read_bytes())
     except (OSError, ValidationError) as error:
-        problem = "expected a JSON object of file names and hashes, got something else"
-        raise DataError(f"{record}: {problem}. Delete the file.") from error
+        raise DataError(
+            f"{record}: expected a JSON object of file names and hashes, got something else. "
+            "Delete the file."
+        ) from error

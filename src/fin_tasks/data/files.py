@@ -38,5 +38,6 @@ def write_file(target: Path, content: bytes) -> None:
         part.write_bytes(content)
         part.replace(target)
     except OSError as error:
-        remedy = "Set FIN_TASKS_CACHE."
-        raise DataError(f"{target}: cannot be written ({error.strerror}). {remedy}") from error
+        raise DataError(
+            f"{target}: cannot be written ({error.strerror}). Set FIN_TASKS_CACHE."
+        ) from error

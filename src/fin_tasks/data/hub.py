@@ -47,11 +47,7 @@ class _Listing(BaseModel):
     siblings: list[_File] = []
 
 
-def look_up(
-    pins: Pins,
-    revision: str | None,
-    settings: Settings,
-) -> Pins:
+def look_up(pins: Pins, revision: str | None, settings: Settings) -> Pins:
     """Return pins with the commit and files of a revision, which the hub is asked for once.
 
     The revision is a commit, branch or tag; by default it is the newest commit.
@@ -107,8 +103,9 @@ def _ask(
     except WebError as error:
         raise pins.fetch_error(expected, error) from error
     except ValidationError as error:
-        problem = f"its answer cannot be used ({first_problem(error)})"
-        raise pins.fetch_error(expected, problem) from error
+        raise pins.fetch_error(
+            expected, f"its answer cannot be used ({first_problem(error)})"
+        ) from error
 
 
 def authorization(settings: Settings) -> dict[str, str]:

@@ -67,8 +67,9 @@ class Located:
         for name in names:
             paths = self.matches(name)
             if not paths and not optional:
-                problem = f"expected {name} in {self.root}, found none"
-                raise DataError(f"{self.pins.name}: {problem}. {_REMEDY}")
+                raise DataError(
+                    f"{self.pins.name}: expected {name} in {self.root}, found none. {_REMEDY}"
+                )
             for path in paths:
                 check_name(path)
                 added[_key(name, path)] = path
@@ -115,24 +116,15 @@ class Located:
         """
         if self.origin != "data_dir":
             return False
-        known_hashes = set()
-        unhashed_names = set()
-        for pin in self.pins.files:
-            if pin.sha256 is None:
-                unhashed_names.add(pin.path)
-            else:
-                known_hashes.add(pin.sha256)
+        unhashed_names = {pin.path for pin in self.pins.files if pin.sha256 is None}
+        known_hashes = {pin.sha256 for pin in self.pins.files if pin.sha256}
         hashed = [path for name, path in self.files.items() if name not in unhashed_names]
-        return bool(known_hashes) and any(sha256_of(path) not in known_hashes for path in hashed)
+        return bool(known_hashes) and not known_hashes.issuperset(map(sha256_of, hashed))
 
     def provenance(self) -> Provenance:
         """Return origin, commit and hashes of the files."""
-        hashes = {}
-        listing = ""
-        for name in sorted(self.files):
-            sha256 = sha256_of(self.files[name])
-            hashes[name] = sha256
-            listing += f"{sha256}  {name}\n"
+        hashes = {name: sha256_of(self.files[name]) for name in sorted(self.files)}
+        listing = "".join(f"{sha256}  {name}\n" for name, sha256 in hashes.items())
         digest = hashlib.sha256(listing.encode()).hexdigest()
         return {
             "origin": self.origin,
@@ -170,15 +162,17 @@ def locate(
     """
     pins = load_pins(benchmark)
     if source not in _SOURCES:
-        expected = ", ".join(_SOURCES)
-        raise ConfigError(f"{benchmark} source: expected one of {expected}, got {source!r}.")
+        raise ConfigError(
+            f"{benchmark} source: expected one of {', '.join(_SOURCES)}, got {source!r}."
+        )
     own_folder = Path(data_dir).expanduser() if data_dir else settings.data_dir
     if source == "upstream" or (source == "auto" and own_folder is None):
         return _upstream(pins, revision, settings).with_files(paths, optional=optional)
     folder = sample if source == "sample" else own_folder
     if folder is None:
-        remedy = "Set data_dir or FIN_TASKS_DATA."
-        raise ConfigError(f"{benchmark} source: {source} needs a folder, got none. {remedy}")
+        raise ConfigError(
+            f"{benchmark} source: {source} needs a folder, got none. Set data_dir or FIN_TASKS_DATA."
+        )
     origin: Origin = "sample" if source == "sample" else "data_dir"
     if origin == "data_dir" and pins.host == "hub":
         pins = hub.known_pins(pins, revision, settings)

@@ -10,6 +10,7 @@ from fin_tasks.errors import ConfigError
 REST_SECONDS = 30.0
 """For so long an address that failed is tried last."""
 
+_MAX_PROBLEM = 300  # characters
 _SHORTEST_KEY = 6  # characters; shorter keys are placeholders
 _SHORTEST_TOKEN = 12  # characters of a part of a path; shorter ones are words such as `v1`
 
@@ -23,9 +24,10 @@ def check_address(url: str) -> None:
     except ValueError:
         raise ConfigError(f"endpoint: {expected}, got an impossible host or port.") from None
     if parts.username or parts.password or parts.query or parts.fragment:
-        problem = "expected an address without user, password, `?` and `#`, got one of these"
-        remedy = "Put the key into an environment variable."
-        raise ConfigError(f"endpoint {parts.hostname}: {problem}. {remedy}")
+        raise ConfigError(
+            f"endpoint {parts.hostname}: expected an address without user, password, `?` and `#`, "
+            "got one of these. Put the key into an environment variable."
+        )
     if parts.scheme not in ("http", "https") or not has_host:
         raise ConfigError(f"endpoint: {expected}, got one without http:// or a host.")
 
@@ -33,8 +35,12 @@ def check_address(url: str) -> None:
 def shown_address(url: str) -> str:
     """Return scheme, host and port of an address, whose path may hold a token."""
     parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{host}"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+def request_headers(key: str) -> dict[str, str]:
+    """Return the headers of a request, which a server without keys ignores."""
+    return {"Authorization": f"Bearer {key or 'none'}", "Content-Type": "application/json"}
 
 
 class AddressRing:
@@ -52,7 +58,7 @@ class AddressRing:
         now = time.monotonic()
         return sorted(urls, key=lambda url: self._rests_until.get(url, 0.0) > now)
 
-    def rest(self, url: str) -> None:
+    def put_last(self, url: str) -> None:
         """Have an address tried last for a while."""
         self._rests_until[url] = time.monotonic() + REST_SECONDS
 
@@ -60,11 +66,7 @@ class AddressRing:
 class Secrets:
     """What no text may show: a key, and the paths of addresses, which may hold a token."""
 
-    def __init__(
-        self,
-        key: str,
-        urls: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, key: str, urls: Sequence[str]) -> None:
         self._key = key if len(key) >= _SHORTEST_KEY else ""
         self._paths: list[str] = []
         for url in urls:
@@ -76,9 +78,9 @@ class Secrets:
         """Return the text with `[key]` for the key."""
         return text.replace(self._key, "[key]") if self._key else text
 
-    def hide(self, text: str) -> str:
-        """Return the text without the key and without paths of addresses."""
-        text = self.hide_key(text)
+    def shown_problem(self, error: Exception) -> str:
+        """Return the message of an error on one line, without the key and without paths of addresses."""
+        text = self.hide_key(" ".join(str(error).split()))
         for path in self._paths:
             text = text.replace(path, "[path]")
-        return text
+        return text[:_MAX_PROBLEM]

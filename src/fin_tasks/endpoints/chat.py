@@ -7,10 +7,15 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from fin_tasks.endpoints.address import AddressRing, Secrets, check_address, shown_address
+from fin_tasks.endpoints.address import (
+    AddressRing,
+    Secrets,
+    check_address,
+    request_headers,
+    shown_address,
+)
 from fin_tasks.endpoints.cache import Claim, ReplyCache, request_key
 from fin_tasks.endpoints.messages import encodable
 from fin_tasks.endpoints.options import Options
@@ -29,7 +34,6 @@ GRACE_SECONDS = 5.0
 
 _FIRST_PAUSE = 0.05  # seconds, before looking again for a reply that another run has claimed
 _LONGEST_PAUSE = 1.0
-_MAX_PROBLEM = 300  # characters
 
 
 @dataclass
@@ -81,18 +85,16 @@ class Chat:
             check_address(url)
         if not base_urls or not key_variable.endswith("_KEY"):
             # The variable's name is not shown, as it may be the key itself.
-            expected = "an address, and the name of a variable that ends in _KEY"
-            raise ConfigError(f"endpoint: expected {expected}.")
+            raise ConfigError(
+                "endpoint: expected an address, and the name of a variable that ends in _KEY."
+            )
         self.model = model
         self.base_urls = tuple(base_urls)
         self.usage = Usage()
         self._key_variable = key_variable
         key = settings.api_keys.get(key_variable, "")
         self._secrets = Secrets(key, base_urls)
-        self._headers = {
-            "Authorization": f"Bearer {key or 'none'}",
-            "Content-Type": "application/json",
-        }
+        self._headers = request_headers(key)
         self._timeout = timeout
         self._retries = retries
         self._ring = AddressRing(base_urls)
@@ -110,14 +112,9 @@ class Chat:
     def __enter__(self) -> "Chat":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: Any) -> None:
         try:
-            self._stack.__exit__(kind, error, traceback)
+            self._stack.__exit__(*error)
         finally:
             self._keeper.shutdown()
             self._cache.close()
@@ -218,7 +215,7 @@ class Chat:
             del body  # it may be large
             reply = job.result()
         except (WebError, ValueError):
-            self._ring.rest(url)
+            self._ring.put_last(url)
             self._count_failure()
             raise
         with self._lock:
@@ -299,17 +296,15 @@ class Chat:
             self.usage.failed += 1
 
     def _error(self, url: str, error: WebError | ValueError) -> EndpointError:
-        text = " ".join(str(error).split())
-        problem = self._secrets.hide(text)[:_MAX_PROBLEM]
+        problem = self._secrets.shown_problem(error)
         status = error.status if isinstance(error, WebError) else None
         remedy = "Check that the server runs and serves this model."
         if status == 401:
             remedy = f"Set {self._key_variable} to a key that the server knows."
         if status == 404:
             remedy = "Addresses end in /v1 as a rule."
-        address = shown_address(url)
         return EndpointError(
-            f"{self.model} at {address}: expected a reply, got {problem}. {remedy}"
+            f"{self.model} at {shown_address(url)}: expected a reply, got {problem}. {remedy}"
         )
 
     def _stop_error(self) -> EndpointError:

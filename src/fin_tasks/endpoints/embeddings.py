@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, ValidationError
 
-from fin_tasks.endpoints.address import Secrets, check_address, shown_address
+from fin_tasks.endpoints.address import Secrets, check_address, request_headers, shown_address
 from fin_tasks.errors import EndpointError, WebError, first_problem
 from fin_tasks.settings import Settings
 
@@ -16,7 +16,6 @@ _AT_ONCE = 8  # requests
 _SECONDS = 120.0
 _RETRIES = 5
 _MAX_BYTES = 32 << 20  # 32 vectors of 8,192 numbers
-_MAX_PROBLEM = 300  # characters
 
 
 class _Embedding(BaseModel):
@@ -43,11 +42,9 @@ def embed(
         if not np.isfinite(vectors).all():
             raise ValueError("NaN or infinity")
     except (WebError, ValueError) as error:
-        text = " ".join(str(error).split())
-        problem = Secrets(key, [base_url]).hide(text)[:_MAX_PROBLEM]
-        endpoint = f"{model} at {shown_address(base_url)}"
+        problem = Secrets(key, [base_url]).shown_problem(error)
         raise EndpointError(
-            f"{endpoint}: expected one vector per text, got {problem}. "
+            f"{model} at {shown_address(base_url)}: expected one vector per text, got {problem}. "
             "Does this address serve embeddings?"
         ) from None  # the cause may show a secret
     return vectors
@@ -61,22 +58,18 @@ def _ask_all(
 ) -> list[list[float]]:
     from fin_tasks.web import Limits, Request, Web
 
-    headers = {
-        "Authorization": f"Bearer {key or 'none'}",
-        "Content-Type": "application/json",
-    }
+    headers = request_headers(key)
     url = f"{base_url.rstrip('/')}/embeddings"
     limits = Limits(seconds=_SECONDS, n_bytes=_MAX_BYTES, retries=_RETRIES)
-    batches = [texts[start : start + _TEXTS] for start in range(0, len(texts), _TEXTS)]
     rows: list[list[float]] = []
     with Web(verify=url.startswith("https"), at_once=_AT_ONCE) as web:
-        futures = []
-        for batch in batches:
-            content = _request(model, batch)
-            request = Request(url=url, headers=headers, content=content)
-            futures.append(web.send(request, limits))
-        for batch, future in zip(batches, futures, strict=True):
-            rows += _vectors(future.result(), len(batch))
+        jobs = []
+        for start in range(0, len(texts), _TEXTS):
+            batch = texts[start : start + _TEXTS]
+            request = Request(url=url, headers=headers, content=_request(model, batch))
+            jobs.append((len(batch), web.send(request, limits)))
+        for n_texts, future in jobs:
+            rows += _vectors(future.result(), n_texts)
     return rows
 
 

@@ -14,7 +14,6 @@ _TYPE_BY_MAGIC = {
     b"GIF8": "image/gif",
     b"RIFF": "image/webp",
 }
-_MAGIC_BYTES = 8
 
 
 def picture_url(path: Path) -> str:
@@ -22,13 +21,15 @@ def picture_url(path: Path) -> str:
     try:
         content = path.read_bytes()
     except (OSError, ValueError) as error:
-        problem = f"expected a file that can be read, got {error}"
-        raise EndpointError(f"picture {path}: {problem}.") from error
+        raise EndpointError(
+            f"picture {path}: expected a file that can be read, got {error}."
+        ) from error
     for magic, media_type in _TYPE_BY_MAGIC.items():
         if content.startswith(magic):
             return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
-    problem = f"expected PNG, JPEG, GIF or WebP, got {content[:_MAGIC_BYTES]!r}"
-    raise EndpointError(f"picture {path}: {problem}. Convert the file.")
+    raise EndpointError(
+        f"picture {path}: expected PNG, JPEG, GIF or WebP, got {content[:8]!r}. Convert the file."
+    )
 
 
 def encodable(request: Mapping[str, Any]) -> Mapping[str, Any]:

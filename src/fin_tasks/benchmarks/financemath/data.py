@@ -11,9 +11,9 @@ from fin_tasks.benchmarks.final_answer import READER_OPTIONS
 from fin_tasks.benchmarks.financemath import VERSION
 from fin_tasks.benchmarks.financemath.prompts import (
     UPSTREAM_FILE,
-    HousePrompts,
     Mode,
     Prompts,
+    house_prompts,
     upstream_prompts,
 )
 from fin_tasks.benchmarks.financemath.score import TOPICS
@@ -178,7 +178,7 @@ def _prompts_named(
 ) -> Prompts:
     """Return our prompts, or the authors' from where the questions are; the sample has none of theirs."""
     if name == "house":
-        return HousePrompts(mode=mode)
+        return house_prompts(mode)
     if name != "upstream":
         raise ConfigError(f"financemath prompts: expected house or upstream, got {name!r}.")
     if files.origin == "sample":

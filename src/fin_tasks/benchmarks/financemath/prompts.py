@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import yaml
+
 from fin_tasks.data.source_text import value_of
 from fin_tasks.errors import DataError
 
@@ -16,28 +18,6 @@ Mode = Literal["cot", "pot"]
 UPSTREAM_FILE = "utils/model_input_utils.py"
 """The authors' file; it is parsed and never executed."""
 
-_SYSTEM: Mapping[str, str] = {
-    "cot": (
-        "You are a finance professional who works problems out on paper. Go through the "
-        "calculation in order, then close with one line of the form "
-        '"Therefore, the answer is X.", where X is the number asked for and nothing but a '
-        "number with its sign and, where it has one, its unit."
-    ),
-    "pot": (
-        "You are a finance professional who solves problems in Python. Write one function "
-        "`solution()` that takes no arguments, names the given quantities, computes the result "
-        "step by step and returns it as a single number. Standard library and numpy only; no "
-        "input, no printing. Give the program alone, in a Python code block."
-    ),
-}
-_ASK: Mapping[str, str] = {
-    "cot": "Solve this step by step.",
-    "pot": "Write the function that computes this.",
-}
-_CUE: Mapping[str, str] = {
-    "cot": "Let us go step by step.",
-    "pot": "```python\ndef solution():",
-}
 _UPSTREAM_FUNCTIONS: Mapping[str, str] = {
     "cot": "prepare_cot_model_input",
     "pot": "prepare_pot_model_input",
@@ -48,18 +28,12 @@ _UPSTREAM_FUNCTIONS: Mapping[str, str] = {
 class HousePrompts:
     """Our own wording for one mode."""
 
-    mode: Mode
+    system: str
+    ask: str
+    """What follows the question."""
+    cue: str
+    """From these words a base model continues."""
     name: str = "house"
-
-    @property
-    def system(self) -> str:
-        """The system message."""
-        return _SYSTEM[self.mode]
-
-    @property
-    def cue(self) -> str:
-        """From these words a base model continues."""
-        return _CUE[self.mode]
 
     def fill(self, question: str, tables: Sequence[str]) -> str:
         """Return the prompt of a question."""
@@ -67,13 +41,12 @@ class HousePrompts:
         for number, table in enumerate(tables, start=1):
             title = "Table" if len(tables) == 1 else f"Table {number}"
             parts.append(f"{title}:\n{table.strip()}")
-        parts.append(_ASK[self.mode])
-        return "\n\n".join(parts)
+        return "\n\n".join([*parts, self.ask])
 
     @property
     def sha256(self) -> str:
         """The hash of the wording."""
-        return _sha256(_SYSTEM[self.mode], _ASK[self.mode], _CUE[self.mode])
+        return _sha256(self.system, self.ask, self.cue)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +80,12 @@ class UpstreamPrompts:
 Prompts = HousePrompts | UpstreamPrompts
 
 
+def house_prompts(mode: Mode) -> HousePrompts:
+    """Read our wording for one mode from `house.yaml`."""
+    text = Path(__file__).with_name("house.yaml").read_text(encoding="utf-8")
+    return HousePrompts(**yaml.safe_load(text)[mode])
+
+
 def upstream_prompts(path: Path, mode: Mode) -> UpstreamPrompts:
     """Read the authors' wording for one mode from their file."""
     function = _function(path, _UPSTREAM_FUNCTIONS[mode])
@@ -133,20 +112,16 @@ def _function(path: Path, name: str) -> ast.FunctionDef:
     )
 
 
-def _text_of(
-    function: ast.FunctionDef,
-    variable: str,
-    path: Path,
-) -> str:
+def _text_of(function: ast.FunctionDef, variable: str, path: Path) -> str:
     """Return the first text that is put into a variable."""
     for node in ast.walk(function):
-        if isinstance(node, ast.Assign):
-            target = node.targets[0]
-        elif isinstance(node, ast.AugAssign):
-            target = node.target
-        else:
-            continue
-        text = _constant(node.value) if ast.unparse(target) == variable else ""
+        text = ""
+        match node:
+            case (
+                ast.Assign(targets=[target], value=value)
+                | ast.AugAssign(target=target, value=value)
+            ) if ast.unparse(target) == variable:
+                text = _constant(value)
         if text:
             return text
     raise DataError(

@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from fin_tasks.benchmarks.xfinbench.document import TASKS, Subset, Task
 from fin_tasks.benchmarks.xfinbench.rows import Row, read_rows
@@ -57,8 +58,11 @@ def choose_rows(
     counts = ", ".join(f"{flaw} {len(ids)}" for flaw, ids in left_out.items())
     if counts:
         _log.warning("xfinbench %s: rows of %s left out: %s", subset, table, counts)
-    candidates = _without_flaw(rows if study else own_rows)
-    n_rows = study[task] if study else sample_n
+    n_rows: int | str | None = sample_n
+    candidates = [row for row in own_rows if not row["flaw"]]
+    if study:
+        n_rows = study[task]
+        candidates = [row for row in rows if not row["flaw"]]
     drawn = draw_rows("xfinbench", candidates, n_rows, sample_seed, lambda row: row["id"])
     chosen_rows = [row for row in drawn if _is_own(row, subset)]
     draw = f"{len(drawn):,} of {len(candidates):,} usable rows ({task}) of {files.files[table]}"
@@ -89,10 +93,6 @@ def _is_own(row: Row, subset: Subset) -> bool:
     return row["task"] != "mcq" or bool(row["figure"]) == shows_figures
 
 
-def _without_flaw(rows: Sequence[Row]) -> list[Row]:
-    return [row for row in rows if not row["flaw"]]
-
-
 def _flawed_ids(rows: Sequence[Row]) -> dict[str, list[str]]:
     ids_by_flaw: dict[str, list[str]] = {}
     for row in rows:
@@ -114,8 +114,5 @@ def _mark_missing_figures(files: Located, rows: Sequence[Row]) -> None:
 def _figure_files(rows: Sequence[Row]) -> list[str]:
     """Return the names that the files of all figures may have."""
     figures = sorted({row["figure"] for row in rows})
-    names = []
-    for suffix in _FIGURE_SUFFIXES:
-        for figure in filter(_FIGURE_NAME.fullmatch, figures):
-            names.append(f"dataset/figures/{figure}.{suffix}")
-    return names
+    names = filter(_FIGURE_NAME.fullmatch, figures)
+    return [f"dataset/figures/{name}.{suffix}" for suffix, name in product(_FIGURE_SUFFIXES, names)]

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from fin_tasks.benchmarks.short_answers_paper import MARKER
+from fin_tasks.benchmarks.xfinbench.rows import items_of
 from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import DataError
 
@@ -52,11 +53,9 @@ def read_types(reply: str) -> tuple[list[str], str]:
             return [], f"unknown type {item.strip()!r}"
         types += types_in_item
     types = list(dict.fromkeys(types))
-    if not types:
-        return [], "no types"
-    if len(types) > _MOST_TYPES:
-        return [], f"{len(types)} types"
-    return types, ""
+    if 1 <= len(types) <= _MOST_TYPES:
+        return types, ""
+    return [], f"{len(types) or 'no'} types"
 
 
 def _types_in(item: str) -> list[str]:
@@ -67,12 +66,13 @@ def read_labels(path: Path, ids: Collection[str]) -> dict[str, list[str]]:
     """Read the types of some of these questions from a CSV file with the columns `id` and `math_types`."""
     types_by_id: dict[str, list[str]] = {}
     for record in read_csv(path, ("id", "math_types")):
-        names = [name.strip() for name in record.cells["math_types"].split(";")]
-        types = [name for name in names if name]
+        types = items_of(record.cells["math_types"], ";")
         unknown = sorted(set(types) - MATH_TYPES.keys())
         if unknown:
-            expected = f"types of {', '.join(MATH_TYPES)}, separated by `;`"
-            raise DataError(f"{path}, line {record.line}: expected {expected}, got {unknown[0]!r}.")
+            raise DataError(
+                f"{path}, line {record.line}: expected types of {', '.join(MATH_TYPES)}, "
+                f"separated by `;`, got {unknown[0]!r}."
+            )
         question_id = record.cells["id"].strip()
         types_by_id[question_id] = types
     if not any(types_by_id.get(question_id) for question_id in ids):

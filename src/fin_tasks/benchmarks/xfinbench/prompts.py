@@ -85,9 +85,7 @@ class PromptSet:
         """Return the prompt of a question, with finance terms before it."""
         knowledge = ""
         if terms:
-            paragraphs = [_HEADING]
-            for term in terms:
-                paragraphs.append(term.text)
+            paragraphs = [_HEADING, *(term.text for term in terms)]
             knowledge = _BETWEEN_TERMS.join(paragraphs) + self.after_terms
         template = self.user[task, style.mode]
         prompt = fill_fields(template, knowledge=knowledge, question=question, choices=choices)

@@ -55,13 +55,11 @@ class Row(TypedDict):
 
 def read_rows(path: Path) -> list[Row]:
     """Read a table of questions."""
-    rows: list[Row] = []
-    ids = set()
-    for record in read_csv(path, COLUMNS):
-        row = _row_of(record)
+    rows = list(map(_row_of, read_csv(path, COLUMNS)))
+    ids: set[str] = set()
+    for row in rows:
         if row["id"] in ids:
             row["flaw"] = "malformed"
-        rows.append(row)
         ids.add(row["id"])
     return rows
 
@@ -70,7 +68,6 @@ def _row_of(record: Record) -> Row:
     cells = {column: record.cells[column].strip() for column in COLUMNS}
     task: Task | Literal[""] = _TASK_NAMES.get(cells["task"], "")
     choices = parse_choices(cells["choice"]) or items_of(cells["choice"], "\n")
-    capabilities = items_of(cells["fin_capability"])
     is_whole = cells["id"] and cells["question"] and task and not record.surplus
     flaw = "" if is_whole else "malformed"
     if is_whole and task == "mcq" and not choices:
@@ -83,7 +80,7 @@ def _row_of(record: Record) -> Row:
         "choices": choices,
         "ground_truth": record.cells["ground_truth"],
         "figure": cells["figure"],
-        "capabilities": [code for code in capabilities if code in CAPABILITIES],
+        "capabilities": list(filter(CAPABILITIES.get, items_of(cells["fin_capability"]))),
         "has_table": _LATEX_TABLE.search(cells["question"]) is not None,
         "gold_terms": items_of(cells["gold_fin_term_id"]),
         "flaw": flaw,

@@ -59,11 +59,8 @@ def find_terms(
     )
     terms_of_rows = []
     for hits in results:
-        terms_of_row = []
-        for hit in hits:
-            term = candidates[hit.text_index]
-            terms_of_row.append(term._replace(score=hit.score))
-        terms_of_rows.append(terms_of_row)
+        found_terms = [candidates[hit.text_index]._replace(score=hit.score) for hit in hits]
+        terms_of_rows.append(found_terms)
     facts["top_k"] = top_k
     facts["retriever"] = retriever_provenance(condition, encoder=encoder)
     return terms_of_rows, facts
