@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from run_files import write_run
+from run_files import PROVENANCE, write_run
 
 from fin_tasks.report import read
 from fin_tasks.report.leaderboard import board
@@ -13,6 +13,16 @@ from fin_tasks.report.site.page import write_page
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
+FORMULAS = r"""A bond pays $C = 5$ a year. It costs $100 today and $105 later. \[P = \frac{C}{1+r}\] $\undefined{$
+| Year | Cash |
+|---|---:|
+| 1 | **5** |
+
+\begin{tabular}{lr}\hline Stock & Return \\ A\&B & 5\% \\ \end{tabular}
+```
+price = "$5 $"
+```
+$\href{javascript:alert(1)}{x}$ <b>bold</b>"""
 HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
 VIEWS = ("board", "compare", "parts", "samples", "runs")
 
@@ -34,7 +44,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
             for at in range(40)
         ]
         judged: list[dict[str, Any]] = [
-            {"score": 100.0 * (at < right), "score_OCR": 20.0} for at in range(40)
+            {"score": 100.0 if at < right else 80.0 * (at == 39), "score_OCR": 20.0}
+            for at in range(40)
         ]
         n_cut_off = 30 if model == "org/weak" else 0
         finished = [
@@ -51,6 +62,19 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
             docs=docs,
             metadata=metadata,
         )
+    calculations = [{"prompt": FORMULAS, "answer": at} for at in range(40)]
+    for model in ("org/strong", "org/weak"):
+        metadata = {"provenance": {**PROVENANCE, "data": {"origin": "upstream", "revision": model}}}
+        calc = {"xfinbench_calc": [{"acc": 1.0}] * 40}
+        write_run(
+            folder / "runs" / f"calc-{model[4:]}",
+            calc,
+            model=model,
+            docs=calculations,
+            metadata=metadata,
+        )
+    (folder / "figures").mkdir()
+    (folder / "figures" / "financemath_cost.svg").write_text("<svg/>")
     found = read([folder / "runs", folder / "judged"])
     write_page(found, board(found, title=HOSTILE), folder)
     return (folder / "index.html").as_uri()
@@ -117,10 +141,9 @@ def test_the_first_sight_says_who_leads_and_how_sure_that_is(page: Any, address:
     assert "rank 1" in first.inner_text()
     assert first.locator("svg .range").count() == 3
     page.click("summary:has-text('XFinBench')")
-    row = page.locator("tbody tr", has_text="true or false").inner_text()
-    assert "Clearly ahead" in row
-    page.click("a:has-text('true or false, test')")
+    page.click("details a[aria-label*='true or false']")
     page.wait_for_selector("table[aria-label='Measured runs']")
+    assert "Clearly ahead" in page.locator(".lead").inner_text()
     assert "org/strong" in page.locator("#main tbody tr").first.inner_text()
 
 
@@ -170,6 +193,93 @@ def test_samples_gained_and_lost_between_two_runs(page: Any, address: str) -> No
     said = page.locator("article").inner_text()
     assert "xfinbench_bool-9" in said
     assert said.index("right") < said.index("Response of org/weak") < said.rindex("wrong")
+
+
+def test_a_choice_that_needs_two_runs_ends_with_the_second_run(page: Any, address: str) -> None:
+    show(page, address, "view=samples&benchmark=financemath&show=lost")
+    page.select_option("#choice-run", label="org/weak")
+    page.select_option("#choice-with", label="org/strong")
+    page.select_option("#choice-show", "lost")
+    page.wait_for_function("document.getElementById('status').textContent.startsWith('28 of 40')")
+    page.select_option("#choice-with", label="no other run")
+    page.wait_for_function("document.getElementById('status').textContent.startsWith('40 of 40')")
+    assert page.locator("#choice-show").input_value() == ""
+
+
+def test_the_first_question_is_open_and_keys_go_on(page: Any, address: str) -> None:
+    show(page, address, "view=samples&benchmark=financemath")
+    title = page.locator("#sample-title")
+    assert title.inner_text() == "Question financemath-0"
+    page.keyboard.press("j")
+    page.wait_for_selector("#sample-title:text('financemath-1')")
+    page.keyboard.press("k")
+    page.wait_for_selector("#sample-title:text('financemath-0')")
+    page.focus("#find")
+    page.keyboard.press("j")
+    assert page.locator("#find").input_value() == "j"
+    assert title.inner_text() == "Question financemath-0"
+    page.click("#back")
+    page.wait_for_selector("#sample-title", state="detached")
+
+
+def test_partly_right_answers_are_neither_right_nor_wrong(page: Any, address: str) -> None:
+    show(page, address, "view=samples&benchmark=mme_finance")
+    page.select_option("#choice-run", label="org/strong")
+    for kind, shown in (("right", 36), ("partly", 1), ("wrong", 3)):
+        page.select_option("#choice-show", kind)
+        page.wait_for_function(
+            f"document.getElementById('status').textContent.startsWith('{shown} of 40')"
+        )
+        assert page.locator(f".list tbody .{kind}").count() == shown
+
+
+def test_formulas_and_tables_are_shown_as_such(page: Any, address: str) -> None:
+    where = "view=samples&benchmark=xfinbench&run=RUN&sample=xfinbench_calc-3"
+    show(page, address, "view=samples&benchmark=xfinbench")
+    calculations = page.locator("#choice-run optgroup[label*=calculations] option").first
+    show(page, address, where.replace("RUN", calculations.get_attribute("value")))
+    page.wait_for_selector("article .katex")
+    text = page.locator("article .text").first
+    assert text.locator(".katex").count() == 3
+    assert text.locator(".katex-display .frac-line").count() == 1
+    assert "It costs $100 today and $105 later." in text.inner_text()
+    assert r"$\undefined{$" in text.inner_text()
+    tables = text.locator("table")
+    assert [tables.nth(at).locator("td").all_inner_texts() for at in (0, 1)] == [
+        ["1", "5"],
+        ["A&B", "5%"],
+    ]
+    assert 'price = "$5 $"' in text.locator("code").inner_text()
+    assert "<b>bold</b>" in text.inner_text()
+    assert text.locator("a, b").count() == 0
+    page.click("text=Show as plain text")
+    page.wait_for_selector("text=Show formulas and tables")
+    assert page.locator("article .text").first.inner_text() == FORMULAS
+
+
+def test_other_settings_are_marked_in_the_first_view(page: Any, address: str) -> None:
+    show(page, address, "")
+    page.click("summary:has-text('XFinBench')")
+    page.wait_for_selector("details sup")
+    assert "data.revision" in page.locator("details ol").inner_text()
+
+
+def test_every_view_fits_on_paper(page: Any, address: str) -> None:
+    page.set_viewport_size({"width": 717, "height": 1000})  # A4 with the usual margins
+    page.emulate_media(media="print")
+    for view in VIEWS:
+        show(page, address, f"view={view}&benchmark=xfinbench")
+        fits = "node => node.scrollWidth <= document.documentElement.clientWidth"
+        assert all(node.evaluate(fits) for node in page.locator("table").all()), view
+        assert not page.locator("#menu").is_visible()
+
+
+def test_figures_and_files_of_the_report_are_linked(page: Any, address: str) -> None:
+    show(page, address, "view=board&benchmark=financemath")
+    assert page.locator("img[src='figures/financemath_cost.svg']").count() == 1
+    page.click("#view-runs")
+    links = page.locator("a[download]").all_inner_texts()
+    assert links == ["leaderboard.json", "leaderboard.csv", "figures/financemath_cost.svg"]
 
 
 def test_a_lower_bound_is_marked_with_its_upper_bound(page: Any, address: str) -> None:

@@ -61,6 +61,7 @@ def write_page(
         "files": [_file(run) for run in report.runs],
         "samples": {name: one for name, one in shown.items() if isinstance(one, dict)},
         "chunk": CHUNK,
+        "downloads": _downloads(folder),
     }
     (own / "data.js").write_bytes(script("report", data))
     (own / "page.js").write_text(_joined_scripts(), encoding="utf-8")
@@ -108,6 +109,13 @@ def _joined_scripts() -> str:
     scripts = sorted(folder.iterdir(), key=lambda script: script.name)
     texts = [script.read_text(encoding="utf-8") for script in scripts]
     return "\n".join(['"use strict";\n(() => {', *texts, "})();\n"])
+
+
+def _downloads(folder: Path) -> list[str]:
+    """Return the files of the report that people may want, from its folder."""
+    paths = sorted(path for path in folder.glob("*/*") if path.parent.name in ("tables", "figures"))
+    names = [path.relative_to(folder).as_posix() for path in paths]
+    return ["leaderboard.json", "leaderboard.csv", *names]
 
 
 def _benchmark(benchmark: Benchmark) -> dict[str, Any]:

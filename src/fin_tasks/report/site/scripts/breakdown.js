@@ -7,11 +7,10 @@ const BREAKDOWN_TEXT =
 function showBreakdown(main) {
   main.append(el("h2", {}, "Breakdown"), quiet(BREAKDOWN_TEXT));
   const tasks = distinct(tasksShown().filter((task) => task.isMeasured));
-  const tables = [
-    ...tasks.filter((task) => task.isWhole).flatMap(partTables),
-    ...sizeTables(tasks),
-  ];
-  const shown = tables.filter(Boolean);
+  const shown = tasks
+    .filter((task) => task.isWhole)
+    .flatMap(partTables)
+    .filter(Boolean);
   if (shown.length) main.append(...shown.flat());
   else main.append(el("p", {}, "These runs have no parts to break down by."));
 }
@@ -43,22 +42,6 @@ function baseOf(metric) {
   return bases.sort((a, b) => b.length - a.length)[0] || metric;
 }
 
-// Return tables of tasks that differ in nothing but the number of earnings reports shown.
-function sizeTables(tasks) {
-  const families = new Map();
-  for (const task of tasks.filter((other) => other.window)) {
-    const name = task.name.replace(`, ${task.window} reports`, "");
-    families.set(name, [...(families.get(name) || []), task]);
-  }
-  return [...families].flatMap(([name, members]) => {
-    members.sort((a, b) => a.window - b.window);
-    return ["acc", headlineOf(members[0])].map((metric) => {
-      const columns = members.map((task) => [`${task.window} reports`, entriesOf(task, metric)]);
-      return partsTable(`${name}: ${labelOf(metric)} by number of reports`, columns);
-    });
-  });
-}
-
 // Return a table of models and parts; null if no run of this report has a value.
 function partsTable(title, columns) {
   const rows = new Map();
@@ -72,9 +55,7 @@ function partsTable(title, columns) {
   const hasValue = (row) => row.isMeasured && row.entries.some((entry) => entry?.value !== null);
   if (![...rows.values()].some(hasValue)) return null;
   const sorted = [...rows].sort(([, a], [, b]) => b.isMeasured - a.isMeasured);
-  const body = sorted.map(([name, row]) => {
-    return { ...row, name, className: row.isMeasured ? null : "paper" };
-  });
+  const body = sorted.map(([name, row]) => ({ ...row, name }));
   const parts = columns.map(([label], index) => ({
     title: label,
     key: (row) => row.entries[index]?.value,
@@ -86,9 +67,8 @@ function partsTable(title, columns) {
 
 function partCell(entry) {
   if (!entry || entry.value === null) return null;
-  const value = el("span", { class: "part" }, boundText(entry));
-  const share = (100 * entry.value) / maximumOf(entry.metric, [entry]);
-  value.style.setProperty("--share", `${share}%`);
   const questions = entry.n ? `${entry.n} questions` : "";
-  return [value, small([intervalText(entry), questions].filter(Boolean).join("; "))];
+  const text = [intervalText(entry), questions].filter(Boolean).join("; ");
+  const maximum = maximumOf(entry.metric, [entry]);
+  return [strong(boundText(entry)), entryBar(entry, maximum), small(text)];
 }

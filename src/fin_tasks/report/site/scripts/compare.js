@@ -51,8 +51,7 @@ function comparedRow(task, a, b) {
   const metric = headlineOf(task);
   const entries = measuredOf(task, metric);
   const { pair, nPairs } = pairOf(task, metric, a, b);
-  const find = (model, run) =>
-    entries.find((entry) => (run ? entry.run.id === run : entry.run.model === model));
+  const find = (name, id) => entries.find(({ run }) => (id ? run.id === id : run.model === name));
   const first = find(a, pair?.first);
   const second = find(b, pair?.second);
   return first && second && { task, metric, pair, nPairs, first, second };
@@ -71,15 +70,9 @@ function pairOf(task, metric, a, b) {
   return {};
 }
 
-function turned(pair) {
-  return {
-    ...pair,
-    first: pair.second,
-    second: pair.first,
-    difference: -pair.difference,
-    low: -pair.high,
-    high: -pair.low,
-  };
+function turned({ first, second, difference, low, high, ...rest }) {
+  const turnedNumbers = { difference: -difference, low: -high, high: -low };
+  return { ...rest, ...turnedNumbers, first: second, second: first };
 }
 
 function differenceOf({ metric, pair }, maximum) {

@@ -34,6 +34,8 @@ function definitions(pairs) {
   return el("dl", {}, items);
 }
 
+const more = (name, ...children) => el("details", {}, el("summary", {}, name), children);
+
 function list(heading, texts) {
   if (!texts.length) return [];
   const items = texts.map((text) => el("li", {}, text));

@@ -28,19 +28,18 @@ function showTask(main) {
   if (measured.length) {
     tables.append(leaderSentence(task, metric, comparison));
     tables.append(...measuredTable(task, metric, measured, comparison, maximum));
+    tables.append(...figuresOf(task.benchmark));
   } else {
     tables.append(quiet("No run of this report measured this."));
   }
   if (published.length) {
     const text = "Printed in papers, not measured here, and therefore not ranked.";
-    const box = el(
-      "section",
-      { class: "published" },
+    const content = [
       el("h3", {}, "Published figures"),
       quiet(text),
-    );
-    tables.append(box);
-    box.append(...publishedTable(metric, published));
+      publishedTable(metric, published),
+    ];
+    tables.append(el("section", { class: "published" }, content));
   }
   const meanings = explanations(task, metric, comparison, measured);
   legend.append(el("h3", {}, "How to read this"), definitions(meanings));
@@ -83,6 +82,17 @@ function names(runs) {
   return more > 0 ? `${text} and ${more} more` : text;
 }
 
+// The figures that a report draws of a benchmark, such as cost beside quality.
+function figuresOf(benchmark) {
+  const figures = report.downloads.filter((file) => file.startsWith(`figures/${benchmark}_`));
+  const pictures = figures.filter((file) => file.endsWith(".svg"));
+  return pictures.map((src) => {
+    const name = src.replace(`figures/${benchmark}_`, "").replace(".svg", "");
+    const title = `${report.benchmarks[benchmark].title}: figure ${name.replaceAll("_", " ")}`;
+    return more(title, el("img", { src, alt: title, loading: "lazy" }));
+  });
+}
+
 function leaderSentence(task, metric, comparison) {
   const verdict = verdictOf(task, metric);
   if (!verdict) {
@@ -94,13 +104,8 @@ function leaderSentence(task, metric, comparison) {
   }
   const verb = comparison.ranks.length > 1 ? "leads with" : "reaches";
   const value = `${boundText(verdict.entry)} (95 % interval ${intervalText(verdict.entry)})`;
-  return el(
-    "p",
-    { class: "lead" },
-    strong(verdict.name),
-    ` ${verb} ${value}. `,
-    certainty(verdict),
-  );
+  const words = [strong(verdict.name), ` ${verb} ${value}. `, certainty(verdict)];
+  return el("p", { class: "lead" }, words);
 }
 
 function measuredTable(task, metric, entries, comparison, maximum) {
@@ -116,47 +121,28 @@ function measuredTable(task, metric, entries, comparison, maximum) {
     return place && [rankText(place), mayChange(place)];
   };
   const silent = (entry) => silentByRun.get(entry.run.id);
+  const silentText = (entry) => valueText(silent(entry), "no_answer");
   const interval = (entry) => [entryBar(entry, maximum), small(intervalText(entry))];
-  return table(
-    "Measured runs",
-    [
-      MODEL,
-      { title: "Rank", key: rankOf, content: rank, visible: places.size > 0 },
-      valueColumn(metric),
-      { title: "95 % interval", content: interval },
-      QUESTIONS,
-      {
-        title: "No answer",
-        key: silent,
-        content: (entry) => valueText(silent(entry), "no_answer"),
-        visible: hasSilent,
-      },
-      {
-        title: "Not scored",
-        key: (entry) => entry.unscored,
-        content: (entry) => `${entry.unscored}`,
-        visible: rows.some((entry) => entry.unscored),
-      },
-      remarksColumn(rows),
-    ],
-    rows,
-  );
+  const unscored = (entry) => entry.unscored;
+  const columns = [
+    MODEL,
+    { title: "Rank", key: rankOf, content: rank, visible: places.size > 0 },
+    valueColumn(metric),
+    { title: "95 % interval", content: interval },
+    QUESTIONS,
+    { title: "No answer", key: silent, content: silentText, visible: hasSilent },
+    { title: "Not scored", key: unscored, content: unscored, visible: rows.some(unscored) },
+    remarksColumn(rows),
+  ];
+  return table("Measured runs", columns, rows);
 }
 
 function publishedTable(metric, entries) {
   const rows = [...entries].sort(byValue(metric));
   const paper = (entry) => entry.run.paper;
-  return table(
-    "Published figures",
-    [
-      MODEL,
-      valueColumn(metric),
-      QUESTIONS,
-      { title: "From", key: paper, content: paper },
-      remarksColumn(rows),
-    ],
-    rows,
-  );
+  const from = { title: "From", key: paper, content: paper };
+  const columns = [MODEL, valueColumn(metric), QUESTIONS, from, remarksColumn(rows)];
+  return table("Published figures", columns, rows);
 }
 
 function byValue(metric) {
@@ -185,30 +171,22 @@ function remarksColumn(rows) {
 function explanations(task, metric, comparison, entries) {
   const { description, higher_is_better } = metricOf(metric);
   const direction = higher_is_better === false ? "Lower is better." : "";
-  const pairs = [
-    [labelOf(metric), description || direction],
-    [
-      "Line and tick",
-      "The tick is the value. The line is its 95 % interval: with other questions of this kind, " +
-        "the value could be anywhere there.",
-    ],
-  ];
+  const pairs = [[labelOf(metric), description || direction]];
+  pairs.push(["Line and tick", INTERVAL]);
   if (comparison?.ranks.length > 1) pairs.push(["Rank", RANKS], ["Test", testText(comparison)]);
   const judges = new Set(entries.map((entry) => entry.judge).filter(Boolean));
   if (judges.size) pairs.push(["Judge", [...judges].join("; ")]);
-  const hasUnscored = entries.some((entry) => entry.unscored);
-  const hasCutOff = entries.some((entry) => entry.cut_off);
-  if (task.metrics.includes("no_answer"))
-    pairs.push(["No answer", metricOf("no_answer").description]);
-  if (hasUnscored) pairs.push(["Not scored", metricOf("unscored").description]);
-  if (hasCutOff) pairs.push(["Cut off", metricOf("cut_off").description]);
+  const others = ["no_answer", "unscored", "cut_off"].filter((name) => task.metrics.includes(name));
+  for (const name of others) pairs.push([labelOf(name), metricOf(name).description]);
   if (entries.some((entry) => entry.cut_off?.is_lower_bound)) {
     pairs.push(["≥ and dotted line", LOWER_BOUND]);
   }
-  const byName = new Map(pairs.filter(([, text]) => text));
-  return [...byName];
+  return [...new Map(pairs.filter(([, text]) => text))];
 }
 
+const INTERVAL =
+  "The tick is the value. The line is its 95 % interval: with other questions of this kind, the " +
+  "value could be anywhere there.";
 const RANKS =
   "In brackets, the ranks that a model may really have. Two models are told apart only if a test " +
   "on the same questions does so (5 %, Holm's correction).";

@@ -1,5 +1,5 @@
 // The first view: models as rows, benchmarks as columns. Below it, for each benchmark, its tasks
-// and conditions side by side, and who leads each task and how sure that is.
+// and conditions side by side.
 
 const OVERVIEW_TEXT =
   "Each cell has the value, its 95 % interval as a line, and the ranks that the model may really " +
@@ -67,13 +67,9 @@ function modelTable(name, columns, models) {
   });
   const isMeasured = (model) => columns.some(({ byModel }) => byModel.has(model));
   const rows = models.filter(isMeasured);
-  const entryOf = (model, source) => source.byModel.get(model) || { value: null };
-  rows.sort((a, b) => {
-    const orders = columns.map((source) => {
-      return byValue(source.metric)(entryOf(a, source), entryOf(b, source));
-    });
-    return orders.find((order) => order !== 0) || 0;
-  });
+  const [first] = columns;
+  const entryOf = (model) => first.byModel.get(model) || { value: null };
+  rows.sort((a, b) => byValue(first.metric)(entryOf(a), entryOf(b)));
   const model = { title: "Model", key: (name) => name, content: (name) => strong(name) };
   const node = table(name, [model, ...cells], rows, { kind: "models" });
   const footnotes = [...marks].map(([text, number]) => el("li", { value: number }, text));
@@ -103,7 +99,6 @@ function benchmarkDetails(name, models) {
     const titles = distinguishing(tasks.map(shortName));
     const columns = tasks.map((task, index) => column(task, headlineOf(task), titles[index], ""));
     details.append(...modelTable(`${title}: models and tasks`, columns, models));
-    details.append(...leaders(tasks.filter((task) => task.isWhole)));
   }
   return details;
 }
@@ -114,32 +109,4 @@ function distinguishing(names) {
   const parts = names.map((name) => name.split(", "));
   const isShared = (part) => parts.every((others) => others.includes(part));
   return parts.map((own) => own.filter((part) => !isShared(part)).join(", ") || own[0]);
-}
-
-function leaders(tasks) {
-  const verdicts = new Map(tasks.map((task) => [task, verdictOf(task, headlineOf(task))]));
-  const href = (task) => link({ benchmark: task.benchmark, task: task.key, measure: "" });
-  return table(
-    "Who leads, and how sure that is",
-    [
-      { title: "Task", content: (task) => el("a", { href: href(task) }, shortName(task)) },
-      {
-        title: "Leader",
-        content: (task) => strong(verdicts.get(task)?.name || "nobody is ranked"),
-      },
-      { title: "Value, 95 % interval", content: (task) => leaderValue(task, verdicts.get(task)) },
-      {
-        title: "How sure",
-        content: (task) => verdicts.get(task) && certainty(verdicts.get(task)),
-      },
-    ],
-    tasks,
-  );
-}
-
-function leaderValue(task, verdict) {
-  if (!verdict) return null;
-  const maximum = maximumOf(headlineOf(task), measuredOf(task, headlineOf(task)));
-  const { entry } = verdict;
-  return [strong(boundText(entry)), entryBar(entry, maximum), small(intervalText(entry))];
 }

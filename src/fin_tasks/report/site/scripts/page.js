@@ -1,4 +1,4 @@
-// The frame of the page: views, choices and colors.
+// The frame of the page: views and choices.
 
 const VIEWS = {
   board: ["Leaderboard", (main) => (choices.benchmark ? showTask(main) : showOverview(main))],
@@ -16,13 +16,6 @@ window.give = (name, text) => {
 
 function start(data) {
   openReport(data);
-  const theme = byId("theme");
-  theme.value = remembered("theme");
-  document.documentElement.dataset.theme = theme.value;
-  theme.onchange = () => {
-    document.documentElement.dataset.theme = theme.value;
-    remember("theme", theme.value);
-  };
   byId("made").textContent = `Made by fin-tasks ${data.fin_tasks}, ${data.generated.slice(0, 10)}.`;
   const wide = window.matchMedia("(min-width: 701px)");
   wide.onchange = () => {

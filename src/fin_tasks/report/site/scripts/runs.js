@@ -1,9 +1,6 @@
 // The results files: settings, judges, tokens and costs, and what could not be used.
 
-const HARNESSES = {
-  replay: "saved responses, scored again",
-  judge: "judged predictions",
-};
+const HARNESSES = { replay: "saved responses, scored again", judge: "judged predictions" };
 
 function showRuns(main) {
   const isShown = (task) => !choices.benchmark || task.benchmark === choices.benchmark;
@@ -22,6 +19,8 @@ function showRuns(main) {
   main.append(...list("Files that could not be used in full", problems));
   main.append(...list("Notes", report.notes));
   main.append(...list("Sources of published figures", [...papers]));
+  main.append(...list("Files of this report", report.downloads.map(downloadLink)));
+  main.append(el("h3", {}, "Settings"), ...rows.map(settingsDetails));
 }
 
 function tasksOf(file) {
@@ -50,24 +49,13 @@ function runsTable(rows) {
     ...amounts.map(([title, field]) =>
       column(title, field, (file) => amountText(file, field), has(field)),
     ),
-    { title: "Settings", content: settingsButton },
   ];
   return table("Runs", columns, rows);
 }
 
-function settingsButton(file) {
-  const onclick = () => showSettings(file);
-  const name = `Settings of ${file.model}`;
-  return el("button", { type: "button", "aria-label": name, onclick }, "Show");
-}
-
 function taskNames(file) {
   const names = new Set(file.tasks.map((task) => task.name));
-  return el(
-    "span",
-    {},
-    [...names].map((name) => [name, el("br")]),
-  );
+  return [...names].map((name) => el("div", {}, name));
 }
 
 function questionsText(file) {
@@ -82,22 +70,15 @@ function amountText(file, field) {
   return `${sign}${file[field].toLocaleString("en", digits)}`;
 }
 
-function showSettings(file) {
-  const details = [];
-  for (const task of tasksOf(file)) {
+const downloadLink = (file) => el("a", { href: file, download: true }, file);
+
+function settingsDetails(file) {
+  const settings = Object.entries(file.settings);
+  const own = definitions(settings.map(([name, value]) => [name, settingText(value)]));
+  const tasks = tasksOf(file).map((task) => {
     const isOwn = (entry) => entry.run.file?.id === file.id;
     const entry = measuredOf(task, headlineOf(task)).find(isOwn);
-    if (!entry?.group) continue;
-    const settings = definitions([...settingsOf(entry)]);
-    details.push(el("details", {}, el("summary", {}, task.name), settings));
-  }
-  const settings = Object.entries(file.settings);
-  byId("dialog").replaceChildren(
-    el("form", { method: "dialog" }, el("button", {}, "Close")),
-    el("h2", { id: "dialog-title" }, `Settings of ${file.model}`),
-    quiet(file.path),
-    definitions(settings.map(([name, value]) => [name, settingText(value)])),
-    ...details,
-  );
-  byId("dialog").showModal();
+    return entry?.group && [el("h4", {}, task.name), definitions([...settingsOf(entry)])];
+  });
+  return more(`${file.model}, ${file.path}`, own, tasks);
 }

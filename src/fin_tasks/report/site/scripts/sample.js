@@ -11,10 +11,8 @@ async function showSample(host, id, lists, isCurrent) {
     responseOf(list, list.indexById.get(id), answers[index], lists.length > 1),
   );
   const columns = el("div", { class: "columns" }, responses);
-  const name = `Sample ${question.id}`;
-  host.append(
-    el("article", { class: "sample", "aria-label": name }, questionOf(question), columns),
-  );
+  const article = { class: "sample", "aria-label": `Sample ${question.id}` };
+  host.append(el("article", article, questionOf(question), columns));
 }
 
 async function readAnswer(list, id) {
@@ -26,16 +24,13 @@ async function readAnswer(list, id) {
 
 function questionOf({ id, system, prompt, truth, facts, picture }) {
   const plain = choices.plain ? "Show formulas and tables" : "Show as plain text";
+  const href = link({ plain: choices.plain ? "" : "1" });
   const missing = "The results file does not hold the question's text.";
   return [
     el("h3", { id: "sample-title" }, `Question ${id}`),
-    el(
-      "p",
-      { class: "pages" },
-      el("a", { href: link({ plain: choices.plain ? "" : "1" }) }, plain),
-    ),
+    el("p", {}, el("a", { href }, plain)),
     pictureOf(id, picture),
-    system && el("details", {}, el("summary", {}, "Instructions to the model"), textBlock(system)),
+    system && more("Instructions to the model", textBlock(system)),
     prompt ? textBlock(prompt, { role: "group", "aria-label": "Question" }) : quiet(missing),
     facts.choices && el("p", {}, "Choices: ", facts.choices),
     truth && el("p", {}, "Right answer: ", strong(truth)),
@@ -47,14 +42,10 @@ function pictureOf(id, picture) {
   if (picture === null) return null;
   if (!picture) return quiet("The picture was not found on the machine that made this report.");
   const href = `page/pictures/${picture}`;
-  return el(
-    "a",
-    { href },
-    el("img", { src: href, alt: `The picture that question ${id} is about` }),
-  );
+  const alt = `The picture that question ${id} is about`;
+  return el("a", { href }, el("img", { src: href, alt }));
 }
 
-const more = (name, ...children) => el("details", {}, el("summary", {}, name), children);
 const named = (facts) =>
   Object.entries(facts).map(([key, text]) => [key.replaceAll("_", " "), text]);
 
@@ -78,16 +69,14 @@ function scoringOf(run, variant, scores, index, readings) {
   const answer = scores.answer[index];
   const reason = scores.reason[index];
   const read = answer === null ? "No answer was read." : ["Answer read: ", strong(answer)];
+  const details = readings.map((reading) => definitions(readingFacts(reading)));
   const title = `Scored ${SCORINGS[variant] || variant}: `;
   return [
     el("h3", {}, title, el("span", { class: kind }, text)),
     !isPoints && el("p", {}, read),
     reason && el("p", {}, `Reason: ${reason}`),
     scores.cut_off[index] && el("p", {}, "The response was cut off."),
-    more(
-      "More about this scoring",
-      readings.map((reading) => definitions(readingFacts(reading))),
-    ),
+    more("More about this scoring", details),
   ];
 }
 

@@ -35,10 +35,8 @@ async function showSamples(main) {
   const runOptions = runs.map((option) => [option.id, option.label, taskOf(option).name]);
   addChoice("Run", "run", runOptions, { with: "", sample: "", part: "", show: "" }, run.id);
   const withOptions = others.map(({ id, label }) => [id, label]);
-  addChoice("Compare with", "with", [["", "no other run"], ...withOptions], {
-    sample: "",
-    show: "",
-  });
+  const alone = ["", "no other run"];
+  addChoice("Compare with", "with", [alone, ...withOptions], { sample: "", show: "" });
   try {
     const lists = await Promise.all([run, other].filter(Boolean).map(readList));
     if (now === nDrawn) await showList(main, run, other, lists, () => now === nDrawn);
@@ -73,15 +71,12 @@ async function showList(main, run, other, [list, second], isCurrent) {
   if (rows.length) left.append(...listTable(rows, run, other, id));
   if (id === undefined) return;
   const position = rows.findIndex((row) => row.id === id);
-  right.append(
-    el(
-      "p",
-      { class: "pages" },
-      el("a", { id: "back", href: link({ sample: NO_SAMPLE }) }, "Only the list"),
-      position > 0 && step("previous", "Previous", rows[position - 1]),
-      rows[position + 1] && position >= 0 && step("next", "Next", rows[position + 1]),
-    ),
-  );
+  const steps = [
+    el("a", { id: "back", href: link({ sample: NO_SAMPLE }) }, "Only the list"),
+    position > 0 && step("previous", "Previous", rows[position - 1]),
+    position >= 0 && rows[position + 1] && step("next", "Next", rows[position + 1]),
+  ];
+  right.append(el("p", { class: "pages" }, steps));
   const lists = second ? [list, second] : [list];
   await showSample(right, id, lists, isCurrent);
   if (isNarrow() && choices.sample) right.scrollIntoView();
@@ -162,8 +157,7 @@ function listTable(rows, run, other, id) {
   const question = (row) => {
     const href = link({ sample: row.id });
     const attributes = { href, id: `open-${row.index}`, "aria-current": row.id === id && "true" };
-    const text = el("span", { class: "two-lines" }, row.asked || row.id);
-    return el("a", attributes, text, row.asked && small(row.id));
+    return el("a", attributes, row.asked || row.id, row.asked && small(row.id));
   };
   const result = (value, isCut) => {
     const { kind, text } = outcomeOf(value, isPoints);

@@ -1,10 +1,7 @@
 // The report, joined from the parts of leaderboard.json, and the reader's choices, which stand in
 // the address.
 
-const SCORINGS = {
-  paper: "as the paper's authors score",
-  robust: "by our careful reader",
-};
+const SCORINGS = { paper: "as the paper's authors score", robust: "by our careful reader" };
 
 let report;
 let choices = {};
@@ -136,7 +133,7 @@ function go(changes) {
   location.hash = link(changes);
 }
 
-// Add a list to choose from; options are value, text and perhaps a group. Return what is chosen.
+// Add a list to choose from; options are value, text and perhaps a group.
 function addChoice(name, key, options, reset = {}, chosen = choices[key] || "") {
   const groups = new Map();
   for (const [value, text, group = ""] of options) {
@@ -149,24 +146,6 @@ function addChoice(name, key, options, reset = {}, chosen = choices[key] || "") 
   const onchange = (event) => go({ ...reset, [key]: event.target.value });
   const select = el("select", { id: `choice-${key}`, onchange }, children);
   byId("filters").append(el("label", {}, name, select));
-}
-
-// --- what the browser keeps; some browsers keep nothing for pages on disk
-
-function remembered(name) {
-  try {
-    return localStorage.getItem(`fin-tasks-${name}`) || "";
-  } catch {
-    return "";
-  }
-}
-
-function remember(name, value) {
-  try {
-    localStorage.setItem(`fin-tasks-${name}`, value);
-  } catch {
-    // Nothing is lost but the choice.
-  }
 }
 
 // --- files beside the page

@@ -46,10 +46,13 @@ function table(name, columns, rows, options = {}) {
 }
 
 function bodyRow(row, [first, ...others]) {
-  const cells = others.map((column) =>
-    el("td", { "data-label": column.label || column.title }, column.content(row) ?? "–"),
-  );
-  return el("tr", { class: row.className }, el("th", { scope: "row" }, first.content(row)), cells);
+  const cells = others.map((column) => {
+    const content = column.content(row) ?? null;
+    const attributes = { "data-label": column.label || column.title };
+    if (content === null) attributes.class = "missing";
+    return el("td", attributes, content ?? "–");
+  });
+  return el("tr", {}, el("th", { scope: "row" }, first.content(row)), cells);
 }
 
 function headOf(column, sortBy) {
