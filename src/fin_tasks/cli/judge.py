@@ -105,11 +105,10 @@ def judge(
     check_failures(judged, rules, max_failed=1)
     summary = write_judged_run(predictions, judged, rules, asked_model, out)
     show(summary, as_json=as_json)
-    missing = sum(bool(no_response(item.response)) for item in items)
-    if missing:
-        text = f"{missing} of {len(rows)} rows have no response, which `paper` scores as 0"
-        say(f"warning: {text}", error=True)
     unscored = summary["unscored"]
     if unscored > _MAX_UNSCORED * len(rows):
-        say(f"warning: {unscored} of {len(rows)} responses are unscored", error=True)
+        missing = sum(bool(no_response(item.response)) for item in items)
+        reason = f"{missing} of them are missing, and 0 under `paper`"
+        text = f"{unscored} of {len(rows)} responses are unscored; {reason}"
+        say(f"warning: {text}", error=True)
     check_failures(judged, rules, asked_model.max_failed)

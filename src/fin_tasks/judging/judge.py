@@ -170,25 +170,19 @@ def check_failures(judged: Sequence[Judged], rubric: Rubric, max_failed: float) 
     cached replies do. Replies that cannot be read are no failures, because `paper` has a rule for
     them; many of them are logged.
     """
-    asked_rows = [row for row in judged if row.error or row.replies]
-    n_asked = len(asked_rows)
-    failed = []
-    n_unread = 0
-    for row in asked_rows:
-        if row.error and len(row.replies) < len(rubric.temperatures):
-            failed.append(row)
-        elif row.error:
-            n_unread += 1
+    n_tries = len(rubric.temperatures)
+    n_asked = sum(bool(row.error or row.replies) for row in judged)
+    unscored = [row for row in judged if row.error]
+    failed = [row for row in unscored if len(row.replies) < n_tries]
+    n_unread = len(unscored) - len(failed)
     if n_unread > max_failed * n_asked:
         problem = "the judge's replies to %d of %d responses cannot be read"
         _log.error(f"{problem}: `robust` leaves them unscored.", n_unread, n_asked)
     if failed and (len(failed) == n_asked or len(failed) > max_failed * n_asked):
         problem = f"the judge failed on {len(failed)} of {n_asked} responses"
         first = failed[0].error.rstrip(".")
-        raise JudgeError(
-            f"{problem}, expected at most {max_failed:.0%}. First: {first}. "
-            "Replies are kept: run again to ask only for failed responses."
-        )
+        remedy = "Replies are kept: run again to ask only for failed responses."
+        raise JudgeError(f"{problem}, expected at most {max_failed:.0%}. First: {first}. {remedy}")
 
 
 class _Work:
@@ -224,17 +218,20 @@ class _Work:
         return judged
 
     def _tries(self, item: Item, *, fresh: bool) -> Judged:
-        replies: list[Reply] = []
         messages = self._rubric.messages(item)
+        replies: list[Reply] = []
+        problem = ""
         for temperature in self._rubric.temperatures:
             try:
                 reply = self._ask(messages, temperature, fresh)
             except EndpointError as error:
-                return Judged(item.response, tuple(replies), str(error))
+                problem = str(error)
+                break
             replies.append(Reply(text=reply.text, temperature=temperature, cached=reply.cached))
             if self._rubric.accepts(reply.text):
-                return Judged(item.response, tuple(replies))
-        problem = f"none of {len(replies)} replies of the judge could be read"
+                break
+        else:
+            problem = f"none of {len(replies)} replies of the judge could be read"
         return Judged(item.response, tuple(replies), problem)
 
     def _ask(

@@ -24,10 +24,14 @@ def write_people_run(
     scored = []
     provenance = {}
     for task in draw.study.tasks:
-        rows = [row for row in draw.rows if row.task == task]
-        responses_by_id = {row.id: _responses(draw, row, values) for row in rows}
-        answered = [row for row in rows if responses_by_id[row.id]]
-        if not answered:
+        docs = []
+        responses = []
+        for row in draw.rows:
+            row_responses = _responses(draw, row, values)
+            if row.task == task and row_responses:
+                docs.append(row.doc)
+                responses.append(row_responses)
+        if not docs:
             continue
         provenance[task] = {
             **draw.provenance[task],
@@ -37,8 +41,8 @@ def write_people_run(
         result = score_task(
             draw.study.benchmark,
             task,
-            [row.doc for row in answered],
-            [responses_by_id[row.id] for row in answered],
+            docs,
+            responses,
             options={**draw.study.tasks[task], "mode": _MODE},
         )
         scored.append(result)
