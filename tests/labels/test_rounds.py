@@ -176,7 +176,9 @@ def test_a_judge_of_tasks_whose_ids_collide(tmp_path: Path) -> None:
         run("agree", *sheets, "--judge", judged)
 
 
-@pytest.mark.parametrize("path", sorted(Path("studies").resolve().glob("*.yaml")), ids=str)
+@pytest.mark.parametrize(
+    "path", sorted((Path(__file__).parents[2] / "studies").glob("*.yaml")), ids=str
+)
 def test_a_study_asks_only_about_what_it_shows(path: Path) -> None:
     study = load_study(path.stem)
     texts = " ".join(study.columns().values())

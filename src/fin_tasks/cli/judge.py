@@ -108,7 +108,7 @@ def judge(
     unscored = summary["unscored"]
     if unscored > _MAX_UNSCORED * len(rows):
         missing = sum(bool(no_response(item.response)) for item in items)
-        reason = f"{missing} of them are missing, and 0 under `paper`"
+        reason = f"{missing} rows have no response, which `paper` scores as 0"
         text = f"{unscored} of {len(rows)} responses are unscored; {reason}"
         say(f"warning: {text}", error=True)
     check_failures(judged, rules, asked_model.max_failed)
