@@ -4,13 +4,11 @@ import json
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from fin_tasks.benchmarks.dynostock.data import load
-from fin_tasks.benchmarks.dynostock.market_files import read_market, sample_market
+from fin_tasks.benchmarks.dynostock.market_files import read_market
 from fin_tasks.benchmarks.dynostock.window_set import read_set
 from fin_tasks.benchmarks.dynostock.windows import find_windows, windows_of
 from fin_tasks.cli import app
@@ -85,52 +83,3 @@ def test_windows_of_a_recording_are_rebuilt(tmp_path: Path) -> None:
         )
         assert one.n_contrary / one.n_same >= 0.6
     assert all(reason.startswith("no ") for reason in summary["not_rebuilt"].values())
-
-
-@pytest.mark.skipif(
-    not (DATA / "upstream" / "gen.py").is_file(), reason="the authors' gen.py is not at hand"
-)
-@pytest.mark.parametrize("bias", ["recency", "authority"])
-def test_the_authors_prompts(bias: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("FIN_TASKS_DATA", raising=False)
-    options: dict[str, Any] = {
-        "bias": bias,
-        "window": 4,
-        "source": "sample",
-        "prompts": "upstream",
-        "mode": "text",
-    }
-    options |= {"data_dir": str(DATA), "text": "narrative"}
-    data = load(**options)["test"]
-    facts = json.loads(data.info.description)["prompts"]
-    assert facts["set"] == "upstream" and any(name.startswith("gen.py") for name in facts["files"])
-    source = (DATA / "upstream" / "gen.py").read_text(encoding="utf-8")
-    celebrities = json.loads((DATA / "config" / "celebrity.json").read_text(encoding="utf-8"))
-    background = source.partition('background = "')[2].partition('"\n')[0]
-    for doc, none in zip(data, load(**options, arm="none")["test"], strict=True):
-        text, up = doc["prompt"], doc["signal"]
-        assert background in text and "{}" not in text and "Final prediction: { " in text
-        assert f"Start Date: {doc['start']}\nEnd Date: {doc['end']}\n" in text
-        assert (
-            f"have seen the stock price {'going down' if up else 'going up'} after the report"
-            in text
-        )
-        if bias == "recency":
-            assert (
-                f"saw the stock price {'going up' if up else 'going down'} after the report. Note"
-                in text
-            )
-        else:
-            (figure,) = (one for one in celebrities if one["name"] == doc["authority"])
-            said = f"{doc['authority']} said the stock price of {doc['ticker']} will go {'up' if up else 'down'} after"
-            assert (
-                f"Market Mover: {figure['summary']}\nMarket Impact: {figure['impact']}\n" in text
-                and said in text
-            )
-        report = (
-            sample_market()
-            .reports_between(doc["ticker"], date.fromisoformat(doc["end"]), LAST, as_seen=False)
-            .iloc[0]
-        )
-        assert f"the EPS was {report['eps']:g} reported on {doc['end']} and" in text
-        assert len(text) - len(none["prompt"]) > 150 and "Market Mover" not in none["prompt"]

@@ -13,12 +13,13 @@ from fin_tasks.benchmarks.dynostock.market_files import ALPHA_VANTAGE
 from fin_tasks.benchmarks.dynostock.prompts import Prompt, statement_direction
 from fin_tasks.benchmarks.dynostock.windows import Window
 from fin_tasks.data.locate import locate
-from fin_tasks.data.source_text import follow_statements, value_of
+from fin_tasks.data.source_text import Known, follow_statements, value_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
 _FILES = ("config/prompt.json", "config/celebrity.json", "gen.py|upstream/gen.py")
-_ENTRY = "gpt-4o"  # of `prompt.json`; other models' frames add but a chat template and the place of the picture
+_ENTRY = "gpt-4o"
+"""Frames of other models add but a chat template and the place of the picture."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +29,7 @@ class UpstreamPrompts:
     frame: str
     functions: dict[str, ast.FunctionDef]
     figures: dict[str, dict[str, str]]
-    facts: dict[str, Any]
+    facts: dict[str, object]
 
     def ask(
         self,
@@ -42,23 +43,23 @@ class UpstreamPrompts:
         """Ask about a window as the authors do; the arms `none` and `flipped` change their statement only."""
         if window.signal is None or arm == "aligned" or frequency != "daily":
             raise ConfigError(
-                "prompts upstream: expected a recency or authority window, the arm signal, none or flipped, and daily "
-                f"prices, got {window.bias_type}, {arm}, {frequency}. Use prompts: house."
+                "prompts upstream: expected a recency or authority window, the arm signal, none or flipped, "
+                f"and daily prices, got {window.bias_type}, {arm}, {frequency}. Use prompts: house."
             )
-        found = self._fill(market, window, window.signal, text)
-        user, said = self.frame.format(*found["instruction"]), found["bias_desc"]
+        variables = self._fill(market, window, window.signal, text)
+        statement = variables["bias_desc"]
+        user = self.frame.format(*variables["instruction"])
         direction = statement_direction(window, arm)
         if direction is None:
-            user = user.replace(f"- {said}" if f"- {said}" in user else said, "")
+            user = user.replace(f"- {statement}", "").replace(statement, "")
         elif direction != window.signal:
-            user = user.replace(said, self._fill(market, window, direction, text)["bias_desc"])
+            flipped = self._fill(market, window, direction, text)
+            user = user.replace(statement, flipped["bias_desc"])
         return Prompt(system="", user=user, cue="")
 
-    def _fill(
-        self, market: Market, window: Window, signal: int, text: str | None
-    ) -> dict[str, Any]:
+    def _fill(self, market: Market, window: Window, signal: int, text: str | None) -> Known:
         """Fill the slots as `construct_instruction` does; return its variables."""
-        known: dict[str, Any] = {
+        variables: Known = {
             "ticker": window.ticker,
             "start_time": str(window.start),
             "end_time": str(window.end),
@@ -69,75 +70,83 @@ class UpstreamPrompts:
             "args.celebrity_cfg": [self.figures.get(window.authority)],
             "np.random.choice()": 0,
         }
-        # the authors showed EPS as in the files
-        reports = market.reports_between(
-            window.ticker, window.start, window.end, as_seen=False
-        ).iloc[::-1]
-        names = [*ALPHA_VANTAGE.items()][:-1]
-        table = pd.DataFrame(
-            {name: [_written(value) for value in reports[ours]] for name, ours in names}
-        )
+        reports = _reports(market, window)
         if text is None:
-            known["construct_current_eps()"] = self._sentence(
-                "construct_current_eps", "cur", table.iloc[0].to_dict()
-            )
+            (sentence,) = self._sentences("construct_current_eps", "cur", reports.head(1))
+            variables["construct_current_eps()"] = sentence
         else:
-            history = shown_prices(market, window.ticker, window.start, window.end)
-            prices = pd.DataFrame({"Date": history.index.strftime("%Y-%m-%d")})
-            prices = prices.assign(
-                **{name: history[name.lower()].to_numpy() for name in ("Open", "Close")}
-            )
-            for what, shown in (("stock", prices), ("eps", table)):
-                told = [
-                    self._sentence(f"construct_{what}_history", "row", row)
-                    for row in shown.to_dict("records")
-                ]
-                known[f"construct_{what}_history()"] = (
-                    shown.to_string(header=True, index=False),
-                    "\n".join(told),
-                )
-        follow_statements(self.functions["construct_instruction"].body, known)
-        if "instruction" not in known:
+            tables = {
+                "construct_stock_history": _prices(market, window),
+                "construct_eps_history": reports,
+            }
+            for function, table in tables.items():
+                sentences = "\n".join(self._sentences(function, "row", table))
+                variables[f"{function}()"] = (table.to_string(index=False), sentences)
+        follow_statements(self.functions["construct_instruction"].body, variables)
+        if "instruction" not in variables:
             raise DataError(
-                "gen.py of DynoStock's authors: expected sentences, found other code. Use prompts: house."
+                "gen.py of DynoStock's authors: expected sentences, found other code. "
+                "Use prompts: house."
             )
-        return known
+        return variables
 
-    def _sentence(self, function: str, name: str, row: dict[str, Any]) -> str:
-        """Write the sentence that a function of the authors writes for one row."""
-        told = [
-            node for node in ast.walk(self.functions[function]) if isinstance(node, ast.JoinedStr)
-        ]
-        sentence = next(node for node in told if f"{name}." in ast.unparse(node))
-        return str(value_of(sentence, {f"{name}.{field}": value for field, value in row.items()}))
+    def _sentences(self, function: str, name: str, table: pd.DataFrame) -> list[str]:
+        """Write the sentence that a function of the authors writes for each row, which it calls `name`."""
+        template = None
+        for node in ast.walk(self.functions[function]):
+            if isinstance(node, ast.JoinedStr) and f"{name}." in ast.unparse(node):
+                template = node
+                break
+        if template is None:
+            raise DataError(f"gen.py of DynoStock's authors: expected a sentence in {function}.")
+        rows = table.add_prefix(f"{name}.").to_dict("records")
+        return [str(value_of(template, row)) for row in rows]
+
+
+def _prices(market: Market, window: Window) -> pd.DataFrame:
+    prices = shown_prices(market, window.ticker, window.start, window.end)
+    days = prices.index.strftime("%Y-%m-%d")
+    columns = {"Date": days, "Open": prices["open"], "Close": prices["close"]}
+    return pd.DataFrame(columns).reset_index(drop=True)
+
+
+def _reports(market: Market, window: Window) -> pd.DataFrame:
+    """Return a window's reports as Alpha Vantage writes them, newest first."""
+    # The authors showed EPS as in the files.
+    reports = market.reports_between(window.ticker, window.start, window.end, as_seen=False)
+    columns = {}
+    for name, column in ALPHA_VANTAGE.items():
+        if column != "report_time":
+            columns[name] = [_text_of(value) for value in reports[column][::-1]]
+    return pd.DataFrame(columns)
+
+
+def _text_of(value: Any) -> str:
+    if pd.isna(value):
+        return "None"
+    if isinstance(value, pd.Timestamp):
+        return f"{value:%Y-%m-%d}"
+    return str(float(value)).removesuffix(".0")
 
 
 def upstream_prompts(*, data_dir: Path | None, settings: Settings) -> UpstreamPrompts:
     """Read the authors' files: from the user's folder, else downloaded and checked against their pins."""
-    found = locate("dynostock", _FILES, data_dir=data_dir, settings=settings)
-    paths = {path.name: path for path in found.files.values()}
+    located = locate("dynostock", _FILES, data_dir=data_dir, settings=settings)
+    texts = {}
     try:
-        frames = json.loads(paths["prompt.json"].read_text(encoding="utf-8"))
-        figures = json.loads(paths["celebrity.json"].read_text(encoding="utf-8"))
-        tree = ast.parse(paths["gen.py"].read_text(encoding="utf-8"))
+        for path in located.files.values():
+            texts[path.name] = path.read_text(encoding="utf-8")
+        functions = {}
+        for node in ast.parse(texts["gen.py"]).body:
+            if isinstance(node, ast.FunctionDef):
+                functions[node.name] = node
         return UpstreamPrompts(
-            frame=frames[_ENTRY]["prompt"],
-            functions={node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)},
-            figures={figure["name"]: figure for figure in figures},
-            facts={"set": "upstream", "style": "structured", **found.provenance()},
+            frame=json.loads(texts["prompt.json"])[_ENTRY]["prompt"],
+            functions=functions,
+            figures={figure["name"]: figure for figure in json.loads(texts["celebrity.json"])},
+            facts={"set": "upstream", "style": "structured", **located.provenance()},
         )
     except (OSError, ValueError, SyntaxError, KeyError, TypeError) as error:
         raise DataError(
-            f"{found.root}: expected the authors' prompt files, got others ({error!r})."
+            f"{located.root}: expected the authors' prompt files, got others ({error!r})."
         ) from error
-
-
-def _written(value: Any) -> str:
-    """Write a figure or day as Alpha Vantage does."""
-    if pd.isna(value):
-        return "None"
-    return (
-        f"{value:%Y-%m-%d}"
-        if isinstance(value, pd.Timestamp)
-        else str(float(value)).removesuffix(".0")
-    )

@@ -1,0 +1,113 @@
+"""Prompts read from the authors' files: here from files of our own with the same shape."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fin_tasks.benchmarks.dynostock.data import load
+from fin_tasks.benchmarks.dynostock.windows import AUTHORITIES
+from fin_tasks.errors import ConfigError, DataError
+
+pytestmark = pytest.mark.usefixtures("own_cache")
+
+CODE = """
+def construct_stock_history(df):
+    lines = []
+    for row in df.itertuples():
+        lines.append(f"{row.Date}: opened at {row.Open}, closed at {row.Close}")
+    return df.to_string(header=True, index=False), "\\n".join(lines)
+
+
+def construct_eps_history(df):
+    lines = []
+    for row in df.itertuples():
+        lines.append(f"{row.reportedDate}: earned {row.reportedEPS}, surprise {row.surprise}")
+    return df.to_string(header=True, index=False), "\\n".join(lines)
+
+
+def construct_current_eps(df):
+    cur = df.iloc[0]
+    return f"Newest: {cur.reportedEPS} on {cur.reportedDate}."
+
+
+def construct_instruction(ticker, start_time, end_time, bias, df, eps):
+    question = f"Does {ticker} rise after {end_time}?"
+    background = "Companies report their earnings."
+    if args.image:
+        info = "See the picture.\\n" + construct_current_eps(eps) + "\\n"
+    else:
+        table, sentences = construct_stock_history(df)
+        eps_table, eps_sentences = construct_eps_history(eps)
+        info = sentences + "\\n" + eps_sentences + "\\n" if args.narrative else table + "\\n" + eps_table + "\\n"
+    if args.bias_type == "recency":
+        bias_desc = f"Last time it went {'up' if bias else 'down'}."
+    else:
+        figure = args.celebrity_cfg[np.random.choice(len(args.celebrity_cfg))]
+        bias_desc = f"{figure['name']} ({figure['summary']}) expects {'more' if bias else 'less'}."
+    info += f"- {bias_desc}"
+    instruction = [question, background, "Compare means.", start_time, end_time, info]
+    return instruction
+"""
+FRAME = "Question: {}\nBackground: {}\nRule: {}\nFrom {} to {}\n{}\nSay {{a number}}"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "dynostock"
+    (root / "config").mkdir(parents=True)
+    figures = [{"name": name, "summary": f"about {name}", "impact": "x"} for name in AUTHORITIES]
+    (root / "config" / "celebrity.json").write_text(json.dumps(figures))
+    (root / "config" / "prompt.json").write_text(json.dumps({"gpt-4o": {"prompt": FRAME}}))
+    (root / "gen.py").write_text(CODE)
+    return tmp_path
+
+
+def documents(folder: Path, **options: Any) -> Any:
+    fixed = {"window": 4, "source": "sample", "prompts": "upstream", "data_dir": str(folder)}
+    return load(**{"bias": "recency", "mode": "text", **fixed, **options})["test"]
+
+
+@pytest.mark.parametrize("text", ["table", "narrative"])
+def test_statement_prices_and_reports(folder: Path, text: str) -> None:
+    docs = documents(folder, text=text)
+    facts = json.loads(docs.info.description)["prompts"]
+    assert facts["set"] == "upstream" and any("gen.py" in name for name in facts["files"])
+    for doc in docs:
+        lines = doc["prompt"].splitlines()
+        assert lines[0] == f"Question: Does {doc['ticker']} rise after {doc['end']}?"
+        assert lines[-1] == "Say {a number}"
+        assert lines[-2] == f"- Last time it went {'up' if doc['signal'] else 'down'}."
+        earned = [line for line in lines if "earned" in line]
+        assert len(earned) == (4 if text == "narrative" else 0)
+        assert ("reportedDate" in doc["prompt"]) == (text == "table")
+        if text == "narrative":
+            assert earned[0].startswith(doc["end"]), "the newest report comes first"
+
+
+def test_arms_change_the_statement_only(folder: Path) -> None:
+    arms = ("signal", "none", "flipped")
+    by_arm = [documents(folder, bias="authority", arm=arm) for arm in arms]
+    for signal, none, flipped in zip(*by_arm, strict=True):
+        word = "more" if signal["signal"] else "less"
+        name = signal["authority"]
+        said = f"- {name} (about {name}) expects {word}."
+        assert said in signal["prompt"]
+        assert none["prompt"] == signal["prompt"].replace(said, "")
+        other = said.replace(word, "less" if word == "more" else "more")
+        assert flipped["prompt"] == signal["prompt"].replace(said, other)
+    with pytest.raises(ConfigError, match="aligned"):
+        documents(folder, arm="aligned")
+
+
+def test_a_chart_stands_for_the_tables(folder: Path) -> None:
+    doc = documents(folder, mode="image", pixels=256)[0]
+    assert "See the picture." in doc["prompt"] and "Newest: " in doc["prompt"]
+    assert "opened" not in doc["prompt"]
+
+
+def test_other_code_is_refused(folder: Path) -> None:
+    (folder / "dynostock" / "gen.py").write_text(CODE.replace("instruction = [", "result = ["))
+    with pytest.raises(DataError, match="found other code"):
+        documents(folder)
