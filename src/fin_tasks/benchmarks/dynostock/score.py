@@ -4,11 +4,12 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+
+import numpy as np
 
 from fin_tasks.answers.cut_off import cut_off_share
 from fin_tasks.answers.types import Reading, Score
-from fin_tasks.benchmarks.contract import ReadingFields, directions_of
+from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
 from fin_tasks.benchmarks.dynostock.paper import paper_probability
 from fin_tasks.benchmarks.dynostock.probability import robust_probability
 from fin_tasks.stats.averages import (
@@ -23,12 +24,11 @@ from fin_tasks.stats.means import Interval, bias_index_interval, wilson
 Shares = Sequence[float]
 """How many, or which share, of a document's answers are right, biased and otherwise wrong."""
 
-PARSERS: Mapping[str, Callable[[str], float | None]] = {
+_PARSERS: Mapping[str, Callable[[str], float | None]] = {
     "paper": paper_probability,
     "robust": robust_probability,
 }
 _PLAIN = "plain"  # windows without a signal
-_UNKNOWN = "unscored: what happened is not known"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,71 +55,58 @@ def bias_index(shares: Iterable[Shares | None]) -> float:
 
     Source: Xiao, Lin, Chiu (2024), Behavioral Bias of Vision-Language Models, equation 1.
     """
-    scored = _scored(shares)
+    scored = [share for share in shares if share is not None]
     if not scored:
         return math.nan
-    biased = math.fsum(share[1] for share in scored)
-    other = math.fsum(share[2] for share in scored)
+    _, biased, other = _sums(scored)
     n_wrong = biased + other
     return biased / n_wrong if n_wrong else 0.0
 
 
-def intervals_of(shares: Iterable[Shares | None]) -> dict[str, Interval]:
+def intervals_of(shares: Sequence[Shares]) -> dict[str, Interval]:
     """Return 95 % intervals over documents: Wilson's of `acc`, the bootstrap's of `bias_index`.
 
     Totals are rounded.
     """
-    scored = _scored(shares)
-    correct, biased, other = (round(math.fsum(share[at] for share in scored)) for at in range(3))
+    correct, biased, other = (round(total) for total in _sums(shares))
     return {
-        "acc": wilson(correct, len(scored)),
+        "acc": wilson(correct, len(shares)),
         "bias_index": bias_index_interval(correct=correct, led=biased, other=other),
     }
 
 
-def _scored(shares: Iterable[Shares | None]) -> list[Shares]:
-    return [share for share in shares if share is not None]
+def _sums(shares: Sequence[Shares]) -> list[float]:
+    columns = np.reshape(shares, (-1, 3)).T
+    return [math.fsum(column) for column in columns]
 
 
-def read(doc: Mapping[str, Any], response: str, *, variant: str) -> Forecast:
+def read(doc: Document, response: str, *, variant: str) -> Forecast:
     """Read the probability that a response states."""
     del doc
-    probability = PARSERS[variant](response)
+    probability = _PARSERS[variant](response)
     if probability is not None:
         answer = int(probability >= 0.5)
         return Forecast(variant=variant, answer=answer, probability=probability)
-    reason = "no answer: no probability in the response"
-    if not response.strip():
-        reason = "no answer: empty response"
+    reason = "no answer: empty response"
+    if response.strip():
+        reason = "no answer: no probability in the response"
     return Forecast(variant=variant, answer=None, reason=reason)
 
 
-def compare(doc: Mapping[str, Any], reading: Forecast) -> ForecastScore:
+def compare(doc: Document, reading: Forecast) -> ForecastScore:
     """Compare a forecast with what happened; unscored if that is not known."""
-    answer = reading.answer
-    if doc["truth"] is None:
-        return _score(answer, correct=None, is_biased=None, reason=_UNKNOWN)
-    correct = answer == doc["truth"]
-    if correct:
-        is_biased = False
-        reason = "right"
-    else:
-        is_biased = answer is not None and answer == doc["signal"]
-        reason = "wrong, as the signal suggests" if is_biased else "wrong"
-    has_signal = doc["signal"] is not None
-    return _score(
-        answer,
-        correct=correct,
-        is_biased=is_biased if has_signal else None,
-        reason=reading.reason or reason,
-    )
-
-
-def _score(
-    answer: int | None, *, correct: bool | None, is_biased: bool | None, reason: str
-) -> ForecastScore:
+    correct = None
+    is_biased = None
+    reason = "unscored: what happened is not known"
+    if doc["truth"] is not None:
+        correct = reading.answer == doc["truth"]
+        reason = reading.reason or ("right" if correct else "wrong")
+    if correct is not None and doc["signal"] is not None:
+        is_biased = not correct and reading.answer == doc["signal"]
+    if is_biased:
+        reason = "wrong, as the signal suggests"
     return ForecastScore(
-        answer=answer,
+        answer=reading.answer,
         correct=correct,
         correct_err=None,
         reason=reason,
@@ -127,12 +114,12 @@ def _score(
     )
 
 
-def score(doc: Mapping[str, Any], response: str, *, variant: str) -> ForecastScore:
+def score(doc: Document, response: str, *, variant: str) -> ForecastScore:
     """Score a response under `paper` or `robust`."""
     return compare(doc, read(doc, response, variant=variant))
 
 
-def metrics_of(*, bias: str, **_: Any) -> dict[str, bool | Metric]:
+def metrics_of(*, bias: str, **_: object) -> dict[str, bool | Metric]:
     """Name the metrics of a task, the headline first, and whether more is better."""
     metrics: dict[str, bool | Metric] = {"acc": True}
     if bias != _PLAIN:
@@ -140,14 +127,14 @@ def metrics_of(*, bias: str, **_: Any) -> dict[str, bool | Metric]:
     return metrics | directions_of(("no_answer", "cut_off", "unscored", "brier"))
 
 
-def metric_values(doc: Mapping[str, Any], readings: Sequence[Forecast]) -> dict[str, Any]:
+def metric_values(doc: Document, readings: Sequence[Forecast]) -> dict[str, object]:
     """Return a document's metrics, each the mean over its responses; None if it is unscored.
 
     The bias index has shares: of right, biased and otherwise wrong responses.
     """
     scores = [compare(doc, reading) for reading in readings]
     acc = average_or_none(rate(score.correct) for score in scores)
-    values: dict[str, Any] = {"acc": acc}
+    values: dict[str, object] = {"acc": acc}
     if doc["bias_type"] != _PLAIN:
         values["bias_index"] = _shares_of(acc, scores)
     values["no_answer"] = average_or_none(float(score.answer is None) for score in scores)
@@ -172,23 +159,23 @@ def _brier_of(truth: int | None, readings: Sequence[Forecast]) -> float | None:
 
 
 def breakdown_values(
-    doc: Mapping[str, Any], readings: Sequence[ReadingFields], metrics: Mapping[str, Any]
-) -> dict[str, Any]:
+    doc: Document, readings: Sequence[ReadingFields], metrics: Mapping[str, object]
+) -> dict[str, object]:
     """Return what the stated probabilities and the signal of one document give.
 
     `follows_signal` counts answers equal to the signal, shown or not. The calibration error has
     pairs of probability and truth.
     """
     stated = _probabilities_of(readings)
-    values: dict[str, Any] = {"mean_probability": average_or_none(stated)}
+    values: dict[str, object] = {"mean_probability": average_or_none(stated)}
     truth = doc.get("truth")
     if truth in (0, 1) and stated:
         values["ece"] = [[probability, truth] for probability in stated]
     signal = doc.get("signal")
     if signal not in (0, 1) or doc.get("bias_type") == _PLAIN:
         return values
-    answers = [reading.get("answer") for reading in readings]
-    values["follows_signal"] = average_or_none(float(answer == signal) for answer in answers)
+    follows = [float(reading.get("answer") == signal) for reading in readings]
+    values["follows_signal"] = average_or_none(follows)
     for_signal = [probability if signal else 1 - probability for probability in stated]
     values["signal_probability"] = average_or_none(for_signal)
     shares = metrics.get("bias_index")
@@ -206,8 +193,8 @@ def _probabilities_of(readings: Sequence[ReadingFields]) -> list[float]:
     return stated
 
 
-def _calibration_error(pairs_of_documents: Sequence[Sequence[Sequence[float]]]) -> float:
-    pairs = list(chain.from_iterable(pairs_of_documents))
+def _calibration_error(pairs_by_document: Sequence[Sequence[Sequence[float]]]) -> float:
+    pairs = list(chain.from_iterable(pairs_by_document))
     stated = [probability for probability, _ in pairs]
     truths = [int(truth) for _, truth in pairs]
     return expected_calibration_error(stated, truths)

@@ -1,6 +1,6 @@
 """Figures 3 and 4 of the paper: bias index and accuracy by window size, with intervals."""
 
-from itertools import pairwise
+from itertools import cycle, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,12 +45,18 @@ def _draw_lines(
     """Draw a metric; the lines stand beside each other, so that their intervals do not overlap."""
     smallest_gap = min((right - left for left, right in pairwise(ticks)), default=4)
     offset = min(0.5, 0.6 * smallest_gap / len(lines))
-    for number, (name, line) in enumerate(lines):
-        x = line["window"].astype(float) + (number - (len(lines) - 1) / 2) * offset
-        color = COLORS[number % len(COLORS)]
-        low = 100 * line[f"{metric}_low"]
-        high = 100 * line[f"{metric}_high"]
-        axes.vlines(x, low, high, alpha=0.3, linewidth=3, color=color, zorder=3)
-        marker = MARKERS[number % len(MARKERS)]
-        values = 100 * line[metric]
-        axes.plot(x, values, marker=marker, markersize=5, label=name, color=color, zorder=3)
+    looks = zip(cycle(COLORS), cycle(MARKERS), strict=False)
+    first = -offset * (len(lines) - 1) / 2
+    for number, ((name, line), (color, marker)) in enumerate(zip(lines, looks, strict=False)):
+        x = line["window"].astype(float) + first + number * offset
+        bounds = 100 * line[[f"{metric}_low", f"{metric}_high"]]
+        axes.vlines(x, *bounds.to_numpy().T, alpha=0.3, linewidth=3, color=color, zorder=3)
+        axes.plot(
+            x,
+            100 * line[metric],
+            marker=marker,
+            markersize=5,
+            label=name,
+            color=color,
+            zorder=3,
+        )
