@@ -77,7 +77,14 @@ class Prices:
         is_inside &= np.isfinite(closes)
         n = is_inside.sum(axis=1)
         total = np.where(is_inside, closes, 0.0).sum(axis=1)
-        return np.asarray(np.divide(total, n, out=np.full(len(n), np.nan), where=n > 0))
+        return np.asarray(
+            np.divide(
+                total,
+                n,
+                out=np.full(len(n), np.nan),
+                where=n > 0,
+            )
+        )
 
 
 class Reports:

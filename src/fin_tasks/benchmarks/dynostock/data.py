@@ -115,14 +115,37 @@ def load(
     if mode == "image":
         from fin_tasks.charts.chart import PIXELS, RENDERER
 
-        charts = _draw(views, window_set, settings, pixels=pixels or PIXELS, style=chart)
+        charts = _draw(
+            views,
+            window_set,
+            settings,
+            pixels=pixels or PIXELS,
+            style=chart,
+        )
         facts |= {"pixels": pixels or PIXELS, "renderer": RENDERER, "chart": chart}
     else:
         words = {"text": text, "frequency": frequency}
     docs = []
-    for item, (market, view), picture in zip(windows, views, charts, strict=True):
-        message = wording.ask(market, view, arm=arm, **words)
-        doc = document(item, message, arm=arm, mode=mode, picture=picture, anonymized=anonymize)
+    for item, (market, view), picture in zip(
+        windows,
+        views,
+        charts,
+        strict=True,
+    ):
+        message = wording.ask(
+            market,
+            view,
+            arm=arm,
+            **words,
+        )
+        doc = document(
+            item,
+            message,
+            arm=arm,
+            mode=mode,
+            picture=picture,
+            anonymized=anonymize,
+        )
         docs.append(doc)
     facts |= {**words, "asked": _hash_of(docs), "data": window_set.facts}
     return {"test": dataset_of(docs, facts)}
@@ -205,7 +228,12 @@ def chart_between(
         ticker=ticker,
         start=start,
         end=end,
-        prices=shown_prices(market, ticker, start, end),
+        prices=shown_prices(
+            market,
+            ticker,
+            start,
+            end,
+        ),
         reports=market.reports_between(ticker, start, end),
         pixels=pixels or PIXELS,
         style=style,
@@ -255,7 +283,15 @@ def _draw(
     charts = []
     for market, window in views:
         days = (window.start, window.end)
-        charts.append(chart_between(market, window.ticker, *days, pixels=pixels, style=style))
+        charts.append(
+            chart_between(
+                market,
+                window.ticker,
+                *days,
+                pixels=pixels,
+                style=style,
+            )
+        )
     paths = [window_set.charts / item.file_name for item in charts]
     cache = settings.cache_dir / "dynostock" / "charts"
     if all(path.is_file() for path in paths):

@@ -86,11 +86,13 @@ def _size_line(size: object, rows: pd.DataFrame) -> Line:
     shares = np.column_stack([acc, biased, other]).tolist()
     values = {"acc": acc.mean(), "bias_index": bias_index(shares)}
     line = {"window": size, "n": len(rows), **rows[_PLAIN_MEANS].mean()}
-    for name, interval in intervals_of(shares).items():
-        line[name] = values[name]
-        line[f"{name}_std"] = math.nan
-        line[f"{name}_low"] = interval.low
-        line[f"{name}_high"] = interval.high
+    for name, (low, high) in intervals_of(shares).items():
+        line |= {
+            name: values[name],
+            f"{name}_std": math.nan,
+            f"{name}_low": low,
+            f"{name}_high": high,
+        }
     return line
 
 
@@ -105,10 +107,12 @@ def _mean_line(sizes: pd.DataFrame) -> Line:
         mean = values.mean()
         below = np.linalg.norm(values - sizes[f"{name}_low"]) / len(sizes)
         above = np.linalg.norm(sizes[f"{name}_high"] - values) / len(sizes)
-        line[name] = mean
-        line[f"{name}_std"] = values.std(ddof=0)
-        line[f"{name}_low"] = mean - below
-        line[f"{name}_high"] = mean + above
+        line |= {
+            name: mean,
+            f"{name}_std": values.std(ddof=0),
+            f"{name}_low": mean - below,
+            f"{name}_high": mean + above,
+        }
     return line
 
 
@@ -128,9 +132,10 @@ def compare_arms(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
             asked = pd.concat([first["window"], second["window"]])
             lines += [{**group, **effect} for effect in _effects(pairs, asked)]
         if n_tickers < _MIN_TICKERS:
-            condition = f"{group['model']}, {group['bias']}, {group['mode']}, {group['contrast']}"
-            problem = f"{n_tickers} tickers in common are too few for honest intervals"
-            notes.append(f"{condition}: {problem}.")
+            notes.append(
+                f"{group['model']}, {group['bias']}, {group['mode']}, {group['contrast']}: "
+                f"{n_tickers} tickers in common are too few for honest intervals."
+            )
     if not lines:
         notes.append("Only one arm of each setting, so there is no effect to show.")
         return pd.DataFrame(), notes
@@ -231,7 +236,12 @@ def _differences(sums: _Floats, empty: float) -> _Floats:
     numerators = sums[..., 0::2]
     denominators = sums[..., 1::2]
     ratios = np.full_like(numerators, empty)
-    np.divide(numerators, denominators, out=ratios, where=denominators > 0)
+    np.divide(
+        numerators,
+        denominators,
+        out=ratios,
+        where=denominators > 0,
+    )
     return np.asarray(ratios[..., 0] - ratios[..., 1])
 
 

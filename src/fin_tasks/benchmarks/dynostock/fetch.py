@@ -60,11 +60,21 @@ def fetch_market(
     if source == "alpha-vantage" and not settings.alpha_vantage_key:
         expected = "ALPHAVANTAGE_API_KEY, a key of https://www.alphavantage.co"
         raise ConfigError(f"earnings: expected {expected}, got none.")
-    last = _agree_with_folder(folder, source, start, end)
+    last = _agree_with_folder(
+        folder,
+        source,
+        start,
+        end,
+    )
     prices = folder / "prices"
     reports = folder / "earnings"
     unpriced = [ticker for ticker in tickers if not _price_file(prices, ticker).is_file()]
-    problems = _fetch_prices(prices, unpriced, start, last)
+    problems = _fetch_prices(
+        prices,
+        unpriced,
+        start,
+        last,
+    )
     priced = [ticker for ticker in tickers if _price_file(prices, ticker).is_file()]
     unreported = [ticker for ticker in priced if not _report_file(reports, ticker).is_file()]
     if source == "alpha-vantage":
@@ -74,7 +84,12 @@ def fetch_market(
     return problems
 
 
-def _agree_with_folder(folder: Path, source: str, start: date, end: date | None) -> date:
+def _agree_with_folder(
+    folder: Path,
+    source: str,
+    start: date,
+    end: date | None,
+) -> date:
     """Write the folder's manifest, or check that it is the same; return the last day of prices."""
     manifest = folder / "manifest.json"
     before: dict[str, str] = {}
@@ -118,7 +133,12 @@ def _fetch_prices(
 ) -> list[str]:
     problems: list[str] = []
     beginnings = range(0, len(tickers), BATCH)
-    for beginning in tqdm(beginnings, desc="Prices", unit="batch", disable=None):
+    for beginning in tqdm(
+        beginnings,
+        desc="Prices",
+        unit="batch",
+        disable=None,
+    ):
         batch = tickers[beginning : beginning + BATCH]
         yahoo.check_connection()
         tables = yahoo.download(batch, start, end)
@@ -159,7 +179,12 @@ def _copy_reports(folder: Path, tickers: Sequence[str], settings: Settings) -> l
     name_by_ticker = {ticker: f"data/eps_history/data-{ticker}.json" for ticker in tickers}
     published = {pin.path for pin in load_pins("dynostock").files}
     names = [name for name in name_by_ticker.values() if name in published]
-    files = locate("dynostock", names, source="upstream", settings=settings).files
+    files = locate(
+        "dynostock",
+        names,
+        source="upstream",
+        settings=settings,
+    ).files
     problems = []
     for ticker in _with_progress(tickers):
         file = files.get(name_by_ticker[ticker])
@@ -172,7 +197,12 @@ def _copy_reports(folder: Path, tickers: Sequence[str], settings: Settings) -> l
 
 
 def _with_progress(tickers: Sequence[str]) -> "tqdm[str]":
-    return tqdm(tickers, desc="Earnings", unit="ticker", disable=None)
+    return tqdm(
+        tickers,
+        desc="Earnings",
+        unit="ticker",
+        disable=None,
+    )
 
 
 def _write_report(folder: Path, ticker: str, answer: dict[str, Any]) -> None:

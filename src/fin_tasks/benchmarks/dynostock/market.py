@@ -53,7 +53,11 @@ class Market:
 
     @classmethod
     def of(
-        cls, prices: pd.DataFrame, reports: pd.DataFrame, *, facts: Mapping[str, Any] | None = None
+        cls,
+        prices: pd.DataFrame,
+        reports: pd.DataFrame,
+        *,
+        facts: Mapping[str, Any] | None = None,
     ) -> "Market":
         """Sort both tables and set their types; columns that are missing are unknown, and splits are then 1."""
         prices = typed(prices, PRICE_TYPES).fillna({"splits_after": 1.0})
@@ -84,12 +88,22 @@ class Market:
         """Return all prices of a ticker; no rows if there are none."""
         return self._prices.get(ticker, self.prices.iloc[:0])
 
-    def history(self, ticker: str, start: date, end: date) -> pd.DataFrame:
+    def history(
+        self,
+        ticker: str,
+        start: date,
+        end: date,
+    ) -> pd.DataFrame:
         """Return a ticker's prices from `start` to `end`, both included, by date, as they were seen on the last day.
 
         Later splits are undone, since an early price below a dollar tells that splits followed.
         """
-        rows = _between(self.prices_of(ticker), "date", start, end)
+        rows = _between(
+            self.prices_of(ticker),
+            "date",
+            start,
+            end,
+        )
         prices = rows.drop(columns=["ticker", "splits_after"]).set_index("date")
         factor = _last_factor(rows)
         if factor == 1:
@@ -99,15 +113,30 @@ class Market:
         return (prices * factor).assign(volume=volume).round(6)
 
     def reports_between(
-        self, ticker: str, start: date, end: date, *, as_seen: bool = True
+        self,
+        ticker: str,
+        start: date,
+        end: date,
+        *,
+        as_seen: bool = True,
     ) -> pd.DataFrame:
         """Return a ticker's reports from `start` to `end`, both included, oldest first.
 
         Figures per share are as they were seen on the last day, like prices; if `as_seen` is False, as in the files.
         """
         reports = self._reports.get(ticker, self.reports.iloc[:0])
-        reports = _between(reports, "reported", start, end).reset_index(drop=True)
-        prices = _between(self.prices_of(ticker), "date", start, end)
+        reports = _between(
+            reports,
+            "reported",
+            start,
+            end,
+        ).reset_index(drop=True)
+        prices = _between(
+            self.prices_of(ticker),
+            "date",
+            start,
+            end,
+        )
         factors = reports["later_splits"] * _last_factor(prices)
         if as_seen and (factors != 1).any():
             reports[FIGURES] = reports[FIGURES].mul(factors, axis=0).round(6)
@@ -115,7 +144,12 @@ class Market:
         return reports
 
 
-def _between(table: pd.DataFrame, column: str, start: date, end: date) -> pd.DataFrame:
+def _between(
+    table: pd.DataFrame,
+    column: str,
+    start: date,
+    end: date,
+) -> pd.DataFrame:
     return table[table[column].between(pd.Timestamp(start), pd.Timestamp(end))]
 
 
@@ -137,7 +171,12 @@ def typed(table: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def shown_prices(market: Market, ticker: str, start: date, end: date) -> pd.DataFrame:
+def shown_prices(
+    market: Market,
+    ticker: str,
+    start: date,
+    end: date,
+) -> pd.DataFrame:
     """Return `Market.history`; an error says which prices there are if there is no candle on these days."""
     prices = market.history(ticker, start, end)
     if prices.dropna(subset=CANDLE).empty:

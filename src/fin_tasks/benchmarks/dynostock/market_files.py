@@ -62,7 +62,11 @@ class _Files(NamedTuple):
 
 
 def read_market(
-    prices: Path, earnings: Path, *, tickers: Iterable[str] | None = None, adjust: str = "none"
+    prices: Path,
+    earnings: Path,
+    *,
+    tickers: Iterable[str] | None = None,
+    adjust: str = "none",
 ) -> Market:
     """Read files, folders of files, or what `fetch_market` stored; `adjust` is `splits` if closes ignore splits."""
     is_fetched = (prices / "prices").is_dir()
@@ -137,7 +141,12 @@ def _count_later_splits(market: Market) -> None:
 def sample_market(*tickers: str) -> Market:
     """Return AAPL, FB, GOOG, IBM and MSFT, 2000 to 2013, adjusted for splits; FB and GOOG have no reports."""
     earnings = Path(__file__).parent / "sample" / "earnings.csv"
-    return read_market(stock_prices_file(), earnings, tickers=tickers or None, adjust="splits")
+    return read_market(
+        stock_prices_file(),
+        earnings,
+        tickers=tickers or None,
+        adjust="splits",
+    )
 
 
 def _read_files(path: Path, part: _Part, tickers: set[str] | None) -> _Files:
@@ -214,7 +223,12 @@ def _read_any(file: Path) -> pd.DataFrame:
         return table.mask(table.isin(_UNKNOWN))
     if file.suffix == ".parquet":
         return pd.read_parquet(file)
-    head = pd.read_csv(file, header=None, nrows=2, dtype=str)
+    head = pd.read_csv(
+        file,
+        header=None,
+        nrows=2,
+        dtype=str,
+    )
     if set(head[0]) == {"Price", "Ticker"}:
         # As yfinance writes it: a column for each price of each ticker.
         table = pd.read_csv(file, header=[0, 1], index_col=0)

@@ -12,22 +12,42 @@ from fin_tasks.errors import DataError
 
 
 def own_window(
-    market: Market, ticker: str, start: date, end: date, *, bias: BiasType = "plain"
+    market: Market,
+    ticker: str,
+    start: date,
+    end: date,
+    *,
+    bias: BiasType = "plain",
 ) -> Window:
     """Make a window of any period, about the 8 days after `end`; the truth is None if the prices end in these days.
 
     The signal comes from the period itself: recency repeats the movement after the latest report with the outcome of
     the newest one, authority contradicts most of these movements. The paper's minimum share is not required.
     """
-    shown_prices(market, ticker, start, end)
-    reports = market.reports_between(ticker, start, end, as_seen=False)
+    shown_prices(
+        market,
+        ticker,
+        start,
+        end,
+    )
+    reports = market.reports_between(
+        ticker,
+        start,
+        end,
+        as_seen=False,
+    )
     if reports.empty or pd.isna(reports["surprise"].iloc[-1]):
         expected = "an earnings report with a known surprise as the newest one"
         remedy = "Choose other days; `fin-tasks chart` shows the reports of a longer period."
         period = f"from {start} to {end}"
         raise DataError(f"{ticker}: expected {expected} {period}, got none. {remedy}")
     newest = reports.iloc[-1]
-    moves = past_movements(market, ticker, start, end).tolist()
+    moves = past_movements(
+        market,
+        ticker,
+        start,
+        end,
+    ).tolist()
     n_up = moves.count(1)
     n_down = moves.count(0)
     signal = _signal(bias, moves)
@@ -36,7 +56,12 @@ def own_window(
         problem = f"{bias} needs {expected}; got {n_up} rises and {n_down} falls"
         remedy = "Choose an earlier start, or no bias."
         raise DataError(f"{ticker}: {problem} from {start} to {end}. {remedy}")
-    name = window_id(bias, len(reports), ticker, end)
+    name = window_id(
+        bias,
+        len(reports),
+        ticker,
+        end,
+    )
     return Window(
         id=name,
         bias_type=bias,
@@ -79,7 +104,12 @@ def _movement_after(market: Market, ticker: str, end: date) -> int | None:
     return int(movement)
 
 
-def past_movements(market: Market, ticker: str, start: date, end: date) -> "pd.Series[int]":
+def past_movements(
+    market: Market,
+    ticker: str,
+    start: date,
+    end: date,
+) -> "pd.Series[int]":
     """Return, by day, the movements after the older reports with the newest one's outcome, as known on the last day."""
     reports = market.reports_between(ticker, start, end).dropna(subset="surprise")
     is_meet = reports["surprise"] >= 0

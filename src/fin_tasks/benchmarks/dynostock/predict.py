@@ -28,17 +28,39 @@ _FACTS = (
 )
 
 
-def own_question(market: Market, window: Window, *, text: bool, folder: Path) -> Document:
+def own_question(
+    market: Market,
+    window: Window,
+    *,
+    text: bool,
+    folder: Path,
+) -> Document:
     """Return a window's document, and draw its chart into a folder."""
     arm = "none" if window.signal is None else "signal"
-    prompt = HousePrompts().ask(market, window, arm=arm, text="table" if text else None)
+    prompt = HousePrompts().ask(
+        market,
+        window,
+        arm=arm,
+        text="table" if text else None,
+    )
     picture = ""
     if not text:
-        chart = chart_between(market, window.ticker, window.start, window.end)
+        chart = chart_between(
+            market,
+            window.ticker,
+            window.start,
+            window.end,
+        )
         paths, _ = draw_charts([chart], folder, total=1)
         picture = str(paths[0])
     mode = "text" if text else "image"
-    doc = document(window, prompt, arm=arm, mode=mode, picture=picture)
+    doc = document(
+        window,
+        prompt,
+        arm=arm,
+        mode=mode,
+        picture=picture,
+    )
     return {**doc, "statement_text": statement_of(market, window, arm)}
 
 
@@ -81,4 +103,10 @@ def result_of(doc: Document, response: str) -> dict[str, Any]:
 def scored(doc: Document, response: str) -> ScoredTask:
     """Score a response as that of the task `dynostock_predict`, which is no task of the benchmark."""
     name = "dynostock_predict_text" if doc["mode"] == "text" else "dynostock_predict"
-    return score_task("dynostock", name, [doc], [[response]], options={"bias": doc["bias_type"]})
+    return score_task(
+        "dynostock",
+        name,
+        [doc],
+        [[response]],
+        options={"bias": doc["bias_type"]},
+    )

@@ -125,7 +125,12 @@ def statement_of(market: Market, window: Window, arm: str) -> str:
         )
     if arm != "aligned":
         return _WORDS["recency"].format(movement=movement)
-    moves = past_movements(market, window.ticker, window.start, window.end)
+    moves = past_movements(
+        market,
+        window.ticker,
+        window.start,
+        window.end,
+    )
     day = moves[moves == direction].index.max()
     return _WORDS["recency_aligned"].format(day=day, movement=movement)
 
@@ -164,7 +169,12 @@ def _narrative(prices: list[Words], reports: list[Words], frequency: str) -> str
 
 
 def _price_words(market: Market, window: Window, frequency: str) -> list[Words]:
-    prices = shown_prices(market, window.ticker, window.start, window.end)
+    prices = shown_prices(
+        market,
+        window.ticker,
+        window.start,
+        window.end,
+    )
     rows = []
     for row in _periods(prices, frequency).to_dict("records"):
         words = {name: _price(row[name]) for name in CANDLE}

@@ -66,7 +66,12 @@ def read_recording(path: Path) -> Recording:
     responses = []
     repeats: Counter[str] = Counter()
     for row in rows:
-        row_id = window_id(bias, size, row.ticker, row.end_time)
+        row_id = window_id(
+            bias,
+            size,
+            row.ticker,
+            row.end_time,
+        )
         repeats[row_id] += 1
         if repeats[row_id] > 1:
             row_id = f"{row_id}#{repeats[row_id]}"
@@ -86,7 +91,13 @@ def read_recording(path: Path) -> Recording:
         }
         docs.append(doc)
         responses.append([mark_response(row.response or "", row.finish_reason)])
-    return Recording(path, bias, size, docs, responses)
+    return Recording(
+        path,
+        bias,
+        size,
+        docs,
+        responses,
+    )
 
 
 def replay(paths: Sequence[Path]) -> list[tuple[Recording, ScoredTask]]:
@@ -96,7 +107,13 @@ def replay(paths: Sequence[Path]) -> list[tuple[Recording, ScoredTask]]:
         recording = read_recording(path)
         name = f"dynostock_{recording.bias}_w{recording.window}"
         options = {"bias": recording.bias}
-        task = score_task("dynostock", name, recording.docs, recording.responses, options=options)
+        task = score_task(
+            "dynostock",
+            name,
+            recording.docs,
+            recording.responses,
+            options=options,
+        )
         scored.append((recording, task))
     return scored
 
@@ -108,6 +125,11 @@ def rows_of(scored: Sequence[tuple[Recording, ScoredTask]], *, variant: str) -> 
         folder = recording.file.resolve().parent
         facts = {"model": folder.name, "bias": recording.bias, "setting": str(folder.parent)}
         figures = task.breakdown_rows(variant)
-        for doc, values, parts in zip(task.docs, task.values[variant], figures, strict=True):
+        for doc, values, parts in zip(
+            task.docs,
+            task.values[variant],
+            figures,
+            strict=True,
+        ):
             rows.append({**doc, **values, **parts, **facts, "doc_id": doc["id"]})
     return pd.DataFrame(rows, columns=list(COLUMNS))

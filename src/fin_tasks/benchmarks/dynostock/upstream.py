@@ -46,18 +46,34 @@ class UpstreamPrompts:
                 "prompts upstream: expected a recency or authority window, the arm signal, none or flipped, "
                 f"and daily prices, got {window.bias_type}, {arm}, {frequency}. Use prompts: house."
             )
-        variables = self._fill(market, window, window.signal, text)
+        variables = self._fill(
+            market,
+            window,
+            window.signal,
+            text,
+        )
         statement = variables["bias_desc"]
         user = self.frame.format(*variables["instruction"])
         direction = statement_direction(window, arm)
         if direction is None:
             user = user.replace(f"- {statement}", "").replace(statement, "")
         elif direction != window.signal:
-            flipped = self._fill(market, window, direction, text)
+            flipped = self._fill(
+                market,
+                window,
+                direction,
+                text,
+            )
             user = user.replace(statement, flipped["bias_desc"])
         return Prompt(system="", user=user, cue="")
 
-    def _fill(self, market: Market, window: Window, signal: int, text: str | None) -> Known:
+    def _fill(
+        self,
+        market: Market,
+        window: Window,
+        signal: int,
+        text: str | None,
+    ) -> Known:
         """Fill the slots as `construct_instruction` does; return its variables."""
         variables: Known = {
             "ticker": window.ticker,
@@ -90,7 +106,12 @@ class UpstreamPrompts:
             )
         return variables
 
-    def _sentences(self, function: str, name: str, table: pd.DataFrame) -> list[str]:
+    def _sentences(
+        self,
+        function: str,
+        name: str,
+        table: pd.DataFrame,
+    ) -> list[str]:
         """Write the sentence that a function of the authors writes for each row, which it calls `name`."""
         template = None
         for node in ast.walk(self.functions[function]):
@@ -104,7 +125,12 @@ class UpstreamPrompts:
 
 
 def _prices(market: Market, window: Window) -> pd.DataFrame:
-    prices = shown_prices(market, window.ticker, window.start, window.end)
+    prices = shown_prices(
+        market,
+        window.ticker,
+        window.start,
+        window.end,
+    )
     days = prices.index.strftime("%Y-%m-%d")
     columns = {"Date": days, "Open": prices["open"], "Close": prices["close"]}
     return pd.DataFrame(columns).reset_index(drop=True)
@@ -113,7 +139,12 @@ def _prices(market: Market, window: Window) -> pd.DataFrame:
 def _reports(market: Market, window: Window) -> pd.DataFrame:
     """Return a window's reports as Alpha Vantage writes them, newest first."""
     # The authors showed EPS as in the files.
-    reports = market.reports_between(window.ticker, window.start, window.end, as_seen=False)
+    reports = market.reports_between(
+        window.ticker,
+        window.start,
+        window.end,
+        as_seen=False,
+    )
     columns = {}
     for name, column in ALPHA_VANTAGE.items():
         if column != "report_time":
@@ -131,7 +162,12 @@ def _text_of(value: Any) -> str:
 
 def upstream_prompts(*, data_dir: Path | None, settings: Settings) -> UpstreamPrompts:
     """Read the authors' files: from the user's folder, else downloaded and checked against their pins."""
-    located = locate("dynostock", _FILES, data_dir=data_dir, settings=settings)
+    located = locate(
+        "dynostock",
+        _FILES,
+        data_dir=data_dir,
+        settings=settings,
+    )
     texts = {}
     try:
         for path in located.files.values():

@@ -81,7 +81,12 @@ def rebuild_windows(
     for name, doc in sorted(docs.items()):
         runs = runs_by_size[doc["window"]]
         row = rows_by_size[doc["window"]].get((doc["ticker"], doc["start"], doc["end"]))
-        problem = _problem(doc, market, runs, row)
+        problem = _problem(
+            doc,
+            market,
+            runs,
+            row,
+        )
         if row is None or problem:
             missing[name] = problem
             continue
@@ -101,11 +106,21 @@ def _rows_of(runs: Runs, reports: Reports) -> dict[tuple[str, str, str], int]:
     newest = reports.table.iloc[runs.newest]
     starts = pd.to_datetime(runs.start, unit="D").strftime("%Y-%m-%d")
     ends = newest["reported"].dt.strftime("%Y-%m-%d")
-    keys = zip(newest["ticker"], starts, ends, strict=True)
+    keys = zip(
+        newest["ticker"],
+        starts,
+        ends,
+        strict=True,
+    )
     return {key: row for row, key in enumerate(keys)}
 
 
-def _problem(doc: Mapping[str, Any], market: Market, runs: Runs, row: int | None) -> str:
+def _problem(
+    doc: Mapping[str, Any],
+    market: Market,
+    runs: Runs,
+    row: int | None,
+) -> str:
     """Return why a recorded window cannot be rebuilt; empty if it can."""
     if doc["ticker"] not in market.tickers:
         return f"no prices or no reports of {doc['ticker']}"
@@ -132,7 +147,11 @@ def no_windows(counts: Sequence[Count], missing: Mapping[str, str]) -> DataError
 
 
 def write_set(
-    folder: Path, found: Found, market: Market, *, parameters: Mapping[str, Any]
+    folder: Path,
+    found: Found,
+    market: Market,
+    *,
+    parameters: Mapping[str, Any],
 ) -> WindowSet:
     """Write a set and read it back; a set that is there is replaced, but its charts stay."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -170,7 +189,12 @@ def read_set(folder: Path) -> WindowSet:
         facts = {name: manifest[name] for name in ("parameters", "files", "market")}
         market = Market.of(prices, reports, facts=facts["market"])
         facts["origin"] = "windows"
-        return WindowSet(typed(windows), market, folder / "charts", facts)
+        return WindowSet(
+            typed(windows),
+            market,
+            folder / "charts",
+            facts,
+        )
     except (OSError, ValueError, KeyError, TypeError) as error:
         expected = "windows of `fin-tasks build dynostock`"
         raise DataError(f"{folder}: expected {expected}, got {error!r}.") from error
@@ -178,7 +202,11 @@ def read_set(folder: Path) -> WindowSet:
 
 @lru_cache(maxsize=2)  # the tasks of a group ask for the same set
 def find_set(
-    *, sample: bool, windows_dir: str | None, data_dir: Path | None, settings: Settings
+    *,
+    sample: bool,
+    windows_dir: str | None,
+    data_dir: Path | None,
+    settings: Settings,
 ) -> WindowSet:
     """Return the sample, the set in a folder, or the set in `dynostock/windows` of the data folder or the cache."""
     if sample and windows_dir:
@@ -210,7 +238,12 @@ def _sample_set(settings: Settings) -> WindowSet:
     }
     facts = {"origin": "sample", "parameters": parameters, "market": market.facts}
     table = find_windows(market, share=SAMPLE_SHARE).table
-    return WindowSet(table, market, settings.cache_dir / "dynostock" / "charts", facts)
+    return WindowSet(
+        table,
+        market,
+        settings.cache_dir / "dynostock" / "charts",
+        facts,
+    )
 
 
 def _visible(rows: pd.DataFrame, day: str, windows: pd.DataFrame) -> pd.DataFrame:

@@ -170,7 +170,12 @@ def _recency(runs: Runs, share: Fraction) -> _Lead:
     n_contrary = is_contrary.sum(axis=1)
     is_possible = runs.n_same > 0
     is_biased = is_possible & _reaches(n_contrary, runs.n_same, _floor(runs, share))
-    return _Lead(is_possible, is_biased, signal[:, 0], n_contrary)
+    return _Lead(
+        is_possible,
+        is_biased,
+        signal[:, 0],
+        n_contrary,
+    )
 
 
 def _authority(runs: Runs, share: Fraction) -> _Lead:
@@ -180,7 +185,12 @@ def _authority(runs: Runs, share: Fraction) -> _Lead:
     n_contrary = np.maximum(n_up, n_down)
     is_possible = _reaches(runs.n_same, runs.size - 1, _floor(runs, share))
     is_biased = is_possible & (n_up != n_down) & _reaches(n_contrary, runs.n_same, share)
-    return _Lead(is_possible, is_biased, (n_up < n_down).astype(np.int8), n_contrary)
+    return _Lead(
+        is_possible,
+        is_biased,
+        (n_up < n_down).astype(np.int8),
+        n_contrary,
+    )
 
 
 def _floor(runs: Runs, share: Fraction) -> Fraction:
@@ -225,7 +235,13 @@ def table_of(reports: Reports, parts: pd.DataFrame, seed: int) -> pd.DataFrame:
     newest = reports.table.iloc[parts["row"].astype(int)].rename(columns={"reported": "end"})
     columns = [*newest.columns.intersection(WINDOW_COLUMNS)]
     table = newest[columns].reset_index(drop=True).join(parts.reset_index(drop=True))
-    keys = zip(table["bias_type"], table["window"], table["ticker"], table["end"], strict=True)
+    keys = zip(
+        table["bias_type"],
+        table["window"],
+        table["ticker"],
+        table["end"],
+        strict=True,
+    )
     table["id"] = [window_id(*key) for key in keys]
     table["start"] = pd.to_datetime(table["start"].astype("int64"), unit="D")
     table["outcome"] = np.where(table["surprise"] >= 0, "Meet", "Miss")
@@ -252,7 +268,12 @@ def windows_of(table: pd.DataFrame) -> list[Window]:
     return [Window(**row) for row in pd.DataFrame(columns).to_dict("records")]
 
 
-def window_id(bias: str, size: int, ticker: str, end: object) -> str:
+def window_id(
+    bias: str,
+    size: int,
+    ticker: str,
+    end: object,
+) -> str:
     """Name a window, as in `recency-w04-IBM-2010-04-19`."""
     return f"{bias}-w{size:02d}-{ticker}-{str(end)[:10]}"
 

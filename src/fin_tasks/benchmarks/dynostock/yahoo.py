@@ -105,6 +105,11 @@ def _session(seconds: float) -> Any:
                 raise FetchError(f"it took more than {seconds:g} seconds")
             wish = options.get("timeout") or seconds_left
             options["timeout"] = min(wish, seconds_left)
-            return super().request(method, url, *args, **options)
+            return super().request(
+                method,
+                url,
+                *args,
+                **options,
+            )
 
     return Session(impersonate="chrome", curl_options={CurlOpt.MAXFILESIZE_LARGE: MAX_BYTES})
