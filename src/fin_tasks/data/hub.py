@@ -52,13 +52,13 @@ def look_up(pins: Pins, revision: str | None, settings: Settings) -> Pins:
 
     The revision is a commit, branch or tag; by default it is the newest commit.
     """
-    answer = _answer_file(pins, revision, settings)
-    if answer.is_file():
-        return PINS_FILE.validate_json(answer.read_bytes())
+    file = _listing_file(pins, revision, settings)
+    if file.is_file():
+        return PINS_FILE.validate_json(file.read_bytes())
     listing = _ask(pins, revision, settings)
     files = tuple(file.pin() for file in listing.siblings)
     known = replace(pins, revision=listing.sha, files=files)
-    write_file(answer, PINS_FILE.dump_json(known))
+    write_file(file, PINS_FILE.dump_json(known))
     return known
 
 
@@ -68,11 +68,11 @@ def known_pins(
     settings: Settings,
 ) -> Pins:
     """Return the pins of a revision if the hub was asked for it before, else pins without files."""
-    answer = _answer_file(pins, revision, settings)
-    return PINS_FILE.validate_json(answer.read_bytes()) if answer.is_file() else pins
+    file = _listing_file(pins, revision, settings)
+    return PINS_FILE.validate_json(file.read_bytes()) if file.is_file() else pins
 
 
-def _answer_file(
+def _listing_file(
     pins: Pins,
     revision: str | None,
     settings: Settings,

@@ -51,8 +51,9 @@ def read_csv(
                 records.append(_record(header, row, reader.line_num))
         return records
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        problem = f"expected a CSV file in UTF-8, could not read it ({error})"
-        raise DataError(f"{path}: {problem}.") from error
+        raise DataError(
+            f"{path}: expected a CSV file in UTF-8, could not read it ({error})."
+        ) from error
 
 
 def check_header(
@@ -62,14 +63,14 @@ def check_header(
 ) -> None:
     """Raise DataError unless a header has these columns, each column once, and not too many."""
     if len(header) > MAX_COLUMNS:
-        problem = f"expected at most {MAX_COLUMNS:,} columns, got {len(header):,}"
-        raise DataError(f"{path}: {problem}.")
+        raise DataError(f"{path}: expected at most {MAX_COLUMNS:,} columns, got {len(header):,}.")
     has_all = set(columns) <= set(header)
     has_repeats = len(set(header)) < len(header)
     if not has_all or has_repeats:
-        expected = f"the columns {', '.join(columns)}, each once"
-        got = ", ".join(header) or "an empty file"
-        raise DataError(f"{path}: expected {expected}, got {got}. Rename its columns.")
+        raise DataError(
+            f"{path}: expected the columns {', '.join(columns)}, each once, "
+            f"got {', '.join(header) or 'an empty file'}. Rename its columns."
+        )
 
 
 def _record(
@@ -102,15 +103,15 @@ def read_json(
         raise DataError(f"{path}: expected at least one row, got none.")
     for number, row in enumerate(rows, start=1):
         if isinstance(row, dict):
-            _copy_aliases(row, aliases or {})
-        if not _has_columns(row, columns):
-            expected = f"an object with {', '.join(columns)}"
-            raise DataError(f"{path}, row {number}: expected {expected}, got {row!r:.200}.")
+            for name, alias in (aliases or {}).items():
+                if alias in row:
+                    row.setdefault(name, row[alias])
+        if not isinstance(row, dict) or not set(columns) <= row.keys():
+            raise DataError(
+                f"{path}, row {number}: expected an object with {', '.join(columns)}, "
+                f"got {row!r:.200}."
+            )
     return rows
-
-
-def _has_columns(row: Any, columns: Sequence[str]) -> bool:
-    return isinstance(row, dict) and set(columns) <= row.keys()
 
 
 def _json_rows(path: Path) -> list[Any]:
@@ -123,8 +124,9 @@ def _json_rows(path: Path) -> list[Any]:
         rows = json.loads(text)
         return list(rows)
     except (OSError, ValueError, RecursionError) as error:
-        problem = f"expected a JSON list or JSON lines in UTF-8, got {error}"
-        raise DataError(f"{path}: {problem}.") from error
+        raise DataError(
+            f"{path}: expected a JSON list or JSON lines in UTF-8, got {error}."
+        ) from error
 
 
 def _is_sample(row: Any) -> bool:
@@ -139,15 +141,5 @@ def _documents_of(samples: Sequence[dict[str, Any]]) -> list[Any]:
     documents = []
     for sample in samples:
         if sample.get("filter") == samples[0].get("filter"):
-            document = {**sample["doc"], "output": responses_of_sample(sample)}
-            documents.append(document)
+            documents.append({**sample["doc"], "output": responses_of_sample(sample)})
     return documents
-
-
-def _copy_aliases(
-    row: dict[str, Any],
-    aliases: Mapping[str, str],
-) -> None:
-    for name, alias in aliases.items():
-        if name not in row and alias in row:
-            row[name] = row[alias]

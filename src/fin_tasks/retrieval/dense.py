@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
@@ -54,12 +54,8 @@ def encoder_provenance(encoder: str | None) -> dict[str, str]:
 
 def _hash_minilm() -> str:
     folder = _minilm_folder()
-    hashes: list[tuple[str, str]] = []
-    for path in sorted(folder.rglob("*")):
-        if path.suffix in _MINILM_SUFFIXES:
-            name = str(path.relative_to(folder))
-            hashes.append((name, sha256_of(path)))
-    return _hash(hashes)
+    files = [path for path in sorted(folder.rglob("*")) if path.suffix in _MINILM_SUFFIXES]
+    return _hash([(str(path.relative_to(folder)), sha256_of(path)) for path in files])
 
 
 def _minilm_folder() -> Path:
@@ -94,9 +90,9 @@ def _normalized(vectors: Vectors, encoder: str | None) -> Vectors:
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     is_usable = np.isfinite(lengths) & (lengths > 0)
     if not is_usable.all():
-        name = encoder or _MINILM
         raise EndpointError(
-            f"encoder {name}: expected finite vectors that are not 0, got another one."
+            f"encoder {encoder or _MINILM}: expected finite vectors that are not 0, "
+            "got another one."
         )
     normalized: Vectors = vectors / lengths
     return normalized
@@ -116,13 +112,11 @@ def embed_texts(
     from sentence_transformers import SentenceTransformer
     from torch import OutOfMemoryError
 
-    folder = str(_minilm_folder())
+    load = partial(SentenceTransformer, str(_minilm_folder()), local_files_only=True)
     try:
-        embedder = SentenceTransformer(folder, local_files_only=True)
-        return embedder.encode(list(texts))
+        return load().encode(list(texts))
     except OutOfMemoryError:  # the model that is evaluated may fill the GPU
-        embedder = SentenceTransformer(folder, device="cpu", local_files_only=True)
-        return embedder.encode(list(texts))
+        return load(device="cpu").encode(list(texts))
 
 
 def _hash(value: Any) -> str:

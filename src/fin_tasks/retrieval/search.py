@@ -50,16 +50,12 @@ def retrieve(
         raise DataError(
             "retrieval: expected at least one text to search, got none. Is the file empty?"
         )
-    results: list[list[Hit]] = []
-    if method == "bm25":
-        for scores in bm25_scores(texts, queries):
-            shares_words = scores != 0
-            results.append(_hits(scores, shares_words, top_k))
-        return results
-    for scores in dense_scores(texts, queries, encoder, settings):
+    if method == "dense":
         every_text = np.ones(len(texts), dtype=np.bool_)
-        results.append(_hits(scores, every_text, top_k))
-    return results
+        dense = dense_scores(texts, queries, encoder, settings)
+        return [_hits(scores, every_text, top_k) for scores in dense]
+    # A text that shares no word with the query scores 0.
+    return [_hits(scores, scores != 0, top_k) for scores in bm25_scores(texts, queries)]
 
 
 def _hits(

@@ -105,8 +105,9 @@ class MontyServer:
         refusal = self._refusal(session, source)
         if refusal:
             return Outcome(status=Status.unsupported, detail=escape(refusal[:500]))
-        inputs = {"source": source}
-        frame = session.feed_run(_WRAPPER, inputs=inputs, print_callback=lambda *_: None)
+        frame = session.feed_run(
+            _WRAPPER, inputs={"source": source}, print_callback=lambda *_: None
+        )
         return decode_frame(frame.encode())
 
     def _refusal(self, session: Any, source: str) -> str:

@@ -88,16 +88,17 @@ class Server:
                 self._exchange(process, b"", _START_LIMIT_S)
             except ConnectionError as death:
                 self.close()
-                message = f"the server did not start: {_last_line(errors)}"
-                raise SandboxError(f"{self._tier}: {message}") from death
+                raise SandboxError(
+                    f"{self._tier}: the server did not start: {_last_line(errors)}"
+                ) from death
         return process
 
     def _command(self) -> list[str]:
         machine = platform.machine()
         if sys.platform != "linux" or machine not in ("x86_64", "aarch64"):
-            platform_here = f"{sys.platform} on {machine}"
             raise SandboxError(
-                f"{self._tier}: expected Linux on x86_64 or aarch64, got {platform_here}"
+                f"{self._tier}: expected Linux on x86_64 or aarch64, "
+                f"got {sys.platform} on {machine}"
             )
         # -P is missing before Python 3.11. There, -I does the same but ignores PYTHONHASHSEED.
         safe_path = "-P" if sys.version_info >= (3, 11) else "-I"
@@ -110,9 +111,7 @@ class Server:
             f"{folder}/server.py",
             json.dumps(self._config()._asdict()),
         ]
-        if self._tier == "bwrap":
-            return [*_bubblewrap(), *command]
-        return command
+        return [*_bubblewrap(), *command] if self._tier == "bwrap" else command
 
     def _config(self) -> Config:
         return Config(

@@ -78,12 +78,11 @@ def _decode_other_result(number_text: str, text: str) -> Outcome:
 def classify(report: Report, *, cpu_limit_s: float) -> Attempt:
     """Turn the report on a program into its outcome."""
     if not report.data.startswith(LOCKED):
-        broken = Outcome(status=Status.broken, detail="the child could not be locked down")
-        return Attempt(broken, worth_repeating=True)
+        return _failure(Status.broken, "the child could not be locked down", worth_repeating=True)
     if report.ending == WALL:  # a second attempt would only sleep again
-        return Attempt(Outcome(status=Status.timeout, detail="ran out of wall time"))
+        return _failure(Status.timeout, "ran out of wall time")
     if report.ending == TOO_MUCH:
-        return Attempt(Outcome(status=Status.forbidden, detail="wrote more than a result takes"))
+        return _failure(Status.forbidden, "wrote more than a result takes")
     frame = report.data.removeprefix(LOCKED)
     if frame:
         return Attempt(decode_frame(frame))
@@ -95,14 +94,16 @@ def _classify_silent_end(report: Report, cpu_limit_s: float) -> Attempt:
     signal_number = report.wait_status & 0x7F
     if signal_number == 0:
         exit_code = report.wait_status >> 8 & 0xFF
-        detail = f"ended its own process (exit code {exit_code})"
-        return Attempt(Outcome(status=Status.exception, detail=detail))
+        return _failure(Status.exception, f"ended its own process (exit code {exit_code})")
     if signal_number not in (SIGKILL, SIGXCPU):
-        detail = f"crashed the interpreter (signal {signal_number})"
-        return Attempt(Outcome(status=Status.exception, detail=detail))
+        return _failure(Status.exception, f"crashed the interpreter (signal {signal_number})")
     # The kernel counts whole ticks towards the limit, so on a busy machine it may kill well before
     # the limit. With less CPU time than that, a busy machine may be to blame, not the program.
     if report.cpu_s >= 0.5 * cpu_limit_s:
-        return Attempt(Outcome(status=Status.timeout, detail="ran out of CPU time"))
+        return _failure(Status.timeout, "ran out of CPU time")
     detail = f"killed by the system after {report.cpu_s:.2f} s of CPU"
-    return Attempt(Outcome(status=Status.memory, detail=detail), worth_repeating=True)
+    return _failure(Status.memory, detail, worth_repeating=True)
+
+
+def _failure(status: Status, detail: str, *, worth_repeating: bool = False) -> Attempt:
+    return Attempt(Outcome(status=status, detail=detail), worth_repeating)

@@ -70,19 +70,20 @@ class Runner(contextlib.AbstractContextManager["Runner"]):
         for index, program in enumerate(programs):
             if program is not None:
                 indexes_by_program.setdefault(program, []).append(index)
-        pending = {
-            self._threads.submit(self._run_program, program): indexes
-            for program, indexes in indexes_by_program.items()
-        }
+        pending = {}
+        for program, indexes in indexes_by_program.items():
+            pending[self._threads.submit(self._run_program, program)] = indexes
         outcomes = [_NO_CODE] * len(programs)
         hidden = True if len(pending) < _MIN_SHOWN else None  # None: hidden without a terminal
-        with tqdm(
-            desc="Running programs", total=len(pending), unit="program", disable=hidden
-        ) as progress:
-            for future in as_completed(pending):
-                for index in pending[future]:
-                    outcomes[index] = future.result()
-                progress.update()
+        for future in tqdm(
+            as_completed(pending),
+            desc="Running programs",
+            total=len(pending),
+            unit="program",
+            disable=hidden,
+        ):
+            for index in pending[future]:
+                outcomes[index] = future.result()
         return outcomes
 
     def _run_program(self, source: str) -> Outcome:
@@ -143,8 +144,9 @@ def open_runner(
         SandboxError: No tier works; the message has the reasons.
     """
     if tier not in SANDBOX_TIERS:
-        expected = ", ".join(SANDBOX_TIERS)
-        raise SandboxError(f"sandbox tier: expected one of {expected}, got {tier!r}.")
+        raise SandboxError(
+            f"sandbox tier: expected one of {', '.join(SANDBOX_TIERS)}, got {tier!r}."
+        )
     limits = Limits(cpu_limit_s, wall_limit_s, memory_mb)
     tiers = SANDBOX_TIERS[1:] if tier == "auto" else (tier,)
     failures: list[str] = []
@@ -173,11 +175,10 @@ def _check_tier(runner: Runner) -> None:
         bait.write_text("bait")
         target = folder / "target"
         port = listener.getsockname()[1]
-        canaries = [
-            canary.format(bait=str(bait), target=str(target), port=port)
-            for canary in CANARIES.values()
-        ]
-        first, *outcomes = runner.run([_FIRST_CHECK, *canaries])
+        programs = [_FIRST_CHECK]
+        for canary in CANARIES.values():
+            programs.append(canary.format(bait=str(bait), target=str(target), port=port))
+        first, *outcomes = runner.run(programs)
         has_written = target.exists()
     if first.status is Status.broken:
         raise SandboxError(first.detail)

@@ -129,8 +129,7 @@ def read_rows(path: Path, column: str) -> list[Row]:
 
 def _tables_in(row: Row, place: str) -> list[str]:
     tables = row.get("tables") or []
-    is_list = isinstance(tables, list)
-    if not is_list or not all(isinstance(table, str) for table in tables):
+    if not isinstance(tables, list) or not all(isinstance(table, str) for table in tables):
         raise DataError(f"{place}: expected a list of texts as tables, got {tables!r:.80}.")
     return list(tables)
 
@@ -165,8 +164,9 @@ def _results_of_programs(rows: Sequence[Row]) -> list[float | None]:
     try:
         outcomes = run_programs(programs, settings=Settings.from_environ())
     except SandboxError as error:
-        message = "financemath: truths stay rounded to 3 decimals, as no sandbox works: %s"
-        _log.warning(message, error)
+        _log.warning(
+            "financemath: truths stay rounded to 3 decimals, as no sandbox works: %s", error
+        )
         return nothing
     return [outcome.number for outcome in outcomes]
 

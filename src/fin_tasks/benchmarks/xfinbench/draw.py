@@ -44,9 +44,10 @@ def choose_rows(
     sample_n: int | str | None,
     sample_seed: int,
 ) -> Chosen:
-    """Return the usable rows of a subset, or a random sample: so many of them, or those of a study.
+    """Return the usable rows of a subset, or a random sample of them.
 
-    A study draws from choices with and without a figure at once.
+    `sample_n` is the size of the sample, or the name of a study. A study draws one sample from the
+    choices with a figure and those without one.
     """
     task = TASKS[subset]
     study = STUDIES.get(str(sample_n))

@@ -224,28 +224,20 @@ def _known_rows(data_dir: Path | None) -> dict[str, Row]:
 
 
 def _document(row: _SavedRow, known_row: Row | None, task: Task, mode: Mode) -> SavedDocument:
-    """Return a document, with what the benchmark's own row says of it."""
-    doc: SavedDocument = {
+    """Return a document; what the benchmark's own row says of the question counts first."""
+    question: Any = known_row or row.model_dump()
+    return {
         "id": row.id,
         "task": task,
-        "subset": _subset_of(task, row.figure),
+        "subset": _subset_of(task, question["figure"]),
         "mode": mode,
-        "question": row.question,
-        "choices": row.choices,
-        "capabilities": row.capabilities,
-        "has_table": row.has_table,
-        "figure": row.figure,
+        "question": question["question"],
+        "choices": question["choices"],
+        "capabilities": list(filter(CAPABILITIES.get, question["capabilities"])),
+        "has_table": question["has_table"],
+        "figure": question["figure"],
         "ground_truth": row.ground_truth,
     }
-    if known_row is not None:
-        doc["subset"] = _subset_of(task, known_row["figure"])
-        doc["question"] = known_row["question"]
-        doc["choices"] = known_row["choices"]
-        doc["capabilities"] = known_row["capabilities"]
-        doc["has_table"] = known_row["has_table"]
-        doc["figure"] = known_row["figure"]
-    doc["capabilities"] = [code for code in doc["capabilities"] if code in CAPABILITIES]
-    return doc
 
 
 def _subset_of(task: Task, figure: str) -> Subset:
