@@ -32,7 +32,12 @@ class HarnessFinder:
     def __init__(self) -> None:
         self.waiting = set(_ADVICE_BY_MODULE)
 
-    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+    def find_spec(
+        self,
+        name: str,
+        path: object = None,
+        target: object = None,
+    ) -> ModuleSpec | None:
         """Return the spec of a harness's module, which patches the module after running it."""
         if name not in self.waiting:
             return None
@@ -103,14 +108,21 @@ def with_our_tasks(init: Callable[..., None]) -> Callable[..., None]:
     return index
 
 
-def _with_our_folders(include_path: object, manager: type, init: Callable[..., None]) -> object:
+def _with_our_folders(
+    include_path: object,
+    manager: type,
+    init: Callable[..., None],
+) -> object:
     try:
+        from pathlib import Path
+
         from fin_tasks.benchmarks import task_folders
 
         paths = _as_list(include_path)
+        named = [Path(str(path)).resolve() for path in paths]
         missing = []
         for folder in task_folders():
-            if not (_is_among(folder, paths) or _finds_tasks(folder, manager, init)):
+            if folder not in named and not _finds_tasks(folder, manager, init):
                 missing.append(folder)
     except Exception as error:  # noqa: BLE001 - the harness goes on without us
         _warn(_LM_EVAL, error)
@@ -118,13 +130,11 @@ def _with_our_folders(include_path: object, manager: type, init: Callable[..., N
     return [*missing, *paths] if missing else include_path
 
 
-def _is_among(folder: Path, paths: Sequence[object]) -> bool:
-    from pathlib import Path
-
-    return any(Path(str(path)).resolve() == folder for path in paths)
-
-
-def _finds_tasks(folder: Path, manager: type, init: Callable[..., None]) -> bool:
+def _finds_tasks(
+    folder: Path,
+    manager: type,
+    init: Callable[..., None],
+) -> bool:
     """Return whether this lm-eval finds our tasks by itself, by the entry-point group `lm_eval.tasks`."""
     bare: Any = object.__new__(manager)
     init(bare, include_defaults=False)  # indexes nothing but what entry points name

@@ -1,13 +1,17 @@
 """Our tasks in inspect_ai, made of lm-eval's task files. Importing this module registers them."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from inspect_ai import Task, model, task
 from inspect_ai.dataset import MemoryDataset, Sample
 
 from fin_tasks.adapters.inspect_ai_scorers import GRADER, READER, SCORERS, model_step, runner
-from fin_tasks.adapters.task_file import TaskFile, generation_kwargs, pictures_of, task_names
+from fin_tasks.adapters.task_file import (
+    Mapped,
+    TaskFile,
+    generation_kwargs,
+    pictures_of,
+    task_names,
+)
+from fin_tasks.benchmarks.contract import Document
 from fin_tasks.errors import ConfigError
 
 _ROLES = {"judge_": GRADER, "reader_": READER}
@@ -15,7 +19,7 @@ _ROLES = {"judge_": GRADER, "reader_": READER}
 _SCORER_OPTIONS = ("rubric", "source", "data_dir")
 
 
-def _task(name: str, metadata: Mapping[str, Any]) -> Task:
+def _task(name: str, metadata: Mapped) -> Task:
     _refuse_models(metadata)
     task_file = TaskFile(name)
     documents, provenance = task_file.load(metadata)
@@ -28,8 +32,9 @@ def _task(name: str, metadata: Mapping[str, Any]) -> Task:
     if step is not None and not provenance.get("judge_free"):
         facts["judge"] = step.facts()
     options = {option: metadata[option] for option in _SCORER_OPTIONS if option in metadata}
+    samples = list(map(_sample, documents))
     return Task(
-        dataset=MemoryDataset([_sample(doc) for doc in documents], name=name),
+        dataset=MemoryDataset(samples, name=name),
         scorer=[make_scorer(task=name, **options) for make_scorer in SCORERS.values()],
         config=model.GenerateConfig(
             max_tokens=settings["max_gen_toks"],
@@ -41,7 +46,7 @@ def _task(name: str, metadata: Mapping[str, Any]) -> Task:
     )
 
 
-def _refuse_models(metadata: Mapping[str, Any]) -> None:
+def _refuse_models(metadata: Mapped) -> None:
     for option in metadata:
         for prefix, role in _ROLES.items():
             if option.startswith(prefix):
@@ -50,9 +55,9 @@ def _refuse_models(metadata: Mapping[str, Any]) -> None:
                 )
 
 
-def _sample(doc: Mapping[str, Any]) -> Sample:
+def _sample(doc: Document) -> Sample:
     text = doc["prompt"].removeprefix("<image>\n")
-    content: Any = text
+    content: str | list[model.Content] = text
     pictures = [model.ContentImage(image=file) for file in pictures_of(doc)]
     if pictures:
         content = [*pictures, model.ContentText(text=text)]
@@ -68,10 +73,9 @@ def _sample(doc: Mapping[str, Any]) -> Sample:
 
 
 def _register(name: str) -> None:
-    def make(**metadata: Any) -> Task:
-        # inspect_ai passes the name of the model on.
-        options = {option: value for option, value in metadata.items() if option != "model"}
-        return _task(name, options)
+    def make(**metadata: object) -> Task:
+        metadata.pop("model", None)  # inspect_ai passes the name of the model on
+        return _task(name, metadata)
 
     task(name=name)(make)
 

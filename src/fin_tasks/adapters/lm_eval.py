@@ -53,7 +53,9 @@ _OWN_SETTINGS = (
 _log = logging.getLogger(__name__)
 _clock = Clock()
 
-Values = dict[str, float | None]
+Aggregate: TypeAlias = Callable[[Sequence[Any]], float | str]
+Metrics: TypeAlias = Mapping[str, bool | Metric]
+Values: TypeAlias = dict[str, float | None]
 Context: TypeAlias = str | JsonChatStr
 """A prompt, or the messages of a chat."""
 
@@ -80,7 +82,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         settings = complete(config)
         metadata = dict(settings["metadata"])
         options = settings["dataset_kwargs"]
-        metrics: Mapping[str, bool | Metric] = function_of(settings["metrics"])(**options)
+        metrics_of: Callable[..., Metrics] = function_of(settings["metrics"])
+        metrics = metrics_of(**options)
         self.breakdowns = BreakdownRows(settings["task"])
         self.lm: LM = None
         self.tells_cut_offs = False
@@ -109,8 +112,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         }
         if "system" not in documents.features:
             changes["description"] = ""  # lm-eval would take the name for the text
-        if metadata.get("blank_image"):
-            changes["doc_to_image"] = settings.get("doc_to_image") or settings.get("blank_image")
+        if metadata.get("blank_image") and not settings.get("doc_to_image"):
+            changes["doc_to_image"] = settings.get("blank_image")
         known = {name: settings[name] for name in settings if name not in _OWN_SETTINGS}
         super().__init__(config=known | changes)
 
@@ -142,7 +145,12 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             context = f"{system}\n\n{question}"
         return f"{context}\n\n{cue}" if cue else context
 
-    def construct_requests(self, doc: Mapped, ctx: Context, **kwargs: object) -> Instance:
+    def construct_requests(
+        self,
+        doc: Mapped,
+        ctx: Context,
+        **kwargs: object,
+    ) -> Instance:
         """Build the request with its pictures.
 
         lm-eval gives an API pictures only if the first question of the run has one.
@@ -156,7 +164,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
     def build_all_requests(self, **kwargs: object) -> None:
         """Build the requests of this process."""
         super().build_all_requests(**kwargs)
-        self.breakdowns.rows.clear()
+        self.breakdowns.by_variant.clear()
         _clock.start()
 
     def apply_filters(self) -> None:
@@ -229,7 +237,7 @@ class ConversationTask(FinTask):
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the requests of all turns."""
-        n_processes = kwargs.get("world_size") or 1
+        n_processes = kwargs["world_size"]
         if n_processes > 1:
             raise ConfigError(
                 f"{self.config.task}: expected one process, got {n_processes}: the turns of a "
@@ -237,10 +245,8 @@ class ConversationTask(FinTask):
                 "model on a server."
             )
         self._is_asked = False
-        self._template: Callable[[list[Any]], Context] | None = None
-        if kwargs.get("apply_chat_template"):
-            self._template = kwargs.get("chat_template")
-        self._instruction = kwargs.get("system_instruction")
+        self._template = kwargs["chat_template"] if kwargs["apply_chat_template"] else None
+        self._instruction = kwargs["system_instruction"]
         super().build_all_requests(**kwargs)
 
     def apply_filters(self) -> None:
@@ -277,7 +283,12 @@ class ConversationTask(FinTask):
         for request, response in zip(owners, responses, strict=True):
             request.resps.append(response)
 
-    def _context(self, before: Iterable[Instance], repeat: int, doc: Mapped) -> Context:
+    def _context(
+        self,
+        before: Iterable[Instance],
+        repeat: int,
+        doc: Mapped,
+    ) -> Context:
         transcript = ""
         messages = []
         if self._instruction:
@@ -291,25 +302,37 @@ class ConversationTask(FinTask):
         if self._template is None:  # a base model goes on with a transcript
             return f"{transcript}{doc['prompt']}\n\n{doc['cue']}".rstrip()
         messages.append({"role": "user", "content": doc["prompt"]})
-        return self._template(messages)
+        context: Context = self._template(messages)
+        return context
 
 
-def _metric_list(metrics: Mapping[str, bool | Metric]) -> list[dict[str, object]]:
+def _metric_list(metrics: Metrics) -> list[dict[str, object]]:
     """Return how lm-eval averages the metrics, each mean with its standard error."""
     entries = []
     for name, metric in metrics.items():
         if isinstance(metric, Metric):
-            entries.append((name, metric.aggregate, metric.higher_is_better))
+            entries.append(_entry(name, metric.aggregate, metric.higher_is_better))
             continue
         # In a group lm-eval calculates with means: the text "N/A" would end the run, NaN does not.
         mean = average if name in _GROUP_METRICS else _shown(average)
-        entries.append((name, mean, metric))
-        entries.append((f"{name}_stderr", _shown(standard_error), False))
-    keys = ("metric", "aggregation", "higher_is_better")
-    return [dict(zip(keys, entry, strict=True)) for entry in entries]
+        entries.append(_entry(name, mean, metric))
+        entries.append(_entry(f"{name}_stderr", _shown(standard_error), False))
+    return entries
 
 
-def _shown(aggregate: Callable[[Sequence[Any]], float]) -> Callable[[Sequence[Any]], float | str]:
+def _entry(
+    name: str,
+    aggregate: Aggregate,
+    higher_is_better: bool | None,
+) -> dict[str, object]:
+    return {
+        "metric": name,
+        "aggregation": aggregate,
+        "higher_is_better": higher_is_better,
+    }
+
+
+def _shown(aggregate: Callable[[Sequence[Any]], float]) -> Aggregate:
     def aggregate_or_text(values: Sequence[Any]) -> float | str:
         value = aggregate(values)
         return value if value == value else "N/A"
@@ -319,7 +342,8 @@ def _shown(aggregate: Callable[[Sequence[Any]], float]) -> Callable[[Sequence[An
 
 def _require_sandbox() -> dict[str, str]:
     settings = Settings.from_environ()
-    with sandbox.open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner:
+    workers = settings.sandbox_workers
+    with sandbox.open_runner(tier=settings.sandbox, workers=workers) as runner:
         return {"tier": runner.tier, "reason": runner.reason}
 
 
@@ -342,7 +366,9 @@ def _evaluate_with_checks(
             # A cache of earlier runs may hold responses without the mark.
             task.tells_cut_offs = tells and lm is model_of(lm)
         results = evaluate(lm, task_dict, *args, **kwargs)
-    rows_by_task = {name: task.breakdowns for name, task in own_tasks.items()}
+    rows_by_task = {}
+    for name, task in own_tasks.items():
+        rows_by_task[name] = dict(task.breakdowns.by_variant)
     add_breakdowns(lm, rows_by_task, results)
     # Only the first of several processes has results.
     warning = warning_of(results, own_tasks) if results else ""

@@ -7,24 +7,16 @@ from fin_tasks.adapters.lm_eval_private import LM
 from fin_tasks.adapters.task_file import Mapped
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks import benchmark_of
-from fin_tasks.benchmarks.breakdowns import (
-    Breakdowns,
-    Values,
-    document_values,
-    fields_of,
-    summarize,
-)
-from fin_tasks.benchmarks.contract import Document
-
-RowsByVariant = dict[str, list[Values]]
+from fin_tasks.benchmarks.breakdowns import Values, document_values, fields_of, summarize
+from fin_tasks.benchmarks.contract import Benchmark, Document
 
 
 class BreakdownRows:
-    """The figures of one task's documents, as far as this process has them."""
+    """The figures of one task's documents by variant, as far as this process has them."""
 
     def __init__(self, task: str) -> None:
-        self._benchmark = benchmark_of(task)
-        self.rows: RowsByVariant = defaultdict(list)
+        self._benchmark = _benchmark_of(task)
+        self.by_variant: dict[str, list[Values]] = defaultdict(list)
 
     def add(
         self,
@@ -33,39 +25,37 @@ class BreakdownRows:
         metrics: Mapping[str, object],
     ) -> None:
         """Add the figures of a document under the variant that the readings have."""
-        # Under `--predict_only` there are responses in place of readings.
-        if self._benchmark is None or not isinstance(readings[0], Reading):
-            return
-        fields = [fields_of(reading) for reading in readings]
+        fields = list(map(fields_of, readings))
         values = document_values(self._benchmark, doc, fields, metrics)
-        self.rows[readings[0].variant].append(values)
-
-    def summary(self, rows: RowsByVariant) -> Breakdowns:
-        """Return the figures of the task by variant."""
-        if self._benchmark is None:
-            return {}
-        return {variant: summarize(self._benchmark, own) for variant, own in rows.items()}
+        self.by_variant[readings[0].variant].append(values)
 
 
 def add_breakdowns(
     lm: LM,
-    breakdowns: Mapping[str, BreakdownRows],
+    rows_by_task: Mapping[str, dict[str, list[Values]]],
     results: Mapped | None,
 ) -> None:
     """Write the figures of tasks into the metadata of their results.
 
     Every process must call this; only the first one has results.
     """
-    own_rows = {task: dict(collected.rows) for task, collected in breakdowns.items()}
-    rows_of_processes = [own_rows]
+    rows_of_processes = [rows_by_task]
     if getattr(lm, "world_size", 1) > 1:
-        rows_of_processes = lm.gather_object(own_rows, dst=0)
+        rows_of_processes = lm.gather_object(rows_by_task, dst=0)
     if results is None:
         return
-    for task, collected in breakdowns.items():
-        rows: RowsByVariant = defaultdict(list)
-        for rows_of_process in rows_of_processes:
-            for variant, values in rows_of_process[task].items():
-                rows[variant] += values
-        config = results["configs"][task]
-        config["metadata"] = {**config["metadata"], "breakdowns": collected.summary(rows)}
+    for task, by_variant in rows_by_task.items():
+        breakdowns = {}
+        for variant in by_variant:
+            rows: list[Values] = []
+            for rows_of_process in rows_of_processes:
+                rows += rows_of_process[task][variant]
+            breakdowns[variant] = summarize(_benchmark_of(task), rows)
+        metadata = results["configs"][task]["metadata"]
+        metadata["breakdowns"] = breakdowns
+
+
+def _benchmark_of(task: str) -> Benchmark:
+    benchmark = benchmark_of(task)
+    assert benchmark is not None  # noqa: S101 - a task without a benchmark is refused earlier
+    return benchmark

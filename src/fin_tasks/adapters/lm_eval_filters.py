@@ -38,10 +38,12 @@ def filter_list(settings: Mapped, judge: "AskJudge | None") -> list[dict[str, ob
     for variant in VARIANTS:
         steps: list[dict[str, object]] = []
         if programs:
-            steps.append({"function": RunPrograms, "programs": programs, "variant": variant})
+            run = {"function": RunPrograms, "programs": programs, "variant": variant}
+            steps.append(run)
         if judge:
             steps.append({"function": lambda: judge})
-        steps.append({"function": ReadResponses, "reader": reader, "variant": variant})
+        read = {"function": ReadResponses, "reader": reader, "variant": variant}
+        steps.append(read)
         pipelines.append({"name": variant, "filter": steps})
     return pipelines
 
@@ -56,7 +58,8 @@ class SampleReading(str):
 
     def __new__(cls, reading: Reading) -> "SampleReading":
         """Write a reading as text."""
-        text = super().__new__(cls, json.dumps(reading.to_dict(), ensure_ascii=False))
+        fields = json.dumps(reading.to_dict(), ensure_ascii=False)
+        text = super().__new__(cls, fields)
         text.reading = reading
         return text
 
@@ -68,30 +71,42 @@ class SampleReading(str):
 class ReadResponses:
     """Read the answer in every response under one variant."""
 
-    def __init__(self, *, reader: Callable[..., Reading], variant: str) -> None:
+    def __init__(
+        self,
+        *,
+        reader: Callable[..., Reading],
+        variant: str,
+    ) -> None:
         self.reader = functools.partial(reader, variant=variant)
 
     def apply(self, resps: Rows, docs: Docs) -> list[list[Reading]]:
         """Return a list of readings for each document."""
         readings = []
         for responses, doc in zip(resps, docs, strict=True):
-            readings.append([self.reader(doc, response) for response in responses])
+            read = functools.partial(self.reader, doc)
+            readings.append(list(map(read, responses)))
         return readings
 
 
 class RunPrograms:
     """Run the programs of all responses at once; each response becomes a `sandbox.Ran`."""
 
-    def __init__(self, *, programs: Callable[..., Programs], variant: str) -> None:
+    def __init__(
+        self,
+        *,
+        programs: Callable[..., Programs],
+        variant: str,
+    ) -> None:
         self.programs = functools.partial(programs, variant=variant)
 
     def apply(self, resps: Rows, docs: Docs) -> list[list[sandbox.Ran]]:
         """Return a list for each document; if the sandbox breaks, outcomes are `broken`."""
-        return with_outcomes(self.programs, docs, list(resps), _run_batch)
-
-
-def _run_batch(programs: Programs) -> Sequence[sandbox.Outcome]:
-    return _outcomes(tuple(programs))
+        return with_outcomes(
+            self.programs,
+            docs,
+            list(resps),
+            lambda programs: _outcomes(tuple(programs)),
+        )
 
 
 @functools.lru_cache(maxsize=4)  # both variants of a task often have the same programs
@@ -100,7 +115,10 @@ def _outcomes(programs: tuple[str | None, ...]) -> Sequence[sandbox.Outcome]:
         return sandbox.run_programs(programs, settings=Settings.from_environ())
     except (SandboxError, OSError) as error:
         _log.error("The sandbox broke, every program of this task stays unscored: %s", error)
-        broken = sandbox.Outcome(status=sandbox.Status.broken, detail=str(error))
+        broken = sandbox.Outcome(
+            status=sandbox.Status.broken,
+            detail=str(error),
+        )
         return [broken] * len(programs)
 
 
@@ -114,11 +132,22 @@ class AskJudge(JudgeStep):
     optional = False
     """Whether responses can be scored without a judge."""
 
-    def __init__(self, step: Mapped, metadata: Mapped, options: Mapped) -> None:
+    def __init__(
+        self,
+        step: Mapped,
+        metadata: Mapped,
+        options: Mapped,
+    ) -> None:
         rubric = self._rubric_from(step, metadata, options)
-        super().__init__(step["item"], rubric, self._model_from(metadata))
+        judge = self._model_from(metadata)
+        super().__init__(step["item"], rubric, judge)
 
-    def _rubric_from(self, step: Mapped, metadata: Mapped, options: Mapped) -> Rubric:
+    def _rubric_from(
+        self,
+        step: Mapped,
+        metadata: Mapped,
+        options: Mapped,
+    ) -> Rubric:
         return rubric_of(step, options, metadata)
 
     def _model_from(self, metadata: Mapped) -> JudgeModel | None:
@@ -128,7 +157,11 @@ class AskJudge(JudgeStep):
             _log.warning("%s, so responses that need one stay unscored.", told)
         return judge
 
-    def apply(self, resps: Rows, docs: Docs) -> Sequence[Sequence[Response | JudgedResponse]]:
+    def apply(
+        self,
+        resps: Rows,
+        docs: Docs,
+    ) -> Sequence[Sequence[Response | JudgedResponse]]:
         """Return a list for each document; if the judge fails too often, all are unscored."""
         rows = [list(map(_given, responses)) for responses in resps]
         if self.optional and self.judge is None:
@@ -142,7 +175,12 @@ class AskAnswerReader(AskJudge):
 
     optional = True
 
-    def _rubric_from(self, step: Mapped, metadata: Mapped, options: Mapped) -> Rubric:
+    def _rubric_from(
+        self,
+        step: Mapped,
+        metadata: Mapped,
+        options: Mapped,
+    ) -> Rubric:
         # The metadata `rubric` is one for a judge.
         return load_rubric(step["rubric"])
 

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pandas as pd
 from vlmeval.dataset import ImageBaseDataset
@@ -20,7 +20,7 @@ from fin_tasks.adapters.vlmeval_responses import Responses
 from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.benchmarks.contract import Document
 from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask, score_task
-from fin_tasks.errors import DataError, FetchError
+from fin_tasks.errors import DataError
 from fin_tasks.judging.item import Judged, no_response
 from fin_tasks.report.model import metric_of
 from fin_tasks.report.run_folder import write_run
@@ -35,36 +35,25 @@ Part = dict[str, str]
 Totals = dict[str, float | None]
 
 
-def _tasks_by_dataset(*, conversations: bool) -> dict[str, str]:
-    tasks = {}
-    for name in task_names():
-        task = TaskFile(name)
-        if task.kit_dataset and task.is_conversation == conversations:
-            tasks[task.kit_dataset] = name
-    return tasks
-
-
 class FinTasks(ImageBaseDataset):  # type: ignore[misc]
-    """Our data sets with a picture and a question in each row; `TASKS` maps their names to tasks."""
+    """Our data sets with a picture and a question in each row."""
 
     TYPE = "QA"  # none of the types for which models bring prompts of their own
     JUDGE_FAIL_MARKERS = ()  # the kit would count failures of the model as those of the judge
-    TASKS: ClassVar[Mapping[str, str]] = _tasks_by_dataset(conversations=False)
     force_use_dataset_prompt = True
 
     @classmethod
     def supported_datasets(cls) -> list[str]:
         """Name the data sets."""
-        return list(cls.TASKS)
+        has_turns = cls.TYPE == "MT"
+        tasks = _tasks_by_dataset().items()
+        return [name for name, task in tasks if task.is_conversation == has_turns]
 
     def load_data(self, dataset: str) -> pd.DataFrame:
         """Return the questions as the kit wants them, a row for each document or conversation."""
-        self.task = TaskFile(self.TASKS[dataset])
-        try:
-            documents, self.provenance = self.task.load(Settings.from_environ().metadata)
-        except FetchError as error:
-            sample = """FIN_TASKS_METADATA='{"source": "sample"}'"""
-            raise FetchError(f"{error} {sample} takes the packaged sample.") from None
+        self.task = _tasks_by_dataset()[dataset]
+        metadata = Settings.from_environ().metadata
+        documents, self.provenance = self.task.load(metadata)
         field = "index" if self.task.is_conversation else "id"
         self.docs: dict[str, list[Document]] = {}
         for doc in documents:
@@ -75,12 +64,16 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         rows = [self._row(index, docs) for index, docs in self.docs.items()]
         return pd.DataFrame(rows)
 
-    def _row(self, index: str, docs: Sequence[Document]) -> dict[str, object]:
+    def _row(
+        self,
+        index: str,
+        docs: Sequence[Document],
+    ) -> dict[str, object]:
         """Return the columns of a row, which are for people and for `fin-tasks judge`."""
         row: dict[str, object] = {
             "index": index,
-            "question": "\n\n".join(doc.get("question") or _text_of(doc) for doc in docs),
-            "answer": "\n\n".join(doc.get("answer") or doc["target"] for doc in docs),
+            "question": "\n\n".join(map(_question_of, docs)),
+            "answer": "\n\n".join(map(_answer_of, docs)),
             "image_path": pictures_of(docs[-1]),
             "background": docs[0].get("background", ""),
         }
@@ -92,7 +85,8 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
     def build_prompt(self, line: Mapping[str, object]) -> list[Any]:
         """Return a row's picture and prompt."""
         (doc,) = self.docs[str(line["index"])]
-        return [_picture_part(pictures_of(doc)[0]), _text_part(_text_of(doc))]
+        picture, *_ = pictures_of(doc)
+        return [_picture_part(picture), _text_part(_text_of(doc))]
 
     def evaluate(self, eval_file: str, **judge_kwargs: object) -> Totals:
         """Score the responses to a prediction file; write a run folder and a summary beside it.
@@ -125,7 +119,8 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         )
         totals = self._totals(scored, folder)
         summary = {"task": self.task.name, "unit": "percent", **totals, **kit}
-        summary_file.write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+        text = json.dumps(summary, indent=2)
+        summary_file.write_text(f"{text}\n", encoding="utf-8")
         return totals
 
     def _score(self, path: Path, judge: KitJudge | None) -> ScoredTask:
@@ -133,7 +128,8 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         responses: Sequence[str | Judged] = texts
         if judge is not None:
             judge_item = self.task.rules.judge_item
-            responses = judge.judge(list(map(judge_item, docs, texts)))
+            items = list(map(judge_item, docs, texts))
+            responses = judge.judge(items)
         failed = []
         for place, text in enumerate(texts):
             if text.strip() and no_response(text):
@@ -152,11 +148,13 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         """Return the documents that the model was asked, and its responses."""
         docs: list[Document] = []
         texts: list[str] = []
-        for index, prediction in self.responses.read(path).items():
+        predictions = self.responses.read(path)
+        for index, prediction in predictions.items():
             turns = prediction if isinstance(prediction, list) else [prediction]
-            for place, doc in enumerate(self.docs[str(index)]):
-                docs.append(doc)
-                texts.append(str(turns[place]) if place < len(turns) else "")
+            row_docs = self.docs[str(index)]
+            missing = [""] * len(row_docs)
+            docs += row_docs
+            texts += map(str, [*turns, *missing][: len(row_docs)])
         if not docs:
             raise DataError(
                 f"{path.stem}_responses.jsonl: expected responses to the questions of "
@@ -173,14 +171,16 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             totals[f"{metric}_{variant}"] = _in_percent(metric, value)
         headline = next(iter(scored.metrics))
         table = report.read([folder])
+        (result,) = table.runs[0].tasks
         for variant in VARIANTS:
-            rows = table.rows_of(table.runs[0].tasks[0], variant)
+            rows = table.rows_of(result, variant)
             estimate = value_of(rows, headline)
             totals[f"{headline}_{variant}_low"] = _in_percent(headline, estimate.low)
             totals[f"{headline}_{variant}_high"] = _in_percent(headline, estimate.high)
         totals["overall"] = totals[f"{headline}_paper"]
+        n_all = sum(map(len, self.docs.values()))
         totals["n"] = len(scored.docs)
-        totals["missing"] = sum(map(len, self.docs.values())) - len(scored.docs)
+        totals["missing"] = n_all - len(scored.docs)
         return totals
 
 
@@ -188,7 +188,6 @@ class FinTasksConversations(FinTasks):
     """Data sets of conversations: each row is one, and the kit asks its questions in turn."""
 
     TYPE = "MT"
-    TASKS: ClassVar[Mapping[str, str]] = _tasks_by_dataset(conversations=True)
 
     def build_prompt(self, line: Mapping[str, object]) -> list[Any]:
         """Return the questions with their pictures; the kit replaces the answers by the model's."""
@@ -199,6 +198,11 @@ class FinTasksConversations(FinTasks):
             messages.append({"role": "user", "content": question})
             messages.append({"role": "assistant", "content": answer})
         return messages
+
+
+def _tasks_by_dataset() -> dict[str, TaskFile]:
+    tasks = map(TaskFile, task_names())
+    return {task.kit_dataset: task for task in tasks if task.kit_dataset}
 
 
 def _parts_of_turn(doc: Document) -> list[Part]:
@@ -225,20 +229,29 @@ def _text_of(doc: Document) -> str:
     return "\n\n".join(filter(None, (doc["system"], question)))
 
 
+def _question_of(doc: Document) -> str:
+    return doc.get("question") or _text_of(doc)
+
+
+def _answer_of(doc: Document) -> str:
+    return doc.get("answer") or str(doc["target"])
+
+
 def _hash_of(docs: Sequence[Document]) -> str:
     """Hash all that the model gets; pictures count by name and size."""
     shown = list(map(_text_of, docs))
     for doc in docs:
         for picture in map(Path, pictures_of(doc)):
             shown.append(f"{picture.name} {picture.stat().st_size}")
-    return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
+    text = json.dumps(shown)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _in_percent(metric: str, value: float | None) -> float | None:
     """Return a share in percent; points are out of 100 already."""
     if value is None or value != value:
         return None
-    if metric_of(metric).unit == "fraction":
+    if metric_of(metric.removesuffix("_stderr")).unit == "fraction":
         return 100 * value
     return value
 
