@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, InstanceOf, ValidationError
 
 from fin_tasks.answers.cut_off import mark_response
 from fin_tasks.benchmarks.contract import Document
@@ -68,6 +68,8 @@ def _as_list(value: object) -> object:
 
 
 _Text = Annotated[str, BeforeValidator(_as_text)]
+# The type of a text says that it was cut off, and pydantic would make a plain text of it.
+_Response = Annotated[InstanceOf[str], BeforeValidator(_as_text)]
 
 
 class _SavedRow(BaseModel):
@@ -90,7 +92,7 @@ class _SavedRow(BaseModel):
     has_table: bool | None = None
     figure: _Text = ""
     responses: Annotated[
-        list[_Text],
+        list[_Response],
         BeforeValidator(texts_of),
         Field(validation_alias="model_response"),
     ]
