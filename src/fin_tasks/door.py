@@ -3,11 +3,11 @@
 The commands call the same functions. docs/python.md shows them at work.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fin_tasks.adapters.responses import Responses
-from fin_tasks.adapters.saved_run import Metadata, score_responses
-from fin_tasks.adapters.task_file import TaskFile
+from fin_tasks.adapters.saved_run import score_responses
+from fin_tasks.adapters.task_file import Mapped, TaskFile
 from fin_tasks.adapters.task_file import task_names as tasks
 from fin_tasks.report import read as read_runs
 from fin_tasks.report.model import BREAKDOWNS, COLUMNS
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["load", "read_runs", "score", "tasks", "write_report"]
 
 
-def load(task: str, *, split: str | None = None, **metadata: Any) -> "Dataset":
+def load(
+    task: str,
+    *,
+    split: str | None = None,
+    **metadata: object,
+) -> "Dataset":
     """Load the documents of a task; their `prompt` is what a model is asked.
 
     Args:
@@ -31,11 +36,16 @@ def load(task: str, *, split: str | None = None, **metadata: Any) -> "Dataset":
         split: The questions, by default those of the task.
         metadata: Options as in lm-eval's `--metadata`, such as `source="sample"`.
     """
-    return TaskFile(task).dataset(_options(split, metadata))
+    options = _options(split, metadata)
+    return TaskFile(task).dataset(options)
 
 
 def score(
-    task: str, responses: Responses, *, split: str | None = None, **metadata: Any
+    task: str,
+    responses: Responses,
+    *,
+    split: str | None = None,
+    **metadata: object,
 ) -> "DataFrame":
     """Score responses; return a row for each document under `paper`, and one under `robust`.
 
@@ -47,17 +57,18 @@ def score(
         split: The questions, by default those of the task.
         metadata: Options as in lm-eval's `--metadata`, such as `source="sample"`.
     """
-    run = score_responses(task, responses, _options(split, metadata))
+    options = _options(split, metadata)
+    run = score_responses(task, responses, options)
     samples = [sample_of(task, line) for line in sample_lines(run.scored)]
     rows = rows_of(task, samples, TaskFile(task).benchmark).table
-    optional = ("source", *BREAKDOWNS)
-    empty = [name for name in optional if rows[name].isna().all()]
-    rows = rows.drop(columns=empty)
-    texts = [name for name in COLUMNS if name in rows]
+    for column in ("source", *BREAKDOWNS):
+        if rows[column].isna().all():
+            del rows[column]
+    texts = rows.columns.intersection(list(COLUMNS))
     return rows.astype(dict.fromkeys(texts, object))
 
 
-def _options(split: str | None, metadata: Metadata) -> Metadata:
+def _options(split: str | None, metadata: Mapped) -> Mapped:
     if split is None:
         return metadata
     return {**metadata, "split": split}

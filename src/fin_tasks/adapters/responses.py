@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 Response: TypeAlias = str | Sequence[str | None] | None
 """A response, or several to one document; None if the model gave none."""
 Responses: TypeAlias = "Mapping[str, Response] | Iterable[Response] | DataFrame"
-TextsById = dict[str, list[str | None]]
+Texts: TypeAlias = list[str | None]
+TextsById: TypeAlias = dict[str, Texts]
+Row: TypeAlias = Mapping[str, object]
 
 _COLUMNS = ("id", "response")
 _ALIASES = {"id": "question_id", "response": "output"}
@@ -28,15 +30,19 @@ def read_responses(file: Path) -> TextsById:
     Several rows of one id are several responses. `finish_reason` says which were cut off. A file of
     lm-eval's samples is read, too.
     """
-    if file.suffix != ".csv":
-        return _texts_of_rows(str(file), read_json(file, _COLUMNS, aliases=_ALIASES))
-    records = read_csv(file, _COLUMNS)
-    return _texts_of_rows(str(file), [record.cells for record in records])
+    rows: Iterable[Row]
+    if file.suffix == ".csv":
+        rows = [record.cells for record in read_csv(file, _COLUMNS)]
+    else:
+        rows = read_json(file, _COLUMNS, aliases=_ALIASES)
+    return _texts_of_rows(str(file), rows)
 
 
 def match_responses(
-    task: str, docs: Sequence[Document], responses: Responses
-) -> tuple[list[Document], list[list[str | None]]]:
+    task: str,
+    docs: Sequence[Document],
+    responses: Responses,
+) -> tuple[list[Document], list[Texts]]:
     """Return the documents that have responses, and the responses to each.
 
     Raises:
@@ -47,7 +53,7 @@ def match_responses(
     if not texts_by_id:
         raise DataError(f"{task}: expected at least one response, got none.")
     answered: list[Document] = []
-    texts: list[list[str | None]] = []
+    texts: list[Texts] = []
     for doc in docs:
         own_texts = texts_by_id.pop(id_of(doc), None)
         if own_texts is not None:
@@ -61,7 +67,11 @@ def match_responses(
     return answered, texts
 
 
-def _texts_by_id(task: str, docs: Sequence[Document], responses: Responses) -> TextsById:
+def _texts_by_id(
+    task: str,
+    docs: Sequence[Document],
+    responses: Responses,
+) -> TextsById:
     if hasattr(responses, "columns"):
         return _texts_of_table(task, responses)
     if not isinstance(responses, Mapping):
@@ -73,15 +83,16 @@ def _texts_by_id(task: str, docs: Sequence[Document], responses: Responses) -> T
 
 
 def _in_order(
-    task: str, docs: Sequence[Document], responses: Iterable[Response]
+    task: str,
+    docs: Sequence[Document],
+    responses: Iterable[Response],
 ) -> dict[str, Response]:
     # A text is a sequence of letters, which nobody means.
     listed = [responses] if isinstance(responses, str) else list(responses)
     if len(listed) != len(docs):
         expected = f"expected a response to each of {len(docs):,} documents, got {len(listed):,}"
         raise DataError(f"{task}: {expected}. Give them by id if some are missing.")
-    ids = [id_of(doc) for doc in docs]
-    return dict(zip(ids, listed, strict=True))
+    return dict(zip(map(id_of, docs), listed, strict=True))
 
 
 def _texts_of_table(task: str, table: "DataFrame") -> TextsById:
@@ -92,7 +103,7 @@ def _texts_of_table(task: str, table: "DataFrame") -> TextsById:
     return _texts_of_rows(task, table.to_dict("records"))
 
 
-def _texts_of_rows(source: str, rows: Iterable[Mapping[str, object]]) -> TextsById:
+def _texts_of_rows(source: str, rows: Iterable[Row]) -> TextsById:
     texts_by_id: TextsById = {}
     for row in rows:
         name = str(row["id"])
@@ -111,10 +122,10 @@ def _marked(text: str | None, finish_reason: object) -> str | None:
     return response if is_cut_off(response) else None
 
 
-def _texts_of(place: str, response: object) -> list[str | None]:
+def _texts_of(place: str, response: object) -> Texts:
     """Return the responses in nested lists, as lm-eval's samples have them."""
     if isinstance(response, list | tuple) and response:
-        texts: list[str | None] = []
+        texts: Texts = []
         for inner in response:
             texts += _texts_of(place, inner)
         return texts

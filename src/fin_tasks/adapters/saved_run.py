@@ -1,12 +1,12 @@
 """Score responses that somebody saved, for any task without a judge."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import NamedTuple
 
 from fin_tasks.adapters.responses import Responses, TextsById, match_responses
-from fin_tasks.adapters.task_file import TaskFile
+from fin_tasks.adapters.task_file import Mapped, TaskFile
 from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.errors import ConfigError, DataError
@@ -14,23 +14,23 @@ from fin_tasks.judging.judge import answer_reader_from
 from fin_tasks.sandbox import Runner, open_runner
 from fin_tasks.settings import Settings
 
-Metadata = Mapping[str, Any]
-"""Options as in lm-eval's `--metadata`."""
-
 _MODEL_OPTIONS = ("judge_", "reader_")
 """Options of a model; what results say about it repeats them."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SavedRun:
+class SavedRun(NamedTuple):
     """Scored responses to one task, and what results say about the task."""
 
     scored: ScoredTask
-    provenance: Metadata
-    metadata: Metadata
+    provenance: Mapped
+    metadata: Mapped
 
 
-def score_responses(task: str, responses: Responses, metadata: Metadata) -> SavedRun:
+def score_responses(
+    task: str,
+    responses: Responses,
+    metadata: Mapped,
+) -> SavedRun:
     """Score the responses to a task's documents, several to a document by their mean.
 
     Documents without a response are left out. None is a response that the model did not give, and
@@ -62,14 +62,21 @@ def score_responses(task: str, responses: Responses, metadata: Metadata) -> Save
             answer_reader=reader if task_file.answer_reader else None,
             failed=failed,
         )
-    facts = {name: metadata[name] for name in metadata if not name.startswith(_MODEL_OPTIONS)}
+    facts: dict[str, object] = {}
+    for name, option in metadata.items():
+        if not name.startswith(_MODEL_OPTIONS):
+            facts[name] = option
     if runner:
         facts["sandbox"] = {"tier": runner.tier, "reason": runner.reason}
-    return SavedRun(scored=replace(scored, n_all=len(docs)), provenance=provenance, metadata=facts)
+    scored = replace(scored, n_all=len(docs))
+    return SavedRun(scored, provenance, facts)
 
 
 def score_benchmark(
-    benchmark: str, tasks: Sequence[str], responses: TextsById, metadata: Metadata
+    benchmark: str,
+    tasks: Sequence[str],
+    responses: TextsById,
+    metadata: Mapped,
 ) -> list[SavedRun]:
     """Score responses by id to several tasks; tasks without any response are left out.
 
@@ -79,8 +86,11 @@ def score_benchmark(
     unused = dict(responses)
     runs = []
     for task in tasks:
-        ids = [id_of(doc) for doc in TaskFile(task).load(metadata)[0]]
-        texts_by_id = {name: unused.pop(name) for name in ids if name in unused}
+        docs, _ = TaskFile(task).load(metadata)
+        texts_by_id = {}
+        for name in map(id_of, docs):
+            if name in unused:
+                texts_by_id[name] = unused.pop(name)
         if texts_by_id:
             runs.append(score_responses(task, texts_by_id, metadata))
     if unused:
@@ -90,7 +100,10 @@ def score_benchmark(
     return runs
 
 
-def _sandbox(task_file: TaskFile, settings: Settings) -> AbstractContextManager[Runner | None]:
+def _sandbox(
+    task_file: TaskFile,
+    settings: Settings,
+) -> AbstractContextManager[Runner | None]:
     if not task_file.runs_programs:
         return nullcontext()
     return open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
