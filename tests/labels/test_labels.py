@@ -280,7 +280,7 @@ def test_people_stand_beside_models(tmp_path: Path) -> None:
         rows = [number({"row": row}) for row, doc in drawn.items() if subset in ("", doc["subset"])]
         shares = [(2 - row % 2) / (3 if row % 5 else 2) for row in rows]
         for variant in ("paper", "robust"):
-            value = values_of(found, result, variant)["acc"]
+            value = values_of(found, result, variant)["acc"].estimate
             assert value.mean == pytest.approx(sum(shares) / len(shares))
             if len(rows) > 4:
                 assert value.low < value.mean < value.high

@@ -14,15 +14,17 @@ from run_files import PROVENANCE, scored, write_run
 
 from fin_tasks import report
 from fin_tasks.report.leaderboard import board
+from fin_tasks.report.leaderboard_model import Leaderboard
 from fin_tasks.stats.pairs import compare_pair
 
 TASK = "financemath"
+SCHEMA = Path(str(files("fin_tasks.report") / "leaderboard.schema.json"))
 
 
 def made(folder: Path, **more: Any) -> dict[str, Any]:
     """Make the board of a folder, and check it against the published schema."""
-    document = board(report.read([folder]), **more)
-    schema = json.loads((files("fin_tasks.report") / "leaderboard.schema.json").read_text())
+    document = board(report.read([folder]), **more).model_dump(mode="json")
+    schema = json.loads(SCHEMA.read_text())
     Draft202012Validator(schema).validate(json.loads(json.dumps(document, allow_nan=False)))
     known = {key: {one["id"] for one in document[key]} for key in ("runs", "tasks")}
     for entry in document["entries"]:
@@ -231,3 +233,96 @@ def test_published_figures_stand_apart(tmp_path: Path) -> None:
         place["run"] in printed for one in document["comparisons"] for place in one["ranks"]
     )
     assert not math.isnan(sum(e["value"] for e in theirs))
+
+
+def test_the_committed_schema_is_that_of_the_model() -> None:
+    assert json.loads(SCHEMA.read_text()) == Leaderboard.model_json_schema()
+
+
+def claim(file: Path, task: str, **values: float) -> None:
+    """Change what a results file claims under both variants."""
+    content = json.loads(file.read_text())
+    for name, value in values.items():
+        for variant in ("paper", "robust"):
+            content["results"][task][f"{name},{variant}"] = value
+    file.write_text(json.dumps(content))
+
+
+def values_of(document: dict[str, Any], task: str, metric: str) -> list[dict[str, Any]]:
+    return [
+        e
+        for e in document["entries"]
+        if e["task"].startswith(f"{task}/robust") and e["metric"] == metric and e["group"]
+    ]
+
+
+def test_forged_totals_are_shown_as_a_mark_and_not_as_the_value(tmp_path: Path) -> None:
+    rows = [{"acc": row["acc"], "no_answer": 0.5} for row in answers(1)]
+    parts = ("xfinbench_bool", "xfinbench_mcq")
+    file = write_run(tmp_path, dict.fromkeys(parts, rows), groups={"xfinbench_text": parts})
+    claim(file, "xfinbench_text", acc=0.99)
+    claim(file, "xfinbench_bool", no_answer=0.01)
+    document = made(tmp_path, papers=False)
+    (whole,) = values_of(document, "xfinbench_text", "acc")
+    assert whole["value"] == pytest.approx(np.mean([row["acc"] for row in rows]))
+    assert whole["low"] is not None and "claims 0.99" in whole["marks"][0]
+    (silent,) = values_of(document, "xfinbench_bool", "no_answer")
+    assert silent["value"] == 0.5 and "claims 0.01" in silent["marks"][0]
+
+
+def test_unscored_rows_leave_a_group_its_interval(tmp_path: Path) -> None:
+    """lm-eval weighs the means of tasks by all their rows, scored or not."""
+    tasks = {
+        "xfinbench_bool": scored(*[1.0] * 20, *[0.0] * 10, *[None] * 10),
+        "xfinbench_mcq": scored(*[1.0] * 10, *[0.0] * 30),
+    }
+    file = write_run(tmp_path, tasks, groups={"xfinbench_text": list(tasks)})
+    claim(file, "xfinbench_text", acc=(2 / 3 + 1 / 4) / 2)
+    (whole,) = values_of(made(tmp_path, papers=False), "xfinbench_text", "acc")
+    assert whole["value"] == pytest.approx((2 / 3 + 1 / 4) / 2)
+    assert (whole["marks"], whole["unscored"]) == ([], 10)
+    assert whole["low"] < whole["value"] < whole["high"]
+
+
+def test_newest_run_with_rows_is_ranked(tmp_path: Path) -> None:
+    write_run(tmp_path, {TASK: answers(1)}, model="m")
+    write_run(tmp_path, {TASK: answers(2)}, model="m", stamp="2026-03-02T10-00-00")
+    (tmp_path / f"samples_{TASK}_2026-03-02T10-00-00.jsonl").unlink()
+    document = made(tmp_path, papers=False)
+    (place,) = comparison(document)["ranks"]
+    runs = {run["id"]: run for run in document["runs"]}
+    assert "03-01" in runs[place["run"]]["path"]
+    (left_out,) = (e for e in values_of(document, TASK, "acc") if e["run"] != place["run"])
+    assert left_out["marks"] == ["not ranked: its rows are not known"]
+
+
+def test_a_run_without_any_score_is_no_reference(tmp_path: Path) -> None:
+    rows = scored(*[None] * 300)
+    broken = {"judge": {"model": "down"}}
+    write_run(tmp_path / "broken", {TASK: rows}, model="broken", metadata=broken)
+    write_run(tmp_path / "good", {TASK: answers(1)}, model="good")
+    document = made(tmp_path, papers=False)
+    assert marks_of(document)["good"] == []
+    assert any("judge.model" in mark for mark in marks_of(document)["broken"])
+    (entry,) = (e for e in values_of(document, TASK, "acc") if e["model"] == "broken")
+    assert (entry["value"], entry["n"], entry["unscored"]) == (None, 0, 300)
+
+
+def test_labels_say_what_differs(tmp_path: Path) -> None:
+    for at, judge in enumerate(("gpt-4o", "qwen", "qwen")):
+        metadata = {"judge": {"model": judge, "rubric": "house@2"}}
+        stamp = f"2026-03-0{at + 1}T10-00-00"
+        write_run(tmp_path, {TASK: answers(at)}, model="m", metadata=metadata, stamp=stamp)
+    labels = {run["label"] for run in made(tmp_path, papers=False)["runs"]}
+    assert labels == {
+        "m, judge.model gpt-4o",
+        "m, judge.model qwen, 2026-03-02 10:00",
+        "m, judge.model qwen, 2026-03-03 10:00",
+    }
+
+
+def test_an_interval_over_few_sources_has_a_note(tmp_path: Path) -> None:
+    docs = [{"ticker": f"T{at % 3}"} for at in range(60)]
+    write_run(tmp_path, {"dynostock_recency_w4": answers(1, 60)}, docs=docs)
+    (entry,) = values_of(made(tmp_path, papers=False), "dynostock_recency_w4", "acc")
+    assert entry["notes"] == ["rough interval: the rows share only 3 sources"]

@@ -239,3 +239,48 @@ def test_statements_are_two_tables_in_the_order_of_window_sizes(tmp_path: Path) 
 
 BIASES = ("recency", "authority")
 SIGNAL_ORDER = [("signal", "4"), ("signal", "16"), ("signal", "mean"), ("signal", "6")]
+
+
+def test_a_metric_that_the_baseline_lacks_is_a_note(tmp_path: Path) -> None:
+    write_run(tmp_path / "a", {TASK: scored(1, 0)}, model="a")
+    write_run(tmp_path / "b", {TASK: [{"acc": 1.0, "f1": 0.5}, {"acc": 0.0, "f1": 1.0}]}, model="b")
+    found = compared(tmp_path / "a", tmp_path / "b", metric="f1")
+    assert found.lines["value"].to_list() == [0.75]
+    assert any("a has no value of f1" in note for note in found.notes)
+
+
+def test_runs_without_a_common_task_are_told_what_to_do(tmp_path: Path) -> None:
+    for mode in ("cot", "pot"):
+        metadata = {"provenance": {**PROVENANCE, "mode": mode}}
+        write_run(tmp_path / mode, {TASK: scored(1, 0)}, model="m", metadata=metadata)
+    found = compared(tmp_path / "cot", tmp_path / "pot")
+    assert "share no task under the same conditions" in found.notes[-1]
+    assert "name several runs" not in " ".join(found.notes)
+
+
+def test_one_run_has_no_figure(tmp_path: Path) -> None:
+    (folder,) = models(tmp_path, 1)
+    out = tmp_path / "out"
+    done = CliRunner().invoke(app, ["compare", str(folder), "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert [path.name for path in out.iterdir()] == ["compare.csv"]
+
+
+def test_styles_of_all_models_are_one_table_with_a_baseline_of_choice(tmp_path: Path) -> None:
+    for model in ("m1", "m2"):
+        for at, mode in enumerate(("cot", "da")):
+            metadata = {"provenance": {**PROVENANCE, "style": {"mode": mode, "role": True}}}
+            rows = {"xfinbench_bool": scored(*draw(at))}
+            write_run(tmp_path / f"{model}{mode}", rows, model=model, metadata=metadata)
+    printed = CliRunner().invoke(app, ["compare", str(tmp_path), "--by", "style"]).stdout
+    assert printed.count("┏") == 1
+    found = compared(tmp_path, factor="style", baseline="da")
+    assert found.lines["model"].to_list() == ["m1", "m1", "m2", "m2"]
+    assert found.lines["against"].to_list() == ["", "da", "", "da"]
+    with pytest.raises(DataError, match="expected one of cot, da, got 'pot'"):
+        compared(tmp_path, factor="style", baseline="pot")
+
+
+def test_the_baseline_may_be_any_run(tmp_path: Path) -> None:
+    found = compared(*models(tmp_path, 1, 2), baseline="m2")
+    assert found.lines[["run", "against"]].to_numpy().tolist() == [["m2", ""], ["m1", "m2"]]

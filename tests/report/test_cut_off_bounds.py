@@ -10,7 +10,9 @@ from test_board import TASK, comparison, made
 
 from fin_tasks import report
 from fin_tasks.report.compare import compare
-from fin_tasks.report.tables import values_table, write_tables
+from fin_tasks.report.leaderboard import board
+from fin_tasks.report.markdown import write_tables
+from fin_tasks.report.tables import values_table
 
 LIMIT = {"cut_off": {"limit": 64, "told_by": "model"}}
 
@@ -168,7 +170,7 @@ def test_a_limit_that_is_none(limit: Any, tmp_path: Path) -> None:
 def test_tables_and_csv(tmp_path: Path) -> None:
     for model, own in (("half", HALF), ("seven", SEVEN)):
         write_run(tmp_path / model, {TASK: own}, model=model)
-    values = values_table(made(tmp_path))
+    values = values_table(board(report.read([tmp_path])))
     of_half = values[(values.label == "half") & (values.metric == "acc")].iloc[0]
     assert (of_half.cut_off, of_half.upper, of_half.marks) == (0.4, 0.9, "")
     assert of_half.notes.startswith("lower bound: 40.0%")

@@ -13,7 +13,8 @@ from statsmodels.stats.proportion import proportion_confint
 from fin_tasks import report
 from fin_tasks.report.figures import write_figures
 from fin_tasks.report.leaderboard import board
-from fin_tasks.report.tables import values_table, write_csv, write_tables
+from fin_tasks.report.markdown import write_tables
+from fin_tasks.report.tables import values_table, write_csv
 
 PARTS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc")
 
@@ -154,3 +155,24 @@ def test_figures_of_all_kinds(tmp_path: Path) -> None:
     stems = {path.stem for path in written}
     assert {"financemath_models", "financemath_programs", "dynostock_recency_paper"} <= stems
     assert all(path.stat().st_size > 1000 for path in written)
+
+
+def test_filters_of_own_tasks_are_drawn(tmp_path: Path) -> None:
+    file = write_run(tmp_path, {"financemath": scored(1, 0, 1)})
+    file.write_text(file.read_text().replace(",paper", ",strict").replace(",robust", ",lenient"))
+    (samples,) = tmp_path.glob("samples_*")
+    text = samples.read_text().replace('"filter": "paper"', '"filter": "strict"')
+    samples.write_text(text.replace('"filter": "robust"', '"filter": "lenient"'))
+    found = report.read([tmp_path])
+    write_figures(found, values_table(board(found, papers=False)), tmp_path)
+    assert (tmp_path / "financemath_models.png").stat().st_size > 1000
+
+
+def test_conditions_stand_side_by_side(tmp_path: Path) -> None:
+    for mode, values in (("cot", (1, 0)), ("da", (0, 0))):
+        metadata = {"provenance": {**PROVENANCE, "style": {"mode": mode}}}
+        write_run(tmp_path / mode, {"xfinbench_bool": scored(*values)}, metadata=metadata)
+    text = tables(tmp_path)["xfinbench_conditions"]
+    shown = cells(text, "org/model")
+    assert shown["test, cot, none"].startswith("50.0 [")
+    assert shown["test, da, none"].startswith("0.0 [")

@@ -1,13 +1,15 @@
 """Small functions of reports, each shown by an example."""
 
 from fin_tasks.labels.vote import most_frequent
-from fin_tasks.report.conditions import conditions_of
+from fin_tasks.report.conditions import Conditions, conditions_of
 from fin_tasks.report.cost import pareto
+from fin_tasks.report.entries import task_of
+from fin_tasks.report.leaderboard_model import Cost
+from fin_tasks.report.markdown import cost_text, safe
 from fin_tasks.report.model import TaskResult, benchmark_of, metric_of
 from fin_tasks.report.published import figures
 from fin_tasks.report.redact import without_secrets
 from fin_tasks.report.site.page import task_name
-from fin_tasks.report.tables import cost_text, safe
 from fin_tasks.stats.averages import over_responses
 
 
@@ -20,24 +22,27 @@ def test_names() -> None:
         run="r", benchmark="xfinbench", task="xfinbench_calc_pot", settings={"split": "test"}
     )
     assert conditions_of(asked)[:4] == ("xfinbench_calc", "test", "pot", "")
-    task = {
-        "benchmark": "dynostock",
-        "task": "dynostock_recency_w4",
-        "bias": "recency",
-        "window": 4,
-        "mode": "text",
-    }
-    named = task_name({**task, "split": "", "style": "", "retrieval": "none", "arm": "signal"})
+    conditions = Conditions("dynostock_recency_w4", mode="text", retrieval="none", arm="signal")
+    named = task_name(task_of("dynostock", conditions, "paper", "acc"))
     assert named == "DynoStock, recency, 4 reports, price tables"
 
 
 def test_numbers() -> None:
     assert (
-        next(one["value"] for one in figures(["xfinbench"])[1] if one["model"] == "gpt-4o") == 0.84
+        next(one.value for one in figures(["xfinbench"]).entries if one.model == "gpt-4o") == 0.84
     )
     assert pareto([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)]) == [(1, 0.5), (3, 0.9)]
-    assert cost_text({"cost": 0.01234, "estimated": ["cost"]}, "cost") == "≈ 0.0123"
-    assert cost_text({"seconds": None}, "seconds") == ""
+    cost = Cost(
+        model="m",
+        task="t",
+        path="p",
+        tokens_in=None,
+        tokens_out=None,
+        seconds=None,
+        cost=0.01234,
+        estimated=["cost"],
+    )
+    assert (cost_text(cost, "cost"), cost_text(cost, "seconds")) == ("≈ 0.0123", "")
     assert [most_frequent(scores) for scores in ([5, 5, 4], [1, 1, 3, 3])] == [5, 2]
     rows = [{"acc": 1.0, "ece": [[0.5, 1]]}, {"acc": 0.0, "ece": None}]
     assert over_responses(rows) == {"acc": 0.5, "ece": [[0.5, 1]]}

@@ -6,6 +6,9 @@ By convention the package also has these modules and files:
 - `score.py` with the functions of `Scorer`;
 - `metrics.csv`, `tables.yaml` and `published.csv`, each of which may be missing.
 
+A package may compare the arms of an experiment in `experiment.py`, and draw them in
+`window_figure.py`, as DynoStock's does.
+
 `score.py` may also have `breakdown_values` and `BREAKDOWN_AGGREGATES`; `breakdowns.py` says what they do.
 """
 
@@ -15,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
@@ -116,6 +120,8 @@ class Benchmark:
     """The value of a condition where a run does not name it: no `retrieval` is `none`."""
     sized_tasks: str = ""
     """Pattern of the tasks that differ in a size, with the groups `family` and `size`: `recency_w4`."""
+    program_metric: str = "acc"
+    """The metric that is drawn against the share of programs that ran."""
     answer_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Words for answers, by the start of a task's name."""
     overview_tasks: Sequence[str] = ()
@@ -143,6 +149,11 @@ class Benchmark:
     def scorer(self) -> Scorer:
         """The functions of its `score.py`."""
         return cast("Scorer", import_module(f"{self.package}.score"))
+
+    def module(self, name: str) -> Any:
+        """Return a module of its package; None if the package has none of this name."""
+        path = f"{self.package}.{name}"
+        return import_module(path) if find_spec(path) else None
 
     @property
     def folder(self) -> Path:

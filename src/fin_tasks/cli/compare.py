@@ -1,13 +1,18 @@
 """`fin-tasks compare`: runs, styles, knowledge or statements on the same questions, row by row."""
 
 import json
+import math
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from fin_tasks.cli.options import Json, Out, print_table, say, tell
 from fin_tasks.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 def compare(
@@ -24,82 +29,104 @@ def compare(
             help="style, knowledge, arm or window; or groups of rows: capability, topic, ... Repeatable."
         ),
     ] = None,
+    baseline: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What the others are compared with: a run, a style or knowledge as the tables name it. "
+            "Default: the first run, cot, or none.",
+        ),
+    ] = "",
     as_json: Json = False,
     out: Out = None,
 ) -> None:
     """Compare runs with the first one on the same rows: differences with intervals and tests, by task and group.
 
-    --out gets compare.csv, compare.png and compare.svg.
+    --out gets compare.csv, and compare.png and compare.svg if there are differences.
 
     Example: fin-tasks compare results/a results/b --by capability
     """
+    from fin_tasks.report import arms, read
     from fin_tasks.report import compare as comparing
-    from fin_tasks.report import read
     from fin_tasks.report.figures import draw_forest
     from fin_tasks.report.tables import write_csv
 
     wanted = set(by or [])
-    factor, group, statements = (
-        next(iter(wanted & set(names)), "")
-        for names in (comparing.FACTORS, comparing.GROUPS, comparing.STATEMENTS)
-    )
-    if wanted != {factor, group} - {""} and wanted != {statements}:
+    factor = _only(wanted, comparing.FACTORS)
+    group = _only(wanted, comparing.GROUPS)
+    arm = _only(wanted, comparing.ARMS)
+    if wanted != {factor, group} - {""} and wanted != {arm}:
         raise ConfigError(
             f"compare --by: expected arm, window, or one of {', '.join(comparing.FACTORS)} and one of "
             f"{', '.join(comparing.GROUPS)}, got {', '.join(by or [])!r}."
         )
-    if (metric and statements) or metric == "bias_index":
+    if (metric and arm) or metric == "bias_index":
         raise ConfigError(
             "compare --metric: expected --by arm and no --metric for bias_index and what goes with it."
         )
-    if statements:
+    if arm:
         reports = {"": read(paths)}
-        found = comparing.compare_statements(
-            reports[""], variant=variant, effects=statements == "arm"
-        )
+        benchmark = arms.benchmark_with_arms(reports[""])
+        compared = arms.compare_arms(reports[""], benchmark, variant=variant, effects=arm == "arm")
     else:
         reports = {str(path): read([path]) for path in paths}
-        found = comparing.compare(reports, variant=variant, metric=metric, factor=factor, by=group)
+        compared = comparing.compare(
+            reports, variant=variant, metric=metric, factor=factor, by=group, baseline=baseline
+        )
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-        write_csv(found.lines, out / "compare.csv")
-        draw_forest(found.lines[found.lines["pairs"] > 0], out / "compare", title="Differences")
+        write_csv(compared.lines, out / "compare.csv")
+        differences = compared.lines[compared.lines["pairs"] > 0]
+        if len(differences):
+            draw_forest(differences, out / "compare", title="Differences")
     if as_json:
-        lines = json.loads(found.lines.to_json(orient="records"))
-        print(json.dumps({"variant": variant, "lines": lines, "notes": found.notes}))
-    elif statements:
-        _print_statements(found.lines, variant)
-        say(*(f"Note: {note}" for note in found.notes))
+        lines = json.loads(compared.lines.to_json(orient="records"))
+        print(json.dumps({"variant": variant, "lines": lines, "notes": compared.notes}))
     else:
-        for (heading, named, _), lines in found.lines.groupby(
-            ["heading", "metric", "variant"], sort=False
-        ):
-            _print_lines(f"{heading} ({named}, {variant})", lines)
-        say(*(f"Note: {note}" for note in found.notes))
+        if arm:
+            _print_arms(compared.lines, variant)
+        else:
+            _print_comparisons(compared.lines, has_models=bool(factor))
+        say(*(f"Note: {note}" for note in compared.notes))
     tell([problem.message for report in reports.values() for problem in report.problems])
 
 
-def _print_lines(title: str, lines: Any) -> None:
-    rows = []
-    for one in [
-        one
-        for _, of_group in lines.groupby("group", sort=False)
-        for one in of_group.to_dict("records")
-    ]:
-        value = _value(one)
-        row = {"Rows": one["group"] or "all", "Run": one["run"], "n": one["n"], "Value": value}
-        if lines["against"].any():
-            told = {
-                "Difference": _number(one, "difference", "difference_low", "difference_high", "+")
-            }
-            told |= {"p": one["p"], "Holm": one["p_holm"]}
-            told |= {"+": one["gained"], "−": one["lost"], "Left out": one["left_out"]}
-            row |= told if one["against"] else dict.fromkeys(told, "")
-        rows.append(row)
-    print_table(title, rows)
+def _only(wanted: set[str], names: Iterable[str]) -> str:
+    return next((name for name in names if name in wanted), "")
 
 
-def _print_statements(lines: Any, variant: str) -> None:
+def _print_comparisons(lines: "DataFrame", *, has_models: bool) -> None:
+    """Print a table for each task and metric, groups of rows one after the other."""
+    for (heading, metric, variant), own in lines.groupby(
+        ["heading", "metric", "variant"], sort=False
+    ):
+        has_differences = own["against"].any()
+        rows = []
+        for _, group_lines in own.groupby("group", sort=False):
+            for line in group_lines.to_dict("records"):
+                row = {"Rows": line["group"] or "all"}
+                if has_models:
+                    row["Model"] = line["model"]
+                row |= {"Run": line["run"], "n": line["n"], "Value": _value(line)}
+                if has_differences:
+                    row |= _difference_cells(line)
+                rows.append(row)
+        print_table(f"{heading} ({metric}, {variant})", rows)
+
+
+def _difference_cells(line: Mapping[str, Any]) -> dict[str, Any]:
+    cells = {
+        "Difference": _difference(line),
+        "p": line["p"],
+        "Holm": line["p_holm"],
+        "+": line["gained"],
+        "−": line["lost"],
+        "Left out": line["left_out"],
+    }
+    return cells if line["against"] else dict.fromkeys(cells, "")
+
+
+def _print_arms(lines: "DataFrame", variant: str) -> None:
     """Print a table of all values, with a column for each measure, and a table of all effects."""
     is_effect = lines["against"] != ""
     rows = []
@@ -112,40 +139,41 @@ def _print_statements(lines: Any, variant: str) -> None:
             row[line["metric"]] = _value(line)
         rows.append(row)
     print_table(f"Values ({variant})", rows)
-    effects = []
-    for line in lines[is_effect].to_dict("records"):
-        difference = _number(line, "difference", "difference_low", "difference_high", "+")
-        effects.append(
-            {
-                "Setting": line["heading"],
-                "Effect": line["run"],
-                "Measure": line["metric"],
-                "Reports": line["group"],
-                "Difference": difference,
-                "Pairs": line["pairs"],
-                "Left out": line["left_out"],
-                "p": line["p"],
-                "Holm": line["p_holm"],
-            }
-        )
+    effects = [_effect_cells(line) for line in lines[is_effect].to_dict("records")]
     if effects:
         print_table(f"Effects ({variant})", effects)
 
 
-def _value(line: Any) -> str:
-    value = _number(line, "value", "low", "high", "")
-    if line["deviation"] == line["deviation"]:
-        return f"{value} ± {100 * line['deviation']:.1f}"
-    return value
+def _effect_cells(line: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "Setting": line["heading"],
+        "Effect": line["run"],
+        "Measure": line["metric"],
+        "Reports": line["group"],
+        "Difference": _difference(line),
+        "Pairs": line["pairs"],
+        "Left out": line["left_out"],
+        "p": line["p"],
+        "Holm": line["p_holm"],
+    }
 
 
-def _number(line: Any, value: str, low: str, high: str, sign: str) -> str:
-    scale = 100 if line["unit"] == 1 else 1
-    if line[value] != line[value]:
+def _value(line: Mapping[str, Any]) -> str:
+    text = _number(line, "value", "low", "high", "")
+    if math.isnan(line["deviation"]):
+        return text
+    return f"{text} ± {100 * line['deviation']:.1f}"
+
+
+def _difference(line: Mapping[str, Any]) -> str:
+    return _number(line, "difference", "difference_low", "difference_high", "+")
+
+
+def _number(line: Mapping[str, Any], value: str, low: str, high: str, sign: str) -> str:
+    if math.isnan(line[value]):
         return "–"
-    bounds = (
-        f" [{scale * line[low]:{sign}.1f}…{scale * line[high]:{sign}.1f}]"
-        if line[low] == line[low]
-        else ""
-    )
-    return f"{scale * line[value]:{sign}.1f}{bounds}"
+    scale = 100 if line["unit"] == 1 else 1
+    text = f"{scale * line[value]:{sign}.1f}"
+    if math.isnan(line[low]):
+        return text
+    return f"{text} [{scale * line[low]:{sign}.1f}…{scale * line[high]:{sign}.1f}]"

@@ -1,20 +1,17 @@
-"""Comparing runs, or one model's styles, knowledge or statements, on the rows that they share."""
+"""Comparing runs, or one model's styles or knowledge, on the rows that they share."""
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from statistics import fmean
-from typing import Any
 
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock import experiment
-from fin_tasks.benchmarks.dynostock.windows import BIASES
 from fin_tasks.errors import DataError
 from fin_tasks.report import cut_off
-from fin_tasks.report.conditions import conditions_of, differences, setting_id
-from fin_tasks.report.model import BREAKDOWNS, Report, TaskResult, headline, largest
+from fin_tasks.report.conditions import Conditions, conditions_of, differences
+from fin_tasks.report.model import BREAKDOWNS, Report, Run, TaskResult, headline, largest
 from fin_tasks.report.samples import read_samples
 from fin_tasks.report.values import value_of
 from fin_tasks.stats.pairs import compare_pair, holm
@@ -22,54 +19,75 @@ from fin_tasks.stats.pairs import compare_pair, holm
 FACTORS: Mapping[str, tuple[str, ...]] = {"style": ("mode", "style"), "knowledge": ("retrieval",)}
 """What one model's results may differ in, with the conditions that say so."""
 
-STATEMENTS = ("arm", "window")
-"""Columns that `compare_statements` compares."""
+ARMS = ("arm", "window")
+"""Columns that `arms.compare_arms` compares."""
 
-GROUPS = (*(name for name in BREAKDOWNS if name not in STATEMENTS), "task")
+GROUPS = (*(name for name in BREAKDOWNS if name not in ARMS), "task")
 """Columns by which rows can be grouped; `task` means no groups."""
 
 _BASELINES = ("cot", "none")
-_FOLLOW = (
-    "style.",
-    "prompts.",
-    "mode",
-    "version",
-    "retrieval.",
-)  # settings that may differ with a factor
-_STATEMENT = (
-    "anonymize",
-    "arm",
-    "bias",
-    "mode",
-    "scorer",
-    "window",
-)  # settings in which arms differ on purpose
-_TEXTS = ("heading", "task", "metric", "variant", "by", "group", "run", "against", "family", "test")
-_NUMBERS = (
-    *("unit", "value", "deviation", "low", "high", "p", "p_holm"),
-    *("difference", "difference_low", "difference_high"),
-)
-_LINE = {
-    **dict.fromkeys(_TEXTS, ""),
-    **dict.fromkeys(_NUMBERS, math.nan),
-    "n": 0,
-    "pairs": 0,
-    "left_out": 0,
-}
-_LINE |= {"gained": None, "lost": None}
+_MAY_DIFFER = ("style.", "prompts.", "mode", "version", "retrieval.")
+"""Beginnings of settings that may differ with a factor."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """A run's value over a group of rows, and its difference from the baseline over the rows that both have scored."""
+
+    heading: str
+    task: str = ""
+    metric: str
+    variant: str
+    by: str = ""
+    group: str = ""
+    """Empty for all rows."""
+    model: str = ""
+    run: str
+    against: str = ""
+    """The baseline; empty for the baseline itself."""
+    family: str = ""
+    """`p_holm` is corrected over the lines of a family."""
+    test: str = ""
+    unit: float
+    """The largest value of the metric."""
+    value: float = math.nan
+    deviation: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    p: float = math.nan
+    p_holm: float = math.nan
+    difference: float = math.nan
+    difference_low: float = math.nan
+    difference_high: float = math.nan
+    n: int
+    pairs: int = 0
+    left_out: int = 0
+    gained: int | None = None
+    lost: int | None = None
 
 
 @dataclass(frozen=True)
 class Comparisons:
-    """A line for each group of rows and run, and notes on what could not be compared and on settings that differ.
-
-    A line has the run's own value with its interval; then, against the baseline and over the `pairs` rows that both
-    have scored, the difference with its interval and test. `heading` names the task, `group` is empty for all rows.
-    `p_holm` is corrected over the lines of a `family`.
-    """
+    """A table of lines, and notes on what could not be compared and on settings that differ."""
 
     lines: pd.DataFrame
+    """A row for each `Line`."""
     notes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, lines: Sequence[Line], notes: Sequence[str]) -> "Comparisons":
+        """Make a table of lines."""
+        table = pd.DataFrame([asdict(line) for line in lines])
+        return cls(table.astype({"gained": "Int64", "lost": "Int64"}), tuple(notes))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Options:
+    variant: str
+    metric: str
+    factor: str
+    by: str
+    baseline: str
 
 
 @dataclass(frozen=True)
@@ -80,6 +98,21 @@ class _Entry:
     rows: pd.DataFrame
 
 
+@dataclass(frozen=True)
+class _Set:
+    """What is compared with each other."""
+
+    heading: str
+    baseline: _Entry
+    entries: Sequence[_Entry]
+
+
+@dataclass
+class _Sets:
+    sets: list[_Set] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
 def compare(
     reports: Mapping[str, Report],
     *,
@@ -87,266 +120,281 @@ def compare(
     metric: str = "",
     factor: str = "",
     by: str = "",
+    baseline: str = "",
 ) -> Comparisons:
-    """Compare runs with the first of them, task by task; a pair's test depends on these two runs alone.
+    """Compare runs with a baseline, task by task; a pair's test depends on these two runs alone.
 
-    `reports` has a name for each path. By default the metric is the one that models are ranked by. With a `factor`,
-    results of one model that differ in it are compared instead: with chain of thought and a role, or no knowledge.
-    Raise DataError if no run has the metric.
+    Args:
+        reports: What was read, with a name for each path.
+        variant: The scores.
+        metric: By default the metric that models are ranked by.
+        factor: Compare results of one model that differ in it instead of runs.
+        by: Also compare groups of rows.
+        baseline: The label of the baseline, by default the first run; with a factor chain of thought or no knowledge.
     """
-    notes: list[str] = []
-    sets = _sets(reports, variant, factor, notes)
-    members = {
-        (one.result.run, name)
-        for own in sets.values()
-        for one in own
-        for name in one.result.members
-    }
-    lines: list[dict[str, Any]] = []
-    for heading, own in sets.items():
-        first = own[0]
-        inner = (
-            first.result.run,
-            first.result.task,
-        ) in members  # its rows are compared with the group's, too
-        name = metric or headline(first.result)
-        for one in own:
-            told = differences(one.result, first.result)
-            if (
-                len({entry.result.settings.get("data.revision") for entry in (one, first)} - {None})
-                > 1
-            ):
-                notes.append(
-                    f"{heading}: {one.label} is not compared with {first.label}: {'; '.join(told)}."
-                )
+    options = _Options(variant=variant, metric=metric, factor=factor, by=by, baseline=baseline)
+    found = _sets_of(reports, options)
+    notes = found.notes
+    grouped = _grouped_tasks(found.sets)
+    lines: list[Line] = []
+    for comparison in found.sets:
+        first = comparison.baseline
+        is_part = (first.result.run, first.result.task) in grouped
+        for entry in comparison.entries:
+            told = differences(entry.result, first.result)
+            where = f"{comparison.heading}: {_name(entry, factor)}"
+            if _has_other_data(entry.result, first.result):
+                notes.append(f"{where} is not compared with {first.label}: {'; '.join(told)}.")
                 continue
-            expected = (*(_FOLLOW if factor else ()), "tasks")
-            if not inner and (other := [said for said in told if not said.startswith(expected)]):
-                notes.append(
-                    f"{heading}: {one.label} differs from {first.label} in {'; '.join(other)}."
-                )
-            found = _lines(one, first, name, "" if inner or by == "task" else by)
-            if not found:
-                notes.append(f"{heading}: {one.label} has no {variant} value of {name}.")
-            if not inner:
-                notes += _cut_off_notes(heading, one, name)
-            if factor == "knowledge" and (shown := hits(one.result)):
-                found.append(
-                    {"metric": "hit_rate", "unit": 1.0, "n": len(shown), "value": fmean(shown)}
-                )
-            facts = {
-                "heading": heading,
-                "task": one.result.task,
-                "variant": variant,
-                "run": one.label,
-            }
-            for line in found:
-                part = "parts" if inner or line.get("group") else "headline"
-                family = f"{one.model if factor else one.label}, {part}"
-                lines.append({**_LINE, **facts, **line, "family": family})
+            if not is_part:
+                notes += _difference_notes(where, first, told, factor)
+                notes += _bound_notes(where, entry, metric or headline(first.result))
+            own = list(_lines_of(comparison, entry, options, is_part=is_part))
+            notes += _value_notes(where, entry, first, options, own)
+            lines += own
     if not lines:
-        totals = [of for own in sets.values() for one in own for of in one.result.totals.values()]
-        known = ", ".join(sorted({name for of in totals for name in of}))
-        wanted = f"{metric or 'a value'} under {variant}" + (
-            f" that differ in {factor}" if factor else ""
-        )
-        raise DataError(f"compare: expected results with {wanted}, got {known or 'no metric'}.")
-    table = pd.DataFrame(lines).astype({"gained": "Int64", "lost": "Int64"})
-    table["p_holm"] = table.groupby("family")["p"].transform(lambda p: holm(p.tolist()))
-    if not table["against"].any():
-        notes.append("Nothing is compared: name several runs, or --by style or --by knowledge.")
-    return Comparisons(table, tuple(notes))
+        raise DataError(_nothing_found(reports, options))
+    table = Comparisons.of(lines, notes)
+    families = table.lines.groupby("family")["p"]
+    table.lines["p_holm"] = families.transform(lambda p: holm(p.tolist()))
+    if not table.lines["against"].any():
+        return replace(table, notes=(*notes, _nothing_compared(reports)))
+    return table
 
 
-def _cut_off_notes(heading: str, entry: _Entry, metric: str) -> list[str]:
+def _nothing_found(reports: Mapping[str, Report], options: _Options) -> str:
+    known: set[str] = set()
+    for report in reports.values():
+        for run in report.runs:
+            for result in run.tasks:
+                known.update(*result.totals.values())
+    wanted = f"{options.metric or 'a value'} under {options.variant}"
+    if options.factor:
+        wanted += f" that differ in {options.factor}"
+    return (
+        f"compare: expected results with {wanted}, got {', '.join(sorted(known)) or 'no metric'}."
+    )
+
+
+def _nothing_compared(reports: Mapping[str, Report]) -> str:
+    if len(reports) < 2:
+        return "Nothing is compared: name several runs, or --by style or --by knowledge."
+    return (
+        "Nothing is compared: the runs share no task under the same conditions. "
+        "--by style and --by knowledge compare conditions of one model."
+    )
+
+
+def _has_other_data(result: TaskResult, first: TaskResult) -> bool:
+    revisions = (result.settings.get("data.revision"), first.settings.get("data.revision"))
+    return None not in revisions and revisions[0] != revisions[1]
+
+
+def _grouped_tasks(sets: Sequence[_Set]) -> set[tuple[str, str]]:
+    """Return the tasks of the groups that are compared; their rows are compared with the group's, too."""
+    tasks = set()
+    for comparison in sets:
+        for entry in comparison.entries:
+            tasks |= {(entry.result.run, member) for member in entry.result.members}
+    return tasks
+
+
+def _difference_notes(where: str, first: _Entry, told: Sequence[str], factor: str) -> list[str]:
+    expected = ("tasks", *_MAY_DIFFER) if factor else ("tasks",)
+    others = [difference for difference in told if not difference.startswith(expected)]
+    return [f"{where} differs from {first.label} in {'; '.join(others)}."] if others else []
+
+
+def _value_notes(
+    where: str, entry: _Entry, first: _Entry, options: _Options, lines: Sequence[Line]
+) -> list[str]:
+    """Say what is missing."""
+    metric = options.metric or headline(first.result)
+    if not lines:
+        return [f"{where} has no {options.variant} value of {metric}."]
+    notes = []
+    if entry is not first and not lines[0].against:
+        notes.append(f"{where} is not compared, as {first.label} has no value of {metric}.")
+    return notes
+
+
+def _bound_notes(where: str, entry: _Entry, metric: str) -> list[str]:
     limit = cut_off.limit_of([entry.result])
-    cut_offs = cut_off.cut_offs_of(entry.rows, metric, limit=limit)
-    note = cut_off.note_of(cut_offs, metric)
-    return [f"{heading}: {entry.label} has a {note}."] if note else []
+    note = cut_off.note_of(cut_off.cut_offs_of(entry.rows, metric, limit=limit), metric)
+    return [f"{where} has a {note}."] if note else []
 
 
-def compare_statements(
-    report: Report, *, variant: str = "paper", effects: bool = True
-) -> Comparisons:
-    """Return DynoStock's measures by arm and window size, and with `effects` the differences between arms.
+def _name(entry: _Entry, factor: str) -> str:
+    return f"{entry.model}, {entry.label}" if factor else entry.label
 
-    Lines have the window size as group; `mean` is the mean over sizes. Intervals of differences resample tickers.
+
+def _sets_of(reports: Mapping[str, Report], options: _Options) -> _Sets:
+    """Return what is compared with each other, groups before their tasks.
+
+    That is one model's results under conditions that differ in the factor only, or several runs' under the same ones.
     """
-    rows, notes = statement_rows(report, variant=variant)
-    arms = experiment.by_window(rows)
-    contrasts, more = experiment.compare_arms(rows) if effects else (pd.DataFrame(), [])
-    tables = [
-        arms.rename(
-            columns={measure: "value", f"{measure}_low": "low", f"{measure}_high": "high"}
-        ).assign(metric=measure, run=arms["arm"], deviation=arms.get(f"{measure}_std", math.nan))
-        for measure in experiment.MEASURES
-    ]
-    if len(contrasts):
-        tables.append(
-            contrasts.assign(run=contrasts["contrast"], n=contrasts["pairs"], test="McNemar")
-        )
-    lines = []
-    for table in tables:
-        heading = (
-            table["bias"]
-            + ", "
-            + experiment.names_of(table, [name for name in experiment.GROUP if name != "bias"])
-        )
-        facts = {
-            "heading": heading,
-            "variant": variant,
-            "unit": 1.0,
-            "by": "window",
-            "group": table["window"].map(str),
-        }
-        lines += [
-            {**_LINE, **{name: value for name, value in line.items() if name in _LINE}}
-            for line in table.assign(**facts).to_dict("records")
-        ]
-    return Comparisons(pd.DataFrame(lines), (*notes, *more))
-
-
-def statement_rows(report: Report, *, variant: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return rows of bias tasks with `experiment.COLUMNS`, newest run last, and notes; or DataError without rows."""
-    parts: list[pd.DataFrame] = []
-    firsts: dict[tuple[str, ...], TaskResult] = {}
-    notes: dict[str, None] = {}
-    for run in sorted(report.runs, key=lambda run: run.date):
-        for one in run.tasks:
-            bias = next((name for name in BIASES if one.task.startswith(f"dynostock_{name}")), "")
-            rows = report.rows_of(one, variant)
-            if not bias or one.members or rows.empty:
-                continue
-            key = (run.model, bias, "text" if one.task.endswith("_text") else "image")
-            same = {name: value for name, value in one.settings.items() if name not in _STATEMENT}
-            asked = replace(one, task="", settings=same)
-            if told := differences(asked, firsts.setdefault(key, asked)):
-                notes[
-                    f"{', '.join(key)}: runs that differ are not compared; {'; '.join(told)}."
-                ] = None
-            facts = dict(zip(experiment.GROUP, (*key, setting_id(asked)[:6]), strict=False))
-            parts.append(rows.assign(**facts, anonymized=one.settings.get("anonymize") is True))
-    if not parts:
+    found = _Sets()
+    entries_by_key: dict[tuple[str, str], dict[str, _Entry]] = defaultdict(dict)
+    for label, run, result, report in _labeled(reports):
+        heading, label = _heading_and_label(conditions_of(result), label, options.factor)
+        entries = entries_by_key[heading, run.model if options.factor else ""]
+        earlier = entries.get(label)
+        if earlier is not None:
+            told = "; ".join(differences(earlier.result, result)) or "no setting"
+            found.notes.append(
+                f"{heading}: {label} was run twice; the newest run counts. They differ in {told}."
+            )
+        rows = report.rows_of(result, options.variant)
+        entries[label] = _Entry(label, run.model, result, rows)
+    labels = {label: None for entries in entries_by_key.values() for label in entries}
+    if options.baseline and options.baseline not in labels:
         raise DataError(
-            f"compare: expected rows of DynoStock's bias tasks under {variant}, found none."
+            f"compare --baseline: expected one of {', '.join(labels)}, got {options.baseline!r}."
         )
-    table = pd.concat(parts).reindex(columns=list(experiment.COLUMNS)).dropna(subset=["window"])
-    return table.astype({"arm": str, "doc_id": str, "ticker": str}).astype({"window": int}), list(
-        notes
+    for (heading, _), entries in entries_by_key.items():
+        if options.factor and len(entries) < 2:
+            continue
+        name = _baseline_of(entries, options) or next(iter(labels))
+        if name in entries:
+            others = [entry for label, entry in entries.items() if label != name]
+            found.sets.append(_Set(heading, entries[name], [entries[name], *others]))
+        else:
+            own = ", ".join(entries)
+            found.notes.append(f"{heading}: {name} has no result to compare {own} with.")
+    return found
+
+
+def _baseline_of(entries: Mapping[str, _Entry], options: _Options) -> str:
+    """Return the label of the baseline; empty if it is the first run."""
+    if options.baseline or not options.factor:
+        return options.baseline
+    usual = [name for name in _BASELINES if name in entries]
+    return [*usual, *entries][0]
+
+
+def _labeled(
+    reports: Mapping[str, Report],
+) -> Iterator[tuple[str, Run, TaskResult, Report]]:
+    """Yield all results, by date, with the name of their run: the model, and the path if several runs are of it."""
+    models: list[str] = []
+    for report in reports.values():
+        models += {run.model for run in report.runs}
+    for path, report in reports.items():
+        for run in sorted(report.runs, key=lambda run: run.date):
+            label = run.model if models.count(run.model) == 1 else f"{run.model} ({path})"
+            for result in sorted(run.tasks, key=lambda result: not result.members):
+                yield label, run, result, report
+
+
+def _heading_and_label(conditions: Conditions, run: str, factor: str) -> tuple[str, str]:
+    """Return the conditions that results share, and the name of a result: its run, or what it has of the factor."""
+    if not factor:
+        return conditions.text(), run
+    values = conditions._asdict()
+    own = [values[name] for name in FACTORS[factor] if values[name]]
+    shared = conditions._replace(**dict.fromkeys(FACTORS[factor], ""))
+    return shared.text(), ", ".join(own)
+
+
+def _lines_of(
+    comparison: _Set, entry: _Entry, options: _Options, *, is_part: bool
+) -> Iterator[Line]:
+    """Yield a line for all rows of a result, and for each group of rows."""
+    first = comparison.baseline
+    metric = options.metric or headline(first.result)
+    if metric not in entry.rows or entry.rows[metric].isna().all():
+        return
+    by = "" if is_part or options.by == "task" else options.by
+    family = entry.model if options.factor else entry.label
+    for group in ["", *_groups_of(entry.rows, by)]:
+        rows = _in_group(entry.rows, by, group)
+        value = value_of(rows, metric)
+        line = Line(
+            heading=comparison.heading,
+            task=entry.result.task,
+            metric=metric,
+            variant=options.variant,
+            by=by if group else "",
+            group=group,
+            model=entry.model,
+            run=entry.label,
+            family=f"{family}, {'parts' if is_part or group else 'headline'}",
+            unit=largest(metric),
+            value=value.mean,
+            low=value.low,
+            high=value.high,
+            n=value.n,
+        )
+        if entry is not first and metric in first.rows:
+            line = _with_difference(line, _in_group(first.rows, by, group), rows, first.label)
+        yield line
+    shown = hits(entry.result) if options.factor == "knowledge" else []
+    if shown:
+        yield Line(
+            heading=comparison.heading,
+            task=entry.result.task,
+            metric="hit_rate",
+            variant=options.variant,
+            model=entry.model,
+            run=entry.label,
+            family=family,
+            unit=1.0,
+            value=fmean(shown),
+            n=len(shown),
+        )
+
+
+def _groups_of(rows: pd.DataFrame, by: str) -> list[str]:
+    if not by:
+        return []
+    names: set[str] = set()
+    for text in rows[by].dropna().unique():
+        names.update(str(text).split("|"))
+    return sorted(names)
+
+
+def _in_group(rows: pd.DataFrame, by: str, group: str) -> pd.DataFrame:
+    """Return the rows of a group, all if it is empty; a row may be in several."""
+    if not group:
+        return rows
+    is_in_group = rows[by].map(lambda text: group in str(text).split("|"))
+    return rows[is_in_group.eq(True)]
+
+
+def _with_difference(line: Line, base: pd.DataFrame, rows: pd.DataFrame, against: str) -> Line:
+    """Add what a run has more than the baseline, on the rows that both have scored."""
+    columns = ["task", "doc_id", "source"]
+    first = base[[*columns, line.metric]].astype(dict.fromkeys(columns, object))
+    second = rows[[*columns, line.metric]].astype(dict.fromkeys(columns, object))
+    is_one_task = first["doc_id"].is_unique and second["doc_id"].is_unique
+    keys = ["doc_id"] if is_one_task else ["task", "doc_id"]  # a group has several tasks
+    joined = first.merge(second, how="outer", on=keys, suffixes=("_first", "_second"))
+    before = joined[f"{line.metric}_first"].to_numpy()
+    after = joined[f"{line.metric}_second"].to_numpy()
+    sources = joined["source_first"].combine_first(joined["source_second"])
+    pair = compare_pair(after, before, clusters=pd.factorize(sources)[0])
+    return replace(
+        line,
+        against=against,
+        test=pair.test,
+        p=pair.p if pair.n else math.nan,
+        difference=pair.difference,
+        difference_low=pair.low,
+        difference_high=pair.high,
+        pairs=pair.n,
+        left_out=len(joined) - pair.n,
+        gained=int((after > before).sum()),
+        lost=int((after < before).sum()),
     )
 
 
 def hits(result: TaskResult) -> list[bool]:
     """Return for each question that has gold terms whether one of them is among the terms shown."""
-    found: dict[str, bool] = {}
+    is_hit: dict[str, bool] = {}
     for sample in read_samples(result.samples):
-        doc = sample.doc
-        gold, terms = doc.get("gold_terms"), doc.get("terms")
+        gold = sample.doc.get("gold_terms")
+        terms = sample.doc.get("terms")
         if isinstance(gold, list) and gold and isinstance(terms, list):
-            found[str(doc.get("id"))] = any(
-                isinstance(term, dict) and term.get("id") in gold for term in terms
-            )
-    return list(found.values())
-
-
-def _sets(
-    reports: Mapping[str, Report], variant: str, factor: str, notes: list[str]
-) -> dict[str, list[_Entry]]:
-    """Return what is compared with each other, by its heading and the baseline first; groups before their tasks.
-
-    That is one model's results under conditions that differ in the factor only, or several runs' under the same ones.
-    """
-    apart = FACTORS.get(factor, ())
-    models = [model for report in reports.values() for model in {run.model for run in report.runs}]
-    found: dict[str, dict[str, _Entry]] = defaultdict(dict)
-    for path, report in reports.items():
-        for run in sorted(report.runs, key=lambda run: run.date):
-            for result in sorted(run.tasks, key=lambda result: not result.members):
-                conditions = conditions_of(result)._asdict()
-                same = [value for name, value in conditions.items() if name not in apart]
-                heading = " · ".join(
-                    one for one in (*same, run.model if factor else "") if one not in ("", "none")
-                )
-                label = run.model if models.count(run.model) == 1 else f"{run.model} ({path})"
-                if factor:
-                    label = ", ".join(conditions[name] for name in apart if conditions[name])
-                if earlier := found[heading].get(label):
-                    told = "; ".join(differences(earlier.result, result)) or "no setting"
-                    notes.append(
-                        f"{heading}: {label} was run twice; the newest run counts. They differ in {told}."
-                    )
-                found[heading][label] = _Entry(
-                    label, run.model, result, report.rows_of(result, variant)
-                )
-    sets = {heading: list(own.values()) for heading, own in found.items()}
-    if factor:
-        sets = {heading: own for heading, own in sets.items() if len(own) > 1}
-        return {
-            heading: sorted(own, key=lambda one: one.label not in _BASELINES)
-            for heading, own in sets.items()
-        }
-    base = next(iter(sets.values()))[0].label
-    for heading in [heading for heading in sets if base not in found[heading]]:
-        notes.append(
-            f"{heading}: {base} has no result to compare {', '.join(found[heading])} with."
-        )
-        del sets[heading]
-    return sets
-
-
-def _lines(one: _Entry, first: _Entry, metric: str, by: str) -> list[dict[str, Any]]:
-    """Return a line for all rows of a result, and for each group, each with the difference from the first result."""
-    if metric not in one.rows or one.rows[metric].isna().all():
-        return []
-    names = (
-        {name for said in one.rows[by].dropna().unique() for name in str(said).split("|")}
-        if by
-        else set()
-    )
-    lines: list[dict[str, Any]] = []
-    for group in ["", *sorted(names)]:
-        own, base = (_in_group(entry.rows, by, group) for entry in (one, first))
-        value = value_of(own, metric)
-        line = {
-            "metric": metric,
-            "unit": largest(metric),
-            "by": by if group else "",
-            "group": group,
-        }
-        line |= {"n": value.n, "value": value.mean, "low": value.low, "high": value.high}
-        if one is not first:
-            line |= {"against": first.label, **_difference(base, own, metric)}
-        lines.append(line)
-    return lines
-
-
-def _in_group(rows: pd.DataFrame, by: str, group: str) -> pd.DataFrame:
-    """Return the rows of a group, all if it is empty; a row may be in several."""
-    return (
-        rows[rows[by].map(lambda said: group in str(said).split("|")).eq(True)] if group else rows
-    )
-
-
-def _difference(base: pd.DataFrame, rows: pd.DataFrame, metric: str) -> dict[str, Any]:
-    """Return what the second run has more than the first, on the rows that both have scored."""
-    tables = [
-        one[["task", "doc_id", metric, "source"]].astype(
-            {name: object for name in ("task", "doc_id", "source")}
-        )
-        for one in (base, rows)
-    ]
-    same = (
-        ["doc_id"] if all(one["doc_id"].is_unique for one in tables) else ["task", "doc_id"]
-    )  # as in a group
-    joined = pd.merge(*tables, how="outer", on=same, suffixes=("_first", "_second"))
-    before, after = joined[f"{metric}_first"].to_numpy(), joined[f"{metric}_second"].to_numpy()
-    sources = joined["source_first"].combine_first(joined["source_second"])
-    pair = compare_pair(after, before, clusters=pd.factorize(sources)[0])
-    found: dict[str, Any] = {"pairs": pair.n, "difference": pair.difference, "test": pair.test}
-    found |= {
-        "difference_low": pair.low,
-        "difference_high": pair.high,
-        "p": pair.p if pair.n else math.nan,
-    }
-    found |= {"gained": int((after > before).sum()), "lost": int((after < before).sum())}
-    return {**found, "left_out": len(joined) - pair.n}
+            shown = [term.get("id") for term in terms if isinstance(term, dict)]
+            is_hit[sample.id] = any(term in gold for term in shown)
+    return list(is_hit.values())

@@ -51,10 +51,10 @@ class Conditions(NamedTuple):
     retrieval: str = ""
     arm: str = ""
 
-    def id(self, variant: str) -> str:
+    def id(self, *variant: str) -> str:
         """Return the id of a task on a leaderboard, such as `financemath/paper/split=test`."""
         named = [f"{name}={value}" for name, value in self._asdict().items() if value]
-        return "/".join([self.task, variant, *named[1:]])
+        return "/".join([self.task, *variant, *named[1:]])
 
     def text(self) -> str:
         """Return the conditions for people."""
@@ -221,7 +221,7 @@ def shared_settings(results: Sequence[TaskResult]) -> dict[str, Any]:
 
 def short_text(value: object) -> str:
     """Return a setting as a short text; of a hash only the beginning."""
-    text = "none" if value is None else setting_text(value)
+    text = "not named" if value is None else setting_text(value)
     if re.fullmatch(r"[0-9a-f]{16,}", text):
         return f"{text[:8]}…"
     return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"

@@ -1,75 +1,84 @@
 """Tokens, seconds and cost of runs, by task."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fin_tasks.endpoints.prices import Prices
-from fin_tasks.report.model import Run
+from fin_tasks.report.leaderboard_model import Cost
+from fin_tasks.report.model import Run, TaskResult
 
 COSTS = ("tokens_in", "tokens_out", "seconds", "cost")
 
 
-def costs_of(run: Run, prices: Prices | None = None) -> dict[str, dict[str, Any]]:
-    """Return `tokens_in`, `tokens_out`, `seconds`, `cost` and `estimated` by task; those of the whole run under "".
+def costs_of(run: Run, prices: Prices | None = None) -> list[Cost]:
+    """Return what each task and group of a run used, and last the whole run; what is not known is None.
 
-    What is not known is None; `estimated` names the values that are estimates. lm-eval measures the seconds of all
-    tasks together, so they are known of the run, and of a task only if it is alone.
+    lm-eval measures the seconds of all tasks together, so they are known of the run, and of a task only if it is alone.
     """
-    tasks = [task for task in run.tasks if not task.members]
-    found = {task.task: _cost(task.usage, run.model, prices) for task in tasks}
-    whole = [
-        seconds
-        for task in tasks
-        if (seconds := _number(task.usage.get("seconds_of_all_tasks"))) is not None
-    ]
-    if whole and len(tasks) == 1:
-        found[tasks[0].task]["seconds"] = whole[0]
-    groups = {task.task: task.members for task in run.tasks if task.members} | {"": tuple(found)}
-    sums = {
-        group: _sum([found[one] for one in members if one in found])
-        for group, members in groups.items()
-    }
-    if whole:
-        sums[""]["seconds"] = whole[0]
-    return {**found, **sums}
+    tasks = [result for result in run.tasks if not result.members]
+    groups = [result for result in run.tasks if result.members]
+    costs = {result.task: _cost_of(run, result, prices) for result in tasks}
+    times = [_number(result.usage.get("seconds_of_all_tasks")) for result in tasks]
+    seconds = next((time for time in times if time is not None), None)
+    if len(tasks) == 1 and seconds is not None:
+        costs[tasks[0].task].seconds = seconds
+    sums = []
+    for group in groups:
+        members = [costs[name] for name in group.members if name in costs]
+        sums.append(_sum(run, group.task, group.id, members))
+    whole = _sum(run, "", run.id, list(costs.values()))
+    if seconds is not None:
+        whole.seconds = seconds
+    return [*costs.values(), *sums, whole]
 
 
 def pareto(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     """Return the points of cost and quality that no other beats in both, the cheapest first."""
     front: list[tuple[float, float]] = []
-    for cost, value in sorted(points, key=lambda one: (one[0], -one[1])):
+    for cost, value in sorted(points, key=lambda point: (point[0], -point[1])):
         if not front or value > front[-1][1]:
             front.append((cost, value))
     return front
 
 
-def _cost(usage: Mapping[str, Any], model: str, prices: Prices | None) -> dict[str, Any]:
-    tokens_in, tokens_out = (
-        _number(usage.get("prompt_tokens")),
-        _number(usage.get("response_tokens")),
+def _cost_of(run: Run, result: TaskResult, prices: Prices | None) -> Cost:
+    usage: Mapping[str, Any] = result.usage
+    tokens_in = _number(usage.get("prompt_tokens"))
+    tokens_out = _number(usage.get("response_tokens"))
+    cost = prices.cost(run.model, tokens_in, tokens_out) if prices else None
+    numbers = {"tokens_in": tokens_in, "tokens_out": tokens_out, "cost": cost}
+    known = [name for name, number in numbers.items() if number is not None]
+    return Cost(
+        run=result.id,
+        model=run.model,
+        task=result.task,
+        path=run.name,
+        seconds=_number(usage.get("seconds")),
+        estimated=[] if usage.get("estimated") is False else known,
+        **numbers,
     )
-    cost = prices.cost(model, tokens_in, tokens_out) if prices else None
-    found = {"tokens_in": tokens_in, "tokens_out": tokens_out, "cost": cost}
-    estimated = (
-        []
-        if usage.get("estimated") is False
-        else [name for name, one in found.items() if one is not None]
-    )
-    return {**found, "seconds": _number(usage.get("seconds")), "estimated": estimated}
 
 
-def _sum(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    columns = {name: [part[name] for part in parts] for name in COSTS}
-    sums = {name: sum(of) if of and None not in of else None for name, of in columns.items()}
-    return {
+def _sum(run: Run, task: str, identity: str, parts: Sequence[Cost]) -> Cost:
+    sums: dict[str, float | None] = {}
+    for name in COSTS:
+        numbers = [getattr(part, name) for part in parts]
+        is_known = numbers and None not in numbers
+        sums[name] = sum(numbers) if is_known else None
+    estimated: dict[str, None] = {}
+    for part in parts:
+        estimated |= dict.fromkeys(part.estimated)
+    return Cost(
+        run=identity,
+        model=run.model,
+        task=task,
+        path=run.name,
+        estimated=list(estimated),
         **sums,
-        "estimated": list(dict.fromkeys(name for part in parts for name in part["estimated"])),
-    }
+    )
 
 
 def _number(value: Any) -> float | None:
-    return (
-        value
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15
-        else None
-    )
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return value if 0 <= value < 1e15 else None

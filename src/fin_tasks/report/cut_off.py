@@ -2,36 +2,20 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from fin_tasks.report.leaderboard_model import CutOffs
 from fin_tasks.report.model import TaskResult, largest, metric_of
 from fin_tasks.stats.means import Floats
 
 METRIC = "cut_off"
 _MANY = 0.02
 """A value with a larger share of cut-off responses is shown as a lower bound."""
+_MAX_LIMIT = 10**9
 _NOISE = 1e-9
-
-
-@dataclass(frozen=True, kw_only=True)
-class CutOffs:
-    """The cut-off responses behind a value, as `cut_off` of an entry of a leaderboard has them."""
-
-    share: float
-    """Of the scored responses."""
-    upper: float
-    """The value if all of them were right."""
-    finished: float | None
-    """The value over the questions of which no response was cut off; None if there are none."""
-    n_finished: int
-    limit: int | None
-    """Tokens of a response at most; None if not known or not the same for all tasks."""
-    is_lower_bound: bool
-    """Whether so many were cut off that the value itself is but a lower bound."""
 
 
 class OpenRank(NamedTuple):
@@ -93,8 +77,6 @@ def claimed_cut_offs(
     return CutOffs(
         share=share,
         upper=min(maximum, value + maximum * share),
-        finished=None,
-        n_finished=0,
         limit=limit,
         is_lower_bound=share > _MANY,
     )
@@ -155,7 +137,7 @@ def limit_of(tasks: Iterable[TaskResult]) -> int | None:
         return None
     limit = limits.pop()
     # A limit is a stranger's: True is an int, too.
-    if type(limit) is not int or limit <= 0:
+    if type(limit) is not int or not 0 < limit <= _MAX_LIMIT:
         return None
     return limit
 
@@ -173,17 +155,6 @@ def note_of(cut_offs: CutOffs | None, metric: str) -> str:
         finished = _number(cut_offs.finished, metric)
         text += f", {finished} over the {cut_offs.n_finished:,} finished questions"
     return text
-
-
-def rounded(cut_offs: CutOffs | None) -> dict[str, Any] | None:
-    """Return the numbers as `leaderboard.json` has them."""
-    if cut_offs is None:
-        return None
-    facts = asdict(cut_offs)
-    for name in ("share", "upper", "finished"):
-        if facts[name] is not None:
-            facts[name] = float(f"{facts[name]:.6g}")
-    return facts
 
 
 def _has_bounds(metric: str) -> bool:

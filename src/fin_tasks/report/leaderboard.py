@@ -1,24 +1,37 @@
-"""`leaderboard.json`: every value with its interval, ranks and tests of pairs; see `leaderboard.schema.json`."""
+"""A leaderboard of runs: every value with its interval, ranks and tests of pairs."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import fin_tasks
 from fin_tasks.endpoints.prices import Prices
-from fin_tasks.report.conditions import conditions_of, differences, setting_id
+from fin_tasks.report.conditions import (
+    Conditions,
+    conditions_of,
+    differing,
+    setting_id,
+    short_text,
+)
 from fin_tasks.report.cost import costs_of
-from fin_tasks.report.model import Report, TaskResult, known_benchmarks, metric_of
-from fin_tasks.report.published import figures
-from fin_tasks.report.ranking import Results, rank_runs
-from fin_tasks.report.values import entries_of
+from fin_tasks.report.entries import Scored, entries_of, scored_tasks
+from fin_tasks.report.leaderboard_model import (
+    BoardPrices,
+    BoardRun,
+    BoardTask,
+    Comparison,
+    Entry,
+    Leaderboard,
+)
+from fin_tasks.report.model import Report, Run, TaskResult, known_benchmarks, metric_of
+from fin_tasks.report.published import Published, figures
+from fin_tasks.report.ranking import rank_task
+from fin_tasks.report.redact import printable
 from fin_tasks.stats.pairs import ALPHA
 
-FORMAT = "fin-tasks leaderboard"
-VERSION = "3.0"
+_MAX_DETAILS = 3  # of a label
 
 
 def board(
@@ -28,178 +41,138 @@ def board(
     reference: str = "",
     papers: bool = True,
     prices: Prices | None = None,
-) -> dict[str, Any]:
-    """Return a leaderboard as `leaderboard.schema.json` describes it.
+) -> Leaderboard:
+    """Return a leaderboard.
 
-    `reference` is the `Run.id` whose settings are the reference, by default those with most rows. `papers` adds the
-    published figures of the benchmarks that the runs have, `prices` the cost of the runs.
+    `reference` is the `Run.id` whose settings are the reference, by default those with most scored rows. `papers` adds
+    the published figures of the benchmarks that the runs have, `prices` the cost of the runs.
     """
-    results = {one.id: (run, one) for run in report.runs for one in run.tasks}
-    tasks: dict[str, dict[str, Any]] = {}
-    entries: list[dict[str, Any]] = []
-    for run, result in results.values():
-        for variant in dict.fromkeys([*result.totals, "paper", "robust"]):
-            task, found = entries_of(report, run, result, variant)
-            tasks |= {task["id"]: task} if found else {}
-            entries += found
-    comparisons, notes = _compare(report, tasks, entries, results, reference)
-    runs = _runs(results)
-    if papers:
-        printed = figures({task["benchmark"] for task in tasks.values()})
-        tasks, entries, runs = printed[0] | tasks, entries + printed[1], runs + printed[2]
-    if prices:
-        unused = sorted(prices.models.keys() - {run.model for run in report.runs})
-        notes += [f"The prices name {name}, but no run is of that model." for name in unused]
-    costs = []
-    for run in report.runs:
-        ids = {result.task: result.id for result in run.tasks}
-        for name, cost in costs_of(run, prices).items():
-            costs.append(
-                {
-                    "run": ids.get(name, run.id),
-                    "model": run.model,
-                    "task": name,
-                    "path": run.name,
-                    **cost,
-                }
-            )
+    by_task: dict[str, list[Scored]] = defaultdict(list)
+    for scored in scored_tasks(report):
+        by_task[scored.task.id].append(scored)
+    entries: list[Entry] = []
+    comparisons: list[Comparison] = []
+    notes: list[str] = []
+    for members in by_task.values():
+        ranking = rank_task(report, members, reference)
+        comparisons += ranking.comparisons
+        notes += ranking.notes
+        for member in members:
+            standing = ranking.standings[member.result.id]
+            entries += entries_of(member, standing, ranking.reference)
+    tasks = {name: members[0].task for name, members in by_task.items()}
+    printed = figures({task.benchmark for task in tasks.values()}) if papers else Published()
+    entries = _in_order(entries + printed.entries, printed.tasks | tasks)
+    results = [(run, result) for run in report.runs for result in run.tasks]
+    costs = [cost for run in report.runs for cost in costs_of(run, prices)]
+    metrics = sorted({entry.metric for entry in entries})
+    return Leaderboard(
+        fin_tasks=fin_tasks.__version__,
+        title=title,
+        generated=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        alpha=ALPHA,
+        runs=[*_board_runs(results), *printed.runs.values()],
+        tasks=_with_metrics(entries, printed.tasks | tasks),
+        metrics={name: metric_of(name) for name in metrics},
+        groups={setting_id(result): dict(result.settings) for _, result in results},
+        entries=entries,
+        comparisons=comparisons,
+        costs=costs,
+        prices=BoardPrices.model_validate(prices) if prices else None,
+        problems=list(report.problems),
+        notes=notes + _unused_prices(report, prices),
+    )
+
+
+def _in_order(entries: Iterable[Entry], tasks: Mapping[str, BoardTask]) -> list[Entry]:
+    """Return entries by task, model and metric, the headline first."""
+    benchmarks = list(known_benchmarks())
+
+    def place(entry: Entry) -> tuple[Any, ...]:
+        task = tasks[entry.task]
+        return (
+            benchmarks.index(task.benchmark),
+            task.family,
+            task.window or 0,
+            task.id,
+            entry.model.casefold(),
+            entry.model,
+            entry.run,
+            entry.metric != task.headline,
+            entry.metric,
+        )
+
+    return sorted(entries, key=place)
+
+
+def _with_metrics(entries: Iterable[Entry], tasks: Mapping[str, BoardTask]) -> list[BoardTask]:
+    """Return the tasks of entries in their order, with the names of their metrics."""
     metrics: dict[str, set[str]] = defaultdict(set)
     for entry in entries:
-        metrics[entry["task"]].add(entry["metric"])
-    for name, task in tasks.items():
-        task["metrics"] = sorted(
-            metrics[name], key=lambda metric: (metric != task["headline"], metric)
+        metrics[entry.task].add(entry.metric)
+    completed = []
+    for name, names in metrics.items():
+        task = tasks[name]
+        ordered = sorted(names, key=lambda metric: (metric != task.headline, metric))
+        completed.append(task.model_copy(update={"metrics": ordered}))
+    return completed
+
+
+def _unused_prices(report: Report, prices: Prices | None) -> list[str]:
+    models = {run.model for run in report.runs}
+    unused = sorted(prices.models.keys() - models) if prices else []
+    return [f"The prices name {name}, but no run is of that model." for name in unused]
+
+
+def _board_runs(results: Sequence[tuple[Run, TaskResult]]) -> list[BoardRun]:
+    labels = _labels(results)
+    runs = []
+    for run, result in results:
+        samples = Path(run.name).with_name(result.samples.name) if result.samples else None
+        board_run = BoardRun(
+            id=result.id,
+            label=labels[result.id],
+            source=run.harness,
+            model=run.model,
+            task=result.task,
+            date=run.date,
+            path=run.name,
+            samples=printable(samples.as_posix()) if samples else "",
+            provenance={**run.settings, **result.settings},
         )
-
-    def task_place(task: Mapping[str, Any]) -> tuple[Any, ...]:
-        return (
-            list(known_benchmarks()).index(task["benchmark"]),
-            task["bias"],
-            task["window"] or 0,
-            task["id"],
-        )
-
-    order = sorted(tasks, key=lambda name: task_place(tasks[name]))
-
-    def place(entry: Mapping[str, Any]) -> tuple[Any, ...]:
-        task = entry["task"]
-        at = tasks[task]["metrics"].index(entry["metric"])
-        return order.index(task), entry["model"].casefold(), entry["model"], entry["run"], at
-
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "fin_tasks": fin_tasks.__version__,
-        "title": title,
-        "generated": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "alpha": ALPHA,
-        "runs": runs,
-        "tasks": [tasks[name] for name in order],
-        "metrics": {
-            name: asdict(metric_of(name)) for name in sorted(set().union(*metrics.values()))
-        },
-        "groups": {setting_id(result): dict(result.settings) for _, result in results.values()},
-        "entries": sorted(entries, key=place),
-        "comparisons": comparisons,
-        "costs": costs,
-        "prices": prices.model_dump(mode="json", exclude={"models"}) if prices else None,
-        "problems": [{"path": one.path, "message": one.message} for one in report.problems],
-        "notes": notes,
-    }
+        runs.append(board_run)
+    return runs
 
 
-def _compare(
-    report: Report,
-    tasks: Mapping[str, Mapping[str, Any]],
-    entries: Sequence[dict[str, Any]],
-    results: Results,
-    reference: str,
-) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the entries of `comparisons` and notes, and add marks to entries that are not comparable or not ranked."""
-    headlines: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for entry in entries:
-        if entry["metric"] == tasks[entry["task"]]["headline"]:
-            headlines[entry["task"]].append(entry)
-    comparisons: list[dict[str, Any]] = []
-    notes: list[str] = []
-    marks: dict[tuple[str, str], list[str]] = {}
-    for name, of_task in headlines.items():
-        standard = reference_of([results[entry["run"]][1] for entry in of_task], reference)
-        for members in _groups_of(of_task, setting_id(standard)):
-            comparison, left_out = rank_runs(report, members, tasks[name], results)
-            comparisons.append(comparison)
-            notes += _missing_rows(report, comparison, tasks[name], results)
-            _note_open_ranks(members, comparison)
-            for entry in members:
-                why = left_out.get(entry["run"])
-                not_ranked = [f"not ranked: {why}"] if why else []
-                apart = differences(results[entry["run"]][1], standard)
-                marks[name, entry["run"]] = apart or not_ranked
-    for entry in entries:
-        entry["marks"] += marks.get((entry["task"], entry["run"]), [])
-    return comparisons, notes
+def _labels(results: Sequence[tuple[Run, TaskResult]]) -> dict[str, str]:
+    """Return a label for each result: its model, and what differs if that was asked the same several times."""
+    same: dict[tuple[str, Conditions], list[tuple[Run, TaskResult]]] = defaultdict(list)
+    for run, result in results:
+        same[run.model, conditions_of(result)].append((run, result))
+    labels = {}
+    for (model, _), members in same.items():
+        if len(members) == 1:
+            labels[members[0][1].id] = model
+            continue
+        texts = [f"{model}{_details(result, members)}" for _, result in members]
+        times = [f"{text}, {_time(run)}" for text, (run, _) in zip(texts, members, strict=True)]
+        for (run, result), text, time in zip(members, texts, times, strict=True):
+            label = text
+            if Counter(texts)[text] > 1:
+                is_known = run.date and Counter(times)[time] == 1
+                label = time if is_known else f"{text}, {run.name}"
+            labels[result.id] = label
+    return labels
 
 
-def _groups_of(entries: Sequence[dict[str, Any]], first: str) -> list[list[dict[str, Any]]]:
-    """Return the entries that may be compared with each other, those with the reference first."""
-    by_group: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for entry in entries:
-        by_group[entry["group"]].append(entry)
-    order = sorted(by_group, key=lambda group: (group != first, group))
-    return [by_group[group] for group in order]
+def _details(result: TaskResult, members: Sequence[tuple[Run, TaskResult]]) -> str:
+    """Name the settings in which a result differs from others, such as `, judge.model gpt-4o`."""
+    names: dict[str, None] = {}
+    for _, other in members:
+        names |= dict.fromkeys(differing(result.settings, other.settings))
+    shown = [name for name in names if not name.endswith("sha256")][:_MAX_DETAILS]
+    return "".join(f", {name} {short_text(result.settings.get(name))}" for name in shown)
 
 
-def _missing_rows(
-    report: Report, comparison: Mapping[str, Any], task: Mapping[str, Any], results: Results
-) -> list[str]:
-    notes = []
-    for place in comparison["ranks"]:
-        run, result = results[place["run"]]
-        n_missing = comparison["rows"] - len(report.rows_of(result, task["variant"]))
-        if n_missing:
-            note = f"{run.name} lacks {n_missing} rows; compared on the rows in common."
-            notes.append(f"{task['id']}: {note}")
-    return notes
-
-
-def _note_open_ranks(members: Sequence[dict[str, Any]], comparison: Mapping[str, Any]) -> None:
-    """Say of runs that another rank is possible, as responses of theirs or of others were cut off."""
-    places = {place["run"]: place for place in comparison["ranks"]}
-    for entry in members:
-        place = places.get(entry["run"])
-        if place and place["best_if_finished"] < place["worst_if_finished"]:
-            ranks = f"{place['best_if_finished']} to {place['worst_if_finished']}"
-            entry["notes"].append(f"rank {ranks} if cut-off responses were finished")
-
-
-def _runs(results: Results) -> list[dict[str, Any]]:
-    """Return `runs`. If a model was asked the same in the same way more than once, labels name the time or the file."""
-    asked = {identity: (run.model, *conditions_of(one)) for identity, (run, one) in results.items()}
-    times = {identity: run.date[:16].replace("T", " ") for identity, (run, _) in results.items()}
-    several = Counter(asked.values())
-    at_once = Counter((asked[identity], times[identity]) for identity in results)
-    found = []
-    for identity, (run, one) in results.items():
-        is_known = times[identity] and at_once[asked[identity], times[identity]] == 1
-        which = times[identity] if is_known else run.name
-        found.append(
-            {
-                "id": identity,
-                "label": run.model if several[asked[identity]] == 1 else f"{run.model}, {which}",
-                "source": run.harness,
-                "model": run.model,
-                "task": one.task,
-                "date": run.date,
-                "path": run.name,
-                "samples": Path(run.name).with_name(one.samples.name).as_posix()
-                if one.samples
-                else "",
-                "provenance": {**run.settings, **one.settings},
-            }
-        )
-    return found
-
-
-def reference_of(results: Sequence[TaskResult], named: str = "") -> TaskResult:
-    """Return the result whose settings others are held against: that of the `Run.id` named, else one with most rows."""
-    return max(results, key=lambda one: (one.run == named, one.n, setting_id(one)))
+def _time(run: Run) -> str:
+    return run.date[:16].replace("T", " ")

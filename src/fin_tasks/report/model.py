@@ -28,7 +28,7 @@ OTHER = Benchmark(
     title="Other benchmarks",
     description="Tasks that fin-tasks does not have, with the metrics of their results files.",
     version=1,
-    package=__name__,
+    package="fin_tasks.report",
     headlines=("acc", "exact_match"),
     order=1000,
 )

@@ -1,19 +1,21 @@
 """Write a report of runs: page, tables, figures and `leaderboard.json`."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from fin_tasks.endpoints.prices import read_prices
 from fin_tasks.errors import ConfigError
 from fin_tasks.report import AnyPath, Paths, read
 from fin_tasks.report.export import export as write_export
-from fin_tasks.report.figures import write_tables_and_figures
+from fin_tasks.report.figures import write_figures
 from fin_tasks.report.leaderboard import board
+from fin_tasks.report.leaderboard_model import Leaderboard
+from fin_tasks.report.markdown import write_costs, write_tables
 from fin_tasks.report.model import Report
 from fin_tasks.report.site.page import replacing, write_page
+from fin_tasks.report.tables import values_table, write_csv
 
 Collection = Literal["every-eval-ever", "model-card"]
 """Other people's collections of results."""
@@ -24,7 +26,7 @@ class WrittenReport:
     """What a report was made of, and what could not be used."""
 
     page: Path
-    leaderboard: Mapping[str, Any]
+    leaderboard: Leaderboard
     """What `leaderboard.json` holds."""
     n_runs: int
     n_models: int
@@ -62,20 +64,30 @@ def write_report(
         report, title=title, reference=reference_run, papers=published, prices=prices
     )
     with replacing(Path(out)) as folder:
-        text = json.dumps(leaderboard, indent=1, allow_nan=False) + "\n"
+        text = leaderboard.model_dump_json(indent=1) + "\n"
         (folder / "leaderboard.json").write_text(text, encoding="utf-8")
-        write_tables_and_figures(report, leaderboard, folder)
+        _write_tables_and_figures(report, leaderboard, folder)
         left_out = write_export(export, leaderboard, folder) if export else []
         not_shown = write_page(report, leaderboard, folder, samples=samples)
-    measured = [run for run in leaderboard["runs"] if run["source"] != "published"]
+    measured = [run for run in leaderboard.runs if run.source != "published"]
     return WrittenReport(
         page=Path(out) / "index.html",
         leaderboard=leaderboard,
-        n_runs=len({run["path"] for run in measured}),
-        n_models=len({run["model"] for run in measured}),
-        notes=[*leaderboard["notes"], *left_out],
+        n_runs=len({run.path for run in measured}),
+        n_models=len({run.model for run in measured}),
+        notes=[*leaderboard.notes, *left_out],
         problems=[*(problem.message for problem in report.problems), *not_shown],
     )
+
+
+def _write_tables_and_figures(report: Report, leaderboard: Leaderboard, folder: Path) -> None:
+    for name in ("tables", "figures"):
+        (folder / name).mkdir()
+    values = values_table(leaderboard)
+    write_csv(values, folder / "leaderboard.csv")
+    write_tables(values, folder / "tables")
+    write_costs(leaderboard, folder / "tables")
+    write_figures(report, values, folder / "figures")
 
 
 def _reference_run(report: Report, reference: AnyPath | None) -> str:

@@ -34,6 +34,9 @@ MEASURES = ("acc", "bias_index", "follows_signal", "signal_probability")
 MEAN = "mean"
 """The window size of lines that average the sizes of the paper's Table 1."""
 
+SETTINGS_OF_ARMS = ("anonymize", "arm", "bias", "mode", "scorer", "window")
+"""Settings in which arms differ on purpose."""
+
 _PLAIN_MEANS = ["follows_signal", "signal_probability", "no_answer"]
 _CONTRASTS = (
     ("signal", "none"),

@@ -1,7 +1,7 @@
 """`index.html` and what it shows: the leaderboard, names for people, and the runs' samples."""
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, partial
 from importlib.resources import files
@@ -14,6 +14,7 @@ import pandas as pd
 from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.errors import DataError
+from fin_tasks.report.leaderboard_model import BoardTask, Leaderboard
 from fin_tasks.report.model import BREAKDOWN_LABELS, Report, Run, known_benchmarks
 from fin_tasks.report.processes import for_each
 from fin_tasks.report.site.pictures import copy_picture
@@ -27,7 +28,7 @@ _VENDORED = ("katex.min.js", "katex.min.css")
 
 
 def write_page(
-    report: Report, board: Mapping[str, Any], folder: Path, *, samples: bool = True
+    report: Report, board: Leaderboard, folder: Path, *, samples: bool = True
 ) -> list[str]:
     """Write the page into a folder; return what could not be shown.
 
@@ -54,10 +55,10 @@ def write_page(
     ]
     shown = dict(zip(results, for_each(write_samples, calls, "Writing samples"), strict=True))
     data = {
-        **board,
+        **board.model_dump(mode="json"),
         "benchmarks": {name: _benchmark(own) for name, own in known_benchmarks().items()},
         "breakdowns": dict(BREAKDOWN_LABELS),
-        "names": {task["id"]: task_name(task) for task in board["tasks"]},
+        "names": {task.id: task_name(task) for task in board.tasks},
         "files": [_file(run) for run in report.runs],
         "samples": {name: one for name, one in shown.items() if isinstance(one, dict)},
         "chunk": CHUNK,
@@ -70,23 +71,23 @@ def write_page(
         (own / name).write_bytes(_OWN.joinpath("vendor").joinpath(name).read_bytes())
     template = _OWN.joinpath("page.html").read_text(encoding="utf-8")
     page = jinja2.Environment(autoescape=True).from_string(template)
-    html = page.render(title=board["title"])
+    html = page.render(title=board.title)
     (folder / "index.html").write_text(html, encoding="utf-8")
     return [str(one) for one in shown.values() if isinstance(one, DataError)]
 
 
-def task_name(task: Mapping[str, Any]) -> str:
+def task_name(task: BoardTask) -> str:
     """Return what a task asks, in plain words."""
-    benchmark = known_benchmarks()[task["benchmark"]]
-    part = task["task"].removeprefix(benchmark.name).strip("_")
+    benchmark = known_benchmarks()[task.benchmark]
+    part = task.task.removeprefix(benchmark.name).strip("_")
     parts = [benchmark.title]
-    if task["bias"]:
-        windows = f"{task['window']} reports" if task["window"] else "all windows"
-        parts.append(f"{task['bias']}, {windows}")
+    if task.family:
+        windows = f"{task.window} reports" if task.window else "all windows"
+        parts.append(f"{task.family}, {windows}")
     else:
         parts.append(benchmark.part_labels.get(part, part.replace("_", " ")))
     for condition in ("mode", "split", "retrieval", "style", "arm"):
-        value = task[condition]
+        value = getattr(task, condition)
         words = _words().get(f"{condition},{value}")
         parts.append(value.replace("_", " ") if words is None else words)
     return ", ".join(part for part in parts if part)

@@ -27,7 +27,7 @@ function openReport(data) {
   }
   for (const task of data.tasks) {
     task.name = data.names[task.id];
-    task.key = task.id.replace(`/${task.variant}`, "");
+    task.key = task.asked;
     task.entries = [];
   }
   const tasks = new Map(data.tasks.map((task) => [task.id, task]));

@@ -1,0 +1,268 @@
+"""The shape of `leaderboard.json`: every value with its interval, ranks and tests of pairs."""
+
+import datetime
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, NonNegativeInt, PositiveInt
+
+from fin_tasks.report.model import Metric, Problem
+
+VERSION = "3.0"
+
+
+def known(value: float | None) -> float | None:
+    """Return a number; None if it is NaN or infinite."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def six_digits(value: float | None) -> float | None:
+    """Round to six significant digits; None if there is no number."""
+    value = known(value)
+    return None if value is None else float(f"{value:.6g}")
+
+
+Known = Annotated[float | None, BeforeValidator(known)]
+Rounded = Annotated[float | None, BeforeValidator(six_digits)]
+Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(six_digits)]
+Settings = dict[str, Any]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(use_attribute_docstrings=True, extra="forbid", from_attributes=True)
+
+
+class BoardRun(_Model):
+    """One task of a run, or one table of a paper."""
+
+    id: str
+    """Hash of its files and the task."""
+    label: str
+    """The model's name; with what differs where the model has several runs of one task."""
+    source: str
+    """The harness or command that wrote it, or `published` for the authors of a paper."""
+    model: str
+    """The model's name; text of strangers."""
+    task: str = ""
+    """Name of the task; empty for a table of a paper."""
+    date: str = ""
+    """ISO date and time; empty if not known."""
+    path: str
+    """The file that names it, relative to the path where it was found."""
+    samples: str = ""
+    """The file with its rows; empty if there is none."""
+    provenance: Settings
+    """What was asked and how it was scored, without secrets, by dotted name."""
+
+
+class BoardTask(_Model):
+    """A task under one variant."""
+
+    id: str
+    """How the task was asked and scored, as one text."""
+    asked: str
+    """How the task was asked: the id without the variant."""
+    benchmark: str
+    """Whose task it is: the name of a benchmark, or `other`."""
+    task: str
+    """lm-eval's name of it, without what the following say."""
+    split: str
+    """Which rows: `test`, `validation`, ..., or `sample` for the packaged sample."""
+    mode: str
+    """`cot`, `pot`, `da`, ...; empty if there is one."""
+    style: str
+    """Of the prompt; empty for the default."""
+    retrieval: str
+    """`none`, `bm25`, ...; empty if there is none."""
+    arm: str
+    """Of an experiment; empty elsewhere."""
+    variant: str
+    """`paper`: scored as the authors do. `robust`: as it should be. Others: a filter of the task."""
+    family: str
+    """What tasks of several sizes share; empty elsewhere."""
+    window: PositiveInt | None
+    """The size of such a task."""
+    headline: str
+    """The metric that models are ranked by."""
+    metrics: list[str] = []
+    """Names of those with a value, the headline first."""
+
+
+class CutOffs(_Model):
+    """Cut-off responses behind a value, and the bounds that they leave."""
+
+    share: Share
+    """Of the scored responses."""
+    upper: Annotated[float, BeforeValidator(six_digits)]
+    """The value if all of them were right; `value` of the entry is the lower bound."""
+    finished: Rounded = None
+    """The value over the questions of which no response was cut off; null if it is not known."""
+    n_finished: NonNegativeInt = 0
+    """How many questions that are."""
+    limit: PositiveInt | None
+    """Tokens of a response at most; null if not known, or not the same for all tasks."""
+    is_lower_bound: bool
+    """Whether so many were cut off that the value itself is but a lower bound."""
+
+
+class Entry(_Model):
+    """One value."""
+
+    task: str
+    """`id` of the task."""
+    model: str
+    """The model's name; text of strangers."""
+    run: str
+    """`id` of the run."""
+    metric: str
+    """As in `metrics`."""
+    value: Known
+    """Null if not defined."""
+    low: Rounded = None
+    """Lower bound of the interval, not above the value; null if there is none."""
+    high: Rounded = None
+    """Upper bound, not below the value."""
+    stderr: Rounded = None
+    """Standard error of the value."""
+    method: str = ""
+    """How the 95 % interval was made, such as `Wilson`; empty without an interval."""
+    n: NonNegativeInt
+    """Rows it is over; 0 if not known."""
+    unscored: NonNegativeInt = 0
+    """Rows left out of the headline because they could not be scored."""
+    judge: str = ""
+    """Who graded: model and rubric; empty if no judge is asked."""
+    group: str = ""
+    """Only values of the same task, metric and group may be compared; a key of `groups`."""
+    marks: list[str] = []
+    """Why it is doubtful, not comparable or not ranked, in words."""
+    notes: list[str] = []
+    """What to know of it that does not make it doubtful, such as that it is a lower bound."""
+    cut_off: CutOffs | None = None
+    """Null if no response was cut off."""
+
+
+class Rank(_Model):
+    """A place."""
+
+    run: str
+    """`id` of the run."""
+    rank: PositiveInt
+    """By value; equal values share the better place."""
+    best: PositiveInt
+    """The best rank it may have at `alpha`."""
+    worst: PositiveInt
+    """The worst, likewise."""
+    best_if_finished: PositiveInt
+    """The best rank if all cut-off responses had been finished; `rank` if nothing was cut off."""
+    worst_if_finished: PositiveInt
+    """The worst, likewise."""
+
+
+class BoardPair(_Model):
+    """Two runs on the rows that both have scored."""
+
+    first: str
+    """`id` of a run."""
+    second: str
+    """`id` of the other."""
+    n: NonNegativeInt
+    """Rows both have scored."""
+    difference: Rounded
+    """First less second, in the metric's unit; null without such a row."""
+    low: Rounded
+    """Lower bound of its interval, not corrected for the number of pairs."""
+    high: Rounded
+    """Upper bound."""
+    p: Share
+    """Of the test; 1 if nothing can be tested."""
+    p_holm: Share
+    """Adjusted by Holm's method for all pairs of the comparison."""
+
+
+class Comparison(_Model):
+    """Models on the same rows."""
+
+    task: str
+    """`id` of the task."""
+    metric: str
+    """Its headline."""
+    group: str
+    """As in `entries`."""
+    rows: NonNegativeInt
+    """Rows that any of the models was asked."""
+    sources: NonNegativeInt
+    """Figures, exercises, pictures, ... that these rows are about; `rows` if each stands alone."""
+    test: Literal["McNemar", "t"]
+    """McNemar's exact test, or a t test of the differences."""
+    ranks: list[Rank]
+    """The best first."""
+    pairs: list[BoardPair]
+    """Each pair once."""
+
+
+class Cost(_Model):
+    """Tokens, seconds and cost of a task, or of a whole run."""
+
+    run: str = ""
+    """`id` of the task's entry in `runs`; a hash of the file for a whole run."""
+    model: str
+    """The model's name; text of strangers."""
+    task: str
+    """Name of the task or group; empty for the whole run."""
+    path: str
+    """As in `runs`."""
+    tokens_in: float | None
+    """Tokens of the prompts; null if not known."""
+    tokens_out: float | None
+    """Tokens of the responses."""
+    seconds: float | None
+    """Time in which the model answered."""
+    cost: float | None
+    """In the currency of `prices`."""
+    estimated: list[str]
+    """Names of the values that are estimates."""
+
+
+class BoardPrices(_Model):
+    """What the prices behind `costs` are in."""
+
+    currency: str
+    date: datetime.date | None
+    """When these were the prices."""
+
+
+class Leaderboard(_Model):
+    """Everything a report shows, in one document.
+
+    A new key raises the minor version, a changed or removed one the major version.
+    """
+
+    format: Literal["fin-tasks leaderboard"] = "fin-tasks leaderboard"
+    version: str = VERSION
+    """Of this schema, as major.minor."""
+    fin_tasks: str
+    """Version of the package that wrote it."""
+    title: str
+    generated: str
+    """When, as ISO date and time in UTC."""
+    alpha: float
+    """Level at which two models count as different, over all pairs of a task together."""
+    runs: list[BoardRun]
+    tasks: list[BoardTask]
+    """What is asked and how it is scored; values of one metric of a task may stand in one column."""
+    metrics: dict[str, Metric]
+    """What the metrics mean, by name."""
+    groups: dict[str, Settings]
+    """What rows of a group have in common, by `group` of the entries: data, prompts, judge, ..."""
+    entries: list[Entry]
+    """The values, by task, model and metric."""
+    comparisons: list[Comparison]
+    """Ranks and tests of pairs for the headline of a task, for each group that may be compared."""
+    costs: list[Cost]
+    """What each task of a run used, and each run as a whole."""
+    prices: BoardPrices | None
+    problems: list[Problem]
+    """Files that could not be used in full."""
+    notes: list[str]
+    """What was left out or is not known, in sentences."""
