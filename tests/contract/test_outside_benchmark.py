@@ -162,8 +162,8 @@ def test_models_are_ranked(folder: Path) -> None:
 def test_the_page_shows_its_words_and_samples(folder: Path) -> None:
     page = folder / "report" / "page"
     report = data(page / "data.js")
-    assert report["benchmarks"]["bank_exam"] == "Bank exam"
-    assert report["about"]["bank_exam"].startswith("Questions about loans")
+    assert report["benchmarks"]["bank_exam"]["title"] == "Bank exam"
+    assert report["benchmarks"]["bank_exam"]["description"].startswith("Questions about loans")
     assert report["breakdowns"]["topic"] == "Topic"
     assert set(report["names"].values()) == {"Bank exam, test questions"}
     assert {samples["n"] for samples in report["samples"].values()} == {10}

@@ -14,8 +14,8 @@ from fin_tasks.stats.averages import over_responses
 
 
 def test_names() -> None:
-    shown = metric_of("acc_TU").label, metric_of("score_OCR").unit, metric_of("acc_new").label
-    assert shown == ("Terminology understanding", "points", "Acc new")
+    shown = metric_of("acc_TU").label, metric_of("score_OCR").unit, metric_of("acc_odd").label
+    assert shown == ("Terminology understanding", "points", "Acc odd")
     names = ("mme_finance_en", "xfinbench", "xfinbenchmark_x")
     assert [benchmark_of(name).name for name in names] == ["mme_finance", "xfinbench", "other"]
     asked = TaskResult(
