@@ -299,7 +299,8 @@ def test_a_judge_beside_people(tmp_path: Path) -> None:
                 "filtered_resps": [[reading]],
                 "filter": variant,
             }
-            lines.append({**line, "metrics": ["score"], "score": 20.0 * (place % 6)})
+            score = None if place == 5 else 20.0 * (place % 6)
+            lines.append({**line, "metrics": ["score"], "score": score})
     folder = tmp_path / "run"
     folder.mkdir()
     (folder / "results_2026-01-01T00-00-00.json").write_text(

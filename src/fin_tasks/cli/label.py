@@ -116,7 +116,7 @@ def agree(
     sheets: Sheets,
     judge: Annotated[
         list[Path],
-        typer.Option(metavar="RUN|FILE", help="Judged run, or its samples_*.jsonl; repeatable."),
+        typer.Option(metavar="RUN", help="Judged run; repeatable."),
     ],
     as_json: Json = False,
 ) -> None:

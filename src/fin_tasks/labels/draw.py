@@ -61,8 +61,12 @@ class Draw(BaseModel):
 
     def allowed(self, column: str, row: Row) -> Allowed:
         """Return what a cell may hold."""
-        n_choices = len(row.doc.get("choices") or ())
-        return self.study.allowed(column, row.kind, n_choices)
+        if self.study.questions:
+            return Allowed(self.study.questions[column].allowed)
+        answer = self.study.answers[row.kind]
+        if column == "minutes":
+            return Allowed([], answer.minutes)
+        return answer.allowed(len(row.doc.get("choices") or ()))
 
 
 def draw(

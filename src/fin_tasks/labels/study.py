@@ -94,6 +94,14 @@ class Answer(BaseModel, extra="forbid", frozen=True):
     response: str
     """How a model would say `{answer}`."""
 
+    def allowed(self, n_choices: int) -> Allowed:
+        """Return what the answer to a question with so many choices may be."""
+        if self.values == "number":
+            return Allowed(["none"], _LARGEST_NUMBER)
+        letters = ascii_uppercase[:n_choices]
+        words = letters if self.values == "letters" else self.values
+        return Allowed([*words, "none"])
+
 
 class Study(BaseModel, extra="forbid", frozen=True):
     """A study with people."""
@@ -135,24 +143,6 @@ class Study(BaseModel, extra="forbid", frozen=True):
         for name, question in self.questions.items():
             columns[name] = f"{question.ask} ({', '.join(question.allowed)})"
         return columns
-
-    def allowed(
-        self,
-        column: str,
-        task: str,
-        n_choices: int,
-    ) -> Allowed:
-        """Return what a cell of a row may hold, by the row's task and its number of choices."""
-        if self.questions:
-            return Allowed(self.questions[column].allowed)
-        answer = self.answers[task]
-        if column == "minutes":
-            return Allowed([], answer.minutes)
-        if answer.values == "number":
-            return Allowed(["none"], _LARGEST_NUMBER)
-        if answer.values == "letters":
-            return Allowed([*ascii_uppercase[:n_choices], "none"])
-        return Allowed([*answer.values, "none"])
 
 
 def load_study(name: str) -> Study:
