@@ -16,8 +16,8 @@ from fin_tasks.errors import ConfigError
         "models: {a: 3}",
         "models: [",
         "{a: 1}",
-        "a: &a {}\nmodels: *a",
-        "#" * 300_000,
+        "models: {a: &p {input: 1, output: 1}, b: *p}",
+        "models: {}\n#" + "x" * 300_000,
     ],
 )
 def test_files_without_prices_are_refused(tmp_path: Path, content: str) -> None:

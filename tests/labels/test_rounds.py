@@ -193,9 +193,19 @@ def test_ratings_and_visual_errors() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a: &a [1]\nb: *a\n", "# " + "x" * 300_000, STUDY + "answers: {}"]
+    "text",
+    [
+        STUDY.replace("title: Mine", "title: &a Mine").replace("Read.", "*a"),
+        STUDY + "# " + "x" * 300_000,
+        STUDY + "answers: {calcu: {values: number, minutes: 1, response: '{answer}'}}",
+        STUDY[: STUDY.index("questions:")],
+        "- a",
+    ],
 )
 def test_files_that_are_no_study(tmp_path: Path, text: str) -> None:
-    (tmp_path / "study.yaml").write_text(text.replace("questions:", "other:"))
+    file = tmp_path / "study.yaml"
+    file.write_text(STUDY)
+    assert load_study(str(file)).name == "mine"
+    file.write_text(text)
     with pytest.raises(ConfigError, match="a study as in"):
-        load_study(str(tmp_path / "study.yaml"))
+        load_study(str(file))
