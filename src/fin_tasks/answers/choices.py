@@ -13,6 +13,7 @@ _CHOICES = Phrases("choices")
 _FRAMES = _CHOICES.table("frames")
 
 Choice = Candidate[str] | None
+"""The letter of a choice; None if the text names none."""
 
 _LETTERS = "ABCDEFGH"
 _PLACES = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"]

@@ -16,6 +16,7 @@ _OTHER_VERBS = _QUANTITIES.table("other_verbs")
 _RESULT_VERBS = _QUANTITIES.table("result_verbs")
 
 Quantity = Candidate[Number] | None
+"""The number that a text states; None if it states none."""
 
 EQUALS = re.compile("[=≈]")
 # Characters from the start of a number in which its digits are looked for.

@@ -10,7 +10,9 @@ from fin_tasks.answers.sentences import split_sentences
 from fin_tasks.answers.types import Candidate, Style
 
 Verdict = Candidate[int] | None
+"""1 for true or 0 for false; None if the text does not say."""
 Terms = Sequence[re.Match[str]]
+"""The verdict words of a sentence."""
 
 _VERDICTS = Phrases("verdicts")
 _FRAMES = _VERDICTS.table("frames")

@@ -265,10 +265,10 @@ def _drop_one(
     n_true = len(kept_questions(statements, true.kind))
     n_false = len(kept_questions(statements, false.kind))
     if n_true > n_false or (n_true == n_false and random.random() < 0.5):
-        dropped = true
-        kept = false
+        loser = true
+        winner = false
     else:
-        dropped = false
-        kept = true
-    dropped.dropped = "gives_away"
-    dropped.why = kept.text
+        loser = false
+        winner = true
+    loser.dropped = "gives_away"
+    loser.why = winner.text

@@ -40,12 +40,12 @@ def split_questions(
 
     `validation` is the share of exercises in the validation split.
     """
-    kept = kept_questions(questions)
-    sources = list(dict.fromkeys(question.source for question in kept))
+    questions = kept_questions(questions)
+    sources = list(dict.fromkeys(question.source for question in questions))
     n_validation = round(validation * len(sources))
     validation_sources = Random(seed).sample(sources, n_validation)
     splits: dict[str, list[Question]] = {split: [] for split in SPLITS}
-    for question in kept:
+    for question in questions:
         split = "validation" if question.source in validation_sources else "test"
         splits[split].append(question)
     return splits

@@ -77,8 +77,9 @@ class Question:
 
 def kept_questions(questions: Sequence[Question], kind: Kind | None = None) -> list[Question]:
     """Return the questions that no rule dropped, of one kind or of all."""
-    kept = [question for question in questions if not question.dropped]
-    return [question for question in kept if kind in (None, question.kind)]
+    if kind is not None:
+        questions = [question for question in questions if question.kind == kind]
+    return [question for question in questions if not question.dropped]
 
 
 def read_exercises(path: Path) -> list[Exercise]:
