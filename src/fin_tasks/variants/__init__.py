@@ -1,0 +1,1 @@
+"""Variants of published questions: other numbers, and the truth that the gold program gives for them."""

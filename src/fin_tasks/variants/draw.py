@@ -1,0 +1,94 @@
+"""Draw other numbers that keep kind, decimals, size, and the order among the numbers of a program."""
+
+import math
+import random
+from collections.abc import Sequence
+from decimal import Decimal
+
+from fin_tasks.variants.literals import Literal
+from fin_tasks.variants.mentions import Mention
+
+MOST_CHANGES = 3
+_TRIES = 20
+_LOWEST_RATIO = 0.55
+_HIGHEST_RATIO = 1.8
+_LEAST_CHANGE = Decimal("0.03")
+"""A number changes by more than this share of itself."""
+
+Change = tuple[Literal, Decimal]
+"""A literal and its new value, as the question writes it."""
+
+
+def draw_changes(
+    literals: Sequence[Literal],
+    values: Sequence[Decimal],
+    mentions: Sequence[Mention],
+    draw: random.Random,
+) -> list[Change]:
+    """Return new values for up to three literals; fewer where none fits.
+
+    `values` are those of all literals of the program, `mentions` all numbers of the question.
+    """
+    count = draw.randint(1, min(MOST_CHANGES, len(literals)))
+    changes: list[Change] = []
+    current = list(values)
+    for literal in draw.sample(list(literals), count):
+        new_value = _other_value(literal, current, mentions, draw)
+        if new_value is not None:
+            changes.append((literal, new_value))
+            position = current.index(literal.value)
+            current[position] = new_value * literal.factor
+    return changes
+
+
+def _other_value(
+    literal: Literal,
+    values: Sequence[Decimal],
+    mentions: Sequence[Mention],
+    draw: random.Random,
+) -> Decimal | None:
+    old = literal.mention.value
+    step = _step_of(literal.mention)
+    taken = {mention.value for mention in mentions}
+    lower, upper = _neighbors(literal, values)
+    for _ in range(_TRIES):
+        ratio = draw.uniform(_LOWEST_RATIO, _HIGHEST_RATIO)
+        new = (old * Decimal(repr(ratio)) / step).to_integral_value() * step
+        new = new.quantize(old)
+        is_other = abs(new - old) > _LEAST_CHANGE * old and new not in taken
+        is_in_order = lower < new * literal.factor < upper
+        if is_other and is_in_order and _is_alike(literal.mention, old, new):
+            return new
+    return None
+
+
+def _step_of(mention: Mention) -> Decimal:
+    """Return the last place that changes: 100 for 1,200, and 0.01 for 12.50."""
+    exponent = mention.value.as_tuple().exponent
+    if isinstance(exponent, int) and exponent < 0:
+        return Decimal(1).scaleb(exponent)
+    digits = str(mention.value)
+    zeros = len(digits) - len(digits.rstrip("0"))
+    # One digit more than written, or 5,000 had only four other values.
+    return Decimal(1).scaleb(max(0, min(zeros, len(digits) - 2)))
+
+
+def _neighbors(literal: Literal, values: Sequence[Decimal]) -> tuple[Decimal, Decimal]:
+    """Return the next smaller and the next larger number of the program."""
+    smaller = [value for value in values if value < literal.value]
+    larger = [value for value in values if value > literal.value]
+    lowest = max(smaller, default=Decimal(0))
+    highest = min(larger, default=Decimal("inf"))
+    return max(lowest, Decimal(0)), highest
+
+
+def _is_alike(mention: Mention, old: Decimal, new: Decimal) -> bool:
+    """Return whether a number stays above zero, a share below 100 %, and a word a word."""
+    if new <= 0 or abs(math.log10(new / old)) > 1:
+        return False
+    if mention.written.isalpha():
+        return mention.with_value(new).isalpha()
+    is_fraction = old < 1
+    if is_fraction and new >= 1:
+        return False
+    return not (mention.is_share and old < 100 <= new)

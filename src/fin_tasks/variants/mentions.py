@@ -1,0 +1,145 @@
+"""Find the numbers in a question's texts, and write others in their place."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import NamedTuple
+
+_WORDS = {
+    "three": 3,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "eleven": 11,
+}
+"""Number words that are no counts of a convention; `one` is often a pronoun."""
+_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+
+_NUMBER = re.compile(
+    r"""
+    (?<! [\w.,/^\\-] ) (?P<currency> [$€£¥] \s? )?
+    (?P<number> \d{1,3} (?: ,\d{3} )+ (?: \.\d+ )? | \d+ (?: \.\d+ )? )
+    (?P<percent> \s? (?: \\?% | percent\b | per\ cent\b ) )?
+    (?: \s (?P<scale> thousand | million | billion ) \b )?
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_WORD = re.compile(rf"(?<![\w-])(?:{'|'.join(_WORDS)})(?![\w])", re.IGNORECASE)
+# A label, a date, an id, or a part of a longer number: `10-K`, `3/4`, `5x`, `1st`, `2.5.1`.
+_GLUED = re.compile(r"\w|[/^:]|[.,]\d|-\d|-[A-Z]")
+_DAY = re.compile(rf"\b(?:{'|'.join(_MONTHS)})[a-z]*\.?\s$", re.IGNORECASE)
+_MONTH = re.compile(rf"\s(?:{'|'.join(_MONTHS)})[a-z]*\b", re.IGNORECASE)
+_LABEL = re.compile(
+    r"\b(?:year|no\.|number|table|note|item|option|phase|level|step|class|series|section|chapter|"
+    r"scenario|project|case|type|tier|round|quarter|period|company|plan|question|example|day|week|"
+    r"month|stage|part|exhibit|figure|form|fy)s?\s$",
+    re.IGNORECASE,
+)
+_TOTALS = re.compile(
+    r"\b(?:(?:sub)?totals?|sum|net|averages?|changes?|balance|growth|increase|decrease)\b|%",
+    re.IGNORECASE,
+)
+_TABLE_STARTS = ("|", "{")
+_YEARS = range(1900, 2101)
+
+
+class Place(NamedTuple):
+    """Where a number stands: in which text, from which character to which."""
+
+    text: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mention:
+    """A number in a text."""
+
+    place: Place
+    written: str
+    value: Decimal
+    """The number as it is written: 12 for `12 %` and for `12 million`."""
+    factors: tuple[Decimal, ...]
+    """A program may hold the value times one of these."""
+    is_fixed: bool
+    """It is a year, a date, a label or part of a table with totals, and may not change."""
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a percentage."""
+        return Decimal("0.01") in self.factors
+
+    def with_value(self, value: Decimal) -> str:
+        """Write another value in the same form."""
+        if self.written.isalpha():
+            words = {number: word for word, number in _WORDS.items()}
+            return words.get(int(value), str(value))
+        return f"{value:,f}" if "," in self.written else f"{value:f}"
+
+
+def mentions_in(texts: Sequence[str]) -> list[Mention]:
+    """Return all numbers in some texts."""
+    mentions: list[Mention] = []
+    for position, text in enumerate(texts):
+        table = "\n".join(line for line in text.split("\n") if line.startswith(_TABLE_STARTS))
+        has_totals = _TOTALS.search(table) is not None
+        mentions += _numbers_in(position, text, has_totals)
+        for match in _WORD.finditer(text):
+            mentions.append(
+                Mention(
+                    place=Place(position, match.start(), match.end()),
+                    written=match[0],
+                    value=Decimal(_WORDS[match[0].lower()]),
+                    factors=(Decimal(1),),
+                    is_fixed=not match[0].islower(),
+                )
+            )
+    return mentions
+
+
+def _numbers_in(position: int, text: str, has_totals: bool) -> Iterator[Mention]:
+    for match in _NUMBER.finditer(text):
+        start, end = match.span("number")
+        value = Decimal(match["number"].replace(",", ""))
+        factors = [Decimal(1)]
+        if match["percent"]:
+            factors.append(Decimal("0.01"))
+        if match["scale"]:
+            factors.append(Decimal(_SCALES[match["scale"].lower()]))
+        is_bare = not match["currency"] and not match["percent"] and not match["scale"]
+        is_year = is_bare and value in _YEARS and match["number"].isdigit()
+        line_start = text.rfind("\n", 0, start) + 1
+        in_table = text[line_start : line_start + 1] in _TABLE_STARTS
+        yield Mention(
+            place=Place(position, start, end),
+            written=match["number"],
+            value=value,
+            factors=tuple(factors),
+            is_fixed=is_year or (in_table and has_totals) or _is_label(text, match, is_bare),
+        )
+
+
+def _is_label(text: str, match: re.Match[str], is_bare: bool) -> bool:
+    before = text[max(0, match.start() - 20) : match.start()]
+    if _GLUED.match(text, match.end("number")) and not match["percent"] and not match["scale"]:
+        return True
+    if not is_bare:
+        return False
+    is_date = _DAY.search(before) is not None or _MONTH.match(text, match.end()) is not None
+    return is_date or _LABEL.search(before) is not None
+
+
+def replaced(texts: Sequence[str], changes: Sequence[tuple[Mention, str]]) -> list[str]:
+    """Return the texts with other numbers."""
+    changed = list(texts)
+    # From the back, so that the places in front stay.
+    for mention, written in sorted(changes, key=lambda change: change[0].place, reverse=True):
+        place = mention.place
+        text = changed[place.text]
+        changed[place.text] = text[: place.start] + written + text[place.end :]
+    return changed
