@@ -31,6 +31,9 @@ class PartValue(TypedDict):
     n: int
 
 
+_RECALL_TOLERANCE = 0.002
+"""A variant's truth is at least 1 % away from the published one."""
+
 Breakdowns = Mapping[str, Mapping[str, PartValue]]
 """The figures of a task by variant and name."""
 
@@ -56,6 +59,20 @@ def document_values(
     if hasattr(scorer, "breakdown_values"):
         values |= scorer.breakdown_values(doc, readings, metrics)
     return values
+
+
+def recalled_values(doc: Mapping[str, Any], readings: Sequence[ReadingFields]) -> Values:
+    """Return the share of responses that give the published truth to a variant of the question."""
+    published = doc.get("published_truth")
+    if not isinstance(published, int | float):
+        return {}
+    shares = []
+    for reading in readings:
+        answers = [reading.get("answer"), *(reading.get("units") or ())]
+        numbers = [answer for answer in answers if isinstance(answer, int | float)]
+        margin = abs(published) * _RECALL_TOLERANCE
+        shares.append(float(any(abs(number - published) <= margin for number in numbers)))
+    return {"recalled": average_or_none(shares)}
 
 
 def _failures(readings: Sequence[ReadingFields]) -> Values:

@@ -18,10 +18,12 @@ from fin_tasks.cli.options import (
     market_of,
     show,
 )
+from fin_tasks.cli.variants import build_variants
 from fin_tasks.cli.xfinbench import build_xfinbench
 from fin_tasks.errors import ConfigError
 
 app = typer.Typer(no_args_is_help=True, help="Make a data set for a benchmark.")
+app.command("variants")(build_variants)
 app.command("xfinbench")(build_xfinbench)
 
 

@@ -1,26 +1,20 @@
 """Make variants of questions, run their programs, and keep those that are sound."""
 
-import hashlib
-import json
 import math
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-import fin_tasks
-from fin_tasks.data.files import write_file
 from fin_tasks.sandbox import Outcome
 from fin_tasks.variants.draw import Change, draw_changes
-from fin_tasks.variants.literals import Literal, literals_in, parse, values_in, with_literals
+from fin_tasks.variants.literals import ProgramNumber, literals_in, parse, values_in, with_literals
 from fin_tasks.variants.mentions import Mention, mentions_in, replaced
 from fin_tasks.variants.relations import related
 
 RULES_VERSION = 1
-FILE = "variants.jsonl"
-MANIFEST = "manifest.json"
+"""A change that moves any variant raises it."""
 
 _TOLERANCE = 0.002
 _LEAST_CHANGE = 0.01
@@ -39,6 +33,8 @@ class Source:
     question: str
     texts: tuple[str, ...]
     """Its tables or its context."""
+    texts_column: Literal["context", "tables"]
+    """The column of the benchmark's rows that holds the texts: one text, or a list."""
     program: str
     """It defines `solution()`."""
     truth: bool | float
@@ -55,6 +51,7 @@ class Variant:
     """Id of the published question."""
     question: str
     texts: list[str]
+    texts_column: str
     program: str
     truth: float
     published_truth: float
@@ -63,9 +60,12 @@ class Variant:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row of the file."""
-        row = asdict(self)
-        row |= row.pop("fields")
-        return row
+        row: dict[str, Any] = asdict(self)
+        texts = row.pop("texts")
+        column = row.pop("texts_column")
+        row[column] = texts[0] if column == "context" else texts
+        fields: Mapping[str, Any] = row.pop("fields")
+        return {**row, **fields}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ class _Parts:
     source: Source
     tree: Any
     mentions: list[Mention]
-    literals: list[Literal]
+    literals: list[ProgramNumber]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,6 +213,7 @@ def _variant(draft: _Draft, name: str, truth: float) -> Variant:
         source=source.id,
         question=question,
         texts=texts,
+        texts_column=source.texts_column,
         program=draft.program,
         truth=truth,
         published_truth=float(source.truth),
@@ -232,20 +233,3 @@ def _is_plausible(truth: float, published: float) -> bool:
 
 def _is_near(number: float, truth: float, tolerance: float) -> bool:
     return abs(number - truth) <= tolerance * abs(truth)
-
-
-def write_variants(
-    folder: Path, variants: Sequence[Variant], benchmark: str, facts: Mapping[str, Any]
-) -> None:
-    """Write `variants.jsonl` and `manifest.json`, which names the benchmark and how they were made."""
-    lines = [json.dumps(variant.to_dict(), ensure_ascii=False) + "\n" for variant in variants]
-    content = "".join(lines).encode()
-    write_file(folder / FILE, content)
-    manifest = {
-        "benchmark": benchmark,
-        "rules": RULES_VERSION,
-        "fin_tasks": fin_tasks.__version__,
-        "sha256": hashlib.sha256(content).hexdigest(),
-        **facts,
-    }
-    write_file(folder / MANIFEST, json.dumps(manifest, indent=1).encode())

@@ -5,7 +5,7 @@ import random
 from collections.abc import Sequence
 from decimal import Decimal
 
-from fin_tasks.variants.literals import Literal
+from fin_tasks.variants.literals import ProgramNumber
 from fin_tasks.variants.mentions import Mention
 
 MOST_CHANGES = 3
@@ -15,12 +15,12 @@ _HIGHEST_RATIO = 1.8
 _LEAST_CHANGE = Decimal("0.03")
 """A number changes by more than this share of itself."""
 
-Change = tuple[Literal, Decimal]
+Change = tuple[ProgramNumber, Decimal]
 """A literal and its new value, as the question writes it."""
 
 
 def draw_changes(
-    literals: Sequence[Literal],
+    literals: Sequence[ProgramNumber],
     values: Sequence[Decimal],
     mentions: Sequence[Mention],
     draw: random.Random,
@@ -42,7 +42,7 @@ def draw_changes(
 
 
 def _other_value(
-    literal: Literal,
+    literal: ProgramNumber,
     values: Sequence[Decimal],
     mentions: Sequence[Mention],
     draw: random.Random,
@@ -73,7 +73,7 @@ def _step_of(mention: Mention) -> Decimal:
     return Decimal(1).scaleb(max(0, min(zeros, len(digits) - 2)))
 
 
-def _neighbors(literal: Literal, values: Sequence[Decimal]) -> tuple[Decimal, Decimal]:
+def _neighbors(literal: ProgramNumber, values: Sequence[Decimal]) -> tuple[Decimal, Decimal]:
     """Return the next smaller and the next larger number of the program."""
     smaller = [value for value in values if value < literal.value]
     larger = [value for value in values if value > literal.value]

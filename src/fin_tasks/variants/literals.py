@@ -2,20 +2,18 @@
 
 import ast
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from fin_tasks.variants.mentions import Mention
 
-_CONVENTIONS = frozenset(
-    Decimal(text) for text in ("0 1 2 4 12 30 52 100 252 360 365 1000 10000 1000000".split())
-)
+_CONVENTIONS = frozenset(map(Decimal, (0, 1, 2, 4, 12, 30, 52, 100, 250, 252, 360, 365)))
 """Days, months and quarters of a year, percent and scales."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Literal:
+class ProgramNumber:
     """A number of a program, and the one number of the question that it stands for."""
 
     value: Decimal
@@ -34,15 +32,13 @@ def parse(program: str) -> ast.Module | None:
         return None
 
 
-def literals_in(tree: ast.Module, mentions: Sequence[Mention]) -> list[Literal]:
+def literals_in(tree: ast.Module, mentions: Sequence[Mention]) -> list[ProgramNumber]:
     """Return the literals that occur once in the program and once in the question."""
     fixed = _positions_of_digits(tree)
     counts: Counter[Decimal] = Counter()
     whole: dict[Decimal, bool] = {}
     changeable: set[Decimal] = set()
-    for node in ast.walk(tree):
-        if not _is_number(node):
-            continue
+    for node in _numbers_in(tree):
         value = _decimal(node)
         counts[value] += 1
         whole[value] = isinstance(node.value, int)
@@ -56,14 +52,16 @@ def literals_in(tree: ast.Module, mentions: Sequence[Mention]) -> list[Literal]:
             if mention is not None:
                 factor = value / mention.value
                 literals.append(
-                    Literal(value=value, is_whole=whole[value], mention=mention, factor=factor)
+                    ProgramNumber(
+                        value=value, is_whole=whole[value], mention=mention, factor=factor
+                    )
                 )
     return literals
 
 
 def values_in(tree: ast.Module) -> list[Decimal]:
     """Return the values of all literals."""
-    return [_decimal(node) for node in ast.walk(tree) if _is_number(node)]
+    return [_decimal(node) for node in _numbers_in(tree)]
 
 
 def with_literals(tree: ast.Module, values: Mapping[Decimal, Decimal]) -> str:
@@ -83,8 +81,15 @@ class _Change(ast.NodeTransformer):
         return ast.Constant(int(value) if isinstance(node.value, int) else float(value))
 
 
-def _is_number(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+def _numbers_in(tree: ast.Module) -> Iterator[ast.Constant]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and _is_number(node):
+            yield node
+
+
+def _is_number(node: ast.Constant) -> bool:
+    # A bool is an int, too.
+    return type(node.value) in (int, float)
 
 
 def _decimal(node: ast.Constant) -> Decimal:

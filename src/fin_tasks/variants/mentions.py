@@ -18,7 +18,7 @@ _WORDS = {
 }
 """Number words that are no counts of a convention; `one` is often a pronoun."""
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
 _NUMBER = re.compile(
     r"""
@@ -41,7 +41,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _TOTALS = re.compile(
-    r"\b(?:(?:sub)?totals?|sum|net|averages?|changes?|balance|growth|increase|decrease)\b|%",
+    r"\b(?:(?:sub)?totals?|sum|net|averages?|changes?|balance|growth|increase|decrease)\b",
     re.IGNORECASE,
 )
 _TABLE_STARTS = ("|", "{")

@@ -13,21 +13,23 @@ _MOST_SHARES = 14
 
 
 def related(mentions: Sequence[Mention]) -> set[Mention]:
-    """Return the numbers that are parts of 100 %, of a sum, or of a change in percent."""
+    """Return the numbers that are parts of 100 % or of 1, of a sum, or of a change in percent."""
     shares = [mention for mention in mentions if mention.is_share]
     amounts = [mention for mention in mentions if not mention.is_share]
-    found = _parts_of_a_whole(shares[:_MOST_SHARES])
+    fractions = [mention for mention in amounts if 0 < mention.value < 1]
+    found = _parts_of_a_whole(shares[:_MOST_SHARES], 100)
+    found |= _parts_of_a_whole(fractions[:_MOST_SHARES], 1)
     if len(amounts) <= _MOST_NUMBERS:
         found |= _parts_of_sums(amounts)
         found |= _changes_in_percent(amounts, shares)
     return found
 
 
-def _parts_of_a_whole(shares: Sequence[Mention]) -> set[Mention]:
+def _parts_of_a_whole(shares: Sequence[Mention], whole: int) -> set[Mention]:
     found: set[Mention] = set()
     for count in (2, 3, 4, 5):
         for group in combinations(shares, count):
-            if sum(mention.value for mention in group) == 100:
+            if sum(mention.value for mention in group) == whole:
                 found.update(group)
     return found
 

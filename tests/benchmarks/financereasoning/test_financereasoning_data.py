@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 import fin_tasks
 from fin_tasks.benchmarks.financereasoning import paper
 from fin_tasks.benchmarks.financereasoning.data import LEVELS, load
-from fin_tasks.benchmarks.financereasoning.gold import gold_program
 from fin_tasks.benchmarks.financereasoning.prompts import upstream_prompts
 from fin_tasks.cli import app
 from fin_tasks.errors import DataError
 from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
+from fin_tasks.variants.program import as_function
 
 PUBLISHED = Path(__file__).resolve().parents[4] / "shared" / "data" / "financereasoning"
 TEXTS = """
@@ -122,7 +122,7 @@ def test_gold_programs_give_their_truths() -> None:
     for level in LEVELS:
         with gzip.open(PUBLISHED / f"{level}.json.gz") as file:
             rows = json.load(file)
-        programs = [gold_program(row) for row in rows]
+        programs = [as_function(row["python_solution"], row["context"]) for row in rows]
         outcomes = run_programs(programs, settings=Settings.from_environ())
         for row, outcome in zip(rows, outcomes, strict=True):
             counts["rows"] += 1

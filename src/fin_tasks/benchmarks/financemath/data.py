@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ from fin_tasks.data.tables import read_json
 from fin_tasks.errors import ConfigError, DataError, SandboxError
 from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
+from fin_tasks.variants.build import Source
+from fin_tasks.variants.folder import read_variants
 
 _log = logging.getLogger(__name__)
 
@@ -40,6 +42,7 @@ _OPTIONS = (
     "split",
     "source",
     "data_dir",
+    "variants",
     "prompts",
     "sampling",
     *SAMPLE_OPTIONS,
@@ -55,6 +58,7 @@ def load(
     split: str = "validation",
     source: str = "auto",
     data_dir: str | Path | None = None,
+    variants: str | Path | None = None,
     prompts: str = "house",
     sample_n: int | None = None,
     sample_seed: int = 0,
@@ -64,7 +68,8 @@ def load(
 
     `source` and `data_dir` are those of `data.locate.locate`; `sample_n` and `sample_seed` name a
     random sample. The authors publish no truths of the test split, so it needs a file of yours.
-    lm-eval adds the arguments of the model.
+    `variants` is a folder of `fin-tasks build variants`, whose questions are asked in place of the
+    published ones. lm-eval adds the arguments of the model.
     """
     refuse_typos("financemath", unknown, _OPTIONS)
     file_split = "validation" if source == "sample" else split
@@ -78,6 +83,12 @@ def load(
         sample=_SAMPLE,
     )
     all_rows = read_rows(files.files[name], "question")
+    data: Mapping[str, Any] = files.provenance()
+    shown_split = split
+    if variants is not None:
+        shown_split = "variants"
+        variant_rows, data = read_variants(Path(variants), "financemath")
+        all_rows = [_row_of_variant(row) for row in variant_rows]
     rows = draw_rows(
         "financemath", all_rows, sample_n, sample_seed, lambda row: str(row["question_id"])
     )
@@ -93,14 +104,54 @@ def load(
         }
     facts: dict[str, Any] = {
         "scorer": VERSION,
-        "split": split,
+        "split": shown_split,
         "mode": mode,
         "prompts": {"set": wording.name, "sha256": wording.sha256},
-        "data": files.provenance(),
+        "data": data,
         "truths": {"rounded": rounded},
         **sample_facts(sample_n, sample_seed),
     }
     return {split: dataset_of(docs, facts)}
+
+
+def variant_sources(source: str, data_dir: str | Path | None) -> list[Source]:
+    """Return the questions that variants are made of, with their programs."""
+    name = "data/validation.json"
+    files = locate(
+        "financemath",
+        [name],
+        source=source,
+        data_dir=data_dir,
+        settings=Settings.from_environ(),
+        sample=_SAMPLE,
+    )
+    sources = []
+    for row in read_rows(files.files[name], "question"):
+        sources.append(
+            Source(
+                id=row["question_id"],
+                question=row["question"],
+                texts=tuple(row["tables"]),
+                texts_column="tables",
+                program=row.get("python_solution") or "",
+                truth=row["ground_truth"],
+                fields={"topic": row.get("topic")},
+            )
+        )
+    return sources
+
+
+def _row_of_variant(variant: Row) -> Row:
+    return {
+        "question_id": str(variant["id"]),
+        "question": str(variant["question"]),
+        "tables": _tables_in(variant, "variants"),
+        "python_solution": str(variant["program"]),
+        "ground_truth": float(variant["truth"]),
+        "topic": variant.get("topic"),
+        "published_id": str(variant["source"]),
+        "published_truth": float(variant["published_truth"]),
+    }
 
 
 def read_rows(path: Path, column: str) -> list[Row]:
@@ -151,6 +202,8 @@ def scoring_docs(rows: Sequence[Row], mode: str) -> tuple[list[Row], list[str]]:
         doc["exact_truth"] = exact_truth
         doc["topic_name"] = TOPICS.get(row.get("topic") or "", "")
         doc["mode"] = mode
+        doc["published_id"] = row.get("published_id", "")
+        doc["published_truth"] = row.get("published_truth")
         docs.append(doc)
     return docs, rounded
 

@@ -9,6 +9,7 @@ from fin_tasks.answers.numbers import Number, as_written, equal_reading, number_
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
+from fin_tasks.benchmarks.breakdowns import recalled_values
 from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
 from fin_tasks.benchmarks.financemath import paper
 from fin_tasks.benchmarks.short_answers import Response, Value, Values, read_answer
@@ -187,9 +188,9 @@ def breakdown_values(
     readings: Sequence[ReadingFields],
     metrics: Values,
 ) -> Values:
-    """Return the accuracy of one document by its topic."""
-    del readings
+    """Return the accuracy of one document by its topic, and whether a variant got the published truth."""
+    values = recalled_values(doc, readings)
     topic = doc.get("topic_name")
-    if topic not in TOPICS.values():
-        return {}
-    return {f"acc_{topic}": metrics.get("acc")}
+    if topic in TOPICS.values():
+        values[f"acc_{topic}"] = metrics.get("acc")
+    return values

@@ -1,13 +1,12 @@
 """FinanceReasoning's questions as documents of lm-eval."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from fin_tasks.benchmarks.final_answer import READER_OPTIONS
 from fin_tasks.benchmarks.financereasoning import VERSION
-from fin_tasks.benchmarks.financereasoning.gold import gold_program
 from fin_tasks.benchmarks.financereasoning.prompts import (
     UPSTREAM_CODE,
     UPSTREAM_FILE,
@@ -28,6 +27,9 @@ from fin_tasks.data.locate import Located, locate
 from fin_tasks.data.tables import read_json
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
+from fin_tasks.variants.build import Source
+from fin_tasks.variants.folder import read_variants
+from fin_tasks.variants.program import as_function
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -37,7 +39,15 @@ Row = dict[str, Any]
 
 LEVELS: Sequence[Level] = get_args(Level)
 _SAMPLE = Path(__file__).with_name("sample")
-_OPTIONS = ("source", "data_dir", "prompts", "sampling", *SAMPLE_OPTIONS, *READER_OPTIONS)
+_OPTIONS = (
+    "source",
+    "data_dir",
+    "variants",
+    "prompts",
+    "sampling",
+    *SAMPLE_OPTIONS,
+    *READER_OPTIONS,
+)
 
 
 def load(
@@ -46,6 +56,7 @@ def load(
     mode: Mode,
     source: str = "auto",
     data_dir: str | Path | None = None,
+    variants: str | Path | None = None,
     prompts: str = "house",
     sample_n: int | None = None,
     sample_seed: int = 0,
@@ -54,12 +65,22 @@ def load(
     """Load the documents of one level as `{"test": Dataset}` with the provenance in `info.description`.
 
     `source` and `data_dir` are those of `data.locate.locate`; `sample_n` and `sample_seed` name a
-    random sample. lm-eval adds the arguments of the model.
+    random sample. `variants` is a folder of `fin-tasks build variants`, whose questions are asked
+    in place of the published ones. lm-eval adds the arguments of the model.
     """
     refuse_typos("financereasoning", unknown, _OPTIONS)
-    files = files_of([level], source, data_dir)
+    split = "test"
+    if variants is None:
+        files = files_of([level], source, data_dir)
+        all_rows = read_levels(files)
+        data: Mapping[str, Any] = files.provenance()
+    else:
+        split = "variants"
+        files = files_of([], source, data_dir)
+        variant_rows, data = read_variants(Path(variants), "financereasoning")
+        all_rows = [_row_of_variant(row) for row in variant_rows if row["level"] == level]
     rows = draw_rows(
-        "financereasoning", read_levels(files), sample_n, sample_seed, lambda row: str(row["id"])
+        "financereasoning", all_rows, sample_n, sample_seed, lambda row: str(row["id"])
     )
     wording = _prompts_named(prompts, mode, files)
     docs = []
@@ -76,14 +97,50 @@ def load(
         docs.append(doc)
     facts = {
         "scorer": VERSION,
-        "split": "test",
+        "split": split,
         "level": level,
         "mode": mode,
         "prompts": {"set": wording.name, "sha256": wording.sha256},
-        "data": files.provenance(),
+        "data": data,
         **sample_facts(sample_n, sample_seed),
     }
     return {"test": dataset_of(docs, facts)}
+
+
+def variant_sources(source: str, data_dir: str | Path | None) -> list[Source]:
+    """Return the questions that variants are made of, with their programs."""
+    sources = []
+    for row in read_levels(files_of(LEVELS, source, data_dir)):
+        sources.append(
+            Source(
+                id=row["id"],
+                question=row["question"],
+                texts=(row["context"],),
+                texts_column="context",
+                program=as_function(row["python_solution"], row["context"]) or "",
+                truth=row["truth"],
+                fields={"level": row["level"], "origin": row["origin"]},
+            )
+        )
+    return sources
+
+
+def _row_of_variant(variant: Row) -> Row:
+    row = _row(
+        {
+            "question_id": variant["id"],
+            "python_solution": variant["program"],
+            "ground_truth": variant["truth"],
+            "question": variant["question"],
+            "context": variant.get("context"),
+        },
+        variant["level"],
+        Path("variants"),
+    )
+    row["origin"] = variant["origin"]
+    row["published_id"] = str(variant["source"])
+    row["published_truth"] = float(variant["published_truth"])
+    return row
 
 
 def files_of(levels: Sequence[Level], source: str, data_dir: str | Path | None) -> Located:
@@ -146,6 +203,8 @@ def scoring_doc(row: Row, mode: str) -> Row:
         "level": row["level"],
         "origin": row["origin"],
         "mode": mode,
+        "published_id": row.get("published_id", ""),
+        "published_truth": row.get("published_truth"),
     }
 
 
@@ -166,7 +225,7 @@ def _target_of(row: Row, mode: Mode) -> str:
     """Return the right answer as a response; empty for a program that the file lacks."""
     truth = row["truth"]
     if mode == "pot":
-        program = gold_program(row)
+        program = as_function(row["python_solution"], row["context"])
         return f"```python\n{program}\n```" if program else ""
     answer = str(truth) if isinstance(truth, bool) else f"{truth:.12g}"
     return f"Therefore, the answer is {answer}."

@@ -9,6 +9,7 @@ from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.read import read_quantity, read_verdict
 from fin_tasks.answers.types import Extraction, Reading, Score
 from fin_tasks.benchmarks import final_answer
+from fin_tasks.benchmarks.breakdowns import recalled_values
 from fin_tasks.benchmarks.contract import ReadingFields, directions_of
 from fin_tasks.benchmarks.financereasoning import paper
 from fin_tasks.judging.item import Item, Judged
@@ -159,9 +160,9 @@ def _values(doc: Document, reading: Reading) -> Values:
 def breakdown_values(
     doc: Document, readings: Sequence[ReadingFields], metrics: Mapping[str, float | None]
 ) -> Values:
-    """Return the accuracy of one document by the data set that its question is from."""
-    del readings
+    """Return the accuracy of one document by its data set, and whether a variant got the published truth."""
+    values = recalled_values(doc, readings)
     origin = ORIGINS.get(str(doc.get("origin")))
-    if origin is None:
-        return {}
-    return {f"acc_{origin}": metrics.get("acc")}
+    if origin is not None:
+        values[f"acc_{origin}"] = metrics.get("acc")
+    return values

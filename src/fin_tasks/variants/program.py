@@ -1,23 +1,20 @@
-"""The experts' programs, as functions that the sandbox can run."""
+"""The programs of experts as functions that the sandbox can run."""
 
 import ast
 import json
 import textwrap
-from collections.abc import Mapping
-from typing import Any
 
 _HEAD = "def solution():"
 _RESULT = "answer"
 
 
-def gold_program(row: Mapping[str, Any]) -> str | None:
-    """Return a row's program as a function `solution()`; None if the row has none that is Python.
+def as_function(script: str, context: str = "") -> str | None:
+    """Return a program as a function `solution()`; None if it is not Python.
 
-    Half of the programs are scripts that leave the result in `answer` or in their last line. Some
-    read the row's table, which they call `df`.
+    Many programs are scripts that leave the result in `answer` or in their last line. Some read the
+    question's table, which stands in the context as JSON, and call it `df`.
     """
-    script = row.get("python_solution")
-    if not isinstance(script, str) or not script.strip():
+    if not script.strip():
         return None
     if _HEAD in script:
         return script
@@ -27,7 +24,7 @@ def gold_program(row: Mapping[str, Any]) -> str | None:
         return None
     lines = [script.strip(), f"return {result}"]
     if "df" in script:
-        lines.insert(0, f"df = {_table_of(row)!r}")
+        lines.insert(0, f"df = {_table_in(context)!r}")
     body = textwrap.indent("\n".join(lines), "    ")
     return f"{_HEAD}\n{body}"
 
@@ -45,8 +42,8 @@ def _result_of(script: ast.Module) -> str:
     return _RESULT
 
 
-def _table_of(row: Mapping[str, Any]) -> object:
+def _table_in(context: str) -> object:
     try:
-        return json.loads(row["context"])
-    except (KeyError, TypeError, ValueError):
+        return json.loads(context)
+    except (ValueError, RecursionError):
         return None

@@ -1,0 +1,239 @@
+"""Variants: which numbers change, what is kept of them, and who asks them."""
+
+import ast
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import fin_tasks
+from fin_tasks.cli import app
+from fin_tasks.errors import DataError
+from fin_tasks.sandbox import Outcome, Status, open_runner
+from fin_tasks.variants.build import Source, Variant, build_variants
+from fin_tasks.variants.folder import read_variants
+from fin_tasks.variants.literals import literals_in
+from fin_tasks.variants.mentions import mentions_in, replaced
+from fin_tasks.variants.relations import related
+
+PROGRAM = """def solution():
+    price = 4500
+    rate = 0.06
+    years = 7
+    return price * (1 + rate) ** years
+"""
+QUESTION = "A bond costs $4,500 and grows by 6 % a year. What is it worth after seven years?"
+
+
+def source(question: str = QUESTION, program: str = PROGRAM, **changes: Any) -> Source:
+    truth = changes.pop("truth", 4500 * 1.06**7)
+    return Source(
+        id="q-1",
+        question=question,
+        texts=changes.pop("texts", ()),
+        texts_column="tables",
+        program=program,
+        truth=truth,
+        **changes,
+    )
+
+
+def run(programs: Any) -> list[Outcome]:
+    """Run programs of this file, which are trusted."""
+    outcomes = []
+    for program in programs:
+        names: dict[str, Any] = {}
+        exec(program, names)  # noqa: S102 - a program of this file
+        number = float(names["solution"]())
+        outcomes.append(Outcome(status=Status.ok, value=str(number), number=number, is_number=True))
+    return outcomes
+
+
+def changed_numbers(question: str, program: str = PROGRAM, texts: tuple[str, ...] = ()) -> set[str]:
+    mentions = mentions_in([question, *texts])
+    tied = related(mentions)
+    numbers = literals_in(ast.parse(program), mentions)
+    return {number.mention.written for number in numbers if number.mention not in tied}
+
+
+@pytest.mark.parametrize(
+    ("question", "numbers"),
+    [
+        (QUESTION, {"4,500", "6", "seven"}),
+        ("It costs 4500, 6% for 7 years.", {"4500", "6", "7"}),
+        ("It costs 4,500 and again 4,500.", set()),  # twice
+        ("4500-B is its number; rate 0.06.", {"0.06"}),  # a label
+        ("Table 7 has it.", set()),
+        ("On March 7 it cost $4,500.", {"4,500"}),  # a date
+        ("It is 7% and lasts 7 years.", set()),  # two roles
+        ("Parts are 6 % and 94 %.", set()),  # of a whole
+        ("4,500 is 4,000 and 500.", set()),  # a sum
+        ("No number.", set()),
+    ],
+)
+def test_numbers_that_may_change(question: str, numbers: set[str]) -> None:
+    assert changed_numbers(question) == numbers
+
+
+def test_a_table_with_totals_stays() -> None:
+    row = "| Price | 4,500 |"
+    assert changed_numbers("What?", texts=(row,)) == {"4,500"}
+    assert changed_numbers("What?", texts=(f"{row}\n| Total | 9,000 |",)) == set()
+
+
+@pytest.mark.parametrize("constant", ["12", "100", "365", "360", "1", "2"])
+def test_conventions_stay(constant: str) -> None:
+    program = f"def solution():\n    return 9 * {constant}\n"
+    assert changed_numbers(f"There are {constant} of 9.", program) == {"9"}
+
+
+def test_a_year_stays() -> None:
+    program = "def solution():\n    return 2019 - 31\n"
+    assert changed_numbers("From 2019 on it is 31.", program) == {"31"}
+
+
+def test_variants_follow_from_the_seed_and_keep_their_form() -> None:
+    first, dropped = build_variants([source()], run, per_question=3, seed=7)
+    second, _ = build_variants([source()], run, per_question=3, seed=7)
+    other, _ = build_variants([source()], run, per_question=3, seed=8)
+    assert first == second != other
+    assert not dropped
+    assert [variant.id for variant in first] == ["q-1~1", "q-1~2", "q-1~3"]
+    for variant in first:
+        check(variant)
+
+
+def check(variant: Variant) -> None:
+    """Check a variant of `source()` against its own program and question."""
+    (outcome,) = run([variant.program])
+    assert variant.truth == pytest.approx(outcome.number)
+    ratio = variant.truth / variant.published_truth
+    assert 1 / 5 <= ratio <= 5 and abs(ratio - 1) > 0.01
+    assert 1 <= len(variant.changes) <= 3
+    words = variant.question
+    for change in variant.changes:
+        assert change["to"] in words and change["from"] not in words
+        assert ("," in change["from"]) == ("," in change["to"])
+        assert change["from"].isalpha() == change["to"].isalpha()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    price=st.integers(1_500, 900_000).filter(lambda number: number % 1000),
+    rate=st.integers(3, 49).filter(lambda number: number not in (4, 12, 30)),
+    seed=st.integers(0, 10_000),
+)
+def test_no_variant_shows_a_number_that_its_program_does_not_use(
+    price: int, rate: int, seed: int
+) -> None:
+    question = f"A loan of ${price:,} costs {rate}% a year. How much is the interest of a year?"
+    program = f"def solution():\n    return {price} * {rate} / 100\n"
+    one = source(question, program, truth=price * rate / 100)
+    variants, _ = build_variants([one], run, per_question=2, seed=seed)
+    for variant in variants:
+        used = {
+            node.value
+            for node in ast.walk(ast.parse(variant.program))
+            if isinstance(node, ast.Constant)
+        }
+        shown = {int(mention.value) for mention in mentions_in([variant.question])}
+        assert shown <= used
+        assert variant.truth == pytest.approx(run([variant.program])[0].number)
+
+
+def test_what_has_no_variant_is_counted_by_reason() -> None:
+    failing = Outcome(status=Status.timeout)
+    cases = [
+        source(truth=True),
+        source(truth=1.0),
+        source("No number is here.", truth=4500 * 1.06**7),
+    ]
+    _, dropped = build_variants(cases, run, per_question=3, seed=7)
+    assert dropped == {
+        "the truth is a verdict": 1,
+        "the program gives another number than the truth": 1,
+        "no number that program and question share once": 1,
+    }
+    _, dropped = build_variants(
+        [source()], lambda all_: [failing] * len(all_), per_question=1, seed=7
+    )
+    assert dropped == {"the program does not run": 1}
+
+
+def test_numbers_are_replaced_from_the_back() -> None:
+    texts = ["1,000 or 30 or 5", "9"]
+    mentions = mentions_in(texts)
+    changes = [(mention, "10000") for mention in mentions]
+    assert replaced(texts, changes) == ["10000 or 10000 or 10000", "10000"]
+
+
+@pytest.mark.parametrize("benchmark", ["financemath", "financereasoning"])
+def test_the_command_and_the_tasks_that_ask_variants(benchmark: str, tmp_path: Path) -> None:
+    out = tmp_path / "variants"
+    command = ["build", "variants", benchmark, "--source", "sample", "--out", str(out), "--json"]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    counts = json.loads(done.stdout)
+    assert counts["with_variants"] > 0 and counts["variants"] <= 3 * counts["with_variants"]
+    dropped = sum(counts["dropped"].values())
+    assert counts["with_variants"] + dropped == counts["questions"]
+    rows = [json.loads(line) for line in (out / "variants.jsonl").read_text().splitlines()]
+    assert len(rows) == counts["variants"]
+    task = "financemath" if benchmark == "financemath" else "financereasoning_easy"
+    docs = fin_tasks.load(task, source="sample", variants=str(out))
+    by_id = {row["id"]: row for row in rows}
+    for doc in docs:
+        row = by_id[doc["question_id"] if benchmark == "financemath" else doc["id"]]
+        assert row["question"] in doc["prompt"]
+        assert (doc["published_id"], doc["published_truth"]) == (
+            row["source"],
+            row["published_truth"],
+        )
+    facts = json.loads(docs.info.description)
+    assert (facts["split"], facts["data"]["origin"], facts["data"]["seed"]) == (
+        "variants",
+        "variants",
+        7,
+    )
+
+
+def test_a_model_that_knows_the_published_answers_by_heart(tmp_path: Path) -> None:
+    command = ["build", "variants", "financemath", "--source", "sample", "--out", str(tmp_path)]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    options = {"source": "sample", "variants": str(tmp_path)}
+    docs = fin_tasks.load("financemath", **options)
+    knows = [f"Therefore, the answer is {doc['published_truth']:.12g}." for doc in docs]
+    computes = list(docs["target"])
+    remembered = fin_tasks.score("financemath", knows, **options)
+    computed = fin_tasks.score("financemath", computes, **options)
+    paper = "paper"
+    for table, accuracy, recalled in ((remembered, 0.0, 1.0), (computed, 1.0, 0.0)):
+        own = table[table["variant"] == paper]
+        assert (own["acc"].mean(), own["recalled"].mean()) == (accuracy, recalled)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "message"),
+    [
+        ("", "expected manifest.json and variants.jsonl"),
+        ("[1]", "expected manifest.json and variants.jsonl"),
+        ('{"benchmark": "bizbench", "seed": 1, "rules": 1}', "got those of 'bizbench'"),
+    ],
+)
+def test_a_wrong_folder_is_one_sentence(manifest: str, message: str, tmp_path: Path) -> None:
+    if manifest:
+        (tmp_path / "manifest.json").write_text(manifest)
+    with pytest.raises(DataError, match=message):
+        read_variants(tmp_path, "financemath")
+
+
+def test_a_program_that_hangs_costs_its_question_only() -> None:
+    hanging = source(program="def solution():\n    while True: pass\n")
+    with open_runner(workers=2) as runner:
+        variants, dropped = build_variants([hanging, source()], runner.run, per_question=1, seed=7)
+    assert len(variants) == 1
+    assert dropped == {"the program does not run": 1}
