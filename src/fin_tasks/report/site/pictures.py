@@ -1,4 +1,7 @@
-"""Pictures of questions, copied beside the page; a stranger's path is never opened, it only chooses among our files."""
+"""Pictures of questions, copied beside the page.
+
+A stranger's path is never opened; it only chooses among our files.
+"""
 
 from collections import defaultdict
 from functools import lru_cache
@@ -14,41 +17,46 @@ _SIDE = 1600  # pixels
 
 
 def copy_picture(path: str, *, out: Path, folders: frozenset[Path]) -> str:
-    """Copy the picture in folders that a path names; return the copy's name, or "" if no picture or several fit."""
-    parts = PurePosixPath(path.replace("\\", "/")).parts
-    named = _pictures_in(folders).get(
-        PurePosixPath(*parts).stem, set()
-    )  # some documents name no suffix
-    for depth in range(
-        1, len(parts) + 1
-    ):  # of several of one name take that in folders of the same names
-        named = {file for file in named if file.parts[-depth:] == parts[-depth:]} or named
-    different = {sha256_of(file): file for file in named}
-    if len(different) != 1:
+    """Copy the picture that a path names from folders; return the copy's name.
+
+    The name is empty if no picture fits, or several.
+    """
+    files = _files_named(path, folders)
+    file_by_hash = {sha256_of(file): file for file in files}
+    if len(file_by_hash) != 1:
         return ""
-    ((digest, file),) = different.items()
+    ((digest, file),) = file_by_hash.items()
     copy = out / f"{digest[:24]}.webp"
-    if not copy.exists():
-        try:
-            with Image.open(file, formats=FORMATS) as picture:
-                shown = ImageOps.exif_transpose(picture).convert("RGB")
-        except BROKEN:
-            return ""
-        shown.thumbnail((_SIDE, _SIDE))
-        out.mkdir(parents=True, exist_ok=True)
-        shown.save(copy, "WEBP", quality=85)
+    if copy.exists():
+        return copy.name
+    try:
+        with Image.open(file, formats=FORMATS) as picture:
+            shown = ImageOps.exif_transpose(picture).convert("RGB")
+    except BROKEN:
+        return ""
+    shown.thumbnail((_SIDE, _SIDE))
+    out.mkdir(parents=True, exist_ok=True)
+    shown.save(copy, "WEBP", quality=85)
     return copy.name
+
+
+def _files_named(path: str, folders: frozenset[Path]) -> set[Path]:
+    """Return the files of a path's name; of several, those in folders of the same names."""
+    parts = PurePosixPath(path.replace("\\", "/")).parts
+    stem = PurePosixPath(*parts).stem  # some documents name no suffix
+    files = _pictures_in(folders).get(stem, set())
+    for depth in range(1, len(parts) + 1):
+        nearer = {file for file in files if file.parts[-depth:] == parts[-depth:]}
+        files = nearer or files
+    return files
 
 
 @lru_cache(maxsize=1)
 def _pictures_in(folders: frozenset[Path]) -> dict[str, set[Path]]:
-    found: dict[str, set[Path]] = defaultdict(set)
+    files_by_stem: dict[str, set[Path]] = defaultdict(set)
     for folder in map(Path.resolve, folders):
         for file in folder.rglob("*"):
-            if (
-                file.suffix.lower() in _SUFFIXES
-                and file.is_file()
-                and file.resolve().is_relative_to(folder)
-            ):
-                found[file.stem].add(file)
-    return found
+            is_picture = file.suffix.lower() in _SUFFIXES and file.is_file()
+            if is_picture and file.resolve().is_relative_to(folder):
+                files_by_stem[file.stem].add(file)
+    return files_by_stem

@@ -1,151 +1,178 @@
 """Samples beside the page, in scripts that it loads when somebody opens a sample.
 
-`list-ID.js` has what a list of a task's samples shows, `rows-ID-N.js` the responses to 200 questions and what was read
-in them, `asked-HASH.js` these questions, which runs share.
+`list-ID.js` has what a list of a task's samples shows. `rows-ID-N.js` has the responses to 200
+questions and what was read in them. `asked-HASH.js` has these questions; runs share it.
 """
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pandas as pd
 
+from fin_tasks.benchmarks.contract import Document
 from fin_tasks.report import cut_off
 from fin_tasks.report.model import BREAKDOWNS, TaskResult, headline, known_benchmarks
 from fin_tasks.report.redact import printable
-from fin_tasks.report.samples import flat, read_samples
+from fin_tasks.report.samples import Sample, flat, read_samples
 
 CHUNK = 200
 """Questions in a file."""
 
-_LONGEST, _SHORT, _MOST = 50_000, 300, 40  # characters of a text, of a fact; responses of a sample
+_MAX_TEXT = 50_000  # characters
+_MAX_TRUTH = 3_000
+_MAX_FACT = 300
+_MAX_NAME = 80  # of a fact
+_MAX_LINE = 160  # of a question in the list
+_MAX_RESPONSES = 40
 _TRUTHS = ("answer", "ground_truth", "truth", "target")
 _PICTURES = ("image_path", "figure_path", "chart", "figure")
-_NO_FACTS = {
-    *_PICTURES,
-    "question",
-    "title",
-    "prompt",
-    "system",
-    "id",
-    "index",
-    "question_id",
-    "cue",
-    "image_paths",
-}
+_TEXTS = ("question", "title", "prompt", "system", "cue")
+_NAMES = ("id", "index", "question_id", "image_paths")
+_SHOWN_ELSEWHERE = frozenset(_PICTURES + _TEXTS + _NAMES)
+
+
+@dataclass(frozen=True)
+class _Question:
+    id: str
+    doc: Document
+    prompt: Any
+    """A text, but for strangers' files."""
+    responses: list[str]
+    readings: dict[str, list[str]] = field(default_factory=dict)
+    """What was read in each response, by variant."""
 
 
 def script(name: str, value: Any) -> bytes:
     """Return a script that hands a value to the page, as JSON text: nothing in it can run."""
     text = orjson.dumps(orjson.dumps(value).decode())
-    text = (
-        text.replace(b"<", b"\\u003c")
-        .replace("\u2028".encode(), b"\\u2028")
-        .replace("\u2029".encode(), b"\\u2029")
-    )
+    for sign, escaped in (("<", b"\\u003c"), ("\u2028", b"\\u2028"), ("\u2029", b"\\u2029")):
+        text = text.replace(sign.encode(), escaped)
     return b"give(%s, %s);\n" % (orjson.dumps(name), text)
 
 
 def write_samples(
     path: Path, result: TaskResult, rows: pd.DataFrame, folder: Path, copy: Callable[[str], str]
 ) -> dict[str, Any]:
-    """Write a task's samples; return how many there are and the names of the files with their questions."""
-    docs: dict[str, tuple[Mapping[str, Any], Any]] = {}  # with the prompt
-    items: dict[str, dict[str, Any]] = {}
-    for sample in read_samples(path):
-        doc = sample.doc
-        name = sample.id
-        if name not in items:
-            docs[name] = doc, doc.get("prompt") or doc.get("question") or sample.prompt or ""
-            items[name] = {
-                "said": [_text(one) for one in sample.responses[:_MOST]],
-                "read": {},
-            }
-        items[name]["read"][sample.variant] = [
-            _text(one) for one in flat(sample.line.get("filtered_resps"))[:_MOST]
-        ]
-    top, order = headline(result), list(items)
+    """Write a task's samples; return their number and the names of the files of questions."""
+    questions = _read_questions(path)
     words = _answer_labels(result)
-    listed: dict[str, Any] = {
-        "id": order,
-        "asked": [_line(*one) for one in docs.values()],
-        "parts": {},
-        "by": {},
-    }
-    for variant, of in rows.groupby("variant", observed=True):
-        columns = [top, "answer", "reason", cut_off.METRIC, *BREAKDOWNS]
-        told = of.set_index("doc_id").reindex(index=order, columns=columns).astype(object)
-        answers = told["answer"].replace(words).tolist()
-        values = told[top].astype(float).round(6).tolist()
-        listed["by"][variant] = {
-            "value": values,
-            "answer": answers,
-            "reason": told["reason"].tolist(),
-            "cut_off": (told[cut_off.METRIC].astype(float) > 0).tolist(),
-        }
-        listed["parts"] = {
-            name: told[name].tolist() for name in BREAKDOWNS if told[name].nunique() > 1
-        }
-    (folder / f"list-{result.id}.js").write_bytes(script(f"list-{result.id}", listed))
+    listed = _list_of(questions, result, rows, words)
+    _write(folder, f"list-{result.id}", listed)
     hashes = []
-    for at in range(0, len(order), CHUNK):
-        chunk = order[at : at + CHUNK]
-        content = repr([(name, *docs[name]) for name in chunk]).encode("utf-8", "surrogatepass")
-        hashes.append(hashlib.sha256(content).hexdigest()[:20])
-        if not (file := folder / f"asked-{hashes[-1]}.js").exists():
-            asked = [_asked(name, *docs[name], words, copy) for name in chunk]
-            file.write_bytes(script(f"asked-{hashes[-1]}", asked))
-        name = f"rows-{result.id}-{at // CHUNK}"
-        (folder / f"{name}.js").write_bytes(script(name, [items[one] for one in chunk]))
-    return {"n": len(order), "asked": hashes}
+    for start in range(0, len(questions), CHUNK):
+        chunk = questions[start : start + CHUNK]
+        content = repr([(question.id, question.doc, question.prompt) for question in chunk])
+        digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+        hashes.append(digest)
+        if not (folder / f"asked-{digest}.js").exists():
+            asked = [_asked(question, words, copy) for question in chunk]
+            _write(folder, f"asked-{digest}", asked)
+        answers = [{"said": question.responses, "read": question.readings} for question in chunk]
+        _write(folder, f"rows-{result.id}-{start // CHUNK}", answers)
+    return {"n": len(questions), "asked": hashes}
 
 
-def _text(value: Any, longest: int = _LONGEST) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    if len(text) > longest:
-        text = f"{text[:longest]} … ({len(text) - longest:,} more characters left out)"
+def _write(folder: Path, name: str, value: Any) -> None:
+    (folder / f"{name}.js").write_bytes(script(name, value))
+
+
+def _read_questions(path: Path) -> list[_Question]:
+    questions: dict[str, _Question] = {}
+    for sample in read_samples(path):
+        if sample.id not in questions:
+            questions[sample.id] = _question_of(sample)
+        readings = flat(sample.line.get("filtered_resps"))[:_MAX_RESPONSES]
+        texts = [_text(reading) for reading in readings]
+        questions[sample.id].readings[sample.variant] = texts
+    return list(questions.values())
+
+
+def _question_of(sample: Sample) -> _Question:
+    doc = sample.doc
+    prompt = doc.get("prompt") or doc.get("question") or sample.prompt or ""
+    responses = [_text(response) for response in sample.responses[:_MAX_RESPONSES]]
+    return _Question(sample.id, doc, prompt, responses)
+
+
+def _list_of(
+    questions: Sequence[_Question],
+    result: TaskResult,
+    rows: pd.DataFrame,
+    words: Mapping[str, str],
+) -> dict[str, Any]:
+    order = [question.id for question in questions]
+    metric = headline(result)
+    columns = [metric, "answer", "reason", cut_off.METRIC, *BREAKDOWNS]
+    parts = {}
+    scores = {}
+    for variant, own in rows.groupby("variant", observed=True):
+        table = own.set_index("doc_id").reindex(index=order, columns=columns).astype(object)
+        scores[variant] = {
+            "value": table[metric].astype(float).round(6).tolist(),
+            "answer": table["answer"].replace(words).tolist(),
+            "reason": table["reason"].tolist(),
+            "cut_off": (table[cut_off.METRIC].astype(float) > 0).tolist(),
+        }
+        parts = {name: table[name].tolist() for name in BREAKDOWNS if table[name].nunique() > 1}
+    asked = [_line(question) for question in questions]
+    return {"id": order, "asked": asked, "parts": parts, "by": scores}
+
+
+def _text(value: Any, maximum: int = _MAX_TEXT) -> str:
+    text = value
+    if not isinstance(value, str):
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    if len(text) > maximum:
+        text = f"{text[:maximum]} … ({len(text) - maximum:,} more characters left out)"
     return printable(text)
 
 
-def _line(doc: Mapping[str, Any], prompt: Any) -> str:
-    return " ".join(
-        _text(doc.get("title") or doc.get("question") or prompt)[:400]
-        .replace("<image>", " ")
-        .split()
-    )[:160]
+def _line(question: _Question) -> str:
+    doc = question.doc
+    text = _text(doc.get("title") or doc.get("question") or question.prompt)
+    words = text[: 3 * _MAX_LINE].replace("<image>", " ").split()
+    return " ".join(words)[:_MAX_LINE]
 
 
 def _asked(
-    name: str,
-    doc: Mapping[str, Any],
-    prompt: Any,
-    words: Mapping[str, str],
-    copy: Callable[[str], str],
+    question: _Question, words: Mapping[str, str], copy: Callable[[str], str]
 ) -> dict[str, Any]:
-    truth = next((key for key in _TRUTHS if doc.get(key) not in (None, "", [])), "")
-    right = _text(doc[truth], _SHORT * 10).removesuffix(".0") if truth else ""
-    picture = next((str(doc[key]) for key in _PICTURES if doc.get(key)), "")
+    doc = question.doc
+    truth_field = _first_field(doc, _TRUTHS)
+    truth = _text(doc[truth_field], _MAX_TRUTH).removesuffix(".0") if truth_field else ""
+    picture_field = _first_field(doc, _PICTURES)
     facts = {}
-    for key, value in doc.items():
+    for name, value in doc.items():
         text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        plain = isinstance(value, str | int | float | list) and 0 < len(text) <= _SHORT
-        if plain and key != truth and key not in _NO_FACTS:
-            facts[_text(key, 80)] = printable(text)
+        is_plain = isinstance(value, str | int | float | list) and 0 < len(text) <= _MAX_FACT
+        if is_plain and name != truth_field and name not in _SHOWN_ELSEWHERE:
+            facts[_text(name, _MAX_NAME)] = printable(text)
     return {
-        "id": _text(name, _SHORT),
+        "id": _text(question.id, _MAX_FACT),
         "system": _text(doc.get("system") or ""),
-        "prompt": _text(prompt),
-        "truth": words.get(right, right),
+        "prompt": _text(question.prompt),
+        "truth": words.get(truth, truth),
         "facts": facts,
-        "picture": copy(picture) if picture else None,  # "" if it is not found
+        # An empty name is a picture that was not found.
+        "picture": copy(str(doc[picture_field])) if picture_field else None,
     }
 
 
+def _first_field(doc: Document, names: Sequence[str]) -> str:
+    for name in names:
+        if doc.get(name) not in (None, "", []):
+            return name
+    return ""
+
+
 def _answer_labels(result: TaskResult) -> Mapping[str, str]:
-    for start, labels in known_benchmarks()[result.benchmark].answer_labels.items():
+    labels = known_benchmarks()[result.benchmark].answer_labels
+    for start, words in labels.items():
         if result.task.startswith(start):
-            return labels
+            return words
     return {}
