@@ -1,7 +1,7 @@
 """`index.html` and what it shows: the leaderboard, names for people, and the runs' samples."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache, partial
 from importlib.resources import files
@@ -15,7 +15,7 @@ from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.errors import DataError
 from fin_tasks.report.leaderboard_model import BoardTask, Leaderboard
-from fin_tasks.report.model import BREAKDOWN_LABELS, Report, Run, known_benchmarks
+from fin_tasks.report.model import BREAKDOWN_LABELS, Report, Run, TaskResult, known_benchmarks
 from fin_tasks.report.processes import for_each
 from fin_tasks.report.site.pictures import copy_picture
 from fin_tasks.report.site.samples import CHUNK, script, write_samples
@@ -25,6 +25,7 @@ _LIST = "page/files.txt"  # files of the report, which the next report removes
 _UNFINISHED = ".fin-tasks-unfinished"
 _OWN = files("fin_tasks.report.site")
 _VENDORED = ("katex.min.js", "katex.min.css")
+_BENCHMARK_FIELDS = ("title", "description", "overview_tasks", "overview_metrics")
 
 
 def write_page(
@@ -34,33 +35,26 @@ def write_page(
 
     The folder holds `index.html` afterwards, and the folder `page` with all that it loads.
     """
-    own, variants = folder / "page", report.rows["variant"].unique()
+    own = folder / "page"
     own.mkdir(exist_ok=True)
-    results = {one.id: one for run in report.runs for one in run.tasks if samples and one.samples}
-    settings = Settings.from_environ()
-    folders = {benchmark.folder for benchmark in all_benchmarks().values()}
-    folders |= {settings.cache_dir, *(run.path.parent for run in report.runs)}
-    if settings.data_dir is not None:
-        folders.add(settings.data_dir)
-    copy = partial(copy_picture, out=own / "pictures", folders=frozenset(folders))
-    calls = [
-        (
-            one.samples,
-            one,
-            pd.concat([report.rows_of(one, variant) for variant in variants]),
-            own,
-            copy,
-        )
-        for one in results.values()
-    ]
-    shown = dict(zip(results, for_each(write_samples, calls, "Writing samples"), strict=True))
+    results = []
+    if samples:
+        results = [result for run in report.runs for result in run.tasks if result.samples]
+    outcomes = _write_all_samples(report, results, own)
+    shown = {}
+    problems = []
+    for result, outcome in zip(results, outcomes, strict=True):
+        if isinstance(outcome, DataError):
+            problems.append(str(outcome))
+        else:
+            shown[result.id] = outcome
     data = {
         **board.model_dump(mode="json"),
         "benchmarks": {name: _benchmark(own) for name, own in known_benchmarks().items()},
         "breakdowns": dict(BREAKDOWN_LABELS),
         "names": {task.id: task_name(task) for task in board.tasks},
         "files": [_file(run) for run in report.runs],
-        "samples": {name: one for name, one in shown.items() if isinstance(one, dict)},
+        "samples": shown,
         "chunk": CHUNK,
         "downloads": _downloads(folder),
     }
@@ -73,7 +67,24 @@ def write_page(
     page = jinja2.Environment(autoescape=True).from_string(template)
     html = page.render(title=board.title)
     (folder / "index.html").write_text(html, encoding="utf-8")
-    return [str(one) for one in shown.values() if isinstance(one, DataError)]
+    return problems
+
+
+def _write_all_samples(report: Report, results: Sequence[TaskResult], folder: Path) -> list[Any]:
+    """Return for each result what the page must know of its samples, or the DataError of its file."""
+    settings = Settings.from_environ()
+    folders = {benchmark.folder for benchmark in all_benchmarks().values()}
+    folders.add(settings.cache_dir)
+    folders.update(run.path.parent for run in report.runs)
+    if settings.data_dir is not None:
+        folders.add(settings.data_dir)
+    copy = partial(copy_picture, out=folder / "pictures", folders=frozenset(folders))
+    variants = report.rows["variant"].unique()
+    calls = []
+    for result in results:
+        rows = pd.concat([report.rows_of(result, variant) for variant in variants])
+        calls.append((result.samples, result, rows, folder, copy))
+    return for_each(write_samples, calls, "Writing samples")
 
 
 def task_name(task: BoardTask) -> str:
@@ -95,81 +106,87 @@ def task_name(task: BoardTask) -> str:
 
 @cache
 def _words() -> dict[str, str]:
-    """Return what conditions are called for people, by condition and value."""
-    lines = _OWN.joinpath("conditions.csv").read_text(encoding="utf-8").splitlines()
+    """Return what conditions are called for people, by condition and value: `mode,cot`."""
+    text = _OWN.joinpath("conditions.csv").read_text(encoding="utf-8")
     words = {}
-    for line in lines[1:]:
-        condition, value, name = line.split(",")
-        words[f"{condition},{value}"] = name
+    for line in text.splitlines():
+        condition, _, name = line.rpartition(",")
+        words[condition] = name
     return words
 
 
 def _joined_scripts() -> str:
     """Return the scripts as one, whose names stay apart from those of the browser."""
-    folder = _OWN.joinpath("scripts")
-    scripts = sorted(folder.iterdir(), key=lambda script: script.name)
+    scripts = sorted(_OWN.joinpath("scripts").iterdir(), key=lambda script: script.name)
     texts = [script.read_text(encoding="utf-8") for script in scripts]
     return "\n".join(['"use strict";\n(() => {', *texts, "})();\n"])
 
 
 def _downloads(folder: Path) -> list[str]:
     """Return the files of the report that people may want, from its folder."""
-    paths = sorted(path for path in folder.glob("*/*") if path.parent.name in ("tables", "figures"))
-    names = [path.relative_to(folder).as_posix() for path in paths]
-    return ["leaderboard.json", "leaderboard.csv", *names]
+    names = ["leaderboard.json", "leaderboard.csv"]
+    for kind in ("figures", "tables"):
+        names += sorted(f"{kind}/{path.name}" for path in (folder / kind).glob("*"))
+    return names
 
 
 def _benchmark(benchmark: Benchmark) -> dict[str, Any]:
-    """Return what the page says of a benchmark."""
-    return {
-        "title": benchmark.title,
-        "description": benchmark.description,
-        "overview_tasks": benchmark.overview_tasks,
-        "overview_metrics": benchmark.overview_metrics,
-    }
+    return {name: getattr(benchmark, name) for name in _BENCHMARK_FIELDS}
 
 
 def _file(run: Run) -> dict[str, Any]:
     """Return what the page tells of a results file beside its cost."""
-    members = {member for one in run.tasks for member in one.members}
-    asked = [one for one in run.tasks if not one.members]
+    members: set[str] = set()
+    for result in run.tasks:
+        members.update(result.members)
+    asked = [result for result in run.tasks if not result.members]
+    judges = {str(result.judge["model"]) for result in asked if result.judge.get("model")}
     return {
         "id": run.id,
         "harness": run.harness,
         "date": run.date,
-        "runs": [one.id for one in run.tasks if one.task not in members],
-        "members": [one.id for one in run.tasks if one.task in members],
-        "rows": sum(one.n for one in asked),
-        "rows_all": sum(one.n_all for one in asked),
-        "judge": ", ".join(
-            sorted({str(one.judge["model"]) for one in asked if one.judge.get("model")})
-        ),
+        "runs": [result.id for result in run.tasks if result.task not in members],
+        "members": [result.id for result in run.tasks if result.task in members],
+        "rows": sum(result.n for result in asked),
+        "rows_all": sum(result.n_all for result in asked),
+        "judge": ", ".join(sorted(judges)),
         "settings": run.settings,
     }
 
 
 @contextmanager
 def replacing(out: Path) -> Iterator[Path]:
-    """Give a folder for new files, and move these into `out` one by one at the end; nothing is moved after an error."""
-    new, listed = out / _UNFINISHED, out / _LIST
+    """Give a folder for new files, which replace those of the last report at the end.
+
+    Nothing is moved after an error.
+    """
+    folder = out / _UNFINISHED
     try:
-        shutil.rmtree(new, ignore_errors=True)  # of an earlier report that was killed
-        new.mkdir(parents=True)
-        yield new
-        files = {path.relative_to(new).as_posix() for path in new.rglob("*") if path.is_file()}
-        old = set(listed.read_text(encoding="utf-8").splitlines()) if listed.is_file() else set()
-        listed.parent.mkdir(exist_ok=True)
-        listed.write_text("\n".join(sorted(files | old)), encoding="utf-8")
-        for file in sorted(files, key=lambda name: name == "index.html"):
-            (out / file).parent.mkdir(parents=True, exist_ok=True)
-            (new / file).replace(out / file)
-        for place in [out / file for file in old - files]:
-            if place.resolve().is_relative_to(out.resolve()):  # the list may be a stranger's
-                place.unlink(missing_ok=True)
-        listed.write_text("\n".join(sorted(files)), encoding="utf-8")
+        shutil.rmtree(folder, ignore_errors=True)  # of an earlier report that was killed
+        folder.mkdir(parents=True)
+        yield folder
+        _replace(folder, out)
     except OSError as error:
-        raise DataError(
-            f"{out}: the report cannot be written: {error.strerror or error}."
-        ) from error
+        reason = error.strerror or error
+        raise DataError(f"{out}: the report cannot be written: {reason}.") from error
     finally:
-        shutil.rmtree(new, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _replace(folder: Path, out: Path) -> None:
+    listed = out / _LIST
+    listed.parent.mkdir(exist_ok=True)
+    new = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    old = set()
+    if listed.is_file():
+        old.update(listed.read_text(encoding="utf-8").splitlines())
+    # If the move is interrupted, the next report must remove the files of both.
+    listed.write_text("\n".join(sorted(new | old)), encoding="utf-8")
+    for name in sorted(new, key=lambda name: name == "index.html"):
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).replace(out / name)
+    for name in old - new:
+        place = out / name
+        if place.resolve().is_relative_to(out.resolve()):  # the list may be a stranger's
+            place.unlink(missing_ok=True)
+    listed.write_text("\n".join(sorted(new)), encoding="utf-8")
