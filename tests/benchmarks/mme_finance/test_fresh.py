@@ -198,8 +198,8 @@ def test_charts_show_the_prices_of_the_file(plans: dict[str, list[Picture]]) -> 
 
 def printed_text(panel: Panel) -> str:
     """All that a panel prints."""
-    cells = [f"{value:,.1f}" for value in panel.table.to_numpy().flat] if panel.years.size else []
-    if panel.kind in ("bar", "pie"):
+    cells = []
+    if panel.kind in ("bar", "pie", "income", "balance", "cash_flow"):
         cells = [f"{value:,.1f}" for value in panel.table.to_numpy().flat]
     box = [f"{v:,.2f}" if isinstance(v, float) else v for v in panel.printed.values()]
     words = [*panel.sections.values(), panel.title, panel.facts.get("end", "")]

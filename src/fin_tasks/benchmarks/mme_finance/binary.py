@@ -62,7 +62,12 @@ def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
     """Compare a reading with the truth."""
     correct = None if reading.unscored else reading.answer == _truth_of(doc)
     answer = reading.answer if isinstance(reading.answer, str) else None
-    return Score(answer=answer, correct=correct, correct_err=None, reason=reading.reason)
+    return Score(
+        answer=answer,
+        correct=correct,
+        correct_err=None,
+        reason=reading.reason,
+    )
 
 
 def _truth_of(doc: Mapping[str, Any]) -> str:
@@ -79,7 +84,10 @@ def metrics() -> dict[str, bool | Metric]:
     }
 
 
-def values(doc: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
+def values(
+    doc: Mapping[str, Any],
+    reading: Reading,
+) -> dict[str, Any]:
     """Return the metrics of one response; `f1` is what it adds to F1."""
     is_unclear = reading.answer not in (_YES, _NO)
     return {

@@ -45,7 +45,11 @@ def load(
     **unknown: Any,
 ) -> "dict[str, Dataset]":
     """Return `{"test": datasets.Dataset}` of one part and language; `info.description` holds the provenance as JSON."""
-    refuse_typos("mme_finance", unknown, sorted({*(load.__kwdefaults__ or ()), "language"}))
+    refuse_typos(
+        "mme_finance",
+        unknown,
+        sorted({*(load.__kwdefaults__ or ()), "language"}),
+    )
     _check_option("prompts", prompts, ["house", "upstream"])
     _check_option("split", split or "test", ["test"])
     _check_option("part and language", f"{part} in {language}", list(map(" in ".join, TABLES)))
@@ -88,12 +92,29 @@ def load(
     }
     if table.judge_free:
         facts |= {"judge_free": True, "headline": "exact"}
-    shared = {"part": part, "language": language, "na": na, "judge_free": table.judge_free}
-    docs = [doc for row in rows for doc in _documents(row, shared, wording)]
+    shared = {
+        "part": part,
+        "language": language,
+        "na": na,
+        "judge_free": table.judge_free,
+    }
+    docs = [
+        doc
+        for row in rows
+        for doc in _documents(
+            row,
+            shared,
+            wording,
+        )
+    ]
     return {"test": dataset_of(docs, facts)}
 
 
-def _check_option(name: str, value: str, expected: list[str]) -> None:
+def _check_option(
+    name: str,
+    value: str,
+    expected: list[str],
+) -> None:
     if value not in expected:
         known = ", ".join(expected)
         raise ConfigError(f"mme_finance {name}: expected one of {known}, got {value!r}.")
@@ -131,7 +152,13 @@ def _documents(
         "truth": cells["truth"],
     }
     if shared["part"] == "multi_turn":
-        for turn in multi_turn.turns_of(cells, row.questions, row.answers, pictures, wording):
+        for turn in multi_turn.turns_of(
+            cells,
+            row.questions,
+            row.answers,
+            pictures,
+            wording,
+        ):
             yield {**doc, **turn}
         return
     category = doc["category"] if shared["part"] == "open" else ""
@@ -140,7 +167,12 @@ def _documents(
         also = wording.requirements[texts.ALLOW_NA]
     question = row.questions[0]
     answer = row.answers[0]
-    prompt = wording.fill(question, category, background=doc["background"], also=also)
+    prompt = wording.fill(
+        question,
+        category,
+        background=doc["background"],
+        also=also,
+    )
     yield {
         **doc,
         "id": doc["index"],

@@ -72,8 +72,15 @@ def _read(rubric: Rubric, judged: Judged, variant: str) -> JudgedRow:
 
 def _values(rubric: Rubric, row: JudgedRow) -> Values:
     points = row["answer"]
-    values: Values = {"score": None, "cut_off": float(row["cut_off"]), "unscored": 1.0}
+    values: Values = {
+        "score": None,
+        "cut_off": float(row["cut_off"]),
+        "unscored": 1.0,
+    }
     if points is None:
         return values
     scale = rubric.highest - rubric.lowest
-    return values | {"score": 100 * (points - rubric.lowest) / scale, "unscored": 0.0}
+    return values | {
+        "score": 100 * (points - rubric.lowest) / scale,
+        "unscored": 0.0,
+    }

@@ -47,7 +47,10 @@ def list_of(cell: str) -> list[str]:
         values = json.loads(cell)
     except (ValueError, RecursionError):
         values = python_literal(cell)
-    is_list = isinstance(values, list) and all(isinstance(value, str) for value in values)
+    is_list = isinstance(
+        values,
+        list,
+    ) and all(isinstance(value, str) for value in values)
     return values if is_list else []
 
 
@@ -66,7 +69,11 @@ def turns_of(
         prompt = question.replace(MARK, IMAGE_MARK)
         n_shown += question.count(MARK)
         if turn == 1:
-            prompt = wording.fill(prompt, "", background=row["background"].strip())
+            prompt = wording.fill(
+                prompt,
+                "",
+                background=row["background"].strip(),
+            )
             if not has_marks:
                 prompt = IMAGE_MARK * len(pictures) + prompt
                 n_shown = len(pictures)

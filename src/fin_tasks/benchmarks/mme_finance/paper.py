@@ -29,7 +29,10 @@ def read_verdict(rubric: Rubric, judged: Judged) -> Verdict:
     return unscored(judged)
 
 
-def score_of(rubric: Rubric, reply: str) -> int | dict[str, int] | None:
+def score_of(
+    rubric: Rubric,
+    reply: str,
+) -> int | dict[str, int] | None:
     """Read one reply; return None if the authors' parser finds no score in it."""
     if rubric.parser == "text":
         return None
@@ -38,7 +41,11 @@ def score_of(rubric: Rubric, reply: str) -> int | dict[str, int] | None:
     return _integer_of(reply, rubric.lowest, rubric.highest)
 
 
-def _integer_of(reply: str, lowest: int, highest: int) -> int | None:
+def _integer_of(
+    reply: str,
+    lowest: int,
+    highest: int,
+) -> int | None:
     """Read the whole reply as an integer, else the last integer of the scale in it."""
     try:
         number = int(reply)
@@ -47,7 +54,11 @@ def _integer_of(reply: str, lowest: int, highest: int) -> int | None:
     return number if lowest <= number <= highest else None
 
 
-def _last_integer(reply: str, lowest: int, highest: int) -> int | None:
+def _last_integer(
+    reply: str,
+    lowest: int,
+    highest: int,
+) -> int | None:
     try:
         numbers = [int(text) for text in _INTEGER.findall(reply)]
     except ValueError:  # Python reads no integer of more than 4,300 digits
@@ -67,5 +78,8 @@ def _dimensions_of(rubric: Rubric, reply: str) -> dict[str, int]:
     for name, title in rubric.dimensions.items():
         with suppress(KeyError, ValueError, TypeError, OverflowError):  # such as infinity
             number = int(points[title])
-            scores[name] = min(max(number, rubric.lowest), rubric.highest)
+            scores[name] = min(
+                max(number, rubric.lowest),
+                rubric.highest,
+            )
     return scores

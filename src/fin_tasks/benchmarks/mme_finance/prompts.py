@@ -31,7 +31,14 @@ class Wording(NamedTuple):
     """Separates two requirements."""
     before_background: str
 
-    def fill(self, question: str, category: str, *, background: str, also: str = "") -> str:
+    def fill(
+        self,
+        question: str,
+        category: str,
+        *,
+        background: str,
+        also: str = "",
+    ) -> str:
         """Return the whole text; `also` is a further requirement."""
         requirements = filter(None, (self.requirements.get(category), also))
         required = self.between.join(requirements)

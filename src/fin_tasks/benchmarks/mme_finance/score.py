@@ -77,7 +77,12 @@ def judge_item(doc: Document, response: str) -> Item | None:
     )
 
 
-def read(doc: Document, response: str | Judged, *, variant: str) -> Reading:
+def read(
+    doc: Document,
+    response: str | Judged,
+    *,
+    variant: str,
+) -> Reading:
     """Read the judge's points in a judged response, or the answer where no judge is needed."""
     judged = response if isinstance(response, Judged) else Judged(response)
     if doc["part"] == "binary":
@@ -164,12 +169,22 @@ def compare(doc: Document, reading: Reading) -> Score:
     )
 
 
-def score(doc: Document, response: str | Judged, *, variant: str) -> Score:
+def score(
+    doc: Document,
+    response: str | Judged,
+    *,
+    variant: str,
+) -> Score:
     """Score a response under `paper` or `robust`."""
     return compare(doc, read(doc, response, variant=variant))
 
 
-def metrics_of(*, part: str = "open", na: bool = False, **_: Any) -> dict[str, bool | Metric]:
+def metrics_of(
+    *,
+    part: str = "open",
+    na: bool = False,
+    **_: Any,
+) -> dict[str, bool | Metric]:
     """Name the metrics of a task, the headline first, and whether more is better."""
     if part == "binary":
         return binary.metrics()
@@ -225,7 +240,11 @@ _VALUES_BY_PART: Mapping[str, Callable[[Document, Any], Values]] = {
 }
 
 
-def breakdown_values(doc: Document, readings: Sequence[ReadingFields], metrics: Values) -> Values:
+def breakdown_values(
+    doc: Document,
+    readings: Sequence[ReadingFields],
+    metrics: Values,
+) -> Values:
     """Return the points of one document by its category and picture, or by the judge's dimensions."""
     if "score" not in metrics:
         return {}

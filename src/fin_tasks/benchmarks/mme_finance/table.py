@@ -39,7 +39,12 @@ class Table(NamedTuple):
     """Whether every row has an exact truth."""
 
 
-def read_table(files: Located, stem: str, part: str, cache: Path) -> Table:
+def read_table(
+    files: Located,
+    stem: str,
+    part: str,
+    cache: Path,
+) -> Table:
     """Read the rows of a table, with pictures that stand upright."""
     path = files.files[f"{stem}.tsv"]
     archive = files.files.get(f"{stem}.zip")
@@ -69,10 +74,19 @@ def read_table(files: Located, stem: str, part: str, cache: Path) -> Table:
     data = _data_facts(files, stem, rows)
     data["is_own"] = files.is_own or n_exact > 0  # only fresh questions have an exact truth
     upright = _upright(rows, cache / "upright")
-    return Table(upright, left_out, data, judge_free=part == "open" and n_exact == len(rows) > 0)
+    return Table(
+        upright,
+        left_out,
+        data,
+        judge_free=part == "open" and n_exact == len(rows) > 0,
+    )
 
 
-def _row_of(cells: Mapping[str, str], part: str, pictures: Pictures) -> tuple[Row, str]:
+def _row_of(
+    cells: Mapping[str, str],
+    part: str,
+    pictures: Pictures,
+) -> tuple[Row, str]:
     """Return a row, and the reason why it cannot be asked or an empty text."""
     columns = [[cells[name]] for name in ("question", "answer", "image_path")]
     if part == "multi_turn":
@@ -91,21 +105,33 @@ def _row_of(cells: Mapping[str, str], part: str, pictures: Pictures) -> tuple[Ro
         "picture-broken": len(usable) < len(paths),
         "not-as-many-pictures": n_marks > len(paths),
     }
-    found = [name for name, is_present in problems.items() if is_present]
-    return Row(cells, questions, answers, usable), found[0] if found else ""
+    present = [name for name, is_present in problems.items() if is_present]
+    return Row(
+        cells,
+        questions,
+        answers,
+        usable,
+    ), present[0] if present else ""
 
 
 def _has_blank(texts: Sequence[str]) -> bool:
     return not all(text.strip() for text in texts)
 
 
-def _upright(rows: Sequence[Row], folder: Path) -> list[Row]:
+def _upright(
+    rows: Sequence[Row],
+    folder: Path,
+) -> list[Row]:
     paths = [path for row in rows for path in row.pictures]
     upright = upright_files(paths, folder)
     return [row._replace(pictures=[upright[path] for path in row.pictures]) for row in rows]
 
 
-def _data_facts(files: Located, stem: str, rows: Sequence[Row]) -> dict[str, Any]:
+def _data_facts(
+    files: Located,
+    stem: str,
+    rows: Sequence[Row],
+) -> dict[str, Any]:
     """Return what results say of the files; pictures have the same hash in an archive and in a folder."""
     pictures = {path for row in rows for path in row.pictures}
     contents = "\n".join(sorted(map(sha256_of, pictures)))

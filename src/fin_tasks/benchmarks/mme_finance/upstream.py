@@ -43,7 +43,12 @@ _BACKGROUND = "\0background\0"
 _REMEDY = "Take the file of the pinned commit."
 
 
-def wording(language: str, *, source: str, data_dir: str | None) -> Wording:
+def wording(
+    language: str,
+    *,
+    source: str,
+    data_dir: str | None,
+) -> Wording:
     """Read the model's prompt from the authors' `image_vqa.py`, which is downloaded if needed."""
     path = _file("vlmeval/dataset", "image_vqa.py", source, data_dir)
     known: dict[str, Any] = {
@@ -81,7 +86,10 @@ class UpstreamRubric(Rubric):
     source_sha256: str
     """Hash of the authors' file."""
 
-    def messages(self, item: Item) -> list[dict[str, Any]]:
+    def messages(
+        self,
+        item: Item,
+    ) -> list[dict[str, Any]]:
         """Return the message by which the authors ask a judge about an item; the picture comes last."""
         known: dict[str, Any] = {
             "line['question']": item.question,
@@ -105,7 +113,10 @@ class UpstreamConversationRubric(Rubric):
 
     texts: dict[str, Annotated[str, StringConstraints(strip_whitespace=False)]]
 
-    def messages(self, item: Item) -> list[dict[str, Any]]:
+    def messages(
+        self,
+        item: Item,
+    ) -> list[dict[str, Any]]:
         """Return the message by which the authors ask a judge about a turn."""
         texts = self.texts
         question = f"{texts['question_begin_prompt']}\n{item.question}\n\n"
@@ -158,10 +169,24 @@ def _rubric(path: Path, sha256: str, language: str) -> UpstreamRubric:
 
 @lru_cache(maxsize=4)
 def _conversation_rubric(path: Path, sha256: str, language: str) -> UpstreamConversationRubric:
-    assignments = [node for node in _parse(path).body if isinstance(node, ast.Assign)]
+    assignments = [
+        node
+        for node in _parse(path).body
+        if isinstance(
+            node,
+            ast.Assign,
+        )
+    ]
     known: dict[str, Any] = {}
     follow_statements(assignments, known)
-    missing = [name for name in _CONVERSATION_TEXTS if not isinstance(known.get(name), str)]
+    missing = [
+        name
+        for name in _CONVERSATION_TEXTS
+        if not isinstance(
+            known.get(name),
+            str,
+        )
+    ]
     if missing:
         raise DataError(f"{path}: expected the text {missing[0]}, found none. {_REMEDY}")
     facts = {
@@ -178,7 +203,12 @@ def _conversation_rubric(path: Path, sha256: str, language: str) -> UpstreamConv
     return UpstreamConversationRubric.model_validate(facts)
 
 
-def _file(folder: str, name: str, source: str, data_dir: str | None) -> Path:
+def _file(
+    folder: str,
+    name: str,
+    source: str,
+    data_dir: str | None,
+) -> Path:
     located = locate(
         "mme_finance_texts",
         [f"{folder}/{name}|{name}|upstream/{name}|mme_finance/upstream/{name}"],
@@ -193,11 +223,20 @@ def _definition(path: Path, *names: str) -> Any:
     """Return a function of an authors' file, or a method by the names of its class and itself."""
     node: Any = _parse(path)
     for name in names:
-        named = [child for child in node.body if getattr(child, "name", "") == name]
-        if not named:
+        children = [
+            child
+            for child in node.body
+            if getattr(
+                child,
+                "name",
+                "",
+            )
+            == name
+        ]
+        if not children:
             function = ".".join(names)
             raise DataError(f"{path}: expected the function {function}, found none. {_REMEDY}")
-        node = named[0]
+        node = children[0]
     return node
 
 

@@ -41,7 +41,13 @@ class Picture:
     rows: list[Question] = field(default_factory=list)
 
 
-def plan(language: str, *, n: int, seed: int, prices: Prices) -> list[Picture]:
+def plan(
+    language: str,
+    *,
+    n: int,
+    seed: int,
+    prices: Prices,
+) -> list[Picture]:
     """Plan pictures with `n` different questions, spread evenly over categories, types and styles.
 
     A larger set starts with the smaller one of the same seed.
@@ -52,19 +58,19 @@ def plan(language: str, *, n: int, seed: int, prices: Prices) -> list[Picture]:
     pictures = []
     types = list(KINDS)
     styles = list(STYLES)
-    for place in count():  # ends, because there are always new figures and reports
-        image_type = types[place % len(types)]
+    for number in count():  # ends, because there are always new figures and reports
+        image_type = types[number % len(types)]
         # Each style meets each type within 24 pictures.
-        style = styles[(place + place // 12) % len(styles)]
-        panels = make_scene(image_type, language, Random(f"{seed} {place}"), prices)
+        style = styles[(number + number // 12) % len(styles)]
+        panels = make_scene(image_type, language, Random(f"{seed} {number}"), prices)
         suffix = "jpg" if style == "mobile photograph" else "png"
-        file = f"images/{language}_{place:05d}.{suffix}"
-        picture = Picture(file, panels, style, f"{seed} {place} {style}")
+        file = f"images/{language}_{number:05d}.{suffix}"
+        picture = Picture(file, panels, style, f"{seed} {number} {style}")
         rarity = {name: (n_by_category[name], n_by_type[image_type, name]) for name in CATEGORIES}
         for category in sorted(CATEGORIES, key=rarity.__getitem__):
             if len(picture.rows) == _MOST_QUESTIONS or len(wordings) == n:
                 break
-            random = Random(f"{seed} {place} {category}")
+            random = Random(f"{seed} {number} {category}")
             question = _new_question(panels, language, category, random, wordings)
             if question is None:
                 continue
@@ -118,13 +124,21 @@ def build_set(
         pictures = plan(language, n=n, seed=seed, prices=pieces)
         title = f"Drawing pictures ({language})"
         for picture in tqdm(pictures, title, unit="picture", disable=None):
-            image = show(picture.panels, language, picture.style, Random(picture.seed))
+            image = show(
+                picture.panels,
+                language,
+                picture.style,
+                Random(picture.seed),
+            )
             image.save(folder / picture.file, quality=85)
         rows = [row for picture in pictures for row in picture.rows]
         table = pd.DataFrame(rows)[_COLUMNS]
         file = folder / f"{TABLES['open', language]}.tsv"
         table.to_csv(file, sep="\t", index=False, lineterminator="\n")
-        counts[language] = {"rows": len(table), "pictures": len(pictures)}
+        counts[language] = {
+            "rows": len(table),
+            "pictures": len(pictures),
+        }
         for column in _COUNTED:
             counts[language][column] = table[column].value_counts().sort_index().to_dict()
     manifest: dict[str, Any] = {

@@ -30,6 +30,7 @@ class Company:
     """Segments down, years across."""
     facts: Mapping[str, Any]
     """The last year's accounts and the company's words, by the names that texts and questions use."""
+    last_year: int
 
 
 @cache
@@ -42,12 +43,24 @@ def read_words(language: str) -> Any:
 def in_language(node: Any, language: str) -> Any:
     """Return a tree of YAML in which each pair of texts, English and Chinese, is the one of a language."""
     if isinstance(node, dict):
-        return {key: in_language(child, language) for key, child in node.items()}
+        return {
+            key: in_language(
+                child,
+                language,
+            )
+            for key, child in node.items()
+        }
     if not isinstance(node, list):
         return node
-    if len(node) == 2 and all(isinstance(text, str) for text in node):
+    is_pair = len(node) == 2 and all(isinstance(child, str) for child in node)
+    if is_pair:
         return node[0 if language == "en" else 1]
     return [in_language(child, language) for child in node]
+
+
+def evaluate(formula: str, facts: Mapping[str, Any]) -> float:
+    """Return the value of a formula of facts."""
+    return float(pd.eval(formula, local_dict=facts, engine="python"))
 
 
 def make_company(words: Any, random: Random) -> Company:
@@ -57,7 +70,8 @@ def make_company(words: Any, random: Random) -> Company:
         industry=random.choice(words["industries"]),
     )
     first_year = random.randint(2006, 2020)
-    labels = [words["year"].format(year=first_year + n) for n in range(-1, N_YEARS)]
+    years = range(first_year - 1, first_year + N_YEARS)
+    labels = [words["year"].format(year=year) for year in years]
     accounts = _draw_accounts(words, labels, random)
     segments = _draw_segments(words, accounts["revenue"], random)
     growth = segments[labels[-1]] / segments[labels[-2]]
@@ -70,10 +84,14 @@ def make_company(words: Any, random: Random) -> Company:
         "best": growth.idxmax(),
         "worst": growth.idxmin(),
     }
-    return Company(name, accounts, segments, facts)
+    return Company(name, accounts, segments, facts, years[-1])
 
 
-def _draw_accounts(words: Any, labels: list[str], random: Random) -> pd.DataFrame:
+def _draw_accounts(
+    words: Any,
+    labels: list[str],
+    random: Random,
+) -> pd.DataFrame:
     revenue = [10 ** random.uniform(2.3, 4)]
     for _ in range(N_YEARS):
         revenue.append(revenue[-1] * (1 + random.uniform(*_GROWTH)))
@@ -81,22 +99,27 @@ def _draw_accounts(words: Any, labels: list[str], random: Random) -> pd.DataFram
     accounts["counted"] = [0, *[1] * N_YEARS]
     for account, bounds in words["shares"].items():
         share = random.uniform(*bounds)
-        drift = [random.uniform(1 - _DRIFT, 1 + _DRIFT) for _ in labels]
+        drift = [1 + random.uniform(-_DRIFT, _DRIFT) for _ in labels]
         accounts[account] = accounts["revenue"] * share * drift
         if account.startswith("opening"):
             accounts[account] = accounts[account].iloc[0]
-    accounts = accounts.round(1).eval(words["formulas"], engine="python").round(1)
+    accounts = accounts.round(1)
+    accounts = accounts.eval(words["formulas"], engine="python").round(1)
     before = accounts.shift().add_suffix("_before")
     return accounts.join(before).iloc[1:]
 
 
-def _draw_segments(words: Any, revenue: pd.Series, random: Random) -> pd.DataFrame:
+def _draw_segments(
+    words: Any,
+    revenue: pd.Series,
+    random: Random,
+) -> pd.DataFrame:
     names = random.sample(words["segments"], _N_SEGMENTS)
     weights = [random.uniform(1, 4) for _ in names]
-    columns = {}
+    segments = pd.DataFrame(index=names)
     for year, total in revenue.items():
         weights = [weight * random.uniform(0.85, 1.2) for weight in weights]
-        column = [round(total * weight / sum(weights), 1) for weight in weights]
-        column[-1] = round(total - sum(column[:-1]), 1)
-        columns[year] = column
-    return pd.DataFrame(columns, index=names)
+        segments[year] = [total * weight / sum(weights) for weight in weights]
+    segments = segments.round(1)
+    segments.iloc[-1] += revenue - segments.sum()
+    return segments.round(1)

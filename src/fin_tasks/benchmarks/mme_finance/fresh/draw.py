@@ -10,33 +10,25 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+import yaml
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, fontManager
-from PIL import Image, ImageFilter
+from PIL import Image, ImageFilter, ImageOps
 
 from fin_tasks.benchmarks.mme_finance.fresh.company import read_words
-from fin_tasks.benchmarks.mme_finance.fresh.scenes import COLORS, Panel
+from fin_tasks.benchmarks.mme_finance.fresh.scenes import Panel
 from fin_tasks.errors import ConfigError
 
-STYLES = {  # width and height of the screen
-    "computer screenshot": (1440, 900),
-    "mobile photograph": (1440, 900),
-    "vertical screenshot on mobile": (750, 1500),
-    "horizontal screenshot on mobile": (1600, 800),
-}
-_INK = "#14181f"
-_GRAY = "#5d6775"
-_PALE = "#eef2f7"
-_BLUE = "#1f5fbf"
-_GREEN = "#12a065"
-_RED = "#e0434b"
-_HEX = dict(
-    zip(COLORS, ("#2563b0", "#e07b1a", "#8e4fb5", "#8b5326", "#12a5a5", "#8d949e"), strict=True)
-)
+_FOLDER = Path(__file__).parent
+_LAYOUT = yaml.safe_load((_FOLDER / "pictures.yaml").read_text(encoding="utf-8"))
+STYLES: Sequence[str] = tuple(_LAYOUT["screens"])
+"""How the benchmark's pictures were taken."""
+
+_COLORS = _LAYOUT["colors"]
 _DPI = 100
-_LINE = 30
-"""Height of a line of text in pixels."""
+_LEFT = 0.03  # margin, as a share of the width
+_WALL = "#4c4640"  # behind a photographed screen
 
 
 @cache
@@ -51,281 +43,320 @@ def font(language: str) -> str:
     return str(Path(package.origin).parent / "fonts" / "NotoSansSC-Regular.ttf")
 
 
-def show(panels: Sequence[Panel], language: str, style: str, random: Random) -> Image.Image:
+def show(
+    panels: Sequence[Panel],
+    language: str,
+    style: str,
+    random: Random,
+) -> Image.Image:
     """Draw the panels of a picture in one of `STYLES`."""
     fontManager.addfont(font(language))
-    # The font for Chinese has one weight.
-    settings: Any = {
-        "font.family": FontProperties(fname=font(language)).get_name(),
-        "figure.titleweight": "bold" if language == "en" else "normal",
-    }
-    with mpl.rc_context(settings, fname=Path(__file__).with_name("pictures.mplstyle")):
-        width, height = STYLES[style]
-        figure = Figure(figsize=(width / _DPI, height / _DPI), dpi=_DPI)
-        frame = _draw_phone if style.endswith("on mobile") else _draw_browser
-        body = frame(figure, panels[0], read_words(language), random)
+    family: Any = {"font.family": FontProperties(fname=font(language)).get_name()}
+    screen = _LAYOUT["screens"][style]
+    width, height = screen["size"]
+    with mpl.rc_context(family, fname=_FOLDER / "pictures.mplstyle"):
+        figure = Figure(
+            figsize=(width / _DPI, height / _DPI),
+            dpi=_DPI,
+        )
+        words = read_words(language)
+        facts = {
+            "title": panels[0].title,
+            "menu": words["menu"],
+            "site": random.choice(words["sites"]),
+            "number": random.randint(10, 59),
+        }
+        body = _draw_frame(figure, _LAYOUT["frames"][screen["frame"]], facts)
         shape = (1, len(panels)) if width > height else (len(panels), 1)
-        parts = body.subfigures(*shape, squeeze=False)
-        for part, panel in zip(parts.flat, panels, strict=True):
-            _DRAWERS[panel.kind](part, panel, language)
+        areas = body.subfigures(*shape, squeeze=False)
+        for area, panel in zip(areas.flat, panels, strict=True):
+            _DRAWERS[panel.kind](_Page(area, panel, language))
         canvas: Any = FigureCanvasAgg(figure)
         canvas.draw()
-        screen = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
-    return _photograph(screen, random) if style == "mobile photograph" else screen
+        picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
+    if style == "mobile photograph":
+        return _photograph(picture, random)
+    return picture
 
 
-def _bold() -> Any:
-    return mpl.rcParams["figure.titleweight"]
-
-
-# --- Frames ---
-
-
-def _bands(figure: Any, heights: Sequence[int]) -> list[SubFigure]:
-    """Cut a figure into bands of these heights in pixels; one of height 0 takes the rest."""
+def _draw_frame(
+    figure: Figure,
+    bands: Sequence[Any],
+    facts: Mapping[str, Any],
+) -> Any:
+    """Draw the frame of a screen, and return the area inside it."""
+    heights = [band["height"] for band in bands]
     rest = figure.bbox.height - sum(heights)
     ratios = [height or rest for height in heights]
-    return list(figure.subfigures(len(heights), 1, height_ratios=ratios))
-
-
-def _draw_browser(figure: Figure, panel: Panel, words: Any, random: Random) -> SubFigure:
-    tabs, address, menu, body = _bands(figure, (38, 38, 50, 0))
-    tabs.set_facecolor("#dfe4ea")
-    for place, color in enumerate(("#ee6a5f", "#f5bd4f", "#61c454")):
-        tabs.text(0.012 + 0.015 * place, 0.5, "●", color=color, va="center_baseline")
-    tabs.text(0.075, 0.5, panel.title, fontsize=10, va="center_baseline")
-    address.set_facecolor(_PALE)
-    page = f"‹   ›     https://markets.example/{random.randint(10_000, 99_999)}"
-    address.text(0.012, 0.5, page, fontsize=10, color=_GRAY, va="center_baseline")
-    menu.set_facecolor(_BLUE)
-    entries = [random.choice(words["sites"]), *words["menu"]]
-    for place, entry in enumerate(entries):
-        size = 10.5 if place else 14
-        x = 0.025 + 0.09 * place
-        menu.text(x, 0.5, entry, fontsize=size, color="white", va="center_baseline")
-    return body
-
-
-def _draw_phone(figure: Figure, panel: Panel, words: Any, random: Random) -> SubFigure:
-    status, title, body, menu = _bands(figure, (42, 58, 0, 70))
-    clock = f"{random.randint(7, 21)}:{random.randint(0, 59):02d}"
-    status.text(0.04, 0.4, clock, va="center_baseline")
-    battery = f"▂▄▆  5G   {random.randint(8, 99)} %"
-    status.text(0.96, 0.4, battery, ha="right", va="center_baseline")
-    title.text(0.03, 0.5, "‹", fontsize=22, va="center_baseline")
-    title.text(0.5, 0.5, random.choice(words["sites"]), fontsize=14, ha="center", va="center")
-    menu.set_facecolor(_PALE)
-    for place, entry in enumerate(words["menu"]):
-        color = _GRAY if place else _BLUE
-        menu.text(0.1 + 0.2 * place, 0.5, entry, color=color, ha="center", va="center")
+    areas: Any = figure.subfigures(len(bands), 1, height_ratios=ratios)
+    body = None
+    for area, band in zip(areas, bands, strict=True):
+        area.set_facecolor(band["color"])
+        for x, style, text in band["texts"]:
+            area.text(
+                x,
+                0.5,
+                text.format(**facts),
+                va="center_baseline",
+                **style,
+            )
+        if not band["texts"]:
+            body = area
     return body
 
 
 def _photograph(screen: Image.Image, random: Random) -> Image.Image:
     """Photograph a screen: tilted, slightly out of focus, unevenly lit and with noise."""
     noise = np.random.default_rng(random.getrandbits(64))
-    room = Image.new("RGB", (screen.width + 200, screen.height + 200), "#4c4640")
-    bezel = Image.new("RGB", (screen.width + 60, screen.height + 60), "#101214")
-    bezel.paste(screen, (30, 30))
-    room.paste(bezel, (70, 70))
+    framed = ImageOps.expand(screen, 30, "#101214")
+    room = ImageOps.expand(framed, 70, _WALL)
     width, height = room.size
-    corners = np.array([(0, 0), (0, height), (width, height), (width, 0)], dtype=float)
-    corners += noise.uniform(-35, 35, (4, 2))
-    photo = room.transform(
+    corners = np.array([0, 0, 0, height, width, height, width, 0])
+    tilted_corners = corners + noise.uniform(-35, 35, corners.size)
+    tilted = room.transform(
         room.size,
         Image.Transform.QUAD,
-        corners.ravel().tolist(),
+        tilted_corners.tolist(),
         Image.Resampling.BICUBIC,
-        fillcolor="#4c4640",
+        fillcolor=_WALL,
     )
-    blurred = photo.filter(ImageFilter.GaussianBlur(random.uniform(0.5, 0.8)))
-    pixels = np.asarray(blurred, dtype=float)
-    y, x = np.mgrid[0:height, 0:width]
-    distance = (x / width - random.random()) ** 2 + (y / height - random.random()) ** 2
-    light = 1.05 - 0.3 * distance[..., None]
-    lit = pixels * light + noise.normal(0, 4, (height, width, 1))
+    blur = ImageFilter.GaussianBlur(random.uniform(0.5, 0.8))
+    pixels = np.asarray(tilted.filter(blur), dtype=float)
+    light = np.linspace(1, random.uniform(0.75, 0.95), width)
+    grain = noise.normal(0, 4, (height, width, 1))
+    lit = pixels * light[:, None] + grain
     return Image.fromarray(lit.clip(0, 255).astype(np.uint8))
 
 
 # --- Panels ---
 
 
-def _heading(part: SubFigure, title: str, unit: str = "") -> None:
-    """Write a title, and a unit below it, at the top of a panel."""
-    height = part.bbox.height
-    part.text(0.03, 1 - 22 / height, title, fontsize=15, weight=_bold(), va="top")
-    part.text(0.03, 1 - 56 / height, unit, fontsize=10.5, color=_GRAY, va="top")
+class _Page:
+    """An area in which a panel is drawn from above: `y` is where the next line begins, in pixels."""
 
+    def __init__(
+        self,
+        area: Any,
+        panel: Panel,
+        language: str,
+    ) -> None:
+        self.area = area
+        self.panel = panel
+        self.words = read_words(language)
+        self.is_chinese = language == "zh"
+        self.height = area.bbox.height
+        self.y = 22.0
 
-def _axes(part: SubFigure, top: float, bottom: float) -> Any:
-    """Return axes between two distances from the upper and the lower edge, in pixels."""
-    height = part.bbox.height
-    right = 85 / part.bbox.width
-    box = (0.03, bottom / height, 0.97 - right, 1 - (top + bottom) / height)
-    axes = part.add_axes(box)
-    axes.yaxis.tick_right()
-    return axes
-
-
-def _draw_stock(part: SubFigure, panel: Panel, language: str) -> None:
-    days: Any = panel.table
-    words = read_words(language)
-    _heading(part, panel.title, f"{panel.facts['end']}   {words['daily']}")
-    height = part.bbox.height
-    labels = [label for label in panel.printed if label not in panel.colors]
-    for place, label in enumerate(labels):
-        x = 0.03 + 0.94 / len(labels) * place
-        value = f"{panel.printed[label]:.2f}"
-        part.text(x, 1 - 90 / height, label, fontsize=10.5, color=_GRAY, va="top")
-        part.text(x, 1 - 112 / height, value, fontsize=12, weight=_bold(), va="top")
-    lower_height = 0.26 * (height - 190)
-    upper = _axes(part, 180, 86 + lower_height)
-    lower = _axes(part, height - 50 - lower_height, 40)
-    bars = range(len(days))
-    is_candles = panel.kind == "candles"
-    if is_candles:
-        _draw_candles(upper, lower, days, language)
-    else:
-        upper.plot(bars, days["close"], color=_BLUE)
-    lined = upper if is_candles else lower
-    for place, (name, color) in enumerate(panel.colors.items()):
-        lined.plot(bars, days[name], color=_HEX[color], lw=1.3)
-        text = f"{name}: {panel.printed[name]:.2f}"
-        lined.annotate(
+    def write(
+        self,
+        text: str,
+        style: str,
+        skip: float,
+        x: float = _LEFT,
+    ) -> None:
+        """Write a line of text in a style of the layout, and go down by `skip` pixels."""
+        font = dict(_LAYOUT["texts"][style])
+        if self.is_chinese:
+            font.pop("weight", None)  # the font has one weight
+        self.area.text(
+            x,
+            1 - self.y / self.height,
             text,
-            (0, 1),
-            (150 * place, 6),
-            xycoords="axes fraction",
-            textcoords="offset pixels",
-            fontsize=10.5,
-            color=_HEX[color],
+            va="top",
+            **font,
         )
-    if is_candles:
-        lower.text(0, 1.06, words["units"]["volume"], color=_GRAY, transform=lower.transAxes)
-    ticks = np.linspace(2, len(days) - 4, 4).round().astype(int)
+        self.y += skip
+
+    def write_heading(self, unit: str) -> None:
+        """Write the panel's title, and the unit of its figures."""
+        self.write(self.panel.title, "title", 34)
+        self.write(unit, "small", 34)
+
+    def write_printed(self, labels: Sequence[str]) -> None:
+        """Write labels with their values below them, side by side."""
+        for number, label in enumerate(labels):
+            value = self.panel.printed[label]
+            x = _LEFT + number * 0.95 / len(labels)
+            text = f"{value:,.2f}" if isinstance(value, float) else value
+            self.write(label, "small", 22, x)
+            self.write(text, "value", -22, x)
+        self.y += 60
+
+    def axes(self, height: float, right: float = 85) -> Any:
+        """Return axes of this height in pixels, with the scale at the right."""
+        self.y += height
+        share = 1 - 2 * _LEFT - right / self.area.bbox.width
+        bottom = 1 - self.y / self.height
+        axes = self.area.add_axes((_LEFT, bottom, share, height / self.height))
+        axes.yaxis.tick_right()
+        return axes
+
+    def rest(self) -> float:
+        """Return the height that is left above the lower margin."""
+        return float(self.height - self.y - 45)
+
+
+def _draw_stock(page: _Page) -> None:
+    panel = page.panel
+    days: Any = panel.table
+    page.write_heading(f"{panel.facts['end']}   {page.words['daily']}")
+    page.write_printed([label for label in panel.printed if label not in panel.colors])
+    page.y += 16
+    height = page.rest()
+    upper = page.axes(0.65 * height)
+    page.y += 36
+    lower = page.axes(0.35 * height - 36)
+    bars = np.arange(len(days))
+    lined = lower
+    if panel.kind == "candles":
+        lined = upper
+        _draw_candles(upper, lower, bars, days, page.is_chinese)
+        lower.set_title(
+            page.words["units"]["volume"],
+            loc="left",
+            fontsize=10.5,
+        )
+    else:
+        upper.plot(bars, days["close"], color=_COLORS["blue"])
+    for name, color in panel.colors.items():
+        label = f"{name}: {panel.printed[name]:.2f}"
+        lined.plot(
+            bars,
+            days[name],
+            color=_COLORS[color],
+            lw=1.3,
+            label=label,
+        )
+    lined.legend(
+        loc="lower left",
+        bbox_to_anchor=(0, 0.99),
+        ncols=4,
+        labelcolor="linecolor",
+    )
+    ticks = bars[2 :: len(days) // 3]
     lower.set_xticks(ticks, [f"{days.index[tick]:%Y-%m-%d}" for tick in ticks])
     upper.set_xticks(ticks, [""] * len(ticks))
     for axes in (upper, lower):
         axes.set_xlim(-1.5, len(days) + 0.5)
 
 
-def _draw_candles(upper: Any, lower: Any, days: Any, language: str) -> None:
-    up, down = (_RED, _GREEN) if language == "zh" else (_GREEN, _RED)
-    colors = np.where(days["close"] >= days["open"], up, down)
-    bars = range(len(days))
-    upper.vlines(bars, days["low"], days["high"], color=colors, lw=1)
+def _draw_candles(
+    upper: Any,
+    lower: Any,
+    bars: Any,
+    days: Any,
+    is_chinese: bool,
+) -> None:
+    has_risen = days["close"] >= days["open"]
+    if is_chinese:  # rising prices are red in China
+        has_risen = ~has_risen
+    colors = np.where(has_risen, _COLORS["up"], _COLORS["down"])
+    upper.vlines(
+        bars,
+        days["low"],
+        days["high"],
+        color=colors,
+        lw=1,
+    )
     bodies = days["close"] - days["open"]
-    upper.bar(bars, bodies, 0.7, days["open"], color=colors, edgecolor=colors)
+    upper.bar(
+        bars,
+        bodies,
+        0.7,
+        days["open"],
+        color=colors,
+        edgecolor=colors,
+    )
     lower.bar(bars, days["volume"], 0.7, color=colors)
 
 
-def _draw_bars(part: SubFigure, panel: Panel, language: str) -> None:
-    _heading(part, panel.title, read_words(language)["units"]["money"])
-    axes = _axes(part, 135, 50)
-    colors = [_HEX[color] for color in panel.colors.values()]
-    panel.table.plot(kind="bar", ax=axes, color=colors, width=0.7, rot=0)
+def _draw_chart(page: _Page) -> None:
+    """Draw the bars, the lines or the pie of a company."""
+    panel = page.panel
+    table = panel.table
+    units = page.words["units"]
+    page.write_heading(units["share" if panel.kind == "pie" else "money"])
+    page.y += 36
+    options = dict(_LAYOUT["charts"][panel.kind])
+    colors = [_COLORS[color] for color in panel.colors.values()]
+    if panel.kind == "pie":
+        axes = page.axes(page.rest() - 20, right=0)
+        labels = [f"{label}\n{share:.1f} %" for label, share in table.iloc[:, 0].items()]
+        table.plot(
+            ax=axes,
+            colors=colors,
+            labels=labels,
+            legend=False,
+            **options,
+        )
+        axes.legend(
+            table.index,
+            loc="lower center",
+            bbox_to_anchor=(0.5, -0.09),
+            ncols=4,
+        )
+        return
+    axes = page.axes(page.rest())
+    table.plot(ax=axes, color=colors, **options)
+    axes.legend(
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=3,
+    )
+    axes.yaxis.set_major_formatter("{x:,.0f}")
     for bars in axes.containers:
         axes.bar_label(bars, fmt="{:,.1f}", padding=3, fontsize=10.5)
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
 
 
-def _draw_lines(part: SubFigure, panel: Panel, language: str) -> None:
-    _heading(part, panel.title, read_words(language)["units"]["money"])
-    axes = _axes(part, 135, 50)
-    colors = [_HEX[color] for color in panel.colors.values()]
-    panel.table.plot(ax=axes, color=colors, marker="o", lw=2)
-    axes.margins(x=0.06)
-    axes.yaxis.set_major_formatter("{x:,.0f}")
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, borderaxespad=0.2)
-
-
-def _draw_pie(part: SubFigure, panel: Panel, language: str) -> None:
-    del language
-    shares = panel.table.iloc[:, 0]
-    _heading(part, panel.title, str(shares.name))
-    axes = part.add_axes((0.1, 0.12, 0.8, 0.68))
-    axes.pie(
-        shares,
-        labels=[f"{label}\n{share:.1f} %" for label, share in shares.items()],
-        colors=[_HEX[color] for color in panel.colors.values()],
-        startangle=90,
-        counterclock=False,
-        wedgeprops={"width": 0.45, "edgecolor": "white", "linewidth": 2},
-        textprops={"fontsize": 12},
-    )
-    axes.set_aspect("equal")
-    part.legend(labels=shares.index, handles=axes.patches, loc="lower center", ncols=4)
-
-
-def _draw_table(part: SubFigure, panel: Panel, language: str) -> None:
-    words = read_words(language)
-    _heading(part, panel.title, words["units"]["money"])
-    top = 90 / part.bbox.height
-    axes = part.add_axes((0.03, 0.03, 0.94, 0.97 - top))
+def _draw_table(page: _Page) -> None:
+    figures = page.panel.table
+    page.write_heading(page.words["units"]["money"])
+    axes = page.axes(page.rest() + 30, right=0)
     axes.axis("off")
-    rows = [[words["item"], *panel.table.columns]]
-    for label, *values in panel.table.itertuples():
+    rows = [[page.words["item"], *figures.columns]]
+    for label, *values in figures.itertuples():
         rows.append([label, *(f"{value:,.1f}" for value in values)])
-    n_columns = panel.table.shape[1]
-    widths = [0.4, *[0.6 / n_columns] * n_columns]
-    table = axes.table(rows, colWidths=widths, loc="upper center", edges="horizontal")
+    n_years = figures.shape[1]
+    widths = [0.4, *[0.6 / n_years] * n_years]
+    table = axes.table(
+        rows,
+        colWidths=widths,
+        loc="upper center",
+        edges="horizontal",
+    )
     table.auto_set_font_size(value=False)
-    for (row, column), cell in table.get_celld().items():
-        cell.set_height(min(0.09, 1 / len(rows)))
-        cell.set_text_props(
-            ha="right" if column else "left", fontsize=11.5, weight="normal" if row else _bold()
+    for (_, column), cell in table.get_celld().items():
+        cell.set(
+            height=min(0.09, 1 / len(rows)),
+            edgecolor="#d9dee5",
         )
-        cell.set(edgecolor="#d9dee5", facecolor="white" if row else _PALE, fill=True)
+        cell.set_text_props(fontsize=11.5, ha="right" if column else "left")
 
 
-def _draw_report(part: SubFigure, panel: Panel, language: str) -> None:
-    words = read_words(language)
-    height = part.bbox.height
-    is_wide = part.bbox.width > height
-    banner = part.add_axes((0.03, 1 - 65 / height, 0.94, 45 / height))
-    banner.set(facecolor=_BLUE, xticks=[], yticks=[])
-    banner.text(0.015, 0.5, panel.facts["publisher"], color="white", fontsize=13, va="center")
-    banner.text(0.985, 0.5, words["research"], color="white", ha="right", va="center")
-    part.text(0.03, 1 - 85 / height, panel.title, fontsize=16, weight=_bold(), va="top")
-    byline = words["byline"].format(**panel.facts)
-    part.text(0.03, 1 - 122 / height, byline, fontsize=10.5, color=_GRAY, va="top")
-    bottom = _draw_box(part, panel, 0.7 if is_wide else 0.03, 160)
-    share = 0.62 if is_wide else 0.94
-    size = 16 if language == "zh" else 9.3  # pixels, more than a letter has on average
-    y = 160.0 if is_wide else bottom + 20
+def _draw_report(page: _Page) -> None:
+    panel = page.panel
+    facts = panel.facts
+    page.write(f"{facts['publisher']}  ·  {page.words['research']}", "heading", 36)
+    page.write(panel.title, "title", 36)
+    page.write(page.words["byline"].format(**facts), "small", 40)
+    labels = list(panel.printed)
+    width = page.area.bbox.width
+    n_columns = 6 if width > page.height else 3
+    for first in range(0, len(labels), n_columns):
+        page.write_printed(labels[first : first + n_columns])
+    page.y += 10
+    letter = 16 if page.is_chinese else 9.3  # pixels, more than a letter has on average
     for heading, text in panel.sections.items():
-        part.text(0.03, 1 - y / height, heading, color=_BLUE, weight=_bold(), va="top")
-        y += _LINE
-        spaced = text.replace("，", "， ").replace("；", "； ")  # a line may end there
-        for line in wrap(spaced, int(part.bbox.width * share / size)):
-            part.text(0.03, 1 - y / height, line, va="top")
-            y += 0.85 * _LINE
-        y += 0.5 * _LINE
+        page.write(heading, "heading", 28)
+        breakable = text.replace("，", "， ").replace("；", "； ")  # a line may end there
+        for line in wrap(breakable, int(width * 0.9 / letter)):
+            page.write(line, "text", 26)
+        page.y += 16
 
 
-def _draw_box(part: SubFigure, panel: Panel, left: float, top: float) -> float:
-    """Draw the key figures of a report, and return the lower edge in pixels from above."""
-    height = part.bbox.height
-    box_height = 1.2 * _LINE * len(panel.printed) + 20
-    axes = part.add_axes((left, 1 - (top + box_height) / height, 0.97 - left, box_height / height))
-    axes.set(facecolor=_PALE, xticks=[], yticks=[])
-    for place, (label, value) in enumerate(panel.printed.items()):
-        y = 1 - (place + 0.5) / len(panel.printed)
-        text = f"{value:,.2f}" if isinstance(value, float) else value
-        axes.text(0.04, y, label, fontsize=10.5, color=_GRAY, va="center")
-        axes.text(0.96, y, text, weight=_bold(), ha="right", va="center")
-    return top + box_height
-
-
-_DRAWERS: Mapping[str, Callable[[SubFigure, Panel, str], None]] = {
-    "candles": _draw_stock,
-    "macd": _draw_stock,
-    "rsi": _draw_stock,
-    "bar": _draw_bars,
-    "line": _draw_lines,
-    "pie": _draw_pie,
-    "income": _draw_table,
-    "balance": _draw_table,
-    "cash_flow": _draw_table,
+_DRAWERS: Mapping[str, Callable[[_Page], None]] = {
+    **dict.fromkeys(("candles", "macd", "rsi"), _draw_stock),
+    **dict.fromkeys(("bar", "line", "pie"), _draw_chart),
+    **dict.fromkeys(("income", "balance", "cash_flow"), _draw_table),
     "report": _draw_report,
 }

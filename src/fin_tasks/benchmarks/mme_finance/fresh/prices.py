@@ -19,14 +19,14 @@ _LARGEST_STEP = 1.4  # larger steps from day to day count as splits, which would
 _ENDINGS = (".csv", ".csv.gz", ".parquet")
 
 
-def read_prices(place: Path | None) -> Prices:
+def read_prices(source: Path | None) -> Prices:
     """Read daily prices from CSV or Parquet, a file or a folder of files; by default the packaged sample.
 
     A table has the columns date, open, high, low, close and volume, and ticker unless the file is
     named after it. A ticker is cut at jumps, which may be splits; days below a dollar and pieces
     too short for a chart are left out.
     """
-    root = place or stock_prices_file()
+    root = source or stock_prices_file()
     paths = [root] if root.is_file() else sorted(root.rglob("*"))
     pieces: Prices = []
     for path in paths:
@@ -65,7 +65,8 @@ def _read_days(path: Path) -> pd.DataFrame | None:
     if not {"date", *COLUMNS} <= {*table.columns}:
         return None
     days = table[COLUMNS].astype(float).round(2)
-    days["date"] = pd.to_datetime(table["date"].astype(str).str.slice(0, 10))
+    day = table["date"].astype(str).str.slice(0, 10)
+    days["date"] = pd.to_datetime(day)
     days["ticker"] = path.name.split(".")[0].removeprefix("data-").upper()
     if "ticker" in table:
         days["ticker"] = table["ticker"]

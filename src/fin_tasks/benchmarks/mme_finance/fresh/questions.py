@@ -8,10 +8,9 @@ from random import Random
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 import yaml
 
-from fin_tasks.benchmarks.mme_finance.fresh.company import in_language, read_words
+from fin_tasks.benchmarks.mme_finance.fresh.company import evaluate, in_language, read_words
 from fin_tasks.benchmarks.mme_finance.fresh.scenes import Panel
 
 Question = dict[str, str]
@@ -59,21 +58,16 @@ def questions(
         answer = draft.answer()
         if answer is None:
             continue
-        place = templates["panels"][panel.kind] if len(panels) > 1 else ""
+        panel_name = templates["panels"][panel.kind] if len(panels) > 1 else ""
         wording = template["ask"].format(**draft.facts)
         finish = templates["finish"][answer.finish]
         working = template.get("working", "").format(**draft.facts)
         yield {
-            "question": place + wording + draft.captions + finish,
+            "question": panel_name + wording + draft.captions + finish,
             "answer": f"{working}\n{answer.text}".strip(),
             "task_category": category,
             "truth": json.dumps(answer.truth, ensure_ascii=False),
         }
-
-
-def evaluate(formula: str, facts: Facts) -> float:
-    """Return the value of a formula of facts."""
-    return float(pd.eval(formula, local_dict=facts, engine="python"))
 
 
 class _Answer(NamedTuple):
@@ -86,7 +80,13 @@ class _Answer(NamedTuple):
 class _Draft:
     """A template that becomes a question about a panel: `facts` fill it, and its key says how it is answered."""
 
-    def __init__(self, template: Any, panel: Panel, language: str, random: Random) -> None:
+    def __init__(
+        self,
+        template: Any,
+        panel: Panel,
+        language: str,
+        random: Random,
+    ) -> None:
         self.template = template
         self.panel = panel
         self.words = read_words(language)
@@ -106,14 +106,20 @@ class _Draft:
         if condition and not evaluate(condition, self.facts):
             return None
         (kind,) = _KINDS & self.template.keys()
-        answer: _Answer | None = getattr(self, f"_{kind}")(self.template[kind])
+        make = getattr(self, f"_{kind}")
+        answer: _Answer | None = make(self.template[kind])
         return answer
 
     def _words_answer(self, text: str) -> _Answer:
         truth = {"kind": "text", "value": text}
         return _Answer(self.texts["answer"].format(text), truth, "text")
 
-    def _number_answer(self, number: float, digits: int, tolerance: float) -> _Answer:
+    def _number_answer(
+        self,
+        number: float,
+        digits: int,
+        tolerance: float,
+    ) -> _Answer:
         value = round(number, digits) + 0.0  # no -0.0
         text = self.texts["answer"].format(f"{value:,.{digits}f}")
         truth = {"kind": "number", "value": value, "tolerance": tolerance}
@@ -124,7 +130,8 @@ class _Draft:
         tolerance = self.template.get("tolerance", _ROUNDING)
         if "within" in self.template:
             tolerance = round(abs(value) * self.template["within"], 4)
-        return self._number_answer(value, self.template.get("digits", 2), tolerance)
+        digits = self.template.get("digits", 2)
+        return self._number_answer(value, digits, tolerance)
 
     def _text(self, fact: str) -> _Answer:
         return self._words_answer(self.facts[fact])
@@ -147,7 +154,10 @@ class _Draft:
     def _row_of(self, formula: str) -> _Answer:
         values = {}
         for label, row in self.panel.table.iterrows():
-            ends = {"first": float(row.iloc[0]), "last": float(row.iloc[-1])}
+            ends = {
+                "first": float(row.iloc[0]),
+                "last": float(row.iloc[-1]),
+            }
             values[str(label)] = evaluate(formula, {**self.facts, **ends})
         return self._words_answer(_largest_of(values))
 
@@ -158,7 +168,8 @@ class _Draft:
     def _largest(self, formulas: Mapping[str, str]) -> _Answer:
         values = {}
         for account, formula in formulas.items():
-            values[self.words["accounts"][account]] = evaluate(formula, self.facts)
+            label = self.words["accounts"][account]
+            values[label] = evaluate(formula, self.facts)
         self.facts["options"] = ", ".join(values)
         return self._words_answer(_largest_of(values))
 
@@ -167,7 +178,8 @@ class _Draft:
         bounds = np.array(self.template["bounds"])
         if np.abs(bounds - value).min() < self.template["clear_of"]:
             return None
-        return self._words_answer(self.template["answers"][np.digitize(value, bounds)])
+        band = np.digitize(value, bounds)
+        return self._words_answer(self.template["answers"][band])
 
     def _caption(self, caption: str) -> _Answer:
         values = [evaluate(formula, self.facts) for formula in self.template["values"]]
@@ -181,7 +193,11 @@ class _Draft:
         return _Answer(self.texts["answer"].format(letter), truth, "letter")
 
     def _missing(self, _: bool) -> _Answer:
-        return _Answer(self.texts["not_applicable"], {"kind": "na", "value": ""}, "number")
+        return _Answer(
+            self.texts["not_applicable"],
+            {"kind": "na", "value": ""},
+            "number",
+        )
 
 
 def _largest_of(values: Mapping[str, float]) -> str:
@@ -193,10 +209,14 @@ def _drawn_facts(panel: Panel, random: Random) -> Facts:
     if not panel.facts.get("company"):
         return {}
     table = panel.table
-    place = random.randrange(len(table) - 1)
-    label = table.index[place]
-    other = random.choice(table.index.drop(label))
-    facts = {"label": label, "next_label": table.index[place + 1], "other": other}
+    position = random.randrange(len(table) - 1)
+    label = table.index[position]
+    other_label = random.choice(table.index.drop(label))
+    facts = {
+        "label": label,
+        "next_label": table.index[position + 1],
+        "other": other_label,
+    }
     if table.empty:  # the sections of a report
         return facts
     series = random.choice(table.columns)
@@ -207,7 +227,7 @@ def _drawn_facts(panel: Panel, random: Random) -> Facts:
     return facts | {
         "series": series,
         "value": float(column[label]),
-        "other_value": float(column[other]),
+        "other_value": float(column[other_label]),
         "top": float(top),
         "second": float(second),
         "top_label": column.idxmax(),

@@ -1,19 +1,22 @@
 """What a fresh picture shows: real prices, or figures and a report of an invented company."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from functools import partial
 from random import Random
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from fin_tasks.benchmarks.mme_finance.fresh.company import Company, make_company, read_words
+from fin_tasks.benchmarks.mme_finance.fresh.company import (
+    Company,
+    evaluate,
+    make_company,
+    read_words,
+)
 from fin_tasks.benchmarks.mme_finance.fresh.prices import COLUMNS, LONGEST, WARM_UP, Prices
 
-COLORS = ("blue", "orange", "purple", "brown", "teal", "gray")
 KINDS: Mapping[str, Sequence[str]] = {
     "candlestick chart": ("candles",),
     "technical indicator chart": ("macd", "rsi"),
@@ -42,30 +45,44 @@ class Panel:
     sections: Mapping[str, str] = field(default_factory=dict)
     """Headings and paragraphs of a report."""
     years: pd.DataFrame = field(default_factory=pd.DataFrame)
-    """Accounts by year, for tables."""
+    """A company's accounts by year."""
 
 
-def make_scene(image_type: str, language: str, random: Random, prices: Prices) -> list[Panel]:
+def make_scene(
+    image_type: str,
+    language: str,
+    random: Random,
+    prices: Prices,
+) -> list[Panel]:
     """Make the panels of a picture; the same random numbers make the same scene in both languages."""
     kinds = random.choice(KINDS[image_type]).split("+")
     words = read_words(language)
     if kinds[0] in ("candles", "macd", "rsi"):
         return [_stock_panel(kinds[0], words, random, prices)]
     company = make_company(words, random)
-    return [_MAKERS[kind](company, words, random) for kind in kinds]
+    return [_company_panel(kind, company, words, random) for kind in kinds]
 
 
 # --- Stocks ---
 
 
-def _stock_panel(kind: str, words: Any, random: Random, prices: Prices) -> Panel:
+def _stock_panel(
+    kind: str,
+    words: Any,
+    random: Random,
+    prices: Prices,
+) -> Panel:
     """Make a chart of candles with moving averages, or of closes with an indicator; volume in millions."""
-    symbol, days = random.choices(prices, weights=[len(days) for _, days in prices])[0]
+    symbol, days = random.choices(
+        prices,
+        weights=[len(days) for _, days in prices],
+    )[0]
     n_days = random.randint(30, LONGEST)
     end = random.randint(WARM_UP + n_days, len(days))
     days = days.iloc[end - WARM_UP - n_days : end]
     lines = _lines_of(kind, days["close"])
-    days = days.assign(volume=days["volume"] / 1e6, **lines).round(2).iloc[-n_days:]
+    days = days.assign(volume=days["volume"] / 1e6, **lines)
+    days = days.round(2).iloc[-n_days:]
     facts = _stock_facts(kind, days, random)
     name = words["stocks"].get(symbol, symbol)
     printed = {}
@@ -78,29 +95,39 @@ def _stock_panel(kind: str, words: Any, random: Random, prices: Prices) -> Panel
         title=words["stock"].format(name=name, symbol=symbol),
         facts={"symbol": symbol, **facts},
         table=days,
-        colors=dict(zip(lines, random.sample(COLORS[:4], len(lines)), strict=True)),
+        colors=_draw_colors(list(lines), words, random),
         printed=printed,
     )
 
 
-def _lines_of(kind: str, close: pd.Series) -> dict[str, pd.Series]:
+def _lines_of(
+    kind: str,
+    close: pd.Series,
+) -> dict[str, pd.Series]:
     if kind == "candles":
         return {f"MA{size}": close.rolling(size).mean() for size in (5, 10, 20, 60)}
     if kind == "macd":
         fast = close.ewm(span=12, adjust=False).mean()
         slow = close.ewm(span=26, adjust=False).mean()
         dif = fast - slow
-        return {"DIF": dif, "DEA": dif.ewm(span=9, adjust=False).mean()}
+        return {
+            "DIF": dif,
+            "DEA": dif.ewm(span=9, adjust=False).mean(),
+        }
     lines = {}
     change = close.diff()
-    for size in (6, 12, 24):
-        gain = change.clip(lower=0).ewm(alpha=1 / size, adjust=False).mean()
-        size_of_change = change.abs().ewm(alpha=1 / size, adjust=False).mean()
-        lines[f"RSI{size}"] = 100 * gain / size_of_change
+    moves = pd.DataFrame({"gain": change.clip(lower=0), "size": change.abs()})
+    for n_days in (6, 12, 24):
+        smooth = moves.ewm(alpha=1 / n_days, adjust=False).mean()
+        lines[f"RSI{n_days}"] = 100 * smooth["gain"] / smooth["size"]
     return lines
 
 
-def _stock_facts(kind: str, days: pd.DataFrame, random: Random) -> dict[str, Any]:
+def _stock_facts(
+    kind: str,
+    days: pd.DataFrame,
+    random: Random,
+) -> dict[str, Any]:
     last = days.iloc[-1]
     top = days["high" if kind == "candles" else "close"]
     bottom = days["low" if kind == "candles" else "close"]
@@ -108,7 +135,7 @@ def _stock_facts(kind: str, days: pd.DataFrame, random: Random) -> dict[str, Any
     peaks = [quarter.max() for quarter in quarters]
     height = float(top.max() - bottom.min())
     months = top.groupby(days.index.strftime("%Y-%m")).max().nlargest(2)
-    unknown = days.index[0] - timedelta(days=random.randint(60, 2000))
+    unknown = days.index[0] - timedelta(random.randint(60, 2000))
     return {
         **{name: float(value) for name, value in last.items()},
         "start": str(days.index[0].date()),
@@ -128,77 +155,73 @@ def _stock_facts(kind: str, days: pd.DataFrame, random: Random) -> dict[str, Any
 # --- Companies ---
 
 
-def _segments_panel(kind: str, company: Company, words: Any, random: Random) -> Panel:
-    """Make bars of two years, or a pie of the last year's shares in percent."""
-    table = company.segments.iloc[:, -2:]
-    colored = table.columns
-    if kind == "pie":
-        table = company.segments.iloc[:, -1:]
-        table = (table / table.sum() * 100).round(1)
-        table.columns = [words["units"]["share"]]
-        colored = table.index
-    colors = random.sample(COLORS, len(colored))
-    return _company_panel(kind, company, words, table, dict(zip(colored, colors, strict=True)))
-
-
-def _line_panel(company: Company, words: Any, random: Random) -> Panel:
-    names = random.sample(words["lines"], 3)
-    table = company.accounts[names].rename(columns=words["accounts"])
-    colors = random.sample(COLORS, len(names))
-    return _company_panel("line", company, words, table, dict(zip(table, colors, strict=True)))
-
-
-def _statement_panel(kind: str, company: Company, words: Any, random: Random) -> Panel:
-    del random
-    years = company.accounts[words["statements"][kind]]
-    table = years.T.rename(index=words["accounts"])
-    return _company_panel(kind, company, words, table, {}, years)
-
-
 def _company_panel(
     kind: str,
     company: Company,
     words: Any,
-    table: pd.DataFrame,
-    colors: Mapping[str, str],
-    years: pd.DataFrame | None = None,
+    random: Random,
 ) -> Panel:
+    """Make bars of two years, a pie of the last year's shares in percent, lines, or a statement."""
+    accounts = company.accounts
+    colored: Sequence[str] = ()
+    if kind == "report":
+        return _report_panel(company, words, random)
+    if kind == "bar":
+        table = company.segments.iloc[:, -2:]
+        colored = list(table)
+    elif kind == "pie":
+        last = company.segments.iloc[:, -1]
+        table = (last / last.sum() * 100).round(1).to_frame(words["units"]["share"])
+        colored = list(table.index)
+    elif kind == "line":
+        names = random.sample(words["lines"], 3)
+        table = accounts[names].rename(columns=words["accounts"])
+        colored = list(table)
+    else:
+        table = accounts[words["statements"][kind]].T.rename(index=words["accounts"])
     title = words["titles"][kind].format(**company.facts)
     return Panel(
         kind=kind,
         title=title,
         facts={**company.facts, "title": title},
         table=table,
-        colors=colors,
-        years=pd.DataFrame() if years is None else years,
+        colors=_draw_colors(colored, words, random),
+        years=accounts,
     )
 
 
+def _draw_colors(
+    names: Sequence[str],
+    words: Any,
+    random: Random,
+) -> dict[str, str]:
+    colors = random.sample(list(words["colors"]), len(names))
+    return dict(zip(names, colors, strict=True))
+
+
 def _report_panel(company: Company, words: Any, random: Random) -> Panel:
-    day = date(int("".join(filter(str.isdecimal, company.facts["year"]))) + 1, 2, 1)
+    facts = dict(company.facts)
+    for name, bounds in words["report"]["drawn"].items():
+        facts[name] = random.uniform(*bounds)
+    for name, formula in words["report"]["formulas"].items():
+        facts[name] = round(evaluate(formula, facts), 2)
+    day = date(company.last_year + 1, 2, 1)
     day += timedelta(random.randint(0, 50))
-    shares = company.facts["net_profit"] / random.uniform(1.5, 9)
-    eps = round(company.facts["net_profit"] / shares, 2)
-    price = round(eps * random.uniform(9, 26), 2)
-    upside = random.uniform(-20, 35)
-    target = round(price * (1 + upside / 100), 0)
-    rating = int(np.digitize((target / price - 1) * 100, words["bounds"]))
-    risks = random.sample(words["risks"], 2)
-    facts = {
-        **company.facts,
+    rating = np.digitize(facts["upside_shown"], words["bounds"])
+    risk, risk_after = random.sample(words["risks"], 2)
+    facts |= {
         "publisher": words["publisher"].format(name=random.choice(words["names"])),
         "analyst": random.choice(words["analysts"]),
         "day": day.isoformat(),
         "number": f"{random.choice('ABCDEFGH')}{day:%y}-{random.randint(1000, 9999)}",
-        "price": price,
-        "target": target,
         "rating": words["ratings"][rating],
-        "eps": eps,
-        "value": round(price * shares, 1),
-        "risk": risks[0],
-        "risk_after": risks[1],
+        "risk": risk,
+        "risk_after": risk_after,
     }
-    keys = random.sample(list(words["headings"]), len(words["headings"]))
+    keys = random.sample(
+        list(words["headings"]),
+        len(words["headings"]),
+    )
     sections = {}
     for key in keys:
         text = random.choice(words["paragraphs"][key]).format(**facts)
@@ -211,14 +234,3 @@ def _report_panel(company: Company, words: Any, random: Random) -> Panel:
         printed={label: facts[key] for key, label in words["box"].items()},
         sections=sections,
     )
-
-
-_MAKERS: Mapping[str, Callable[[Company, Any, Random], Panel]] = {
-    "bar": partial(_segments_panel, "bar"),
-    "pie": partial(_segments_panel, "pie"),
-    "line": _line_panel,
-    "income": partial(_statement_panel, "income"),
-    "balance": partial(_statement_panel, "balance"),
-    "cash_flow": partial(_statement_panel, "cash_flow"),
-    "report": _report_panel,
-}
