@@ -55,7 +55,11 @@ def encoder_provenance(encoder: str | None) -> dict[str, str]:
 def _hash_minilm() -> str:
     folder = _minilm_folder()
     files = [path for path in sorted(folder.rglob("*")) if path.suffix in _MINILM_SUFFIXES]
-    return _hash([(str(path.relative_to(folder)), sha256_of(path)) for path in files])
+    hashes = []
+    for path in files:
+        name = str(path.relative_to(folder))
+        hashes.append((name, sha256_of(path)))
+    return _hash(hashes)
 
 
 def _minilm_folder() -> Path:

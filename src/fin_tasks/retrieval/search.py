@@ -54,8 +54,11 @@ def retrieve(
         every_text = np.ones(len(texts), dtype=np.bool_)
         dense = dense_scores(texts, queries, encoder, settings)
         return [_hits(scores, every_text, top_k) for scores in dense]
-    # A text that shares no word with the query scores 0.
-    return [_hits(scores, scores != 0, top_k) for scores in bm25_scores(texts, queries)]
+    results = []
+    for scores in bm25_scores(texts, queries):
+        shares_words = scores != 0
+        results.append(_hits(scores, shares_words, top_k))
+    return results
 
 
 def _hits(

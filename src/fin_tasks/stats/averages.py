@@ -43,7 +43,11 @@ def over_responses(
     """
     if len(values) == 1:
         return dict(values[0])
-    return {name: _combine([response[name] for response in values]) for name in values[0]}
+    combined: dict[str, Any] = {}
+    for name in values[0]:
+        metric_values = [response[name] for response in values]
+        combined[name] = _combine(metric_values)
+    return combined
 
 
 def _combine(values: list[Any]) -> Any:

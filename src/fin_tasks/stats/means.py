@@ -184,7 +184,11 @@ def _is_constant(values: Floats) -> bool:
     return bool((values == values[0]).all())
 
 
-def _scaled_wilson(mean: float, n: int, maximum: float) -> Interval:
+def _scaled_wilson(
+    mean: float,
+    n: int,
+    maximum: float,
+) -> Interval:
     successes = round(mean / maximum * n)
     low, high = wilson(successes, n)
     return Interval(maximum * low, maximum * high)
