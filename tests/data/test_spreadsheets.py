@@ -70,11 +70,11 @@ def test_oversized_workbooks_are_refused_soon(tmp_path: Path, name: str) -> None
     change, part = OVERSIZED[name]
     path = tmp_path / "hostile.xlsx"
     write_book(path, change, part)
-    started = time.monotonic()
+    started = time.process_time()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(DataError, match="hostile"):
         read_sheet(path)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
     grown_kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown_kilobytes < 300_000
 
@@ -91,10 +91,10 @@ def test_oversized_workbooks_are_refused_soon(tmp_path: Path, name: str) -> None
 def test_oversized_csv_files_are_refused_soon(tmp_path: Path, text: str) -> None:
     path = tmp_path / "hostile.csv"
     path.write_text(text)
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(DataError, match="hostile"):
         read_sheet(path)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_cells_are_texts(tmp_path: Path) -> None:

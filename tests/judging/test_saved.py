@@ -161,10 +161,10 @@ def test_files_that_are_refused_soon(
     tmp_path: Path, suffix: str, write: Callable[[Path], Any]
 ) -> None:
     write(path := tmp_path / f"hostile{suffix}")
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(DataError, match="hostile"):
         read_rows(path)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_rows_without_a_question_are_an_error(tmp_path: Path, settings: Settings) -> None:

@@ -27,12 +27,11 @@ def read_sheet(
     if path.suffix == ".xlsx":
         records = _read_workbook(path, sheet)
     elif path.suffix in _DELIMITERS:
-        lines = read_csv(path, [], delimiter=_DELIMITERS[path.suffix])
+        delimiter = _DELIMITERS[path.suffix]
+        lines = read_csv(path, [], delimiter=delimiter, max_rows=_MAX_ROWS)
         records = [record._replace(line=line) for line, record in enumerate(lines, start=2)]
     else:
         raise DataError(f"{path}: expected a file .xlsx, .csv or .tsv, got {path.suffix!r}.")
-    if len(records) > _MAX_ROWS:
-        raise DataError(f"{path}: expected at most {_MAX_ROWS:,} rows, got more. Split the file.")
     return [record for record in records if any(record.cells.values()) or record.surplus > 0]
 
 

@@ -31,6 +31,7 @@ def read_csv(
     columns: Sequence[str],
     *,
     delimiter: str = ",",
+    max_rows: int = MAX_CELLS,
 ) -> list[Record]:
     """Read the rows of a UTF-8 CSV file that has these columns and maybe more; skip blank lines."""
     check_name(path)
@@ -45,8 +46,9 @@ def read_csv(
         check_header(path, header, columns)
         records: list[Record] = []
         for row in reader:
-            if len(records) * len(header) > MAX_CELLS:
-                raise csv.Error(f"more than {MAX_CELLS:,} cells")
+            n_cells = len(records) * len(header)
+            if len(records) > max_rows or n_cells > MAX_CELLS:
+                raise csv.Error(f"more than {max_rows:,} rows or {MAX_CELLS:,} cells")
             if row:
                 records.append(_record(header, row, reader.line_num))
         return records
