@@ -14,6 +14,8 @@ from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Judged, Reply
 from fin_tasks.judging.rubric import Rubric
+from fin_tasks.judging.step import JudgeStep
+from fin_tasks.report.verify.scores import load_task
 
 MMFIN = """
 raise SystemExit('this file is never executed')
@@ -160,3 +162,19 @@ def test_a_task_of_conversations_takes_their_text(folder: str) -> None:
     options = TaskFile("mme_finance_mt_zh").options
     rubric = rubric_of(judge, options, {"rubric": "upstream", "data_dir": folder})
     assert rubric.name == "mme_finance_upstream_mt_zh"
+
+
+def test_a_run_is_verified_by_the_rubric_that_was_asked(folder: str) -> None:
+    conversation_rubric(folder)
+    metadata = {"rubric": "upstream", "data_dir": folder}
+    judge = TaskFile("mme_finance_mt_zh").judge
+    assert judge is not None
+    rubric = rubric_of(judge, TaskFile("mme_finance_mt_zh").options, metadata)
+    task = load_task("mme_finance_mt_zh", {"source": "sample"}, 1)
+    assert task.step is not None
+    task = replace(task, step=JudgeStep(task.step.item, rubric, None))
+    (doc,) = task.docs.values()
+    points = dict.fromkeys(rubric.dimensions.values(), 8)
+    judged = task.with_replies(doc, "Friday.", [f"Because. {points}"])
+    for variant in ("paper", "robust"):
+        assert read(doc, judged, variant=variant).answer == 8

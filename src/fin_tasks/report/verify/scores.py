@@ -48,7 +48,8 @@ class InstalledTask:
         text = text_of(response)
         if self.step.item(doc, text) is None or not (replies or self.file.judge):
             return response
-        return Judged(text, tuple(Reply(text=reply, temperature=0.0) for reply in replies))
+        judged = tuple(Reply(text=reply, temperature=0.0) for reply in replies)
+        return Judged(text, judged, rubric=self.step.rubric)
 
 
 def load_task(name: str, metadata: Mapping[str, Any], n_rows: int | None) -> InstalledTask:
