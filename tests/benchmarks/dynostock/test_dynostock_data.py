@@ -15,8 +15,10 @@ from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.market_files import sample_market
 from fin_tasks.benchmarks.dynostock.prompts import ARMS
 from fin_tasks.benchmarks.dynostock.window_set import SAMPLE_SHARE, WindowSet, write_set
-from fin_tasks.benchmarks.dynostock.windows import find_windows
+from fin_tasks.benchmarks.dynostock.windows import Found, find_windows, windows_of
+from fin_tasks.charts.pool import draw_charts
 from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 
@@ -185,3 +187,25 @@ def test_another_future_changes_no_byte(
     for options in ({}, *others[mode]):
         assert asked(market, "a", **options) == asked(changed(market, end), "b", **options), options
     assert asked(market, "a") != asked(Market.of(last, market.reports), "c"), "the last day is seen"
+
+
+def test_charts_of_a_set_elsewhere_are_in_the_cache_too(tmp_path: Path) -> None:
+    """Reports look for pictures in the cache, and name a document by its title."""
+    market = sample_market()
+    table = find_windows(market, biases=["recency"], windows=[4]).table.head(2)
+    folder = tmp_path / "elsewhere"
+    made = write_set(folder, Found(table), market, parameters={})
+    drawn = [
+        data.chart_between(made.market, window.ticker, window.start, window.end, pixels=256)
+        for window in windows_of(made.table)
+    ]
+    draw_charts(drawn, made.charts)
+    options = {"source": "auto", "windows_dir": str(folder), "mode": "image", "pixels": 256}
+    docs = documents(**options)
+    cache = Settings.from_environ().cache_dir
+    for doc in docs:
+        chart = Path(doc["chart"])
+        assert chart.parent == folder / "charts"
+        (copy,) = cache.rglob(chart.name)
+        assert copy.read_bytes() == chart.read_bytes()
+        assert doc["title"] == f"{doc['ticker']}, 4 reports until {doc['end']}"
