@@ -51,11 +51,11 @@ def compare(
     from fin_tasks.report.figures import draw_forest
     from fin_tasks.report.tables import write_csv
 
-    wanted = set(by or [])
-    factor = _only(wanted, comparing.FACTORS)
-    group = _only(wanted, comparing.GROUPS)
-    arm = _only(wanted, comparing.ARMS)
-    if wanted != {factor, group} - {""} and wanted != {arm}:
+    names_of_by = set(by or [])
+    factor = _only(names_of_by, comparing.FACTORS)
+    group = _only(names_of_by, comparing.GROUPS)
+    arm = _only(names_of_by, comparing.ARMS)
+    if names_of_by != {factor, group} - {""} and names_of_by != {arm}:
         raise ConfigError(
             f"compare --by: expected arm, window, or one of {', '.join(comparing.FACTORS)} and one of "
             f"{', '.join(comparing.GROUPS)}, got {', '.join(by or [])!r}."
@@ -71,7 +71,12 @@ def compare(
     else:
         reports = {str(path): read([path]) for path in paths}
         compared = comparing.compare(
-            reports, variant=variant, metric=metric, factor=factor, by=group, baseline=baseline
+            reports,
+            variant=variant,
+            metric=metric,
+            factor=factor,
+            by=group,
+            baseline=baseline,
         )
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
@@ -91,18 +96,18 @@ def compare(
     tell([problem.message for report in reports.values() for problem in report.problems])
 
 
-def _only(wanted: set[str], names: Iterable[str]) -> str:
-    return next((name for name in names if name in wanted), "")
+def _only(names_of_by: set[str], names: Iterable[str]) -> str:
+    return next((name for name in names if name in names_of_by), "")
 
 
 def _print_comparisons(lines: "DataFrame", *, has_models: bool) -> None:
     """Print a table for each task and metric, groups of rows one after the other."""
-    for (heading, metric, variant), own in lines.groupby(
+    for (heading, metric, variant), heading_lines in lines.groupby(
         ["heading", "metric", "variant"], sort=False
     ):
-        has_differences = own["against"].any()
+        has_differences = heading_lines["against"].any()
         rows = []
-        for _, group_lines in own.groupby("group", sort=False):
+        for _, group_lines in heading_lines.groupby("group", sort=False):
             for line in group_lines.to_dict("records"):
                 row = {"Rows": line["group"] or "all"}
                 if has_models:

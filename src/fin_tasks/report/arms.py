@@ -28,7 +28,11 @@ def benchmark_with_arms(report: Report) -> Benchmark:
 
 
 def compare_arms(
-    report: Report, benchmark: Benchmark, *, variant: str = "paper", effects: bool = True
+    report: Report,
+    benchmark: Benchmark,
+    *,
+    variant: str = "paper",
+    effects: bool = True,
 ) -> Comparisons:
     """Return measures by arm and window size, and with `effects` the differences between arms.
 
@@ -45,7 +49,10 @@ def compare_arms(
 
 
 def arm_rows(
-    report: Report, benchmark: Benchmark, *, variant: str
+    report: Report,
+    benchmark: Benchmark,
+    *,
+    variant: str,
 ) -> tuple[pd.DataFrame, list[str]]:
     """Return rows with the columns of the experiment, newest run last, and notes; or DataError without rows."""
     experiment = benchmark.module("experiment")

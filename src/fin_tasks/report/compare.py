@@ -133,25 +133,25 @@ def compare(
         baseline: The label of the baseline, by default the first run; with a factor chain of thought or no knowledge.
     """
     options = _Options(variant=variant, metric=metric, factor=factor, by=by, baseline=baseline)
-    found = _sets_of(reports, options)
-    notes = found.notes
-    grouped = _grouped_tasks(found.sets)
+    matched = _sets_of(reports, options)
+    notes = matched.notes
+    grouped = _grouped_tasks(matched.sets)
     lines: list[Line] = []
-    for comparison in found.sets:
+    for comparison in matched.sets:
         first = comparison.baseline
         is_part = (first.result.run, first.result.task) in grouped
         for entry in comparison.entries:
-            told = differences(entry.result, first.result)
+            differing = differences(entry.result, first.result)
             where = f"{comparison.heading}: {_name(entry, factor)}"
             if _has_other_data(entry.result, first.result):
-                notes.append(f"{where} is not compared with {first.label}: {'; '.join(told)}.")
+                notes.append(f"{where} is not compared with {first.label}: {'; '.join(differing)}.")
                 continue
             if not is_part:
-                notes += _difference_notes(where, first, told, factor)
+                notes += _difference_notes(where, first, differing, factor)
                 notes += _bound_notes(where, entry, metric or headline(first.result))
-            own = list(_lines_of(comparison, entry, options, is_part=is_part))
-            notes += _value_notes(where, entry, first, options, own)
-            lines += own
+            entry_lines = list(_lines_of(comparison, entry, options, is_part=is_part))
+            notes += _value_notes(where, entry, first, options, entry_lines)
+            lines += entry_lines
     if not lines:
         raise DataError(_nothing_found(reports, options))
     table = Comparisons.of(lines, notes)
@@ -168,12 +168,10 @@ def _nothing_found(reports: Mapping[str, Report], options: _Options) -> str:
         for run in report.runs:
             for result in run.tasks:
                 known.update(*result.totals.values())
-    wanted = f"{options.metric or 'a value'} under {options.variant}"
+    expected_values = f"{options.metric or 'a value'} under {options.variant}"
     if options.factor:
-        wanted += f" that differ in {options.factor}"
-    return (
-        f"compare: expected results with {wanted}, got {', '.join(sorted(known)) or 'no metric'}."
-    )
+        expected_values += f" that differ in {options.factor}"
+    return f"compare: expected results with {expected_values}, got {', '.join(sorted(known)) or 'no metric'}."
 
 
 def _nothing_compared(reports: Mapping[str, Report]) -> str:
@@ -199,14 +197,20 @@ def _grouped_tasks(sets: Sequence[_Set]) -> set[tuple[str, str]]:
     return tasks
 
 
-def _difference_notes(where: str, first: _Entry, told: Sequence[str], factor: str) -> list[str]:
+def _difference_notes(
+    where: str, first: _Entry, differing: Sequence[str], factor: str
+) -> list[str]:
     expected = ("tasks", *_MAY_DIFFER) if factor else ("tasks",)
-    others = [difference for difference in told if not difference.startswith(expected)]
+    others = [difference for difference in differing if not difference.startswith(expected)]
     return [f"{where} differs from {first.label} in {'; '.join(others)}."] if others else []
 
 
 def _value_notes(
-    where: str, entry: _Entry, first: _Entry, options: _Options, lines: Sequence[Line]
+    where: str,
+    entry: _Entry,
+    first: _Entry,
+    options: _Options,
+    lines: Sequence[Line],
 ) -> list[str]:
     """Say what is missing."""
     metric = options.metric or headline(first.result)
@@ -233,16 +237,16 @@ def _sets_of(reports: Mapping[str, Report], options: _Options) -> _Sets:
 
     That is one model's results under conditions that differ in the factor only, or several runs' under the same ones.
     """
-    found = _Sets()
+    matched = _Sets()
     entries_by_key: dict[tuple[str, str], dict[str, _Entry]] = defaultdict(dict)
     for label, run, result, report in _labeled(reports):
         heading, label = _heading_and_label(conditions_of(result), label, options.factor)
         entries = entries_by_key[heading, run.model if options.factor else ""]
         earlier = entries.get(label)
         if earlier is not None:
-            told = "; ".join(differences(earlier.result, result)) or "no setting"
-            found.notes.append(
-                f"{heading}: {label} was run twice; the newest run counts. They differ in {told}."
+            differing = "; ".join(differences(earlier.result, result)) or "no setting"
+            matched.notes.append(
+                f"{heading}: {label} was run twice; the newest run counts. They differ in {differing}."
             )
         rows = report.rows_of(result, options.variant)
         entries[label] = _Entry(label, run.model, result, rows)
@@ -257,11 +261,13 @@ def _sets_of(reports: Mapping[str, Report], options: _Options) -> _Sets:
         name = _baseline_of(entries, options) or next(iter(labels))
         if name in entries:
             others = [entry for label, entry in entries.items() if label != name]
-            found.sets.append(_Set(heading, entries[name], [entries[name], *others]))
+            matched.sets.append(_Set(heading, entries[name], [entries[name], *others]))
         else:
-            own = ", ".join(entries)
-            found.notes.append(f"{heading}: {name} has no result to compare {own} with.")
-    return found
+            labels_of_set = ", ".join(entries)
+            matched.notes.append(
+                f"{heading}: {name} has no result to compare {labels_of_set} with."
+            )
+    return matched
 
 
 def _baseline_of(entries: Mapping[str, _Entry], options: _Options) -> str:
@@ -291,13 +297,17 @@ def _heading_and_label(conditions: Conditions, run: str, factor: str) -> tuple[s
     if not factor:
         return conditions.text(), run
     values = conditions._asdict()
-    own = [values[name] for name in FACTORS[factor] if values[name]]
+    entry_lines = [values[name] for name in FACTORS[factor] if values[name]]
     shared = conditions._replace(**dict.fromkeys(FACTORS[factor], ""))
-    return shared.text(), ", ".join(own)
+    return shared.text(), ", ".join(entry_lines)
 
 
 def _lines_of(
-    comparison: _Set, entry: _Entry, options: _Options, *, is_part: bool
+    comparison: _Set,
+    entry: _Entry,
+    options: _Options,
+    *,
+    is_part: bool,
 ) -> Iterator[Line]:
     """Yield a line for all rows of a result, and for each group of rows."""
     first = comparison.baseline
@@ -328,8 +338,8 @@ def _lines_of(
         if entry is not first and metric in first.rows:
             line = _with_difference(line, _in_group(first.rows, by, group), rows, first.label)
         yield line
-    shown = hits(entry.result) if options.factor == "knowledge" else []
-    if shown:
+    question_hits = hits(entry.result) if options.factor == "knowledge" else []
+    if question_hits:
         yield Line(
             heading=comparison.heading,
             task=entry.result.task,
@@ -339,8 +349,8 @@ def _lines_of(
             run=entry.label,
             family=family,
             unit=1.0,
-            value=fmean(shown),
-            n=len(shown),
+            value=fmean(question_hits),
+            n=len(question_hits),
         )
 
 
@@ -395,6 +405,6 @@ def hits(result: TaskResult) -> list[bool]:
         gold = sample.doc.get("gold_terms")
         terms = sample.doc.get("terms")
         if isinstance(gold, list) and gold and isinstance(terms, list):
-            shown = [term.get("id") for term in terms if isinstance(term, dict)]
-            is_hit[sample.id] = any(term in gold for term in shown)
+            term_ids = [term.get("id") for term in terms if isinstance(term, dict)]
+            is_hit[sample.id] = any(term in gold for term in term_ids)
     return list(is_hit.values())

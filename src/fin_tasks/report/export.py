@@ -38,7 +38,9 @@ ByFile = Mapping[tuple[str, str], Sequence[_Measured]]
 
 
 def export(
-    kind: Literal["every-eval-ever", "model-card"], board: Leaderboard, out: Path
+    kind: Literal["every-eval-ever", "model-card"],
+    board: Leaderboard,
+    out: Path,
 ) -> list[str]:
     """Write the measured values of a leaderboard below a folder, and return what is left out."""
     values = _measured(board)
@@ -50,8 +52,8 @@ def export(
                 f"got {len(models)}: {', '.join(models)}."
             )
         return _write_card(values, out)
-    for (_, benchmark), own in values.items():
-        _write_record(benchmark, own, out)
+    for (_, benchmark), values_of_file in values.items():
+        _write_record(benchmark, values_of_file, out)
     return []
 
 
@@ -184,13 +186,13 @@ def _write_card(values: ByFile, out: Path) -> list[str]:
     """Write the headlines of `robust`, the newest of each; the format knows data sets of the hub only."""
     left_out: set[str] = set()
     results: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
-    for (_, benchmark), own in values.items():
+    for (_, benchmark), values_of_file in values.items():
         pins = find_pins(benchmark)
         if pins is None or pins.host != "hub":
             title = known_benchmarks()[benchmark].title
             left_out.add(f"{title} is left out of the model card, as it is no data set of the hub.")
             continue
-        for value in own:
+        for value in values_of_file:
             if value.entry.metric == value.task.headline and value.task.variant == "robust":
                 results[benchmark][value.task.id] = _card_result(value, pins.repo)
     folder = out / ".eval_results"

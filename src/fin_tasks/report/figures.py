@@ -38,14 +38,14 @@ def write_figures(report: Report, values: pd.DataFrame, folder: Path) -> None:
     drawn = _drawn_values(values)
     for name, benchmark in known_benchmarks().items():
         _draw_arms(report, benchmark, folder)
-        own = drawn[(drawn["benchmark"] == name) & drawn["window"].isna()]
-        metric = benchmark.headline(list(own["metric"]))
-        top = own[own["metric"] == metric]
+        lines = drawn[(drawn["benchmark"] == name) & drawn["window"].isna()]
+        metric = benchmark.headline(list(lines["metric"]))
+        top = lines[lines["metric"] == metric]
         if top["published"].all():
             continue
         draw_values(top, folder / f"{name}_models", title=f"{benchmark.title}: models")
         _draw_costs(top, folder / f"{name}_cost", benchmark)
-        _draw_programs(own, folder / f"{name}_programs", benchmark)
+        _draw_programs(lines, folder / f"{name}_programs", benchmark)
 
 
 def _drawn_values(values: pd.DataFrame) -> pd.DataFrame:
@@ -78,10 +78,10 @@ def _draw_programs(values: pd.DataFrame, stem: Path, benchmark: Benchmark) -> No
     programs = values[values["mode"] == "pot"]
     ran = programs[programs["metric"] == "execution_rate"].rename(columns={"value": "x"})
     right = programs[programs["metric"] == benchmark.program_metric]
-    both = right.merge(ran[[*_KEY, "x"]], on=_KEY)
-    if len(both):
+    programs_with_share = right.merge(ran[[*_KEY, "x"]], on=_KEY)
+    if len(programs_with_share):
         title = f"{benchmark.title}: programs"
-        draw_points(both, stem, title=title, x_label="programs that ran (%)")
+        draw_points(programs_with_share, stem, title=title, x_label="programs that ran (%)")
 
 
 def _draw_arms(report: Report, benchmark: Benchmark, folder: Path) -> None:
@@ -109,22 +109,22 @@ def _draw_arms(report: Report, benchmark: Benchmark, folder: Path) -> None:
 def draw_values(values: pd.DataFrame, stem: Path, *, title: str) -> None:
     """Draw values with intervals: a panel for each set of conditions, a row for each model, the best first."""
     panels = []
-    for panel, own in values.groupby("panel", sort=False):
-        if not own["published"].all():
-            panels.append((str(panel), own))
+    for panel, lines in values.groupby("panel", sort=False):
+        if not lines["published"].all():
+            panels.append((str(panel), lines))
     panels = panels[:_MAX_PANELS]
     rows = ["label", "published"]
     orders = []
-    for _, own in panels:
-        best = own.groupby(rows)["value"].max().sort_values(ascending=False)
+    for _, lines in panels:
+        best = lines.groupby(rows)["value"].max().sort_values(ascending=False)
         orders.append(best.head(_MAX_ROWS))
     with drawing({}):
         figure, all_axes = _figure(title, panels=[1 + len(order) for order in orders])
-        for axes, (panel, own), order in zip(all_axes, panels, orders, strict=True):
-            shown = own.merge(order.reset_index()[rows].reset_index(names="y"), on=rows)
-            if own["variant"].nunique() > 1:
-                shown["y"] += 0.24 * (shown["variant"].map(_place_of) - 0.5)
-            _draw_dots(axes, shown, "value", "y")
+        for axes, (panel, lines), order in zip(all_axes, panels, orders, strict=True):
+            dots = lines.merge(order.reset_index()[rows].reset_index(names="y"), on=rows)
+            if lines["variant"].nunique() > 1:
+                dots["y"] += 0.24 * (dots["variant"].map(_place_of) - 0.5)
+            _draw_dots(axes, dots, "value", "y")
             _name_rows(axes, [label for label, _ in order.index])
             _name_panel(axes, panel)
         all_axes[-1].set_xlabel("percent, or points of 100")
@@ -140,14 +140,14 @@ def draw_forest(lines: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
         figure, (axes,) = _figure(title, panels=[len(lines) + 1])
         axes.axvline(0, color="#888888", linewidth=0.8)
         names = []
-        for place, line in enumerate(lines.to_dict("records")):
+        for position, line in enumerate(lines.to_dict("records")):
             scale = 100 if line["unit"] == 1 else 1
             low = scale * line["difference_low"]
             high = scale * line["difference_high"]
             middle = scale * line["difference"]
-            axes.hlines(place, low, high, color=COLORS[0], alpha=0.5, linewidth=3)
+            axes.hlines(position, low, high, color=COLORS[0], alpha=0.5, linewidth=3)
             marker = "o" if line["group"] else "D"
-            axes.plot(middle, place, marker=marker, markersize=4, color=COLORS[0])
+            axes.plot(middle, position, marker=marker, markersize=4, color=COLORS[0])
             names.append(f"{_line_name(line, is_single=is_single)}  (n={line['pairs']:,})")
         _name_rows(axes, names)
         axes.set_xlabel("difference (percentage points, or points of 100)")
@@ -164,7 +164,12 @@ def _line_name(line: dict[str, str], *, is_single: bool) -> str:
 
 
 def draw_points(
-    values: pd.DataFrame, stem: Path, *, title: str, x_label: str, front: bool = False
+    values: pd.DataFrame,
+    stem: Path,
+    *,
+    title: str,
+    x_label: str,
+    front: bool = False,
 ) -> None:
     """Draw values with intervals against their column `x`: a panel for each set of conditions, the fullest first.
 
@@ -174,12 +179,12 @@ def draw_points(
     panels = panels[:_MAX_PANELS]
     with drawing({}):
         figure, all_axes = _figure(title, panels=[14] * len(panels), sharex=False)
-        for axes, (panel, own) in zip(all_axes, panels, strict=True):
-            _draw_dots(axes, own, "x", "value")
-            if len(own) <= _MAX_NAMES:
-                _name_points(axes, own, marks_estimates=front)
+        for axes, (panel, lines) in zip(all_axes, panels, strict=True):
+            _draw_dots(axes, lines, "x", "value")
+            if len(lines) <= _MAX_NAMES:
+                _name_points(axes, lines, marks_estimates=front)
             if front:
-                _draw_fronts(axes, own)
+                _draw_fronts(axes, lines)
                 axes.set_xlim(left=0)
             _name_panel(axes, str(panel))
             axes.set_ylabel("percent, or points")
@@ -195,13 +200,13 @@ def _name_points(axes: "Axes", values: pd.DataFrame, *, marks_estimates: bool) -
         name = _short(line["label"])
         if marks_estimates and "tokens_out" in line["estimated"]:
             name += " (≈)"
-        place = (line["x"], line["value"])
-        axes.annotate(name, place, xytext=(4, 2), textcoords="offset points", fontsize=6)
+        position = (line["x"], line["value"])
+        axes.annotate(name, position, xytext=(4, 2), textcoords="offset points", fontsize=6)
 
 
 def _draw_fronts(axes: "Axes", values: pd.DataFrame) -> None:
-    for variant, own in values.groupby("variant"):
-        best = pareto(zip(own["x"], own["value"], strict=True))
+    for variant, lines in values.groupby("variant"):
+        best = pareto(zip(lines["x"], lines["value"], strict=True))
         x, y = zip(*best, strict=True)
         color = COLORS[_place_of(variant)]
         axes.step(x, y, where="post", color=color, linestyle=":", linewidth=1)
@@ -209,15 +214,15 @@ def _draw_fronts(axes: "Axes", values: pd.DataFrame) -> None:
 
 def _draw_dots(axes: "Axes", values: pd.DataFrame, x: str, y: str) -> None:
     """Draw values, which are one of the two columns, and their intervals."""
-    for (variant, is_published), own in values.groupby(["variant", "published"]):
+    for (variant, is_published), lines in values.groupby(["variant", "published"]):
         color = COLORS[_place_of(variant)]
-        known = own.dropna(subset=["low"])
+        known = lines.dropna(subset=["low"])
         draw_lines = axes.hlines if x == "value" else axes.vlines
-        places = known[y if x == "value" else x]
-        draw_lines(places, known["low"], known["high"], color=color, alpha=0.4, linewidth=2)
+        positions = known[y if x == "value" else x]
+        draw_lines(positions, known["low"], known["high"], color=color, alpha=0.4, linewidth=2)
         axes.plot(
-            own[x],
-            own[y],
+            lines[x],
+            lines[y],
             MARKERS[_place_of(variant)],
             color=color,
             markersize=4,
@@ -226,13 +231,16 @@ def _draw_dots(axes: "Axes", values: pd.DataFrame, x: str, y: str) -> None:
 
 
 def _place_of(variant: object) -> int:
-    """Return the place of a variant among colors and markers; own filters share the third one."""
+    """Return the place of a variant among colors and markers; filters of own tasks share the third one."""
     name = str(variant)
     return _VARIANTS.index(name) if name in _VARIANTS else len(_VARIANTS)
 
 
 def _figure(
-    title: str, *, panels: Sequence[int], sharex: bool = True
+    title: str,
+    *,
+    panels: Sequence[int],
+    sharex: bool = True,
 ) -> "tuple[Figure, Sequence[Axes]]":
     """Return a figure with a panel for each height, in rows."""
     from matplotlib.figure import Figure
@@ -261,8 +269,8 @@ def _add_legend(figure: "Figure", variants: "pd.Series[str]", caption: str = _CA
 
     handles = []
     for variant in sorted(variants.unique()):
-        place = _place_of(variant)
-        handle = Line2D([], [], linestyle="none", marker=MARKERS[place], color=COLORS[place])
+        position = _place_of(variant)
+        handle = Line2D([], [], linestyle="none", marker=MARKERS[position], color=COLORS[position])
         handle.set_label(f"{variant} scores")
         handles.append(handle)
     figure.legend(

@@ -146,11 +146,13 @@ def _board_runs(results: Sequence[tuple[Run, TaskResult]]) -> list[BoardRun]:
 
 def _labels(results: Sequence[tuple[Run, TaskResult]]) -> dict[str, str]:
     """Return a label for each result: its model, and what differs if that was asked the same several times."""
-    same: dict[tuple[str, Conditions], list[tuple[Run, TaskResult]]] = defaultdict(list)
+    results_by_conditions: dict[tuple[str, Conditions], list[tuple[Run, TaskResult]]] = defaultdict(
+        list
+    )
     for run, result in results:
-        same[run.model, conditions_of(result)].append((run, result))
+        results_by_conditions[run.model, conditions_of(result)].append((run, result))
     labels = {}
-    for (model, _), members in same.items():
+    for (model, _), members in results_by_conditions.items():
         if len(members) == 1:
             labels[members[0][1].id] = model
             continue
@@ -170,8 +172,8 @@ def _details(result: TaskResult, members: Sequence[tuple[Run, TaskResult]]) -> s
     names: dict[str, None] = {}
     for _, other in members:
         names |= dict.fromkeys(differing(result.settings, other.settings))
-    shown = [name for name in names if not name.endswith("sha256")][:_MAX_DETAILS]
-    return "".join(f", {name} {short_text(result.settings.get(name))}" for name in shown)
+    detail_names = [name for name in names if not name.endswith("sha256")][:_MAX_DETAILS]
+    return "".join(f", {name} {short_text(result.settings.get(name))}" for name in detail_names)
 
 
 def _time(run: Run) -> str:

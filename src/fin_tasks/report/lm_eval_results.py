@@ -220,7 +220,10 @@ def _is_number(value: Any) -> bool:
 
 
 def _settings(
-    task: str, metadata: Mapping[str, Any], content: Results, counts: _Counts
+    task: str,
+    metadata: Mapping[str, Any],
+    content: Results,
+    counts: _Counts,
 ) -> Settings:
     version = str(content.versions.get(task) or "").removesuffix(".0")
     chosen = content.config.get("samples")

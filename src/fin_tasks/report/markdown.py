@@ -75,8 +75,10 @@ def _write(
 ) -> None:
     parts = [f"# {title}", about]
     for heading, section in sections.items():
-        found = dict.fromkeys(header for cells in section.values() for header in cells)
-        headers = [header for header in columns or found if header in found]
+        headers_with_value = dict.fromkeys(header for cells in section.values() for header in cells)
+        headers = [
+            header for header in columns or headers_with_value if header in headers_with_value
+        ]
         parts += [f"## {safe(heading)}", *_section_parts(section, headers)]
     if sections:
         path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
@@ -179,13 +181,16 @@ def _heading(line: Line, *, hides_usual_split: bool) -> str:
         split = ""
     words = [_SPLITS.get(split, f"{split} split")]
     words += [line[name] for name in ("mode", "style", "retrieval", "arm")]
-    shown = [word for word in words if word not in _NOT_NAMED]
+    visible = [word for word in words if word not in _NOT_NAMED]
     variant = str(line["variant"])
-    return ", ".join([*shown, _SCORINGS.get(variant, variant)])
+    return ", ".join([*visible, _SCORINGS.get(variant, variant)])
 
 
 def _means_over_windows(
-    values: pd.DataFrame, task: str, metric: str, sizes: Sequence[int]
+    values: pd.DataFrame,
+    task: str,
+    metric: str,
+    sizes: Sequence[int],
 ) -> pd.DataFrame:
     """Return the mean of a metric over window sizes with its deviation `std`, and the printed ones."""
     is_printed = values["source"] == "published"
@@ -206,7 +211,10 @@ def _means_over_windows(
         unit=("unit", "first"),
     )
     means = means.reset_index().assign(
-        task=task, metric=metric, low=math.nan, n_all_windows=len(sizes)
+        task=task,
+        metric=metric,
+        low=math.nan,
+        n_all_windows=len(sizes),
     )
     whole = printed[printed["metric"] == metric]
     return pd.concat([means, whole.assign(std=whole["label"].map(deviations))])
@@ -250,7 +258,7 @@ def cost_text(cost: Cost, name: str) -> str:
 
 def safe(text: str) -> str:
     r"""Write text so that Markdown and HTML show it letter by letter, on one line."""
-    shown = _MARKUP.sub(r"\\\g<0>", escape(text[:_MAX_TEXT]))
+    visible = _MARKUP.sub(r"\\\g<0>", escape(text[:_MAX_TEXT]))
     for character, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
-        shown = shown.replace(character, entity)
-    return _WWW.sub(r"\1\\.", shown)
+        visible = visible.replace(character, entity)
+    return _WWW.sub(r"\1\\.", visible)

@@ -27,12 +27,12 @@ def for_each(
     with a progress bar.
     """
     is_many = len(calls) > _MANY
-    shown = tqdm(calls, name, unit="file", disable=None if is_many else True)
+    calls_with_progress = tqdm(calls, name, unit="file", disable=None if is_many else True)
     n_processes = min(_MAX_PROCESSES, joblib.cpu_count()) if is_many else 1
     with joblib.Parallel(n_jobs=n_processes) as parallel:
         if is_many:
             start_workers(parallel)
-        return list(parallel(joblib.delayed(_call)(function, call) for call in shown))
+        return list(parallel(joblib.delayed(_call)(function, call) for call in calls_with_progress))
 
 
 def _call(function: Callable[..., T], call: tuple[Any, ...]) -> T | DataError:

@@ -46,7 +46,10 @@ def _rows_of(publisher: Benchmark) -> Iterator[Mapping[str, str]]:
 
 
 def _add(
-    published: Published, publisher: Benchmark, benchmark: Benchmark, row: Mapping[str, str]
+    published: Published,
+    publisher: Benchmark,
+    benchmark: Benchmark,
+    row: Mapping[str, str],
 ) -> None:
     conditions, variant = read_task_id(row["column"])
     task = task_of(benchmark.name, conditions, variant, benchmark.headlines[0])

@@ -49,9 +49,14 @@ def rank_task(report: Report, members: Sequence[Scored], reference_run: str) -> 
         by_group[member.group].append(member)
 
     def weight(group: str) -> tuple[bool, int, int, str]:
-        own = by_group[group]
-        is_named = any(member.run.id == reference_run for member in own)
-        return (is_named, max(member.n_scored for member in own), len(own), group)
+        group_members = by_group[group]
+        is_named = any(member.run.id == reference_run for member in group_members)
+        return (
+            is_named,
+            max(member.n_scored for member in group_members),
+            len(group_members),
+            group,
+        )
 
     groups = sorted(by_group, key=weight, reverse=True)
     ranking = Ranking(by_group[groups[0]][0].result)
@@ -150,11 +155,13 @@ def _ranks(
     if any(not np.array_equal(lower[run], upper[run], equal_nan=True) for run in lower):
         open_ranks = cut_off.open_ranks(lower, upper)
     ranks = []
-    for place in rank(lower, pairs, higher_is_better=higher_is_better):
-        certain = cut_off.OpenRank(best=place.rank, worst=place.rank)
-        possible = open_ranks.get(place.run, certain)
+    for ranked in rank(lower, pairs, higher_is_better=higher_is_better):
+        certain = cut_off.OpenRank(best=ranked.rank, worst=ranked.rank)
+        possible = open_ranks.get(ranked.run, certain)
         entry = Rank(
-            **place._asdict(), best_if_finished=possible.best, worst_if_finished=possible.worst
+            **ranked._asdict(),
+            best_if_finished=possible.best,
+            worst_if_finished=possible.worst,
         )
         ranks.append(entry)
     return ranks
@@ -166,18 +173,21 @@ def _fields(pair: Pair) -> dict[str, str | float]:
 
 def _note_open_ranks(comparison: Comparison, ranking: Ranking) -> None:
     """Say of runs that another rank is possible, as responses of theirs or of others were cut off."""
-    for place in comparison.ranks:
-        if place.best_if_finished < place.worst_if_finished:
-            ranks = f"{place.best_if_finished} to {place.worst_if_finished}"
-            ranking.standings[place.run].open_rank = ranks
+    for ranked in comparison.ranks:
+        if ranked.best_if_finished < ranked.worst_if_finished:
+            ranks = f"{ranked.best_if_finished} to {ranked.worst_if_finished}"
+            ranking.standings[ranked.run].open_rank = ranks
 
 
 def _note_missing_rows(
-    report: Report, members: Sequence[Scored], comparison: Comparison, ranking: Ranking
+    report: Report,
+    members: Sequence[Scored],
+    comparison: Comparison,
+    ranking: Ranking,
 ) -> None:
     scored_by_id = {member.result.id: member for member in members}
-    for place in comparison.ranks:
-        member = scored_by_id[place.run]
+    for ranked in comparison.ranks:
+        member = scored_by_id[ranked.run]
         n_missing = comparison.rows - len(report.rows_of(member.result, member.task.variant))
         if n_missing:
             note = f"{member.run.name} lacks {n_missing} rows; compared on the rows in common."

@@ -182,7 +182,9 @@ def _read_rows(heads: Sequence[ResultsFile]) -> Mapping[Path, SampleRows | DataE
 
 
 def _read_run(
-    head: ResultsFile, name: str, rows: Mapping[Path, SampleRows | DataError]
+    head: ResultsFile,
+    name: str,
+    rows: Mapping[Path, SampleRows | DataError],
 ) -> _ReadRun:
     read = _ReadRun(run_of(head, name), [], [])
     results: list[TaskResult] = []
@@ -200,7 +202,10 @@ def _read_run(
 
 
 def _add_rows(
-    read: _ReadRun, result: TaskResult, path: Path, rows: SampleRows | DataError
+    read: _ReadRun,
+    result: TaskResult,
+    path: Path,
+    rows: SampleRows | DataError,
 ) -> TaskResult:
     """Add the rows of a task to the run; return the result with what follows from them."""
     if isinstance(rows, DataError):

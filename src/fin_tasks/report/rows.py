@@ -105,7 +105,9 @@ def _facts_of(benchmark: Benchmark, doc: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _figures_of(
-    benchmark: Benchmark, sample: Sample, readings: Sequence[Mapping[str, Any]]
+    benchmark: Benchmark,
+    sample: Sample,
+    readings: Sequence[Mapping[str, Any]],
 ) -> Values:
     if benchmark is OTHER:
         return {}
@@ -140,7 +142,9 @@ def _first_reason(readings: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _metric_columns(
-    source: str, metrics: Sequence[Mapping[str, Any]], figures: Sequence[Values]
+    source: str,
+    metrics: Sequence[Mapping[str, Any]],
+    figures: Sequence[Values],
 ) -> dict[str, Floats]:
     """Return the columns of metrics and figures; a metric counts if a figure has its name."""
     names = dict.fromkeys(name for row in figures for name in row)
@@ -218,7 +222,9 @@ def _pass_at(acc: Floats, n_scored: Any) -> dict[str, Floats]:
 
 
 def _aggregates(
-    benchmark: Benchmark, variants: Sequence[str], rows: Sequence[Values]
+    benchmark: Benchmark,
+    variants: Sequence[str],
+    rows: Sequence[Values],
 ) -> Breakdowns:
     """Return by variant the figures that are not means over rows."""
     if benchmark is OTHER:
@@ -228,4 +234,7 @@ def _aggregates(
     if names:
         for variant, row in zip(variants, rows, strict=True):
             rows_by_variant[variant].append({name: row[name] for name in names if name in row})
-    return {variant: summarize(benchmark, own) for variant, own in rows_by_variant.items()}
+    return {
+        variant: summarize(benchmark, variant_rows)
+        for variant, variant_rows in rows_by_variant.items()
+    }

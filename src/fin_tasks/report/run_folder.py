@@ -36,47 +36,39 @@ def write_run(
     """
     stamp = datetime.now().isoformat().replace(":", "-")
     folder = out / (re.sub(r"[^\w.-]", "__", model) or "model")
-    sizes = {task.name: len(task.docs) for task in tasks}
-    results = {
-        "results": {
-            task.name: {"alias": task.name, **task.totals(), "sample_len": len(task.docs)}
-            for task in tasks
-        },
-        "group_subtasks": {name: [] for name in sizes},
-        "configs": {
-            task.name: _config(task, provenance.get(task.name, {}), metadata or {})
-            for task in tasks
-        },
-        "versions": {name: version_of(name) for name in sizes},
-        "n-shot": dict.fromkeys(sizes, 0),
-        "higher_is_better": {
-            task.name: {
-                name: getattr(one, "higher_is_better", one) for name, one in task.metrics.items()
-            }
-            for task in tasks
-        },
-        "n-samples": {task.name: _counts(task) for task in tasks},
+    results: dict[str, Any] = {
+        "results": {},
+        "group_subtasks": {},
+        "configs": {},
+        "versions": {},
+        "n-shot": {},
+        "higher_is_better": {},
+        "n-samples": {},
         "config": {"model": made_by, "model_args": {}},
         "date": time.time(),
         "model_name": model,
         "fin_tasks_version": fin_tasks.__version__,
         **(facts or {}),
     }
+    for task in tasks:
+        size = len(task.docs)
+        config = _config(task, provenance.get(task.name, {}), metadata or {})
+        results["results"][task.name] = _totals(task.name, task) | {"sample_len": size}
+        results["group_subtasks"][task.name] = []
+        results["configs"][task.name] = config
+        results["versions"][task.name] = version_of(task.name)
+        results["n-shot"][task.name] = 0
+        results["higher_is_better"][task.name] = _directions(task)
+        results["n-samples"][task.name] = {"original": task.n_all or size, "effective": size}
     if group:
-        rows = {
-            variant: [row for task in tasks for row in task.values[variant]]
-            for variant in tasks[0].values
-        }
-        whole = replace(tasks[0], values=rows, metrics={"acc": True})
-        results["groups"] = {group: {"alias": group, **whole.totals()}}
-        results["group_subtasks"][group] = list(sizes)
+        results["groups"] = {group: _totals(group, _pooled(tasks))}
+        results["group_subtasks"][group] = [task.name for task in tasks]
     path = folder / f"results_{stamp}.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for task in tasks:
-            with (folder / f"samples_{task.name}_{stamp}.jsonl").open(
-                "w", encoding="utf-8"
-            ) as file:
+            samples = folder / f"samples_{task.name}_{stamp}.jsonl"
+            with samples.open("w", encoding="utf-8") as file:
                 file.writelines(json.dumps(line) + "\n" for line in sample_lines(task))
         path.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
@@ -86,40 +78,63 @@ def write_run(
     return path
 
 
-def _counts(task: ScoredTask) -> dict[str, int]:
-    size = len(task.docs)
-    return {"original": task.n_all or size, "effective": size}
+def _totals(name: str, task: ScoredTask) -> dict[str, Any]:
+    return {"alias": name, **task.totals()}
+
+
+def _pooled(tasks: Sequence[ScoredTask]) -> ScoredTask:
+    """Return the rows of all tasks as one task."""
+    rows: dict[str, list[Any]] = {}
+    for variant in tasks[0].values:
+        rows[variant] = []
+        for task in tasks:
+            rows[variant].extend(task.values[variant])
+    return replace(tasks[0], values=rows, metrics={"acc": True})
+
+
+def _directions(task: ScoredTask) -> dict[str, Any]:
+    """Return whether more is better, by metric."""
+    directions = {}
+    for name, metric in task.metrics.items():
+        directions[name] = getattr(metric, "higher_is_better", metric)
+    return directions
 
 
 def _config(
-    task: ScoredTask, provenance: Mapping[str, Any], metadata: Mapping[str, Any]
+    task: ScoredTask,
+    provenance: Mapping[str, Any],
+    metadata: Mapping[str, Any],
 ) -> dict[str, Any]:
-    asked = hashlib.sha256(json.dumps(list(task.docs), sort_keys=True).encode()).hexdigest()[:16]
-    known = {
-        "fin_tasks": fin_tasks.__version__,
-        "data": {"origin": "recording", "revision": asked},
-        **provenance,
+    documents = json.dumps(list(task.docs), sort_keys=True)
+    revision = hashlib.sha256(documents.encode()).hexdigest()[:16]
+    known: dict[str, Any] = {
+        "version": version_of(task.name),
+        "provenance": {
+            "fin_tasks": fin_tasks.__version__,
+            "data": {"origin": "recording", "revision": revision},
+            **provenance,
+        },
     }
-    judge = {"judge": dict(task.judge)} if task.judge else {}
-    told = {"version": version_of(task.name), "provenance": known, **judge, **metadata}
-    told["breakdowns"] = task.breakdowns()
-    return {"task": task.name, "output_type": "generate_until", "metadata": told}
+    if task.judge:
+        known["judge"] = dict(task.judge)
+    known |= metadata
+    known["breakdowns"] = task.breakdowns()
+    return {"task": task.name, "output_type": "generate_until", "metadata": known}
 
 
 def sample_lines(task: ScoredTask) -> Iterator[dict[str, Any]]:
     """Yield the lines of a task's samples file."""
     for variant, readings in task.readings.items():
-        for number, (doc, texts, read) in enumerate(
-            zip(task.docs, task.responses, readings, strict=True)
-        ):
-            told = [fields_of(reading) for reading in read]
-            first = told[0] if told else {}
+        documents = zip(task.docs, task.responses, readings, strict=True)
+        for number, (doc, texts, doc_readings) in enumerate(documents):
+            fields = [fields_of(reading) for reading in doc_readings]
+            first = fields[0] if fields else {}
             yield {
                 "doc_id": number,
                 "doc": doc,
                 "target": doc.get("target", ""),
                 "resps": [list(texts)],
-                "filtered_resps": [[json.dumps(one) for one in told]],
+                "filtered_resps": [[json.dumps(reading) for reading in fields]],
                 "filter": variant,
                 "metrics": list(task.metrics),
                 **task.values[variant][number],

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -84,16 +85,18 @@ def sample_of(where: str, line: Mapping[str, Any]) -> Sample:
         raise DataError(
             f"{where}, doc.id: expected a text or a whole number, got {identity!r:.80}."
         )
-    if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+    if not isinstance(names, list) or set(map(type, names)) != {str}:
         raise DataError(f"{where}, metrics: expected the names of metrics, got {names!r:.80}.")
-    metrics = {}
-    for name in names:
-        if name.endswith("_stderr"):
-            continue
-        if name not in line:
-            raise DataError(f"{where}: expected a value of {name:.80}, found none.")
-        metrics[name] = line[name]
+    try:
+        metrics = {name: line[name] for name in _value_names(tuple(names))}
+    except KeyError as error:
+        raise DataError(f"{where}: expected a value of {error!s:.80}, found none.") from error
     return Sample(where, printable(str(identity)), printable(variant), doc, metrics, line)
+
+
+@lru_cache(maxsize=64)  # all lines of a file have the same names
+def _value_names(names: tuple[str, ...]) -> list[str]:
+    return [name for name in names if not name.endswith("_stderr")]
 
 
 def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

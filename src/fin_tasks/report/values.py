@@ -48,7 +48,10 @@ def value_of(rows: pd.DataFrame, metric: str, *, weights: Floats | None = None) 
         weights = own_weights if weights is None else own_weights * weights
     clusters = rows["source"].cat.codes.to_numpy()
     return estimate(
-        rows[metric].to_numpy(), clusters=clusters, weights=weights, most=largest(metric)
+        rows[metric].to_numpy(),
+        clusters=clusters,
+        weights=weights,
+        most=largest(metric),
     )
 
 
@@ -105,10 +108,10 @@ def _with_fallbacks(rows: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
             continue
         for name in rows.columns:
             part = name.removeprefix(fallback)
-            own = f"{metric}{part}"
+            part_metric = f"{metric}{part}"
             by = metric_of(name).by
-            if by in benchmark.group_breakdowns and metric_of(own).by == by:
-                filled[own] = rows.get(own, rows[name]).fillna(rows[name])
+            if by in benchmark.group_breakdowns and metric_of(part_metric).by == by:
+                filled[part_metric] = rows.get(part_metric, rows[name]).fillna(rows[name])
     return rows.assign(**filled)
 
 
@@ -152,9 +155,9 @@ def _task_weights(rows: pd.DataFrame, metric: str) -> Iterator[Floats]:
     counted = rows[WEIGHT] if metric == WEIGHTED else rows[metric].notna()
     tasks = counted.groupby(rows["task"], observed=True)
     sums = tasks.transform("sum").to_numpy(float)
-    same: Floats = np.divide(1, sums, out=np.zeros(len(rows)), where=sums > 0)
-    yield same
-    yield same * tasks.transform("size").to_numpy(float)
+    equal_weights: Floats = np.divide(1, sums, out=np.zeros(len(rows)), where=sums > 0)
+    yield equal_weights
+    yield equal_weights * tasks.transform("size").to_numpy(float)
 
 
 def _agree(mean: float, claim: float | None) -> bool:

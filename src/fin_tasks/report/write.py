@@ -61,7 +61,11 @@ def write_report(
     reference_run = _reference_run(report, reference)
     prices = read_prices(Path(token_prices)) if token_prices else None
     leaderboard = board(
-        report, title=title, reference=reference_run, papers=published, prices=prices
+        report,
+        title=title,
+        reference=reference_run,
+        papers=published,
+        prices=prices,
     )
     with replacing(Path(out)) as folder:
         text = leaderboard.model_dump_json(indent=1) + "\n"
