@@ -84,13 +84,13 @@ def verify(
                 spot_check=SpotCheck(judge, judge_rows),
             ),
         )
-        found = {
+        content = {
             "fin_tasks": fin_tasks.__version__,
             "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
             "options": options,
             **verification.to_dict(),
         }
-        text = json.dumps(found, indent=1)
+        text = json.dumps(content, indent=1)
         if out is not None:
             out.write_text(f"{text}\n", encoding="utf-8")
     except (FinTasksError, OSError, ValueError) as error:

@@ -11,7 +11,10 @@ from fin_tasks.report.verify.items import Item
 from fin_tasks.report.verify.scores import compare_totals
 
 
-def check_group(result: TaskResult, scored: Mapping[str, ScoredTask]) -> Item:
+def check_group(
+    result: TaskResult,
+    scored: Mapping[str, ScoredTask],
+) -> Item:
     """Average the totals of a group's tasks, and compare."""
     from lm_eval.tasks import TaskManager
 

@@ -1,8 +1,19 @@
 """The list of what was established about a task of a submission."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from collections.abc import (
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from dataclasses import (
+    asdict,
+    dataclass,
+    field,
+)
+from typing import (
+    Any,
+    Literal,
+)
 
 Status = Literal["failed", "not verified", "warning", "verified"]
 """What was established about an item. Only oddities have warnings."""
@@ -42,7 +53,7 @@ def item_of(
     return Item(name, status, f"{len(details):,} {wrong}", texts)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class TaskList:
     """The list of a task of a run."""
 

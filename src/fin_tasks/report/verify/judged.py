@@ -2,19 +2,31 @@
 
 import random
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import (
+    dataclass,
+    replace,
+)
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import (
+    Any,
+    NamedTuple,
+)
 
 import numpy as np
 
 from fin_tasks.benchmarks.contract import Document
 from fin_tasks.judging.item import Item as Question
 from fin_tasks.judging.item import Judged
-from fin_tasks.judging.judge import JudgeModel, judge_items
+from fin_tasks.judging.judge import (
+    JudgeModel,
+    judge_items,
+)
 from fin_tasks.judging.rubric import Rubric
-from fin_tasks.report.model import TaskResult, headline
+from fin_tasks.report.model import (
+    TaskResult,
+    headline,
+)
 from fin_tasks.report.verify.items import Item
 from fin_tasks.report.verify.scores import InstalledTask
 from fin_tasks.report.verify.submission import Rows
@@ -52,8 +64,8 @@ def check_judged(
         return None
     rubric = task.step.rubric
     if result.judge.get("rubric_sha256") != rubric.sha256:
-        named = f"the submission has the rubric {result.judge.get('rubric')!r:.60}"
-        return Item("judged", "not verified", f"{named}, and here it is {rubric.label!r}")
+        evidence = f"the submission has the rubric {result.judge.get('rubric')!r:.60}"
+        return Item("judged", "not verified", f"{evidence}, and here it is {rubric.label!r}")
     if check.judge is None:
         evidence = f"{len(responses):,} replies can be read; --judge-model asks a judge again"
         return Item("judged", "not verified", evidence)
@@ -75,12 +87,15 @@ def check_judged(
     return Item("judged", "failed" if is_same_judge else "not verified", evidence)
 
 
-def _judged_responses(task: InstalledTask, rows: Rows) -> list[_Response]:
+def _judged_responses(
+    task: InstalledTask,
+    rows: Rows,
+) -> list[_Response]:
     responses = []
     for row_id, row in rows.items():
         doc = task.docs[row_id]
-        for place, text in enumerate(row.responses):
-            judged = task.with_replies(doc, text, row.replies(place))
+        for index, text in enumerate(row.responses):
+            judged = task.with_replies(doc, text, row.replies(index))
             if isinstance(judged, Judged) and judged.replies and task.step:
                 question = task.step.item(doc, text)
                 if question is not None:
@@ -88,7 +103,11 @@ def _judged_responses(task: InstalledTask, rows: Rows) -> list[_Response]:
     return responses
 
 
-def _ask(responses: list[_Response], rubric: Rubric, judge: JudgeModel) -> None:
+def _ask(
+    responses: list[_Response],
+    rubric: Rubric,
+    judge: JudgeModel,
+) -> None:
     """Add a reply to each response; the cache is empty, so that the reply is new."""
     questions = [response.question for response in responses]
     with TemporaryDirectory() as folder:
@@ -99,7 +118,11 @@ def _ask(responses: list[_Response], rubric: Rubric, judge: JudgeModel) -> None:
         response.judged.append(replace(answer, response=text))
 
 
-def _scores(task: InstalledTask, metric: str, responses: list[_Response]) -> Any:
+def _scores(
+    task: InstalledTask,
+    metric: str,
+    responses: list[_Response],
+) -> Any:
     """Return a row of scores for each response; responses without a score are left out."""
     scores = []
     for response in responses:
@@ -112,11 +135,14 @@ def _scores(task: InstalledTask, metric: str, responses: list[_Response]) -> Any
     return np.array(scores)
 
 
-def _p_value(scores: Any, seed: int) -> float:
+def _p_value(
+    scores: Any,
+    seed: int,
+) -> float:
     """Return how often the first scores are as high if those of a response change places."""
     excess = scores - scores.mean(axis=1, keepdims=True)
     n_rows, n_scores = scores.shape
-    places = np.random.default_rng(seed).integers(n_scores, size=(_N_SHUFFLES, n_rows))
-    shuffled = excess[np.arange(n_rows), places].sum(axis=1)
+    columns = np.random.default_rng(seed).integers(n_scores, size=(_N_SHUFFLES, n_rows))
+    shuffled = excess[np.arange(n_rows), columns].sum(axis=1)
     n_as_high = np.sum(shuffled >= excess[:, 0].sum() - 1e-9)
     return float((n_as_high + 1) / (_N_SHUFFLES + 1))

@@ -1,10 +1,16 @@
 """Signs that somebody should look at a run. They prove nothing."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import (
+    dataclass,
+    field,
+)
 
 from fin_tasks.report.model import TaskResult
-from fin_tasks.report.verify.items import Item, item_of
+from fin_tasks.report.verify.items import (
+    Item,
+    item_of,
+)
 from fin_tasks.report.verify.submission import Rows
 
 _MIN_ROWS = 5
@@ -22,7 +28,12 @@ class Oddities:
     runs: dict[tuple[str, str, str], str] = field(default_factory=dict)
     """The first run with a response, by task, document and text."""
 
-    def check(self, run: str, result: TaskResult, rows: Rows) -> Item:
+    def check(
+        self,
+        run: str,
+        result: TaskResult,
+        rows: Rows,
+    ) -> Item:
         """Return what is odd about a task."""
         counts: Counter[str] = Counter()
         n_characters = 0

@@ -5,12 +5,22 @@ Around our texts only a model's chat template may stand. It is the same for ever
 
 import json
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import (
+    Counter,
+    defaultdict,
+)
+from collections.abc import (
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from typing import Any
 
 from fin_tasks.benchmarks.contract import Document
-from fin_tasks.report.verify.items import Item, item_of
+from fin_tasks.report.verify.items import (
+    Item,
+    item_of,
+)
 from fin_tasks.report.verify.submission import Rows
 
 _MAX_TEMPLATE = 400  # characters; an answer key for many rows is longer
@@ -26,7 +36,10 @@ Texts = list[tuple[str, str]]
 """Texts of a prompt, each with its kind or its place."""
 
 
-def check_prompts(rows: Rows, docs: Docs) -> Item:
+def check_prompts(
+    rows: Rows,
+    docs: Docs,
+) -> Item:
     """Compare the prompts of all rows with ours."""
     changed: list[str] = []
     gaps_by_row: dict[str, Texts] = {}
@@ -41,13 +54,13 @@ def check_prompts(rows: Rows, docs: Docs) -> Item:
             changed.append(f"{row_id}: a text of ours is missing")
             continue
         gaps_by_row[row_id] = gaps
-        for place, text in gaps:
-            counts[place][text] += 1
-    template = {place: texts.most_common(1)[0][0] for place, texts in counts.items()}
+        for position, text in gaps:
+            counts[position][text] += 1
+    template = {position: texts.most_common(1)[0][0] for position, texts in counts.items()}
     for row_id, gaps in gaps_by_row.items():
-        for place, text in gaps:
-            if text != template[place]:
-                changed.append(f"{row_id}: {text!r:.120} stands {place}")
+        for position, text in gaps:
+            if text != template[position]:
+                changed.append(f"{row_id}: {text!r:.120} stands {position}")
     if n_missing and not changed:
         return Item("prompts", "not verified", f"{n_missing:,} rows do not say what was sent")
     around = " … ".join(filter(None, template.values()))
@@ -58,7 +71,11 @@ def check_prompts(rows: Rows, docs: Docs) -> Item:
     return item_of("prompts", changed, "prompts are not ours", evidence)
 
 
-def _pieces(row_id: str, rows: Rows, docs: Docs) -> Texts:
+def _pieces(
+    row_id: str,
+    rows: Rows,
+    docs: Docs,
+) -> Texts:
     """Return our texts in their order; later turns repeat the model's own answers."""
     doc = docs[row_id]
     turn = doc.get("turn", 1)
@@ -72,18 +89,22 @@ def _pieces(row_id: str, rows: Rows, docs: Docs) -> Texts:
     return [(kind, _words(text)) for kind, text in pieces]
 
 
-def _gaps(sent: str, pieces: Texts, doc: Document) -> Texts | None:
+def _gaps(
+    message: str,
+    pieces: Texts,
+    doc: Document,
+) -> Texts | None:
     """Return what stands around our texts, with its place; None if a text is missing."""
     # Base models get a cue behind a question.
     cue = _words(doc.get("cue") or "")
     gaps: Texts = []
     before = "the start"
-    rest = sent
+    rest = message
     for kind, piece in pieces:
         if not piece:
             continue
-        gap, found, rest = rest.partition(piece)
-        if not found:
+        gap, separator, rest = rest.partition(piece)
+        if not separator:
             return None
         gaps.append((f"between {before} and {kind}", gap.strip().removeprefix(cue)))
         before = kind
@@ -97,13 +118,16 @@ def _words(text: str) -> str:
 
 def _sent_text(arguments: Any) -> str:
     try:
-        sent = arguments["gen_args_0"]["arg_0"]
+        message = arguments["gen_args_0"]["arg_0"]
     except (KeyError, TypeError):
-        sent = arguments
-    return _words("\n".join(_texts(sent)))
+        message = arguments
+    return _words("\n".join(_texts(message)))
 
 
-def _texts(value: Any, name: str = "") -> Iterator[str]:
+def _texts(
+    value: Any,
+    name: str = "",
+) -> Iterator[str]:
     """Yield all texts in what was sent, which may be a chat's messages or their JSON."""
     values: Sequence[Any] = ()
     if isinstance(value, str) and value.startswith("[{"):

@@ -1,31 +1,43 @@
 """The rows of a submission: responses, and what the submission claims about them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import (
+    dataclass,
+    field,
+)
 from pathlib import Path
 from typing import Any
 
 from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.errors import DataError
-from fin_tasks.report.samples import Sample, read_samples
+from fin_tasks.report.samples import (
+    Sample,
+    read_samples,
+)
 
 _MAX_REPLIES = 20
+
+Fields = Mapping[str, Any]
+"""An object of JSON."""
 
 
 @dataclass(frozen=True)
 class Row:
     """The responses to a document, and the claims about them by variant."""
 
-    doc: Mapping[str, Any]
+    doc: Fields
     responses: list[str]
     """A response that was lost is empty."""
     arguments: Any
     """What was sent, as the harness writes it; None if the file does not say."""
     claims: dict[str, Sample] = field(default_factory=dict)
 
-    def replies(self, place: int) -> list[str]:
+    def replies(
+        self,
+        index: int,
+    ) -> list[str]:
         """Return what a judge said about a response, if the submission holds it."""
-        replies = self.claims["robust"].readings[place].get("replies")
+        replies = self.claims["robust"].readings[index].get("replies")
         if not isinstance(replies, list):
             return []
         return [str(reply) for reply in replies[:_MAX_REPLIES]]

@@ -2,24 +2,42 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import (
+    Sequence,
+)
+from dataclasses import (
+    dataclass,
+    field,
+)
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
 from fin_tasks import report
-from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask
+from fin_tasks.benchmarks.scored_task import (
+    VARIANTS,
+    ScoredTask,
+)
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.hub import known_pins
 from fin_tasks.data.pins import find_pins
 from fin_tasks.errors import FinTasksError
 from fin_tasks.report.conditions import settings_of
-from fin_tasks.report.model import Run, TaskResult
+from fin_tasks.report.model import (
+    Run,
+    TaskResult,
+)
 from fin_tasks.report.verify.groups import check_group
-from fin_tasks.report.verify.items import Item, TaskList, Verification, item_of
-from fin_tasks.report.verify.judged import SpotCheck, check_judged
+from fin_tasks.report.verify.items import (
+    Item,
+    TaskList,
+    Verification,
+    item_of,
+)
+from fin_tasks.report.verify.judged import (
+    SpotCheck,
+    check_judged,
+)
 from fin_tasks.report.verify.oddities import Oddities
 from fin_tasks.report.verify.prompts import check_prompts
 from fin_tasks.report.verify.scores import (
@@ -30,7 +48,11 @@ from fin_tasks.report.verify.scores import (
     load_task,
     score_rows,
 )
-from fin_tasks.report.verify.submission import Rows, read_rows
+from fin_tasks.report.verify.submission import (
+    Fields,
+    Rows,
+    read_rows,
+)
 from fin_tasks.settings import Settings
 
 _ITEMS = ("gold data", "task", "rows", "prompts", "scores", "totals")
@@ -45,14 +67,17 @@ class Options:
     """What the verifier names: how the tasks were to be asked, and who judges."""
 
     spot_check: SpotCheck
-    metadata: Mapping[str, Any]
+    metadata: Fields
     n_rows: int | None
     """How many of the first rows were to be asked; None for all."""
     revision: str | None
     """Revision of gold data that the verifier recorded before."""
 
 
-def verify(paths: Sequence[Path], options: Options) -> Verification:
+def verify(
+    paths: Sequence[Path],
+    options: Options,
+) -> Verification:
     """Check all runs in files and folders; raise DataError if there are none."""
     runs, _, problems = report.read(paths)
     verification = Verification([problem.message for problem in problems])
@@ -62,13 +87,7 @@ def verify(paths: Sequence[Path], options: Options) -> Verification:
         files = {run.path}
         for result in sorted(run.tasks, key=lambda result: bool(result.members)):
             verification.tasks.append(
-                TaskList(
-                    run=run.id,
-                    path=run.name,
-                    model=run.model,
-                    task=result.task,
-                    items=check.items_of(result),
-                )
+                TaskList(run.id, run.name, run.model, result.task, check.items_of(result))
             )
             files |= {result.samples} - {None}
         for file in sorted(files):
@@ -84,7 +103,10 @@ class _RunCheck:
     scored: dict[str, ScoredTask] = field(default_factory=dict)
     """The tasks of the run that were scored."""
 
-    def items_of(self, result: TaskResult) -> list[Item]:
+    def items_of(
+        self,
+        result: TaskResult,
+    ) -> list[Item]:
         """Return all items of a task; what could not be checked is not verified."""
         if result.members:
             return [check_group(result, self.scored)]
@@ -100,7 +122,11 @@ class _RunCheck:
                 items.append(Item(name, "not verified", reason))
         return items
 
-    def _check(self, result: TaskResult, items: list[Item]) -> None:
+    def _check(
+        self,
+        result: TaskResult,
+        items: list[Item],
+    ) -> None:
         options = self.options
         task = load_task(result.task, options.metadata, options.n_rows)
         items.append(_check_gold(result.benchmark, task.provenance, options.revision))
@@ -128,31 +154,38 @@ class _RunCheck:
         items.append(self.oddities.check(self.run.name, result, rows))
 
 
-def _check_gold(benchmark: str, provenance: Mapping[str, Any], revision: str | None) -> Item:
+def _check_gold(
+    benchmark: str,
+    provenance: Fields,
+    revision: str | None,
+) -> Item:
     """Say which gold data the verifier has, and whether their hashes are known."""
     data = provenance["data"]
     facts = json.dumps(data, sort_keys=True)
-    own = data.get("revision") or hashlib.sha256(facts.encode()).hexdigest()[:16]
+    ours = data.get("revision") or hashlib.sha256(facts.encode()).hexdigest()[:16]
     origin = data["origin"]
-    is_known = origin in ("upstream", "sample", "package") or own == revision
+    is_known = origin in ("upstream", "sample", "package") or ours == revision
     pins = find_pins(benchmark)
     if pins and origin == "data_dir":
         pins = known_pins(pins, None, Settings.from_environ())
         has_hashes = any(pin.sha256 for pin in pins.files)
         is_known = is_known or (has_hashes and not data["is_own"])
-    evidence = f"{origin}, split {provenance.get('split')}, revision {own}"
+    evidence = f"{origin}, split {provenance.get('split')}, revision {ours}"
     if is_known:
         return Item("gold data", "verified", evidence)
     return Item(
-        "gold data", "not verified", f"{evidence}: if you know these files, add --revision {own}"
+        "gold data", "not verified", f"{evidence}: if you know these files, add --revision {ours}"
     )
 
 
-def _check_task(result: TaskResult, task: InstalledTask) -> Item:
+def _check_task(
+    result: TaskResult,
+    task: InstalledTask,
+) -> Item:
     """Compare the settings that the submission names with those of the verifier."""
     version = str(task.file.version)
     ours = settings_of({"provenance": task.provenance}, version=version)
-    is_recording = result.provenance.get("data", {}).get("origin") == "recording"
+    is_recording = result.settings.get("data.origin") == "recording"
     details = []
     for name in different(result.settings, ours):
         is_compared = name in ours or not is_recording
@@ -167,7 +200,11 @@ def _check_task(result: TaskResult, task: InstalledTask) -> Item:
     )
 
 
-def _check_rows(rows: Rows, docs: Mapping[str, Any], problems: Sequence[str]) -> Item:
+def _check_rows(
+    rows: Rows,
+    docs: Fields,
+    problems: Sequence[str],
+) -> Item:
     """Compare the documents of a submission with ours."""
     details = [*problems]
     for row_id in sorted(docs.keys() - rows.keys()):

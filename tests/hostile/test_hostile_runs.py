@@ -1,0 +1,103 @@
+"""Run folders of strangers: a sentence about each, and no exception but ours."""
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from mutations import mutate
+
+import fin_tasks
+from fin_tasks.adapters.task_file import TaskFile
+from fin_tasks.benchmarks.scored_task import score_task
+from fin_tasks.errors import FinTasksError
+from fin_tasks.report import read
+from fin_tasks.report.run_folder import write_run
+from fin_tasks.report.verify.judged import SpotCheck
+from fin_tasks.report.verify.verification import Options, verify
+
+TASK = "xfinbench_bool"
+OPTIONS = Options(
+    spot_check=SpotCheck(None, 1), metadata={"source": "sample"}, n_rows=3, revision=None
+)
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of three rows."""
+    documents = fin_tasks.load(TASK, source="sample")
+    docs = documents.to_list()[:3]
+    texts = [[doc["target"]] for doc in docs]
+    scored = score_task("xfinbench", TASK, docs, texts, options=TaskFile(TASK).options)
+    facts = json.loads(documents.info.description)
+    folder = tmp_path_factory.mktemp("honest")
+    write_run(folder, [scored], model="m", made_by="replay", provenance={TASK: facts})
+    return folder
+
+
+def check(folder: Path) -> None:
+    try:
+        list(read([folder]).problems)
+        verification = verify([folder], OPTIONS)
+    except FinTasksError as error:
+        assert str(error)
+    else:
+        json.dumps(verification.to_dict())
+
+
+def write(path: Path, lines: list[Mapping[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def change_and_check(honest: Path, folder: Path, pattern: str, data: st.DataObject) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(honest, folder)
+    (file,) = folder.rglob(pattern)
+    values = [json.loads(line) for line in file.read_text().splitlines()]
+    mutate(values, data)
+    write(file, values)
+    check(folder)
+
+
+def test_the_honest_run_has_only_open_prompts(honest: Path) -> None:
+    (task,) = verify([honest], OPTIONS).tasks
+    assert [item.name for item in task.items if item.status != "verified"] == ["prompts"]
+
+
+HOSTILE = settings(
+    max_examples=20,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+@HOSTILE
+@given(data=st.data())
+def test_mutated_samples(honest: Path, tmp_path: Path, data: st.DataObject) -> None:
+    change_and_check(honest, tmp_path / "run", "samples_*.jsonl", data)
+
+
+@HOSTILE
+@given(data=st.data())
+def test_mutated_results(honest: Path, tmp_path: Path, data: st.DataObject) -> None:
+    folder = tmp_path / "run"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(honest, folder)
+    (file,) = folder.rglob("results_*.json")
+    values = json.loads(file.read_text())
+    mutate(values, data)
+    file.write_text(json.dumps(values))
+    check(folder)
+
+
+@pytest.mark.slow
+@settings(HOSTILE, max_examples=1000)
+@given(data=st.data(), pattern=st.just("samples_*.jsonl"))
+def test_many_mutated_samples(
+    honest: Path, tmp_path: Path, data: st.DataObject, pattern: str
+) -> None:
+    change_and_check(honest, tmp_path / "run", pattern, data)
