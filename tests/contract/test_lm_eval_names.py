@@ -7,9 +7,7 @@ from dataclasses import fields
 import pytest
 from lm_eval import evaluator
 from lm_eval.api import model, task
-from lm_eval.api.filter import FilterEnsemble
 from lm_eval.api.instance import Instance
-from lm_eval.api.registry import get_filter
 from lm_eval.models import api_models, huggingface
 from lm_eval.tasks.manager import TaskManager
 
@@ -61,8 +59,6 @@ NAMES: dict[str, Callable[[], bool]] = {
     ),
     "ConfigurableTask.download": lambda: callable(task.ConfigurableTask.download),
     "ConfigurableTask.fewshot_docs": lambda: callable(task.ConfigurableTask.fewshot_docs),
-    "get_filter takes a function": lambda: get_filter(len) is len,
-    "FilterEnsemble.filters": lambda: "filters" in parameters(FilterEnsemble),
     "TaskManager takes verbosity, include_path and include_defaults": lambda: (
         list(inspect.signature(TaskManager.__init__).parameters)[1:4]
         == ["verbosity", "include_path", "include_defaults"]

@@ -1,5 +1,6 @@
 """Our task classes in lm-eval, and checks before and after a run of them."""
 
+import functools
 import json
 import logging
 import sys
@@ -12,8 +13,8 @@ from lm_eval.api.task import ConfigurableTask
 
 from fin_tasks import sandbox
 from fin_tasks.adapters.lm_eval_breakdowns import BreakdownRows, add_breakdowns
-from fin_tasks.adapters.lm_eval_cut_off import mark_full_responses, mark_readings, warning_of
-from fin_tasks.adapters.lm_eval_filters import SampleReading, filter_list, judge_step
+from fin_tasks.adapters.lm_eval_cut_off import mark_full_responses, warning_of
+from fin_tasks.adapters.lm_eval_filters import SampleReading, judge_step, run_programs
 from fin_tasks.adapters.lm_eval_pictures import with_pictures, without_pictures
 from fin_tasks.adapters.lm_eval_private import (
     LM,
@@ -27,7 +28,8 @@ from fin_tasks.adapters.lm_eval_private import (
 from fin_tasks.adapters.lm_eval_usage import Clock, responses_of, usage_of
 from fin_tasks.adapters.task_defaults import complete, function_of, load_documents
 from fin_tasks.adapters.task_file import Mapped, generation_kwargs, pictures_of
-from fin_tasks.answers.cut_off import is_cut_off
+from fin_tasks.answers.cut_off import is_cut_off, mark_reading
+from fin_tasks.benchmarks.scored_task import VARIANTS, with_outcomes
 from fin_tasks.errors import ConfigError, FinTasksError
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import Metric, average, standard_error
@@ -89,8 +91,11 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         self.tells_cut_offs = False
         self._predicts_only = False
         self._with_stderr = [name for name in metrics if not isinstance(metrics[name], Metric)]
+        self._read = function_of(settings["reader"])
+        self._programs_of = function_of(settings.get("programs"))
         # Errors come before the model answers.
         judge = judge_step(settings, metadata)
+        self._judge = judge
         if settings.get("unsafe_code"):
             metadata["sandbox"] = _require_sandbox()
         load = function_of(settings["custom_dataset"])
@@ -108,7 +113,6 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             "metric_list": _metric_list(metrics),
             "process_results": function_of(settings["process_results"]),
             "generation_kwargs": generation_kwargs(settings, metadata),
-            "filter_list": filter_list(settings, judge),
         }
         if "system" not in documents.features:
             changes["description"] = ""  # lm-eval would take the name for the text
@@ -182,12 +186,30 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             usage["estimated"] = True  # pictures are not counted
         self.config.metadata["usage"] = usage
         self.config.metadata["cut_off"] = self._mark_cut_offs(response_tokens)
-        if not self._predicts_only:
-            super().apply_filters()
-            mark_readings(self.instances)
+        if self._predicts_only:
+            for request in self.instances:
+                request.filtered_resps["none"] = request.resps
             return
-        for request in self.instances:
-            request.filtered_resps["none"] = request.resps
+        for variant in VARIANTS:
+            self._read_responses(variant)
+
+    def _read_responses(self, variant: str) -> None:
+        """Run programs or ask a judge, if the task asks for that, then read."""
+        docs = [request.doc for request in self.instances]
+        rows: Any = [request.resps for request in self.instances]
+        if self._programs_of is not None:
+            programs_of = functools.partial(self._programs_of, variant=variant)
+            rows = with_outcomes(programs_of, docs, rows, run_programs)
+        if self._judge is not None:
+            rows = self._judge.apply(rows, docs)
+        for request, items in zip(self.instances, rows, strict=True):
+            readings = []
+            for item, response in zip(items, request.resps, strict=True):
+                reading = self._read(request.doc, item, variant=variant)
+                if response is not None:
+                    reading = mark_reading(reading, response)
+                readings.append(SampleReading(reading))
+            request.filtered_resps[variant] = readings
 
     def _mark_cut_offs(self, response_tokens: Sequence[int] | None) -> dict[str, object]:
         """Mark cut-off responses where the model does not; return the limit and who tells."""
@@ -208,9 +230,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         """Compare what was read in one document's responses with the truth."""
         if self._predicts_only:
             return {"bypass": None, "cut_off": average(map(is_cut_off, results[0]))}
-        readings = []
-        for reading in results[0]:
-            readings.append(reading.reading if isinstance(reading, SampleReading) else reading)
+        readings = [text.reading for text in results[0]]
         values: Values = self.config.process_results(doc, readings)
         self.breakdowns.add(doc, readings, values)
         # lm-eval knows no standard error of our means, but takes any metric of this name for one.

@@ -2,11 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from fin_tasks.adapters.lm_eval_filters import SampleReading
 from fin_tasks.adapters.lm_eval_private import Instance
 from fin_tasks.adapters.task_file import Mapped
-from fin_tasks.answers.cut_off import CutOffResponse, mark_reading
-from fin_tasks.answers.types import Reading
+from fin_tasks.answers.cut_off import CutOffResponse
 
 # A text that is made of tokens and taken apart again may have a few tokens less than before.
 _FULL = 0.99
@@ -26,19 +24,6 @@ def mark_full_responses(
         for number, response in enumerate(request.resps):
             if next(counts) >= _FULL * limit:
                 request.resps[number] = CutOffResponse(response)
-
-
-def mark_readings(requests: Sequence[Instance]) -> None:
-    """Set `cut_off` in what all filters read in the responses to requests, and write it as text."""
-    for request in requests:
-        for readings in request.filtered_resps.values():
-            for number, response in enumerate(request.resps):
-                reading = readings[number]
-                if not isinstance(reading, Reading):
-                    continue  # `--predict_only` reads nothing
-                if response is not None:
-                    reading = mark_reading(reading, response)
-                readings[number] = SampleReading(reading)
 
 
 def warning_of(

@@ -3,15 +3,14 @@
 import functools
 import json
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from fin_tasks import sandbox
-from fin_tasks.adapters.task_defaults import function_of
 from fin_tasks.adapters.task_file import Mapped, rubric_of
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks.contract import Document
-from fin_tasks.benchmarks.scored_task import VARIANTS, Programs, with_outcomes
+from fin_tasks.benchmarks.scored_task import Programs
 from fin_tasks.errors import SandboxError
 from fin_tasks.interrupt import on_interrupt
 from fin_tasks.judging.judge import JudgeModel, answer_reader_from, judge_from
@@ -28,24 +27,6 @@ _log = logging.getLogger(__name__)
 Rows: TypeAlias = Iterable[Sequence[Any]]
 """The responses to each document: texts, or what an earlier filter made of them."""
 Docs: TypeAlias = Sequence[Document]
-
-
-def filter_list(settings: Mapped, judge: "AskJudge | None") -> list[dict[str, object]]:
-    """Return lm-eval's `filter_list` of a task: programs or judge, if it asks for them, then read."""
-    reader = function_of(settings["reader"])
-    programs = settings.get("programs")
-    pipelines: list[dict[str, object]] = []
-    for variant in VARIANTS:
-        steps: list[dict[str, object]] = []
-        if programs:
-            run = {"function": RunPrograms, "programs": programs, "variant": variant}
-            steps.append(run)
-        if judge:
-            steps.append({"function": lambda: judge})
-        read = {"function": ReadResponses, "reader": reader, "variant": variant}
-        steps.append(read)
-        pipelines.append({"name": variant, "filter": steps})
-    return pipelines
 
 
 class SampleReading(str):
@@ -68,45 +49,9 @@ class SampleReading(str):
         return (self.reading,)
 
 
-class ReadResponses:
-    """Read the answer in every response under one variant."""
-
-    def __init__(
-        self,
-        *,
-        reader: Callable[..., Reading],
-        variant: str,
-    ) -> None:
-        self.reader = functools.partial(reader, variant=variant)
-
-    def apply(self, resps: Rows, docs: Docs) -> list[list[Reading]]:
-        """Return a list of readings for each document."""
-        readings = []
-        for responses, doc in zip(resps, docs, strict=True):
-            read = functools.partial(self.reader, doc)
-            readings.append(list(map(read, responses)))
-        return readings
-
-
-class RunPrograms:
-    """Run the programs of all responses at once; each response becomes a `sandbox.Ran`."""
-
-    def __init__(
-        self,
-        *,
-        programs: Callable[..., Programs],
-        variant: str,
-    ) -> None:
-        self.programs = functools.partial(programs, variant=variant)
-
-    def apply(self, resps: Rows, docs: Docs) -> list[list[sandbox.Ran]]:
-        """Return a list for each document; if the sandbox breaks, outcomes are `broken`."""
-        return with_outcomes(
-            self.programs,
-            docs,
-            list(resps),
-            lambda programs: _outcomes(tuple(programs)),
-        )
+def run_programs(programs: Programs) -> Sequence[sandbox.Outcome]:
+    """Run programs; if the sandbox breaks, outcomes are `broken`, and nothing raises."""
+    return _outcomes(tuple(programs))
 
 
 @functools.lru_cache(maxsize=4)  # both variants of a task often have the same programs
