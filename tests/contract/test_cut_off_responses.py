@@ -202,7 +202,8 @@ def test_a_thinking_model_at_64_tokens(tmp_path: Path, caplog: pytest.LogCapture
     assert cut_offs(found) == [1.0] * 4
     (warning,) = warnings_in(caplog)
     assert "4 of 4 responses were cut off at 64 tokens" in warning
-    board = leaderboard.board(read([saved(found, tmp_path)]), papers=False)
+    report = read([saved(found, tmp_path)])
+    board = leaderboard.board(report, papers=False).model_dump()
     headlines = [one for one in board["entries"] if one["metric"] == "acc"]
     assert len(headlines) == 2
     for entry in headlines:

@@ -14,7 +14,6 @@ from lm_eval.api.task import ConfigurableTask
 from fin_tasks import sandbox
 from fin_tasks.adapters.lm_eval_breakdowns import BreakdownRows, add_breakdowns
 from fin_tasks.adapters.lm_eval_cut_off import mark_full_responses, warning_of
-from fin_tasks.adapters.lm_eval_filters import SampleReading, judge_step, run_programs
 from fin_tasks.adapters.lm_eval_pictures import with_pictures, without_pictures
 from fin_tasks.adapters.lm_eval_private import (
     LM,
@@ -25,6 +24,7 @@ from fin_tasks.adapters.lm_eval_private import (
     token_counts,
     wrap_evaluate,
 )
+from fin_tasks.adapters.lm_eval_steps import SampleReading, judge_step, run_programs
 from fin_tasks.adapters.lm_eval_usage import Clock, responses_of, usage_of
 from fin_tasks.adapters.task_defaults import complete, function_of, load_documents
 from fin_tasks.adapters.task_file import Mapped, generation_kwargs, pictures_of

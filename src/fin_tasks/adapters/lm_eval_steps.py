@@ -1,4 +1,4 @@
-"""What becomes of responses in lm-eval: run programs, ask a judge, read answers."""
+"""Steps from responses in lm-eval to readings: run programs, ask a judge, write readings as text."""
 
 import functools
 import json
@@ -25,7 +25,7 @@ _KEPT = (
 _log = logging.getLogger(__name__)
 
 Rows: TypeAlias = Iterable[Sequence[Any]]
-"""The responses to each document: texts, or what an earlier filter made of them."""
+"""The responses to each document: texts, or what an earlier step made of them."""
 Docs: TypeAlias = Sequence[Document]
 
 
@@ -70,7 +70,7 @@ def _outcomes(programs: tuple[str | None, ...]) -> Sequence[sandbox.Outcome]:
 class AskJudge(JudgeStep):
     """Turn each response into a `Judged`; responses of which the step makes no item are not judged.
 
-    Without a judge, all responses are unscored. Both variants of a task share the filter, so that
+    Without a judge, all responses are unscored. Both variants of a task share the step, so that
     the judge is asked once.
     """
 

@@ -8,7 +8,7 @@ import pytest
 from chat_server import completion, serve
 from lm_eval.utils import sanitize_list
 
-from fin_tasks.adapters.lm_eval_filters import AskAnswerReader, AskJudge, SampleReading
+from fin_tasks.adapters.lm_eval_steps import AskAnswerReader, AskJudge, SampleReading
 from fin_tasks.answers.types import Reading
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Item, Judged
