@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -320,3 +321,13 @@ def test_two_models_are_compared_on_the_same_questions(page: Any, address: str) 
     row = page.locator("#main tbody tr").inner_text()
     assert "\u221270.0 points" in row
     assert "org/strong is better" in row
+
+
+def test_one_benchmark_has_the_same_first_view(page: Any, address: str, tmp_path: Path) -> None:
+    write_run(tmp_path / "run", {"financemath": [{"acc": 1.0}] * 3}, model="org/alone")
+    report = read([tmp_path / "run"])
+    folder = Path(address.removeprefix("file://")).parent / "alone"
+    folder.mkdir()
+    write_page(report, board(report), folder)
+    show(page, (folder / "index.html").as_uri(), "")
+    assert page.locator("table.models tbody th").all_inner_texts() == ["org/alone"]

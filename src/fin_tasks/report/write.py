@@ -1,12 +1,14 @@
 """Write a report of runs: page, tables, figures and `leaderboard.json`."""
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from fin_tasks.endpoints.prices import read_prices
-from fin_tasks.errors import ConfigError
+from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.report import AnyPath, Paths, read
 from fin_tasks.report.export import export as write_export
 from fin_tasks.report.figures import write_figures
@@ -14,8 +16,11 @@ from fin_tasks.report.leaderboard import board
 from fin_tasks.report.leaderboard_model import Leaderboard
 from fin_tasks.report.markdown import write_costs, write_tables
 from fin_tasks.report.model import Report
-from fin_tasks.report.site.page import replacing, write_page
+from fin_tasks.report.site.page import write_page
 from fin_tasks.report.tables import values_table, write_csv
+
+_LIST = "page/files.txt"  # files of the report, which the next report removes
+_UNFINISHED = ".fin-tasks-unfinished"
 
 Collection = Literal["every-eval-ever", "model-card"]
 """Other people's collections of results."""
@@ -67,7 +72,7 @@ def write_report(
         papers=published,
         prices=prices,
     )
-    with replacing(Path(out)) as folder:
+    with _replacing(Path(out)) as folder:
         text = leaderboard.model_dump_json(indent=1) + "\n"
         (folder / "leaderboard.json").write_text(text, encoding="utf-8")
         _write_tables_and_figures(report, leaderboard, folder)
@@ -103,3 +108,41 @@ def _reference_run(report: Report, reference: AnyPath | None) -> str:
         if run.path.resolve() == path:
             return run.id
     raise ConfigError(f"--reference: expected a results file among PATHS, got {str(reference)!r}.")
+
+
+@contextmanager
+def _replacing(out: Path) -> Iterator[Path]:
+    """Give a folder for new files, which replace those of the last report at the end.
+
+    Nothing is moved after an error.
+    """
+    folder = out / _UNFINISHED
+    try:
+        shutil.rmtree(folder, ignore_errors=True)  # of an earlier report that was killed
+        folder.mkdir(parents=True)
+        yield folder
+        _replace(folder, out)
+    except OSError as error:
+        reason = error.strerror or error
+        raise DataError(f"{out}: the report cannot be written: {reason}.") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _replace(folder: Path, out: Path) -> None:
+    listed = out / _LIST
+    listed.parent.mkdir(exist_ok=True)
+    new = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    old = set()
+    if listed.is_file():
+        old.update(listed.read_text(encoding="utf-8").splitlines())
+    # If the move is interrupted, the next report must remove the files of both.
+    listed.write_text("\n".join(sorted(new | old)), encoding="utf-8")
+    for name in sorted(new, key=lambda name: name == "index.html"):
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).replace(out / name)
+    for name in old - new:
+        place = out / name
+        if place.resolve().is_relative_to(out.resolve()):  # the list may be a stranger's
+            place.unlink(missing_ok=True)
+    listed.write_text("\n".join(sorted(new)), encoding="utf-8")

@@ -1,14 +1,11 @@
 """`index.html` and what it shows: the leaderboard, names for people, and the runs' samples."""
 
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import cache, partial
-from importlib.resources import files
+from html import escape
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import pandas as pd
 
 from fin_tasks.benchmarks import all_benchmarks
@@ -21,10 +18,8 @@ from fin_tasks.report.site.pictures import copy_picture
 from fin_tasks.report.site.samples import CHUNK, script, write_samples
 from fin_tasks.settings import Settings
 
-_LIST = "page/files.txt"  # files of the report, which the next report removes
-_UNFINISHED = ".fin-tasks-unfinished"
-_OWN = files("fin_tasks.report.site")
-_VENDORED = ("katex.min.js", "katex.min.css")
+_OWN = Path(__file__).parent
+_FILES = ("page.css", "vendor/katex.min.js", "vendor/katex.min.css")
 _BENCHMARK_FIELDS = ("title", "description", "overview_tasks", "overview_metrics")
 
 
@@ -38,11 +33,11 @@ def write_page(
     own = folder / "page"
     own.mkdir(exist_ok=True)
     results = []
-    if samples:
-        results = [result for run in report.runs for result in run.tasks if result.samples]
-    outcomes = _write_all_samples(report, results, own)
+    for run in report.runs:
+        results += [result for result in run.tasks if samples and result.samples]
     shown = {}
     problems = []
+    outcomes = _write_all_samples(report, results, own)
     for result, outcome in zip(results, outcomes, strict=True):
         if isinstance(outcome, DataError):
             problems.append(str(outcome))
@@ -60,12 +55,11 @@ def write_page(
     }
     (own / "data.js").write_bytes(script("report", data))
     (own / "page.js").write_text(_joined_scripts(), encoding="utf-8")
-    (own / "page.css").write_bytes(_OWN.joinpath("page.css").read_bytes())
-    for name in _VENDORED:
-        (own / name).write_bytes(_OWN.joinpath("vendor").joinpath(name).read_bytes())
-    template = _OWN.joinpath("page.html").read_text(encoding="utf-8")
-    page = jinja2.Environment(autoescape=True).from_string(template)
-    html = page.render(title=board.title)
+    for name in _FILES:
+        file = _OWN / name
+        (own / file.name).write_bytes(file.read_bytes())
+    template = (_OWN / "page.html").read_text(encoding="utf-8")
+    html = template.replace("{{ title }}", escape(board.title))
     (folder / "index.html").write_text(html, encoding="utf-8")
     return problems
 
@@ -107,7 +101,7 @@ def task_name(task: BoardTask) -> str:
 @cache
 def _words() -> dict[str, str]:
     """Return what conditions are called for people, by condition and value: `mode,cot`."""
-    text = _OWN.joinpath("conditions.csv").read_text(encoding="utf-8")
+    text = (_OWN / "conditions.csv").read_text(encoding="utf-8")
     words = {}
     for line in text.splitlines():
         condition, _, name = line.rpartition(",")
@@ -117,17 +111,16 @@ def _words() -> dict[str, str]:
 
 def _joined_scripts() -> str:
     """Return the scripts as one, whose names stay apart from those of the browser."""
-    scripts = sorted(_OWN.joinpath("scripts").iterdir(), key=lambda script: script.name)
+    scripts = sorted(_OWN.glob("scripts/*.js"))
     texts = [script.read_text(encoding="utf-8") for script in scripts]
     return "\n".join(['"use strict";\n(() => {', *texts, "})();\n"])
 
 
 def _downloads(folder: Path) -> list[str]:
     """Return the files of the report that people may want, from its folder."""
-    names = ["leaderboard.json", "leaderboard.csv"]
-    for kind in ("figures", "tables"):
-        names += sorted(f"{kind}/{path.name}" for path in (folder / kind).glob("*"))
-    return names
+    files = sorted([*folder.glob("figures/*"), *folder.glob("tables/*")])
+    names = [file.relative_to(folder).as_posix() for file in files]
+    return ["leaderboard.json", "leaderboard.csv", *names]
 
 
 def _benchmark(benchmark: Benchmark) -> dict[str, Any]:
@@ -140,7 +133,6 @@ def _file(run: Run) -> dict[str, Any]:
     for result in run.tasks:
         members.update(result.members)
     asked = [result for result in run.tasks if not result.members]
-    judges = {str(result.judge["model"]) for result in asked if result.judge.get("model")}
     return {
         "id": run.id,
         "harness": run.harness,
@@ -149,44 +141,5 @@ def _file(run: Run) -> dict[str, Any]:
         "members": [result.id for result in run.tasks if result.task in members],
         "rows": sum(result.n for result in asked),
         "rows_all": sum(result.n_all for result in asked),
-        "judge": ", ".join(sorted(judges)),
         "settings": run.settings,
     }
-
-
-@contextmanager
-def replacing(out: Path) -> Iterator[Path]:
-    """Give a folder for new files, which replace those of the last report at the end.
-
-    Nothing is moved after an error.
-    """
-    folder = out / _UNFINISHED
-    try:
-        shutil.rmtree(folder, ignore_errors=True)  # of an earlier report that was killed
-        folder.mkdir(parents=True)
-        yield folder
-        _replace(folder, out)
-    except OSError as error:
-        reason = error.strerror or error
-        raise DataError(f"{out}: the report cannot be written: {reason}.") from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _replace(folder: Path, out: Path) -> None:
-    listed = out / _LIST
-    listed.parent.mkdir(exist_ok=True)
-    new = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    old = set()
-    if listed.is_file():
-        old.update(listed.read_text(encoding="utf-8").splitlines())
-    # If the move is interrupted, the next report must remove the files of both.
-    listed.write_text("\n".join(sorted(new | old)), encoding="utf-8")
-    for name in sorted(new, key=lambda name: name == "index.html"):
-        (out / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).replace(out / name)
-    for name in old - new:
-        place = out / name
-        if place.resolve().is_relative_to(out.resolve()):  # the list may be a stranger's
-            place.unlink(missing_ok=True)
-    listed.write_text("\n".join(sorted(new)), encoding="utf-8")

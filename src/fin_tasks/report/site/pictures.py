@@ -25,7 +25,7 @@ def copy_picture(path: str, *, out: Path, folders: frozenset[Path]) -> str:
     file_by_hash = {sha256_of(file): file for file in files}
     if len(file_by_hash) != 1:
         return ""
-    ((digest, file),) = file_by_hash.items()
+    digest, file = file_by_hash.popitem()
     copy = out / f"{digest[:24]}.webp"
     if copy.exists():
         return copy.name

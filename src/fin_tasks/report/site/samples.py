@@ -31,9 +31,18 @@ _MAX_LINE = 160  # of a question in the list
 _MAX_RESPONSES = 40
 _TRUTHS = ("answer", "ground_truth", "truth", "target")
 _PICTURES = ("image_path", "figure_path", "chart", "figure")
-_TEXTS = ("question", "title", "prompt", "system", "cue")
-_NAMES = ("id", "index", "question_id", "image_paths")
-_SHOWN_ELSEWHERE = frozenset(_PICTURES + _TEXTS + _NAMES)
+_NO_FACTS = (
+    *_PICTURES,
+    "image_paths",
+    "question",
+    "title",
+    "prompt",
+    "system",
+    "cue",
+    "id",
+    "index",
+    "question_id",
+)
 
 
 @dataclass(frozen=True)
@@ -61,8 +70,7 @@ def write_samples(
     """Write a task's samples; return their number and the names of the files of questions."""
     questions = _read_questions(path)
     words = _answer_labels(result)
-    listed = _list_of(questions, result, rows, words)
-    _write(folder, f"list-{result.id}", listed)
+    _write(folder, f"list-{result.id}", _list_of(questions, result, rows, words))
     hashes = []
     for start in range(0, len(questions), CHUNK):
         chunk = questions[start : start + CHUNK]
@@ -133,9 +141,8 @@ def _text(value: Any, maximum: int = _MAX_TEXT) -> str:
 
 
 def _line(question: _Question) -> str:
-    doc = question.doc
-    text = _text(doc.get("title") or doc.get("question") or question.prompt)
-    words = text[: 3 * _MAX_LINE].replace("<image>", " ").split()
+    text = question.doc.get("title") or question.doc.get("question") or question.prompt
+    words = _text(text, 3 * _MAX_LINE).replace("<image>", " ").split()
     return " ".join(words)[:_MAX_LINE]
 
 
@@ -150,7 +157,7 @@ def _asked(
     for name, value in doc.items():
         text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         is_plain = isinstance(value, str | int | float | list) and 0 < len(text) <= _MAX_FACT
-        if is_plain and name != truth_field and name not in _SHOWN_ELSEWHERE:
+        if is_plain and name != truth_field and name not in _NO_FACTS:
             facts[_text(name, _MAX_NAME)] = printable(text)
     return {
         "id": _text(question.id, _MAX_FACT),

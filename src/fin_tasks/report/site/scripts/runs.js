@@ -4,7 +4,11 @@ const HARNESSES = { replay: "saved responses, scored again", judge: "judged pred
 
 function showRuns(main) {
   const isShown = (task) => !choices.benchmark || task.benchmark === choices.benchmark;
-  const files = report.files.map((file) => ({ ...file, tasks: tasksOf(file) }));
+  const files = report.files.map((file) => ({
+    ...file,
+    tasks: tasksOf(file),
+    judge: judgesOf(file),
+  }));
   const rows = files.filter((file) => file.tasks.some(isShown));
   const models = new Set(rows.map((file) => file.model)).size;
   const text =
@@ -21,6 +25,11 @@ function showRuns(main) {
   main.append(...list("Sources of published figures", [...papers]));
   main.append(...list("Files of this report", report.downloads.map(downloadLink)));
   main.append(el("h3", {}, "Settings"), ...rows.map(settingsDetails));
+}
+
+function judgesOf(file) {
+  const isOwn = (entry) => entry.judge && entry.run.file?.id === file.id;
+  return [...new Set(report.entries.filter(isOwn).map((entry) => entry.judge))].join("; ");
 }
 
 function tasksOf(file) {

@@ -112,9 +112,8 @@ function settingsOf(entry) {
 
 function readChoices(views) {
   choices = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
-  const names = benchmarks();
   if (!Object.hasOwn(views, choices.view)) choices.view = "board";
-  if (!names.includes(choices.benchmark)) choices.benchmark = names.length === 1 ? names[0] : "";
+  if (!benchmarks().includes(choices.benchmark)) choices.benchmark = "";
   if (!Object.hasOwn(SCORINGS, choices.scoring)) choices.scoring = scorings()[0] || "paper";
 }
 
