@@ -13,6 +13,7 @@ from run_files import scored, write_run
 from typer.testing import CliRunner
 
 from fin_tasks.cli import app
+from fin_tasks.report.site.pictures import copy_picture
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u2028"
 
@@ -160,3 +161,9 @@ def test_a_full_disk_is_one_sentence_and_leaves_the_old_report(
     assert "Traceback" not in said
     assert (out / "leaderboard.json").read_bytes() == before
     assert (out / "index.html").exists()
+
+
+def test_a_huge_picture_is_not_opened(tmp_path: Path) -> None:
+    Image.new("1", (8_000, 8_000)).save(tmp_path / "huge.png")
+    shown = copy_picture("huge.png", out=tmp_path / "out", folders=frozenset([tmp_path]))
+    assert shown == ""

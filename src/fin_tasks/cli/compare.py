@@ -51,11 +51,11 @@ def compare(
     from fin_tasks.report.figures import draw_forest
     from fin_tasks.report.tables import write_csv
 
-    names_of_by = set(by or [])
-    factor = _only(names_of_by, comparing.FACTORS)
-    group = _only(names_of_by, comparing.GROUPS)
-    arm = _only(names_of_by, comparing.ARMS)
-    if names_of_by != {factor, group} - {""} and names_of_by != {arm}:
+    columns = set(by or [])
+    factor = _only(columns, comparing.FACTORS)
+    group = _only(columns, comparing.GROUPS)
+    arm = _only(columns, comparing.ARMS)
+    if columns != {factor, group} - {""} and columns != {arm}:
         raise ConfigError(
             f"compare --by: expected arm, window, or one of {', '.join(comparing.FACTORS)} and one of "
             f"{', '.join(comparing.GROUPS)}, got {', '.join(by or [])!r}."
@@ -96,8 +96,8 @@ def compare(
     tell([problem.message for report in reports.values() for problem in report.problems])
 
 
-def _only(names_of_by: set[str], names: Iterable[str]) -> str:
-    return next((name for name in names if name in names_of_by), "")
+def _only(columns: set[str], names: Iterable[str]) -> str:
+    return next((name for name in names if name in columns), "")
 
 
 def _print_comparisons(lines: "DataFrame", *, has_models: bool) -> None:

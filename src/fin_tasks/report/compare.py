@@ -168,10 +168,12 @@ def _nothing_found(reports: Mapping[str, Report], options: _Options) -> str:
         for run in report.runs:
             for result in run.tasks:
                 known.update(*result.totals.values())
-    expected_values = f"{options.metric or 'a value'} under {options.variant}"
+    expected = f"{options.metric or 'a value'} under {options.variant}"
     if options.factor:
-        expected_values += f" that differ in {options.factor}"
-    return f"compare: expected results with {expected_values}, got {', '.join(sorted(known)) or 'no metric'}."
+        expected += f" that differ in {options.factor}"
+    return (
+        f"compare: expected results with {expected}, got {', '.join(sorted(known)) or 'no metric'}."
+    )
 
 
 def _nothing_compared(reports: Mapping[str, Report]) -> str:
@@ -297,9 +299,9 @@ def _heading_and_label(conditions: Conditions, run: str, factor: str) -> tuple[s
     if not factor:
         return conditions.text(), run
     values = conditions._asdict()
-    entry_lines = [values[name] for name in FACTORS[factor] if values[name]]
+    factor_values = [values[name] for name in FACTORS[factor] if values[name]]
     shared = conditions._replace(**dict.fromkeys(FACTORS[factor], ""))
-    return shared.text(), ", ".join(entry_lines)
+    return shared.text(), ", ".join(factor_values)
 
 
 def _lines_of(

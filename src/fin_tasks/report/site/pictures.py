@@ -14,6 +14,7 @@ from fin_tasks.data.pictures import BROKEN, FORMATS
 
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff"}
 _SIDE = 1600  # pixels
+_MAX_PIXELS = 50_000_000  # of a picture that is opened; larger ones take much memory
 
 
 def copy_picture(path: str, *, out: Path, folders: frozenset[Path]) -> str:
@@ -31,6 +32,8 @@ def copy_picture(path: str, *, out: Path, folders: frozenset[Path]) -> str:
         return copy.name
     try:
         with Image.open(file, formats=FORMATS) as picture:
+            if picture.width * picture.height > _MAX_PIXELS:
+                return ""
             shown = ImageOps.exif_transpose(picture).convert("RGB")
     except BROKEN:
         return ""
