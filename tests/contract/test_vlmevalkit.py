@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 from chat_server import Answer, Served, completion, serve
-from honest_runs import SAMPLE as OWN_DATA
 from honest_runs import verify
 from in_process import run as run_lm_eval
 
@@ -298,7 +297,9 @@ def test_only_failed_requests_are_repeated(run: Run) -> None:
     first = run("XFinBench_MCQ_V")
     failed = sum("option" in text_of(body) for body in run.served.bodies)
     assert 0 < failed < 14
-    status, worst, output = verify(run.run_folder("XFinBench_MCQ_V"), *OWN_DATA)
+    status, worst, output = verify(
+        run.run_folder("XFinBench_MCQ_V"), "--metadata", json.dumps(run.metadata)
+    )
     assert (status, worst["scores"]) == (3, "not verified"), output
     run.model = odd
     again = run("XFinBench_MCQ_V", "--reuse")
@@ -360,7 +361,7 @@ def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
     assert facts["vlmeval_version"] == (
         "vlmeval 0.2rc1, commit unknown" if run.kit.checkout else "nvidia-vlmeval 26.3"
     )
-    _, worst, told = verify(run.run_folder(dataset), *OWN_DATA)
+    _, worst, told = verify(run.run_folder(dataset), "--metadata", json.dumps(run.metadata))
     assert {worst[item] for item in ("task", "rows", "scores", "totals")} == {"verified"}, told
 
 
@@ -387,7 +388,7 @@ def test_conversations_are_asked_turn_by_turn_and_judged(run: Run, arguments: li
     assert 0 not in pictures and all(
         one[-2]["role"] == "assistant" for one in asked if len(one) > 2
     )
-    _, worst, told = verify(run.run_folder("MMEFinance_MT"), *OWN_DATA)
+    _, worst, told = verify(run.run_folder("MMEFinance_MT"), "--metadata", json.dumps(run.metadata))
     assert {worst[item] for item in ("task", "rows", "scores", "totals")} == {"verified"}, told
     assert run("MMEFinance_MT", "--reuse", *arguments, judge="judge") == found
     assert run.asked() == run.asked("judge") == 0

@@ -1,0 +1,23 @@
+"""`fin-tasks verify` on logs of inspect_ai, which do not say what was sent as lm-eval does."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("inspect_ai")
+
+from honest_runs import SAMPLE, verify
+from test_inspect_ai import ask
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # inspect_ai warns of itself
+
+
+def test_logs_lack_only_what_was_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_proxy: None
+) -> None:
+    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("INSPECT_LOG_DIR", str(tmp_path / "logs"))
+    ask("xfinbench_bool", "dynostock_recency_w4_text")
+    status, worst, output = verify(tmp_path / "logs", *SAMPLE)
+    open_items = {name for name, status in worst.items() if status != "verified"}
+    assert (status, open_items) == (3, {"prompts"}), output
