@@ -49,13 +49,13 @@ def _other_value(
 ) -> Decimal | None:
     old = literal.mention.value
     step = _step_of(literal.mention)
-    taken = {mention.value for mention in mentions}
+    shown_values = {mention.value for mention in mentions}
     lower, upper = _neighbors(literal, values)
     for _ in range(_TRIES):
         ratio = draw.uniform(_LOWEST_RATIO, _HIGHEST_RATIO)
         new = (old * Decimal(repr(ratio)) / step).to_integral_value() * step
         new = new.quantize(old)
-        is_other = abs(new - old) > _LEAST_CHANGE * old and new not in taken
+        is_other = abs(new - old) > _LEAST_CHANGE * old and new not in shown_values
         is_in_order = lower < new * literal.factor < upper
         if is_other and is_in_order and _is_alike(literal.mention, old, new):
             return new

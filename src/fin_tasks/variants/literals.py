@@ -8,8 +8,10 @@ from decimal import Decimal
 
 from fin_tasks.variants.mentions import Mention
 
-_CONVENTIONS = frozenset(map(Decimal, (0, 1, 2, 4, 12, 30, 52, 100, 250, 252, 360, 365)))
-"""Days, months and quarters of a year, percent and scales."""
+_OPERANDS = (0, 1, 2, 100)
+_PARTS_OF_A_YEAR = (4, 12, 30, 52, 250, 252, 360, 365)
+_CONVENTIONS = frozenset(map(Decimal, _OPERANDS + _PARTS_OF_A_YEAR))
+"""Numbers that mean the same in every question."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,5 +126,5 @@ def _only_mention(value: Decimal, mentions: Sequence[Mention]) -> Mention | None
             fitting.append(mention)
     if len(fitting) != 1 or fitting[0].is_fixed:
         return None
-    same = [mention for mention in mentions if mention.value == fitting[0].value]
-    return fitting[0] if len(same) == 1 else None
+    values = [mention.value for mention in mentions]
+    return fitting[0] if values.count(fitting[0].value) == 1 else None

@@ -48,7 +48,7 @@ _TABLE_STARTS = ("|", "{")
 _YEARS = range(1900, 2101)
 
 
-class Place(NamedTuple):
+class Position(NamedTuple):
     """Where a number stands: in which text, from which character to which."""
 
     text: int
@@ -60,7 +60,7 @@ class Place(NamedTuple):
 class Mention:
     """A number in a text."""
 
-    place: Place
+    position: Position
     written: str
     value: Decimal
     """The number as it is written: 12 for `12 %` and for `12 million`."""
@@ -85,14 +85,14 @@ class Mention:
 def mentions_in(texts: Sequence[str]) -> list[Mention]:
     """Return all numbers in some texts."""
     mentions: list[Mention] = []
-    for position, text in enumerate(texts):
+    for number, text in enumerate(texts):
         table = "\n".join(line for line in text.split("\n") if line.startswith(_TABLE_STARTS))
         has_totals = _TOTALS.search(table) is not None
-        mentions += _numbers_in(position, text, has_totals)
+        mentions += _numbers_in(number, text, has_totals)
         for match in _WORD.finditer(text):
             mentions.append(
                 Mention(
-                    place=Place(position, match.start(), match.end()),
+                    position=Position(number, match.start(), match.end()),
                     written=match[0],
                     value=Decimal(_WORDS[match[0].lower()]),
                     factors=(Decimal(1),),
@@ -102,7 +102,7 @@ def mentions_in(texts: Sequence[str]) -> list[Mention]:
     return mentions
 
 
-def _numbers_in(position: int, text: str, has_totals: bool) -> Iterator[Mention]:
+def _numbers_in(number: int, text: str, has_totals: bool) -> Iterator[Mention]:
     for match in _NUMBER.finditer(text):
         start, end = match.span("number")
         value = Decimal(match["number"].replace(",", ""))
@@ -116,7 +116,7 @@ def _numbers_in(position: int, text: str, has_totals: bool) -> Iterator[Mention]
         line_start = text.rfind("\n", 0, start) + 1
         in_table = text[line_start : line_start + 1] in _TABLE_STARTS
         yield Mention(
-            place=Place(position, start, end),
+            position=Position(number, start, end),
             written=match["number"],
             value=value,
             factors=tuple(factors),
@@ -138,8 +138,8 @@ def replaced(texts: Sequence[str], changes: Sequence[tuple[Mention, str]]) -> li
     """Return the texts with other numbers."""
     changed = list(texts)
     # From the back, so that the places in front stay.
-    for mention, written in sorted(changes, key=lambda change: change[0].place, reverse=True):
-        place = mention.place
-        text = changed[place.text]
-        changed[place.text] = text[: place.start] + written + text[place.end :]
+    for mention, written in sorted(changes, key=lambda change: change[0].position, reverse=True):
+        position = mention.position
+        text = changed[position.text]
+        changed[position.text] = text[: position.start] + written + text[position.end :]
     return changed
