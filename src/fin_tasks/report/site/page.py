@@ -1,5 +1,6 @@
 """`index.html` and what it shows: the leaderboard, names for people, and the runs' samples."""
 
+import shutil
 from collections.abc import Sequence
 from functools import cache, partial
 from html import escape
@@ -56,8 +57,7 @@ def write_page(
     (own / "data.js").write_bytes(script("report", data))
     (own / "page.js").write_text(_joined_scripts(), encoding="utf-8")
     for name in _FILES:
-        file = _OWN / name
-        (own / file.name).write_bytes(file.read_bytes())
+        shutil.copy(_OWN / name, own)
     template = (_OWN / "page.html").read_text(encoding="utf-8")
     html = template.replace("{{ title }}", escape(board.title))
     (folder / "index.html").write_text(html, encoding="utf-8")

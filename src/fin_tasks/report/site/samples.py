@@ -24,7 +24,6 @@ CHUNK = 200
 """Questions in a file."""
 
 _MAX_TEXT = 50_000  # characters
-_MAX_TRUTH = 3_000
 _MAX_FACT = 300
 _MAX_NAME = 80  # of a fact
 _MAX_LINE = 160  # of a question in the list
@@ -127,14 +126,14 @@ def _list_of(
             "cut_off": (table[cut_off.METRIC].astype(float) > 0).tolist(),
         }
         parts = {name: table[name].tolist() for name in BREAKDOWNS if table[name].nunique() > 1}
-    asked = [_line(question) for question in questions]
-    return {"id": order, "asked": asked, "parts": parts, "by": scores}
+    lines = [_line(question) for question in questions]
+    return {"id": order, "asked": lines, "parts": parts, "by": scores}
 
 
 def _text(value: Any, maximum: int = _MAX_TEXT) -> str:
     text = value
     if not isinstance(value, str):
-        text = json.dumps(value, ensure_ascii=False, default=str)
+        text = json.dumps(value, default=str, ensure_ascii=False)
     if len(text) > maximum:
         text = f"{text[:maximum]} … ({len(text) - maximum:,} more characters left out)"
     return printable(text)
@@ -151,7 +150,7 @@ def _asked(
 ) -> dict[str, Any]:
     doc = question.doc
     truth_field = _first_field(doc, _TRUTHS)
-    truth = _text(doc[truth_field], _MAX_TRUTH).removesuffix(".0") if truth_field else ""
+    truth = _text(doc[truth_field]).removesuffix(".0") if truth_field else ""
     picture_field = _first_field(doc, _PICTURES)
     facts = {}
     for name, value in doc.items():
@@ -160,7 +159,7 @@ def _asked(
         if is_plain and name != truth_field and name not in _NO_FACTS:
             facts[_text(name, _MAX_NAME)] = printable(text)
     return {
-        "id": _text(question.id, _MAX_FACT),
+        "id": question.id,
         "system": _text(doc.get("system") or ""),
         "prompt": _text(question.prompt),
         "truth": words.get(truth, truth),
