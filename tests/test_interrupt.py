@@ -40,7 +40,12 @@ class Command:
 
     def __init__(self, folder: Path, *arguments: str, **environ: str) -> None:
         env = {name: text for name, text in os.environ.items() if not name.startswith("FIN_TASKS")}
-        env |= {"FIN_TASKS_CACHE": str(folder / "cache"), "HF_HUB_OFFLINE": "1", **environ}
+        env |= {
+            "FIN_TASKS_CACHE": str(folder / "cache"),
+            "HF_HUB_OFFLINE": "1",
+            "OPENAI_API_KEY": "sk-test",
+        }
+        env |= environ
         self._stderr = folder / "stderr.txt"
         with self._stderr.open("w") as stderr:
             self._process = subprocess.Popen(

@@ -16,6 +16,7 @@ _REPLIES = "replies so far are kept in the cache, and the same command asks for 
 _KEPT_BY_COMMAND = {
     "build dynostock": "charts so far are kept, and the same command draws the others only",
     "build mme_finance": "the new folder is not complete, so delete it and run the command again",
+    "build variants": "no variants were written, so run the command again",
     "build xfinbench": _REPLIES,
     "chart": "no chart was written",
     "compare": _NOTHING,
