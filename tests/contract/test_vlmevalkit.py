@@ -362,7 +362,10 @@ def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
         "vlmeval 0.2rc1, commit unknown" if run.kit.checkout else "nvidia-vlmeval 26.3"
     )
     _, worst, told = verify(run.run_folder(dataset), "--metadata", json.dumps(run.metadata))
-    assert {worst[item] for item in ("task", "rows", "scores", "totals")} == {"verified"}, told
+    assert {worst[item] for item in ("task", "rows")} == {"verified"}, told
+    # The row whose judge could not be read has no score, so nobody can vouch for it.
+    outcome = "not verified" if judged else "verified"
+    assert {worst[item] for item in ("scores", "totals")} == {outcome}, told
 
 
 @pytest.mark.parametrize("arguments", [[], ["--api-mode"]])
