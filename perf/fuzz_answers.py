@@ -13,7 +13,7 @@ from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
 from fin_tasks.benchmarks.dynostock.paper import paper_probability
 from fin_tasks.benchmarks.dynostock.probability import robust_probability
-from fin_tasks.benchmarks.financemath.paper import financemath_program
+from fin_tasks.benchmarks.programs_paper import program_in
 from fin_tasks.benchmarks.short_answers_paper import marked_number, xfinbench_program
 
 READERS: dict[str, Callable[[str], object]] = {
@@ -27,7 +27,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "robust probability": robust_probability,
     "program": extract_program,
     "XFinBench program": xfinbench_program,
-    "FinanceMath program": financemath_program,
+    "FinanceMath program": program_in,
 }
 WORDS = r"""
 Therefore, my answer is¦**Final Answer:**¦The answer is¦### Answer\n¦So¦Thus, ¦Question:¦Step 2:¦where ¦there are ¦<b>

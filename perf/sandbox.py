@@ -13,7 +13,7 @@ from pathlib import Path
 
 from timing import in_turn
 
-from fin_tasks.benchmarks.financemath.paper import financemath_program
+from fin_tasks.benchmarks.programs_paper import program_in
 from fin_tasks.sandbox import open_runner
 
 RECORDINGS = Path(__file__).resolve().parents[2] / "shared" / "data" / "financemath" / "pot"
@@ -38,9 +38,7 @@ def main() -> int:
     files = [
         json.loads(path.read_text(encoding="utf-8")) for path in sorted(RECORDINGS.glob("*.json"))
     ]
-    found = (
-        financemath_program(row["output"][0]) for rows in zip(*files, strict=False) for row in rows
-    )
+    found = (program_in(row["output"][0]) for rows in zip(*files, strict=False) for row in rows)
     own = (
         f"{source}# {n}\n" for n, source in zip(range(COUNT), itertools.cycle(OWN), strict=False)
     )

@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 from case_files import name_of, rows
 
-from fin_tasks.benchmarks.financemath.paper import financemath_program, is_equal
+from fin_tasks.benchmarks.financemath.paper import is_equal
+from fin_tasks.benchmarks.programs_paper import program_in
 
 
 @pytest.mark.parametrize("row", rows("financemath_programs"), ids=name_of)
 def test_programs(row: dict[str, Any]) -> None:
-    assert financemath_program(row["response"]) == row["program"]
+    assert program_in(row["response"]) == row["program"]
 
 
 @pytest.mark.parametrize("row", rows("financemath_paper_equal"), ids=name_of)

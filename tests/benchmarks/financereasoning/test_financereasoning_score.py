@@ -7,6 +7,7 @@ import pytest
 
 from fin_tasks.benchmarks.financereasoning import paper
 from fin_tasks.benchmarks.financereasoning import score as scorer
+from fin_tasks.benchmarks.programs_paper import program_in
 from fin_tasks.sandbox import Outcome, Ran, Status
 
 NUMBER: dict[str, Any] = {"kind": "number", "ground_truth": 12.5, "mode": "cot"}
@@ -51,7 +52,7 @@ def test_programs_are_taken_out_as_the_authors_do() -> None:
     draw = random.Random(7)  # noqa: S311 - no secret is drawn
     for _ in range(20_000):
         response = "".join(draw.choices(PIECES, k=draw.randint(0, 9)))
-        assert paper.program_in(response) == reference_program(response), repr(response)
+        assert program_in(response) == reference_program(response), repr(response)
 
 
 @pytest.mark.parametrize(

@@ -74,14 +74,7 @@ def load(
     refuse_typos("financemath", unknown, _OPTIONS)
     file_split = "validation" if source == "sample" else split
     name = f"data/{file_split}.json"
-    files = locate(
-        "financemath",
-        [name],
-        source=source,
-        data_dir=data_dir,
-        settings=Settings.from_environ(),
-        sample=_SAMPLE,
-    )
+    files = _files_of(name, source, data_dir)
     all_rows = read_rows(files.files[name], "question")
     data: Mapping[str, Any] = files.provenance()
     shown_split = split
@@ -117,14 +110,7 @@ def load(
 def variant_sources(source: str, data_dir: str | Path | None) -> list[Source]:
     """Return the questions that variants are made of, with their programs."""
     name = "data/validation.json"
-    files = locate(
-        "financemath",
-        [name],
-        source=source,
-        data_dir=data_dir,
-        settings=Settings.from_environ(),
-        sample=_SAMPLE,
-    )
+    files = _files_of(name, source, data_dir)
     sources = []
     for row in read_rows(files.files[name], "question"):
         sources.append(
@@ -139,6 +125,17 @@ def variant_sources(source: str, data_dir: str | Path | None) -> list[Source]:
             )
         )
     return sources
+
+
+def _files_of(name: str, source: str, data_dir: str | Path | None) -> Located:
+    return locate(
+        "financemath",
+        [name],
+        source=source,
+        data_dir=data_dir,
+        settings=Settings.from_environ(),
+        sample=_SAMPLE,
+    )
 
 
 def _row_of_variant(variant: Row) -> Row:

@@ -1,31 +1,9 @@
-"""How FinanceMath's authors take programs out of responses and compare numbers, oddities included."""
+"""How FinanceMath's authors compare numbers, oddities included."""
 
 import math
-import re
-
-_PYTHON_BLOCK = re.compile(r"```python(.*?)```", re.DOTALL)
-_ANY_BLOCK = re.compile(r"```(.*?)```", re.DOTALL)
-_HEAD = "def solution():"
-_INDENT = "    "
 
 _TOLERANCE = 0.0015
 _FORGIVEN_FACTORS = (100, 1_000, 100_000)
-
-
-def financemath_program(response: str) -> str | None:
-    """Return the program that the authors run; None if they run nothing."""
-    if not response.strip() or "argparse" in response:
-        return None
-    block = _PYTHON_BLOCK.search(response) or _ANY_BLOCK.search(response)
-    if block is not None:
-        program = block[1]
-    elif _HEAD in response:
-        program = response
-    elif response.count("```") == 1:
-        program = _with_head(response.partition("```")[0])
-    else:
-        program = _with_head(response)
-    return program.strip("` \t\r\n")
 
 
 def is_equal(result: float, truth: float) -> bool:
@@ -50,11 +28,6 @@ def is_near(number: float, truth: float) -> bool:
     # An interval rather than a difference: at the very edge the two round differently.
     margin = abs(truth) * _TOLERANCE
     return truth - margin <= number <= truth + margin
-
-
-def _with_head(body: str) -> str:
-    indent = "" if body.startswith(_INDENT) else _INDENT
-    return f"{_HEAD}\n{indent}{body}"
 
 
 def _are_powers_of_ten_apart(large: float, small: float) -> bool:

@@ -12,6 +12,7 @@ from fin_tasks.benchmarks import short_answers
 from fin_tasks.benchmarks.breakdowns import recalled_values
 from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
 from fin_tasks.benchmarks.financemath import paper
+from fin_tasks.benchmarks.programs_paper import program_in
 from fin_tasks.benchmarks.short_answers import Response, Value, Values, read_answer
 from fin_tasks.judging.item import Item
 from fin_tasks.sandbox import Outcome, Ran, execution_rate
@@ -50,7 +51,7 @@ def programs(
         return ()
     if variant == "robust":
         return (extract_program(response),)
-    return (paper.financemath_program(response),)
+    return (program_in(response),)
 
 
 def reader_item(doc: Document, response: str) -> Item | None:

@@ -1,12 +1,7 @@
-"""How FinanceReasoning's authors take programs out of responses and compare results."""
+"""How FinanceReasoning's authors read and compare results."""
 
 import re
 from ast import literal_eval
-
-_PYTHON_BLOCK = re.compile(r"```python(.*?)```", re.DOTALL)
-_ANY_BLOCK = re.compile(r"```(.*?)```", re.DOTALL)
-_HEAD = "def solution():"
-_INDENT = "    "
 
 _TOLERANCE = 0.002
 _YES = ("true", "yes")
@@ -16,27 +11,6 @@ _MAX_TEXT = 10_000
 """A returned text of more characters is no answer."""
 
 Value = bool | float
-
-
-def program_in(response: str) -> str | None:
-    """Return the program that the authors run; None if they run nothing."""
-    if not response.strip() or "argparse" in response:
-        return None
-    block = _PYTHON_BLOCK.search(response) or _ANY_BLOCK.search(response)
-    if block is not None:
-        program = block[1].strip("\r\n")
-    elif _HEAD in response:
-        program = response
-    elif response.count("```") == 1:
-        program = _with_head(response.partition("```")[0])
-    else:
-        program = _with_head(response)
-    return program.strip("` \t\r\n")
-
-
-def _with_head(body: str) -> str:
-    indent = "" if body.startswith(_INDENT) else _INDENT
-    return f"{_HEAD}\n{indent}{body}"
 
 
 def value_in(text: str) -> Value | None:

@@ -12,6 +12,7 @@ from fin_tasks.benchmarks import final_answer
 from fin_tasks.benchmarks.breakdowns import recalled_values
 from fin_tasks.benchmarks.contract import ReadingFields, directions_of
 from fin_tasks.benchmarks.financereasoning import paper
+from fin_tasks.benchmarks.programs_paper import program_in
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.sandbox import Outcome, Ran, Status, execution_rate
 from fin_tasks.stats.averages import over_responses, rate
@@ -22,7 +23,7 @@ Values = dict[str, float | None]
 Level = Literal["easy", "medium", "hard"]
 Reader = Callable[[str], Extraction[Number] | Extraction[int]]
 
-_EXTRACTORS = {"paper": paper.program_in, "robust": extract_program}
+_EXTRACTORS = {"paper": program_in, "robust": extract_program}
 _READERS: Mapping[str, Reader] = {"number": read_quantity, "verdict": read_verdict}
 ORIGINS: Mapping[str, str] = {
     "CodeFinQA": "codefinqa",
