@@ -50,9 +50,9 @@ PLUGINS = """
 
 
 def other_interpreters() -> list[Path]:
-    """Return other Pythons of 3.10 to 3.13, from beside this one (pyenv, uv) or from PATH."""
+    """Return other Pythons of 3.11 to 3.13, from beside this one (pyenv, uv) or from PATH."""
     others = []
-    for minor in {10, 11, 12, 13} - {sys.version_info.minor}:
+    for minor in {11, 12, 13} - {sys.version_info.minor}:
         name = f"python3.{minor}"
         beside = sorted(Path(sys.base_prefix).parent.glob(f"*3.{minor}*/bin/{name}"))
         candidates = [*map(str, beside), shutil.which(name)]

@@ -1,7 +1,7 @@
 """`fin-tasks verify`: say what is established about other people's results."""
 
 import json
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -86,7 +86,7 @@ def verify(
         )
         content = {
             "fin_tasks": fin_tasks.__version__,
-            "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "date": datetime.now(UTC).isoformat(timespec="seconds"),
             "options": options,
             **verification.to_dict(),
         }

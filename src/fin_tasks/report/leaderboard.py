@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,7 @@ def board(
     return Leaderboard(
         fin_tasks=fin_tasks.__version__,
         title=title,
-        generated=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        generated=datetime.now(UTC).isoformat(timespec="seconds"),
         alpha=ALPHA,
         runs=[*_board_runs(results), *printed.runs.values()],
         tasks=_with_metrics(entries, printed.tasks | tasks),

@@ -6,7 +6,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +133,7 @@ def run_of(file: ResultsFile, name: str) -> Run:
 
 def _date(value: float | str | None, path: Path) -> str:
     if isinstance(value, float) and 0 < value < 1e11:
-        return datetime.fromtimestamp(value, timezone.utc).isoformat(timespec="seconds")
+        return datetime.fromtimestamp(value, UTC).isoformat(timespec="seconds")
     clock = _CLOCK.search(path.name)
     return f"{clock[1]}:{clock[2]}:{clock[3]}" if clock else ""
 

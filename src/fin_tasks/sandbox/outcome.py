@@ -1,11 +1,11 @@
 """The types for the outcome of a program, and the metrics that follow from its status."""
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from typing import NamedTuple
 
 
-class Status(str, Enum):
+class Status(StrEnum):
     """How a program ended."""
 
     ok = "ok"

@@ -4,7 +4,7 @@ import json
 import re
 import time
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +97,7 @@ def _agree_with_folder(
         before = json.loads(manifest.read_text(encoding="utf-8"))
     if end is None:
         # A price of today is not final.
-        yesterday = datetime.now(timezone.utc).date() - timedelta(days=1)
+        yesterday = datetime.now(UTC).date() - timedelta(days=1)
         end = date.fromisoformat(before.get("end", f"{yesterday}"))
     if start > end:
         raise ConfigError(f"market data: expected --start before --end, got {start} and {end}.")
