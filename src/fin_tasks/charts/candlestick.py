@@ -168,7 +168,7 @@ def _draw_bars(
     left = x - width / 2
     right = x + width / 2
     corners = [(left, low), (left, high), (right, high), (right, low)]
-    bars = PolyCollection(np.stack(corners).transpose(2, 0, 1))
+    bars = PolyCollection(list(np.stack(corners).transpose(2, 0, 1)))
     # The edge shows a candle whose open equals its close.
     bars.set(facecolors=colors, edgecolors=colors, linewidths=0.6)
     axes.add_collection(bars)
