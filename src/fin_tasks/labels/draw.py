@@ -17,7 +17,7 @@ from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.data.documents import draw_rows
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.labels.study import Allowed, Study
-from fin_tasks.report.model import TaskResult, headline
+from fin_tasks.report.model import headline
 from fin_tasks.report.samples import Sample, read_samples
 
 _PROVENANCE = ("split", "data", "scorer")
@@ -51,22 +51,16 @@ class Draw(BaseModel):
     """By task."""
     rows: list[Row] = []
 
-    def open_columns(self, row: Row) -> list[str]:
-        """Return the cells of a row that are still to be filled in."""
-        return [column for column in self.study.columns() if column not in row.labels]
-
-    def open_rows(self) -> list[Row]:
-        """Return the rows with cells that are still to be filled in."""
-        return [row for row in self.rows if self.open_columns(row)]
-
-    def allowed(self, column: str, row: Row) -> Allowed:
-        """Return what a cell may hold."""
-        if self.study.questions:
-            return Allowed(self.study.questions[column].allowed)
-        answer = self.study.answers[row.kind]
-        if column == "minutes":
-            return Allowed([], answer.minutes)
-        return answer.allowed(len(row.doc.get("choices") or ()))
+    def open_cells(self) -> dict[str, dict[str, Allowed]]:
+        """Return what each cell that is still to be filled in may hold, by row and column."""
+        cells = {}
+        for row in self.rows:
+            n_choices = len(row.doc.get("choices") or ())
+            allowed = self.study.cells(row.kind, n_choices)
+            open_columns = {name: allowed[name] for name in allowed if name not in row.labels}
+            if open_columns:
+                cells[row.id] = open_columns
+        return cells
 
 
 def draw(
@@ -83,20 +77,24 @@ def draw(
     The responses are those of the run.
     """
     drawn = Draw(study=study)
+    rows: list[Row] = []
     if run is not None:
         rows = _rows_of_run(drawn, run, options)
     elif "response" in study.show or study.wrong:
         problem = f"the study {study.name} is about responses"
         raise ConfigError(f"label draw: {problem}. Name a run folder.")
     else:
-        rows = []
         for task in study.tasks:
             rows += _questions(drawn, task, options)
     if not rows:
         problem = "expected rows for the study, got none"
         raise DataError(f"label draw: {problem}. Check RUN, --data-dir and --split.")
     drawn.rows = _sample(study, rows, n, seed)
-    _number(drawn)
+    texts = [study.name, drawn.model, *(row.doc_id for row in drawn.rows)]
+    # Rows of another draw have other ids.
+    prefix = sha256(json.dumps(texts).encode()).hexdigest()[:4]
+    for number, row in enumerate(drawn.rows, start=1):
+        row.id = f"{prefix}-{number:04d}"
     return drawn
 
 
@@ -134,21 +132,7 @@ def _sample(
     return drawn
 
 
-def _number(drawn: Draw) -> None:
-    """Give the rows ids that differ from those of other draws."""
-    texts = [drawn.study.name, drawn.model]
-    texts += [row.doc_id for row in drawn.rows]
-    digest = sha256(json.dumps(texts).encode())
-    prefix = digest.hexdigest()[:4]
-    for number, row in enumerate(drawn.rows, start=1):
-        row.id = f"{prefix}-{number:04d}"
-
-
-def _rows_of_run(
-    drawn: Draw,
-    path: Path,
-    options: Mapping[str, Any],
-) -> list[Row]:
+def _rows_of_run(drawn: Draw, path: Path, options: Mapping[str, Any]) -> list[Row]:
     """Return questions with the responses of a run, and note its model."""
     runs = report.read([path]).runs
     drawn.model = runs[0].model
@@ -160,30 +144,18 @@ def _rows_of_run(
             if result.task in drawn.provenance or run.model != drawn.model:
                 expected = "expected results of one model, each task once"
                 raise DataError(f"{path}: {expected}, got more of {result.task}.")
-            questions = _questions(drawn, result.task, options)
-            rows += _with_responses(drawn.study, result, questions)
-    return rows
-
-
-def _with_responses(
-    study: Study,
-    result: TaskResult,
-    questions: Sequence[Row],
-) -> list[Row]:
-    questions_by_id = {row.doc_id: row for row in questions}
-    metric = headline(result)
-    rows = []
-    for sample in read_samples(result.samples):
-        # The lines of all variants hold the same responses, so the first one is enough.
-        row = questions_by_id.pop(sample.id, None)
-        if row is None:
-            continue
-        row.response = response_of(sample)
-        score = sample.metrics.get(metric)
-        if score is not None:
-            row.facts["response"] = ["right" if score > 0 else "wrong"]
-        if score == 0 or not study.wrong:
-            rows.append(row)
+            questions = {row.doc_id: row for row in _questions(drawn, result.task, options)}
+            metric = headline(result)
+            for sample in read_samples(result.samples):
+                # The lines of all variants hold the same responses, so the first one is enough.
+                row = questions.pop(sample.id, None)
+                score = sample.metrics.get(metric)
+                if row is None or (drawn.study.wrong and score != 0):
+                    continue
+                row.response = response_of(sample)
+                if score is not None:
+                    row.facts["response"] = ["right" if score > 0 else "wrong"]
+                rows.append(row)
     return rows
 
 
@@ -192,28 +164,15 @@ def response_of(sample: Sample) -> str:
     return str(next(iter(sample.responses), ""))
 
 
-def _questions(
-    drawn: Draw,
-    task: str,
-    options: Mapping[str, Any],
-) -> list[Row]:
+def _questions(drawn: Draw, task: str, options: Mapping[str, Any]) -> list[Row]:
     """Return the documents of a task as rows, and note their provenance."""
     benchmark = benchmark_named(drawn.study.benchmark)
-    task_options = dict(drawn.study.tasks[task])
-    for name, value in options.items():
-        if value is not None:
-            task_options[name] = value
-    (documents,) = benchmark.load(**task_options).values()
+    named_options = {name: value for name, value in options.items() if value is not None}
+    (documents,) = benchmark.load(**{**drawn.study.tasks[task], **named_options}).values()
     facts = json.loads(documents.info.description)
-    provenance = {name: facts[name] for name in _PROVENANCE if name in facts}
-    drawn.provenance[task] = provenance
+    drawn.provenance[task] = {name: facts[name] for name in _PROVENANCE if name in facts}
     rows = []
     for doc in documents:
-        row = Row(
-            doc_id=id_of(doc),
-            task=task,
-            doc=doc,
-            facts={"task": [doc.get("task") or task], **benchmark.parts_of(doc)},
-        )
-        rows.append(row)
+        parts = {"task": [doc.get("task") or task], **benchmark.parts_of(doc)}
+        rows.append(Row(doc_id=id_of(doc), task=task, doc=doc, facts=parts))
     return rows

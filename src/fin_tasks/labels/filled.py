@@ -9,7 +9,6 @@ from typing import NamedTuple
 import pandas as pd
 
 from fin_tasks.data.spreadsheets import read_sheet
-from fin_tasks.data.tables import Record
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.labels.draw import Draw
 from fin_tasks.labels.sheet import SHEET
@@ -50,24 +49,20 @@ def read_sheets(paths: Sequence[Path]) -> FilledSheets:
         [row_ids, draw.study.columns()],
         names=["row", "question"],
     )
-    columns = {}
+    values = pd.DataFrame(index=lines, columns=names, dtype=object)
     problems: list[Problem] = []
     for path in paths:
-        cells, problems_of_sheet = _read_cells(draw, path)
-        columns[path.name] = [cells.get(line) for line in lines]
-        problems += problems_of_sheet
-    values = pd.DataFrame(columns, index=lines, dtype=object)
+        cells = _read_cells(draw, path, problems)
+        values[path.name] = [cells.get(line) for line in lines]
     return FilledSheets(draw, values, problems)
 
 
 def _read_draw(sheets: Sequence[Path]) -> Draw:
-    """Read the draw that is named like the sheets, else the only draw beside them."""
+    """Read the draw that is named like the sheets."""
     files: set[Path] = set()
     for sheet in sheets:
         stem = _NUMBER.sub("", sheet.stem)
         files.update(sheet.parent.glob(f"{stem}.draw.json"))
-    for sheet in () if files else sheets:
-        files.update(sheet.parent.glob("*.draw.json"))
     if len(files) != 1:
         expected = "expected sheets of one draw, with its .draw.json beside them"
         names = sorted(file.name for file in files)
@@ -83,25 +78,26 @@ def _read_draw(sheets: Sequence[Path]) -> Draw:
 def _read_cells(
     draw: Draw,
     path: Path,
-) -> tuple[dict[tuple[str, str], str], list[Problem]]:
-    """Return the usable values of a sheet by row and column, and what is wrong with it."""
-    rows_by_id = {row.id: row for row in draw.open_rows()}
-    records = _records(path, ["row", *draw.study.columns()])
+    problems: list[Problem],
+) -> dict[tuple[str, str], str]:
+    """Return the usable values of a sheet by row and column, and add what is wrong with it."""
+    open_cells = draw.open_cells()
+    records = read_sheet(path, sheet=SHEET if path.suffix == ".xlsx" else None)
+    for column in ["row", *draw.study.columns()]:
+        if not records or column not in records[0].cells:
+            raise DataError(f"{path}: expected rows with a column {column}, found none.")
     counts = Counter(record.cells["row"].strip() for record in records)
     values = {}
-    problems = []
     for record in records:
         row_id = record.cells["row"].strip()
-        row = rows_by_id.get(row_id)
         messages = {}
-        if row is None:
+        if row_id not in open_cells:
             messages["row"] = f"{row_id[:_MAX_SHOWN]!r} is not in this draw"
         elif counts[row_id] > 1:
             messages["row"] = f"{row_id} comes {counts[row_id]} times, so none counts"
         else:
-            for column in draw.open_columns(row):
+            for column, allowed in open_cells[row_id].items():
                 text = record.cells[column].strip()
-                allowed = draw.allowed(column, row)
                 value = allowed.read(text)
                 if value is None:
                     messages[column] = f"expected {allowed}, got {text[:_MAX_SHOWN]!r}"
@@ -109,18 +105,6 @@ def _read_cells(
                     values[row_id, column] = value
         for column, message in messages.items():
             problems.append(Problem(path.name, record.line, row_id, column, message))
-    for row_id in rows_by_id.keys() - counts.keys():
+    for row_id in open_cells.keys() - counts.keys():
         problems.append(Problem(path.name, 0, row_id, "row", f"{row_id} is missing"))
-    return values, problems
-
-
-def _records(
-    path: Path,
-    columns: Sequence[str],
-) -> list[Record]:
-    sheet = SHEET if path.suffix == ".xlsx" else None
-    records = read_sheet(path, sheet=sheet)
-    for column in columns:
-        if not records or column not in records[0].cells:
-            raise DataError(f"{path}: expected rows with a column {column}, found none.")
-    return records
+    return values

@@ -6,7 +6,7 @@ import pandas as pd
 
 from fin_tasks.benchmarks.scored_task import score_task
 from fin_tasks.errors import DataError
-from fin_tasks.labels.draw import Draw, Row
+from fin_tasks.labels.draw import Draw
 from fin_tasks.report.run_folder import write_run
 
 _MODE = "cot"
@@ -21,31 +21,23 @@ def write_people_run(
     name: str,
 ) -> pd.DataFrame:
     """Score people's answers, write a run folder, and return the minutes that they took."""
+    study = draw.study
     scored = []
     provenance = {}
-    for task in draw.study.tasks:
+    for task, options in study.tasks.items():
         docs = []
         responses = []
         for row in draw.rows:
-            row_responses = _responses(draw, row, values)
-            if row.task == task and row_responses:
+            answers = values.loc[row.id, "answer"].dropna()
+            if row.task == task and len(answers):
+                phrase = study.answers[row.kind].response
                 docs.append(row.doc)
-                responses.append(row_responses)
-        if not docs:
-            continue
-        provenance[task] = {
-            **draw.provenance[task],
-            "style": {"mode": _MODE},
-            "study": draw.study.name,
-        }
-        result = score_task(
-            draw.study.benchmark,
-            task,
-            docs,
-            responses,
-            options={**draw.study.tasks[task], "mode": _MODE},
-        )
-        scored.append(result)
+                responses.append([_response(phrase, answer) for answer in answers])
+        if docs:
+            own_options = {**options, "mode": _MODE}
+            scored.append(score_task(study.benchmark, task, docs, responses, options=own_options))
+            facts = {"style": {"mode": _MODE}, "study": study.name}
+            provenance[task] = {**draw.provenance[task], **facts}
     if not scored:
         raise DataError("label merge: expected answers in the sheets, found none.")
     write_run(
@@ -54,32 +46,14 @@ def write_people_run(
         model=name,
         made_by="fin-tasks label",
         provenance=provenance,
-        group=draw.study.benchmark,
+        group=study.benchmark,
     )
-    return _minutes(draw, values)
-
-
-def _responses(
-    draw: Draw,
-    row: Row,
-    values: pd.DataFrame,
-) -> list[str]:
-    """Return people's answers to a question in the words of a model; `none` is an empty one."""
-    phrase = draw.study.answers[row.kind].response
-    responses = []
-    for answer in values.loc[row.id, "answer"].dropna():
-        response = "" if answer == "none" else phrase.replace("{answer}", answer)
-        responses.append(response)
-    return responses
-
-
-def _minutes(
-    draw: Draw,
-    values: pd.DataFrame,
-) -> pd.DataFrame:
-    """Return how many minutes people took, by task."""
     kinds = {row.id: row.kind for row in draw.rows}
-    minutes = values.xs("minutes", level="question").stack().astype(float)
-    tasks = minutes.index.get_level_values("row").map(kinds)
-    figures = minutes.groupby(tasks, sort=False).agg(["count", "mean", "median"])
+    minutes = values.xs("minutes", level="question").rename(kinds).stack().astype(float)
+    figures = minutes.groupby(level=0, sort=False).agg(["count", "mean", "median"])
     return figures.rename_axis("task").reset_index()
+
+
+def _response(phrase: str, answer: str) -> str:
+    """Say an answer as a model would; `none` is an empty response."""
+    return "" if answer == "none" else phrase.replace("{answer}", answer)

@@ -1,6 +1,7 @@
 """What people decide in a study, and of which rows; `docs/labels.md` explains the files."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from itertools import combinations
 from pathlib import Path
@@ -47,18 +48,15 @@ class Allowed(NamedTuple):
         for word in self.words:
             if word.casefold() == plain:
                 return word
-        try:
+        with suppress(InvalidOperation):
             number = Decimal(text.replace(",", ""))
-            is_allowed = self.largest is not None and abs(number) <= self.largest
-        except InvalidOperation:
-            return None
-        return f"{number:f}" if is_allowed else None
+            if self.largest is not None and abs(number) <= self.largest:
+                return f"{number:f}"
+        return None
 
     def __str__(self) -> str:
-        words = ", ".join(self.words)
-        if self.largest is None:
-            return words
-        return f"{words} or a number up to {self.largest:g}"
+        limit = [] if self.largest is None else [f"a number up to {self.largest:g}"]
+        return ", ".join([*self.words, *limit])
 
 
 class Question(BaseModel, extra="forbid", frozen=True):
@@ -93,14 +91,6 @@ class Answer(BaseModel, extra="forbid", frozen=True):
     minutes: float
     response: str
     """How a model would say `{answer}`."""
-
-    def allowed(self, n_choices: int) -> Allowed:
-        """Return what the answer to a question with so many choices may be."""
-        if self.values == "number":
-            return Allowed(["none"], _LARGEST_NUMBER)
-        letters = ascii_uppercase[:n_choices]
-        words = letters if self.values == "letters" else self.values
-        return Allowed([*words, "none"])
 
 
 class Study(BaseModel, extra="forbid", frozen=True):
@@ -143,6 +133,23 @@ class Study(BaseModel, extra="forbid", frozen=True):
         for name, question in self.questions.items():
             columns[name] = f"{question.ask} ({', '.join(question.allowed)})"
         return columns
+
+    def cells(self, kind: str, n_choices: int) -> dict[str, Allowed]:
+        """Return what people may write about a question of a kind, by column."""
+        if self.questions:
+            return {name: Allowed(question.allowed) for name, question in self.questions.items()}
+        answer = self.answers[kind]
+        words: Sequence[str] = answer.values
+        largest = None
+        if words == "letters":
+            words = ascii_uppercase[:n_choices]
+        if words == "number":
+            words = ()
+            largest = _LARGEST_NUMBER
+        return {
+            "answer": Allowed([*words, "none"], largest),
+            "minutes": Allowed([], answer.minutes),
+        }
 
 
 def load_study(name: str) -> Study:

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean, multimode, pvariance
-from typing import NamedTuple
+from statistics import fmean, multimode
 
 import pandas as pd
 
@@ -15,13 +14,6 @@ from fin_tasks.labels.study import Question
 
 _MAX_VARIANCE = 2.0
 """People look again at a row whose scores vary more."""
-
-
-class Decision(NamedTuple):
-    """The merged label, None if there is none, and whether people should look again."""
-
-    label: str | float | None
-    review: bool = False
 
 
 def merge(
@@ -38,13 +30,17 @@ def merge(
     out.mkdir(parents=True, exist_ok=True)
     if draw.study.answers:
         return {"minutes": write_people_run(draw, values, out, name=name)}
+    alphas = []
+    for column, question in draw.study.questions.items():
+        votes = values.xs(column, level="question")
+        alphas.append({"question": column, **alpha(votes, question)})
     labels = _labels(draw, values)
-    tables = {
+    return {
         "labels": labels,
         "undecided": labels[labels["label"].isna()],
-        "alpha": _alphas(draw, values),
+        "alpha": pd.DataFrame(alphas),
+        **shares.write_shares(draw, labels, out),
     }
-    return tables | shares.write_shares(draw, labels, out)
 
 
 def next_round(draw: Draw, labels: pd.DataFrame) -> Draw:
@@ -57,59 +53,43 @@ def next_round(draw: Draw, labels: pd.DataFrame) -> Draw:
     return draw.model_copy(update={"rows": rows})
 
 
-def _labels(
-    draw: Draw,
-    values: pd.DataFrame,
-) -> pd.DataFrame:
-    """Return a line for each row and question: what each person said, and the decision."""
+def _labels(draw: Draw, values: pd.DataFrame) -> pd.DataFrame:
+    """Return a line for each row and question: what each person said, and the decision.
+
+    `review` says that people should look again at a row.
+    """
     lines = []
     for row in draw.rows:
         for name, question in draw.study.questions.items():
             votes = values.loc[(row.id, name)]
-            decision = _decide(question, votes)
-            if name in row.labels:
-                decision = Decision(row.labels[name])
-            line = {
-                "row": row.id,
-                "task": row.task,
-                "doc_id": row.doc_id,
-                "question": name,
-                **votes,
-                "label": decision.label,
-                "review": decision.review,
-            }
-            lines.append(line)
+            cast_votes = votes.dropna()
+            label = row.labels.get(name)
+            if label is None:
+                label = _decide(question, cast_votes, len(votes))
+            review = question.scale and cast_votes.astype(float).var(ddof=0) > _MAX_VARIANCE
+            line = {"row": row.id, "task": row.task, "doc_id": row.doc_id, "question": name}
+            lines.append({**line, **votes, "label": label, "review": bool(review)})
     return pd.DataFrame(lines)
 
 
-def _decide(question: Question, votes: "pd.Series[str]") -> Decision:
-    cast_votes = votes.dropna()
+def _decide(
+    question: Question,
+    votes: "pd.Series[str]",
+    n_people: int,
+) -> str | float | None:
+    """Return the label of a row; None if people do not agree."""
     if question.scale is None:
-        values = cast_votes.str.split("+").explode()
-        needed = max(1, len(votes) / 2)
+        values = votes.str.split("+").explode()
+        needed = max(1, n_people / 2)
         chosen = [value for value in question.values if sum(values == value) > needed]
-        return Decision("+".join(chosen) or None)
-    if len(cast_votes) < 2:
-        return Decision(None)
-    scores = list(cast_votes.astype(float))
-    review = pvariance(scores) > _MAX_VARIANCE
-    if question.rule == "mean":
-        return Decision(fmean(scores), review)
-    return Decision(most_frequent(scores), review)
+        return "+".join(chosen) or None
+    if len(votes) < 2:
+        return None
+    scores = list(votes.astype(float))
+    return fmean(scores) if question.rule == "mean" else most_frequent(scores)
 
 
 def most_frequent(scores: Sequence[float]) -> float:
     """Return the score that most people gave, the mean if several are equally frequent."""
     modes = multimode(scores)
     return modes[0] if len(modes) == 1 else fmean(scores)
-
-
-def _alphas(
-    draw: Draw,
-    values: pd.DataFrame,
-) -> pd.DataFrame:
-    lines = []
-    for name, question in draw.study.questions.items():
-        votes = values.xs(name, level="question")
-        lines.append({"question": name, **alpha(votes, question)})
-    return pd.DataFrame(lines)
