@@ -8,18 +8,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.benchmarks.scored_task import VARIANTS, RunPrograms, ScoredTask
+from fin_tasks.adapters.saved_run import score_documents
+from fin_tasks.benchmarks.scored_task import VARIANTS, by_document
 from fin_tasks.benchmarks.xfinbench import VERSION, recording
 from fin_tasks.errors import ConfigError
 from fin_tasks.report.run_folder import write_run
 from fin_tasks.resources import task_yaml_dir
-from fin_tasks.sandbox import run_programs
-from fin_tasks.settings import Settings
 
 TASKS = (
     "xfinbench_bool",
@@ -116,23 +114,20 @@ def find_model() -> Path:
 
 def replay_examples(output: Path) -> Path:
     """Score our own responses to the sample questions and return the results file of the run."""
-    tasks = [_score_example(name) for name in _EXAMPLES]
+    tasks = []
     provenance = {}
-    for name, task in zip(_EXAMPLES, tasks, strict=True):
-        _, mode = name.split("_")
-        provenance[task.name] = {"style": {"mode": mode}, "scorer": VERSION, "split": "sample"}
+    for name in _EXAMPLES:
+        task, mode = name.split("_")
+        file = _SAMPLE / "responses" / f"{name}.jsonl"
+        pairs = recording.read(file, task=task, mode=mode, data_dir=_SAMPLE)
+        docs, responses = by_document(pairs)
+        facts = {"style": {"mode": mode}, "scorer": VERSION, "split": "sample"}
+        run = score_documents(recording.task_of(docs, mode), docs, responses, {}, facts)
+        tasks.append(run.scored)
+        provenance[run.scored.name] = facts
     return write_run(
         output, tasks, model="example responses", made_by="fin-tasks demo", provenance=provenance
     )
-
-
-def _score_example(name: str) -> ScoredTask:
-    task, mode = name.split("_")
-    run: RunPrograms | None = None
-    if mode == "pot":
-        run = partial(run_programs, settings=Settings.from_environ())
-    file = _SAMPLE / "responses" / f"{name}.jsonl"
-    return recording.score_file(file, task=task, mode=mode, data_dir=_SAMPLE, run_programs=run)
 
 
 def scores(file: Path) -> list[dict[str, str]]:

@@ -46,17 +46,33 @@ def score_responses(
             f"{task}: its responses are scored by a judge. Save them as a file, and ask the judge "
             "with `fin-tasks judge`."
         )
-    settings = Settings.from_environ()
-    reader = answer_reader_from(metadata, settings)
+    answer_reader_from(metadata, Settings.from_environ())  # a wrong option ends it before loading
     docs, provenance = task_file.load(metadata)
     answered, texts_by_doc = match_responses(task, docs, responses)
     texts, failed = _without_none(texts_by_doc)
+    run = score_documents(task, answered, texts, metadata, provenance, failed=failed)
+    return run._replace(scored=replace(run.scored, n_all=len(docs)))
+
+
+def score_documents(
+    task: str,
+    docs: Sequence[Mapped],
+    responses: Sequence[Sequence[str]],
+    metadata: Mapped,
+    provenance: Mapped,
+    *,
+    failed: Sequence[int] = (),
+) -> SavedRun:
+    """Score the responses to each document of a task; `failed` are places of documents without any."""
+    task_file = TaskFile(task)
+    settings = Settings.from_environ()
+    reader = answer_reader_from(metadata, settings)
     with _sandbox(task_file, settings) as runner:
         scored = score_task(
             task_file.benchmark,
             task,
-            answered,
-            texts,
+            docs,
+            responses,
             options=task_file.options,
             run_programs=runner.run if runner else None,
             answer_reader=reader if task_file.answer_reader else None,
@@ -68,7 +84,6 @@ def score_responses(
             facts[name] = option
     if runner:
         facts["sandbox"] = {"tier": runner.tier, "reason": runner.reason}
-    scored = replace(scored, n_all=len(docs))
     return SavedRun(scored, provenance, facts)
 
 

@@ -2,8 +2,7 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -22,19 +21,18 @@ from fin_tasks.cli.options import (
     json_options,
     show,
 )
-from fin_tasks.settings import Settings
 
 if TYPE_CHECKING:
     from fin_tasks.adapters.saved_run import SavedRun
-    from fin_tasks.benchmarks.contract import Benchmark
-    from fin_tasks.benchmarks.scored_task import ScoredTask
-    from fin_tasks.judging.judge import JudgeModel
-    from fin_tasks.sandbox import Runner
+    from fin_tasks.benchmarks.contract import Benchmark, Document
 
 Files = Annotated[
     list[Path],
     typer.Argument(metavar="FILE...", help="Saved responses; for dynostock also folders."),
 ]
+Facts = Mapping[str, Any]
+_SHOWN = ("mode", "style", "scorer", "split", "source")
+"""Parts of a provenance that are printed beside the figures."""
 
 app = typer.Typer(no_args_is_help=True, help="Score saved responses, without a model.")
 
@@ -62,15 +60,13 @@ def replay_task(
     """
     from fin_tasks.adapters.responses import read_responses
     from fin_tasks.adapters.saved_run import score_responses
-    from fin_tasks.benchmarks.scored_task import model_of
-    from fin_tasks.benchmarks.summary import summary_of
 
     options = json_options(metadata) | _options(data_dir, reader_model, reader_base_url, reader_key)
-    for file in files:
-        run = score_responses(name, read_responses(file), options)
-        model_name = model or model_of(file)
-        _write_runs(out, [run], model_name)
-        show({"model": model_name, **summary_of([run.scored])}, as_json=as_json)
+
+    def score(file: Path) -> "list[SavedRun]":
+        return [score_responses(name, read_responses(file), options)]
+
+    _replay(files, score, model, out, as_json=as_json)
 
 
 def _add_command(benchmark: "Benchmark") -> None:
@@ -91,22 +87,18 @@ def _add_command(benchmark: "Benchmark") -> None:
     ) -> None:
         from fin_tasks.adapters.responses import read_responses
         from fin_tasks.adapters.saved_run import score_benchmark
-        from fin_tasks.benchmarks.scored_task import model_of
-        from fin_tasks.benchmarks.summary import summary_of
         from fin_tasks.errors import ConfigError
 
         if mode not in modes:
             raise ConfigError(f"--mode: expected one of {', '.join(modes)}, got {mode!r:.80}.")
         options = _options(data_dir, reader_model, reader_base_url, reader_key)
         options["source"] = source
-        for file in files:
+
+        def score(file: Path) -> "list[SavedRun]":
             tasks = benchmark.replay_tasks[mode]
-            runs = score_benchmark(benchmark.name, tasks, read_responses(file), options)
-            model_name = model or model_of(file)
-            _write_runs(out, runs, model_name)
-            figures = summary_of([run.scored for run in runs])
-            facts = {"model": model_name, "file": str(file), "mode": mode}
-            show({**facts, **figures}, as_json=as_json)
+            return score_benchmark(benchmark.name, tasks, read_responses(file), options)
+
+        _replay(files, score, model, out, as_json=as_json)
 
     replay.__doc__ = (
         f"Score {benchmark.title} responses: CSV, JSON or JSON lines with question_id and output, or "
@@ -137,29 +129,17 @@ def replay_xfinbench(
 
     Example: fin-tasks replay xfinbench --task calc --mode pot gpt-4o.csv --out results
     """
-    from fin_tasks.benchmarks.scored_task import model_of
-    from fin_tasks.benchmarks.summary import summary_of
     from fin_tasks.benchmarks.xfinbench import VERSION, recording
-    from fin_tasks.report.recorded import questions_of
 
-    reader = _answer_reader(reader_model, reader_base_url, reader_key)
-    for file in files:
-        with _sandbox(mode) as runner:
-            scored = recording.score_file(
-                file,
-                task=task,
-                mode=mode,
-                data_dir=data_dir,
-                run_programs=runner.run if runner else None,
-                answer_reader=None if runner else reader,
-            )
-        questions = questions_of(file, split=recording.split_of(scored.docs))
-        facts = {"style": {"mode": mode}, "scorer": VERSION, **questions}
-        model_name = model or model_of(file)
-        _write(out, [scored], model_name, facts, runner)
-        tier = {"sandbox": runner.tier} if runner else {}
-        figures = summary_of([scored])
-        show({"model": model_name, **questions, **figures, **tier}, as_json=as_json)
+    options = _options(None, reader_model, reader_base_url, reader_key)
+    facts = {"style": {"mode": mode}, "scorer": VERSION}
+
+    def score(file: Path) -> "list[SavedRun]":
+        pairs = recording.read(file, task=task, mode=mode, data_dir=data_dir)
+        name = recording.task_of([doc for doc, _ in pairs], mode)
+        return _score_recording(file, name, pairs, options, facts)
+
+    _replay(files, score, model, out, as_json=as_json)
 
 
 @app.command("financemath")
@@ -178,30 +158,33 @@ def replay_financemath(
     Example: fin-tasks replay financemath --mode cot gpt-4o.json --out results
     """
     from fin_tasks.benchmarks.financemath import VERSION, recording
-    from fin_tasks.benchmarks.scored_task import by_document, model_of, score_task
-    from fin_tasks.benchmarks.summary import summary_of
+
+    options = _options(None, reader_model, reader_base_url, reader_key)
+    name = "financemath" if mode == "cot" else "financemath_pot"
+    facts = {"mode": mode, "scorer": VERSION}
+
+    def score(file: Path) -> "list[SavedRun]":
+        return _score_recording(file, name, recording.read(file, mode=mode), options, facts)
+
+    _replay(files, score, model, out, as_json=as_json)
+
+
+def _score_recording(
+    file: Path,
+    task: str,
+    pairs: "Sequence[tuple[Document, str]]",
+    options: Facts,
+    facts: Facts,
+) -> "list[SavedRun]":
+    """Score responses to documents that stand in the same file."""
+    from fin_tasks.adapters.saved_run import score_documents
+    from fin_tasks.benchmarks.contract import id_of
+    from fin_tasks.benchmarks.scored_task import by_document
     from fin_tasks.report.recorded import questions_of
 
-    reader = _answer_reader(reader_model, reader_base_url, reader_key)
-    name = "financemath" if mode == "cot" else "financemath_pot"
-    for file in files:
-        docs, responses = by_document(recording.read(file, mode=mode))
-        with _sandbox(mode) as runner:
-            scored = score_task(
-                "financemath",
-                name,
-                docs,
-                responses,
-                options={"mode": mode},
-                run_programs=runner.run if runner else None,
-                answer_reader=None if runner else reader,
-            )
-        model_name = model or model_of(file)
-        questions = questions_of(file, split=recording.split_of(docs))
-        facts = {"mode": mode, "scorer": VERSION, **questions}
-        _write(out, [scored], model_name, facts, runner)
-        figures = summary_of([scored])
-        show({"model": model_name, "file": str(file), **facts, **figures}, as_json=as_json)
+    docs, responses = by_document(pairs)
+    provenance = {**facts, **questions_of(file, ids=map(id_of, docs))}
+    return [score_documents(task, docs, responses, options, provenance)]
 
 
 @app.command("dynostock")
@@ -212,17 +195,18 @@ def replay_dynostock(
 
     Example: fin-tasks replay dynostock recordings/ --out results
     """
+    from fin_tasks.adapters.saved_run import SavedRun
     from fin_tasks.benchmarks.dynostock.experiment import by_window
     from fin_tasks.benchmarks.dynostock.replay import replay, rows_of
 
     scored = replay(files)
-    tasks_by_folder: dict[Path, list[ScoredTask]] = {}
+    facts = {"mode": "image", "arm": "signal", "anonymize": False}
+    runs_by_folder: dict[Path, list[SavedRun]] = {}
     for recording, task in scored:
         folder = recording.file.resolve().parent
-        tasks_by_folder.setdefault(folder, []).append(task)
-    facts = {"mode": "image", "arm": "signal", "anonymize": False}
-    for folder, tasks in tasks_by_folder.items():
-        _write(out, tasks, model or folder.name, facts, None)
+        runs_by_folder.setdefault(folder, []).append(SavedRun(task, facts, {}))
+    for folder, runs in runs_by_folder.items():
+        _write_runs(out, runs, model or folder.name)
     table = by_window(rows_of(scored, variant="paper"))
     if not as_json:
         columns = ["model", "bias", "window", "n"]
@@ -245,8 +229,30 @@ def _options(
     return {name: value for name, value in options.items() if value is not None}
 
 
+def _replay(
+    files: Iterable[Path],
+    score: "Callable[[Path], list[SavedRun]]",
+    model: str | None,
+    out: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Score each file, write its run folder if the user named a place for it, and print its figures."""
+    from fin_tasks.benchmarks.scored_task import model_of
+    from fin_tasks.benchmarks.summary import summary_of
+
+    for file in files:
+        runs = score(file)
+        model_name = model or model_of(file)
+        _write_runs(out, runs, model_name)
+        facts = {name: fact for name, fact in runs[0].provenance.items() if name in _SHOWN}
+        figures = summary_of([run.scored for run in runs])
+        if "sandbox" in runs[0].metadata:
+            figures["sandbox"] = runs[0].metadata["sandbox"]["tier"]
+        show({"model": model_name, "file": str(file), **facts, **figures}, as_json=as_json)
+
+
 def _write_runs(out: Path | None, runs: "Sequence[SavedRun]", model: str) -> None:
-    """Write the run folder of one model if the user named a place for it."""
     from fin_tasks.report.run_folder import write_run
 
     if out is None:
@@ -260,51 +266,6 @@ def _write_runs(out: Path | None, runs: "Sequence[SavedRun]", model: str) -> Non
         model=model,
         made_by="fin-tasks replay",
         provenance={run.scored.name: run.provenance for run in runs},
-        metadata=metadata,
-    )
-    print(f"fin-tasks: wrote {path}", file=sys.stderr)
-
-
-def _answer_reader(
-    model: str | None, base_urls: list[str] | None, key: str | None
-) -> "JudgeModel | None":
-    from fin_tasks.judging.judge import answer_reader_from
-
-    options = {"reader_model": model, "reader_base_url": base_urls or None, "reader_key": key}
-    return answer_reader_from(options, Settings.from_environ())
-
-
-def _sandbox(mode: str) -> "AbstractContextManager[Runner | None]":
-    """Return the sandbox for a mode that asks for programs."""
-    from fin_tasks.sandbox import open_runner
-
-    if mode != "pot":
-        return nullcontext()
-    settings = Settings.from_environ()
-    return open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
-
-
-def _write(
-    out: Path | None,
-    tasks: "Sequence[ScoredTask]",
-    model: str,
-    facts: Mapping[str, Any],
-    runner: "Runner | None",
-) -> None:
-    """Write a run folder if the user named a place for it."""
-    from fin_tasks.report.run_folder import write_run
-
-    if out is None:
-        return
-    metadata: dict[str, Any] = {}
-    if runner:
-        metadata["sandbox"] = {"tier": runner.tier, "reason": runner.reason}
-    path = write_run(
-        out,
-        tasks,
-        model=model,
-        made_by="fin-tasks replay",
-        provenance={task.name: facts for task in tasks},
         metadata=metadata,
     )
     print(f"fin-tasks: wrote {path}", file=sys.stderr)

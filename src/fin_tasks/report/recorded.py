@@ -1,6 +1,7 @@
 """What lm-eval's results say of the questions in a file of saved responses."""
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -9,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 UNKNOWN = "unknown"
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<stamp>\d{4}-\d\d-\d\dT[\d.+-]+)\.jsonl")
+_SPLIT = re.compile(r"(vali|test|sample)(?:dation)?[-_]")
 
 
 class Questions(TypedDict):
@@ -42,17 +44,29 @@ class _Results(BaseModel):
     configs: dict[str, _Config]
 
 
-def questions_of(file: Path, *, split: str = UNKNOWN) -> Questions:
+def questions_of(file: Path, *, ids: Iterable[str] = ()) -> Questions:
     """Return the split and the source of the questions, `unknown` if nobody says.
 
-    The results file beside lm-eval's samples says it. Without one, `split` is what their ids name.
+    The results file beside lm-eval's samples says it, else ids such as `validation-12`.
     """
     provenance = _recorded_provenance(file)
+    split = _split_of(ids)
     if provenance is None:
         return {"split": split, "source": "sample" if split == "sample" else UNKNOWN}
     if provenance.split == UNKNOWN:
         provenance.split = split
     return {"split": provenance.split, "source": provenance.source or provenance.data.origin}
+
+
+def _split_of(ids: Iterable[str]) -> str:
+    """Return the split that all ids name."""
+    splits = set()
+    for name in ids:
+        split = _SPLIT.match(name)
+        splits.add(split[1] if split else UNKNOWN)
+    if len(splits) != 1:
+        return UNKNOWN
+    return splits.pop().replace("vali", "validation")
 
 
 def task_of(file: Path) -> str:

@@ -47,7 +47,8 @@ def test_formats_and_summary(name: str, text: str, tmp_path: Path) -> None:
         docs[0].items()
         >= {"id": "a", "task": "calcu", "subset": "calc", "capabilities": ["NM", "TR"]}.items()
     )
-    summary = summary_of([recording.score_file(tmp_path / name, task="calc")])
+    command = ["replay", "xfinbench", "--task", "calc", str(tmp_path / name), "--json"]
+    summary = json.loads(CliRunner().invoke(app, command).stdout)
     assert (summary["task"], summary["n"], summary["n_all"]) == ("xfinbench_calc", 2, 2)
     for variant in VARIANTS:
         figures = summary[variant]

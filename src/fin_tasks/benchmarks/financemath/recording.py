@@ -1,18 +1,11 @@
 """Saved responses for `fin-tasks replay`: the authors' files, JSON lines like them, or lm-eval's samples."""
 
-import re
-from collections.abc import Iterable
 from pathlib import Path
 
 from fin_tasks.answers.cut_off import mark_response
-from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.financemath.data import Row, read_rows, scoring_docs
 from fin_tasks.benchmarks.scored_task import texts_of
 from fin_tasks.errors import DataError
-
-UNKNOWN = "unknown"
-
-_ID = re.compile(r"(validation|test|sample)-\d+")
 
 
 def read(path: Path, *, mode: str) -> list[tuple[Row, str]]:
@@ -28,12 +21,3 @@ def read(path: Path, *, mode: str) -> list[tuple[Row, str]]:
                 raise DataError(f"{path}, {name}: expected text as output, got {text!r:.200}.")
             pairs.append((doc, mark_response(text or "", row.get("finish_reason"))))
     return pairs
-
-
-def split_of(docs: Iterable[Document]) -> str:
-    """Return the split that all ids name, such as `validation-12`; `unknown` if they name none."""
-    splits = set()
-    for doc in docs:
-        match = _ID.fullmatch(id_of(doc))
-        splits.add(match[1] if match else UNKNOWN)
-    return splits.pop() if len(splits) == 1 else UNKNOWN

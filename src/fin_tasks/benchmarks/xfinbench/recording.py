@@ -3,7 +3,7 @@
 import json
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,13 +12,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, InstanceOf
 
 from fin_tasks.answers.cut_off import mark_response
 from fin_tasks.benchmarks.contract import Document
-from fin_tasks.benchmarks.scored_task import (
-    RunPrograms,
-    ScoredTask,
-    by_document,
-    score_task,
-    texts_of,
-)
+from fin_tasks.benchmarks.scored_task import texts_of
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.benchmarks.xfinbench.document import (
     CAPABILITIES,
@@ -34,7 +28,6 @@ from fin_tasks.benchmarks.xfinbench.truth import parse_truth
 from fin_tasks.data.locate import locate
 from fin_tasks.data.tables import read_csv, read_json
 from fin_tasks.errors import ConfigError, DataError, first_problem
-from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.settings import Settings
 
 _COLUMNS = ("id", "ground_truth", "model_response")
@@ -43,7 +36,6 @@ _TRUTHS: Mapping[Task, str] = {
     "mcq": "a letter",
     "calcu": "a number, and no true or false as answer",
 }
-_SPLIT_OF_PREFIX = {"test": "test", "vali": "validation", "sample": "sample"}
 _VERDICT = re.compile(r"\b(?:true|false)\b", re.IGNORECASE)
 _log = logging.getLogger(__name__)
 
@@ -108,29 +100,11 @@ class SavedDocument(XFinBenchDocument):
     figure: str
 
 
-def score_file(
-    path: Path,
-    *,
-    task: str,
-    mode: str = "cot",
-    data_dir: Path | None = None,
-    run_programs: RunPrograms | None = None,
-    answer_reader: JudgeModel | None = None,
-) -> ScoredTask:
-    """Score a file of saved responses; programs need `run_programs`, and `answer_reader` may read words."""
-    docs, responses = by_document(read(path, task=task, mode=mode, data_dir=data_dir))
+def task_of(docs: Sequence[Document], mode: str) -> str:
+    """Return the task that asks all of these documents; `mcq` stands for choices with figures and without."""
     subsets = {doc["subset"] for doc in docs}
-    subset = subsets.pop() if len(subsets) == 1 else "mcq"  # with figures and without
-    ending = "" if mode == "cot" else f"_{mode}"
-    return score_task(
-        "xfinbench",
-        f"xfinbench_{subset}{ending}",
-        docs,
-        responses,
-        options={"subset": subset, "mode": mode},
-        run_programs=run_programs,
-        answer_reader=answer_reader,
-    )
+    subset = subsets.pop() if len(subsets) == 1 else "mcq"
+    return f"xfinbench_{subset}" if mode == "cot" else f"xfinbench_{subset}_{mode}"
 
 
 def read(
@@ -171,13 +145,6 @@ def read(
             f"got {n_unfit} of {len(pairs)} rows with others. Is the task right?"
         )
     return pairs
-
-
-def split_of(docs: Iterable[Document]) -> str:
-    """Return the split that all ids name, such as `vali_12`; `unknown` if they name none."""
-    prefixes = {str(doc["id"]).partition("_")[0] for doc in docs}
-    splits = {_SPLIT_OF_PREFIX.get(prefix, "unknown") for prefix in prefixes}
-    return splits.pop() if len(splits) == 1 else "unknown"
 
 
 def _read_file(path: Path) -> list[_SavedRow]:
