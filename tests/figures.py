@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fin_tasks.answers.types import Reading
+from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.benchmarks.breakdowns import document_values, fields_of
 
@@ -15,3 +15,9 @@ def figures_of(
     metrics = known.scorer.metric_values(doc, readings)
     fields = [fields_of(reading) for reading in readings]
     return {**document_values(known, doc, fields, metrics), **metrics}
+
+
+def score_with(scorer: Any, doc: Mapping[str, Any], response: Any, variant: str) -> Score:
+    """Return the score of a response under one variant."""
+    score: Score = scorer.compare(doc, scorer.read(doc, response, variant=variant))
+    return score

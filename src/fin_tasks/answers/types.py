@@ -76,6 +76,11 @@ class Reading(Record):
     cut_off: bool = False
     """The response reached the limit of tokens before it was complete."""
 
+    @property
+    def has_answer(self) -> bool:
+        """Whether an answer was read."""
+        return self.answer is not None
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as JSON holds them.
 

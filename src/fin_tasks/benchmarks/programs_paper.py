@@ -1,11 +1,27 @@
-"""How the authors of FinanceMath and FinanceReasoning take programs out of responses."""
+"""What FinanceMath and FinanceReasoning share: how programs are taken out of responses, and metrics."""
 
 import re
+from collections.abc import Sequence
+
+from fin_tasks.answers.numbers import Number, equal_reading
+from fin_tasks.answers.programs import extract_program
+from fin_tasks.answers.types import Reading, Score
+from fin_tasks.benchmarks import short_answers
+from fin_tasks.benchmarks.contract import Document, directions_of
+from fin_tasks.benchmarks.short_answers import Values
 
 _PYTHON_BLOCK = re.compile(r"```python(.*?)```", re.DOTALL)
 _ANY_BLOCK = re.compile(r"```(.*?)```", re.DOTALL)
 _HEAD = "def solution():"
 _INDENT = "    "
+
+
+def programs(doc: Document, response: str, *, variant: str) -> tuple[str | None, ...]:
+    """Return the program in a response; nothing unless the task asks for programs."""
+    if doc["mode"] != "pot":
+        return ()
+    take_program = extract_program if variant == "robust" else program_in
+    return (take_program(response),)
 
 
 def program_in(response: str) -> str | None:
@@ -27,3 +43,31 @@ def program_in(response: str) -> str | None:
 def _with_head(body: str) -> str:
     indent = "" if body.startswith(_INDENT) else _INDENT
     return f"{_HEAD}\n{indent}{body}"
+
+
+def is_near(number: float, truth: float, tolerance: float) -> bool:
+    """Return whether a number is within this share of the truth."""
+    # An interval rather than a difference: at the very edge the two round differently.
+    margin = abs(truth) * tolerance
+    return truth - margin <= number <= truth + margin
+
+
+def is_right(number: Number, truth: float, tolerance: float) -> bool:
+    """Return whether a number is near the truth in any of its units, or equal to it as far as written."""
+    if any(is_near(value, truth, tolerance) for value in number.readings):
+        return True
+    return equal_reading(number, truth, 0.0) is not None
+
+
+def metrics_of(**_: object) -> dict[str, bool]:
+    """Name the metrics of a task, the headline first, and whether more is better."""
+    return directions_of(("acc", "execution_rate", "no_answer", "cut_off", "unscored"))
+
+
+def mean_values(scores: Sequence[Score], readings: Sequence[Reading]) -> Values:
+    """Return a document's metrics; for words `execution_rate` is the share with an answer."""
+    values = short_answers.mean_values(metrics_of(), scores, readings)
+    no_answer = values["no_answer"]
+    if values["execution_rate"] is None and no_answer is not None:
+        values["execution_rate"] = 1.0 - no_answer
+    return values

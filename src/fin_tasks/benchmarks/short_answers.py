@@ -131,7 +131,7 @@ def compare_with(
     written = answer.value + 0.0 if isinstance(answer, Number) else answer
     is_right: bool | None = False
     is_near = False if numeric else None
-    reason = reading.reason or "wrong"
+    reason = ""
     if reading.unscored or (flaw and reading.variant == "robust"):
         is_right = None
         is_near = None
@@ -145,6 +145,18 @@ def compare_with(
         is_right = answer == truth
         if numeric:
             is_near = paper.near_marked(float(answer), float(truth))
+    return score_of(reading, written, is_right, is_near, reason)
+
+
+def score_of(
+    reading: Reading,
+    written: Value | None,
+    is_right: bool | None,
+    is_near: bool | None = None,
+    reason: str = "",
+) -> Score:
+    """Return the score of a reading; without a reason of its own, it has that of the reading."""
+    reason = reason or reading.reason or "wrong"
     if is_right:
         reason = "right"
     elif is_near:
@@ -190,7 +202,7 @@ def _values(score: Score, reading: Reading) -> Values:
         "acc": rate(score.correct),
         "acc_err": rate(is_near),
         "execution_rate": execution_rate(score.status) if score.status else None,
-        "no_answer": None if is_unscored else float(score.answer is None),
+        "no_answer": None if is_unscored else float(not reading.has_answer),
         "cut_off": float(reading.cut_off),
         "unscored": float(is_unscored),
     }

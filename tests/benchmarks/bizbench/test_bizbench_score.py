@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from case_files import name_of, rows
-from figures import figures_of
+from figures import figures_of, score_with
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,7 +41,7 @@ def doc_of(kind: str = "number", **case: Any) -> dict[str, Any]:
 def scored(doc: dict[str, Any], response: str, runner: Runner, variant: str = "robust") -> Score:
     programs = score.programs(doc, response, variant=variant)
     ran = Ran(response, tuple(runner.run(programs))) if programs else response
-    return score.score(doc, ran, variant=variant)
+    return score_with(score, doc, ran, variant)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -61,7 +61,7 @@ def test_a_program_that_could_not_run_is_unscored(
     code = doc_of("code", question=STUB, reference=RIGHT)
     mine, reference = runner.run(score.programs(code, RIGHT, variant=variant))
     for outcomes in ((failed, reference), (mine, failed)):
-        assert score.score(code, Ran("", outcomes), variant=variant).correct is None
+        assert score_with(score, code, Ran("", outcomes), variant).correct is None
 
 
 @pytest.mark.parametrize("row", rows("bizbench_truths"), ids=name_of)
@@ -82,7 +82,7 @@ def test_the_model_never_shares_a_process_with_the_reference(runner: Runner) -> 
     (outcome,) = runner.run([reference])
     for value in ("[1.0, 2.0]", "[" * 5000, "__import__('os')", "", None, "{1: 2}", "[[1.0]]"):
         lying = Ran("", (Outcome(status=Status.ok, value=value), outcome))
-        assert score.score(doc, lying, variant="paper").correct is False, value
+        assert score_with(score, doc, lying, "paper").correct is False, value
 
 
 def test_calls_without_a_result_of_the_reference_do_not_count(runner: Runner) -> None:

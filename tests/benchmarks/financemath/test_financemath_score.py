@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from case_files import name_of, rows
-from figures import figures_of
+from figures import figures_of, score_with
 
 from fin_tasks.benchmarks.financemath import score as scorer
 from fin_tasks.judging.item import Judged, Reply
@@ -22,7 +22,7 @@ UNREAD = "<think>5</think>either 1,250.5 or 15.3% or 7, hard to say ("
 @pytest.mark.parametrize("case", rows("financemath"), ids=name_of)
 def test_case(case: dict[str, Any]) -> None:
     paper, robust = (
-        scorer.score(DOC, case["response"], variant=variant) for variant in ("paper", "robust")
+        score_with(scorer, DOC, case["response"], variant) for variant in ("paper", "robust")
     )
     assert (paper.answer, robust.answer) == (case["written"], case["value"])
 
@@ -31,9 +31,7 @@ def test_case(case: dict[str, Any]) -> None:
 def test_variants(row: dict[str, Any]) -> None:
     text = f"Therefore, the answer is {row['text']}."
     right = [
-        variant
-        for variant in ("paper", "robust")
-        if scorer.score(DOC, text, variant=variant).correct
+        variant for variant in ("paper", "robust") if score_with(scorer, DOC, text, variant).correct
     ]
     assert right == row["right"]
 

@@ -4,6 +4,7 @@ import random
 from typing import Any
 
 import pytest
+from figures import score_with
 
 from fin_tasks.benchmarks.financereasoning import paper
 from fin_tasks.benchmarks.financereasoning import score as scorer
@@ -106,7 +107,7 @@ def test_answers_in_words(doc: dict[str, Any], response: str, right: list[str]) 
     variants = [
         variant
         for variant in ("paper", "robust")
-        if scorer.score(doc, response, variant=variant).correct
+        if score_with(scorer, doc, response, variant).correct
     ]
     assert variants == right
 

@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 from case_files import name_of, rows
-from figures import figures_of
+from figures import figures_of, score_with
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fin_tasks.benchmarks.short_answers_paper import MARKER
+from fin_tasks.benchmarks.xfinbench import score as scorer
 from fin_tasks.benchmarks.xfinbench.score import (
     metric_values,
     metrics_of,
     programs,
     read,
-    score,
 )
 from fin_tasks.benchmarks.xfinbench.truth import parse_truth
 from fin_tasks.sandbox import REASONS, Outcome, Ran, Runner, Status, open_runner
@@ -56,7 +56,7 @@ def test_case(case: dict[str, Any], runner: Runner) -> None:
             else ()
         )
         response = Ran(case["response"], outcomes) if outcomes else case["response"]
-        found[variant] = score(doc, response, variant=variant)
+        found[variant] = score_with(scorer, doc, response, variant)
     paper, robust = found["paper"], found["robust"]
     wanted = tuple(case[f"paper_{name}"] for name in ("answer", "correct", "correct_err"))
     assert (paper.answer, paper.correct, paper.correct_err) == wanted, case["why"]
@@ -136,7 +136,7 @@ def test_metrics_of_a_document() -> None:
 def test_results_of_programs(value: float, truth: float) -> None:
     ended = Ran("", (Outcome(status=Status.ok, value=str(value), number=value),))
     doc = doc_of("calc", repr(truth), "pot")
-    paper, robust = (score(doc, ended, variant=variant) for variant in ("paper", "robust"))
+    paper, robust = (score_with(scorer, doc, ended, variant) for variant in ("paper", "robust"))
     assert paper.correct is (value == truth)
     assert robust.correct or value != truth
     assert robust.correct_err or not robust.correct  # equal is also near

@@ -92,17 +92,6 @@ def compare(doc: Document, reading: Reading) -> Score:
     return compare_with([(right, 0.0)], reading, numeric=False, flaw=flaw)
 
 
-def score(
-    doc: Document,
-    response: Response,
-    *,
-    variant: str,
-) -> Score:
-    """Score a response, or the results of its programs, under `paper` or `robust`."""
-    reading = read(doc, response, variant=variant)
-    return compare(doc, reading)
-
-
 def metrics_of(*, mode: str, **_: Any) -> dict[str, bool]:
     """Name the metrics of a task and whether more is better; without numbers, `acc_err` is `acc`."""
     names = ["acc", "acc_err"]

@@ -2,7 +2,10 @@
 
 import math
 
-_TOLERANCE = 0.0015
+from fin_tasks.benchmarks.programs_paper import is_near
+
+TOLERANCE = 0.0015
+"""A number may be off by this share of the truth."""
 _FORGIVEN_FACTORS = (100, 1_000, 100_000)
 
 
@@ -14,20 +17,13 @@ def is_equal(result: float, truth: float) -> bool:
         return False
     large = max(abs(result), abs(truth))
     small = min(abs(result), abs(truth))
-    if is_near(result, truth):
+    if is_near(result, truth, TOLERANCE):
         return True
     if _are_powers_of_ten_apart(large, small):
         return True
     if _are_rounded_up_alike(large, small):
         return True
-    return any(is_near(small * factor, large) for factor in _FORGIVEN_FACTORS)
-
-
-def is_near(number: float, truth: float) -> bool:
-    """Return whether a number is within 0.15 % of the truth."""
-    # An interval rather than a difference: at the very edge the two round differently.
-    margin = abs(truth) * _TOLERANCE
-    return truth - margin <= number <= truth + margin
+    return any(is_near(small * factor, large, TOLERANCE) for factor in _FORGIVEN_FACTORS)
 
 
 def _are_powers_of_ten_apart(large: float, small: float) -> bool:

@@ -3,20 +3,19 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from fin_tasks.answers.numbers import Number, as_written, equal_reading, number_from_float
-from fin_tasks.answers.programs import extract_program
+from fin_tasks.answers.numbers import Number, as_written, number_from_float
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
 from fin_tasks.benchmarks.breakdowns import recalled_values
-from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
+from fin_tasks.benchmarks.contract import Document, ReadingFields
 from fin_tasks.benchmarks.financemath import paper
-from fin_tasks.benchmarks.programs_paper import program_in
-from fin_tasks.benchmarks.short_answers import Response, Value, Values, read_answer
+from fin_tasks.benchmarks.programs_paper import is_right, mean_values, metrics_of, programs
+from fin_tasks.benchmarks.short_answers import Response, Values, read_answer, score_of
 from fin_tasks.judging.item import Item
-from fin_tasks.sandbox import Outcome, Ran, execution_rate
-from fin_tasks.stats.averages import over_responses, rate
+from fin_tasks.sandbox import Outcome, Ran
+
+__all__ = ["compare", "metric_values", "metrics_of", "programs", "read", "reader_item"]
 
 TOPICS: Mapping[str, str] = {
     "Accounting": "accounting",
@@ -39,19 +38,10 @@ class ResultReading(Reading):
     is_nan: bool = False
     """In `paper`: the result is not a number, which the authors count as right."""
 
-
-def programs(
-    doc: Document,
-    response: str,
-    *,
-    variant: str,
-) -> tuple[str | None, ...]:
-    """Return the program in a response; nothing unless the task asks for programs."""
-    if doc["mode"] != "pot":
-        return ()
-    if variant == "robust":
-        return (extract_program(response),)
-    return (program_in(response),)
+    @property
+    def has_answer(self) -> bool:
+        """Whether the result is a number; the authors record other results, too."""
+        return self.exact is not None or self.is_nan
 
 
 def reader_item(doc: Document, response: str) -> Item | None:
@@ -59,12 +49,7 @@ def reader_item(doc: Document, response: str) -> Item | None:
     return short_answers.reader_item("number", doc, response)
 
 
-def read(
-    doc: Document,
-    response: Response,
-    *,
-    variant: str,
-) -> Reading:
+def read(doc: Document, response: Response, *, variant: str) -> Reading:
     """Read the number that a response gives, that a model copied from it, or that its program returned.
 
     A model may read for both variants, because the authors let one read all responses.
@@ -92,96 +77,34 @@ def _read_result(outcome: Outcome, variant: str) -> ResultReading:
         reading = replace(reading, answer=number, exact=number.value)
     if variant == "robust":
         return reading
-    is_nan = result is not None and math.isnan(result)
-    return replace(reading, answer=_recorded(outcome, number), is_nan=is_nan)
-
-
-def _recorded(outcome: Outcome, number: Number | None) -> float | str | None:
-    """Return the value that the authors record: plain numbers rounded to 3 decimals, the text of all else."""
+    # The authors record plain numbers, rounded to 3 decimals, and the text of all else.
+    recorded: float | str | None = outcome.value
     if number and outcome.value and outcome.is_number:
-        return float(outcome.value)
-    return outcome.value
+        recorded = float(outcome.value)
+    is_nan = result is not None and math.isnan(result)
+    return replace(reading, answer=recorded, is_nan=is_nan)
 
 
 def compare(doc: Document, reading: Reading) -> Score:
     """Compare a reading with the exact truth; in `paper`, words with the rounded truth, as the authors do."""
     answer = reading.answer
     if reading.unscored:
-        return _score(reading, None, None)
+        return score_of(reading, None, None)
     if isinstance(answer, Number):
-        return _score(reading, answer.value, _is_right(answer, doc["exact_truth"]))
-    return _score(reading, answer, _is_right_for_authors(doc, reading))
-
-
-def _score(
-    reading: Reading,
-    written: Value | None,
-    correct: bool | None,
-) -> Score:
-    reason = reading.reason or "wrong"
-    if correct:
-        reason = "right"
-    return Score(
-        answer=written,
-        correct=correct,
-        correct_err=None,
-        reason=reason,
-        status=reading.status,
-    )
-
-
-def _is_right(number: Number, truth: float) -> bool:
-    if any(paper.is_near(value, truth) for value in number.readings):
-        return True
-    return equal_reading(number, truth, 0.0) is not None
-
-
-def _is_right_for_authors(doc: Document, reading: Reading) -> bool:
+        correct = is_right(answer, doc["exact_truth"], paper.TOLERANCE)
+        return score_of(reading, answer.value, correct)
+    truth = doc["ground_truth"]
+    result = answer
     if isinstance(reading, ResultReading):
-        result = reading.exact
-        has_result = result is not None and paper.is_equal(result, doc["exact_truth"])
-        return reading.is_nan or has_result
-    answer = reading.answer
-    return isinstance(answer, float) and paper.is_equal(answer, doc["ground_truth"])
-
-
-def score(
-    doc: Document,
-    response: Response,
-    *,
-    variant: str,
-) -> Score:
-    """Score a response, or the result of its program, under `paper` or `robust`."""
-    return compare(doc, read(doc, response, variant=variant))
-
-
-def metrics_of(**_: Any) -> dict[str, bool]:
-    """Name the metrics of a task, the headline first, and whether more is better."""
-    return directions_of(("acc", "execution_rate", "no_answer", "cut_off", "unscored"))
+        truth = doc["exact_truth"]
+        result = math.nan if reading.is_nan else reading.exact
+    correct = isinstance(result, float) and paper.is_equal(result, truth)
+    return score_of(reading, answer, correct)
 
 
 def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
     """Return a document's metrics, each the mean over its responses."""
-    return over_responses([_values(doc, reading) for reading in readings])
-
-
-def _values(doc: Document, reading: Reading) -> Values:
-    """Return the metrics of one response; None if a metric does not apply or it is unscored."""
-    has_answer = reading.answer is not None
-    if isinstance(reading, ResultReading):
-        has_answer = reading.exact is not None or reading.is_nan
-    values: Values = {
-        "acc": rate(compare(doc, reading).correct),
-        "execution_rate": float(has_answer),
-        "no_answer": float(not has_answer),
-        "cut_off": float(reading.cut_off),
-        "unscored": float(reading.unscored),
-    }
-    if reading.unscored:
-        values |= {"execution_rate": None, "no_answer": None}
-    if reading.status:
-        values["execution_rate"] = execution_rate(reading.status)
-    return values
+    return mean_values([compare(doc, reading) for reading in readings], readings)
 
 
 def breakdown_values(

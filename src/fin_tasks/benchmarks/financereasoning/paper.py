@@ -2,8 +2,12 @@
 
 import re
 from ast import literal_eval
+from functools import partial
 
-_TOLERANCE = 0.002
+from fin_tasks.benchmarks import programs_paper
+
+TOLERANCE = 0.002
+"""A number may be off by this share of the truth."""
 _YES = ("true", "yes")
 _NO = ("false", "no")
 _NUMBER = re.compile(r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?")
@@ -48,8 +52,4 @@ def _first_element(text: str) -> str:
     return str(elements[0]) if elements else ""
 
 
-def is_near(number: float, truth: float) -> bool:
-    """Return whether a number is within 0.2 % of the truth."""
-    # An interval rather than a difference: at the very edge the two round differently.
-    margin = abs(truth) * _TOLERANCE
-    return truth - margin <= number <= truth + margin
+is_near = partial(programs_paper.is_near, tolerance=TOLERANCE)

@@ -55,17 +55,6 @@ def compare(doc: XFinBenchDocument, reading: Reading) -> Score:
     return compare_with([(value, step)], reading, numeric=is_number)
 
 
-def score(
-    doc: XFinBenchDocument,
-    response: Response,
-    *,
-    variant: str,
-) -> Score:
-    """Score a response, or the result of its program, under `paper` or `robust`."""
-    reading = read(doc, response, variant=variant)
-    return compare(doc, reading)
-
-
 def metrics_of(*, subset: Subset, mode: Mode, **_: Any) -> dict[str, bool]:
     """Name the metrics of a task, the headline first, and whether more is better."""
     names = ["acc"]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.read import read_quantity
+from fin_tasks.benchmarks.short_answers import Response, compare_with, read_answer
 from fin_tasks.benchmarks.xfinbench.construct.output import (
     count_questions,
     split_questions,
@@ -27,7 +28,7 @@ from fin_tasks.benchmarks.xfinbench.construct.rules import RuleSet, has_yes_or_n
 from fin_tasks.benchmarks.xfinbench.construct.templates import Templates
 from fin_tasks.benchmarks.xfinbench.prompts import Style, house_prompts
 from fin_tasks.benchmarks.xfinbench.rows import lettered
-from fin_tasks.benchmarks.xfinbench.score import score
+from fin_tasks.benchmarks.xfinbench.truth import parse_truth
 from fin_tasks.endpoints.chat import Chat
 from fin_tasks.endpoints.prices import Prices
 from fin_tasks.endpoints.reply import ChatReply
@@ -141,7 +142,7 @@ class Maker:
         question.why = self._ask_to_solve(
             question, "cot", is_useful=lambda text: read_quantity(text).answer
         )
-        if not score(question.doc, question.why, variant="robust").correct_err:
+        if not _is_near(question, question.why):
             question.dropped = "second_solution"
             return
         question.why = self._ask_to_solve(question, "pot", is_useful=extract_program)
@@ -174,7 +175,7 @@ class Maker:
         outcomes = run_programs(programs, settings=self.settings)
         for question, outcome in zip(calculations, outcomes, strict=True):
             run = Ran(question.why, (outcome,))
-            is_near = score(question.doc, run, variant="robust").correct_err
+            is_near = _is_near(question, run)
             if is_near is None:
                 question.dropped = "program_unchecked"
             elif not is_near:
@@ -252,6 +253,13 @@ class Maker:
 
 def _without_reasoning(text: str) -> str:
     return text.rpartition(_END_OF_REASONING)[2]
+
+
+def _is_near(question: Question, response: Response) -> bool | None:
+    """Return whether a response gives the answer of a calculation; None if its program could not run."""
+    truth = parse_truth("calcu", question.answer)
+    reading = read_answer("number", response, variant="robust")
+    return compare_with([(truth.value or 0.0, truth.step)], reading, numeric=True).correct_err
 
 
 def _drop_one(

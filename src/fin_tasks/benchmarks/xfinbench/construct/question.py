@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from fin_tasks.benchmarks.xfinbench.document import Task, XFinBenchDocument
+from fin_tasks.benchmarks.xfinbench.document import Task
 from fin_tasks.benchmarks.xfinbench.rows import items_of
 from fin_tasks.data.tables import Record, read_csv
 from fin_tasks.errors import DataError
@@ -60,19 +60,6 @@ class Question:
     def whole(self) -> str:
         """Context and question."""
         return f"{self.context} {self.text}".strip()
-
-    @property
-    def doc(self) -> XFinBenchDocument:
-        """A calculation, to be answered by a program, as `score` wants it."""
-        return {
-            "task": "calcu",
-            "subset": "calc",
-            "mode": "pot",
-            "ground_truth": self.answer,
-            "choices": (),
-            "capabilities": (),
-            "has_table": None,
-        }
 
 
 def kept_questions(questions: Sequence[Question], kind: Kind | None = None) -> list[Question]:
