@@ -84,7 +84,7 @@ bench: $(VENV)/.installed ## speed, each beside what it is compared with
 	$(BIN)/python perf/charts.py --ray
 
 docs: $(VENV)/.installed ## the documentation site, into site/
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	$(BIN)/zensical build --clean --strict
 
 dist: $(VENV)/.installed ## wheel and sdist, checked, into dist/
 	rm -rf dist

@@ -17,7 +17,7 @@ TABLE_1 = {
     "llava-v1.6-mistral-7b-hf-4bit": (57.0, 4.1, 6.4, 7.5),
 }
 RECORDED = {**TABLE_1, "llava-v1.6-mistral-7b-hf-4bit": (57.0, 4.0, 6.4, 7.7)}
-"""What the recordings and the counts beside them say; docs/bias_index.md tells where Table 1 differs."""
+"""What the recordings and the counts beside them say; docs/dynostock.md tells where Table 1 differs."""
 AGREED = {"MobileVLM_V2-7B-4bit": 357, "gpt-4o": 495, "llava-v1.6-mistral-7b-hf-4bit": 500}
 """Responses both parsers read alike, of 500; each of the others was judged by reading it."""
 

@@ -1,1 +1,1 @@
-"""Make questions like XFinBench's out of exercises with solutions; `docs/own_questions.md` explains how."""
+"""Make questions like XFinBench's out of exercises with solutions; `docs/own_benchmark.md` explains how."""
