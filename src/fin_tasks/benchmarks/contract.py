@@ -120,8 +120,6 @@ class Benchmark:
     """The value of a condition where a run does not name it: no `retrieval` is `none`."""
     sized_tasks: str = ""
     """Pattern of the tasks that differ in a size, with the groups `family` and `size`: `recency_w4`."""
-    program_metric: str = "acc"
-    """The metric that is drawn against the share of programs that ran."""
     answer_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Words for answers, by the start of a task's name."""
     overview_tasks: Sequence[str] = ()

@@ -1,96 +1,104 @@
-"""Figures of a report: values with intervals, differences, and values against cost or programs that ran."""
+"""Figures of a report: values with intervals, differences, and values against cost."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from fin_tasks.benchmarks.contract import Benchmark
-from fin_tasks.charts.figures import COLORS, MARKERS, drawing, save
+from fin_tasks.charts.figures import COLORS, drawing, save
 from fin_tasks.errors import DataError
-from fin_tasks.report.arms import arm_rows, compare_arms
-from fin_tasks.report.conditions import CONDITIONS, Conditions
+from fin_tasks.report.arms import arm_rows
+from fin_tasks.report.conditions import CONDITIONS
 from fin_tasks.report.cost import pareto
 from fin_tasks.report.model import Report, known_benchmarks
 from fin_tasks.sandbox import escape
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-_VARIANTS = ("paper", "robust")
 _MAX_ROWS = 30
-_MAX_PANELS = 4
+_MAX_PANELS = 8
 _MAX_NAMES = 60  # more beside points cannot be read
-_MAX_NAME = 40
-_MAX_ROW_NAME = 60
+_MAX_NAME = 60  # characters
+_SCATTER_HEIGHT = 14  # rows
 _CAPTION = "95 % intervals. Hollow: printed in a paper, not run here."
 _FRONT_CAPTION = (
     "95 % intervals. Dotted: models that no other beats in both quality and cost. ≈: estimated."
 )
-_KEY = ["label", "published", "panel", "variant"]
+_NUMBERS = ["value", "low", "high"]
 
 
 def write_figures(report: Report, values: pd.DataFrame, folder: Path) -> None:
     """Draw every figure that values of `values_table` without marks allow, as PNG and SVG."""
     drawn = _drawn_values(values)
     for name, benchmark in known_benchmarks().items():
-        _draw_arms(report, benchmark, folder)
-        lines = drawn[(drawn["benchmark"] == name) & drawn["window"].isna()]
-        metric = benchmark.headline(list(lines["metric"]))
-        top = lines[lines["metric"] == metric]
-        if top["published"].all():
-            continue
-        draw_values(top, folder / f"{name}_models", title=f"{benchmark.title}: models")
-        _draw_costs(top, folder / f"{name}_cost", benchmark)
-        _draw_programs(lines, folder / f"{name}_programs", benchmark)
+        _draw_windows(report, benchmark, folder)
+        lines = drawn[drawn["benchmark"] == name]
+        lines = lines[lines["metric"] == benchmark.headline(list(lines["metric"]))]
+        panels = []
+        for panel, points in lines.groupby("panel", sort=False):
+            if not points["published"].all():
+                panels.append((panel, points.sort_values("value", ascending=False)))
+        _draw_panels(
+            [(panel, rows.head(_MAX_ROWS)) for panel, rows in panels],
+            folder / f"{name}_models",
+            _draw_rows,
+            title=f"{benchmark.title}: models",
+            x_label="percent, or points of 100",
+        )
+        _draw_costs(panels, folder / f"{name}_cost", benchmark)
 
 
 def _drawn_values(values: pd.DataFrame) -> pd.DataFrame:
     """Return the values without marks, in percent or points, with the panel that each belongs to."""
-    drawn = values[(values["marks"] == "") & values["value"].notna()]
+    is_drawn = (values["marks"] == "") & values["value"].notna() & values["window"].isna()
+    drawn = values[is_drawn].assign(published=values["source"] == "published")
     scale = drawn["unit"].map({"fraction": 100.0}).fillna(1.0)
-    scaled = {name: scale * drawn[name].astype(float) for name in ("value", "low", "high")}
-    drawn = drawn.assign(published=drawn["source"] == "published", **scaled)
-    conditions = drawn[list(CONDITIONS)]
-    drawn["panel"] = conditions.agg(lambda row: Conditions(*row).text(), axis=1)
+    drawn[_NUMBERS] = drawn[_NUMBERS].astype(float).mul(scale, axis=0)
+    drawn["panel"] = drawn[[*CONDITIONS, "variant"]].agg(_panel_name, axis=1)
     return drawn
 
 
-def _draw_costs(top: pd.DataFrame, stem: Path, benchmark: Benchmark) -> None:
+def _panel_name(conditions: Iterable[str]) -> str:
+    return " · ".join(name for name in conditions if name not in ("", "none"))
+
+
+def _draw_costs(
+    panels: Iterable[tuple[Any, pd.DataFrame]],
+    stem: Path,
+    benchmark: Benchmark,
+) -> None:
     """Draw quality against cost, without prices against tokens."""
     column = "tokens_out"
-    label = "tokens of 1,000 responses"
-    if top["cost"].notna().any():
-        column = "cost"
-        label = f"cost of 1,000 questions ({''.join(top['currency'].unique())})"
-    n_questions = top["n"] + top["unscored"]
-    costs = top.assign(x=1000 * top[column].astype(float) / n_questions).dropna(subset=["x"])
-    if len(costs):
-        title = f"{benchmark.title}: quality against cost"
-        draw_points(costs, stem, title=title, x_label=label, front=True)
+    x_label = "tokens of 1,000 responses"
+    for _, points in panels:
+        if points["cost"].notna().any():
+            column = "cost"
+            x_label = f"cost of 1,000 questions ({points['currency'].iloc[0]})"
+    scatters = []
+    for panel, points in panels:
+        x = 1000 * points[column].astype(float) / (points["n"] + points["unscored"])
+        is_estimated = points["estimated"].str.contains("tokens_out")
+        labels = points["label"].mask(is_estimated, "≈ " + points["label"])
+        known = points.assign(x=x, label=labels).dropna(subset=["x"])
+        if len(known):
+            scatters.append((panel, known))
+    title = f"{benchmark.title}: quality against cost"
+    _draw_panels(
+        scatters, stem, _draw_scatter, title=title, x_label=x_label, caption=_FRONT_CAPTION
+    )
 
 
-def _draw_programs(values: pd.DataFrame, stem: Path, benchmark: Benchmark) -> None:
-    """Draw the accuracy of programs against the share that ran, as in XFinBench's Figure 4a."""
-    programs = values[values["mode"] == "pot"]
-    ran = programs[programs["metric"] == "execution_rate"].rename(columns={"value": "x"})
-    right = programs[programs["metric"] == benchmark.program_metric]
-    programs_with_share = right.merge(ran[[*_KEY, "x"]], on=_KEY)
-    if len(programs_with_share):
-        title = f"{benchmark.title}: programs"
-        draw_points(programs_with_share, stem, title=title, x_label="programs that ran (%)")
-
-
-def _draw_arms(report: Report, benchmark: Benchmark, folder: Path) -> None:
-    """Draw the arms of a benchmark's experiment by window size, and the differences between them."""
+def _draw_windows(report: Report, benchmark: Benchmark, folder: Path) -> None:
+    """Draw the results of a benchmark's experiment by window size."""
     experiment = benchmark.module("experiment")
     if experiment is None:
         return
     window_figure = benchmark.module("window_figure")
-    for variant in _VARIANTS:
+    for variant in ("paper", "robust"):
         try:
             rows, _ = arm_rows(report, benchmark, variant=variant)
         except DataError:
@@ -99,190 +107,114 @@ def _draw_arms(report: Report, benchmark: Benchmark, folder: Path) -> None:
             stem = folder / f"{benchmark.name}_{family}_{variant}"
             title = f"{str(family).capitalize()} bias, {variant}"
             window_figure.draw_windows(lines, stem, title=title)
-        effects = compare_arms(report, benchmark, variant=variant).lines
-        effects = effects[effects["pairs"] > 0]
-        if len(effects):
-            stem = folder / f"{benchmark.name}_effects_{variant}"
-            draw_forest(effects, stem, title=f"Effects, {variant}")
 
 
-def draw_values(values: pd.DataFrame, stem: Path, *, title: str) -> None:
-    """Draw values with intervals: a panel for each set of conditions, a row for each model, the best first."""
-    panels = []
-    for panel, lines in values.groupby("panel", sort=False):
-        if not lines["published"].all():
-            panels.append((str(panel), lines))
-    panels = panels[:_MAX_PANELS]
-    rows = ["label", "published"]
-    orders = []
-    for _, lines in panels:
-        best = lines.groupby(rows)["value"].max().sort_values(ascending=False)
-        orders.append(best.head(_MAX_ROWS))
-    with drawing({}):
-        figure, all_axes = _figure(title, panels=[1 + len(order) for order in orders])
-        for axes, (panel, lines), order in zip(all_axes, panels, orders, strict=True):
-            dots = lines.merge(order.reset_index()[rows].reset_index(names="y"), on=rows)
-            if lines["variant"].nunique() > 1:
-                dots["y"] += 0.24 * (dots["variant"].map(_place_of) - 0.5)
-            _draw_dots(axes, dots, "value", "y")
-            _name_rows(axes, [label for label, _ in order.index])
-            _name_panel(axes, panel)
-        all_axes[-1].set_xlabel("percent, or points of 100")
-        _add_legend(figure, values["variant"])
-        save(figure, stem)
-
-
-def draw_forest(lines: pd.DataFrame, stem: Path, *, title: str) -> list[Path]:
-    """Draw the differences of `compare.compare` with their intervals, a row for each run and group of rows."""
-    lines = lines.head(2 * _MAX_ROWS)
+def draw_forest(lines: pd.DataFrame, stem: Path, *, title: str) -> None:
+    """Draw the differences of `compare.compare`, if there are any, a row for each run and group of rows."""
+    lines = lines[lines["pairs"] > 0].head(2 * _MAX_ROWS)
     is_single = len(lines.groupby(["task", "run"])) == 1
-    with drawing({}):
-        figure, (axes,) = _figure(title, panels=[len(lines) + 1])
-        axes.axvline(0, color="#888888", linewidth=0.8)
-        names = []
-        for position, line in enumerate(lines.to_dict("records")):
-            scale = 100 if line["unit"] == 1 else 1
-            low = scale * line["difference_low"]
-            high = scale * line["difference_high"]
-            middle = scale * line["difference"]
-            axes.hlines(position, low, high, color=COLORS[0], alpha=0.5, linewidth=3)
-            marker = "o" if line["group"] else "D"
-            axes.plot(middle, position, marker=marker, markersize=4, color=COLORS[0])
-            names.append(f"{_line_name(line, is_single=is_single)}  (n={line['pairs']:,})")
-        _name_rows(axes, names)
-        axes.set_xlabel("difference (percentage points, or points of 100)")
-        return save(figure, stem)
+    scale = lines["unit"].map({1.0: 100.0}).fillna(1.0)
+    rows = lines.assign(
+        label=[_line_name(line, is_single=is_single) for line in lines.to_dict("records")],
+        published=False,
+        value=scale * lines["difference"],
+        low=scale * lines["difference_low"],
+        high=scale * lines["difference_high"],
+    )
+    _draw_panels(
+        [("", rows)] if len(rows) else [],
+        stem,
+        _draw_rows,
+        title=title,
+        x_label="difference (percentage points, or points of 100)",
+        caption="95 % intervals.",
+    )
 
 
-def _line_name(line: dict[str, str], *, is_single: bool) -> str:
+def _line_name(line: dict[str, Any], *, is_single: bool) -> str:
     rows = line["group"] or line["task"]
+    name = f"{rows}: {line['run']} − {line['against']}"
     if not line["task"]:  # the effect of an arm
-        return f"{line['metric']}, {rows}: {line['run']}, {line['heading']}"
-    if line["group"] and is_single:
-        return rows
-    return f"{rows}: {line['run']} − {line['against']}"
+        name = f"{line['metric']}, {rows}: {line['run']}, {line['heading']}"
+    elif line["group"] and is_single:
+        name = rows
+    return f"{name}  (n={line['pairs']:,})"
 
 
-def draw_points(
-    values: pd.DataFrame,
+def _draw_panels(
+    panels: Iterable[tuple[Any, pd.DataFrame]],
     stem: Path,
+    draw: "Callable[[Axes, pd.DataFrame], None]",
     *,
     title: str,
     x_label: str,
-    front: bool = False,
+    caption: str = _CAPTION,
 ) -> None:
-    """Draw values with intervals against their column `x`: a panel for each set of conditions, the fullest first.
+    """Save a figure of some named panels below each other, if there are any."""
+    from matplotlib.figure import Figure
 
-    With `front` a line joins the points that no other beats in both.
-    """
-    panels = sorted(values.groupby("panel", sort=False), key=lambda panel: -len(panel[1]))
-    panels = panels[:_MAX_PANELS]
+    shown = list(panels)[:_MAX_PANELS]
+    if not shown:
+        return
+    heights = []
+    for _, lines in shown:
+        heights.append(_SCATTER_HEIGHT if "x" in lines else 1 + len(lines))
     with drawing({}):
-        figure, all_axes = _figure(title, panels=[14] * len(panels), sharex=False)
-        for axes, (panel, lines) in zip(all_axes, panels, strict=True):
-            _draw_dots(axes, lines, "x", "value")
-            if len(lines) <= _MAX_NAMES:
-                _name_points(axes, lines, marks_estimates=front)
-            if front:
-                _draw_fronts(axes, lines)
-                axes.set_xlim(left=0)
-            _name_panel(axes, str(panel))
-            axes.set_ylabel("percent, or points")
-            axes.grid()
-            axes.margins(x=0.15)
-        all_axes[-1].set_xlabel(x_label)
-        _add_legend(figure, values["variant"], _FRONT_CAPTION if front else _CAPTION)
+        height = 1.4 + 0.2 * sum(heights) + 0.3 * len(heights)
+        figure = Figure(figsize=(7.2, height), layout="constrained")
+        figure.suptitle(escape(title), x=0.012, ha="left", fontsize=11, fontweight="bold")
+        all_axes = figure.subplots(len(shown), squeeze=False, sharex=True, height_ratios=heights)
+        for axes, (panel, lines) in zip(all_axes[:, 0], shown, strict=True):
+            draw(axes, lines)
+            name = textwrap.fill(escape(panel), 100)
+            axes.set_title(name, loc="left", fontsize=8, fontweight="bold")
+        axes.set_xlabel(f"{x_label}\n{caption}")
         save(figure, stem)
 
 
-def _name_points(axes: "Axes", values: pd.DataFrame, *, marks_estimates: bool) -> None:
-    for line in values.to_dict("records"):
-        name = _short(line["label"])
-        if marks_estimates and "tokens_out" in line["estimated"]:
-            name += " (≈)"
-        position = (line["x"], line["value"])
-        axes.annotate(name, position, xytext=(4, 2), textcoords="offset points", fontsize=6)
-
-
-def _draw_fronts(axes: "Axes", values: pd.DataFrame) -> None:
-    for variant, lines in values.groupby("variant"):
-        best = pareto(zip(lines["x"], lines["value"], strict=True))
-        x, y = zip(*best, strict=True)
-        color = COLORS[_place_of(variant)]
-        axes.step(x, y, where="post", color=color, linestyle=":", linewidth=1)
-
-
-def _draw_dots(axes: "Axes", values: pd.DataFrame, x: str, y: str) -> None:
-    """Draw values, which are one of the two columns, and their intervals."""
-    for (variant, is_published), lines in values.groupby(["variant", "published"]):
-        color = COLORS[_place_of(variant)]
-        known = lines.dropna(subset=["low"])
-        draw_lines = axes.hlines if x == "value" else axes.vlines
-        positions = known[y if x == "value" else x]
-        draw_lines(positions, known["low"], known["high"], color=color, alpha=0.4, linewidth=2)
-        axes.plot(
-            lines[x],
-            lines[y],
-            MARKERS[_place_of(variant)],
-            color=color,
-            markersize=4,
-            markerfacecolor="white" if is_published else color,
-        )
-
-
-def _place_of(variant: object) -> int:
-    """Return the place of a variant among colors and markers; filters of own tasks share the third one."""
-    name = str(variant)
-    return _VARIANTS.index(name) if name in _VARIANTS else len(_VARIANTS)
-
-
-def _figure(
-    title: str,
-    *,
-    panels: Sequence[int],
-    sharex: bool = True,
-) -> "tuple[Figure, Sequence[Axes]]":
-    """Return a figure with a panel for each height, in rows."""
-    from matplotlib.figure import Figure
-
-    height = 1.4 + 0.2 * sum(panels) + 0.3 * len(panels)
-    figure = Figure(figsize=(7.2, height), layout="constrained")
-    axes = figure.subplots(len(panels), squeeze=False, sharex=sharex, height_ratios=list(panels))
-    figure.suptitle(escape(title), x=0.012, ha="left", fontsize=11, fontweight="bold")
-    return figure, list(axes[:, 0])
-
-
-def _name_panel(axes: "Axes", name: str) -> None:
-    lines = textwrap.wrap(escape(name), 100)
-    axes.set_title("\n".join(lines), loc="left", fontsize=8, fontweight="bold")
-
-
-def _name_rows(axes: "Axes", names: Sequence[str]) -> None:
-    axes.set_yticks(range(len(names)), [_short(name, _MAX_ROW_NAME) for name in names])
-    axes.set_ylim(len(names) - 0.4, -0.6)  # the first row on top
+def _draw_rows(axes: "Axes", lines: pd.DataFrame) -> None:
+    """Draw a row for each value, the first one on top."""
+    names = lines["label"].map(_short)
+    _draw_dots(axes, lines.assign(y=range(len(lines))), "value", "y")
+    axes.axvline(0, color="#888888", linewidth=0.8)
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x")
 
 
-def _add_legend(figure: "Figure", variants: "pd.Series[str]", caption: str = _CAPTION) -> None:
-    from matplotlib.lines import Line2D
-
-    handles = []
-    for variant in sorted(variants.unique()):
-        position = _place_of(variant)
-        handle = Line2D([], [], linestyle="none", marker=MARKERS[position], color=COLORS[position])
-        handle.set_label(f"{variant} scores")
-        handles.append(handle)
-    figure.legend(
-        handles=handles,
-        loc="outside lower left",
-        ncols=2,
-        frameon=False,
-        title=caption,
-        alignment="left",
-    )
+def _draw_scatter(axes: "Axes", lines: pd.DataFrame) -> None:
+    """Draw values against their cost `x`, and a line through those that no other beats in both."""
+    _draw_dots(axes, lines, "x", "value")
+    for line in lines.head(_MAX_NAMES).to_dict("records"):
+        position = (line["x"], line["value"])
+        name = _short(line["label"])
+        axes.annotate(name, position, xytext=(4, 2), textcoords="offset points", fontsize=6)
+    x, y = zip(*pareto(zip(lines["x"], lines["value"], strict=True)), strict=True)
+    axes.step(x, y, where="post", color=COLORS[0], linestyle=":", linewidth=1)
+    axes.set_ylabel("percent, or points")
+    axes.grid()
+    axes.margins(x=0.15)
+    axes.set_xlim(left=0)
 
 
-def _short(name: str, maximum: int = _MAX_NAME) -> str:
-    text = escape(name)
-    return text if len(text) <= maximum else f"{text[: maximum - 1]}…"
+def _draw_dots(axes: "Axes", values: pd.DataFrame, x: str, y: str) -> None:
+    """Draw values, which are one of the two columns, and their intervals."""
+    for is_published, lines in values.groupby("published"):
+        below = (lines["value"] - lines["low"]).clip(lower=0)
+        above = (lines["high"] - lines["value"]).clip(lower=0)
+        axes.errorbar(
+            lines[x],
+            lines[y],
+            xerr=[below, above] if x == "value" else None,
+            yerr=[below, above] if y == "value" else None,
+            fmt="o",
+            color=COLORS[0],
+            elinewidth=1,
+            markersize=4,
+            markerfacecolor="white" if is_published else COLORS[0],
+        )
+
+
+def _short(name: str) -> str:
+    return escape(name)[:_MAX_NAME]

@@ -24,7 +24,6 @@ BENCHMARK = Benchmark(
         "mcq_visual": "multiple choice with figures",
         "calc": "calculations",
     },
-    program_metric="acc_err",
     usual_conditions={"retrieval": "none"},
     answer_labels={"xfinbench_bool": {"0": "false", "1": "true"}},
     published=Published(
