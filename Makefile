@@ -84,6 +84,7 @@ bench: $(VENV)/.installed ## speed, each beside what it is compared with
 	$(BIN)/python perf/charts.py --ray
 
 docs: $(VENV)/.installed ## the documentation site, into site/
+	$(BIN)/python docs/reference.py
 	$(BIN)/zensical build --clean --strict
 
 dist: $(VENV)/.installed ## wheel and sdist, checked, into dist/

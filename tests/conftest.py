@@ -31,6 +31,23 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+SKIPPED_GROUPS = {
+    "Chromium": "tests of the page in a browser: `make system` installs Chromium",
+    "bubblewrap": "tests of the sandbox tier bwrap: `make system` installs bubblewrap",
+    "VLMEvalKit": "tests in VLMEvalKit: `make vlmevalkit` makes its environment",
+    "authors'": "tests against the authors' files, which cannot be shared: lay them in ../shared/data",
+}
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which groups of tests were skipped, and how to get them."""
+    reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
+    for word, how in SKIPPED_GROUPS.items():
+        number = sum(word.lower() in reason.lower() for reason in reasons)
+        if number:
+            terminalreporter.write_line(f"Skipped {number} {how}.")
+
+
 @pytest.fixture
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give the test a cache of its own."""

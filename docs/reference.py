@@ -1,0 +1,80 @@
+"""Write the reference of all commands and environment variables, from the code, into docs/reference.md."""
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from fin_tasks import cli, settings
+
+NOT_IN_SETTINGS = {
+    "FIN_TASKS_AUTOLOAD": "0: do not show the tasks to lm-eval and VLMEvalKit at interpreter start."
+}
+
+VARIABLE = re.compile(r"(?P<name>[A-Z_]{5,}(?: or [A-Z_]+)?)[:.,]\s*(?P<meaning>.*)", re.DOTALL)
+
+
+def commands(command: Any, name: str = "fin-tasks") -> Iterator[tuple[str, Any]]:
+    """Yield all commands that do something, with the words that call them."""
+    children = getattr(command, "commands", {})
+    if not children:
+        yield name, command
+    for word, child in sorted(children.items()):
+        yield from commands(child, f"{name} {word}")
+
+
+def variables() -> Iterator[tuple[str, str]]:
+    """Yield the environment variables with their meaning, from the docstrings of the settings' fields."""
+    (module,) = [
+        node
+        for node in ast.parse(inspect.getsource(settings)).body
+        if isinstance(node, ast.ClassDef) and node.name == "Settings"
+    ]
+    for node in module.body:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            parts = VARIABLE.match(str(node.value.value))
+            if parts:
+                yield parts["name"], parts["meaning"] or "as the hub's own client reads it."
+    yield from NOT_IN_SETTINGS.items()
+
+
+def option_row(parameter: Any) -> str:
+    """Return a row of the table of a command's arguments and options."""
+    names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
+    if parameter.param_type_name == "argument":
+        names = f"`{parameter.metavar or parameter.name.upper()}`"
+    default = parameter.default
+    is_shown = default not in (None, "", False, ...) and not callable(default)
+    suffix = f" Default: `{default}`." if is_shown else ""
+    help_text = (getattr(parameter, "help", None) or "").replace("|", "\\|")
+    return f"| {names} | {help_text}{suffix} |"
+
+
+def section(name: str, command: Any) -> list[str]:
+    """Return the lines of a command: what it does, its arguments and options."""
+    text = inspect.cleandoc(command.help or "").replace("\b", "")
+    text = re.sub(
+        r"^Example: (.+?)(?=\n\n|\Z)", r"```bash\n\1\n```", text, flags=re.DOTALL | re.MULTILINE
+    )
+    rows = [option_row(parameter) for parameter in command.params if parameter.name != "help"]
+    table = ["| Option | Meaning |", "|---|---|", *rows, ""] if rows else []
+    return [f"## {name}", "", text, "", *table]
+
+
+def reference() -> str:
+    """Return the page."""
+    lines = ["# Reference", "", "Written from the code, by `make docs`.", ""]
+    lines += ["## Environment variables", "", "| Variable | Meaning |", "|---|---|"]
+    lines += [f"| `{name}` | {meaning} |" for name, meaning in variables()]
+    lines.append("")
+    for name, command in commands(typer.main.get_command(cli.app)):
+        lines += section(name, command)
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    Path(__file__).with_suffix(".md").write_text(reference(), encoding="utf-8")

@@ -1,0 +1,44 @@
+"""The page of all commands and variables, which is written from the code."""
+
+import re
+import runpy
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+REFERENCE = runpy.run_path(str(ROOT / "docs" / "reference.py"))
+PAGE = REFERENCE["reference"]()
+
+
+def test_every_variable_that_the_code_names_is_in_the_reference() -> None:
+    texts = [file.read_text(encoding="utf-8") for file in (ROOT / "src").rglob("*.py")]
+    names = set(re.findall(r"\bFIN_TASKS_[A-Z_]*[A-Z]\b", "\n".join(texts)))
+    assert "FIN_TASKS_CACHE" in names
+    names.remove(
+        "FIN_TASKS_GIVEN_KEY"
+    )  # set by a command for itself, for a key that an option gave
+    assert [name for name in sorted(names) if name not in PAGE] == []
+
+
+def test_every_command_has_its_options_and_an_example() -> None:
+    sections = PAGE.split("\n## ")[2:]
+    names = [section.partition("\n")[0] for section in sections]
+    assert "fin-tasks label agree" in names
+    without_example = [
+        name for name, text in zip(names, sections, strict=True) if "```bash" not in text
+    ]
+    assert set(without_example) <= {"fin-tasks path", "fin-tasks doctor"}
+    empty = re.findall(r"^\| (`[^|]*`) \|\s*\|$", PAGE, re.MULTILINE)
+    assert empty == []
+
+
+def test_the_docs_name_only_options_that_exist() -> None:
+    options = set(re.findall(r"`(--[a-z-]+)`", PAGE))
+    unknown = []
+    for file in [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]:
+        if file.name == "reference.md":
+            continue
+        text = re.sub(r"\\\n\s*", " ", file.read_text(encoding="utf-8"))
+        for line in re.findall(r"^(?:\$ )?fin-tasks .*", text, re.MULTILINE):
+            named = re.findall(r"(?<= )--[a-z-]+", line.partition("#")[0])
+            unknown += [f"{file.name}: {name}" for name in named if name not in options]
+    assert unknown == []
