@@ -326,3 +326,19 @@ def test_an_interval_over_few_sources_has_a_note(tmp_path: Path) -> None:
     write_run(tmp_path, {"dynostock_recency_w4": answers(1, 60)}, docs=docs)
     (entry,) = values_of(made(tmp_path, papers=False), "dynostock_recency_w4", "acc")
     assert entry["notes"] == ["rough interval: the rows share only 3 sources"]
+
+
+@pytest.mark.parametrize("has_samples", [True, False])
+def test_a_bias_index_without_a_wrong_answer_is_not_defined(
+    tmp_path: Path, has_samples: bool
+) -> None:
+    """lm-eval writes the paper's 0."""
+    rows = [{"acc": 1.0, "bias_index": [1.0, 0.0, 0.0]}] * 4
+    file = write_run(tmp_path, {"dynostock_recency_w4": rows})
+    claim(file, "dynostock_recency_w4", bias_index=0.0)
+    if not has_samples:
+        next(tmp_path.glob("samples_*")).unlink()
+    (entry,) = values_of(made(tmp_path, papers=False), "dynostock_recency_w4", "bias_index")
+    assert (entry["value"], entry["low"]) == (None, None)
+    assert "claims" not in str(entry["marks"])
+    assert entry["notes"] == ["not defined: no answer is wrong"]

@@ -14,8 +14,6 @@ from fin_tasks.report.leaderboard import board
 from fin_tasks.report.markdown import write_tables
 from fin_tasks.report.tables import values_table
 
-LIMIT = {"cut_off": {"limit": 64, "told_by": "model"}}
-
 
 def rows(*pairs: tuple[float | None, float | None]) -> list[dict[str, float | None]]:
     """Return rows with accuracy and share of cut-off responses."""
@@ -47,7 +45,7 @@ def places(document: dict[str, Any]) -> dict[str, tuple[int, int, int]]:
 
 
 def test_a_value_with_cut_off_responses_is_a_lower_bound(tmp_path: Path) -> None:
-    write_run(tmp_path, {TASK: HALF}, metadata=LIMIT)
+    write_run(tmp_path, {TASK: HALF})
     document = made(tmp_path)
     found = entry(document)
     assert found["value"] == 0.5
@@ -56,11 +54,10 @@ def test_a_value_with_cut_off_responses_is_a_lower_bound(tmp_path: Path) -> None
         "upper": 0.9,
         "finished": pytest.approx(5 / 6, rel=1e-5),
         "n_finished": 6,
-        "limit": 64,
         "is_lower_bound": True,
     }
     assert found["notes"] == [
-        "lower bound: 40.0% of the responses were cut off at 64 tokens; 90.0% if they were all "
+        "lower bound: 40.0% of the responses were cut off; 90.0% if they were all "
         "right, 83.3% over the 6 finished questions"
     ]
     assert entry(document, metric="cut_off")["value"] == 0.4
@@ -68,7 +65,7 @@ def test_a_value_with_cut_off_responses_is_a_lower_bound(tmp_path: Path) -> None
 
 
 def test_few_cut_off_responses_leave_the_value_unmarked(tmp_path: Path) -> None:
-    write_run(tmp_path, {TASK: rows((0.0, 1.0), *[(1.0, 0.0)] * 49)}, metadata=LIMIT)
+    write_run(tmp_path, {TASK: rows((0.0, 1.0), *[(1.0, 0.0)] * 49)})
     found = entry(made(tmp_path))
     assert (found["cut_off"]["share"], found["cut_off"]["upper"]) == (0.02, 1.0)
     assert (found["cut_off"]["is_lower_bound"], found["notes"]) == (False, [])
@@ -98,7 +95,6 @@ def test_bounds_of_rows(
     write_run(tmp_path, {TASK: rows(*pairs)})
     cut_off = entry(made(tmp_path))["cut_off"]
     assert (cut_off["share"], cut_off["upper"], cut_off["finished"]) == (share, upper, finished)
-    assert cut_off["limit"] is None
 
 
 @pytest.mark.parametrize("own", [SEVEN, [{"acc": 1.0}, {"acc": 0.0}]])
@@ -135,7 +131,6 @@ def test_a_group_that_averages_its_tasks(tmp_path: Path) -> None:
         tmp_path,
         {names[0]: rows((0.0, 1.0), (1.0, 0.0)), names[1]: rows(*[(1.0, 0.0)] * 8)},
         groups={"xfinbench_text": names},
-        metadata=LIMIT,
     )
     content = json.loads(file.read_text())
     for variant in ("paper", "robust"):
@@ -148,11 +143,11 @@ def test_a_group_that_averages_its_tasks(tmp_path: Path) -> None:
     ]
     assert found[0]["value"] == 0.75
     cut_off = found[0]["cut_off"]
-    assert (cut_off["share"], cut_off["upper"], cut_off["limit"]) == (0.25, 1.0, 64)
+    assert (cut_off["share"], cut_off["upper"]) == (0.25, 1.0)
 
 
 def test_a_run_without_samples_has_bounds_of_what_it_claims(tmp_path: Path) -> None:
-    write_run(tmp_path, {TASK: HALF}, metadata=LIMIT)
+    write_run(tmp_path, {TASK: HALF})
     for file in tmp_path.glob("samples_*"):
         file.unlink()
     found = entry(made(tmp_path))
@@ -160,11 +155,11 @@ def test_a_run_without_samples_has_bounds_of_what_it_claims(tmp_path: Path) -> N
     assert (found["cut_off"]["finished"], found["cut_off"]["n_finished"]) == (None, 0)
 
 
-@pytest.mark.parametrize("limit", [True, -1, 0, "64", None, [64]])
-def test_a_limit_that_is_none(limit: Any, tmp_path: Path) -> None:
-    metadata = {"cut_off": {"limit": limit} if limit != [64] else "64"}
-    write_run(tmp_path, {TASK: HALF}, metadata=metadata)
-    assert entry(made(tmp_path))["cut_off"]["limit"] is None
+def test_a_bound_that_says_nothing_is_not_shown(tmp_path: Path) -> None:
+    """All responses are right, those that were cut off, too."""
+    write_run(tmp_path, {TASK: rows(*[(1.0, 1.0)] * 3)})
+    found = entry(made(tmp_path))
+    assert (found["value"], found["cut_off"]["is_lower_bound"], found["notes"]) == (1.0, False, [])
 
 
 def test_tables_and_csv(tmp_path: Path) -> None:
@@ -187,9 +182,9 @@ def test_tables_and_csv(tmp_path: Path) -> None:
 def test_compare_names_lower_bounds(tmp_path: Path) -> None:
     reports = {}
     for model, own in (("half", HALF), ("seven", SEVEN)):
-        write_run(tmp_path / model, {TASK: own}, model=model, metadata=LIMIT)
+        write_run(tmp_path / model, {TASK: own}, model=model)
         reports[model] = report.read([tmp_path / model])
     found = compare(reports)
     notes = [note for note in found.notes if "lower bound" in note]
     assert len(notes) == 1
-    assert "half has a lower bound: 40.0% of the responses were cut off at 64 tokens" in notes[0]
+    assert "half has a lower bound: 40.0% of the responses were cut off" in notes[0]

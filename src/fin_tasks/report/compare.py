@@ -225,8 +225,7 @@ def _value_notes(
 
 
 def _bound_notes(where: str, entry: _Entry, metric: str) -> list[str]:
-    limit = cut_off.limit_of([entry.result])
-    note = cut_off.note_of(cut_off.cut_offs_of(entry.rows, metric, limit=limit), metric)
+    note = cut_off.note_of(cut_off.cut_offs_of(entry.rows, metric), metric)
     return [f"{where} has a {note}."] if note else []
 
 

@@ -1,8 +1,9 @@
 """The values of each task of each run, and the entries of a leaderboard that are made of them."""
 
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -14,8 +15,9 @@ from fin_tasks.report.conditions import (
     setting_id,
     setting_text,
 )
-from fin_tasks.report.leaderboard_model import BoardTask, CutOffs, Entry
+from fin_tasks.report.leaderboard_model import BoardTask, Comparison, Entry
 from fin_tasks.report.model import (
+    WEIGHTED,
     Report,
     Run,
     TaskResult,
@@ -23,7 +25,8 @@ from fin_tasks.report.model import (
     known_benchmarks,
     metric_of,
 )
-from fin_tasks.report.values import Value, rows_of_group, values_of
+from fin_tasks.report.values import Value, values_of
+from fin_tasks.stats.means import Estimate
 
 _FEW_SOURCES = 20  # with fewer, an interval is markedly too narrow
 
@@ -36,7 +39,6 @@ class Scored:
     result: TaskResult
     task: BoardTask
     values: Mapping[str, Value]
-    cut_offs: Mapping[str, CutOffs | None]
     n_scored: int
     """Rows with a value of the headline."""
     n_unscored: int
@@ -48,12 +50,17 @@ class Scored:
 
 
 @dataclass
-class Standing:
-    """What a comparison with other runs says of a run."""
+class Ranking:
+    """The runs of one task, ranked apart for each setting."""
 
-    why_not_ranked: str = ""
-    open_rank: str = ""
-    """Ranks that are possible if cut-off responses are finished; empty if only one is."""
+    reference: TaskResult
+    """The result whose settings the others are held against."""
+    comparisons: list[Comparison] = field(default_factory=list)
+    why_not_ranked: dict[str, str] = field(default_factory=dict)
+    """By the id of a result."""
+    open_ranks: dict[str, str] = field(default_factory=dict)
+    """Notes on ranks that are possible if cut-off responses are finished, by the id of a result."""
+    notes: list[str] = field(default_factory=list)
 
 
 def scored_tasks(report: Report) -> list[Scored]:
@@ -62,59 +69,28 @@ def scored_tasks(report: Report) -> list[Scored]:
     for run in report.runs:
         for result in run.tasks:
             for variant in _variants(report, result):
-                task = _scored(report, run, result, variant)
-                if task.values:
+                values = values_of(report, result, variant)
+                top = headline(result)
+                scores = report.rows_of(result, variant).get(top, pd.Series(dtype=float))
+                task = Scored(
+                    run=run,
+                    result=result,
+                    task=task_of(result.benchmark, conditions_of(result), variant, top),
+                    values=values,
+                    n_scored=int(scores.notna().sum()),
+                    n_unscored=int(scores.isna().sum()),
+                )
+                if values:
                     scored.append(task)
     return scored
 
 
-def _variants(report: Report, result: TaskResult) -> Sequence[str]:
-    known = ("paper", "robust")
-    with_rows = [name for name in known if not report.rows_of(result, name).empty]
-    return list(dict.fromkeys([*result.totals, *result.breakdowns, *result.aggregates, *with_rows]))
-
-
-def _scored(report: Report, run: Run, result: TaskResult, variant: str) -> Scored:
-    values = values_of(report, result, variant)
-    rows = rows_of_group(report, result, variant)
-    top = headline(result)
-    scores = rows[top] if top in rows else pd.Series(dtype=float)
-    limit = cut_off.limit_of(_tasks_of(run, result))
-    cut_offs = {}
-    for metric, value in values.items():
-        cut_offs[metric] = _cut_offs_of(rows, metric, value, result, variant, limit)
-    return Scored(
-        run=run,
-        result=result,
-        task=task_of(result.benchmark, conditions_of(result), variant, top),
-        values=values,
-        cut_offs=cut_offs,
-        n_scored=int(scores.notna().sum()),
-        n_unscored=int(scores.isna().sum()),
-    )
-
-
-def _tasks_of(run: Run, result: TaskResult) -> Iterator[TaskResult]:
-    names = result.members or (result.task,)
-    return (task for task in run.tasks if task.task in names)
-
-
-def _cut_offs_of(
-    rows: pd.DataFrame,
-    metric: str,
-    value: Value,
-    result: TaskResult,
-    variant: str,
-    limit: int | None,
-) -> CutOffs | None:
-    """Return the cut-off responses behind a value; None if there are none, or if it is no mean over rows."""
-    if value.is_mean:
-        return cut_off.cut_offs_of(rows, metric, weights=value.weights, limit=limit)
-    totals = result.totals.get(variant, {})
-    if not rows.empty or metric not in totals:
-        return None
-    share = totals.get(cut_off.METRIC)
-    return cut_off.claimed_cut_offs(value.estimate.mean, share, metric, limit)
+def _variants(report: Report, result: TaskResult) -> dict[str, None]:
+    names = dict.fromkeys([*result.totals, *result.breakdowns, *result.aggregates])
+    for name in ("paper", "robust"):
+        if not report.rows_of(result, name).empty:
+            names[name] = None
+    return names
 
 
 def task_of(benchmark: str, conditions: Conditions, variant: str, top: str) -> BoardTask:
@@ -135,21 +111,20 @@ def task_of(benchmark: str, conditions: Conditions, variant: str, top: str) -> B
     )
 
 
-def entries_of(scored: Scored, standing: Standing, reference: TaskResult) -> list[Entry]:
+def entries_of(scored: Scored, ranking: Ranking) -> list[Entry]:
     """Return the values of a task as a leaderboard has them, with all that is to be said of them."""
     result = scored.result
     top = scored.task.headline
     judge = [result.settings.get(name) for name in ("judge.model", "judge.rubric")]
-    not_comparable = differences(result, reference)
-    if standing.why_not_ranked and not not_comparable:
-        not_comparable = [f"not ranked: {standing.why_not_ranked}"]
+    not_comparable = differences(result, ranking.reference)
+    if not not_comparable and result.id in ranking.why_not_ranked:
+        not_comparable = [f"not ranked: {ranking.why_not_ranked[result.id]}"]
     entries = []
     for metric, value in scored.values.items():
         estimate = value.estimate
-        cut_offs = scored.cut_offs[metric]
-        notes = [cut_off.note_of(cut_offs, metric), _note_on_sources(metric, value)]
-        if metric == top and standing.open_rank:
-            notes.append(f"rank {standing.open_rank} if cut-off responses were finished")
+        notes = [cut_off.note_of(value.cut_offs, metric), _note_on_estimate(metric, estimate)]
+        if metric == top:
+            notes.append(ranking.open_ranks.get(result.id, ""))
         entry = Entry(
             task=scored.task.id,
             model=scored.run.model,
@@ -166,7 +141,7 @@ def entries_of(scored: Scored, standing: Standing, reference: TaskResult) -> lis
             group=scored.group,
             marks=_claim_marks(value) + not_comparable,
             notes=[note for note in notes if note],
-            cut_off=cut_offs,
+            cut_off=value.cut_offs,
         )
         entries.append(entry)
     return entries
@@ -178,9 +153,10 @@ def _claim_marks(value: Value) -> list[str]:
     return [f"its results file claims {value.claim:.4g}, its rows give {value.estimate.mean:.4g}"]
 
 
-def _note_on_sources(metric: str, value: Value) -> str:
-    n_sources = value.estimate.clusters
-    has_enough = n_sources >= min(_FEW_SOURCES, value.estimate.n)
-    if has_enough or not value.estimate.method or metric_of(metric).by:
+def _note_on_estimate(metric: str, estimate: Estimate) -> str:
+    if metric == WEIGHTED and math.isnan(estimate.mean):
+        return "not defined: no answer is wrong"
+    has_enough = estimate.clusters >= min(_FEW_SOURCES, estimate.n)
+    if has_enough or not estimate.method or metric_of(metric).by:
         return ""
-    return f"rough interval: the rows share only {n_sources} sources"
+    return f"rough interval: the rows share only {estimate.clusters} sources"

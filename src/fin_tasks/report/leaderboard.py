@@ -58,8 +58,7 @@ def board(
         comparisons += ranking.comparisons
         notes += ranking.notes
         for member in members:
-            standing = ranking.standings[member.result.id]
-            entries += entries_of(member, standing, ranking.reference)
+            entries += entries_of(member, ranking)
     tasks = {name: members[0].task for name, members in by_task.items()}
     printed = figures({task.benchmark for task in tasks.values()}) if papers else Published()
     entries = _in_order(entries + printed.entries, printed.tasks | tasks)

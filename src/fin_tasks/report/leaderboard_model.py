@@ -99,8 +99,6 @@ class CutOffs(_Model):
     """The value over the questions of which no response was cut off; null if it is not known."""
     n_finished: NonNegativeInt = 0
     """How many questions that are."""
-    limit: PositiveInt | None
-    """Tokens of a response at most; null if not known, or not the same for all tasks."""
     is_lower_bound: bool
     """Whether so many were cut off that the value itself is but a lower bound."""
 

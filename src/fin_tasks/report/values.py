@@ -7,7 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from fin_tasks.benchmarks.breakdowns import PartValue
 from fin_tasks.benchmarks.contract import Benchmark
+from fin_tasks.report.cut_off import METRIC, claimed_cut_offs, cut_offs_of
+from fin_tasks.report.leaderboard_model import CutOffs
 from fin_tasks.report.model import (
     COLUMNS,
     WEIGHT,
@@ -30,10 +33,8 @@ class Value:
     """A value of a task under one variant."""
 
     estimate: Estimate
-    is_mean: bool = True
-    """Whether it is a mean over rows; if not, it has no interval."""
-    weights: Floats | None = None
-    """The weights of the rows in the mean; None if each counts the same."""
+    """Without an interval if it is no mean over rows."""
+    cut_offs: CutOffs | None = None
     claim: float | None = None
     """What the results file says instead; None if it says nothing else."""
 
@@ -55,49 +56,35 @@ def value_of(rows: pd.DataFrame, metric: str, *, weights: Floats | None = None) 
     )
 
 
-def without_interval(n: int, value: float | None) -> Estimate:
-    """Return a value of which only the number of rows is known; None if it is not defined."""
-    return replace(estimate(np.empty(0)), mean=math.nan if value is None else value, n=n)
-
-
 def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Value]:
     """Return the values of a task, or of a group of tasks, by metric.
 
-    A value is the mean over its rows, whatever the results file claims. What is not a mean over
-    rows, such as a calibration error, is computed from all samples together, or taken from the
-    results file if there are no samples.
+    A value is the mean over its rows, whatever the results file claims; for a group also over what documents of some
+    of its tasks lack. What is not a mean over rows, such as a calibration error, is computed from all samples
+    together, or taken from the results file if there are no samples.
     """
-    rows = rows_of_group(report, result, variant)
-    top = headline(result)
+    rows = report.rows_of(result, variant)
+    if result.members:
+        rows = _with_fallbacks(rows, known_benchmarks()[result.benchmark])
     claims = _claims_of(result, variant)
-    aggregates = result.aggregates.get(variant, {})
-    measured = _measured(rows)
-    if top in rows and len(rows):
-        measured.append(top)
+    figures = {**claims, **result.aggregates.get(variant, {})}
+    measured = _measured(rows, headline(result))
     values: dict[str, Value] = {}
-    for name in dict.fromkeys([*claims, *aggregates, *measured]):
+    for name in dict.fromkeys([*figures, *measured]):
+        claim = claims[name]["value"] if name in claims else math.nan
         if not _is_shown(name, result, is_claimed=name in claims):
             continue
-        claim, n = claims.get(name, (None, result.n))
         if name in measured:
             value = _mean_of(rows, name, claim, is_group=bool(result.members))
-        elif name in aggregates:
-            figure = aggregates[name]
-            value = Value(without_interval(figure["n"], figure["value"]), is_mean=False)
         else:
-            value = Value(without_interval(n, claim), is_mean=False)
+            mean = figures[name]["value"]
+            no_interval = replace(estimate(np.empty(0)), mean=mean, n=figures[name]["n"])
+            share = result.totals.get(variant, {}).get(METRIC)
+            value = Value(no_interval, claimed_cut_offs(name, mean, share))
         if not _agree(value.estimate.mean, claim):
             value = replace(value, claim=claim)
         values[name] = value
     return values
-
-
-def rows_of_group(report: Report, result: TaskResult, variant: str) -> pd.DataFrame:
-    """Return the rows of a task; for a group also what documents of some of its tasks lack."""
-    rows = report.rows_of(result, variant)
-    if result.members:
-        return _with_fallbacks(rows, known_benchmarks()[result.benchmark])
-    return rows
 
 
 def _with_fallbacks(rows: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
@@ -115,19 +102,22 @@ def _with_fallbacks(rows: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
     return rows.assign(**filled)
 
 
-def _claims_of(result: TaskResult, variant: str) -> dict[str, tuple[float | None, int]]:
-    """Return the values that the results file claims, each with the number of its rows."""
-    claims: dict[str, tuple[float | None, int]] = {}
-    for name, part in result.breakdowns.get(variant, {}).items():
-        claims[name] = (part["value"], part["n"])
-    for name, value in result.totals.get(variant, {}).items():
-        claims[name] = (value, result.n)
+def _claims_of(result: TaskResult, variant: str) -> dict[str, PartValue]:
+    """Return the values that the results file claims."""
+    claims = dict(result.breakdowns.get(variant, {}))
+    totals = result.totals.get(variant, {})
+    for name, value in totals.items():
+        claims[name] = {"value": math.nan if value is None else value, "n": result.n}
+    if totals.get("acc") == 1 and WEIGHTED in claims:
+        claims[WEIGHTED]["value"] = math.nan  # the paper's 0, but no answer is wrong
     return claims
 
 
-def _measured(rows: pd.DataFrame) -> list[str]:
+def _measured(rows: pd.DataFrame, top: str) -> list[str]:
     metrics = [name for name in rows.columns if name not in COLUMNS]
-    return [name for name in metrics if rows[name].notna().any()]
+    has_value = rows[metrics].notna().any()
+    has_value[top] = top in rows and len(rows) > 0
+    return [str(name) for name in has_value.index[has_value]]
 
 
 def _is_shown(name: str, result: TaskResult, *, is_claimed: bool) -> bool:
@@ -138,16 +128,14 @@ def _is_shown(name: str, result: TaskResult, *, is_claimed: bool) -> bool:
     return metric_of(name).by in known_benchmarks()[result.benchmark].group_breakdowns
 
 
-def _mean_of(rows: pd.DataFrame, metric: str, claim: float | None, *, is_group: bool) -> Value:
+def _mean_of(rows: pd.DataFrame, metric: str, claim: float, *, is_group: bool) -> Value:
     """Return the mean over rows; in a group the mean over its tasks if its results file has that."""
-    pooled = Value(value_of(rows, metric))
-    if not is_group or _agree(pooled.estimate.mean, claim):
-        return pooled
-    for weights in _task_weights(rows, metric):
+    weightings = _task_weights(rows, metric) if is_group else ()
+    for weights in (None, *weightings):
         mean = value_of(rows, metric, weights=weights)
         if _agree(mean.mean, claim):
-            return Value(mean, weights=weights)
-    return pooled
+            return Value(mean, cut_offs_of(rows, metric, weights))
+    return Value(value_of(rows, metric), cut_offs_of(rows, metric))
 
 
 def _task_weights(rows: pd.DataFrame, metric: str) -> Iterator[Floats]:
@@ -160,5 +148,5 @@ def _task_weights(rows: pd.DataFrame, metric: str) -> Iterator[Floats]:
     yield equal_weights * tasks.transform("size").to_numpy(float)
 
 
-def _agree(mean: float, claim: float | None) -> bool:
-    return claim is None or abs(mean - claim) <= _ROUNDING
+def _agree(mean: float, claim: float) -> bool:
+    return math.isnan(claim) or abs(mean - claim) <= _ROUNDING

@@ -25,9 +25,6 @@ class Interval(NamedTuple):
     high: float
 
 
-_NO_INTERVAL = Interval(math.nan, math.nan)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
     """A mean with its 95 % interval; NaN, and no `method`, if not defined."""
@@ -128,76 +125,50 @@ def estimate(
         >>> accuracy.mean, accuracy.clusters, round(accuracy.stderr, 4), accuracy.method
         (0.5, 3, 0.2887, 'clustered t')
     """
-    is_counted = ~np.isnan(values)
-    if weights is not None:
-        is_counted &= weights > 0
-        weights = weights[is_counted]
-    if clusters is not None:
-        clusters = clusters[is_counted]
+    if clusters is None:
+        clusters = np.full(len(values), -1)
+    if weights is None:
+        weights = np.ones(len(values))
+    is_counted = ~np.isnan(values) & (weights > 0)
     values = values[is_counted]
-    average = clustered_mean(values, clusters, weights)
-    method, interval = _interval(values, average, weights, most)
+    weights = weights[is_counted]
+    mean, stderr, n_clusters = clustered_mean(values, clusters[is_counted], weights)
+    n = len(values)
+    is_independent = n_clusters == n
+    is_constant = (values == values[:1]).all()
+    is_equally_weighted = (weights == weights[:1]).all()
+    is_binary = n > 0 and math.isfinite(most) and np.isin(values, (0, most)).all()
+    method = ""
+    low = math.nan
+    high = math.nan
+    if is_binary and (is_constant or (is_independent and is_equally_weighted)):
+        method = "Wilson" if is_independent else "Wilson, each cluster as one row"
+        n_right = round(mean / most * n_clusters)
+        interval = wilson(n_right, n_clusters)
+        low = most * interval.low
+        high = most * interval.high
+    elif n_clusters > 1 and not is_constant:
+        method = "t" if is_independent else "clustered t"
+        reach = float(stdtrit(n_clusters - 1, 0.975)) * stderr
+        low = mean - reach
+        if values.min() >= 0:
+            low = max(0.0, low)
+        high = min(most, mean + reach)
     return Estimate(
-        mean=average.mean,
-        low=interval.low,
-        high=interval.high,
-        stderr=average.stderr,
-        n=len(values),
-        clusters=average.n_clusters,
+        mean=mean,
+        low=low,
+        high=high,
+        stderr=stderr,
+        n=n,
+        clusters=n_clusters,
         method=method,
     )
 
 
-def _interval(
-    values: Floats,
-    average: ClusteredMean,
-    weights: Floats | None,
-    maximum: float,
-) -> tuple[str, Interval]:
-    """Return the method and the interval that suit the values."""
-    n = len(values)
-    if n == 0:
-        return "", _NO_INTERVAL
-    is_independent = average.n_clusters == n
-    is_constant = _is_constant(values)
-    is_extreme = np.isin(values, (0, maximum))
-    is_binary = math.isfinite(maximum) and is_extreme.all()
-    has_equal_weights = weights is None or _is_constant(weights)
-    if is_binary and is_independent and (has_equal_weights or is_constant):
-        return "Wilson", _scaled_wilson(average.mean, n, maximum)
-    if is_binary and is_constant:
-        interval = _scaled_wilson(average.mean, average.n_clusters, maximum)
-        return "Wilson, each cluster as one row", interval
-    if average.n_clusters < 2 or is_constant:
-        return "", _NO_INTERVAL
-    quantile = float(stdtrit(average.n_clusters - 1, 0.975))
-    reach = quantile * average.stderr
-    low = average.mean - reach
-    if values.min() >= 0:
-        low = max(0.0, low)
-    high = min(maximum, average.mean + reach)
-    method = "t" if is_independent else "clustered t"
-    return method, Interval(low, high)
-
-
-def _is_constant(values: Floats) -> bool:
-    return bool((values == values[0]).all())
-
-
-def _scaled_wilson(
-    mean: float,
-    n: int,
-    maximum: float,
-) -> Interval:
-    successes = round(mean / maximum * n)
-    low, high = wilson(successes, n)
-    return Interval(maximum * low, maximum * high)
-
-
 def clustered_mean(
     values: Floats,
-    clusters: Codes | None = None,
-    weights: Floats | None = None,
+    clusters: Codes,
+    weights: Floats,
 ) -> ClusteredMean:
     """Return the mean of values with its standard error; the arguments are those of `estimate`.
 
@@ -206,27 +177,17 @@ def clustered_mean(
     """
     if not len(values):
         return ClusteredMean(math.nan, math.nan, 0)
-    if weights is None:
-        weights = np.ones(len(values))
     total = math.fsum(weights.tolist())
     weighted = weights * values
     mean = math.fsum(weighted.tolist()) / total
-    cluster_sums = _sum_by_cluster(weights * (values - mean), clusters)
-    n_clusters = len(cluster_sums)
+    own_codes = clusters.max() + 1 + np.arange(len(clusters))
+    codes = np.where(clusters < 0, own_codes, clusters)
+    residuals = weights * (values - mean)
+    sums = np.bincount(codes, weights=residuals)
+    n_clusters = int(np.count_nonzero(np.bincount(codes)))
     if n_clusters < 2:
         return ClusteredMean(mean, math.nan, n_clusters)
-    square_sum = float(cluster_sums @ cluster_sums)
     correction = n_clusters / (n_clusters - 1)
+    square_sum = float(sums @ sums)
     stderr = math.sqrt(correction * square_sum) / total
     return ClusteredMean(mean, stderr, n_clusters)
-
-
-def _sum_by_cluster(residuals: Floats, clusters: Codes | None) -> Floats:
-    if clusters is None:
-        return residuals
-    first_unused = int(clusters.max()) + 1
-    own_codes = first_unused + np.arange(len(clusters))
-    codes = np.where(clusters < 0, own_codes, clusters)
-    sums = np.bincount(codes, weights=residuals)
-    is_used = np.bincount(codes) > 0
-    return sums[is_used].astype(np.float64)

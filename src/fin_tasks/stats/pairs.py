@@ -7,9 +7,10 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.special import bdtr, betaincinv, stdtr, stdtrit
 
-from fin_tasks.stats.means import Codes, Floats, Interval, clustered_mean
+from fin_tasks.stats.means import Codes, Floats, clustered_mean
 
 ALPHA = 0.05
 """Level of a significant difference, after Holm's correction."""
@@ -84,89 +85,59 @@ def compare_pair(
     is_scored = ~(np.isnan(first) | np.isnan(second))
     first = first[is_scored]
     second = second[is_scored]
-    if clusters is not None:
-        clusters = clusters[is_scored]
     n = len(first)
-    difference, stderr, n_clusters = clustered_mean(first - second, clusters)
-    pair = Pair(
-        n=n,
-        clusters=n_clusters,
-        difference=difference,
-        stderr=stderr,
-    )
+    if clusters is None:
+        clusters = np.full(len(is_scored), -1)
+    difference, stderr, n_clusters = clustered_mean(first - second, clusters[is_scored], np.ones(n))
+    pair = Pair(n=n, clusters=n_clusters, difference=difference, stderr=stderr)
     if n == 0:
         return pair
-    if n_clusters == n and _is_binary(first) and _is_binary(second):
+    values = np.array([first, second])
+    if n_clusters == n and np.isin(values, (0, 1)).all():
         return _compare_binary(pair, first, second)
-    largest = np.abs([first, second]).max()
-    if n_clusters > 1 and stderr > _NOISE * max(1.0, largest):
+    if n_clusters > 1 and stderr > _NOISE * max(1.0, np.abs(values).max()):
         return _compare_means(pair)
-    return _compare_signs(pair)
-
-
-def _is_binary(values: Floats) -> bool:
-    is_binary = (values == 0) | (values == 1)
-    return bool(is_binary.all())
+    if abs(difference) <= _NOISE:
+        return replace(pair, test="sign")
+    return replace(pair, p=min(1.0, 2 * 0.5**n_clusters), test="sign")
 
 
 def _compare_binary(pair: Pair, first: Floats, second: Floats) -> Pair:
     only_first = int((first > second).sum())
     only_second = int((first < second).sum())
-    score = _agresti_min(only_first, only_second, pair.n)
-    exact = _clopper_pearson(only_first, only_second, pair.n)
-    return replace(
-        pair,
-        low=min(score.low, exact.low),
-        high=max(score.high, exact.high),
-        p=mcnemar(only_first, only_second),
-        test="McNemar",
-    )
-
-
-def _agresti_min(only_first: int, only_second: int, n: int) -> Interval:
-    size = n + 2
+    untied = only_first + only_second
+    size = pair.n + 2  # Agresti and Min add half a row to each of the four kinds
     middle = (only_first - only_second) / size
-    variance = (only_first + only_second + 1) / size - middle**2
-    reach = _NORMAL_QUANTILE * math.sqrt(variance) / math.sqrt(size)
-    low = max(-1.0, middle - reach)
-    high = min(1.0, middle + reach)
-    return Interval(low, high)
-
-
-def _clopper_pearson(only_first: int, only_second: int, n: int) -> Interval:
-    """Return the interval of the difference, from that of the first's share of untied rows."""
+    variance = (untied + 1) / size - middle**2
+    reach = _NORMAL_QUANTILE * math.sqrt(variance / size)
     share_low = 0.0
     share_high = 1.0
     if only_first:
         share_low = float(betaincinv(only_first, only_second + 1, 0.025))
     if only_second:
         share_high = float(betaincinv(only_first + 1, only_second, 0.975))
-    untied = only_first + only_second
-    low = (2 * share_low - 1) * untied / n
-    high = (2 * share_high - 1) * untied / n
-    return Interval(low, high)
+    exact_low = (2 * share_low - 1) * untied / pair.n
+    exact_high = (2 * share_high - 1) * untied / pair.n
+    return replace(
+        pair,
+        low=min(exact_low, max(-1.0, middle - reach)),
+        high=max(exact_high, min(1.0, middle + reach)),
+        p=mcnemar(only_first, only_second),
+        test="McNemar",
+    )
 
 
 def _compare_means(pair: Pair) -> Pair:
     freedom = pair.clusters - 1
-    quantile = float(stdtrit(freedom, 0.975))
-    reach = quantile * pair.stderr
+    reach = float(stdtrit(freedom, 0.975)) * pair.stderr
     statistic = abs(pair.difference) / pair.stderr
-    tail = float(stdtr(freedom, -statistic))
     return replace(
         pair,
         low=pair.difference - reach,
         high=pair.difference + reach,
-        p=2 * tail,
+        p=2 * float(stdtr(freedom, -statistic)),
         test="t" if pair.clusters == pair.n else "clustered t",
     )
-
-
-def _compare_signs(pair: Pair) -> Pair:
-    if abs(pair.difference) <= _NOISE:
-        return replace(pair, p=1.0, test="sign")
-    p = min(1.0, 2 * 0.5**pair.clusters)
-    return replace(pair, p=p, test="sign")
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
@@ -176,11 +147,8 @@ def mcnemar(only_first: int, only_second: int) -> float:
         only_first: Rows that only the first run has right.
         only_second: Rows that only the second run has right.
     """
-    untied = only_first + only_second
-    if untied == 0:
-        return 1.0
     fewer = min(only_first, only_second)
-    tail = float(bdtr(fewer, untied, 0.5))
+    tail = float(bdtr(fewer, only_first + only_second, 0.5))
     return min(1.0, 2 * tail)
 
 
@@ -194,12 +162,8 @@ def compare_all(
     for first, second in combinations(scores, 2):
         pair = compare_pair(scores[first], scores[second], clusters=clusters)
         pairs.append(replace(pair, first=first, second=second))
-    p_values = [pair.p if pair.n else math.nan for pair in pairs]
-    adjusted = holm(p_values)
-    for index, p_holm in enumerate(adjusted):
-        if not math.isnan(p_holm):
-            pairs[index] = replace(pairs[index], p_holm=p_holm)
-    return pairs
+    adjusted = holm([pair.p for pair in pairs])
+    return [replace(pair, p_holm=p) for pair, p in zip(pairs, adjusted, strict=True)]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -212,18 +176,17 @@ def holm(p_values: Sequence[float]) -> list[float]:
         of Statistics 6.
     """
     values = np.asarray(p_values, dtype=np.float64)
+    order = np.argsort(values, kind="stable")  # NaN comes last
     n_tests = np.count_nonzero(~np.isnan(values))
-    ascending = np.argsort(values, kind="stable")
-    order = ascending[:n_tests]  # NaN comes last
-    factors = np.arange(n_tests, 0, -1)
+    factors = n_tests - np.arange(len(values))
     increasing = np.maximum.accumulate(factors * values[order])
-    adjusted = np.full(len(values), np.nan)
+    adjusted = np.empty(len(values))
     adjusted[order] = np.minimum(1.0, increasing)
     return [float(p) for p in adjusted]
 
 
 def rank(
-    scores: Mapping[str, Floats],
+    scores: Mapping[str, Floats] | pd.DataFrame,
     pairs: Sequence[Pair],
     *,
     higher_is_better: bool = True,
@@ -259,8 +222,9 @@ def rank(
         n_better[loser] += 1
         n_surely_better[loser] += is_sure
         n_surely_worse[winner] += is_sure
-    ranking: list[Place] = []
-    for run in sorted(scores, key=lambda run: _sort_key(scores[run], sign)):
+    means = sign * pd.DataFrame(scores).mean().fillna(-sign * math.inf)
+    ranking = []
+    for run in sorted(scores, key=lambda run: (n_better[run], -means[run])):
         entry = Place(
             run=run,
             rank=1 + n_better[run],
@@ -268,11 +232,4 @@ def rank(
             worst=len(scores) - n_surely_worse[run],
         )
         ranking.append(entry)
-    return sorted(ranking, key=lambda entry: entry.rank)
-
-
-def _sort_key(values: Floats, sign: int) -> float:
-    """Order runs of the same rank by their means; a run without a score comes last."""
-    is_scored = ~np.isnan(values)
-    mean = clustered_mean(values[is_scored]).mean
-    return math.inf if math.isnan(mean) else -sign * mean
+    return ranking

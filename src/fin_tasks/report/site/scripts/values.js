@@ -21,6 +21,7 @@ function valueText(value, metric) {
 
 // A value with many cut-off responses is a lower bound.
 function boundText(entry) {
+  if (entry.value === null && entry.n) return "not defined";
   const sign = entry.cut_off?.is_lower_bound ? `≥${SPACE}` : "";
   return `${sign}${valueText(entry.value, entry.metric)}`;
 }
