@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,11 @@ from fin_tasks.benchmarks.scored_task import score_task
 from fin_tasks.errors import FinTasksError
 from fin_tasks.report import read
 from fin_tasks.report.run_folder import write_run
-from fin_tasks.report.verify.judged import SpotCheck
-from fin_tasks.report.verify.verification import Options, verify
+from fin_tasks.report.verify.items import Options
+from fin_tasks.report.verify.verification import verify
 
 TASK = "xfinbench_bool"
-OPTIONS = Options(
-    spot_check=SpotCheck(None, 1), metadata={"source": "sample"}, n_rows=3, revision=None
-)
+OPTIONS = Options(metadata={"source": "sample"}, n_rows=3)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +45,7 @@ def check(folder: Path) -> None:
     except FinTasksError as error:
         assert str(error)
     else:
-        json.dumps(verification.to_dict())
+        json.dumps(asdict(verification))
 
 
 def write(path: Path, lines: list[Mapping[str, Any]]) -> None:

@@ -103,19 +103,20 @@ def score_task(
     options: Mapping[str, Any],
     run_programs: RunPrograms | None = None,
     answer_reader: JudgeModel | None = None,
+    step: JudgeStep | None = None,
     failed: Collection[int] = (),
 ) -> ScoredTask:
     """Score the responses to each document. Several responses count as their mean.
 
     `options` are the task's `dataset_kwargs`. `run_programs` runs the programs of all responses at once; it is None for
-    tasks without programs. `answer_reader` is a model that reads responses in which the rules find no answer.
+    tasks without programs. `answer_reader` is a model that reads responses in which the rules find no answer; `step` is
+    another way to add a model's replies.
     `failed` are positions of documents to which the model gave no response: `robust` leaves them unscored.
     """
     scorer: Any = benchmark_named(benchmark).scorer
     metrics = scorer.metrics_of(**options)
     readings: dict[str, list[list[Any]]] = {}
     values: dict[str, list[Mapping[str, Any]]] = {}
-    step: JudgeStep | None = None
     if answer_reader is not None:
         step = JudgeStep(scorer.reader_item, load_rubric(RUBRIC), answer_reader)
     for variant in VARIANTS:

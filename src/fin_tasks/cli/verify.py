@@ -1,6 +1,7 @@
 """`fin-tasks verify`: say what is established about other people's results."""
 
 import json
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -56,9 +57,7 @@ def verify(
     Example: fin-tasks verify submissions/model-a --judge-model gpt-4o --out submissions/model-a/verified.json
     """
     from fin_tasks.judging.judge import judge_from
-    from fin_tasks.report.verify.items import EXIT_STATUS
-    from fin_tasks.report.verify.judged import SpotCheck
-    from fin_tasks.report.verify.verification import Options
+    from fin_tasks.report.verify.items import EXIT_STATUS, Options
     from fin_tasks.report.verify.verification import verify as verify_runs
     from fin_tasks.settings import Settings
 
@@ -81,14 +80,15 @@ def verify(
                 metadata=options,
                 n_rows=n_rows,
                 revision=revision,
-                spot_check=SpotCheck(judge, judge_rows),
+                judge=judge,
+                n_judged=judge_rows,
             ),
         )
         content = {
             "fin_tasks": fin_tasks.__version__,
             "date": datetime.now(UTC).isoformat(timespec="seconds"),
             "options": options,
-            **verification.to_dict(),
+            **asdict(verification),
         }
         text = json.dumps(content, indent=1)
         if out is not None:

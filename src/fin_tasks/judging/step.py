@@ -52,7 +52,7 @@ class JudgeStep:
             items = [self._item_of(doc, response) for response in doc_responses]
             items_by_doc.append(items)
             all_items += filter(None, items)
-        judged_items = iter(self._judge_once(all_items))
+        judged_items = iter(self.judge_once(all_items))
         judged_by_doc: list[list[JudgedResponse]] = []
         for doc_responses, items in zip(responses, items_by_doc, strict=True):
             judged: list[JudgedResponse] = []
@@ -73,7 +73,8 @@ class JudgeStep:
             return None
         return self.item(doc, text_of(response))
 
-    def _judge_once(self, items: list[Item]) -> list[Judged]:
+    def judge_once(self, items: list[Item]) -> list[Judged]:
+        """Return the judge's replies about each item; the judge is asked about new items only."""
         if self.judge is None:
             return [Judged(item.response) for item in items]
         if self._items != items:

@@ -94,20 +94,8 @@ def _totals(log: Any) -> dict[str, float | None]:
     for score in log.results.scores:
         for name, metric in score.metrics.items():
             is_known = metric.value == metric.value
-            totals[_total_name(score, name)] = metric.value if is_known else None
+            totals[f"{name},{score.scorer}"] = metric.value if is_known else None
     return totals
-
-
-def _total_name(score: Any, metric: str) -> str:
-    """Return lm-eval's name of a metric in a log.
-
-    Logs of version 0.2 have a score for each metric, such as `acc,paper`, with mean and stderr.
-    """
-    if metric == "mean":
-        return str(score.name)
-    if metric == "stderr":
-        return str(score.name).replace(",", "_stderr,")
-    return f"{metric},{score.scorer}"
 
 
 def _metadata(log: Any) -> dict[str, Any]:

@@ -23,7 +23,12 @@ _MAX_LINE = 64 * 2**20
 _MAX_DEPTH = 100
 _MAX_ITEMS = 1000  # of a list of responses
 _CHECKED_KEYS = (b'"filter":', b'"acc":', b'"score":')  # more keys would double the time of reading
-_PICTURE = re.compile(r"data:image/[\w.+-]+;(sha256|base64),[\w+/=]*$")
+_NO_TEXT = {  # values in a chat's messages that are no text for the model
+    "role": ("system", "developer", "user", "assistant"),
+    "type": ("text", "image_url"),
+    "detail": ("auto", "low", "high"),
+}
+_PICTURE = re.compile(r"data:image/[\w.+-]+;(sha256|base64),[\w+/=]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +59,11 @@ class Sample:
     @property
     def prompt(self) -> str | None:
         """All texts that were sent, a chat's messages joined; None if the file has no prompts."""
-        arguments = self.line.get("arguments")
-        if arguments is None:
+        sent = self.line.get("arguments")
+        if sent is None:
             return None
-        first = arguments.get("gen_args_0") if isinstance(arguments, dict) else None
-        sent = first.get("arg_0") if isinstance(first, dict) else None
+        with suppress(KeyError, TypeError):
+            sent = sent["gen_args_0"]["arg_0"]
         return "\n".join(_texts(sent))
 
 
@@ -154,5 +159,5 @@ def _texts(value: Any, name: str = "") -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from _texts(inner, name)
-    elif name not in ("role", "type") and not _PICTURE.match(str(value)):
+    elif value not in _NO_TEXT.get(name, ()) and not _PICTURE.fullmatch(str(value)):
         yield str(value)

@@ -14,8 +14,9 @@ from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Judged, Reply
 from fin_tasks.judging.rubric import Rubric
-from fin_tasks.judging.step import JudgeStep
-from fin_tasks.report.verify.scores import load_task
+from fin_tasks.report.samples import sample_of
+from fin_tasks.report.verify.scores import RecordedReplies, load_task
+from fin_tasks.report.verify.submission import Row
 
 MMFIN = """
 raise SystemExit('this file is never executed')
@@ -171,10 +172,13 @@ def test_a_run_is_verified_by_the_rubric_that_was_asked(folder: str) -> None:
     assert judge is not None
     rubric = rubric_of(judge, TaskFile("mme_finance_mt_zh").options, metadata)
     task = load_task("mme_finance_mt_zh", {"source": "sample"}, 1)
-    assert task.step is not None
-    task = replace(task, step=JudgeStep(task.step.item, rubric, None))
-    (doc,) = task.docs.values()
+    ((doc_id, doc),) = task.docs.items()
     points = dict.fromkeys(rubric.dimensions.values(), 8)
-    judged = task.with_replies(doc, "Friday.", [f"Because. {points}"])
+    line = {"doc": doc, "filter": "robust", "metrics": ["score"], "score": 80.0}
+    reading = {"answer": 8, "replies": [f"Because. {points}"]}
+    sample = sample_of("line 1", {**line, "filtered_resps": [[reading]]})
+    row = Row(doc, ["Friday."], None, {"robust": sample})
+    replies = RecordedReplies(task, rubric, {doc_id: row})
+    ((judged,),) = replies.judge_responses([doc], [["Friday."]])
     for variant in ("paper", "robust"):
         assert read(doc, judged, variant=variant).answer == 8

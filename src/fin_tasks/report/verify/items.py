@@ -1,19 +1,11 @@
-"""The list of what was established about a task of a submission."""
+"""What the verifier names, and the list of what was established about a task of a submission."""
 
-from collections.abc import (
-    Iterable,
-    Mapping,
-    Sequence,
-)
-from dataclasses import (
-    asdict,
-    dataclass,
-    field,
-)
-from typing import (
-    Any,
-    Literal,
-)
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from fin_tasks.judging.judge import JudgeModel
+from fin_tasks.report.verify.submission import Fields
 
 Status = Literal["failed", "not verified", "warning", "verified"]
 """What was established about an item. Only oddities have warnings."""
@@ -27,6 +19,21 @@ EXIT_STATUS: Mapping[Status, int] = {
 
 _MAX_DETAILS = 100
 _MAX_DETAIL = 200  # characters
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What the verifier names: how the tasks were to be asked, and who judges."""
+
+    metadata: Fields
+    n_rows: int | None = None
+    """How many of the first rows were to be asked; None for all."""
+    revision: str | None = None
+    """Revision of gold data that the verifier recorded before."""
+    judge: JudgeModel | None = None
+    """The verifier's own judge."""
+    n_judged: int = 50
+    """How many responses of a task the judge is asked about."""
 
 
 @dataclass(frozen=True)
@@ -63,33 +70,24 @@ class TaskList:
     """Name of the results file."""
     model: str
     task: str
+    status: Status
+    """The worst status of all items."""
     items: Sequence[Item]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Verification:
     """The lists of all tasks of a submission, and what is wrong with its files."""
 
-    problems: list[str]
-    tasks: list[TaskList] = field(default_factory=list)
-    files: dict[str, str] = field(default_factory=dict)
+    status: Status
+    """The worst status of all tasks; a file that cannot be used is a failure."""
+    problems: Sequence[str]
+    tasks: Sequence[TaskList]
+    files: Mapping[str, str]
     """SHA-256 of each file that was read, by its path."""
 
-    @property
-    def status(self) -> Status:
-        """The worst status of all items; a file that cannot be used is a failure."""
-        if self.problems:
-            return "failed"
-        return _worst(item for task in self.tasks for item in task.items)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON holds it."""
-        values = {"status": self.status, **asdict(self)}
-        for task, fields in zip(self.tasks, values["tasks"], strict=True):
-            fields["status"] = _worst(task.items)
-        return values
-
-
-def _worst(items: Iterable[Item]) -> Status:
-    statuses = {item.status for item in items}
-    return next((status for status in EXIT_STATUS if status in statuses), "verified")
+def worst_of(statuses: Iterable[Status]) -> Status:
+    """Return the worst status, apart from warnings."""
+    known = set(statuses)
+    return next((status for status in EXIT_STATUS if status in known), "verified")

@@ -1,48 +1,29 @@
 """Score the responses of a submission with the installed task, and compare its claims."""
 
 import json
-from collections.abc import (
-    Mapping,
-    Sequence,
-)
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from fin_tasks.adapters.task_defaults import function_of
-from fin_tasks.adapters.task_file import (
-    TaskFile,
-    rubric_of,
-)
-from fin_tasks.benchmarks.breakdowns import fields_of
-from fin_tasks.benchmarks.contract import (
-    Document,
-    id_of,
-)
-from fin_tasks.benchmarks.scored_task import (
-    VARIANTS,
-    ScoredTask,
-    with_outcomes,
-)
-from fin_tasks.judging.item import (
-    Judged,
-    Reply,
-)
-from fin_tasks.judging.step import (
-    JudgeStep,
-    has_result,
-    text_of,
-)
+from fin_tasks.adapters.task_file import TaskFile, rubric_of
+from fin_tasks.benchmarks import task_folders
+from fin_tasks.benchmarks.breakdowns import Breakdowns
+from fin_tasks.benchmarks.contract import Document, id_of
+from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
+from fin_tasks.judging.item import Item as Question
+from fin_tasks.judging.item import Judged
+from fin_tasks.judging.rubric import Rubric
+from fin_tasks.judging.step import JudgeStep
 from fin_tasks.report.model import TaskResult
-from fin_tasks.report.samples import Sample
-from fin_tasks.report.verify.items import (
-    Item,
-    item_of,
-)
-from fin_tasks.report.verify.submission import (
-    Fields,
-    Rows,
-)
+from fin_tasks.report.run_folder import sample_lines
+from fin_tasks.report.samples import sample_of
+from fin_tasks.report.verify.items import Item, Status, item_of
+from fin_tasks.report.verify.submission import Fields, Rows
 from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
 
@@ -59,30 +40,8 @@ class InstalledTask:
     file: TaskFile
     docs: Mapping[str, Document]
     provenance: Fields
-    step: JudgeStep | None
-    """How a judge is asked, or a model that reads answers."""
-
-    def function(
-        self,
-        name: str,
-    ) -> Any:
-        """Return a function that the task's file names."""
-        return function_of(self.file.config[name])
-
-    def with_replies(
-        self,
-        doc: Document,
-        response: Any,
-        replies: Sequence[str],
-    ) -> Any:
-        """Return a response with a judge's replies, if a judge is asked about such a response."""
-        if self.step is None or has_result(response):
-            return response
-        text = text_of(response)
-        if self.step.item(doc, text) is None or not (replies or self.file.judge):
-            return response
-        judged = tuple(Reply(text=reply, temperature=0.0) for reply in replies)
-        return Judged(text, judged, rubric=self.step.rubric)
+    rubric: Rubric | None
+    """The rubric of its judge, or of the model that reads answers."""
 
 
 def load_task(
@@ -93,84 +52,85 @@ def load_task(
     """Load a task with the verifier's options, and only its first rows if a number is given."""
     file = TaskFile(name)
     docs, provenance = file.load(metadata)
-    step = None
-    asks = file.judge or file.answer_reader
-    if asks:
-        # The metadata `rubric` is one for a judge.
-        options = metadata if file.judge else {}
-        rubric = rubric_of(asks, file.options, options)
-        step = JudgeStep(function_of(asks["item"]), rubric, None)
-    return InstalledTask(file, {id_of(doc): doc for doc in docs[:n_rows]}, provenance, step)
+    rubric = None
+    if file.judge:
+        rubric = rubric_of(file.judge, file.options, metadata)
+    elif file.answer_reader:
+        rubric = rubric_of(file.answer_reader, file.options, {})
+    return InstalledTask(file, {id_of(doc): doc for doc in docs[:n_rows]}, provenance, rubric)
+
+
+class RecordedReplies(JudgeStep):
+    """Gives responses the replies in a submission, and asks nobody."""
+
+    def __init__(
+        self,
+        task: InstalledTask,
+        rubric: Rubric,
+        rows: Rows,
+    ) -> None:
+        asks = task.file.judge or task.file.answer_reader or {}
+        super().__init__(function_of(asks["item"]), rubric, None)
+        self.judged: dict[Question, tuple[Document, Judged]] = {}
+        for row_id, row in rows.items():
+            doc = task.docs[row_id]
+            for index, text in enumerate(row.responses):
+                question = self.item(doc, text)
+                if question:
+                    judged = Judged(text, row.replies(index), rubric=rubric)
+                    self.judged[question] = (doc, judged)
+
+    def judge_once(self, items: Sequence[Question]) -> list[Judged]:
+        """Return the replies about each item."""
+        return [self.judged[item][1] for item in items]
 
 
 def score_rows(
     task: InstalledTask,
     rows: Rows,
+    replies: RecordedReplies | None,
 ) -> ScoredTask:
     """Score all responses; a response without a score counts as wrong under both variants."""
-    docs = [task.docs[row_id] for row_id in rows]
-    metrics = task.function("metrics")(**task.file.options)
-    wrong = {name: 0.0 for name, is_better in metrics.items() if is_better is True}
-    readings: dict[str, list[list[Any]]] = {}
-    values: dict[str, list[Fields]] = {}
-    for variant in VARIANTS:
-        readings[variant] = _readings(task, docs, rows, variant)
-        values[variant] = []
-        for doc, row_readings in zip(docs, readings[variant], strict=True):
-            row_values = task.function("process_results")(doc, row_readings)
-            if any(reading.unscored for reading in row_readings):
-                row_values = {**row_values, **wrong}
-            values[variant].append(row_values)
-    return ScoredTask(
-        name=task.file.name,
-        docs=docs,
-        responses=[row.responses for row in rows.values()],
-        readings=readings,
-        values=values,
-        metrics=metrics,
+    run = partial(run_programs, settings=Settings.from_environ())
+    scored = score_task(
+        task.file.benchmark,
+        task.file.name,
+        [task.docs[row_id] for row_id in rows],
+        [row.responses for row in rows.values()],
+        options=task.file.options,
+        run_programs=run if task.file.runs_programs else None,
+        step=replies,
     )
+    wrong = {name: 0.0 for name, is_better in scored.metrics.items() if is_better is True}
+    values: dict[str, list[Fields]] = {}
+    for variant, readings in scored.readings.items():
+        values[variant] = []
+        for row_values, row_readings in zip(scored.values[variant], readings, strict=True):
+            is_unscored = any(reading.unscored for reading in row_readings)
+            values[variant].append({**row_values, **wrong} if is_unscored else row_values)
+    return replace(scored, values=values)
 
 
-def _readings(
-    task: InstalledTask,
-    docs: Sequence[Document],
-    rows: Rows,
-    variant: str,
-) -> list[list[Any]]:
-    texts = [row.responses for row in rows.values()]
-    responses: Sequence[Sequence[Any]] = texts
-    if task.file.runs_programs:
-        programs = partial(task.function("programs"), variant=variant)
-        run = partial(run_programs, settings=Settings.from_environ())
-        responses = with_outcomes(programs, docs, texts, run)
-    readings = []
-    for doc, row, row_responses in zip(docs, rows.values(), responses, strict=True):
-        row_readings = []
-        for index, response in enumerate(row_responses):
-            judged = task.with_replies(doc, response, row.replies(index))
-            row_readings.append(task.function("reader")(doc, judged, variant=variant))
-        readings.append(row_readings)
-    return readings
-
-
-def check_scores(
-    scored: ScoredTask,
-    rows: Rows,
-) -> Item:
+def check_scores(scored: ScoredTask, rows: Rows) -> Item:
     """Compare the claims about each row with our scores."""
     wrong: list[str] = []
     unproven: list[str] = []
-    for variant in VARIANTS:
-        figures = scored.breakdown_rows(variant)
-        for index, (row_id, row) in enumerate(rows.items()):
-            claim = row.claims[variant]
-            readings = [fields_of(reading) for reading in scored.readings[variant][index]]
-            values = {**figures[index], **scored.values[variant][index]}
-            differences = _differences(claim, readings, values)
-            if differences:
-                is_open = any(map(_is_open, [*claim.readings, *readings]))
-                details = unproven if is_open else wrong
-                details.append(f"{row_id}, {variant}: {'; '.join(differences[:3])}")
+    row_ids = list(rows)
+    for line in sample_lines(scored):
+        row_id = row_ids[line["doc_id"]]
+        ours = sample_of(row_id, line)
+        claim = rows[row_id].claims[ours.variant]
+        differences = []
+        pairs = zip([claim.metrics, *claim.readings], [ours.metrics, *ours.readings], strict=True)
+        for theirs, values in pairs:
+            for name in different(theirs, values):
+                if name not in _NOT_COMPARED:
+                    value = values.get(name)
+                    differences.append(f"{name} {theirs[name]!r:.60}, ours {value!r:.60}")
+        if differences:
+            is_open = any(map(_is_open, [*claim.readings, *ours.readings]))
+            details = unproven if is_open else wrong
+            details.append(f"{row_id}, {ours.variant}: {'; '.join(differences[:3])}")
     evidence = f"{len(rows):,} rows have the scores that we give to their responses"
     if wrong:
         return item_of("scores", wrong, "scores are not ours", evidence)
@@ -182,68 +142,60 @@ def _is_open(reading: Fields) -> bool:
     return reading.get("unscored") is True or reading.get("status") in _BY_MACHINE
 
 
-def _differences(
-    claim: Sample,
-    readings: Sequence[Fields],
-    values: Fields,
-) -> list[str]:
-    differences = []
-    pairs = zip([claim.metrics, *claim.readings], [values, *readings], strict=True)
-    for theirs, ours in pairs:
-        for name in different(theirs, ours):
-            if name not in _NOT_COMPARED:
-                difference = f"{name} {theirs[name]!r:.60}, ours {ours.get(name)!r:.60}"
-                differences.append(difference)
-    return differences
+def totals_of(scored: ScoredTask) -> dict[str, Any]:
+    """Return our totals and figures of parts, by name and variant."""
+    return {**scored.totals(), **_figures_of_parts(scored.breakdowns())}
 
 
-def check_totals(
-    scored: ScoredTask,
-    result: TaskResult,
-    *,
-    is_proven: bool,
-) -> Item:
-    """Compare the totals and the figures of parts in a results file with ours."""
-    ours = scored.totals()
-    for variant, parts in scored.breakdowns().items():
+def _figures_of_parts(breakdowns: Breakdowns) -> dict[str, float]:
+    figures: dict[str, float] = {}
+    for variant, parts in breakdowns.items():
         for name, part in parts.items():
-            ours[f"{name},{variant}"] = part["value"]
-            ours[f"documents of {name},{variant}"] = part["n"]
-    return compare_totals(result, ours, is_proven=is_proven)
+            figures[f"{name},{variant}"] = part["value"]
+            figures[f"documents of {name},{variant}"] = part["n"]
+    return figures
 
 
-def compare_totals(
-    result: TaskResult,
-    ours: Fields,
-    *,
-    is_proven: bool,
-) -> Item:
-    """Compare figures by name; without proof of the scores they are not verified."""
+def check_totals(result: TaskResult, ours: Fields, *, is_proven: bool) -> Item:
+    """Compare the figures that a results file claims; without proof of scores they are not verified."""
     claims: dict[str, Any] = {}
     for variant, totals in result.totals.items():
         for name, total in totals.items():
             claims[f"{name},{variant}"] = total
-    for variant, parts in result.breakdowns.items():
-        for name, part in parts.items():
-            claims[f"{name},{variant}"] = part["value"]
-            claims[f"documents of {name},{variant}"] = part["n"]
+    claims |= _figures_of_parts(result.breakdowns)
     details = []
     for name in different(claims, ours):
         if not name.startswith("cut_off,"):
             details.append(f"{name}: {claims[name]}, ours {ours.get(name)}")
-    return item_of(
-        "totals",
-        details,
-        "totals are not ours",
-        f"{len(claims):,} totals follow from the responses",
-        "failed" if is_proven else "not verified",
-    )
+    evidence = f"{len(claims):,} totals follow from the responses"
+    status: Status = "failed" if is_proven else "not verified"
+    return item_of("totals", details, "totals are not ours", evidence, status)
 
 
-def different(
-    theirs: Fields,
-    ours: Fields,
-) -> list[str]:
+def check_group(result: TaskResult, scored: Mapping[str, ScoredTask]) -> Item:
+    """Average the totals of a group's tasks as lm-eval does, and compare."""
+    from lm_eval.tasks import TaskManager
+
+    manager = TaskManager(include_path=task_folders(), include_defaults=False)
+    group = manager.task_index.get(result.task)
+    config = getattr(group, "cfg", None) or {"task": []}
+    tasks = [scored[name] for name in config["task"] if name in scored]
+    if not tasks or len(tasks) < len(config["task"]):
+        return Item("totals", "not verified", "not all tasks of the group have scores here")
+    totals = pd.DataFrame([task.totals() for task in tasks], dtype=float)
+    sizes = pd.Series([len(task.docs) for task in tasks])
+    ours = {}
+    for mean in config["aggregate_metric_list"]:
+        weights = sizes if mean["weight_by_size"] else sizes.clip(upper=1)
+        for variant in mean["filter_list"]:
+            name = f"{mean['metric']},{variant}"
+            known = totals[name].dropna()
+            if len(known):
+                ours[name] = np.average(known, weights=weights[known.index])
+    return check_totals(result, ours, is_proven=True)
+
+
+def different(theirs: Fields, ours: Fields) -> list[str]:
     """Return the names whose values are not ours; numbers of nine equal digits are equal."""
     plain_theirs = _plain(theirs)
     plain_ours = _plain(ours)

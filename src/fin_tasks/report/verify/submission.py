@@ -1,19 +1,14 @@
 """The rows of a submission: responses, and what the submission claims about them."""
 
 from collections.abc import Mapping
-from dataclasses import (
-    dataclass,
-    field,
-)
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.errors import DataError
-from fin_tasks.report.samples import (
-    Sample,
-    read_samples,
-)
+from fin_tasks.judging.item import Reply
+from fin_tasks.report.samples import Sample, read_samples
 
 _MAX_REPLIES = 20
 
@@ -28,19 +23,16 @@ class Row:
     doc: Fields
     responses: list[str]
     """A response that was lost is empty."""
-    arguments: Any
-    """What was sent, as the harness writes it; None if the file does not say."""
+    prompt: str | None
+    """What was sent; None if the file does not say."""
     claims: dict[str, Sample] = field(default_factory=dict)
 
-    def replies(
-        self,
-        index: int,
-    ) -> list[str]:
+    def replies(self, index: int) -> tuple[Reply, ...]:
         """Return what a judge said about a response, if the submission holds it."""
-        replies = self.claims["robust"].readings[index].get("replies")
-        if not isinstance(replies, list):
-            return []
-        return [str(reply) for reply in replies[:_MAX_REPLIES]]
+        texts = self.claims["robust"].readings[index].get("replies")
+        if not isinstance(texts, list):
+            return ()
+        return tuple(Reply(text=str(text), temperature=0.0) for text in texts[:_MAX_REPLIES])
 
 
 Rows = Mapping[str, Row]
@@ -62,9 +54,8 @@ def read_rows(path: Path) -> tuple[dict[str, Row], list[str]]:
             raise DataError(
                 f"{sample.where}: expected texts and a reading of each, got {responses!r:.80}."
             )
-        arguments = sample.line.get("arguments")
-        row = rows.setdefault(sample.id, Row(sample.doc, responses, arguments))
-        if (row.responses, row.arguments) != (responses, arguments):
+        row = rows.setdefault(sample.id, Row(sample.doc, responses, sample.prompt))
+        if (row.responses, row.prompt) != (responses, sample.prompt):
             problems.append(f"{sample.id}: the variants have different responses or prompts")
         if sample.variant in row.claims or sample.variant not in VARIANTS:
             problems.append(f"{sample.id}: one line more for {sample.variant!r:.40}")

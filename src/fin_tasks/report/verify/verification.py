@@ -1,58 +1,35 @@
 """Make the list of each task of a submission. Documents, options and scorers are the verifier's."""
 
-import hashlib
-import json
-from collections.abc import (
-    Sequence,
-)
-from dataclasses import (
-    dataclass,
-    field,
-)
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tqdm import tqdm
 
 from fin_tasks import report
-from fin_tasks.benchmarks.scored_task import (
-    VARIANTS,
-    ScoredTask,
-)
+from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.hub import known_pins
 from fin_tasks.data.pins import find_pins
 from fin_tasks.errors import FinTasksError
 from fin_tasks.report.conditions import settings_of
-from fin_tasks.report.model import (
-    Run,
-    TaskResult,
-)
-from fin_tasks.report.verify.groups import check_group
-from fin_tasks.report.verify.items import (
-    Item,
-    TaskList,
-    Verification,
-    item_of,
-)
-from fin_tasks.report.verify.judged import (
-    SpotCheck,
-    check_judged,
-)
-from fin_tasks.report.verify.oddities import Oddities
+from fin_tasks.report.model import Run, TaskResult
+from fin_tasks.report.verify.items import Item, Options, TaskList, Verification, item_of, worst_of
+from fin_tasks.report.verify.judged import check_judged
+from fin_tasks.report.verify.oddities import FirstRuns, check_oddities
 from fin_tasks.report.verify.prompts import check_prompts
 from fin_tasks.report.verify.scores import (
     InstalledTask,
+    RecordedReplies,
+    check_group,
     check_scores,
     check_totals,
     different,
     load_task,
     score_rows,
+    totals_of,
 )
-from fin_tasks.report.verify.submission import (
-    Fields,
-    Rows,
-    read_rows,
-)
+from fin_tasks.report.verify.submission import Fields, Rows, read_rows
 from fin_tasks.settings import Settings
 
 _ITEMS = ("gold data", "task", "rows", "prompts", "scores", "totals")
@@ -62,58 +39,44 @@ _FILES = {"chart", "figure_path", "image_path", "image_paths"}
 _FREE = ("data.origin", "rows", "repeats")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """What the verifier names: how the tasks were to be asked, and who judges."""
-
-    spot_check: SpotCheck
-    metadata: Fields
-    n_rows: int | None
-    """How many of the first rows were to be asked; None for all."""
-    revision: str | None
-    """Revision of gold data that the verifier recorded before."""
-
-
-def verify(
-    paths: Sequence[Path],
-    options: Options,
-) -> Verification:
+def verify(paths: Sequence[Path], options: Options) -> Verification:
     """Check all runs in files and folders; raise DataError if there are none."""
-    runs, _, problems = report.read(paths)
-    verification = Verification([problem.message for problem in problems])
-    oddities = Oddities()
-    for run in tqdm(runs, desc="Verifying", unit="run", disable=None):
-        check = _RunCheck(run, options, oddities)
-        files = {run.path}
+    submission = report.read(paths)
+    problems = [problem.message for problem in submission.problems]
+    tasks = []
+    files = set()
+    first_runs: FirstRuns = {}
+    for run in tqdm(submission.runs, desc="Verifying", unit="run", disable=None):
+        check = _RunCheck(run, options, first_runs)
+        files.add(run.path)
         for result in sorted(run.tasks, key=lambda result: bool(result.members)):
-            verification.tasks.append(
-                TaskList(run.id, run.name, run.model, result.task, check.items_of(result))
-            )
-            files |= {result.samples} - {None}
-        for file in sorted(files):
-            verification.files[str(file)] = sha256_of(file)
-    return verification
+            items = check.items_of(result)
+            status = worst_of(item.status for item in items)
+            tasks.append(TaskList(run.id, run.name, run.model, result.task, status, items))
+            if result.samples:
+                files.add(result.samples)
+    status = "failed" if problems else worst_of(task.status for task in tasks)
+    hashes = {str(file): sha256_of(file) for file in sorted(files)}
+    return Verification(status, problems, tasks, hashes)
 
 
 @dataclass
 class _RunCheck:
     run: Run
     options: Options
-    oddities: Oddities
+    first_runs: FirstRuns
     scored: dict[str, ScoredTask] = field(default_factory=dict)
     """The tasks of the run that were scored."""
 
-    def items_of(
-        self,
-        result: TaskResult,
-    ) -> list[Item]:
+    def items_of(self, result: TaskResult) -> list[Item]:
         """Return all items of a task; what could not be checked is not verified."""
         if result.members:
             return [check_group(result, self.scored)]
         items: list[Item] = []
         reason = "an item above comes first"
         try:
-            self._check(result, items)
+            for item in self._checked(result):
+                items.append(item)
         except (FinTasksError, RecursionError) as error:
             reason = str(error)
         checked = {item.name for item in items}
@@ -122,47 +85,40 @@ class _RunCheck:
                 items.append(Item(name, "not verified", reason))
         return items
 
-    def _check(
-        self,
-        result: TaskResult,
-        items: list[Item],
-    ) -> None:
+    def _checked(self, result: TaskResult) -> Iterator[Item]:
         options = self.options
         task = load_task(result.task, options.metadata, options.n_rows)
-        items.append(_check_gold(result.benchmark, task.provenance, options.revision))
-        items.append(_check_task(result, task))
-        if items[-1].status != "verified" or result.samples is None:
+        yield _check_gold(result.benchmark, task.provenance, options.revision)
+        settings = _check_task(result, task)
+        yield settings
+        if settings.status != "verified" or result.samples is None:
             return
         all_rows, problems = read_rows(result.samples)
-        items.append(_check_rows(all_rows, task.docs, problems))
+        yield _check_rows(all_rows, task.docs, problems)
         rows = {}
         for row_id in task.docs:
             if row_id in all_rows and all_rows[row_id].claims.keys() >= set(VARIANTS):
                 rows[row_id] = all_rows[row_id]
         if not rows:
             return
-        items.append(check_prompts(rows, task.docs))
-        scored = score_rows(task, rows)
+        yield check_prompts(rows, task.docs)
+        replies = RecordedReplies(task, task.rubric, rows) if task.rubric else None
+        scored = score_rows(task, rows, replies)
         self.scored[result.task] = scored
         scores = check_scores(scored, rows)
-        items.append(scores)
-        judged = check_judged(task, result, rows, options.spot_check)
-        if judged is not None:
-            items.append(judged)
+        yield scores
+        judged = replies and check_judged(task, result, replies, options)
+        if judged:
+            yield judged
         is_proven = scores.status != "not verified"
-        items.append(check_totals(scored, result, is_proven=is_proven))
-        items.append(self.oddities.check(self.run.name, result, rows))
+        yield check_totals(result, totals_of(scored), is_proven=is_proven)
+        yield check_oddities(self.run.name, result, rows, self.first_runs)
 
 
-def _check_gold(
-    benchmark: str,
-    provenance: Fields,
-    revision: str | None,
-) -> Item:
+def _check_gold(benchmark: str, provenance: Fields, revision: str | None) -> Item:
     """Say which gold data the verifier has, and whether their hashes are known."""
     data = provenance["data"]
-    facts = json.dumps(data, sort_keys=True)
-    ours = data.get("revision") or hashlib.sha256(facts.encode()).hexdigest()[:16]
+    ours = data.get("revision") or provenance["hash"]
     origin = data["origin"]
     is_known = origin in ("upstream", "sample", "package") or ours == revision
     pins = find_pins(benchmark)
@@ -173,15 +129,11 @@ def _check_gold(
     evidence = f"{origin}, split {provenance.get('split')}, revision {ours}"
     if is_known:
         return Item("gold data", "verified", evidence)
-    return Item(
-        "gold data", "not verified", f"{evidence}: if you know these files, add --revision {ours}"
-    )
+    advice = f"if you know these files, add --revision {ours}"
+    return Item("gold data", "not verified", f"{evidence}: {advice}")
 
 
-def _check_task(
-    result: TaskResult,
-    task: InstalledTask,
-) -> Item:
+def _check_task(result: TaskResult, task: InstalledTask) -> Item:
     """Compare the settings that the submission names with those of the verifier."""
     version = str(task.file.version)
     ours = settings_of({"provenance": task.provenance}, version=version)
@@ -191,20 +143,12 @@ def _check_task(
         is_compared = name in ours or not is_recording
         if is_compared and name not in _FREE and not name.startswith("judge."):
             details.append(f"{name}: {result.settings[name]}, here {ours.get(name)}")
-    return item_of(
-        "task",
-        details,
-        "settings are others than here; --metadata names them",
-        f"{task.file.name}, version {version}, without examples",
-        "not verified",
-    )
+    wrong = "settings are others than here; --metadata names them"
+    right = f"{task.file.name}, version {version}, without examples"
+    return item_of("task", details, wrong, right, "not verified")
 
 
-def _check_rows(
-    rows: Rows,
-    docs: Fields,
-    problems: Sequence[str],
-) -> Item:
+def _check_rows(rows: Rows, docs: Fields, problems: Sequence[str]) -> Item:
     """Compare the documents of a submission with ours."""
     details = [*problems]
     for row_id in sorted(docs.keys() - rows.keys()):
