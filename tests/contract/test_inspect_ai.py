@@ -17,7 +17,7 @@ from fin_tasks.errors import ConfigError
 
 pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
 from inspect_ai import eval as inspect_eval
-from inspect_ai.log import EvalLog, EvalMetric, EvalScore, write_eval_log
+from inspect_ai.log import EvalLog
 from inspect_ai.model import (
     ChatCompletionChoice,
     ChatMessageAssistant,
@@ -224,20 +224,6 @@ def test_few_metrics_are_shown_and_each_has_a_value() -> None:
         assert [name for name in names if name in values] == list(values)
         assert not any(math.isnan(value) for value in values.values())
     assert log.results.headline.metric == "acc"
-
-
-def test_a_log_of_version_0_2_has_a_score_for_each_metric(tmp_path: Path) -> None:
-    (log,) = ask("dynostock_authority_w4_text", limit=4)
-    mean = EvalMetric(name="mean", value=0.25)
-    stderr = EvalMetric(name="stderr", value=0.1)
-    index = EvalMetric(name="bias_index", value=0.75)
-    log.results.scores = [
-        EvalScore(name="acc,paper", scorer="paper", metrics={"mean": mean, "stderr": stderr}),
-        EvalScore(name="paper", scorer="paper", metrics={"bias_index": index}),
-    ]
-    write_eval_log(log, str(tmp_path / "old" / "old.eval"))
-    (run_read,), _, _ = report.read([tmp_path / "old"])
-    assert run_read.tasks[0].totals == {"paper": {"acc": 0.25, "bias_index": 0.75}}
 
 
 def test_a_question_is_asked_with_its_picture() -> None:
