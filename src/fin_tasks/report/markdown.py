@@ -1,11 +1,12 @@
 """Tables in Markdown: those of the papers, the conditions of each benchmark, and costs."""
 
+import html
 import math
 import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import yaml
@@ -22,9 +23,10 @@ _OPEN = "not certain, as responses were cut off"
 _MARKUP = re.compile(r"([\\`*_\[\]|~$#@])|(:)(?=//)")
 _WWW = re.compile(r"(?i)\b(www)\.")  # GitHub makes a link of it
 _MAX_TEXT = 400
-_SPLITS = {"": "", "sample": "packaged sample", "own": "own data"}
 _SCORINGS = {"paper": "scored as the authors do", "robust": "scored robustly"}
 _NOT_NAMED = ("", "cot", "pot", "none")  # conditions that are usual, or stand in the header
+_ROW = ["label", "published"]
+_MARKED = 1e6  # added to a rank
 
 Line = dict[str, Any]
 """A line of `tables.values_table`."""
@@ -38,128 +40,119 @@ class _Table(BaseModel):
     columns: dict[str, str]
     mean_over_windows: list[int] = []
     """Window sizes of which the mean is shown."""
-    hides_usual_split: bool = False
 
 
 _TABLES = TypeAdapter(dict[str, _Table])
 
 
-class _Row(NamedTuple):
-    label: str
-    is_published: bool
-
-
-Section = dict[_Row, dict[str, Line]]
-"""The lines of a Markdown table by row and header."""
-
-
 def write_tables(values: pd.DataFrame, folder: Path) -> None:
     """Write each table of the benchmarks' `tables.yaml` that has a value, and a table of conditions, into a folder."""
+    values = values[values["value"].notna()].assign(published=values["source"] == "published")
     for name, benchmark in known_benchmarks().items():
         tables = _TABLES.validate_python(yaml.safe_load(benchmark.text_of("tables.yaml") or "{}"))
         for stem, table in tables.items():
-            sections = _sections(table, values)
-            _write(folder / f"{stem}.md", table.title, table.about, sections, table.columns)
+            lines = _lines_of(table, values)
+            _write(folder / f"{stem}.md", table.title, table.about, lines)
         about = "The headline of each task under all conditions in which it was asked."
-        conditions = _conditions_sections(values[values["benchmark"] == name])
+        own = values[(values["benchmark"] == name) & ~values["published"]]
         title = f"{benchmark.title}: conditions"
-        _write(folder / f"{name}_conditions.md", title, about, conditions)
+        _write(folder / f"{name}_conditions.md", title, about, _lines_by_condition(own))
 
 
-def _write(
-    path: Path,
-    title: str,
-    about: str,
-    sections: Mapping[str, Section],
-    columns: Iterable[str] = (),
-) -> None:
+def _lines_of(table: _Table, values: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines of a table with the header of each column, and the heading of each section."""
+    parts = []
+    for header, column in table.columns.items():
+        task, metric, *mode = column.split()
+        lines = values[(values["mode"] == "pot") == (mode == ["pot"])]
+        if table.mean_over_windows:
+            lines = _means_over_windows(lines, task, metric, table.mean_over_windows)
+        is_shown = (lines["task"] == task) & (lines["metric"] == metric)
+        parts.append(lines[is_shown].assign(header=header))
+    lines = pd.concat(parts)
+    return lines.assign(heading=[_heading(line) for line in lines.to_dict("records")])
+
+
+def _heading(line: Line) -> str:
+    """Name the conditions that are not the usual ones, and the scoring."""
+    usual = {*_NOT_NAMED, known_benchmarks()[line["benchmark"]].usual_split}
+    words = [line[name] for name in CONDITIONS[1:] if line[name] not in usual]
+    return ", ".join([*words, _scoring(line["variant"])])
+
+
+def _scoring(variant: str) -> str:
+    return _SCORINGS.get(variant, variant)
+
+
+def _lines_by_condition(values: pd.DataFrame) -> pd.DataFrame:
+    """Return the headlines of tasks that a model was asked under several conditions, side by side."""
+    parts = [values.head(0).assign(header="", heading="")]
+    for (task, variant), lines in values.groupby(["task", "variant"], sort=False):
+        benchmark = known_benchmarks()[lines["benchmark"].iloc[0]]
+        headlines = lines[lines["metric"] == benchmark.headline(list(lines["metric"]))]
+        conditions = headlines[list(CONDITIONS[1:])]
+        headers = conditions.agg(lambda row: ", ".join(filter(None, row)) or "usual", axis=1)
+        part = headlines.assign(header=headers, label=headlines["model"])
+        if part.groupby("model")["header"].nunique().max() > 1:
+            parts.append(part.assign(heading=f"{task}, {_scoring(variant)}"))
+    return pd.concat(parts)
+
+
+def _write(path: Path, title: str, about: str, lines: pd.DataFrame) -> None:
     parts = [f"# {title}", about]
-    for heading, section in sections.items():
-        headers_with_value = dict.fromkeys(header for cells in section.values() for header in cells)
-        headers = [
-            header for header in columns or headers_with_value if header in headers_with_value
-        ]
-        parts += [f"## {safe(heading)}", *_section_parts(section, headers)]
-    if sections:
+    for heading, section in lines.groupby("heading", sort=False):
+        parts += [f"## {safe(heading)}", *_section_parts(section)]
+    if len(lines):
         path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
-def _sections(table: _Table, values: pd.DataFrame) -> dict[str, Section]:
-    """Return the lines of a table, a section for each set of conditions."""
-    sections: dict[str, Section] = defaultdict(lambda: defaultdict(dict))
-    for header, column in table.columns.items():
-        task, metric, *mode = column.split()
-        is_shown = ((values["mode"] == "pot") == (mode == ["pot"])) & values["value"].notna()
-        lines = values[is_shown & (values["metric"].str.removesuffix("_std") == metric)]
-        if table.mean_over_windows:
-            lines = _means_over_windows(lines, task, metric, table.mean_over_windows)
-        for line in lines[(lines["task"] == task) & (lines["metric"] == metric)].to_dict("records"):
-            heading = _heading(line, hides_usual_split=table.hides_usual_split)
-            row = _Row(line["label"], line["source"] == "published")
-            sections[heading][row][header] = line
-    return sections
-
-
-def _conditions_sections(values: pd.DataFrame) -> dict[str, Section]:
-    """Return the headlines of tasks that a model was asked under several conditions, side by side."""
-    sections: dict[str, Section] = {}
-    measured = values[(values["source"] != "published") & values["value"].notna()]
-    for (task, variant), lines in measured.groupby(["task", "variant"], sort=False):
-        about = known_benchmarks()[lines["benchmark"].iloc[0]]
-        metric = about.headline(list(lines["metric"]))
-        section: Section = defaultdict(dict)
-        for line in lines[lines["metric"] == metric].to_dict("records"):
-            header = ", ".join(line[name] for name in CONDITIONS[1:] if line[name]) or "usual"
-            cells = section[_Row(line["model"], is_published=False)]
-            if header not in cells or not line["marks"]:
-                cells[header] = line
-        if any(len(cells) > 1 for cells in section.values()):
-            sections[f"{task}, {_SCORINGS.get(variant, variant)}"] = section
-    return sections
-
-
-def _section_parts(section: Section, headers: Sequence[str]) -> Iterator[str]:
-    """Yield the Markdown table of a section, and its notes."""
-    order = {
-        row: [_sort_key(cells.get(header)) for header in headers] for row, cells in section.items()
-    }
-    measured = [keys for row, keys in order.items() if not row.is_published]
-    best = [min(column) for column in zip(*measured, strict=True)] if len(measured) > 1 else []
+def _section_parts(lines: pd.DataFrame) -> list[str]:
+    """Return the Markdown table of a section, the best row first, and its notes."""
+    headers = list(lines["header"].unique())
+    lines = lines.sort_values("marks", key=lambda marks: marks == "", kind="stable")
+    lines = lines.drop_duplicates([*_ROW, "header"], keep="last")  # without marks if there is one
+    is_marked = lines["marks"] != ""
+    is_less_better = [metric_of(name).higher_is_better is False for name in lines["metric"]]
+    lines["rank"] = lines["value"].where(is_less_better, -lines["value"]) + _MARKED * is_marked
+    ranks = lines.pivot(index=_ROW, columns="header", values="rank")[headers].fillna(math.inf)
+    lines = lines.set_index(_ROW).loc[ranks.sort_values(headers).index].reset_index()
+    measured = lines[~lines["published"]]
+    best = measured.groupby("header")["rank"].min() if measured["label"].nunique() > 1 else {}
     notes: dict[str, int] = {}
-    table: list[list[str]] = [["Model", *headers], ["---", *["---:"] * len(headers)]]
-    for row in sorted(section, key=lambda row: order[row]):
-        texts = [safe(row.label) + (", *published*" if row.is_published else "")]
-        for number, header in enumerate(headers):
-            line = section[row].get(header)
-            is_best = bool(best) and not row.is_published and order[row][number] == best[number]
-            texts.append(_cell_text(line, notes, is_best=is_best))
-        table.append(texts)
-    yield "\n".join(f"| {' | '.join(texts)} |" for texts in table)
+    rows: dict[str, dict[str, str]] = {}
+    for line in lines.to_dict("records"):
+        name = safe(line["label"]) + (", *published*" if line["published"] else "")
+        text = _number(line)
+        note = "; ".join(filter(None, (line["marks"], line["notes"])))
+        if note:
+            text += f" ({notes.setdefault(note, len(notes) + 1)})"
+        elif not line["published"] and line["rank"] == best.get(line["header"]):
+            text = f"**{text}**"
+        rows.setdefault(name, {})[line["header"]] = text
+    cells = [[name, *map(texts.get, headers)] for name, texts in rows.items()]
+    parts = [_table_text(["Model", *headers], cells)]
     if notes:
-        yield "\n".join(f"- ({number}) {safe(note)}" for note, number in notes.items())
+        parts.append("\n".join(f"- ({number}) {safe(note)}" for note, number in notes.items()))
+    return parts
 
 
-def _sort_key(line: Line | None) -> tuple[int, float]:
-    if line is None:
-        return (2, 0.0)
-    sign = 1 if metric_of(line["metric"]).higher_is_better is False else -1
-    return (int(bool(line["marks"])), sign * line["value"])
-
-
-def _cell_text(line: Line | None, notes: dict[str, int], *, is_best: bool) -> str:
-    """Return a value, bold if it is the best, with the number of its note; a new note gets the next number."""
-    if line is None:
-        return "–"
-    text = _number(line)
-    note = "; ".join(part for part in (line["marks"], line["notes"]) if part)
-    if note:
-        return f"{text} ({notes.setdefault(note, len(notes) + 1)})"
-    return f"**{text}**" if is_best else text
+def _table_text(
+    header: Sequence[str], rows: Iterable[Sequence[str | None]], n_texts: int = 1
+) -> str:
+    """Return a Markdown table whose first columns are texts and the others numbers."""
+    rules = ["---"] * n_texts + ["---:"] * (len(header) - n_texts)
+    lines = []
+    for row in (header, rules, *rows):
+        lines.append(f"| {' | '.join(text or '–' for text in row)} |")
+    return "\n".join(lines)
 
 
 def _number(line: Line) -> str:
-    scale = 100 if line["unit"] == "fraction" else 1
-    digits = 1 if line["unit"] == "fraction" else 2
+    scale = 1
+    digits = 2
+    if line["unit"] == "fraction":
+        scale = 100
+        digits = 1
 
     def number(name: str) -> str:
         return f"{scale * line[name]:.{digits}f}"
@@ -174,18 +167,6 @@ def _number(line: Line) -> str:
     return text
 
 
-def _heading(line: Line, *, hides_usual_split: bool) -> str:
-    """Name the conditions of a section."""
-    split = line["split"]
-    if hides_usual_split and split == known_benchmarks()[line["benchmark"]].usual_split:
-        split = ""
-    words = [_SPLITS.get(split, f"{split} split")]
-    words += [line[name] for name in ("mode", "style", "retrieval", "arm")]
-    visible = [word for word in words if word not in _NOT_NAMED]
-    variant = str(line["variant"])
-    return ", ".join([*visible, _SCORINGS.get(variant, variant)])
-
-
 def _means_over_windows(
     values: pd.DataFrame,
     task: str,
@@ -193,58 +174,42 @@ def _means_over_windows(
     sizes: Sequence[int],
 ) -> pd.DataFrame:
     """Return the mean of a metric over window sizes with its deviation `std`, and the printed ones."""
-    is_printed = values["source"] == "published"
-    printed = values[is_printed & (values["task"] == task)]
-    deviations = printed[printed["metric"] != metric].set_index("label")["value"]
     is_sized = values["window"].isin(sizes) & values["task"].str.startswith(f"{task}_")
-    groups = values[~is_printed & is_sized].groupby(
-        ["label", "variant", *CONDITIONS[1:]], sort=False
-    )
-    means = groups.agg(
-        value=("value", "mean"),
-        std=("value", lambda column: column.std(ddof=0)),
-        n_windows=("value", "size"),
-        marks=("marks", lambda column: "; ".join(dict.fromkeys(filter(None, column)))),
-        notes=("notes", lambda column: _OPEN if column.str.contains("cut").any() else ""),
-        benchmark=("benchmark", "first"),
-        source=("source", "first"),
-        unit=("unit", "first"),
-    )
-    means = means.reset_index().assign(
+    measured = values[~values["published"] & is_sized & (values["metric"] == metric)]
+    groups = measured.groupby(["label", "variant", *CONDITIONS[1:]], sort=False)
+    means = groups.first().assign(
         task=task,
-        metric=metric,
+        value=groups["value"].mean(),
+        std=groups["value"].std(ddof=0),
         low=math.nan,
+        n_windows=groups.size(),
         n_all_windows=len(sizes),
+        marks=groups["marks"].agg(lambda marks: "; ".join(filter(None, marks.unique()))),
+        notes=groups["notes"].agg(lambda notes: _OPEN if notes.str.contains("cut").any() else ""),
     )
-    whole = printed[printed["metric"] == metric]
-    return pd.concat([means, whole.assign(std=whole["label"].map(deviations))])
+    printed = values[values["published"] & (values["task"] == task)]
+    deviations = printed[printed["metric"] == f"{metric}_std"].set_index("label")["value"]
+    return pd.concat([means.reset_index(), printed.assign(std=printed["label"].map(deviations))])
 
 
 def write_costs(board: Leaderboard, folder: Path) -> None:
     """Write the tokens, seconds and cost of each task and run as `costs.md`, if any is known."""
     currency = "no prices given"
     if board.prices:
-        date = f" {board.prices.date}" if board.prices.date else ""
-        currency = safe(f"{board.prices.currency}{date}")
-    table = [
-        f"| Model | Task | Tokens in | Tokens out | Seconds | Cost ({currency}) |",
-        "| --- | --- | ---: | ---: | ---: | ---: |",
-    ]
-    parts = Counter(cost.path for cost in board.costs)
+        currency = safe(f"{board.prices.currency} {board.prices.date or ''}".strip())
+    rows = []
+    n_by_path = Counter(cost.path for cost in board.costs)
     for cost in board.costs:
-        is_shown = cost.task or parts[cost.path] > 2  # the only task is the whole run
+        is_shown = cost.task or n_by_path[cost.path] > 2  # the only task is the whole run
         texts = [cost_text(cost, name) for name in COSTS]
         if is_shown and any(texts):
-            cells = [
-                safe(cost.model),
-                cost.task or "**all tasks**",
-                *(text or "–" for text in texts),
-            ]
-            table.append(f"| {' | '.join(cells)} |")
-    if len(table) > 2:
+            rows.append([safe(cost.model), cost.task or "**all tasks**", *texts])
+    if rows:
+        header = ["Model", "Task", "Tokens in", "Tokens out", "Seconds", f"Cost ({currency})"]
+        table = _table_text(header, rows, n_texts=2)
         about = "What each run used. The judge's tokens are not included. ≈: an estimate."
-        text = "\n\n".join(["# Tokens, time and cost", about, "\n".join(table)])
-        (folder / "costs.md").write_text(text + "\n", encoding="utf-8")
+        text = f"# Tokens, time and cost\n\n{about}\n\n{table}\n"
+        (folder / "costs.md").write_text(text, encoding="utf-8")
 
 
 def cost_text(cost: Cost, name: str) -> str:
@@ -259,6 +224,4 @@ def cost_text(cost: Cost, name: str) -> str:
 def safe(text: str) -> str:
     r"""Write text so that Markdown and HTML show it letter by letter, on one line."""
     visible = _MARKUP.sub(r"\\\g<0>", escape(text[:_MAX_TEXT]))
-    for character, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")):
-        visible = visible.replace(character, entity)
-    return _WWW.sub(r"\1\\.", visible)
+    return _WWW.sub(r"\1\\.", html.escape(visible, quote=False))
