@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.retrieval.bm25 import bm25_scores
-from fin_tasks.retrieval.dense import dense_scores, encoder_provenance
+from fin_tasks.retrieval.dense import MINILM, dense_scores, encoder_provenance
 from fin_tasks.settings import Settings
 
 
@@ -44,35 +43,29 @@ def retrieve(
     """
     if type(top_k) is not int or top_k < 1:
         raise ConfigError(f"top_k: expected a whole number of 1 or more, got {top_k!r}.")
-    if method not in ("bm25", "dense"):
-        raise ConfigError(f"retrieval method: expected bm25 or dense, got {method!r}.")
     if not texts:
         raise DataError(
             "retrieval: expected at least one text to search, got none. Is the file empty?"
         )
-    if method == "dense":
-        every_text = np.ones(len(texts), dtype=np.bool_)
-        dense = dense_scores(texts, queries, encoder, settings)
-        return [_hits(scores, every_text, top_k) for scores in dense]
+    if method == "bm25":
+        scores_of_queries = bm25_scores(texts, queries)
+    elif method == "dense":
+        scores_of_queries = dense_scores(texts, queries, encoder or MINILM, settings)
+    else:
+        raise ConfigError(f"retrieval method: expected bm25 or dense, got {method!r}.")
     results = []
-    for scores in bm25_scores(texts, queries):
-        shares_words = scores != 0
-        results.append(_hits(scores, shares_words, top_k))
+    position = max(0, len(texts) - top_k)
+    for scores in scores_of_queries:
+        is_hit = scores >= np.partition(scores, position)[position]
+        if method == "bm25":
+            is_hit &= scores != 0
+        indexes = np.flatnonzero(is_hit)
+        order = np.argsort(-scores[indexes], kind="stable")
+        best_first = indexes[order]
+        best_scores = scores[best_first]
+        hits = map(Hit, best_first.tolist(), best_scores.tolist())
+        results.append(list(hits))
     return results
-
-
-def _hits(
-    scores: npt.NDArray[np.float64],
-    is_candidate: npt.NDArray[np.bool_],
-    top_k: int,
-) -> list[Hit]:
-    """Return the candidates that score at least as much as the `top_k`-th of all texts."""
-    position = max(0, len(scores) - top_k)
-    threshold = np.partition(scores, position)[position]
-    indexes = np.flatnonzero(is_candidate & (scores >= threshold))
-    best_first = np.argsort(-scores[indexes], kind="stable")
-    indexes = indexes[best_first]
-    return list(map(Hit, indexes.tolist(), scores[indexes].tolist()))
 
 
 def retriever_provenance(
@@ -82,7 +75,7 @@ def retriever_provenance(
 ) -> dict[str, Any]:
     """Return the method, and how it splits texts or the encoder with the hash of its files."""
     if method == "dense":
-        return {"method": method, "encoder": encoder_provenance(encoder)}
+        return {"method": method, "encoder": encoder_provenance(encoder or MINILM)}
     return {
         "method": method,
         "definition": "rank_bm25.BM25Okapi",
