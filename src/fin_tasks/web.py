@@ -13,12 +13,14 @@ from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from io import BytesIO
+from itertools import count
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import anyio
 import httpx2
 from anyio.from_thread import start_blocking_portal
+from tqdm.utils import CallbackIOWrapper
 
 from fin_tasks.errors import WebError
 
@@ -42,7 +44,7 @@ class Limits:
 
     seconds: float
     """Time of one attempt, from the connection to the last byte."""
-    n_bytes: int
+    n_bytes: float
     """Size of the reply."""
     bytes_per_second: float = math.inf
     """A reply that comes at this speed or faster may take longer."""
@@ -70,22 +72,20 @@ class Web:
         verify: bool = True,
         at_once: float = math.inf,
     ) -> None:
-        self._follow_redirects = follow_redirects
-        self._verify = verify  # reading certificates takes a tenth of a second
-        self._at_once = at_once
-        self._stack = ExitStack()
-
-    def __enter__(self) -> "Web":
-        self._portal = self._stack.enter_context(start_blocking_portal())
-        client = httpx2.AsyncClient(
-            follow_redirects=self._follow_redirects,
-            verify=self._verify,
+        self._client = httpx2.AsyncClient(
+            follow_redirects=follow_redirects,
+            verify=verify,  # reading certificates takes a tenth of a second
             # A packed reply could be far larger than the bytes that are counted.
             headers={"Accept-Encoding": "identity"},
             timeout=httpx2.Timeout(None, connect=_CONNECT_SECONDS),
             limits=httpx2.Limits(max_connections=None),
         )
-        self._client = self._stack.enter_context(self._portal.wrap_async_context_manager(client))
+        self._at_once = at_once
+        self._stack = ExitStack()
+
+    def __enter__(self) -> "Web":
+        self._portal = self._stack.enter_context(start_blocking_portal())
+        self._stack.enter_context(self._portal.wrap_async_context_manager(self._client))
         self._limiter = self._portal.call(anyio.CapacityLimiter, self._at_once)
         return self
 
@@ -112,8 +112,7 @@ class Web:
 
     async def _read(self, request: Request, limits: Limits) -> bytes:
         with BytesIO() as body:  # an error that is kept does not keep the body too
-            async with self._limiter:
-                await self._try(request, limits, body)
+            await self._try(request, limits, body)
             return body.getvalue()
 
     async def _save(
@@ -124,27 +123,22 @@ class Web:
         progress: Callable[[int], object],
     ) -> None:
         part = path.with_name(f"{path.name}.{os.getpid()}.part")
-        async with self._limiter:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                with part.open("wb") as file:
-                    await self._try(request, limits, file, progress)
-                part.replace(path)
-            finally:
-                part.unlink(missing_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with part.open("wb") as file:
+                await self._try(request, limits, CallbackIOWrapper(progress, file, "write"))
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
 
-    async def _try(
-        self,
-        request: Request,
-        limits: Limits,
-        file: BinaryIO,
-        progress: Callable[[int], object] | None = None,
-    ) -> None:
+    async def _try(self, request: Request, limits: Limits, file: Any) -> None:
         """Try until an attempt works, fails for good, or none is left."""
         n_late = 0
-        for n_failed in range(limits.retries + 1):
+        for n_failed in count():
             try:
-                return await self._attempt(request, limits, file, progress)
+                async with self._limiter:
+                    await self._attempt(request, limits, file)
+                return
             except TimeoutError:
                 error = WebError(f"it took more than {limits.seconds:g} seconds", pause=0.0)
                 n_late += 1
@@ -159,20 +153,12 @@ class Web:
             file.seek(0)
             file.truncate()
             await anyio.sleep(error.pause or _pause_after(n_failed))
-        raise AssertionError
 
-    async def _attempt(
-        self,
-        request: Request,
-        limits: Limits,
-        file: BinaryIO,
-        progress: Callable[[int], object] | None,
-    ) -> None:
+    async def _attempt(self, request: Request, limits: Limits, file: Any) -> None:
         with anyio.fail_after(limits.seconds) as scope:
             deadline = scope.deadline
-            method = "GET" if request.content is None else "POST"
             async with self._client.stream(
-                method,
+                "GET" if request.content is None else "POST",
                 request.url,
                 params=request.query,
                 headers=request.headers,
@@ -186,8 +172,6 @@ class Web:
                         raise WebError(f"it has more than {limits.n_bytes:,} bytes")
                     scope.deadline = deadline + n_bytes / limits.bytes_per_second
                     file.write(chunk)
-                    if progress:
-                        progress(len(chunk))
 
 
 async def _check(response: httpx2.Response) -> None:
@@ -204,8 +188,7 @@ async def _check(response: httpx2.Response) -> None:
             break
     text = " ".join(body.decode("utf-8", "replace").split())
     message = f"{response.status_code} {response.reason_phrase}: {text}"[:_MAX_ERROR_TEXT]
-    pause = _requested_pause(response)
-    raise WebError(message, status=response.status_code, pause=pause)
+    raise WebError(message, status=response.status_code, pause=_requested_pause(response))
 
 
 def _requested_pause(response: httpx2.Response) -> float | None:
@@ -225,5 +208,5 @@ def _pause_after(n_failed: int) -> float:
     return pause * random.uniform(0.75, 1.0)  # noqa: S311 - nothing is secret
 
 
-def _text_of(failure: httpx2.RequestError | httpx2.InvalidURL) -> str:
+def _text_of(failure: Exception) -> str:
     return f"{type(failure).__name__}: {failure}".removesuffix(": ")

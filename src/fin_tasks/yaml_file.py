@@ -2,7 +2,7 @@
 
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -21,9 +21,7 @@ def read_yaml(path: Path, model: type[_Model], *, expected: str) -> _Model:
             content = file.read(_MAX_BYTES + 1)
         if len(content) > _MAX_BYTES:
             raise ValueError(f"more than {_MAX_BYTES:,} bytes")
-        parsed = _parse(content, model)
-        assert isinstance(parsed, model)  # noqa: S101 - tells mypy what _parse returns
-        return parsed
+        return model.model_validate(_tree(content))
     except ValidationError as error:
         problem = first_problem(error)
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
@@ -32,18 +30,14 @@ def read_yaml(path: Path, model: type[_Model], *, expected: str) -> _Model:
 
 
 @lru_cache(maxsize=16)
-def _parse(content: bytes, model: type[BaseModel]) -> BaseModel:
-    tree = yaml.load(content.decode("utf-8-sig"), Loader=_Loader)  # noqa: S506 - a SafeLoader
-    return model.model_validate(tree)
+def _tree(content: bytes) -> Any:
+    return yaml.load(content.decode("utf-8-sig"), Loader=_Loader)  # noqa: S506 - a SafeLoader
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML without aliases and merge keys, by which a small file can grow without bounds."""
+    """YAML without aliases, by which a small file can grow without bounds."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
             raise yaml.YAMLError("an alias, which is not allowed")
         return super().compose_node(parent, index)
-
-    def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Leave merge keys alone, so that they are errors."""

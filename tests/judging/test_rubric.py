@@ -118,7 +118,6 @@ BOMB = "\n".join(
     "change",
     [
         lambda text: BOMB + "\n" + text,
-        lambda text: text.replace("lowest: 0", "<<: {lowest: 0}"),
         lambda text: text.replace("lowest: 0", "lowest: 5"),
         lambda text: text.replace("points: calculation", "points: no_such"),
         lambda text: text.replace("{mark}", ""),

@@ -5,10 +5,10 @@ the folder of the downloads, and must be the same from then on.
 """
 
 import logging
+import math
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, as_completed
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from pydantic import TypeAdapter, ValidationError
@@ -17,11 +17,9 @@ from tqdm import tqdm
 from fin_tasks.data import hub
 from fin_tasks.data.files import sha256_of, write_file
 from fin_tasks.data.pins import Pin, Pins
-from fin_tasks.errors import DataError, FetchError, WebError
+from fin_tasks.errors import DataError, WebError
 from fin_tasks.settings import Settings
-
-if TYPE_CHECKING:
-    from fin_tasks.web import Limits, Request
+from fin_tasks.web import Limits, Request, Web
 
 SECONDS = 60.0
 """Time for the beginning of a file; from then on, BYTES_PER_SECOND have to come."""
@@ -39,12 +37,7 @@ _HASHES = TypeAdapter(dict[str, str])
 _log = logging.getLogger(__name__)
 
 
-def fetch(
-    pins: Pins,
-    root: Path,
-    paths: Iterable[Path],
-    settings: Settings,
-) -> None:
+def fetch(pins: Pins, root: Path, paths: Iterable[Path], settings: Settings) -> None:
     """Download those of the paths below `root` that are missing, and check the hashes of all."""
     requested = set(paths)
     chosen = [pin for pin in pins.files if root / pin.path in requested]
@@ -59,14 +52,14 @@ def fetch(
     _check(pins, chosen, root)
 
 
-def _download(
-    pins: Pins,
-    missing: Sequence[Pin],
-    root: Path,
-    settings: Settings,
-) -> None:
-    from fin_tasks.web import Web
-
+def _download(pins: Pins, missing: Sequence[Pin], root: Path, settings: Settings) -> None:
+    host = settings.github_raw
+    folder = f"{host}/{pins.repo}/{pins.revision}"
+    headers: dict[str, str] = {}
+    if pins.host == "hub":
+        host = settings.hub
+        folder = f"{host}/datasets/{pins.repo}/resolve/{pins.revision}"
+        headers = hub.authorization(settings)
     bar = tqdm(
         desc=f"Downloading {pins.name}",
         total=sum(pin.size or 0 for pin in missing) or None,
@@ -77,64 +70,40 @@ def _download(
     pin_by_future: dict[Future[None], Pin] = {}
     with bar, Web(follow_redirects=True, at_once=_AT_ONCE) as web:
         for pin in missing:
-            limits = _limits(pins, pin, settings)
-            request = _request(pins, pin, settings)
+            limits = Limits(
+                seconds=SECONDS,
+                n_bytes=min(pin.size or math.inf, MAX_BYTES[pins.host]),
+                bytes_per_second=BYTES_PER_SECOND,
+                retries=_RETRIES,
+            )
+            request = Request(url=f"{folder}/{quote(pin.path)}", headers=headers)
             future = web.download(request, limits, root / pin.path, progress=bar.update)
             pin_by_future[future] = pin
         for future in as_completed(pin_by_future):
+            path = pin_by_future[future].path
             try:
                 future.result()
             except WebError as error:
-                raise _failed(pins, pin_by_future[future], settings, error) from error
+                expected = f"{host}: expected {path} of {pins.repo}"
+                raise pins.fetch_error(expected, error, path) from error
             except OSError as error:
                 raise DataError(
                     f"{root}: cannot be written ({error.strerror}). Set FIN_TASKS_CACHE."
                 ) from error
 
 
-def _limits(pins: Pins, pin: Pin, settings: Settings) -> "Limits":
-    from fin_tasks.web import Limits
-
-    max_bytes = MAX_BYTES[pins.host]
-    if pin.size is not None and pin.size > max_bytes:
-        problem = f"it has {pin.size:,} bytes, more than {max_bytes:,}"
-        raise _failed(pins, pin, settings, problem)
-    return Limits(
-        seconds=SECONDS,
-        n_bytes=pin.size or max_bytes,
-        bytes_per_second=BYTES_PER_SECOND,
-        retries=_RETRIES,
-    )
-
-
-def _request(pins: Pins, pin: Pin, settings: Settings) -> "Request":
-    from fin_tasks.web import Request
-
-    path = quote(pin.path)
-    if pins.host == "github":
-        return Request(url=f"{settings.github_raw}/{pins.repo}/{pins.revision}/{path}")
-    url = f"{settings.hub}/datasets/{pins.repo}/resolve/{pins.revision}/{path}"
-    return Request(url=url, headers=hub.authorization(settings))
-
-
-def _failed(
-    pins: Pins,
-    pin: Pin,
-    settings: Settings,
-    error: object,
-) -> FetchError:
-    host = settings.hub if pins.host == "hub" else settings.github_raw
-    return pins.fetch_error(f"{host}: expected {pin.path} of {pins.repo}", error, pin.path)
-
-
-def _check(
-    pins: Pins,
-    chosen: Sequence[Pin],
-    root: Path,
-) -> None:
+def _check(pins: Pins, chosen: Sequence[Pin], root: Path) -> None:
     """Compare hashes with the pinned or recorded ones; remove a file that is another."""
     record = root / HASHES
-    recorded = _read_hashes(record)
+    recorded: dict[str, str] = {}
+    if record.is_file():
+        try:
+            recorded = _HASHES.validate_json(record.read_bytes())
+        except (OSError, ValidationError) as error:
+            raise DataError(
+                f"{record}: expected a JSON object of file names and hashes, got something else. "
+                "Delete the file."
+            ) from error
     new: dict[str, str] = {}
     for pin in chosen:
         path = root / pin.path
@@ -153,15 +122,3 @@ def _check(
         write_file(record, _HASHES.dump_json({**recorded, **new}, indent=1))
         names = ", ".join(new)
         _log.warning("%s: no hash is known of %s; recorded in %s", pins.name, names, record)
-
-
-def _read_hashes(record: Path) -> dict[str, str]:
-    if not record.is_file():
-        return {}
-    try:
-        return _HASHES.validate_json(record.read_bytes())
-    except (OSError, ValidationError) as error:
-        raise DataError(
-            f"{record}: expected a JSON object of file names and hashes, got something else. "
-            "Delete the file."
-        ) from error

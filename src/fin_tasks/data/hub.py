@@ -1,7 +1,7 @@
 """Ask the hub for the commit, the files and the hashes of a data set."""
 
 from dataclasses import replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from urllib.parse import quote
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
@@ -10,6 +10,7 @@ from fin_tasks.data.files import write_file
 from fin_tasks.data.pins import PINS_FILE, Pin, Pins
 from fin_tasks.errors import WebError, first_problem
 from fin_tasks.settings import Settings
+from fin_tasks.web import Limits, Request, Web
 
 SECONDS = 30.0
 """Time for an answer."""
@@ -30,14 +31,9 @@ class _File(BaseModel):
     @field_validator("rfilename")
     @classmethod
     def _stays_below_its_folder(cls, name: str) -> str:
-        path = PurePosixPath(name)
-        if path.is_absolute() or ".." in path.parts:
+        if name.startswith("/") or ".." in name.split("/"):
             raise ValueError("expected a path below the data set's folder")
         return name
-
-    def pin(self) -> Pin:
-        sha256 = self.lfs.sha256 if self.lfs else None
-        return Pin(self.rfilename, self.size, sha256)
 
 
 class _Listing(BaseModel):
@@ -52,60 +48,44 @@ def look_up(pins: Pins, revision: str | None, settings: Settings) -> Pins:
 
     The revision is a commit, branch or tag; by default it is the newest commit.
     """
-    file = _listing_file(pins, revision, settings)
-    if file.is_file():
-        return PINS_FILE.validate_json(file.read_bytes())
-    listing = _ask(pins, revision, settings)
-    files = tuple(file.pin() for file in listing.siblings)
-    known = replace(pins, revision=listing.sha, files=files)
-    write_file(file, PINS_FILE.dump_json(known))
-    return known
-
-
-def known_pins(
-    pins: Pins,
-    revision: str | None,
-    settings: Settings,
-) -> Pins:
-    """Return the pins of a revision if the hub was asked for it before, else pins without files."""
-    file = _listing_file(pins, revision, settings)
-    return PINS_FILE.validate_json(file.read_bytes()) if file.is_file() else pins
-
-
-def _listing_file(
-    pins: Pins,
-    revision: str | None,
-    settings: Settings,
-) -> Path:
-    name = quote(revision or "main", safe="")
-    return settings.cache_dir / pins.name / f"files-{name}.json"
-
-
-def _ask(
-    pins: Pins,
-    revision: str | None,
-    settings: Settings,
-) -> _Listing:
-    from fin_tasks.web import Limits, Request, Web
-
+    known = known_pins(pins, revision, settings)
+    if known.revision:
+        return known
     expected = f"{pins.repo}: expected to look up {revision or 'main'} at {settings.hub}"
     if settings.offline:
         raise pins.fetch_error(expected, "downloads are switched off")
     url = f"{settings.hub}/api/datasets/{pins.repo}"
     if revision:
         url += f"/revision/{quote(revision, safe='')}"
-    request = Request(url=url, query={"blobs": "true"}, headers=authorization(settings))
+    request = Request(url=f"{url}?blobs=true", headers=authorization(settings))
     limits = Limits(seconds=SECONDS, n_bytes=_MAX_BYTES, retries=_RETRIES)
     try:
         with Web(follow_redirects=True) as web:
             answer = web.send(request, limits).result()
-        return _Listing.model_validate_json(answer)
+        listing = _Listing.model_validate_json(answer)
     except WebError as error:
         raise pins.fetch_error(expected, error) from error
     except ValidationError as error:
-        raise pins.fetch_error(
-            expected, f"its answer cannot be used ({first_problem(error)})"
-        ) from error
+        problem = f"its answer cannot be used ({first_problem(error)})"
+        raise pins.fetch_error(expected, problem) from error
+    files = []
+    for file in listing.siblings:
+        sha256 = file.lfs.sha256 if file.lfs else None
+        files.append(Pin(file.rfilename, file.size, sha256))
+    known = replace(pins, revision=listing.sha, files=tuple(files))
+    write_file(_listing_file(pins, revision, settings), PINS_FILE.dump_json(known))
+    return known
+
+
+def known_pins(pins: Pins, revision: str | None, settings: Settings) -> Pins:
+    """Return the pins of a revision if the hub was asked for it before, else pins without files."""
+    file = _listing_file(pins, revision, settings)
+    return PINS_FILE.validate_json(file.read_bytes()) if file.is_file() else pins
+
+
+def _listing_file(pins: Pins, revision: str | None, settings: Settings) -> Path:
+    name = quote(revision or "main", safe="")
+    return settings.cache_dir / pins.name / f"files-{name}.json"
 
 
 def authorization(settings: Settings) -> dict[str, str]:

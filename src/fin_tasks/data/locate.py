@@ -6,13 +6,13 @@ matches files counts, and these are listed by their own names. A folder of the u
 like the repository, or without its first level of folders.
 """
 
+import fnmatch
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Literal, TypedDict, get_args
+from typing import TypedDict
 
 from fin_tasks.data import download, hub
 from fin_tasks.data.files import check_name, sha256_of
@@ -20,10 +20,6 @@ from fin_tasks.data.pins import Pins, load_pins
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-Origin = Literal["upstream", "data_dir", "sample"]
-"""Where files come from: downloaded, the user's folder, or the packaged sample."""
-
-_SOURCES = ("auto", *get_args(Origin))
 _REVISION_DIGITS = 16
 _REMEDY = "Put the file there, name another data_dir or FIN_TASKS_DATA, or use source upstream."
 
@@ -31,7 +27,8 @@ _REMEDY = "Put the file there, name another data_dir or FIN_TASKS_DATA, or use s
 class Provenance(TypedDict):
     """What results say about the files."""
 
-    origin: Origin
+    origin: str
+    """`upstream`, `data_dir` or `sample`."""
     commit: str | None
     revision: str
     """Hash of all names and hashes, which only equal files have in common."""
@@ -45,7 +42,7 @@ class Provenance(TypedDict):
 class Located:
     """Files of a benchmark by their names, and where they come from."""
 
-    origin: Origin
+    origin: str
     root: Path
     pins: Pins = field(repr=False)
     settings: Settings = field(repr=False)
@@ -80,46 +77,36 @@ class Located:
     def matches(self, name: str) -> list[Path]:
         """Return the paths of the first alternative in a name that matches files, in order."""
         for pattern in name.split("|"):
-            is_upstream = self.origin == "upstream"
-            paths = self._published(pattern) if is_upstream else self._own(pattern)
+            if self.origin == "upstream":
+                names = fnmatch.filter([pin.path for pin in self.pins.files], pattern)
+                paths = [self.root / name for name in names]
+            else:
+                without_first_folder = pattern.partition("/")[2] or pattern
+                paths = list(self.root.glob(pattern))
+                paths = paths or list(self.root.glob(without_first_folder))
             if paths:
                 return sorted(paths)
         return []
 
-    def _published(self, pattern: str) -> list[Path]:
-        names = [pin.path for pin in self.pins.files]
-        return [self.root / name for name in names if fnmatchcase(name, pattern)]
-
-    def _own(self, pattern: str) -> list[Path]:
-        paths = list(self.root.glob(pattern))
-        without_first_folder = pattern.partition("/")[2]
-        if not paths and without_first_folder:
-            paths = list(self.root.glob(without_first_folder))
-        return paths
-
     def unlike_pins(self) -> list[str]:
-        """Return the names of files that are not the pinned ones of their name."""
-        sha256_by_name = {pin.path: pin.sha256 for pin in self.pins.files}
+        """Return the names of files that are none of the authors'.
+
+        Nobody can tell it of a file whose hash is not known, nor while none is known, as for a data
+        set of the hub that was never looked up.
+        """
+        unhashed_names = {pin.path for pin in self.pins.files if not pin.sha256}
+        known_hashes = {pin.sha256 for pin in self.pins.files if pin.sha256}
         names = []
         for name, path in self.files.items():
-            pinned = sha256_by_name.get(name)
-            if pinned is not None and sha256_of(path) != pinned:
+            is_checked = bool(known_hashes) and name not in unhashed_names
+            if is_checked and sha256_of(path) not in known_hashes:
                 names.append(name)
         return names
 
     @property
     def is_own(self) -> bool:
-        """Whether the user's folder holds files that are not the authors'.
-
-        Nobody can tell it while no hash is known, as for a data set of the hub that was never
-        looked up.
-        """
-        if self.origin != "data_dir":
-            return False
-        unhashed_names = {pin.path for pin in self.pins.files if pin.sha256 is None}
-        known_hashes = {pin.sha256 for pin in self.pins.files if pin.sha256}
-        hashed = [path for name, path in self.files.items() if name not in unhashed_names]
-        return bool(known_hashes) and not known_hashes.issuperset(map(sha256_of, hashed))
+        """Whether the user's folder holds files that are not the authors'."""
+        return self.origin == "data_dir" and bool(self.unlike_pins())
 
     def provenance(self) -> Provenance:
         """Return origin, commit and hashes of the files."""
@@ -161,43 +148,34 @@ def locate(
         optional: Whether files may be missing; otherwise a missing file is an error.
     """
     pins = load_pins(benchmark)
-    if source not in _SOURCES:
-        raise ConfigError(
-            f"{benchmark} source: expected one of {', '.join(_SOURCES)}, got {source!r}."
-        )
     own_folder = Path(data_dir).expanduser() if data_dir else settings.data_dir
-    if source == "upstream" or (source == "auto" and own_folder is None):
-        return _upstream(pins, revision, settings).with_files(paths, optional=optional)
-    folder = sample if source == "sample" else own_folder
+    if source == "auto":
+        source = "data_dir" if own_folder else "upstream"
+    if pins.host == "hub":
+        pins_of = hub.look_up if source == "upstream" else hub.known_pins
+        pins = pins_of(pins, revision, settings)
+    cache = settings.cache_dir / pins.name / str(pins.revision)
+    folders = {"upstream": cache, "data_dir": own_folder, "sample": sample}
+    if source not in folders:
+        raise ConfigError(
+            f"{benchmark} source: expected one of auto, {', '.join(folders)}, got {source!r}."
+        )
+    folder = folders[source]
     if folder is None:
         raise ConfigError(
             f"{benchmark} source: {source} needs a folder, got none. Set data_dir or FIN_TASKS_DATA."
         )
-    origin: Origin = "sample" if source == "sample" else "data_dir"
-    if origin == "data_dir" and pins.host == "hub":
-        pins = hub.known_pins(pins, revision, settings)
-    located = Located(origin=origin, root=folder, pins=pins, settings=settings)
-    if origin == "data_dir" and folder.is_file():
+    located = Located(origin=source, root=folder, pins=pins, settings=settings)
+    if source == "data_dir" and folder.is_file():
         check_name(folder)
         only = {_key(paths[0], folder): folder}
         located = replace(located, root=folder.parent, files=only)
         return located.with_files(paths[1:], optional=optional)
     # Only one folder is searched from here on, so that two copies never mix.
     below = replace(located, root=folder / benchmark)
-    if origin == "data_dir" and any(below.matches(name) for name in paths):
+    if source == "data_dir" and any(map(below.matches, paths)):
         located = below
     return located.with_files(paths, optional=optional)
-
-
-def _upstream(
-    pins: Pins,
-    revision: str | None,
-    settings: Settings,
-) -> Located:
-    if pins.host == "hub":
-        pins = hub.look_up(pins, revision, settings)
-    root = settings.cache_dir / pins.name / str(pins.revision)
-    return Located(origin="upstream", root=root, pins=pins, settings=settings)
 
 
 def _key(name: str, path: Path) -> str:

@@ -22,6 +22,7 @@ BROKEN = (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombErr
 """What Pillow raises for a broken picture."""
 
 _CONVERTED = ("BMP", "TIFF")
+_PHOTOGRAPHS = ("JPEG", "MPO")
 _PNG_MODES = ("1", "L", "LA", "P", "RGB", "RGBA")
 _ORIENTATION = 0x0112  # tag of EXIF
 _TURNED = range(2, 9)  # 1 is upright
@@ -36,12 +37,10 @@ def upright_file(path: Path, folder: Path) -> Path:
             with Image.open(path, formats=FORMATS) as image:
                 if not _needs_copy(image, path):
                     return path
-                is_photograph = image.format in ("JPEG", "MPO")
-                suffix = ".jpg" if is_photograph else ".png"
+                suffix = ".jpg" if image.format in _PHOTOGRAPHS else ".png"
                 copy = folder / f"{sha256_of(path)}{suffix}"
                 if not copy.is_file():
-                    encode = _upright_jpeg if is_photograph else _upright_png
-                    write_file(copy, encode(image))
+                    write_file(copy, _upright(image))
                 return copy
         except BROKEN:
             return path
@@ -56,33 +55,21 @@ def _needs_copy(image: Image.Image, path: Path) -> bool:
     return image.getexif().get(_ORIENTATION, 1) in _TURNED
 
 
-def _upright_jpeg(image: Image.Image) -> bytes:
+def _upright(image: Image.Image) -> bytes:
     upright = ImageOps.exif_transpose(image)
     content = BytesIO()
-    profile = upright.info.get("icc_profile")
-    upright.save(content, "JPEG", quality=95, icc_profile=profile, exif=b"")
+    if image.format in _PHOTOGRAPHS:
+        profile = upright.info.get("icc_profile")
+        upright.save(content, "JPEG", quality=95, icc_profile=profile, exif=b"")
+    else:
+        if upright.mode not in _PNG_MODES:
+            upright = upright.convert("RGB")
+        upright.save(content, "PNG", compress_level=1, exif=b"")
     return content.getvalue()
 
 
-def _upright_png(image: Image.Image) -> bytes:
-    upright = ImageOps.exif_transpose(image)
-    if upright.mode not in _PNG_MODES:
-        upright = upright.convert("RGB")
-    content = BytesIO()
-    upright.save(content, "PNG", compress_level=1, exif=b"")
-    return content.getvalue()
-
-
-def upright_files(
-    paths: Iterable[Path],
-    folder: Path,
-) -> dict[Path, Path]:
+def upright_files(paths: Iterable[Path], folder: Path) -> dict[Path, Path]:
     """Return `upright_file` of each picture, which may take half a second; a bar shows progress."""
-    unique = list(dict.fromkeys(paths))
-    bar = tqdm(
-        unique,
-        desc="Turning pictures upright",
-        unit="picture",
-        disable=None,
-    )
+    unique = set(paths)
+    bar = tqdm(unique, desc="Turning pictures upright", unit="picture", disable=None)
     return {path: upright_file(path, folder) for path in bar}

@@ -38,22 +38,16 @@ class Pins:
     homepage: str
     files: tuple[Pin, ...]
 
-    def fetch_error(
-        self,
-        expected: str,
-        error: object,
-        path: str = "...",
-    ) -> FetchError:
+    def fetch_error(self, expected: str, error: object, path: str = "...") -> FetchError:
         """Return an error that says how to get a file by hand."""
         first_line = str(error).strip().partition("\n")[0]
-        reason = first_line or type(error).__name__
-        reason = reason[:_MAX_REASON].rstrip(".")
+        reason = first_line[:_MAX_REASON].rstrip(".")
         gate = ""
         if self.host == "hub":
             gate = " (if it is gated, accept its conditions there and run `hf auth login`)"
-        by_hand = f"put it at DIR/{self.name}/{path}, and set data_dir or FIN_TASKS_DATA to DIR"
         return FetchError(
-            f"{expected}, but {reason}. Or get it from {self.homepage}{gate}, {by_hand}."
+            f"{expected}, but {reason}. Or get it from {self.homepage}{gate}, put it at "
+            f"DIR/{self.name}/{path}, and set data_dir or FIN_TASKS_DATA to DIR."
         )
 
 

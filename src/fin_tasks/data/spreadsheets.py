@@ -1,13 +1,13 @@
 """Read the tables that people and harnesses fill: spreadsheets, CSV and TSV files."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from zipfile import ZipFile
 
-from fin_tasks.data.tables import MAX_CELLS, MAX_COLUMNS, Record, check_header, read_csv
+from fin_tasks.data.tables import Record, csv_rows, records_of
 from fin_tasks.errors import DataError
 
-_MAX_ROWS = 200_000
 _MAX_BYTES = 1 << 28  # of a workbook, unpacked
 _MAX_TAGS = 4_000_000  # of a workbook; a cell has four
 _PIECE = 1 << 20  # bytes
@@ -25,33 +25,29 @@ def read_sheet(
     A workbook's first sheet is read unless another is named.
     """
     if path.suffix == ".xlsx":
-        records = _read_workbook(path, sheet)
+        rows = _workbook_rows(path, sheet)
     elif path.suffix in _DELIMITERS:
-        delimiter = _DELIMITERS[path.suffix]
-        lines = read_csv(path, [], delimiter=delimiter, max_rows=_MAX_ROWS)
-        records = [record._replace(line=line) for line, record in enumerate(lines, start=2)]
+        rows = (row for _, row in csv_rows(path, _DELIMITERS[path.suffix]))
     else:
         raise DataError(f"{path}: expected a file .xlsx, .csv or .tsv, got {path.suffix!r}.")
+    records = records_of(path, enumerate(rows, start=1))
     return [record for record in records if any(record.cells.values()) or record.surplus > 0]
 
 
-def _read_workbook(
-    path: Path,
-    sheet: str | None,
-) -> list[Record]:
+def _workbook_rows(path: Path, sheet: str | None) -> Iterator[list[str]]:
     from openpyxl import load_workbook
 
     try:
         _check_parts(path)
         book = load_workbook(path, read_only=True, data_only=True, keep_links=False)
-        try:
+        with closing(book):
             worksheet = book[sheet] if sheet else book.worksheets[0]
             worksheet.reset_dimensions()  # what the file says of its size may be wrong
-            return list(_records(path, worksheet.iter_rows(values_only=True)))
-        finally:
-            book.close()
-    except DataError:
-        raise
+            for values in worksheet.iter_rows(values_only=True):
+                cells = list(map(_text_of, values))
+                while cells and not cells[-1]:
+                    cells.pop()
+                yield cells
     except Exception as error:  # a broken workbook raises anything
         problem = f"expected a workbook that can be read, got: {error}"
         raise DataError(f"{path}: {problem}. Save it again as .xlsx.") from error
@@ -70,28 +66,6 @@ def _check_parts(path: Path) -> None:
                     n_tags += piece.count(b"<")
             if n_tags > _MAX_TAGS:
                 raise ValueError(f"more than {_MAX_TAGS:,} tags")
-
-
-def _records(
-    path: Path,
-    rows: Iterable[tuple[object, ...]],
-) -> Iterator[Record]:
-    header: list[str] = []
-    n_cells = 0
-    for line, values in enumerate(rows, start=1):
-        n_cells += len(values)
-        if line > _MAX_ROWS + 1 or len(values) > MAX_COLUMNS or n_cells > MAX_CELLS:
-            limits = f"{_MAX_ROWS:,} rows, {MAX_COLUMNS:,} columns and {MAX_CELLS:,} cells"
-            raise ValueError(f"more than {limits}")
-        cells = [_text_of(value) for value in values]
-        if header:
-            surplus = sum(map(bool, cells[len(header) :]))
-            cells += [""] * (len(header) - len(cells))
-            named = {name: cell for name, cell in zip(header, cells, strict=False) if name}
-            yield Record(line=line, cells=named, surplus=surplus)
-        elif any(cells):
-            header = cells
-            check_header(path, [name for name in header if name], [])
 
 
 def _text_of(value: object) -> str:

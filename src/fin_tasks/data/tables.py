@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,13 +11,15 @@ from fin_tasks.answers.cut_off import responses_of_sample
 from fin_tasks.data.files import check_name
 from fin_tasks.errors import DataError
 
-MAX_COLUMNS = 1000
-MAX_CELLS = 5_000_000
+_MAX_ROWS = 200_000
+_MAX_COLUMNS = 1000
+_MAX_CELLS = 5_000_000
 """Limits of a table, so that a small file cannot take much memory."""
+_MAX_CELL = (1 << 31) - 1  # characters; the default is 128 kB
 
 
 class Record(NamedTuple):
-    """One row of a CSV file; a short row is filled up with empty cells."""
+    """One row of a table; a short row is filled up with empty cells."""
 
     line: int
     """The line of the file on which the row ends."""
@@ -26,71 +28,72 @@ class Record(NamedTuple):
     """Number of cells that the header lacks; negative if the row is short."""
 
 
+def records_of(
+    path: Path,
+    rows: Iterable[tuple[int, Sequence[str]]],
+    columns: Sequence[str] = (),
+) -> list[Record]:
+    """Return numbered rows as records; the first one with text is the header.
+
+    The header must have these columns and may have more, each once. Columns without a name are
+    left out.
+    """
+    header: Sequence[str] = []
+    records: list[Record] = []
+    n_cells = 0
+    for line, row in rows:
+        n_cells += max(len(row), len(header))
+        if len(records) > _MAX_ROWS or len(row) > _MAX_COLUMNS or n_cells > _MAX_CELLS:
+            limits = f"{_MAX_ROWS:,} rows, {_MAX_COLUMNS:,} columns and {_MAX_CELLS:,} cells"
+            raise DataError(f"{path}: expected at most {limits}, got more.")
+        if header:
+            surplus = len(row) - len(header)
+            padding = [""] * -surplus
+            cells = dict(zip(header, [*row, *padding], strict=False))
+            cells.pop("", None)
+            records.append(Record(line, cells, surplus))
+        elif any(row):
+            header = row
+    names = list(filter(None, header))
+    if not set(columns) <= set(names) or len(set(names)) < len(names):
+        raise DataError(
+            f"{path}: expected the columns {', '.join(columns)}, each once, "
+            f"got {', '.join(names) or 'an empty file'}. Rename its columns."
+        )
+    return records
+
+
 def read_csv(
     path: Path,
     columns: Sequence[str],
     *,
     delimiter: str = ",",
-    max_rows: int = MAX_CELLS,
 ) -> list[Record]:
     """Read the rows of a UTF-8 CSV file that has these columns and maybe more; skip blank lines."""
+    return records_of(path, csv_rows(path, delimiter), columns)
+
+
+def csv_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a UTF-8 CSV file that are not blank, each with the line of its end."""
     check_name(path)
+    csv.field_size_limit(_MAX_CELL)
     try:
-        content = path.read_bytes()
-        # A cell may be as long as the file; the default limit is 128 kB.
-        limit = max(csv.field_size_limit(), len(content))
-        csv.field_size_limit(limit)
-        text = content.decode("utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")
         reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter)
-        header = next(reader, [])
-        check_header(path, header, columns)
-        records: list[Record] = []
         for row in reader:
-            n_cells = len(records) * len(header)
-            if len(records) > max_rows or n_cells > MAX_CELLS:
-                raise csv.Error(f"more than {max_rows:,} rows or {MAX_CELLS:,} cells")
             if row:
-                records.append(_record(header, row, reader.line_num))
-        return records
+                yield reader.line_num, row
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(
             f"{path}: expected a CSV file in UTF-8, could not read it ({error})."
         ) from error
 
 
-def check_header(
-    path: Path,
-    header: Sequence[str],
-    columns: Sequence[str],
-) -> None:
-    """Raise DataError unless a header has these columns, each column once, and not too many."""
-    if len(header) > MAX_COLUMNS:
-        raise DataError(f"{path}: expected at most {MAX_COLUMNS:,} columns, got {len(header):,}.")
-    has_all = set(columns) <= set(header)
-    has_repeats = len(set(header)) < len(header)
-    if not has_all or has_repeats:
-        raise DataError(
-            f"{path}: expected the columns {', '.join(columns)}, each once, "
-            f"got {', '.join(header) or 'an empty file'}. Rename its columns."
-        )
-
-
-def _record(
-    header: Sequence[str],
-    row: list[str],
-    line: int,
-) -> Record:
-    surplus = len(row) - len(header)
-    padding = [""] * -surplus
-    cells = dict(zip(header, row + padding, strict=False))
-    return Record(line=line, cells=cells, surplus=surplus)
-
-
 def read_json(
     path: Path,
     columns: Sequence[str] = (),
     *,
-    aliases: Mapping[str, str] | None = None,
+    aliases: Mapping[str, str] = {},
 ) -> list[dict[str, Any]]:
     """Read the objects of a JSON list, or of JSON lines, in UTF-8.
 
@@ -98,25 +101,6 @@ def read_json(
     document, with the responses as `output`; those that were cut off are marked.
     """
     check_name(path)
-    rows = _json_rows(path)
-    if all(_is_sample(row) for row in rows):
-        rows = _documents_of(rows)
-    if not rows:
-        raise DataError(f"{path}: expected at least one row, got none.")
-    for number, row in enumerate(rows, start=1):
-        if isinstance(row, dict):
-            for name, alias in (aliases or {}).items():
-                if alias in row:
-                    row.setdefault(name, row[alias])
-        if not isinstance(row, dict) or not set(columns) <= row.keys():
-            raise DataError(
-                f"{path}, row {number}: expected an object with {', '.join(columns)}, "
-                f"got {row!r:.200}."
-            )
-    return rows
-
-
-def _json_rows(path: Path) -> list[Any]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
         if not text.lstrip().startswith("["):
@@ -124,11 +108,25 @@ def _json_rows(path: Path) -> list[Any]:
             lines = [line for line in text.split("\n") if line.strip()]
             text = "[" + ",\n".join(lines) + "]"
         rows = json.loads(text)
-        return list(rows)
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(
             f"{path}: expected a JSON list or JSON lines in UTF-8, got {error}."
         ) from error
+    if all(map(_is_sample, rows)):
+        rows = _documents_of(rows)
+    if not rows:
+        raise DataError(f"{path}: expected at least one row, got none.")
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, dict):
+            for name, alias in aliases.items():
+                if alias in row:
+                    row.setdefault(name, row[alias])
+        if not isinstance(row, dict) or not set(columns) <= row.keys():
+            raise DataError(
+                f"{path}, row {number}: expected an object with {', '.join(columns)}, "
+                f"got {row!r:.200}."
+            )
+    return list(rows)
 
 
 def _is_sample(row: Any) -> bool:
