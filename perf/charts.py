@@ -15,7 +15,7 @@ import matplotlib as mpl
 import mplfinance as mpf
 from matplotlib import pyplot as plt
 
-from fin_tasks.benchmarks.dynostock.data import chart_between
+from fin_tasks.benchmarks.dynostock.data import chart_of
 from fin_tasks.benchmarks.dynostock.market_files import sample_market
 from fin_tasks.charts.candlestick import draw
 from fin_tasks.charts.chart import Chart
@@ -34,7 +34,8 @@ def charts(n: int) -> list[Chart]:
         ]
         days = own["reported"].dt.date.tolist()
         days = days[: len(days) - number // len(SIZES)][-size:]
-        made.append(chart_between(market, ticker, days[0] - timedelta(days=30), days[-1]))
+        excerpt = market.excerpt(ticker, days[0] - timedelta(days=30), days[-1])
+        made.append(chart_of(excerpt))
     return made
 
 

@@ -104,7 +104,11 @@ def test_asks_a_model_and_writes_a_run_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (("XYZ", *AAPL[1:], "--print-prompt"), DataError, "XYZ: expected open.* found no prices"),
+        (
+            ("XYZ", *AAPL[1:], "--print-prompt"),
+            DataError,
+            "XYZ: expected prices .* found no prices",
+        ),
         (
             (*AAPL, "--start", "2010-08-01", "--end", "2010-10-10", "--print-prompt"),
             DataError,

@@ -68,7 +68,7 @@ def build_dynostock(
 
     from fin_tasks.benchmarks.dynostock import window_set as sets
     from fin_tasks.benchmarks.dynostock import windows as finding
-    from fin_tasks.benchmarks.dynostock.data import chart_between
+    from fin_tasks.benchmarks.dynostock.data import chart_of
     from fin_tasks.benchmarks.dynostock.market import strict_timing
     from fin_tasks.charts.pool import draw_charts
     from fin_tasks.settings import Settings
@@ -112,7 +112,8 @@ def build_dynostock(
     }
     if charts:
         shown = finding.windows_of(made.table)
-        drawing = (chart_between(made.market, one.ticker, one.start, one.end) for one in shown)
+        excerpts = (made.market.excerpt(item.ticker, item.start, item.end) for item in shown)
+        drawing = map(chart_of, excerpts)
         paths, drawn = draw_charts(drawing, made.charts, jobs=jobs, engine=engine, total=len(shown))
         summary |= {"charts": len(set(paths)), "drawn": drawn}
     if not as_json:

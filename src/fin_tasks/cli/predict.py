@@ -105,13 +105,12 @@ def chart(
 
     Example: fin-tasks chart AAPL --sample --start 2011-03-21 --end 2012-01-24 --out chart.png
     """
-    from fin_tasks.benchmarks.dynostock.data import chart_between
+    from fin_tasks.benchmarks.dynostock.data import chart_of
     from fin_tasks.charts.candlestick import draw
 
     market = options.market_of(prices, earnings, adjust=adjust, sample=sample)
-    shown = chart_between(
-        market, ticker.upper(), start.date(), end.date(), pixels=pixels, style=style
-    )
+    excerpt = market.excerpt(ticker.upper(), start.date(), end.date())
+    shown = chart_of(excerpt, pixels, style)
     file = out or Path(f"{shown.stem}.png")
     picture = draw(shown)
     file.parent.mkdir(parents=True, exist_ok=True)

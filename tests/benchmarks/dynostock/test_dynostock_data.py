@@ -80,7 +80,6 @@ def test_wrong_options_are_errors_and_arguments_of_models_are_not() -> None:
         "text",
         "frequency",
         "pixels",
-        "dpi",
         "chart",
     )
     wrong: list[dict[str, Any]] = [*({name: "x"} for name in names), {"anonymise": True}]
@@ -196,7 +195,7 @@ def test_charts_of_a_set_elsewhere_are_in_the_cache_too(tmp_path: Path) -> None:
     folder = tmp_path / "elsewhere"
     made = write_set(folder, Found(table), market, parameters={})
     drawn = [
-        data.chart_between(made.market, window.ticker, window.start, window.end, pixels=256)
+        data.chart_of(made.market.excerpt(window.ticker, window.start, window.end), 256)
         for window in windows_of(made.table)
     ]
     draw_charts(drawn, made.charts)

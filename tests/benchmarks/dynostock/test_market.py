@@ -133,7 +133,7 @@ def test_prices_of_zero_are_unknown(tmp_path: Path, reports: Path) -> None:
     market = read_market(
         written(tmp_path / "prices.csv", LONG + "B,2024-01-04,1,2,0,1.5,9,1.5\n"), reports
     )
-    own = market.history("B", date(2024, 1, 4), date(2024, 1, 4))
+    own = market.excerpt("B", date(2024, 1, 4), date(2024, 1, 4)).prices
     assert own.isna().sum().to_dict() == {"open": 0, "high": 0, "low": 1, "close": 0, "volume": 0}
     assert {*market.facts["defects"]} == {"impossible-price"}
 
@@ -171,7 +171,7 @@ def test_splits_and_dividends(
     assert (market.facts["basis"], raw.facts["basis"]) == ("split-adjusted", "as in the files")
     assert ("split-in-close" in raw.facts["defects"]) == bool(ratio)
     # what was seen on the first day tells nothing of the split
-    seen = market.history("B", date(2024, 1, 1), date(2024, 1, 2))
+    seen = market.excerpt("B", date(2024, 1, 1), date(2024, 1, 2)).prices
     assert seen[["close", "volume"]].iloc[0].tolist() == [before, 100]
 
 
@@ -186,12 +186,11 @@ def test_figures_per_share_are_those_of_the_last_day_too(tmp_path: Path) -> None
         prices, written(tmp_path / "e.csv", ",".join(REPORT_COLUMNS[:-2]) + "\n" + rows)
     )
     for end, factor in ((date(2020, 1, 2), 2.0), (date(2020, 6, 1), 1.0)):
-        told = market.reports_between("B", date(2020, 1, 1), end).iloc[0]
+        told = market.excerpt("B", date(2020, 1, 1), end).reports.iloc[0]
         assert told[["eps", "estimate", "surprise"]].tolist() == [factor, 2 * factor, -factor]
         assert told["surprise_percentage"] == -50
-    assert market.reports_between("B", date(2020, 1, 1), date(2020, 1, 2), as_seen=False)[
-        "eps"
-    ].tolist() == [1]
+    filed = market.excerpt("B", date(2020, 1, 1), date(2020, 1, 2)).filed
+    assert filed["eps"].tolist() == [1]
 
 
 def test_the_sample() -> None:
@@ -201,9 +200,9 @@ def test_the_sample() -> None:
     assert market.facts["prices"]["splits"] == splits, (
         "the special dividend of MSFT in 2004 is none"
     )
-    early = market.history("AAPL", date(2000, 6, 15), date(2000, 6, 20))
+    early = market.excerpt("AAPL", date(2000, 6, 15), date(2000, 6, 20)).prices
     assert early["close"].iloc[-1] == 101.25 and not early.isna().any(axis=None), (
         "as it was seen then"
     )
-    report = market.reports_between("AAPL", date(2010, 10, 1), date(2010, 10, 30))
+    report = market.excerpt("AAPL", date(2010, 10, 1), date(2010, 10, 30)).reports
     assert report["eps"].tolist() == [4.62], "4.64 a share, before the splits of 2014 and 2020"

@@ -251,8 +251,8 @@ def test_a_set_comes_back_and_shows_no_other_days(tmp_path: Path) -> None:
         == made.market.reports["reported"].max().date()
         == window.end
     )
-    assert made.market.history("AB", window.start, window.end).equals(
-        market.history("AB", window.start, window.end)
+    assert made.market.excerpt("AB", window.start, window.end).prices.equals(
+        market.excerpt("AB", window.start, window.end).prices
     )
     (tmp_path / "reports.parquet").write_bytes((tmp_path / "prices.parquet").read_bytes())
     with pytest.raises(DataError, match=r"reports\.parquet"):

@@ -3,8 +3,6 @@
 Days count from 1970-01-01; movements are 1 (up), 0 (down) and -1 (not known).
 """
 
-from datetime import date
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -15,120 +13,102 @@ AFTER = 8
 """Days after a report whose mean close is compared with as many days up to it."""
 
 Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 _BEFORE = 30  # days shown before the oldest report
-_STRIDE = 1 << 32  # more days than between any two dates of a ticker
 _TIE = 1e-13
 """Means that differ by this share are equal, as of 0.1 and 0.3 with 0.2 and 0.2."""
 
 
-def day_number(day: date) -> int:
-    """Return the days since 1970-01-01."""
-    return (day - date(1970, 1, 1)).days
-
-
 def day_numbers(days: pd.Series) -> Ints:
     """Return the days since 1970-01-01 of a column of dates."""
-    numbers = days.to_numpy().astype("datetime64[D]").astype(np.int64)
-    return np.asarray(numbers)
+    return np.asarray(days.to_numpy().astype("datetime64[D]").astype(np.int64))
 
 
 class Prices:
-    """Closes and candles by ticker (its place in `tickers`) and day, to look up many places at once."""
+    """Closes by calendar day and ticker, and the number of trading days without a candle up to each day."""
 
-    def __init__(self, market: Market) -> None:
-        table = market.prices
+    def __init__(self, table: pd.DataFrame) -> None:
         codes, names = pd.factorize(table["ticker"], sort=True)
         days = day_numbers(table["date"])
+        # The first and the last row stay empty: all days before and after the prices are looked up there.
+        self.start = days.min() - 1
+        shape = (days.max() - self.start + 2, len(names))
+        cells = (days - self.start, codes)
         self.tickers = pd.Index(names, dtype=object)
-        self.closes = table["close"].to_numpy()
-        self.keys = codes * _STRIDE + days
+        self.closes = np.full(shape, np.nan)
+        self.closes[cells] = table["close"]
         is_closed = np.isfinite(self.closes)
-        self.calendar = np.unique(days[is_closed])
-        is_candle = table[["low", "high"]].notna().all(axis=1).to_numpy()
+        is_trading_day = is_closed.any(axis=1, keepdims=True)
+        has_candle = np.zeros(shape, dtype=bool)
+        has_candle[cells] = table[["low", "high"]].notna().all(axis=1)
         # A file may hold nothing but closes.
-        has_candles = np.isin(codes, np.unique(codes[is_candle]))
-        is_drawn = np.where(has_candles, is_candle, is_closed)
-        self.drawn = self.keys[is_drawn & np.isin(days, self.calendar)]
+        is_drawn = np.where(has_candle.any(axis=0), has_candle, is_closed)
+        is_missing = is_trading_day & ~is_drawn
+        self.missing = is_missing.cumsum(axis=0, dtype=np.int32)
+        self.calendar = self.start + np.flatnonzero(is_trading_day)
 
     def movements(self, tickers: Ints, days: Ints) -> npt.NDArray[np.int8]:
         """Compare the mean close of [d+1, d+8] with that of [d-7, d], in calendar days; up if after >= before."""
         before = self._mean_closes(tickers, days - AFTER + 1)
         after = self._mean_closes(tickers, days + 1)
-        is_unknown = np.isnan(before) | np.isnan(after)
         is_up = after >= before * (1 - _TIE)
-        return np.where(is_unknown, -1, is_up).astype(np.int8)
-
-    def gaps(self, tickers: Ints, days: Ints) -> Ints:
-        """Count the trading days up to each day without a candle; right up to a constant for each ticker."""
-        n_drawn = np.searchsorted(self.drawn, tickers * _STRIDE + days, side="right")
-        n_days = np.searchsorted(self.calendar, days, side="right")
-        return np.asarray(n_days - n_drawn)
+        return np.where(np.isfinite(before + after), is_up, -1).astype(np.int8)
 
     def _mean_closes(self, tickers: Ints, first_days: Ints) -> npt.NDArray[np.float64]:
         """Return the mean close of the 8 days from each first day on; NaN without a close."""
-        first_keys = tickers * _STRIDE + first_days
-        rows = np.searchsorted(self.keys, first_keys)[:, None] + np.arange(AFTER)
-        is_inside = rows < len(self.keys)
-        rows = np.minimum(rows, len(self.keys) - 1)
-        closes = self.closes[rows]
-        is_inside &= self.keys[rows] < (first_keys + AFTER)[:, None]
-        is_inside &= np.isfinite(closes)
-        n = is_inside.sum(axis=1)
-        total = np.where(is_inside, closes, 0.0).sum(axis=1)
-        return np.asarray(
-            np.divide(
-                total,
-                n,
-                out=np.full(len(n), np.nan),
-                where=n > 0,
-            )
-        )
+        rows = (first_days - self.start)[:, None] + np.arange(AFTER)
+        closes = self.closes[rows.clip(0, len(self.closes) - 1), tickers[:, None]]
+        is_known = np.isfinite(closes)
+        n = is_known.sum(axis=1)
+        total = np.where(is_known, closes, 0.0).sum(axis=1)
+        return np.asarray(total / np.where(n, n, np.nan))
 
 
-class Reports:
-    """The reports between the first and the last trading day, and the movements after them."""
-
-    def __init__(self, market: Market) -> None:
-        prices = Prices(market)
-        self.last_day = prices.calendar[-1]
-        day = day_numbers(market.reports["reported"])
-        has_prices = market.reports["ticker"].isin(prices.tickers).to_numpy()
-        is_priced = has_prices & (day >= prices.calendar[0]) & (day <= self.last_day)
-        self.table = market.reports[is_priced].reset_index(drop=True)
-        self.day = day[is_priced]
-        self.ticker = prices.tickers.get_indexer(self.table["ticker"]).astype(np.int64)
-        self.is_known = self.table["surprise"].notna().to_numpy()
-        self.is_meet = self.table["surprise"].to_numpy() >= 0
-        self.movement = prices.movements(self.ticker, self.day)
-        self.gaps_before = prices.gaps(self.ticker, self.day - _BEFORE - 1)
-        self.gaps_until = prices.gaps(self.ticker, self.day)
+def report_table(market: Market) -> pd.DataFrame:
+    """Return the reports between the first and the last trading day, with the movements after them."""
+    prices = Prices(market.prices)
+    first = pd.Timestamp(prices.calendar[0], unit="D")
+    last = pd.Timestamp(prices.calendar[-1], unit="D")
+    reports = market.reports[["ticker", "reported", "surprise"]]
+    is_priced = reports["ticker"].isin(prices.tickers) & reports["reported"].between(first, last)
+    reports = reports[is_priced].reset_index(drop=True)
+    codes = prices.tickers.get_indexer(reports["ticker"])
+    days = day_numbers(reports["reported"])
+    first_rows = (days - _BEFORE - 1 - prices.start).clip(0)
+    return reports.assign(
+        day=days,
+        movement=prices.movements(codes, days),
+        missing_before=prices.missing[first_rows, codes],
+        missing_until=prices.missing[days - prices.start, codes],
+        is_meet=reports["surprise"] >= 0,
+        is_pending=days + AFTER > prices.calendar[-1],
+        has_twin=reports.duplicated(["ticker", "reported"], keep="last"),
+    )
 
 
 class Runs:
     """Every run of `size` consecutive reports of one ticker, newest first: the candidates."""
 
-    def __init__(self, reports: Reports, size: int) -> None:
-        ends = np.arange(size - 1, len(reports.day))
-        ends = ends[reports.ticker[ends] == reports.ticker[ends - size + 1]]
+    def __init__(self, reports: pd.DataFrame, size: int) -> None:
+        tickers = reports["ticker"].to_numpy()
+        ends = np.arange(size - 1, len(reports))
+        ends = ends[tickers[ends] == tickers[ends - size + 1]]
         rows = ends[:, None] - np.arange(size)
-        oldest = rows[:, -1]
-        is_meet = reports.is_meet[rows]
+        day = reports["day"].to_numpy()[rows]
+        is_meet = reports["is_meet"].to_numpy()[rows]
+        is_unknown = reports["surprise"].isna().to_numpy()[rows]
+        movements = reports["movement"].to_numpy()[rows]
+        missing_before = reports["missing_before"].to_numpy()[rows[:, -1]]
         self.size = size
-        self.newest = ends
-        self.start = reports.day[oldest] - _BEFORE
-        self.truth = reports.movement[ends]
+        self.newest = reports.iloc[ends].reset_index(drop=True)
+        self.start = day[:, -1] - _BEFORE
         self.is_similar = is_meet[:, 1:] == is_meet[:, :1]
-        self.past_moves = reports.movement[rows[:, 1:]]
+        self.past_moves = movements[:, 1:]
         self.n_same = self.is_similar.sum(axis=1)
-        is_twin = (np.diff(reports.ticker) == 0) & (np.diff(reports.day) == 0)
-        has_twin = np.append(is_twin, False)[ends]
-        distance = reports.day[ends] - reports.day[rows[:, 1]]
+        # The movement after the report before would tell of days after the window's end.
+        is_close = day[:, 0] - day[:, 1] < AFTER
         self.flaws = {
-            "unknown-surprise": ~reports.is_known[rows].all(axis=1),
-            "missing-prices": reports.gaps_until[ends] > reports.gaps_before[oldest],
-            # The movement after the report before would tell of days after the window's end.
-            "reports-too-close": (distance < AFTER) | has_twin,
+            "unknown-surprise": is_unknown.any(axis=1),
+            "missing-prices": self.newest["missing_until"] > missing_before,
+            "reports-too-close": is_close | self.newest["has_twin"],
         }
-        self.is_pending = reports.day[ends] + AFTER > reports.last_day

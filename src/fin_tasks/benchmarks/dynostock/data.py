@@ -3,168 +3,109 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ValidationError
 
 import fin_tasks
 from fin_tasks.benchmarks.dynostock import VERSION
-from fin_tasks.benchmarks.dynostock.market import Market, shown_prices
-from fin_tasks.benchmarks.dynostock.prompts import ARMS, HousePrompts, Prompt, statement_direction
+from fin_tasks.benchmarks.dynostock.market import Excerpt
+from fin_tasks.benchmarks.dynostock.prompts import Arm, HousePrompts, Prompt, statement_direction
 from fin_tasks.benchmarks.dynostock.upstream import UpstreamPrompts, upstream_prompts
-from fin_tasks.benchmarks.dynostock.window_set import WindowSet, find_set
-from fin_tasks.benchmarks.dynostock.windows import BIASES, Window
+from fin_tasks.benchmarks.dynostock.window_set import find_set
+from fin_tasks.benchmarks.dynostock.windows import Window
+from fin_tasks.charts.chart import PIXELS, RENDERER, Chart, Style
 from fin_tasks.data.documents import dataset_of, refuse_typos
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import ConfigError, first_problem
 from fin_tasks.settings import Settings
 
 if TYPE_CHECKING:
     from datasets import Dataset
     from PIL.Image import Image
 
-    from fin_tasks.charts.chart import Chart
-
 Document = dict[str, Any]
-Style = Literal["house", "paper"]
 
 ANONYMOUS_TICKER = "ANON"
 IMAGE_MARK = "<image>\n"
 """Where lm-eval's multimodal models put the picture."""
 
-_FIXED: Mapping[str, Sequence[object]] = {
-    "bias": BIASES,
-    "mode": ("image", "text"),
-}
-"""Options that task files set."""
-_CHOICES: Mapping[str, Sequence[object]] = {
-    "source": ("auto", "sample"),
-    "arm": (None, *ARMS),
-    "prompt": ("structured", "naive"),
-    "prompts": ("house", "upstream"),
-    "text": ("table", "narrative"),
-    "frequency": ("daily", "weekly", "monthly"),
-    "anonymize": (False, True),
-    "chart": get_args(Style),
-}
-_OPTIONS = (*_CHOICES, "windows_dir", "data_dir", "pixels", "sampling")
+
+class Options(BaseModel):
+    """What a task file sets, and the metadata that docs/dynostock.md explains."""
+
+    bias: Literal["recency", "authority"]
+    window: int | None = None
+    mode: Literal["image", "text"] = "image"
+    source: Literal["auto", "sample"] = "auto"
+    windows_dir: Path | None = None
+    data_dir: Path | None = None
+    arm: Arm | None = None
+    prompt: Literal["structured", "naive"] = "structured"
+    prompts: Literal["house", "upstream"] = "house"
+    text: Literal["table", "narrative"] = "table"
+    frequency: Literal["daily", "weekly", "monthly"] = "daily"
+    anonymize: bool = False
+    chart: Style = "house"
+    pixels: int | None = None
 
 
-def load(
-    *,
-    bias: str,
-    window: int | None = None,
-    mode: str = "image",
-    source: str = "auto",
-    windows_dir: str | None = None,
-    data_dir: str | None = None,
-    arm: str | None = None,
-    prompt: str = "structured",
-    prompts: str = "house",
-    text: str = "table",
-    frequency: str = "daily",
-    anonymize: bool = False,
-    chart: Style = "house",
-    pixels: int | None = None,
-    **unknown: object,
-) -> "dict[str, Dataset]":
-    """Load the windows of a bias and a size (None: all) as documents; docs/dynostock.md explains the options."""
-    options = dict(locals())
-    refuse_typos("dynostock", unknown, _OPTIONS)
-    _check_choices(options)
-    if "dpi" in unknown:
-        raise ConfigError("metadata dpi: expected pixels, the width of a house chart.")
-    if pixels is not None and (type(pixels) is not int or chart == "paper"):
-        expected = "a whole number, and the house chart"
-        raise ConfigError(f"metadata pixels: expected {expected}, got {pixels!r}, {chart}.")
-    if arm is None:
-        arm = "none" if prompt == "naive" else "signal"
-    if prompt == "naive" and (arm != "none" or prompts == "upstream"):
+def load(**metadata: Any) -> "dict[str, Dataset]":
+    """Load the windows of a bias and a size (None: all) as documents."""
+    refuse_typos("dynostock", metadata, [*list(Options.model_fields)[3:], "sampling"])
+    try:
+        options = Options(**metadata)
+    except ValidationError as error:
+        raise ConfigError(f"dynostock metadata {first_problem(error)}.") from error
+    if options.pixels and options.chart == "paper":
+        raise ConfigError("metadata pixels: expected none with chart paper, whose size is fixed.")
+    is_naive = options.prompt == "naive"
+    arm = options.arm or ("none" if is_naive else "signal")
+    if is_naive and (arm != "none" or options.prompts == "upstream"):
         expected = "naive is house wording without a statement"
         raise ConfigError(f"metadata prompt: {expected}, got the arm {arm}.")
     settings = Settings.from_environ()
-    folder = Path(data_dir).expanduser() if data_dir else settings.data_dir
-    wording: HousePrompts | UpstreamPrompts = HousePrompts(style=prompt)
-    if prompts == "upstream":
+    folder = options.data_dir.expanduser() if options.data_dir else settings.data_dir
+    wording: HousePrompts | UpstreamPrompts = HousePrompts(style=options.prompt)
+    if options.prompts == "upstream":
         wording = upstream_prompts(data_dir=folder, settings=settings)
     window_set = find_set(
-        sample=source == "sample",
-        windows_dir=windows_dir,
+        sample=options.source == "sample",
+        windows_dir=options.windows_dir,
         data_dir=folder,
         settings=settings,
     )
-    windows = window_set.select(bias, window)
-    if not windows:
-        raise _no_windows(window_set, bias, window)
-    views = [(window_set.market, item) for item in windows]
-    if anonymize:
-        views = [_hidden(*view) for view in views]
-    facts: dict[str, object] = {
+    windows = window_set.select(options.bias, options.window)
+    views = []
+    for window in windows:
+        excerpt = window_set.market.excerpt(window.ticker, window.start, window.end)
+        views.append(_hidden(excerpt, window) if options.anonymize else (excerpt, window))
+    facts = {
         "fin_tasks": fin_tasks.__version__,
         "scorer": VERSION,
-        "bias": bias,
-        "window": window,
-        "mode": mode,
+        **options.model_dump(include={"bias", "window", "mode", "anonymize"}),
         "arm": arm,
-        "anonymize": anonymize,
         "prompts": wording.facts,
+        "data": window_set.facts,
     }
-    charts = [""] * len(views)
-    words: dict[str, str] = {}
-    if mode == "image":
-        from fin_tasks.charts.chart import PIXELS, RENDERER
-
-        charts = _draw(
-            views,
-            window_set,
-            settings,
-            pixels=pixels or PIXELS,
-            style=chart,
-        )
-        facts |= {"pixels": pixels or PIXELS, "renderer": RENDERER, "chart": chart}
-    else:
-        words = {"text": text, "frequency": frequency}
+    pictures = [""] * len(views)
+    words = options.model_dump(include={"text", "frequency"})
+    if options.mode == "image":
+        words = {}
+        pixels = options.pixels or PIXELS
+        facts |= {"pixels": pixels, "renderer": RENDERER, "chart": options.chart}
+        charts = [chart_of(excerpt, pixels, options.chart) for excerpt, _ in views]
+        pictures = _draw(charts, window_set.charts, settings.cache_dir / "dynostock" / "charts")
     docs = []
-    for item, (market, view), picture in zip(
-        windows,
-        views,
-        charts,
-        strict=True,
-    ):
-        message = wording.ask(
-            market,
-            view,
-            arm=arm,
-            **words,
-        )
-        doc = document(
-            item,
-            message,
-            arm=arm,
-            mode=mode,
-            picture=picture,
-            anonymized=anonymize,
-        )
-        docs.append(doc)
-    facts |= {**words, "asked": _hash_of(docs), "data": window_set.facts}
+    for window, (excerpt, shown), picture in zip(windows, views, pictures, strict=True):
+        message = wording.ask(excerpt, shown, arm=arm, **words)
+        doc = document(window, message, arm=arm, mode=options.mode, picture=picture)
+        docs.append({**doc, "anonymized": options.anonymize})
+    facts |= {**words, "asked": _hash_of(docs)}
     return {"test": dataset_of(docs, facts)}
-
-
-def _check_choices(options: Mapping[str, object]) -> None:
-    for name, allowed in {**_FIXED, **_CHOICES}.items():
-        if options[name] not in allowed:
-            expected = f"expected one of {', '.join(map(str, allowed))}"
-            raise ConfigError(f"metadata {name}: {expected}, got {options[name]!r}.")
-
-
-def _no_windows(window_set: WindowSet, bias: str, window: int | None) -> DataError:
-    table = window_set.table
-    kinds = (table["bias_type"] + " of " + table["window"].astype(str)).unique()
-    size = f" of {window} reports" if window else ""
-    problem = f"expected {bias} windows{size} in the set, found {', '.join(kinds) or 'none'}"
-    remedy = "Build a set with that bias and size, or use other tasks."
-    return DataError(f"dynostock: {problem}. {remedy}")
 
 
 def _hash_of(docs: Sequence[Document]) -> str:
@@ -175,25 +116,15 @@ def _hash_of(docs: Sequence[Document]) -> str:
     return hashlib.sha256(json.dumps(texts).encode()).hexdigest()
 
 
-def document(
-    window: Window,
-    prompt: Prompt,
-    *,
-    arm: str,
-    mode: str,
-    picture: str = "",
-    anonymized: bool = False,
-) -> Document:
+def document(window: Window, prompt: Prompt, *, arm: str, mode: str, picture: str = "") -> Document:
     """Put a window and its prompt into a document; `picture` is the file of its chart."""
-    figures = ("fiscal_end", "eps", "estimate", "surprise", "surprise_percentage")
-    doc = {name: value for name, value in asdict(window).items() if name not in figures}
     return {
-        **doc,
+        **asdict(window),
         "start": str(window.start),
         "end": str(window.end),
         "title": f"{window.ticker}, {window.window} reports until {window.end}",
         "arm": arm,
-        "anonymized": anonymized,
+        "anonymized": False,
         "mode": mode,
         "statement": statement_direction(window, arm),
         "chart": picture,
@@ -212,36 +143,21 @@ def chart(doc: Document) -> "list[Image]":
         return [picture.convert("RGB")]
 
 
-def chart_between(
-    market: Market,
-    ticker: str,
-    start: date,
-    end: date,
-    *,
-    pixels: int | None = None,
-    style: Style = "house",
-) -> "Chart":
-    """Return the chart of a stock from `start` to `end`, with nothing of the days after."""
-    from fin_tasks.charts.chart import PIXELS, Chart
-
+def chart_of(excerpt: Excerpt, pixels: int = PIXELS, style: Style = "house") -> Chart:
+    """Return the chart of an excerpt."""
     return Chart(
-        ticker=ticker,
-        start=start,
-        end=end,
-        prices=shown_prices(
-            market,
-            ticker,
-            start,
-            end,
-        ),
-        reports=market.reports_between(ticker, start, end),
-        pixels=pixels or PIXELS,
+        ticker=excerpt.ticker,
+        start=excerpt.start,
+        end=excerpt.end,
+        prices=excerpt.prices,
+        reports=excerpt.reports,
+        pixels=pixels,
         style=style,
     )
 
 
-def _hidden(market: Market, window: Window) -> tuple[Market, Window]:
-    """Hide ticker and dates of a window; return a market that holds nothing else, and the window in it.
+def _hidden(excerpt: Excerpt, window: Window) -> tuple[Excerpt, Window]:
+    """Hide ticker and dates.
 
     All dates move by whole weeks, into one of the twenty years from 1970 that a hash of the window's id picks. Prices
     and earnings stay, so a model that knows them by heart could still recognize them.
@@ -250,65 +166,33 @@ def _hidden(market: Market, window: Window) -> tuple[Market, Window]:
     week = int.from_bytes(digest.digest()[:8], "big") % (20 * 52)
     distance = date(1970, 1, 1) + timedelta(weeks=week) - window.end
     shift = timedelta(weeks=distance.days // 7 + 1)
-    prices = market.history(window.ticker, window.start, window.end).reset_index()
-    reports = market.reports_between(window.ticker, window.start, window.end)
-    prices["date"] += shift
-    reports = reports.assign(
-        reported=reports["reported"] + shift,
-        fiscal_end=reports["fiscal_end"] + shift,
+    start = window.start + shift
+    end = window.end + shift
+    reports = excerpt.reports.assign(
+        reported=excerpt.reports["reported"] + shift,
+        fiscal_end=excerpt.reports["fiscal_end"] + shift,
     )
-    hidden = replace(
-        window,
-        id=f"anonymous-{digest.hexdigest()[:12]}",
-        ticker=ANONYMOUS_TICKER,
-        start=window.start + shift,
-        end=window.end + shift,
-        fiscal_end=window.fiscal_end + shift,
-    )
-    tables = [table.assign(ticker=ANONYMOUS_TICKER) for table in (prices, reports)]
-    return Market.of(*tables), hidden
+    prices = excerpt.prices.set_index(excerpt.prices.index + shift)
+    hidden = Excerpt(ANONYMOUS_TICKER, start, end, prices, reports, reports)
+    name = f"anonymous-{digest.hexdigest()[:12]}"
+    return hidden, replace(window, id=name, ticker=ANONYMOUS_TICKER, start=start, end=end)
 
 
-def _draw(
-    views: Sequence[tuple[Market, Window]],
-    window_set: WindowSet,
-    settings: Settings,
-    *,
-    pixels: int,
-    style: Style,
-) -> list[str]:
+def _draw(charts: Sequence[Chart], folder: Path, cache: Path) -> list[str]:
     """Find the charts that were built with the set, or draw them into the cache."""
     from fin_tasks.charts.pool import draw_charts
 
-    charts = []
-    for market, window in views:
-        days = (window.start, window.end)
-        charts.append(
-            chart_between(
-                market,
-                window.ticker,
-                *days,
-                pixels=pixels,
-                style=style,
-            )
-        )
-    paths = [window_set.charts / item.file_name for item in charts]
-    cache = settings.cache_dir / "dynostock" / "charts"
-    if all(path.is_file() for path in paths):
-        _link(paths, cache)
-    else:
+    paths = [folder / item.file_name for item in charts]
+    if not all(path.is_file() for path in paths):
         paths, _ = draw_charts(charts, cache, total=len(charts))
-    return [str(path) for path in paths]
-
-
-def _link(paths: Sequence[Path], folder: Path) -> None:
-    """Put charts into the cache too, where reports look for pictures."""
-    folder.mkdir(parents=True, exist_ok=True)
+    # Reports look for pictures in the cache.
+    cache.mkdir(parents=True, exist_ok=True)
     for path in paths:
-        link = folder / path.name
+        link = cache / path.name
         if link.exists():
             continue
         try:
             link.hardlink_to(path)
         except OSError:
             shutil.copyfile(path, link)
+    return [str(path) for path in paths]

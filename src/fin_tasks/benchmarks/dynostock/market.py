@@ -17,26 +17,34 @@ FIGURES = ["eps", "estimate", "surprise"]
 PRICE_TYPES: Mapping[str, str] = {
     "ticker": "object",
     "date": "datetime64[ns]",
-    "open": "float64",
-    "high": "float64",
-    "low": "float64",
-    "close": "float64",
-    "volume": "float64",
-    "splits_after": "float64",
+    **dict.fromkeys([*CANDLE, "volume", "splits_after"], "float64"),
 }
 REPORT_TYPES: Mapping[str, str] = {
     "ticker": "object",
     "fiscal_end": "datetime64[ns]",
     "reported": "datetime64[ns]",
-    "eps": "float64",
-    "estimate": "float64",
-    "surprise": "float64",
-    "surprise_percentage": "float64",
+    **dict.fromkeys([*FIGURES, "surprise_percentage"], "float64"),
     "report_time": "object",
     "later_splits": "float64",
 }
 REPORT_COLUMNS = list(REPORT_TYPES)
 TICKER = re.compile(r"[A-Z0-9^][A-Z0-9.^=_-]{0,19}")
+
+
+@dataclass(frozen=True, eq=False)
+class Excerpt:
+    """What can be seen of a stock on the last of some days: prices by date, and reports, oldest first.
+
+    Later splits are undone in prices and in figures per share, since an early price below a dollar tells that splits
+    followed. `filed` holds the reports with the figures of the files.
+    """
+
+    ticker: str
+    start: date
+    end: date
+    prices: pd.DataFrame
+    reports: pd.DataFrame
+    filed: pd.DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +64,6 @@ class Market:
         cls,
         prices: pd.DataFrame,
         reports: pd.DataFrame,
-        *,
         facts: Mapping[str, Any] | None = None,
     ) -> "Market":
         """Sort both tables and set their types; columns that are missing are unknown, and splits are then 1."""
@@ -66,15 +73,20 @@ class Market:
         reports = reports.sort_values(["ticker", "reported", "fiscal_end"], ignore_index=True)
         repeated = prices[prices.duplicated(["ticker", "date"])]
         if len(repeated):
-            ticker = repeated["ticker"].iloc[0]
-            day = repeated["date"].iloc[0].date()
-            raise DataError(f"{ticker}: expected one price row per day, got two on {day}.")
-        return cls(prices, reports, dict(facts or {}))
+            row = repeated.iloc[0]
+            expected = "expected one price row per day, got two"
+            raise DataError(f"{row['ticker']}: {expected} on {row['date'].date()}.")
+        return cls(prices, reports, facts or {})
 
     @cached_property
     def tickers(self) -> tuple[str, ...]:
         """Tickers that have prices and reports, sorted."""
         return tuple(sorted(self._prices.keys() & self._reports.keys()))
+
+    @cached_property
+    def last_day(self) -> pd.Timestamp:
+        """The last day on which any ticker has a close."""
+        return self.prices.dropna(subset="close")["date"].max()
 
     @cached_property
     def _prices(self) -> dict[str, pd.DataFrame]:
@@ -88,74 +100,30 @@ class Market:
         """Return all prices of a ticker; no rows if there are none."""
         return self._prices.get(ticker, self.prices.iloc[:0])
 
-    def history(
-        self,
-        ticker: str,
-        start: date,
-        end: date,
-    ) -> pd.DataFrame:
-        """Return a ticker's prices from `start` to `end`, both included, by date, as they were seen on the last day.
-
-        Later splits are undone, since an early price below a dollar tells that splits followed.
-        """
-        rows = _between(
-            self.prices_of(ticker),
-            "date",
-            start,
-            end,
-        )
-        prices = rows.drop(columns=["ticker", "splits_after"]).set_index("date")
-        factor = _last_factor(rows)
-        if factor == 1:
-            return prices
-        volume = prices["volume"] / factor
-        # Division and multiplication left something in the last bits.
-        return (prices * factor).assign(volume=volume).round(6)
-
-    def reports_between(
-        self,
-        ticker: str,
-        start: date,
-        end: date,
-        *,
-        as_seen: bool = True,
-    ) -> pd.DataFrame:
-        """Return a ticker's reports from `start` to `end`, both included, oldest first.
-
-        Figures per share are as they were seen on the last day, like prices; if `as_seen` is False, as in the files.
-        """
-        reports = self._reports.get(ticker, self.reports.iloc[:0])
-        reports = _between(
-            reports,
-            "reported",
-            start,
-            end,
-        ).reset_index(drop=True)
-        prices = _between(
-            self.prices_of(ticker),
-            "date",
-            start,
-            end,
-        )
-        factors = reports["later_splits"] * _last_factor(prices)
-        if as_seen and (factors != 1).any():
+    def excerpt(self, ticker: str, start: date, end: date) -> Excerpt:
+        """Return a stock from `start` to `end`, both included; DataError if it has no prices then."""
+        days = pd.Timestamp(start), pd.Timestamp(end)
+        every_day = self.prices_of(ticker)
+        rows = every_day[every_day["date"].between(*days)]
+        if rows["close"].isna().all():
+            known = "no prices"
+            if len(every_day):
+                first, last = every_day["date"].dt.date.iloc[[0, -1]]
+                known = f"prices from {first} to {last}"
+            raise DataError(f"{ticker}: expected prices from {start} to {end}, found {known}.")
+        factor = rows["splits_after"].iloc[-1]
+        prices = rows.set_index("date")[[*CANDLE, "volume"]]
+        if factor != 1:
+            # Division and multiplication left something in the last bits.
+            volume = prices["volume"] / factor
+            prices = (prices * factor).assign(volume=volume).round(6)
+        filed = self._reports.get(ticker, self.reports.iloc[:0])
+        filed = filed[filed["reported"].between(*days)].reset_index(drop=True)
+        factors = filed["later_splits"] * factor
+        reports = filed.copy()
+        if (factors != 1).any():
             reports[FIGURES] = reports[FIGURES].mul(factors, axis=0).round(6)
-            reports["later_splits"] = 1.0
-        return reports
-
-
-def _between(
-    table: pd.DataFrame,
-    column: str,
-    start: date,
-    end: date,
-) -> pd.DataFrame:
-    return table[table[column].between(pd.Timestamp(start), pd.Timestamp(end))]
-
-
-def _last_factor(prices: pd.DataFrame) -> float:
-    """Return by which number the prices of the last day were divided."""
-    return float(prices["splits_after"].iloc[-1]) if len(prices) else 1.0
+        return Excerpt(ticker, start, end, prices, reports, filed)
 
 
 def typed(table: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
@@ -171,22 +139,6 @@ def typed(table: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def shown_prices(
-    market: Market,
-    ticker: str,
-    start: date,
-    end: date,
-) -> pd.DataFrame:
-    """Return `Market.history`; an error says which prices there are if there is no candle on these days."""
-    prices = market.history(ticker, start, end)
-    if prices.dropna(subset=CANDLE).empty:
-        days = market.prices_of(ticker)["date"].dt.date
-        known = f"prices from {days.min()} to {days.max()}" if len(days) else "no prices"
-        expected = f"expected open, high, low and close from {start} to {end}"
-        raise DataError(f"{ticker}: {expected}, found {known} of this ticker.")
-    return prices
-
-
 def strict_timing(market: Market) -> Market:
     """Move reports before the opening bell to the day before, so that the reaction falls into the days after."""
     times = market.reports["report_time"]
@@ -195,4 +147,4 @@ def strict_timing(market: Market) -> Market:
         raise ConfigError(f"timing strict: expected {expected}, got some without.")
     is_early = times.str.lower().str.startswith("pre")
     days = market.reports["reported"] - pd.to_timedelta(is_early.astype(int), "D")
-    return Market.of(market.prices, market.reports.assign(reported=days), facts=market.facts)
+    return Market.of(market.prices, market.reports.assign(reported=days), market.facts)

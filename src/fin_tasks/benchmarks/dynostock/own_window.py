@@ -3,10 +3,11 @@
 from datetime import date, timedelta
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.candidates import AFTER, Prices, day_number, day_numbers
-from fin_tasks.benchmarks.dynostock.market import Market, shown_prices
+from fin_tasks.benchmarks.dynostock.candidates import AFTER, Prices, day_numbers
+from fin_tasks.benchmarks.dynostock.market import Excerpt, Market
 from fin_tasks.benchmarks.dynostock.windows import BiasType, Window, authority_of, window_id
 from fin_tasks.errors import DataError
 
@@ -24,98 +25,56 @@ def own_window(
     The signal comes from the period itself: recency repeats the movement after the latest report with the outcome of
     the newest one, authority contradicts most of these movements. The paper's minimum share is not required.
     """
-    shown_prices(
-        market,
-        ticker,
-        start,
-        end,
-    )
-    reports = market.reports_between(
-        ticker,
-        start,
-        end,
-        as_seen=False,
-    )
-    if reports.empty or pd.isna(reports["surprise"].iloc[-1]):
-        expected = "an earnings report with a known surprise as the newest one"
-        remedy = "Choose other days; `fin-tasks chart` shows the reports of a longer period."
-        period = f"from {start} to {end}"
-        raise DataError(f"{ticker}: expected {expected} {period}, got none. {remedy}")
-    newest = reports.iloc[-1]
-    moves = past_movements(
-        market,
-        ticker,
-        start,
-        end,
-    ).tolist()
+    excerpt = market.excerpt(ticker, start, end)
+    surprises = excerpt.reports["surprise"]
+    if surprises.empty or pd.isna(surprises.iloc[-1]):
+        raise DataError(
+            f"{ticker}: expected an earnings report with a known surprise as the newest one from {start} to {end}, "
+            "got none. Choose other days; `fin-tasks chart` shows the reports of a longer period."
+        )
+    moves = past_movements(excerpt).tolist()
     n_up = moves.count(1)
     n_down = moves.count(0)
-    signal = _signal(bias, moves)
+    signal = None
+    if bias == "recency" and moves and moves[-1] >= 0:
+        signal = moves[-1]
+    if bias == "authority" and n_up != n_down:
+        signal = int(n_down > n_up)
     if signal is None and bias != "plain":
-        expected = "earlier reports with its outcome, and a movement after the last or most of them"
-        problem = f"{bias} needs {expected}; got {n_up} rises and {n_down} falls"
-        remedy = "Choose an earlier start, or no bias."
-        raise DataError(f"{ticker}: {problem} from {start} to {end}. {remedy}")
-    name = window_id(
-        bias,
-        len(reports),
-        ticker,
-        end,
-    )
+        raise DataError(
+            f"{ticker}: {bias} needs earlier reports with its outcome, and a movement after the last or most of them; "
+            f"got {n_up} rises and {n_down} falls from {start} to {end}. Choose an earlier start, or no bias."
+        )
+    name = window_id(bias, len(surprises), ticker, end)
+    (truth,) = _movements(market.prices_of(ticker), pd.Series([pd.Timestamp(end)]))
+    is_known = truth >= 0 and market.last_day >= pd.Timestamp(end) + timedelta(days=AFTER)
     return Window(
         id=name,
         bias_type=bias,
-        window=len(reports),
+        window=len(surprises),
         ticker=ticker,
         start=start,
         end=end,
         signal=signal,
-        truth=_movement_after(market, ticker, end),
-        outcome="Meet" if newest["surprise"] >= 0 else "Miss",
+        truth=int(truth) if is_known else None,
+        outcome="Meet" if surprises.iloc[-1] >= 0 else "Miss",
         n_same=n_up + n_down,
         n_contrary=n_down if signal else n_up,
-        fiscal_end=newest["fiscal_end"].date(),
-        eps=newest["eps"],
-        estimate=newest["estimate"],
-        surprise=newest["surprise"],
-        surprise_percentage=newest["surprise_percentage"],
         authority=authority_of(name) if bias == "authority" else "",
     )
 
 
-def _signal(bias: str, moves: list[int]) -> int | None:
-    n_up = moves.count(1)
-    n_down = moves.count(0)
-    if bias == "recency" and moves and moves[-1] >= 0:
-        return moves[-1]
-    if bias == "authority" and n_up != n_down:
-        return int(n_down > n_up)
-    return None
-
-
-def _movement_after(market: Market, ticker: str, end: date) -> int | None:
-    """Return the movement after a day; None if it is not known yet."""
-    prices = Prices(market)
-    code = prices.tickers.get_indexer([ticker]).astype(np.int64)
-    day = day_number(end)
-    (movement,) = prices.movements(code, np.array([day])).tolist()
-    if movement < 0 or day + AFTER > prices.calendar[-1]:
-        return None
-    return int(movement)
-
-
-def past_movements(
-    market: Market,
-    ticker: str,
-    start: date,
-    end: date,
-) -> "pd.Series[int]":
+def past_movements(excerpt: Excerpt) -> "pd.Series[int]":
     """Return, by day, the movements after the older reports with the newest one's outcome, as known on the last day."""
-    reports = market.reports_between(ticker, start, end).dropna(subset="surprise")
+    reports = excerpt.reports.dropna(subset="surprise")
     is_meet = reports["surprise"] >= 0
-    similar = reports[is_meet == is_meet.iloc[-1]].iloc[:-1]
-    history = market.history(ticker, start, end).reset_index().assign(ticker=ticker)
-    days = day_numbers(similar["reported"])
-    moves = Prices(Market.of(history, similar)).movements(np.zeros_like(days), days)
-    is_over = similar["reported"].dt.date <= end - timedelta(days=AFTER)
-    return pd.Series(np.where(is_over, moves, -1), similar["reported"].dt.date)
+    similar = reports.loc[is_meet == is_meet.iloc[-1], "reported"].iloc[:-1]
+    moves = _movements(excerpt.prices.reset_index().assign(ticker=excerpt.ticker), similar)
+    days = similar.dt.date
+    return pd.Series(np.where(days <= excerpt.end - timedelta(days=AFTER), moves, -1), days)
+
+
+def _movements(prices: pd.DataFrame, days: pd.Series) -> npt.NDArray[np.int8]:
+    """Return the movements of one ticker after some days."""
+    numbers = day_numbers(days)
+    return Prices(prices).movements(np.zeros_like(numbers), numbers)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.benchmarks.dynostock.data import IMAGE_MARK, Document, chart_between, document
+from fin_tasks.benchmarks.dynostock.data import IMAGE_MARK, Document, chart_of, document
 from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.prompts import HousePrompts, statement_of
 from fin_tasks.benchmarks.dynostock.score import read
@@ -37,31 +37,15 @@ def own_question(
 ) -> Document:
     """Return a window's document, and draw its chart into a folder."""
     arm = "none" if window.signal is None else "signal"
-    prompt = HousePrompts().ask(
-        market,
-        window,
-        arm=arm,
-        text="table" if text else None,
-    )
+    excerpt = market.excerpt(window.ticker, window.start, window.end)
+    prompt = HousePrompts().ask(excerpt, window, arm=arm, text="table" if text else None)
     picture = ""
     if not text:
-        chart = chart_between(
-            market,
-            window.ticker,
-            window.start,
-            window.end,
-        )
-        paths, _ = draw_charts([chart], folder, total=1)
+        paths, _ = draw_charts([chart_of(excerpt)], folder, total=1)
         picture = str(paths[0])
     mode = "text" if text else "image"
-    doc = document(
-        window,
-        prompt,
-        arm=arm,
-        mode=mode,
-        picture=picture,
-    )
-    return {**doc, "statement_text": statement_of(market, window, arm)}
+    doc = document(window, prompt, arm=arm, mode=mode, picture=picture)
+    return {**doc, "statement_text": statement_of(excerpt, window, arm)}
 
 
 def parts_of(doc: Document) -> dict[str, str]:

@@ -1,20 +1,21 @@
 """The house prompts: our own wording of the paper's structure, and the paper's naive question for contrast."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import pandas as pd
 import yaml
 
-from fin_tasks.benchmarks.dynostock.market import CANDLE, FIGURES, Market, shown_prices
+from fin_tasks.benchmarks.dynostock.market import CANDLE, FIGURES, Excerpt
 from fin_tasks.benchmarks.dynostock.own_window import past_movements
 from fin_tasks.benchmarks.dynostock.windows import AUTHORITIES, HOUSE, Window
 from fin_tasks.errors import ConfigError
 
-ARMS = ("signal", "none", "aligned", "flipped")
+Arm = Literal["signal", "none", "aligned", "flipped"]
+ARMS = get_args(Arm)
 """Statements that docs/dynostock.md explains."""
 
 _HOUSE = yaml.safe_load(HOUSE)
@@ -23,7 +24,15 @@ _WORDS: Mapping[str, str] = {
     **_HOUSE["statements"],
     **_HOUSE["prices and reports"],
 }
-_UNKNOWN = "not known"
+_PERIODS = {"daily": "D", "weekly": "W-FRI", "monthly": "M"}
+_RULES = {
+    "first": "first",
+    "last": "last",
+    "open": "first",
+    "high": "max",
+    "low": "min",
+    "close": "last",
+}
 _MOVEMENTS = ("a fall", "a rise")
 
 Words = dict[str, str]
@@ -51,28 +60,25 @@ class HousePrompts:
 
     def ask(
         self,
-        market: Market,
+        excerpt: Excerpt,
         window: Window,
         *,
         arm: str,
         text: str | None = None,
         frequency: str = "daily",
     ) -> Prompt:
-        """Ask about a window; `text` says how its prices and reports are written, None that a chart shows them.
-
-        Nothing in the market after the window's last day is read.
-        """
-        reports = _report_words(market, window)
+        """Ask about a window; `text` says how its prices and reports are written, None that a chart shows them."""
+        reports = _report_words(excerpt, window)
         blocks = [_WORDS["see_chart"]]
         facts = [_WORDS["legend"]]
         if text is not None:
-            prices = _price_words(market, window, frequency)
+            prices = _price_words(excerpt, frequency)
             blocks = [_narrative(prices, reports, frequency)]
             if text == "table":
                 blocks = [_tables(prices, reports, frequency)]
             facts = []
         # The statement comes last and alone on its line: the arms differ in this line only.
-        facts += [_statistics(window), statement_of(market, window, arm)]
+        facts += [_statistics(window), statement_of(excerpt, window, arm)]
         if self.style == "structured":
             lines = [f"- {fact}" for fact in facts if fact]
             blocks.append("\n".join([_WORDS["facts"], *lines]))
@@ -109,7 +115,7 @@ def statement_direction(window: Window, arm: str) -> int | None:
     return window.signal if arm == "signal" else 1 - window.signal
 
 
-def statement_of(market: Market, window: Window, arm: str) -> str:
+def statement_of(excerpt: Excerpt, window: Window, arm: str) -> str:
     """Return an arm's statement; empty without one."""
     direction = statement_direction(window, arm)
     if direction is None:
@@ -125,12 +131,7 @@ def statement_of(market: Market, window: Window, arm: str) -> str:
         )
     if arm != "aligned":
         return _WORDS["recency"].format(movement=movement)
-    moves = past_movements(
-        market,
-        window.ticker,
-        window.start,
-        window.end,
-    )
+    moves = past_movements(excerpt)
     day = moves[moves == direction].index.max()
     return _WORDS["recency_aligned"].format(day=day, movement=movement)
 
@@ -168,75 +169,57 @@ def _narrative(prices: list[Words], reports: list[Words], frequency: str) -> str
     return "\n".join([_WORDS["intro"], *sentences])
 
 
-def _price_words(market: Market, window: Window, frequency: str) -> list[Words]:
-    prices = shown_prices(
-        market,
-        window.ticker,
-        window.start,
-        window.end,
-    )
-    rows = []
-    for row in _periods(prices, frequency).to_dict("records"):
-        words = {name: _price(row[name]) for name in CANDLE}
-        words["first"] = _day(row["first"])
-        words["last"] = _day(row["last"])
-        words["volume"] = _UNKNOWN if pd.isna(row["volume"]) else f"{row['volume'] / 1e6:.2f}"
-        rows.append(words)
-    return rows
-
-
-def _periods(history: pd.DataFrame, frequency: str) -> pd.DataFrame:
+def _price_words(excerpt: Excerpt, frequency: str) -> list[Words]:
     """Sum daily prices up over weeks (Saturday to Friday) or months, with the `first` and `last` trading day."""
-    days = history.assign(first=history.index, last=history.index)
-    if frequency == "daily":
-        return days
-    periods = days["last"].dt.to_period("W-FRI" if frequency == "weekly" else "M")
-    groups = days.groupby(periods.to_numpy())
-    rules = {
-        "first": "first",
-        "last": "last",
-        "open": "first",
-        "high": "max",
-        "low": "min",
-        "close": "last",
-    }
-    return groups.agg(rules).assign(volume=groups["volume"].sum(min_count=1))
+    prices = excerpt.prices
+    days = prices.assign(first=prices.index, last=prices.index)
+    groups = days.groupby(prices.index.to_period(_PERIODS[frequency]))
+    periods = groups.agg(_RULES)
+    volumes = groups["volume"].sum(min_count=1)
+    columns: dict[str, pd.Series] = {name: _written(periods[name], _price) for name in CANDLE}
+    columns["first"] = _written(periods["first"], _day)
+    columns["last"] = _written(periods["last"], _day)
+    columns["volume"] = _written(volumes / 1e6, "{:.2f}".format)
+    return _rows(columns)
 
 
-def _report_words(market: Market, window: Window) -> list[Words]:
+def _report_words(excerpt: Excerpt, window: Window) -> list[Words]:
     """Write the figures of a window's reports, oldest first, in the order of the table's columns."""
-    reports = market.reports_between(window.ticker, window.start, window.end)
-    rows = []
-    for row in reports.tail(window.window).to_dict("records"):
-        words = {"reported": _day(row["reported"]), "fiscal_end": _day(row["fiscal_end"])}
-        words |= {name: _figure(row[name]) for name in FIGURES}
-        percent = row["surprise_percentage"]
-        words["percent"] = _UNKNOWN if pd.isna(percent) else f"{round(percent, 1) + 0.0:.1f}%"
-        words["outcome"] = _outcome(row["surprise"])
-        rows.append(words)
-    return rows
+    reports = excerpt.reports.tail(window.window)
+    columns = {name: _written(reports[name], _day) for name in ("reported", "fiscal_end")}
+    columns |= {name: _written(reports[name], _figure) for name in FIGURES}
+    columns["percent"] = _written(reports["surprise_percentage"], _percent)
+    columns["outcome"] = _written(reports["surprise"], _outcome)
+    return _rows(columns)
+
+
+def _rows(columns: Mapping[str, pd.Series]) -> list[Words]:
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def _written(column: pd.Series, write: Callable[[Any], str]) -> pd.Series:
+    """Write each value; missing ones are not known."""
+    return column.map(write).where(column.notna(), "not known")
 
 
 def _outcome(surprise: float) -> str:
-    if pd.isna(surprise):
-        return _UNKNOWN
     return "Meet" if surprise >= 0 else "Miss"
 
 
 def _day(day: pd.Timestamp) -> str:
-    return _UNKNOWN if pd.isna(day) else f"{day:%Y-%m-%d}"
+    return f"{day:%Y-%m-%d}"
 
 
 def _price(price: float) -> str:
     """Write two decimals, more for small prices."""
-    if pd.isna(price):
-        return _UNKNOWN
     return f"{price:.2f}" if abs(price) >= 1 else f"{price:.4f}"
+
+
+def _percent(percent: float) -> str:
+    return f"{round(percent, 1) + 0.0:.1f}%"  # adding zero turns -0.0 into 0.0
 
 
 def _figure(dollars: float) -> str:
     """Write two decimals, more where a figure has them."""
-    if pd.isna(dollars):
-        return _UNKNOWN
-    exact = round(dollars, 4) + 0.0  # adding zero turns -0.0 into 0.0
+    exact = round(dollars, 4) + 0.0
     return f"{exact:.2f}" if exact == round(exact, 2) else f"{exact:.4f}".rstrip("0")

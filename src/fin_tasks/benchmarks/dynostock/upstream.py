@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.market import Market, shown_prices
+from fin_tasks.benchmarks.dynostock.market import Excerpt
 from fin_tasks.benchmarks.dynostock.market_files import ALPHA_VANTAGE
 from fin_tasks.benchmarks.dynostock.prompts import Prompt, statement_direction
 from fin_tasks.benchmarks.dynostock.windows import Window
@@ -33,7 +33,7 @@ class UpstreamPrompts:
 
     def ask(
         self,
-        market: Market,
+        excerpt: Excerpt,
         window: Window,
         *,
         arm: str,
@@ -46,30 +46,20 @@ class UpstreamPrompts:
                 "prompts upstream: expected a recency or authority window, the arm signal, none or flipped, "
                 f"and daily prices, got {window.bias_type}, {arm}, {frequency}. Use prompts: house."
             )
-        variables = self._fill(
-            market,
-            window,
-            window.signal,
-            text,
-        )
+        variables = self._fill(excerpt, window, window.signal, text)
         statement = variables["bias_desc"]
         user = self.frame.format(*variables["instruction"])
         direction = statement_direction(window, arm)
         if direction is None:
             user = user.replace(f"- {statement}", "").replace(statement, "")
         elif direction != window.signal:
-            flipped = self._fill(
-                market,
-                window,
-                direction,
-                text,
-            )
+            flipped = self._fill(excerpt, window, direction, text)
             user = user.replace(statement, flipped["bias_desc"])
         return Prompt(system="", user=user, cue="")
 
     def _fill(
         self,
-        market: Market,
+        excerpt: Excerpt,
         window: Window,
         signal: int,
         text: str | None,
@@ -86,13 +76,13 @@ class UpstreamPrompts:
             "args.celebrity_cfg": [self.figures.get(window.authority)],
             "np.random.choice()": 0,
         }
-        reports = _reports(market, window)
+        reports = _reports(excerpt)
         if text is None:
             (sentence,) = self._sentences("construct_current_eps", "cur", reports.head(1))
             variables["construct_current_eps()"] = sentence
         else:
             tables = {
-                "construct_stock_history": _prices(market, window),
+                "construct_stock_history": _prices(excerpt),
                 "construct_eps_history": reports,
             }
             for function, table in tables.items():
@@ -124,31 +114,18 @@ class UpstreamPrompts:
         return [str(value_of(template, row)) for row in rows]
 
 
-def _prices(market: Market, window: Window) -> pd.DataFrame:
-    prices = shown_prices(
-        market,
-        window.ticker,
-        window.start,
-        window.end,
-    )
-    days = prices.index.strftime("%Y-%m-%d")
-    columns = {"Date": days, "Open": prices["open"], "Close": prices["close"]}
-    return pd.DataFrame(columns).reset_index(drop=True)
+def _prices(excerpt: Excerpt) -> pd.DataFrame:
+    prices = excerpt.prices.reset_index()
+    days = prices["date"].dt.strftime("%Y-%m-%d")
+    return pd.DataFrame({"Date": days, "Open": prices["open"], "Close": prices["close"]})
 
 
-def _reports(market: Market, window: Window) -> pd.DataFrame:
-    """Return a window's reports as Alpha Vantage writes them, newest first."""
-    # The authors showed EPS as in the files.
-    reports = market.reports_between(
-        window.ticker,
-        window.start,
-        window.end,
-        as_seen=False,
-    )
+def _reports(excerpt: Excerpt) -> pd.DataFrame:
+    """Return reports as Alpha Vantage writes them, newest first."""
     columns = {}
     for name, column in ALPHA_VANTAGE.items():
         if column != "report_time":
-            columns[name] = [_text_of(value) for value in reports[column][::-1]]
+            columns[name] = [_text_of(value) for value in excerpt.filed[column][::-1]]
     return pd.DataFrame(columns)
 
 

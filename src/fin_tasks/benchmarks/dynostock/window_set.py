@@ -5,19 +5,19 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 import fin_tasks
-from fin_tasks.benchmarks.dynostock.candidates import Reports, Runs
 from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.market_files import sample_market
+from fin_tasks.benchmarks.dynostock.own_window import own_window
 from fin_tasks.benchmarks.dynostock.replay import find_files, read_recording
 from fin_tasks.benchmarks.dynostock.windows import (
     BIASES,
@@ -26,8 +26,8 @@ from fin_tasks.benchmarks.dynostock.windows import (
     Count,
     Found,
     Window,
+    authority_of,
     find_windows,
-    table_of,
     typed,
     windows_of,
 )
@@ -51,10 +51,16 @@ class WindowSet:
     facts: Mapping[str, Any]
 
     def select(self, bias_type: str, window: int | None = None) -> list[Window]:
-        """Return the windows of a bias, and of a size if one is given, in the table's order."""
+        """Return the windows of a bias, and of a size if one is given; DataError if there are none."""
         table = self.table[self.table["bias_type"] == bias_type]
         if window is not None:
             table = table[table["window"] == window]
+        if table.empty:
+            kinds = self.table["bias_type"] + " of " + self.table["window"].astype(str)
+            raise DataError(
+                f"dynostock: expected {bias_type} windows of {window or 'any'} reports in the set, "
+                f"found {', '.join(kinds.unique()) or 'none'}. Build a set with them, or use other tasks."
+            )
         return windows_of(table)
 
 
@@ -73,64 +79,34 @@ def rebuild_windows(
     for path in find_files(paths):
         # Recordings of several models share windows.
         docs.update({doc["id"]: doc for doc in read_recording(path).docs})
-    reports = Reports(market)
-    runs_by_size = {size: Runs(reports, size) for size in {doc["window"] for doc in docs.values()}}
-    rows_by_size = {size: _rows_of(runs, reports) for size, runs in runs_by_size.items()}
     missing = {}
-    parts = []
+    windows = []
     for name, doc in sorted(docs.items()):
-        runs = runs_by_size[doc["window"]]
-        row = rows_by_size[doc["window"]].get((doc["ticker"], doc["start"], doc["end"]))
-        problem = _problem(
-            doc,
-            market,
-            runs,
-            row,
-        )
-        if row is None or problem:
-            missing[name] = problem
+        ticker = doc["ticker"]
+        end = date.fromisoformat(doc["end"])
+        if ticker not in market.tickers:
+            missing[name] = f"no prices or no reports of {ticker}"
             continue
-        moves = runs.past_moves[row][runs.is_similar[row]]
-        part = {column: doc[column] for column in ("bias_type", "window", "signal", "truth")}
-        part["row"] = runs.newest[row]
-        part["start"] = runs.start[row]
-        part["n_same"] = (moves >= 0).sum()
-        part["n_contrary"] = (moves == 1 - doc["signal"]).sum()
-        parts.append(part)
-    columns = ["row", "start", "bias_type", "window", "signal", "truth", "n_same", "n_contrary"]
-    return Found(table_of(reports, pd.DataFrame(parts, columns=columns), seed)), missing
-
-
-def _rows_of(runs: Runs, reports: Reports) -> dict[tuple[str, str, str], int]:
-    """Return the row of each candidate by its ticker, first and last day."""
-    newest = reports.table.iloc[runs.newest]
-    starts = pd.to_datetime(runs.start, unit="D").strftime("%Y-%m-%d")
-    ends = newest["reported"].dt.strftime("%Y-%m-%d")
-    keys = zip(
-        newest["ticker"],
-        starts,
-        ends,
-        strict=True,
-    )
-    return {key: row for row, key in enumerate(keys)}
-
-
-def _problem(
-    doc: Mapping[str, Any],
-    market: Market,
-    runs: Runs,
-    row: int | None,
-) -> str:
-    """Return why a recorded window cannot be rebuilt; empty if it can."""
-    if doc["ticker"] not in market.tickers:
-        return f"no prices or no reports of {doc['ticker']}"
-    if row is None:
-        period = f"from 30 days after {doc['start']} to {doc['end']}, within the prices"
-        return f"no {runs.size} reports {period}"
-    for reason, is_flawed in runs.flaws.items():
-        if is_flawed[row]:
-            return REASONS[reason]
-    return ""
+        try:
+            window = own_window(market, ticker, date.fromisoformat(doc["start"]), end)
+        except DataError:
+            window = None
+        has_prices = pd.Timestamp(end) <= market.last_day
+        if window is None or window.window != doc["window"] or not has_prices:
+            missing[name] = f"no {doc['window']} reports from {doc['start']} to {end} in the prices"
+            continue
+        n_up = window.n_contrary
+        rebuilt = replace(
+            window,
+            id=name,
+            bias_type=doc["bias_type"],
+            signal=doc["signal"],
+            truth=doc["truth"],
+            n_contrary=window.n_same - n_up if doc["signal"] else n_up,
+            authority=authority_of(name, seed) if doc["bias_type"] == "authority" else "",
+        )
+        windows.append(rebuilt)
+    return Found(typed(pd.DataFrame(map(vars, windows)))), missing
 
 
 def no_windows(counts: Sequence[Count], missing: Mapping[str, str]) -> DataError:
@@ -158,14 +134,18 @@ def write_set(
     manifest = folder / "manifest.json"
     # Without it the folder is no set, should the build stop.
     manifest.unlink(missing_ok=True)
-    prices = _visible(market.prices, "date", found.table)
-    reports = _visible(market.reports, "reported", found.table)
-    for name, table in zip(_FILES, (found.table, prices, reports), strict=True):
+    tables = (
+        found.table,
+        _visible(market.prices, "date", found.table),
+        _visible(market.reports, "reported", found.table),
+    )
+    for name, table in zip(_FILES, tables, strict=True):
         table.to_parquet(folder / name, index=False, compression="zstd")
-    n_windows = Counter(zip(found.table["bias_type"], found.table["window"], strict=True))
+    n_windows = found.table.groupby(["bias_type", "window"]).size()
     counts = []
     for count in found.counts:
-        counts.append({**count, "kept": n_windows[count["bias_type"], count["window"]]})
+        kept = int(n_windows.get((count["bias_type"], count["window"]), 0))
+        counts.append({**count, "kept": kept})
     facts = {
         "fin_tasks": fin_tasks.__version__,
         "parameters": dict(parameters),
@@ -178,6 +158,13 @@ def write_set(
     return read_set(folder)
 
 
+def _visible(rows: pd.DataFrame, day: str, windows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows from the first to the last day on which a window shows their ticker."""
+    spans = windows.groupby("ticker").agg({"start": "min", "end": "max"})
+    spans = spans.reindex(rows["ticker"]).set_index(rows.index)
+    return rows[rows[day].between(spans["start"], spans["end"])].reset_index(drop=True)
+
+
 def read_set(folder: Path) -> WindowSet:
     """Read a set that `write_set` wrote, if its files are unchanged."""
     try:
@@ -187,14 +174,9 @@ def read_set(folder: Path) -> WindowSet:
                 raise ValueError(f"{name} is not the file that the manifest names")
         windows, prices, reports = [pd.read_parquet(folder / name) for name in _FILES]
         facts = {name: manifest[name] for name in ("parameters", "files", "market")}
-        market = Market.of(prices, reports, facts=facts["market"])
+        market = Market.of(prices, reports, facts["market"])
         facts["origin"] = "windows"
-        return WindowSet(
-            typed(windows),
-            market,
-            folder / "charts",
-            facts,
-        )
+        return WindowSet(typed(windows), market, folder / "charts", facts)
     except (OSError, ValueError, KeyError, TypeError) as error:
         expected = "windows of `fin-tasks build dynostock`"
         raise DataError(f"{folder}: expected {expected}, got {error!r}.") from error
@@ -204,20 +186,19 @@ def read_set(folder: Path) -> WindowSet:
 def find_set(
     *,
     sample: bool,
-    windows_dir: str | None,
+    windows_dir: Path | None,
     data_dir: Path | None,
     settings: Settings,
 ) -> WindowSet:
     """Return the sample, the set in a folder, or the set in `dynostock/windows` of the data folder or the cache."""
     if sample and windows_dir:
-        problem = f"expected none with source sample, got {windows_dir!r}"
+        problem = f"expected none with source sample, got {windows_dir}"
         raise ConfigError(f"metadata windows_dir: {problem}.")
     if sample:
         return _sample_set(settings)
     if windows_dir:
-        return read_set(Path(windows_dir).expanduser())
-    roots = [root for root in (data_dir, settings.cache_dir) if root]
-    folders = [root / "dynostock" / "windows" for root in roots]
+        return read_set(windows_dir.expanduser())
+    folders = [root / "dynostock" / "windows" for root in (data_dir, settings.cache_dir) if root]
     for folder in folders:
         if folder.is_dir():
             return read_set(folder)
@@ -238,17 +219,4 @@ def _sample_set(settings: Settings) -> WindowSet:
     }
     facts = {"origin": "sample", "parameters": parameters, "market": market.facts}
     table = find_windows(market, share=SAMPLE_SHARE).table
-    return WindowSet(
-        table,
-        market,
-        settings.cache_dir / "dynostock" / "charts",
-        facts,
-    )
-
-
-def _visible(rows: pd.DataFrame, day: str, windows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows from the first to the last day on which a window shows their ticker."""
-    spans = windows.groupby("ticker").agg({"start": "min", "end": "max"})
-    spans = spans.reindex(rows["ticker"]).to_numpy()
-    is_visible = (rows[day].to_numpy() >= spans[:, 0]) & (rows[day].to_numpy() <= spans[:, 1])
-    return rows[np.asarray(is_visible)].reset_index(drop=True)
+    return WindowSet(table, market, settings.cache_dir / "dynostock" / "charts", facts)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Literal, NamedTuple, TypedDict
 
@@ -17,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 import yaml
 
-from fin_tasks.benchmarks.dynostock.candidates import Bools, Ints, Reports, Runs
+from fin_tasks.benchmarks.dynostock.candidates import Ints, Runs, report_table
 from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.errors import ConfigError
 
@@ -53,14 +54,8 @@ _TYPES: Mapping[str, str] = {
     "outcome": "object",
     "n_same": "int64",
     "n_contrary": "int64",
-    "fiscal_end": "datetime64[ns]",
-    "eps": "float64",
-    "estimate": "float64",
-    "surprise": "float64",
-    "surprise_percentage": "float64",
     "authority": "object",
 }
-WINDOW_COLUMNS = list(_TYPES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +63,9 @@ class Window:
     """`window` reports of one ticker, from 30 days before the oldest (`start`) to the day of the newest (`end`).
 
     `signal` is the movement that the biased statement suggests, 1 (up) or 0 (down), None for plain windows; `truth` is
-    the movement after the newest report, None if not known yet. `outcome` and the figures (dollars per share, as in the
-    files) are the newest report's. `n_same` older reports had its outcome, and after `n_contrary` of them the price
-    moved contrary to the signal; in plain windows, up. `authority` makes the statement of an authority window.
+    the movement after the newest report, None if not known yet. `outcome` is the newest report's. `n_same` older
+    reports had it too, and after `n_contrary` of them the price moved contrary to the signal; in plain windows, up.
+    `authority` makes the statement of an authority window.
     """
 
     id: str
@@ -84,11 +79,6 @@ class Window:
     outcome: Literal["Meet", "Miss"]
     n_same: int
     n_contrary: int
-    fiscal_end: date
-    eps: float
-    estimate: float
-    surprise: float
-    surprise_percentage: float
     authority: str = ""
 
 
@@ -110,15 +100,6 @@ class Found(NamedTuple):
     counts: tuple[Count, ...] = ()
 
 
-class _Lead(NamedTuple):
-    """Where the past of each candidate leads: `is_possible` by outcomes alone, `is_biased` by movements too."""
-
-    is_possible: Bools
-    is_biased: Bools
-    signal: npt.NDArray[np.int8]
-    n_contrary: Ints
-
-
 def find_windows(
     market: Market,
     *,
@@ -137,143 +118,99 @@ def find_windows(
         raise ConfigError(f"windows: expected biases of {', '.join(BIASES)}, got {biases}.")
     if min(sizes, default=0) < _MIN_SIZE:
         raise ConfigError(f"windows: expected sizes from {_MIN_SIZE} reports, got {sizes}.")
-    if not Fraction(1, 2) < share <= 1:
-        raise ConfigError(f"windows: expected a share above 0.5 up to 1, got {float(share)}.")
-    reports = Reports(market)
-    runs_by_size = {size: Runs(reports, size) for size in sizes}
+    reports = report_table(market)
+    runs_by_size = [Runs(reports, size) for size in sizes]
     counts = []
     parts = []
-    for bias in biases:
-        for size, runs in runs_by_size.items():
-            lead = _recency(runs, share) if bias == "recency" else _authority(runs, share)
-            fates = _fates(runs, lead)
-            counts.append(_count(bias, size, fates))
-            columns = {
-                "row": runs.newest,
-                "bias_type": bias,
-                "window": size,
-                "start": runs.start,
-                "truth": runs.truth,
-                "signal": lead.signal,
-                "n_same": runs.n_same,
-                "n_contrary": lead.n_contrary,
-            }
-            parts.append(pd.DataFrame(columns)[fates == "found"])
-    return Found(table_of(reports, pd.concat(parts), seed), tuple(counts))
+    for bias, runs in product(biases, runs_by_size):
+        fates, found = _candidates(runs, bias, share)
+        numbers = Counter(fates.tolist())
+        counts.append(
+            Count(
+                bias_type=bias,
+                window=runs.size,
+                candidates=len(fates),
+                found=numbers["found"],
+                unbiased=numbers["unbiased"],
+                dropped={reason: numbers[reason] for reason in REASONS if numbers[reason]},
+            )
+        )
+        parts.append(found)
+    table = pd.concat(parts, ignore_index=True)
+    keys = table[["bias_type", "window", "ticker", "end"]].itertuples(index=False)
+    table["id"] = [window_id(*key) for key in keys]
+    authorities = [authority_of(name, seed) for name in table["id"]]
+    table["outcome"] = np.where(table["is_meet"], "Meet", "Miss")
+    table["authority"] = np.where(table["bias_type"] == "authority", authorities, "")
+    return Found(typed(table), tuple(counts))
 
 
-def _recency(runs: Runs, share: Fraction) -> _Lead:
-    """The latest similar report moved one way, most similar ones the other."""
-    latest = runs.is_similar.argmax(axis=1)
-    signal = np.take_along_axis(runs.past_moves, latest[:, None], axis=1)
-    is_contrary = runs.is_similar & (runs.past_moves != signal)
-    n_contrary = is_contrary.sum(axis=1)
-    is_possible = runs.n_same > 0
-    is_biased = is_possible & _reaches(n_contrary, runs.n_same, _floor(runs, share))
-    return _Lead(
-        is_possible,
-        is_biased,
-        signal[:, 0],
-        n_contrary,
-    )
+def _candidates(
+    runs: Runs, bias: str, share: Fraction
+) -> tuple[npt.NDArray[np.str_], pd.DataFrame]:
+    """Return the fate of each run, `found`, `unbiased` or the reason against it, and what is found.
 
-
-def _authority(runs: Runs, share: Fraction) -> _Lead:
-    """Most older reports are similar, most of those moved one way, and the authority says the other."""
+    - Recency: the latest similar report moved one way, most similar ones the other.
+    - Authority: most older reports are similar, most of those moved one way, and the authority says the other.
+    """
     n_up = (runs.is_similar & (runs.past_moves == 1)).sum(axis=1)
     n_down = runs.n_same - n_up
-    n_contrary = np.maximum(n_up, n_down)
-    is_possible = _reaches(runs.n_same, runs.size - 1, _floor(runs, share))
-    is_biased = is_possible & (n_up != n_down) & _reaches(n_contrary, runs.n_same, share)
-    return _Lead(
-        is_possible,
-        is_biased,
-        (n_up < n_down).astype(np.int8),
-        n_contrary,
-    )
+    least = min(share, Fraction(runs.size - 2, runs.size - 1))
+    if bias == "recency":
+        latest = runs.is_similar.argmax(axis=1)
+        signal = np.take_along_axis(runs.past_moves, latest[:, None], axis=1)[:, 0]
+        is_possible = runs.n_same > 0
+    else:
+        signal = (n_up < n_down).astype(np.int8)
+        is_possible = _reaches(runs.n_same, runs.size - 1, least)
+        least = share
+    n_contrary = np.where(signal == 1, n_down, n_up)
+    is_unknown = (runs.is_similar & (runs.past_moves < 0)).any(axis=1)
+    newest = runs.newest
+    rules = [
+        *runs.flaws.items(),
+        ("unbiased", ~is_possible),
+        ("unknown-movement", is_unknown),
+        ("unbiased", ~_reaches(n_contrary, runs.n_same, least)),
+        ("truth-pending", newest["is_pending"]),
+        ("unknown-movement", newest["movement"] < 0),
+    ]
+    # The first rule that applies counts.
+    names = [name for name, _ in rules]
+    fates = np.select([np.asarray(mask) for _, mask in rules], names, "found")
+    columns = {
+        "bias_type": bias,
+        "window": runs.size,
+        "ticker": newest["ticker"],
+        "start": pd.to_datetime(runs.start, unit="D"),
+        "end": newest["reported"],
+        "signal": signal,
+        "truth": newest["movement"],
+        "is_meet": newest["is_meet"],
+        "n_same": runs.n_same,
+        "n_contrary": n_contrary,
+    }
+    return fates, pd.DataFrame(columns)[fates == "found"]
 
 
-def _floor(runs: Runs, share: Fraction) -> Fraction:
-    return min(share, Fraction(runs.size - 2, runs.size - 1))
-
-
-def _reaches(part: Ints, whole: Ints | int, share: Fraction) -> Bools:
+def _reaches(part: Ints, whole: Ints | int, share: Fraction) -> npt.NDArray[np.bool_]:
     """Compare in whole numbers, so that rounding cannot miss the threshold."""
     return np.asarray(share.denominator * part >= share.numerator * whole)
 
 
-def _fates(runs: Runs, lead: _Lead) -> npt.NDArray[np.str_]:
-    """Return `found`, `unbiased` or the reason for each candidate; the first that applies counts."""
-    is_unknown = (runs.is_similar & (runs.past_moves < 0)).any(axis=1)
-    rules = [
-        *runs.flaws.items(),
-        ("unbiased", ~lead.is_possible),
-        ("unknown-movement", is_unknown),
-        ("unbiased", ~lead.is_biased),
-        ("truth-pending", runs.is_pending),
-        ("unknown-movement", runs.truth < 0),
-    ]
-    names = [name for name, _ in rules]
-    applies = [mask for _, mask in rules]
-    return np.select(applies, names, "found")
-
-
-def _count(bias: str, size: int, fates: npt.NDArray[np.str_]) -> Count:
-    numbers = Counter(fates.tolist())
-    return {
-        "bias_type": bias,
-        "window": size,
-        "candidates": len(fates),
-        "found": numbers["found"],
-        "unbiased": numbers["unbiased"],
-        "dropped": {reason: numbers[reason] for reason in REASONS if numbers[reason]},
-    }
-
-
-def table_of(reports: Reports, parts: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Complete rows of windows, whose `row` is the newest report."""
-    newest = reports.table.iloc[parts["row"].astype(int)].rename(columns={"reported": "end"})
-    columns = [*newest.columns.intersection(WINDOW_COLUMNS)]
-    table = newest[columns].reset_index(drop=True).join(parts.reset_index(drop=True))
-    keys = zip(
-        table["bias_type"],
-        table["window"],
-        table["ticker"],
-        table["end"],
-        strict=True,
-    )
-    table["id"] = [window_id(*key) for key in keys]
-    table["start"] = pd.to_datetime(table["start"].astype("int64"), unit="D")
-    table["outcome"] = np.where(table["surprise"] >= 0, "Meet", "Miss")
-    authorities = [authority_of(name, seed) for name in table["id"]]
-    table["authority"] = np.where(table["bias_type"] == "authority", authorities, "")
-    return typed(table)
-
-
 def typed(table: pd.DataFrame) -> pd.DataFrame:
     """Set the column order and types of a table of windows."""
-    return table[WINDOW_COLUMNS].astype(dict(_TYPES)).reset_index(drop=True)
+    return table[list(_TYPES)].astype(dict(_TYPES)).reset_index(drop=True)
 
 
 def windows_of(table: pd.DataFrame) -> list[Window]:
     """Read a table of windows back, in its order."""
-    columns = {}
-    for name, kind in _TYPES.items():
-        column = table[name]
-        if kind.startswith("datetime"):
-            column = column.dt.date
-        elif kind == "Int8":
-            column = column.astype(object).where(column.notna(), None)
-        columns[name] = column
-    return [Window(**row) for row in pd.DataFrame(columns).to_dict("records")]
+    days = {name: table[name].dt.date for name in ("start", "end")}
+    rows = table.assign(**days).astype(object)
+    return [Window(**row) for row in rows.where(rows.notna(), None).to_dict("records")]
 
 
-def window_id(
-    bias: str,
-    size: int,
-    ticker: str,
-    end: object,
-) -> str:
+def window_id(bias: str, size: int, ticker: str, end: object) -> str:
     """Name a window, as in `recency-w04-IBM-2010-04-19`."""
     return f"{bias}-w{size:02d}-{ticker}-{str(end)[:10]}"
 
