@@ -1,6 +1,5 @@
 """Write the reference of all commands and environment variables, from the code, into docs/reference.md."""
 
-import ast
 import inspect
 import re
 from collections.abc import Iterator
@@ -9,13 +8,12 @@ from typing import Any
 
 import typer
 
-from fin_tasks import cli, settings
+from fin_tasks import cli
+from fin_tasks.settings import Settings
 
 NOT_IN_SETTINGS = {
     "FIN_TASKS_AUTOLOAD": "0: do not show the tasks to lm-eval and VLMEvalKit at interpreter start."
 }
-
-VARIABLE = re.compile(r"(?P<name>[A-Z_]{5,}(?: or [A-Z_]+)?)[:.,]\s*(?P<meaning>.*)", re.DOTALL)
 
 
 def commands(command: Any, name: str = "fin-tasks") -> Iterator[tuple[str, Any]]:
@@ -28,17 +26,12 @@ def commands(command: Any, name: str = "fin-tasks") -> Iterator[tuple[str, Any]]
 
 
 def variables() -> Iterator[tuple[str, str]]:
-    """Yield the environment variables with their meaning, from the docstrings of the settings' fields."""
-    (module,) = [
-        node
-        for node in ast.parse(inspect.getsource(settings)).body
-        if isinstance(node, ast.ClassDef) and node.name == "Settings"
-    ]
-    for node in module.body:
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-            parts = VARIABLE.match(str(node.value.value))
-            if parts:
-                yield parts["name"], parts["meaning"] or "as the hub's own client reads it."
+    """Yield the environment variables with their meaning, from the fields of the settings."""
+    for field in Settings.__pydantic_fields__.values():
+        alias = field.validation_alias
+        names = getattr(alias, "choices", [alias])
+        if alias:
+            yield " or ".join(names), field.description
     yield from NOT_IN_SETTINGS.items()
 
 

@@ -46,27 +46,31 @@ _Addresses = Annotated[tuple[str, ...], BeforeValidator(_split)]
 _Metadata = Annotated[dict[str, Any], BeforeValidator(_parsed)]
 
 
-@dataclass(frozen=True, kw_only=True, config=ConfigDict(populate_by_name=True))
+_CONFIG = ConfigDict(populate_by_name=True, use_attribute_docstrings=True)
+
+
+@dataclass(frozen=True, kw_only=True, config=_CONFIG)
 class Settings:
     """The environment's settings; keys and tokens are not shown by `repr`."""
 
     data_dir: _Folder | None = Field(None, validation_alias="FIN_TASKS_DATA")
     """The user's own files, DIR/<benchmark>/..."""
     cache_dir: _Folder = Field(validation_alias="FIN_TASKS_CACHE")
-    """By default $XDG_CACHE_HOME/fin-tasks, else ~/.cache/fin-tasks."""
+    """Downloads, charts and replies; by default $XDG_CACHE_HOME/fin-tasks, else ~/.cache/fin-tasks."""
     github_raw: _Address = Field(
         "https://raw.githubusercontent.com", validation_alias="FIN_TASKS_GITHUB_RAW"
     )
     """A mirror of raw GitHub files."""
     hub: _Address = Field("https://huggingface.co", validation_alias="HF_ENDPOINT")
+    """The address of the Hugging Face hub."""
     hub_token: str | None = Field(None, validation_alias="HF_TOKEN", repr=False)
-    """Sent to the hub only."""
+    """Token of the hub, sent there only."""
     alpha_vantage: _Address = Field(
         "https://www.alphavantage.co", validation_alias="FIN_TASKS_ALPHA_VANTAGE"
     )
-    """Has earnings reports."""
+    """The address of Alpha Vantage, which has earnings reports."""
     alpha_vantage_key: str | None = Field(None, validation_alias="ALPHAVANTAGE_API_KEY", repr=False)
-    """Sent there only."""
+    """Key of Alpha Vantage, sent there only."""
     api_keys: Mapping[str, str] = Field(default_factory=dict, repr=False)
     """All variables whose name ends in _KEY."""
     embeddings: _Address = Field(OPENAI, validation_alias="FIN_TASKS_EMBEDDINGS_BASE_URL")
@@ -80,8 +84,9 @@ class Settings:
     offline: bool = Field(
         False, validation_alias=AliasChoices("FIN_TASKS_OFFLINE", "HF_HUB_OFFLINE")
     )
-    """Download nothing."""
+    """1: download nothing."""
     sandbox: Tier = Field("auto", validation_alias="FIN_TASKS_SANDBOX")
+    """Where programs run: `auto`, `bwrap`, `landlock` or `monty`."""
     sandbox_workers: int = Field(
         min(os.cpu_count() or 1, _USUAL_WORKERS),
         ge=1,
