@@ -174,5 +174,12 @@ def _questions(drawn: Draw, task: str, options: Mapping[str, Any]) -> list[Row]:
     rows = []
     for doc in documents:
         parts = {"task": [doc.get("task") or task], **benchmark.parts_of(doc)}
-        rows.append(Row(doc_id=id_of(doc), task=task, doc=doc, facts=parts))
+        rows.append(
+            Row(
+                doc_id=id_of(doc),
+                task=task,
+                doc=doc,
+                facts=parts,
+            )
+        )
     return rows

@@ -35,7 +35,15 @@ def write_people_run(
                 responses.append([_response(phrase, answer) for answer in answers])
         if docs:
             own_options = {**options, "mode": _MODE}
-            scored.append(score_task(study.benchmark, task, docs, responses, options=own_options))
+            scored.append(
+                score_task(
+                    study.benchmark,
+                    task,
+                    docs,
+                    responses,
+                    options=own_options,
+                )
+            )
             facts = {"style": {"mode": _MODE}, "study": study.name}
             provenance[task] = {**draw.provenance[task], **facts}
     if not scored:

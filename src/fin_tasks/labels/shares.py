@@ -9,7 +9,16 @@ from fin_tasks.labels.study import Question
 from fin_tasks.stats.means import wilson
 
 _KEYS = ["by", "part", "question"]
-_COLUMNS = [*_KEYS, "value", "type", "n", "count", "share", "low", "high"]
+_COLUMNS = [
+    *_KEYS,
+    "value",
+    "type",
+    "n",
+    "count",
+    "share",
+    "low",
+    "high",
+]
 
 
 def write_shares(
@@ -40,7 +49,17 @@ def _shares(draw: Draw, votes: pd.DataFrame) -> pd.DataFrame:
         n = len(group)
         for value, count in _counts(question, group["label"]).items():
             kind = question.types.get(value, "")
-            lines.append([*keys, value, kind, n, count, count / n, *wilson(count, n)])
+            lines.append(
+                [
+                    *keys,
+                    value,
+                    kind,
+                    n,
+                    count,
+                    count / n,
+                    *wilson(count, n),
+                ]
+            )
     return pd.DataFrame(lines, columns=_COLUMNS)
 
 
@@ -75,7 +94,12 @@ def _write_figure(types: pd.DataFrame, title: str, path: Path) -> None:
     """Draw the share of each type of error, in all rows and in parts."""
     from matplotlib.figure import Figure
 
-    shares = types.pivot_table("share", "part", "type", sort=False)
+    shares = types.pivot_table(
+        "share",
+        "part",
+        "type",
+        sort=False,
+    )
     figure = Figure(figsize=(8, 2 + 0.4 * len(shares)), layout="constrained")
     axes = figure.subplots()
     (100 * shares).plot.barh(ax=axes, title=title)

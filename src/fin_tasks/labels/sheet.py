@@ -123,8 +123,18 @@ def _write_workbook(
     heights = _LINE_HEIGHT * n_lines.max(axis=1)
     with pd.ExcelWriter(path, engine="openpyxl") as writer:
         page = pd.Series(instructions)
-        page.to_excel(writer, sheet_name="Instructions", index=False, header=False)
-        table.to_excel(writer, sheet_name=SHEET, index=False, freeze_panes=(1, 1))
+        page.to_excel(
+            writer,
+            sheet_name="Instructions",
+            index=False,
+            header=False,
+        )
+        table.to_excel(
+            writer,
+            sheet_name=SHEET,
+            index=False,
+            freeze_panes=(1, 1),
+        )
         writer.sheets["Instructions"].column_dimensions["A"].width = 130
         sheet = writer.sheets[SHEET]
         for number, name in enumerate(table, start=1):

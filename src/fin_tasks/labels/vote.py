@@ -29,7 +29,14 @@ def merge(
     """
     out.mkdir(parents=True, exist_ok=True)
     if draw.study.answers:
-        return {"minutes": write_people_run(draw, values, out, name=name)}
+        return {
+            "minutes": write_people_run(
+                draw,
+                values,
+                out,
+                name=name,
+            )
+        }
     alphas = []
     for column, question in draw.study.questions.items():
         votes = values.xs(column, level="question")
@@ -67,8 +74,20 @@ def _labels(draw: Draw, values: pd.DataFrame) -> pd.DataFrame:
             if label is None:
                 label = _decide(question, cast_votes, len(votes))
             review = question.scale and cast_votes.astype(float).var(ddof=0) > _MAX_VARIANCE
-            line = {"row": row.id, "task": row.task, "doc_id": row.doc_id, "question": name}
-            lines.append({**line, **votes, "label": label, "review": bool(review)})
+            line = {
+                "row": row.id,
+                "task": row.task,
+                "doc_id": row.doc_id,
+                "question": name,
+            }
+            lines.append(
+                {
+                    **line,
+                    **votes,
+                    "label": label,
+                    "review": bool(review),
+                }
+            )
     return pd.DataFrame(lines)
 
 

@@ -24,8 +24,6 @@ from fin_tasks.errors import ConfigError
 
 LANGUAGES = ("en", "zh")
 
-_COUNTED = ["task_category", "image_type", "image_style"]
-_COLUMNS = ["index", "question", "answer", "image_path", *_COUNTED, "background", "truth"]
 _LIBRARIES = ("matplotlib", "numpy", "pandas", "pillow")
 _MOST_QUESTIONS = 2  # about one picture
 
@@ -37,7 +35,6 @@ class Picture:
     file: str
     panels: list[Panel]
     style: str
-    seed: str
     rows: list[Question] = field(default_factory=list)
 
 
@@ -52,54 +49,42 @@ def plan(
 
     A larger set starts with the smaller one of the same seed.
     """
-    n_by_category: Counter[str] = Counter()
-    n_by_type: Counter[tuple[str, str]] = Counter()
+    counts: Counter[tuple[str, ...]] = Counter()
     wordings: set[str] = set()
-    pictures = []
+    pictures: list[Picture] = []
     types = list(KINDS)
-    styles = list(STYLES)
     for number in count():  # ends, because there are always new figures and reports
         image_type = types[number % len(types)]
         # Each style meets each type within 24 pictures.
-        style = styles[(number + number // 12) % len(styles)]
+        style = STYLES[(number + number // 12) % len(STYLES)]
         panels = make_scene(image_type, language, Random(f"{seed} {number}"), prices)
         suffix = "jpg" if style == "mobile photograph" else "png"
-        file = f"images/{language}_{number:05d}.{suffix}"
-        picture = Picture(file, panels, style, f"{seed} {number} {style}")
-        rarity = {name: (n_by_category[name], n_by_type[image_type, name]) for name in CATEGORIES}
+        picture = Picture(f"images/{language}_{number:05d}.{suffix}", panels, style)
+        pictures.append(picture)
+        rarity = {name: (counts[name,], counts[image_type, name]) for name in CATEGORIES}
         for category in sorted(CATEGORIES, key=rarity.__getitem__):
-            if len(picture.rows) == _MOST_QUESTIONS or len(wordings) == n:
-                break
             random = Random(f"{seed} {number} {category}")
-            question = _new_question(panels, language, category, random, wordings)
-            if question is None:
+            for question in questions(panels, language, category, random):
+                if question["question"] not in wordings:
+                    break
+            else:
                 continue
             row = {
                 **question,
                 "index": str(len(wordings)),
-                "image_path": file,
+                "image_path": picture.file,
                 "image_type": image_type,
                 "image_style": style,
                 "background": "",
             }
             picture.rows.append(row)
             wordings.add(question["question"])
-            n_by_category[category] += 1
-            n_by_type[image_type, category] += 1
-        if picture.rows:
-            pictures.append(picture)
-        if len(wordings) == n:
-            return pictures
+            counts.update([(category,), (image_type, category)])
+            if len(wordings) == n:
+                return pictures
+            if len(picture.rows) == _MOST_QUESTIONS:
+                break
     return pictures
-
-
-def _new_question(
-    panels: Sequence[Panel], language: str, category: str, random: Random, wordings: set[str]
-) -> Question | None:
-    for question in questions(panels, language, category, random):
-        if question["question"] not in wordings:
-            return question
-    return None
 
 
 def build_set(
@@ -121,26 +106,37 @@ def build_set(
     (folder / "images").mkdir(parents=True, exist_ok=True)
     counts = {}
     for language in languages:
-        pictures = plan(language, n=n, seed=seed, prices=pieces)
+        pictures = plan(
+            language,
+            n=n,
+            seed=seed,
+            prices=pieces,
+        )
+        rows = []
         title = f"Drawing pictures ({language})"
-        for picture in tqdm(pictures, title, unit="picture", disable=None):
+        for picture in tqdm(
+            pictures,
+            title,
+            unit="picture",
+            disable=None,
+        ):
+            random = Random(f"{seed} {picture.file}")
             image = show(
                 picture.panels,
                 language,
                 picture.style,
-                Random(picture.seed),
+                random,
             )
             image.save(folder / picture.file, quality=85)
-        rows = [row for picture in pictures for row in picture.rows]
-        table = pd.DataFrame(rows)[_COLUMNS]
+            rows += picture.rows
         file = folder / f"{TABLES['open', language]}.tsv"
-        table.to_csv(file, sep="\t", index=False, lineterminator="\n")
-        counts[language] = {
-            "rows": len(table),
-            "pictures": len(pictures),
-        }
-        for column in _COUNTED:
-            counts[language][column] = table[column].value_counts().sort_index().to_dict()
+        pd.DataFrame(rows).to_csv(
+            file,
+            sep="\t",
+            index=False,
+            lineterminator="\n",
+        )
+        counts[language] = {"rows": len(rows), "pictures": len(pictures)}
     manifest: dict[str, Any] = {
         "made_by": f"fin-tasks {fin_tasks.__version__}: build mme_finance",
         "n": n,

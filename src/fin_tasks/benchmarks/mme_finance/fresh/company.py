@@ -1,125 +1,104 @@
 """An invented company: three statements that tie, and segments that add up to its revenue."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import yaml
 
-N_YEARS = 4
-"""Years that statements show; the year before them opens the balances."""
+Facts = dict[str, Any]
+"""Numbers, tables and words by the names that formulas and texts use."""
+
+_N_YEARS = 5
+"""Years of a company; the first one opens the balances, and statements show the others."""
 _N_SEGMENTS = 4
-_GROWTH = (-0.07, 0.18)
-"""Of revenue from year to year."""
-_DRIFT = 0.07
-"""By how much a share of revenue may differ from year to year."""
-
-
-@dataclass(frozen=True)
-class Company:
-    """A company's accounts in USD million, and its revenue by segment, for years as the picture names them."""
-
-    name: str
-    accounts: pd.DataFrame
-    """Years down, accounts across, with those of the year before as `..._before`."""
-    segments: pd.DataFrame
-    """Segments down, years across."""
-    facts: Mapping[str, Any]
-    """The last year's accounts and the company's words, by the names that texts and questions use."""
-    last_year: int
+_GROWTH = (0.93, 1.18)
+"""Revenue as a multiple of the year before."""
+_DRIFT = (0.93, 1.07)
+"""By what factor a share of revenue may differ from year to year."""
 
 
 @cache
-def read_words(language: str) -> Any:
-    """Return the wording in a language; lists have the same order in both languages."""
-    text = Path(__file__).with_name("wording.yaml").read_text(encoding="utf-8")
-    return in_language(yaml.safe_load(text), language)
+def read_texts(name: str, language: str) -> Any:
+    """Return a YAML file in a language; lists have the same order in both languages."""
+    text = Path(__file__).with_name(f"{name}.yaml").read_text(encoding="utf-8")
+    return _in_language(yaml.safe_load(text), language)
 
 
-def in_language(node: Any, language: str) -> Any:
-    """Return a tree of YAML in which each pair of texts, English and Chinese, is the one of a language."""
+def _in_language(node: Any, language: str) -> Any:
+    """Return a tree in which each pair of texts, English and Chinese, is the one of a language."""
     if isinstance(node, dict):
-        return {
-            key: in_language(
-                child,
-                language,
-            )
-            for key, child in node.items()
-        }
+        return {key: _in_language(child, language) for key, child in node.items()}
     if not isinstance(node, list):
         return node
-    is_pair = len(node) == 2 and all(isinstance(child, str) for child in node)
-    if is_pair:
+    if [type(child) for child in node] == [str, str]:
         return node[0 if language == "en" else 1]
-    return [in_language(child, language) for child in node]
+    return [_in_language(child, language) for child in node]
 
 
-def evaluate(formula: str, facts: Mapping[str, Any]) -> float:
-    """Return the value of a formula of facts."""
-    return float(pd.eval(formula, local_dict=facts, engine="python"))
+def evaluate(formula: str, facts: Mapping[str, Any]) -> Any:
+    """Return the value of a formula of facts, in the language of `pandas.eval`."""
+    return pd.eval(formula, local_dict=facts, engine="python")
 
 
-def make_company(words: Any, random: Random) -> Company:
-    """Make a company; the same random numbers make the same one in both languages."""
-    name = words["company"].format(
-        name=random.choice(words["names"]),
-        industry=random.choice(words["industries"]),
-    )
-    first_year = random.randint(2006, 2020)
-    years = range(first_year - 1, first_year + N_YEARS)
-    labels = [words["year"].format(year=year) for year in years]
-    accounts = _draw_accounts(words, labels, random)
+def make_company(words: Any, random: Random) -> Facts:
+    """Make the facts of a company; the same random numbers make the same one in both languages.
+
+    They hold the accounts of the last year by name, those of the year before as `..._before`, those
+    of all `years`, and the revenue of its `segments` by year, all in USD million.
+    """
+    name = random.choice(words["names"])
+    industry = random.choice(words["industries"])
+    first_year = random.randint(2005, 2019)
+    labels = [words["year"].format(year=first_year + age) for age in range(_N_YEARS)]
+    noise = np.random.default_rng(random.getrandbits(32))
+    accounts = _draw_accounts(words, labels, noise)
     segments = _draw_segments(words, accounts["revenue"], random)
     growth = segments[labels[-1]] / segments[labels[-2]]
-    facts = {
-        **accounts.iloc[-1].to_dict(),
-        "company": name,
+    return {
+        **accounts.iloc[-1],
+        **accounts.iloc[-2].add_suffix("_before"),
+        "company": words["company"].format(name=name, industry=industry),
         "year": labels[-1],
         "year_before": labels[-2],
-        "first_year": labels[1],
+        "last_year": first_year + _N_YEARS - 1,
+        "years": accounts.iloc[1:],
+        "segments": segments,
         "best": growth.idxmax(),
         "worst": growth.idxmin(),
     }
-    return Company(name, accounts, segments, facts, years[-1])
 
 
 def _draw_accounts(
     words: Any,
-    labels: list[str],
-    random: Random,
+    labels: Sequence[str],
+    noise: np.random.Generator,
 ) -> pd.DataFrame:
-    revenue = [10 ** random.uniform(2.3, 4)]
-    for _ in range(N_YEARS):
-        revenue.append(revenue[-1] * (1 + random.uniform(*_GROWTH)))
+    growth = noise.uniform(*_GROWTH, _N_YEARS)
+    revenue = 10 ** noise.uniform(2.3, 4) * growth.cumprod()
     accounts = pd.DataFrame({"revenue": revenue}, index=labels)
-    accounts["counted"] = [0, *[1] * N_YEARS]
+    accounts["is_first"] = [1, *[0] * (_N_YEARS - 1)]
     for account, bounds in words["shares"].items():
-        share = random.uniform(*bounds)
-        drift = [1 + random.uniform(-_DRIFT, _DRIFT) for _ in labels]
-        accounts[account] = accounts["revenue"] * share * drift
-        if account.startswith("opening"):
-            accounts[account] = accounts[account].iloc[0]
-    accounts = accounts.round(1)
-    accounts = accounts.eval(words["formulas"], engine="python").round(1)
-    before = accounts.shift().add_suffix("_before")
-    return accounts.join(before).iloc[1:]
+        shares = noise.uniform(*bounds) * noise.uniform(*_DRIFT, _N_YEARS)
+        accounts[account] = revenue * shares
+    rounded = accounts.round(1)
+    return rounded.eval(words["formulas"], engine="python").round(1)
 
 
 def _draw_segments(
     words: Any,
-    revenue: pd.Series,
+    revenue: "pd.Series[float]",
     random: Random,
 ) -> pd.DataFrame:
     names = random.sample(words["segments"], _N_SEGMENTS)
-    weights = [random.uniform(1, 4) for _ in names]
-    segments = pd.DataFrame(index=names)
-    for year, total in revenue.items():
-        weights = [weight * random.uniform(0.85, 1.2) for weight in weights]
-        segments[year] = [total * weight / sum(weights) for weight in weights]
-    segments = segments.round(1)
+    noise = np.random.default_rng(random.getrandbits(32))
+    weights = noise.uniform(1, 4, (_N_SEGMENTS, 1))
+    weights = weights * noise.uniform(0.85, 1.2, (_N_SEGMENTS, _N_YEARS)).cumprod(axis=1)
+    shares = pd.DataFrame(weights / weights.sum(axis=0), names, revenue.index)
+    segments = (shares * revenue).round(1)
     segments.iloc[-1] += revenue - segments.sum()
     return segments.round(1)

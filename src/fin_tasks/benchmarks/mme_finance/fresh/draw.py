@@ -1,8 +1,7 @@
 """Draw the panels of a picture in a browser's window or on a phone, or as a photograph of a screen."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from random import Random
 from textwrap import wrap
@@ -10,37 +9,21 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-import yaml
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, findfont, fontManager
+from matplotlib.font_manager import fontManager
 from PIL import Image, ImageFilter, ImageOps
 
-from fin_tasks.benchmarks.mme_finance.fresh.company import read_words
+from fin_tasks.benchmarks.mme_finance.fresh.company import Facts, read_texts
 from fin_tasks.benchmarks.mme_finance.fresh.scenes import Panel
 from fin_tasks.errors import ConfigError
 
-_FOLDER = Path(__file__).parent
-_LAYOUT = yaml.safe_load((_FOLDER / "pictures.yaml").read_text(encoding="utf-8"))
-STYLES: Sequence[str] = tuple(_LAYOUT["screens"])
+STYLES: Sequence[str] = tuple(read_texts("pictures", "en")["screens"])
 """How the benchmark's pictures were taken."""
 
-_COLORS = _LAYOUT["colors"]
 _DPI = 100
 _LEFT = 0.03  # margin, as a share of the width
 _WALL = "#4c4640"  # behind a photographed screen
-
-
-@cache
-def font(language: str) -> str:
-    """Return the file of the font of a language; ConfigError if that for Chinese is not installed."""
-    if language == "en":
-        return str(findfont("DejaVu Sans"))
-    package = find_spec("zhplot")  # to import it would change matplotlib's settings
-    if package is None or package.origin is None:
-        expected = "expected the font of zhplot"
-        raise ConfigError(f"Chinese text: {expected}. Run pip install 'fin-tasks[pictures]'.")
-    return str(Path(package.origin).parent / "fonts" / "NotoSansSC-Regular.ttf")
 
 
 def show(
@@ -50,46 +33,60 @@ def show(
     random: Random,
 ) -> Image.Image:
     """Draw the panels of a picture in one of `STYLES`."""
-    fontManager.addfont(font(language))
-    family: Any = {"font.family": FontProperties(fname=font(language)).get_name()}
-    screen = _LAYOUT["screens"][style]
+    words = read_texts("wording", language)
+    layout = read_texts("pictures", language)
+    screen = layout["screens"][style]
     width, height = screen["size"]
-    with mpl.rc_context(family, fname=_FOLDER / "pictures.mplstyle"):
-        figure = Figure(
-            figsize=(width / _DPI, height / _DPI),
-            dpi=_DPI,
-        )
-        words = read_words(language)
-        facts = {
-            "title": panels[0].title,
-            "menu": words["menu"],
-            "site": random.choice(words["sites"]),
-            "number": random.randint(10, 59),
-        }
-        body = _draw_frame(figure, _LAYOUT["frames"][screen["frame"]], facts)
+    facts = {
+        "title": panels[0].facts["title"],
+        "menu": words["menu"],
+        "site": random.choice(words["sites"]),
+        "number": random.randint(10, 59),
+    }
+    fonts: Any = {"font.family": _fonts(language)}
+    with mpl.rc_context(fonts, fname=Path(__file__).with_name("pictures.mplstyle")):
+        figure = Figure((width / _DPI, height / _DPI), _DPI)
+        body = _draw_frame(figure, layout["frames"][screen["frame"]], facts)
         shape = (1, len(panels)) if width > height else (len(panels), 1)
         areas = body.subfigures(*shape, squeeze=False)
         for area, panel in zip(areas.flat, panels, strict=True):
-            _DRAWERS[panel.kind](_Page(area, panel, language))
+            _DRAWERS[panel.kind](
+                _Page(
+                    area,
+                    panel,
+                    words,
+                    layout,
+                )
+            )
         canvas: Any = FigureCanvasAgg(figure)
         canvas.draw()
-        picture = Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy())
+        picture = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
     if style == "mobile photograph":
         return _photograph(picture, random)
     return picture
 
 
-def _draw_frame(
-    figure: Figure,
-    bands: Sequence[Any],
-    facts: Mapping[str, Any],
-) -> Any:
+def _fonts(language: str) -> list[str]:
+    """Return the fonts of a language; ConfigError if that for Chinese is not installed."""
+    if language == "en":
+        return ["DejaVu Sans"]
+    try:
+        file = distribution("zhplot").locate_file("zhplot/fonts/NotoSansSC-Regular.ttf")
+    except PackageNotFoundError as error:
+        expected = "expected the font of zhplot"
+        raise ConfigError(
+            f"Chinese text: {expected}. Run pip install 'fin-tasks[pictures]'."
+        ) from error
+    fontManager.addfont(str(file))
+    return ["Noto Sans SC", "DejaVu Sans"]
+
+
+def _draw_frame(figure: Figure, bands: Sequence[Any], facts: Facts) -> Any:
     """Draw the frame of a screen, and return the area inside it."""
     heights = [band["height"] for band in bands]
     rest = figure.bbox.height - sum(heights)
     ratios = [height or rest for height in heights]
     areas: Any = figure.subfigures(len(bands), 1, height_ratios=ratios)
-    body = None
     for area, band in zip(areas, bands, strict=True):
         area.set_facecolor(band["color"])
         for x, style, text in band["texts"]:
@@ -100,31 +97,36 @@ def _draw_frame(
                 va="center_baseline",
                 **style,
             )
-        if not band["texts"]:
-            body = area
-    return body
+    return areas[heights.index(0)]
 
 
 def _photograph(screen: Image.Image, random: Random) -> Image.Image:
     """Photograph a screen: tilted, slightly out of focus, unevenly lit and with noise."""
-    noise = np.random.default_rng(random.getrandbits(64))
-    framed = ImageOps.expand(screen, 30, "#101214")
-    room = ImageOps.expand(framed, 70, _WALL)
+    noise = np.random.default_rng(random.getrandbits(32))
+    room = ImageOps.expand(ImageOps.expand(screen, 30, "#101214"), 70, _WALL)
     width, height = room.size
-    corners = np.array([0, 0, 0, height, width, height, width, 0])
-    tilted_corners = corners + noise.uniform(-35, 35, corners.size)
-    tilted = room.transform(
+    corners = np.array(
+        [
+            0,
+            0,
+            0,
+            height,
+            width,
+            height,
+            width,
+            0,
+        ]
+    )
+    photo = room.transform(
         room.size,
         Image.Transform.QUAD,
-        tilted_corners.tolist(),
+        (corners + noise.uniform(-35, 35, corners.size)).tolist(),
         Image.Resampling.BICUBIC,
         fillcolor=_WALL,
     )
-    blur = ImageFilter.GaussianBlur(random.uniform(0.5, 0.8))
-    pixels = np.asarray(tilted.filter(blur), dtype=float)
-    light = np.linspace(1, random.uniform(0.75, 0.95), width)
-    grain = noise.normal(0, 4, (height, width, 1))
-    lit = pixels * light[:, None] + grain
+    pixels = np.asarray(photo.filter(ImageFilter.GaussianBlur(0.7)))
+    light = np.linspace(1, noise.uniform(0.75, 0.95), width)
+    lit = pixels * light[:, None] + noise.normal(0, 4, (height, width, 1))
     return Image.fromarray(lit.clip(0, 255).astype(np.uint8))
 
 
@@ -138,13 +140,14 @@ class _Page:
         self,
         area: Any,
         panel: Panel,
-        language: str,
+        words: Any,
+        layout: Any,
     ) -> None:
         self.area = area
         self.panel = panel
-        self.words = read_words(language)
-        self.is_chinese = language == "zh"
-        self.height = area.bbox.height
+        self.words = words
+        self.layout = layout
+        self.colors: Sequence[str] = [layout["colors"][color] for color in panel.colors.values()]
         self.y = 22.0
 
     def write(
@@ -155,22 +158,20 @@ class _Page:
         x: float = _LEFT,
     ) -> None:
         """Write a line of text in a style of the layout, and go down by `skip` pixels."""
-        font = dict(_LAYOUT["texts"][style])
-        if self.is_chinese:
-            font.pop("weight", None)  # the font has one weight
+        y = 1 - self.y / self.area.bbox.height
         self.area.text(
             x,
-            1 - self.y / self.height,
+            y,
             text,
             va="top",
-            **font,
+            **self.layout["texts"][style],
         )
         self.y += skip
 
     def write_heading(self, unit: str) -> None:
         """Write the panel's title, and the unit of its figures."""
-        self.write(self.panel.title, "title", 34)
-        self.write(unit, "small", 34)
+        self.write(self.panel.facts["title"], "title", 34)
+        self.write(self.words["units"].get(unit, unit), "small", 34)
 
     def write_printed(self, labels: Sequence[str]) -> None:
         """Write labels with their values below them, side by side."""
@@ -185,15 +186,15 @@ class _Page:
     def axes(self, height: float, right: float = 85) -> Any:
         """Return axes of this height in pixels, with the scale at the right."""
         self.y += height
-        share = 1 - 2 * _LEFT - right / self.area.bbox.width
-        bottom = 1 - self.y / self.height
-        axes = self.area.add_axes((_LEFT, bottom, share, height / self.height))
+        width = 1 - 2 * _LEFT - right / self.area.bbox.width
+        total = self.area.bbox.height
+        axes = self.area.add_axes((_LEFT, 1 - self.y / total, width, height / total))
         axes.yaxis.tick_right()
         return axes
 
     def rest(self) -> float:
         """Return the height that is left above the lower margin."""
-        return float(self.height - self.y - 45)
+        return float(self.area.bbox.height - self.y - 45)
 
 
 def _draw_stock(page: _Page) -> None:
@@ -201,8 +202,8 @@ def _draw_stock(page: _Page) -> None:
     days: Any = panel.table
     page.write_heading(f"{panel.facts['end']}   {page.words['daily']}")
     page.write_printed([label for label in panel.printed if label not in panel.colors])
+    height = page.rest() - 16
     page.y += 16
-    height = page.rest()
     upper = page.axes(0.65 * height)
     page.y += 36
     lower = page.axes(0.35 * height - 36)
@@ -210,146 +211,105 @@ def _draw_stock(page: _Page) -> None:
     lined = lower
     if panel.kind == "candles":
         lined = upper
-        _draw_candles(upper, lower, bars, days, page.is_chinese)
-        lower.set_title(
-            page.words["units"]["volume"],
-            loc="left",
-            fontsize=10.5,
-        )
-    else:
-        upper.plot(bars, days["close"], color=_COLORS["blue"])
-    for name, color in panel.colors.items():
-        label = f"{name}: {panel.printed[name]:.2f}"
-        lined.plot(
+        colors = np.where(days["close"] < days["open"], *page.layout["candles"])
+        upper.vlines(
             bars,
-            days[name],
-            color=_COLORS[color],
-            lw=1.3,
-            label=label,
+            days["low"],
+            days["high"],
+            color=colors,
+            lw=1,
         )
-    lined.legend(
-        loc="lower left",
-        bbox_to_anchor=(0, 0.99),
-        ncols=4,
-        labelcolor="linecolor",
-    )
+        bodies = days["close"] - days["open"]
+        upper.bar(
+            bars,
+            bodies,
+            0.7,
+            days["open"],
+            color=colors,
+            edgecolor=colors,
+        )
+        lower.bar(
+            bars,
+            days["volume"],
+            0.7,
+            color=colors,
+        )
+        lower.set_title(page.words["units"]["volume"], loc="left", fontsize=10.5)
+    else:
+        upper.plot(bars, days["close"], color=page.layout["colors"]["blue"])
+    for name, color in zip(panel.colors, page.colors, strict=True):
+        lined.plot(
+            bars, days[name], color=color, lw=1.3, label=f"{name}: {days[name].iloc[-1]:.2f}"
+        )
+    lined.legend(**page.layout["legends"]["lines"])
     ticks = bars[2 :: len(days) // 3]
-    lower.set_xticks(ticks, [f"{days.index[tick]:%Y-%m-%d}" for tick in ticks])
+    lower.set_xticks(ticks, days.index[ticks].strftime("%Y-%m-%d"))
     upper.set_xticks(ticks, [""] * len(ticks))
     for axes in (upper, lower):
         axes.set_xlim(-1.5, len(days) + 0.5)
 
 
-def _draw_candles(
-    upper: Any,
-    lower: Any,
-    bars: Any,
-    days: Any,
-    is_chinese: bool,
-) -> None:
-    has_risen = days["close"] >= days["open"]
-    if is_chinese:  # rising prices are red in China
-        has_risen = ~has_risen
-    colors = np.where(has_risen, _COLORS["up"], _COLORS["down"])
-    upper.vlines(
-        bars,
-        days["low"],
-        days["high"],
-        color=colors,
-        lw=1,
-    )
-    bodies = days["close"] - days["open"]
-    upper.bar(
-        bars,
-        bodies,
-        0.7,
-        days["open"],
-        color=colors,
-        edgecolor=colors,
-    )
-    lower.bar(bars, days["volume"], 0.7, color=colors)
-
-
 def _draw_chart(page: _Page) -> None:
     """Draw the bars, the lines or the pie of a company."""
-    panel = page.panel
-    table = panel.table
-    units = page.words["units"]
-    page.write_heading(units["share" if panel.kind == "pie" else "money"])
+    kind = page.panel.kind
+    table = page.panel.table
+    options = page.layout["charts"][kind]
+    legend = page.layout["legends"][kind]
+    page.write_heading("share" if kind == "pie" else "money")
     page.y += 36
-    options = dict(_LAYOUT["charts"][panel.kind])
-    colors = [_COLORS[color] for color in panel.colors.values()]
-    if panel.kind == "pie":
+    if kind == "pie":
         axes = page.axes(page.rest() - 20, right=0)
         labels = [f"{label}\n{share:.1f} %" for label, share in table.iloc[:, 0].items()]
         table.plot(
             ax=axes,
-            colors=colors,
+            colors=page.colors,
             labels=labels,
             legend=False,
             **options,
         )
-        axes.legend(
-            table.index,
-            loc="lower center",
-            bbox_to_anchor=(0.5, -0.09),
-            ncols=4,
-        )
+        axes.legend(table.index, **legend)
         return
     axes = page.axes(page.rest())
-    table.plot(ax=axes, color=colors, **options)
-    axes.legend(
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=3,
-    )
+    table.plot(ax=axes, color=page.colors, **options)
+    axes.legend(**legend)
     axes.yaxis.set_major_formatter("{x:,.0f}")
     for bars in axes.containers:
-        axes.bar_label(bars, fmt="{:,.1f}", padding=3, fontsize=10.5)
+        axes.bar_label(
+            bars,
+            fmt="{:,.1f}",
+            padding=3,
+            fontsize=10.5,
+        )
 
 
 def _draw_table(page: _Page) -> None:
-    figures = page.panel.table
-    page.write_heading(page.words["units"]["money"])
+    page.write_heading("money")
     axes = page.axes(page.rest() + 30, right=0)
     axes.axis("off")
-    rows = [[page.words["item"], *figures.columns]]
-    for label, *values in figures.itertuples():
-        rows.append([label, *(f"{value:,.1f}" for value in values)])
-    n_years = figures.shape[1]
-    widths = [0.4, *[0.6 / n_years] * n_years]
-    table = axes.table(
-        rows,
-        colWidths=widths,
-        loc="upper center",
-        edges="horizontal",
-    )
+    figures = page.panel.table.map("{:,.1f}".format)
+    rows = [[page.words["item"], *figures.columns], *figures.reset_index().to_numpy().tolist()]
+    table = axes.table(rows, colWidths=[0.4, *[0.15] * 4], **page.layout["table"])
     table.auto_set_font_size(value=False)
     for (_, column), cell in table.get_celld().items():
-        cell.set(
-            height=min(0.09, 1 / len(rows)),
-            edgecolor="#d9dee5",
-        )
+        cell.set(height=min(0.09, 1 / len(rows)), edgecolor="#d9dee5")
         cell.set_text_props(fontsize=11.5, ha="right" if column else "left")
 
 
 def _draw_report(page: _Page) -> None:
-    panel = page.panel
-    facts = panel.facts
+    facts = page.panel.facts
     page.write(f"{facts['publisher']}  ·  {page.words['research']}", "heading", 36)
-    page.write(panel.title, "title", 36)
+    page.write(facts["title"], "title", 36)
     page.write(page.words["byline"].format(**facts), "small", 40)
-    labels = list(panel.printed)
-    width = page.area.bbox.width
-    n_columns = 6 if width > page.height else 3
+    labels = list(page.panel.printed)
+    size = page.area.bbox
+    n_columns = 6 if size.width > size.height else 3
     for first in range(0, len(labels), n_columns):
         page.write_printed(labels[first : first + n_columns])
     page.y += 10
-    letter = 16 if page.is_chinese else 9.3  # pixels, more than a letter has on average
-    for heading, text in panel.sections.items():
+    letters = int(size.width / float(page.layout["letter"]))
+    for heading, text in page.panel.table["text"].items():
         page.write(heading, "heading", 28)
-        breakable = text.replace("，", "， ").replace("；", "； ")  # a line may end there
-        for line in wrap(breakable, int(width * 0.9 / letter)):
+        for line in wrap(text, letters):
             page.write(line, "text", 26)
         page.y += 16
 

@@ -1,7 +1,7 @@
 """What a fresh picture shows: real prices, or figures and a report of an invented company."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 from random import Random
 from typing import Any
@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from fin_tasks.benchmarks.mme_finance.fresh.company import (
-    Company,
+    Facts,
     evaluate,
     make_company,
-    read_words,
+    read_texts,
 )
-from fin_tasks.benchmarks.mme_finance.fresh.prices import COLUMNS, LONGEST, WARM_UP, Prices
+from fin_tasks.benchmarks.mme_finance.fresh.prices import LONGEST, WARM_UP, Prices
 
 KINDS: Mapping[str, Sequence[str]] = {
     "candlestick chart": ("candles",),
@@ -33,19 +33,13 @@ class Panel:
     """A chart, a table or a report."""
 
     kind: str
-    title: str
-    facts: Mapping[str, Any]
-    """Numbers and words, by the names that questions use."""
+    facts: Facts
     table: pd.DataFrame
-    """Days with prices and lines; else labels down and series across."""
-    colors: Mapping[str, str] = field(default_factory=dict)
+    """Days with prices and lines, headings with their texts, or labels down and series across."""
+    colors: Mapping[str, str]
     """Color of each line, series or slice."""
-    printed: Mapping[str, float | str] = field(default_factory=dict)
+    printed: Mapping[str, float | str]
     """Labels and values above a chart, or in the box of a report."""
-    sections: Mapping[str, str] = field(default_factory=dict)
-    """Headings and paragraphs of a report."""
-    years: pd.DataFrame = field(default_factory=pd.DataFrame)
-    """A company's accounts by year."""
 
 
 def make_scene(
@@ -56,14 +50,59 @@ def make_scene(
 ) -> list[Panel]:
     """Make the panels of a picture; the same random numbers make the same scene in both languages."""
     kinds = random.choice(KINDS[image_type]).split("+")
-    words = read_words(language)
-    if kinds[0] in ("candles", "macd", "rsi"):
-        return [_stock_panel(kinds[0], words, random, prices)]
+    words = read_texts("wording", language)
+    if kinds[0] in words["indicators"]:
+        return [
+            _stock_panel(
+                kinds[0],
+                words,
+                random,
+                prices,
+            )
+        ]
     company = make_company(words, random)
-    return [_company_panel(kind, company, words, random) for kind in kinds]
+    if kinds == ["report"]:
+        return [_report_panel(company, words, random)]
+    return [
+        _company_panel(
+            kind,
+            company,
+            words,
+            random,
+        )
+        for kind in kinds
+    ]
 
 
-# --- Stocks ---
+def _panel(
+    kind: str,
+    facts: Facts,
+    table: pd.DataFrame,
+    words: Any,
+    random: Random,
+    *,
+    colored: Iterable[str] = (),
+    printed: Mapping[str, float | str] | None = None,
+) -> Panel:
+    """Make a panel, and draw the row, the color and the printed value that questions ask about."""
+    names = list(colored)
+    colors = dict(zip(names, random.sample(list(words["colors"]), len(names)), strict=True))
+    position = random.randrange(len(table) - 1)
+    facts["label"] = table.index[position]
+    facts["next_label"] = table.index[position + 1]
+    if colors:
+        facts["colored"] = random.choice(names)
+        facts["color"] = words["colors"][colors[facts["colored"]]]
+    if printed:
+        facts["printed_label"] = random.choice(list(printed))
+        facts["printed"] = printed[facts["printed_label"]]
+    return Panel(
+        kind,
+        facts,
+        table,
+        colors,
+        printed or {},
+    )
 
 
 def _stock_panel(
@@ -73,164 +112,136 @@ def _stock_panel(
     prices: Prices,
 ) -> Panel:
     """Make a chart of candles with moving averages, or of closes with an indicator; volume in millions."""
-    symbol, days = random.choices(
-        prices,
-        weights=[len(days) for _, days in prices],
-    )[0]
-    n_days = random.randint(30, LONGEST)
+    symbol, days = random.choices(prices, [len(days) for _, days in prices])[0]
+    n_days = random.randrange(32, LONGEST + 1, 4)
     end = random.randint(WARM_UP + n_days, len(days))
     days = days.iloc[end - WARM_UP - n_days : end]
-    lines = _lines_of(kind, days["close"])
-    days = days.assign(volume=days["volume"] / 1e6, **lines)
-    days = days.round(2).iloc[-n_days:]
-    facts = _stock_facts(kind, days, random)
-    name = words["stocks"].get(symbol, symbol)
-    printed = {}
-    for column in COLUMNS:
-        printed[words["prints"][column]] = facts[column]
-    for line in lines:
-        printed[line] = float(days[line].iloc[-1])
-    return Panel(
-        kind=kind,
-        title=words["stock"].format(name=name, symbol=symbol),
-        facts={"symbol": symbol, **facts},
-        table=days,
-        colors=_draw_colors(list(lines), words, random),
+    days = days.assign(volume=days["volume"] / 1e6)
+    prints = dict(zip(days, words["prints"], strict=True))
+    days = days.eval(words["indicators"][kind], engine="python").round(2).iloc[-n_days:]
+    lines = list(days)[len(prints) :]
+    last = days.iloc[-1]
+    unknown_day = days.index[0] - timedelta(random.randint(60, 2000))
+    highs = days["high" if kind == "candles" else "close"]
+    facts = {
+        **last,
+        "symbol": symbol,
+        "title": words["stock"].format(name=words["stocks"].get(symbol, symbol), symbol=symbol),
+        "start": f"{days.index[0]:%Y-%m-%d}",
+        "end": f"{days.index[-1]:%Y-%m-%d}",
+        "unknown_day": f"{unknown_day:%Y-%m-%d}",
+        "first_close": days["close"].iloc[0],
+        "highs": highs,
+        "lows": days["low" if kind == "candles" else "close"],
+        "quarters": highs.groupby(
+            np.repeat(
+                [
+                    1,
+                    2,
+                    3,
+                    4,
+                ],
+                n_days // 4,
+            )
+        ).max(),
+        "months": highs.groupby(days.index.strftime("%Y-%m")).max(),
+        "options": ", ".join(lines),
+    }
+    printed = last.rename(prints).to_dict()
+    return _panel(
+        kind,
+        facts,
+        days,
+        words,
+        random,
+        colored=lines,
         printed=printed,
     )
 
 
-def _lines_of(
-    kind: str,
-    close: pd.Series,
-) -> dict[str, pd.Series]:
-    if kind == "candles":
-        return {f"MA{size}": close.rolling(size).mean() for size in (5, 10, 20, 60)}
-    if kind == "macd":
-        fast = close.ewm(span=12, adjust=False).mean()
-        slow = close.ewm(span=26, adjust=False).mean()
-        dif = fast - slow
-        return {
-            "DIF": dif,
-            "DEA": dif.ewm(span=9, adjust=False).mean(),
-        }
-    lines = {}
-    change = close.diff()
-    moves = pd.DataFrame({"gain": change.clip(lower=0), "size": change.abs()})
-    for n_days in (6, 12, 24):
-        smooth = moves.ewm(alpha=1 / n_days, adjust=False).mean()
-        lines[f"RSI{n_days}"] = 100 * smooth["gain"] / smooth["size"]
-    return lines
-
-
-def _stock_facts(
-    kind: str,
-    days: pd.DataFrame,
-    random: Random,
-) -> dict[str, Any]:
-    last = days.iloc[-1]
-    top = days["high" if kind == "candles" else "close"]
-    bottom = days["low" if kind == "candles" else "close"]
-    quarters = np.array_split(top.to_numpy(), 4)
-    peaks = [quarter.max() for quarter in quarters]
-    height = float(top.max() - bottom.min())
-    months = top.groupby(days.index.strftime("%Y-%m")).max().nlargest(2)
-    unknown = days.index[0] - timedelta(random.randint(60, 2000))
-    return {
-        **{name: float(value) for name, value in last.items()},
-        "start": str(days.index[0].date()),
-        "end": str(days.index[-1].date()),
-        "unknown_day": str(unknown.date()),
-        "body_top": float(max(last["open"], last["close"])),
-        "first_close": float(days["close"].iloc[0]),
-        "highest": float(top.max()),
-        "lowest": float(bottom.min()),
-        "peak_quarter": int(np.argmax(peaks)) + 1,
-        "lead_of_peak": float(np.diff(np.sort(peaks))[-1]) / height,
-        "peak_month": months.index[0],
-        "lead_of_month": float(months.iloc[0] - months.iloc[1]) / height,
-    }
-
-
-# --- Companies ---
-
-
 def _company_panel(
     kind: str,
-    company: Company,
+    company: Facts,
     words: Any,
     random: Random,
 ) -> Panel:
     """Make bars of two years, a pie of the last year's shares in percent, lines, or a statement."""
-    accounts = company.accounts
-    colored: Sequence[str] = ()
-    if kind == "report":
-        return _report_panel(company, words, random)
+    years = company["years"]
+    segments = company["segments"]
     if kind == "bar":
-        table = company.segments.iloc[:, -2:]
-        colored = list(table)
+        table = segments.iloc[:, -2:]
     elif kind == "pie":
-        last = company.segments.iloc[:, -1]
-        table = (last / last.sum() * 100).round(1).to_frame(words["units"]["share"])
-        colored = list(table.index)
+        shares = segments.iloc[:, -1] / company["revenue"] * 100
+        table = shares.round(1).to_frame(words["units"]["share"])
     elif kind == "line":
         names = random.sample(words["lines"], 3)
-        table = accounts[names].rename(columns=words["accounts"])
-        colored = list(table)
+        table = years[names].rename(columns=words["accounts"])
     else:
-        table = accounts[words["statements"][kind]].T.rename(index=words["accounts"])
-    title = words["titles"][kind].format(**company.facts)
-    return Panel(
-        kind=kind,
-        title=title,
-        facts={**company.facts, "title": title},
-        table=table,
-        colors=_draw_colors(colored, words, random),
-        years=accounts,
+        table = years[words["statements"][kind]].T.rename(index=words["accounts"])
+    # The lines that add up to a total, without subtotals.
+    parts = [words["accounts"][name] for name in words["parts"].get(kind, ())]
+    rows = table.loc[parts] if parts else table
+    options = table.columns if kind == "line" else rows.index
+    colored = {"bar": table.columns, "pie": table.index, "line": table.columns}
+    facts = {
+        **company,
+        "title": words["titles"][kind].format(**company),
+        "unknown": random.choice(words["unknown"]["company"]),
+        "rows": rows,
+        "lasts": rows.iloc[:, -1],
+        "befores": rows.iloc[:, -2:].iloc[:, 0],
+        "options": ", ".join(options),
+    }
+    panel = _panel(
+        kind,
+        facts,
+        table,
+        words,
+        random,
+        colored=colored.get(kind, ()),
     )
+    label = facts["label"]
+    facts["other"] = random.choice(table.index.drop(label))
+    facts["series"] = random.choice(table.columns)
+    facts["column"] = table[facts["series"]]
+    facts["row"] = table.loc[label]
+    facts["value"] = facts["column"][label]
+    facts["other_value"] = facts["column"][facts["other"]]
+    facts["top"] = facts["column"].max()
+    facts["first"] = facts["row"].iloc[0]
+    facts["last"] = facts["row"].iloc[-1]
+    return panel
 
 
-def _draw_colors(
-    names: Sequence[str],
-    words: Any,
-    random: Random,
-) -> dict[str, str]:
-    colors = random.sample(list(words["colors"]), len(names))
-    return dict(zip(names, colors, strict=True))
-
-
-def _report_panel(company: Company, words: Any, random: Random) -> Panel:
-    facts = dict(company.facts)
+def _report_panel(company: Facts, words: Any, random: Random) -> Panel:
+    facts = dict(company)
     for name, bounds in words["report"]["drawn"].items():
         facts[name] = random.uniform(*bounds)
     for name, formula in words["report"]["formulas"].items():
         facts[name] = round(evaluate(formula, facts), 2)
-    day = date(company.last_year + 1, 2, 1)
-    day += timedelta(random.randint(0, 50))
-    rating = np.digitize(facts["upside_shown"], words["bounds"])
+    day = date(facts["last_year"] + 1, 2, 1) + timedelta(random.randint(0, 50))
     risk, risk_after = random.sample(words["risks"], 2)
     facts |= {
+        "title": words["titles"]["report"].format(**facts),
+        "unknown": random.choice(words["unknown"]["report"]),
         "publisher": words["publisher"].format(name=random.choice(words["names"])),
         "analyst": random.choice(words["analysts"]),
         "day": day.isoformat(),
-        "number": f"{random.choice('ABCDEFGH')}{day:%y}-{random.randint(1000, 9999)}",
-        "rating": words["ratings"][rating],
+        "number": f"{day:%y}-{random.randint(1000, 9999)}",
+        "rating": words["ratings"][np.digitize(facts["upside_shown"], words["bounds"])],
         "risk": risk,
         "risk_after": risk_after,
     }
-    keys = random.sample(
-        list(words["headings"]),
-        len(words["headings"]),
-    )
-    sections = {}
-    for key in keys:
-        text = random.choice(words["paragraphs"][key]).format(**facts)
-        sections[words["headings"][key]] = text[:1].upper() + text[1:]
-    return Panel(
-        kind="report",
-        title=words["titles"]["report"].format(**facts),
-        facts=facts,
-        table=pd.DataFrame(index=list(sections)),
-        printed={label: facts[key] for key, label in words["box"].items()},
-        sections=sections,
+    texts = {}
+    for section in random.sample(words["sections"], len(words["sections"])):
+        texts[section["heading"]] = random.choice(section["texts"]).format(**facts)
+    printed = {label: facts[name] for name, label in words["box"].items()}
+    table = pd.DataFrame({"text": texts})
+    return _panel(
+        "report",
+        facts,
+        table,
+        words,
+        random,
+        printed=printed,
     )
