@@ -107,6 +107,12 @@ def dataset_of(docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> "
     )
 
 
+def hash_of(*parts: Any) -> str:
+    """Return the SHA-256 of texts, or of lists of texts, for the provenance."""
+    content = json.dumps(parts, ensure_ascii=False)
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
 def documents_of_file(
     docs: Sequence[Mapping[str, Any]],
     file: Path,

@@ -61,7 +61,11 @@ def test_truths_are_rounded_if_programs_give_no_number(tmp_path: Path) -> None:
     [
         ({}, {"splits": "test"}, "Did you mean 'split'"),
         ({}, {"split": "train"}, r"train\.json"),
-        ({"ground_truth": None}, {}, "b: expected a finite number as ground_truth, got None"),
+        (
+            {"ground_truth": None},
+            {},
+            "row 2, ground_truth: Input should be a valid number, got None",
+        ),
     ],
 )
 def test_what_cannot_be_used(
@@ -117,11 +121,11 @@ def test_recordings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"ground_truth": 10**400}, "expected a finite number as ground_truth, got 1000"),
-        ({"python_solution": 5}, "expected text as python_solution, got 5"),
-        ({"topic": {"a": 1}}, "expected text as topic, got {'a': 1}"),
-        ({"question": ["a"]}, "expected text as question"),
-        ({"tables": [5]}, r"expected a list of texts as tables, got \[5\]"),
+        ({"ground_truth": 10**400}, "row 1, ground_truth: Input should be a .* number, got 1000"),
+        ({"python_solution": 5}, "python_solution: Input should be a valid string, got 5"),
+        ({"topic": {"a": 1}}, "topic: Input should be a valid string, got {'a': 1}"),
+        ({"question": ["a"]}, "question: Input should be a valid string"),
+        ({"tables": [5]}, r"tables.0: Input should be a valid string, got 5"),
         ({"output": {"a": 1}}, "expected text as output, got {'a': 1}"),
     ],
 )

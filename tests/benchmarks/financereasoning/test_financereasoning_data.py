@@ -59,8 +59,8 @@ def test_upstream_prompts_are_read_from_files_of_the_same_shape(tmp_path: Path) 
     prompts = upstream_prompts(texts, code, "cot")
     assert prompts.system == "Say it."
     with_context = "Look here:\nA table.\n\nQuestion: How much?\n\nNow think."
-    assert prompts.fill("How much?", "A table.") == with_context
-    assert prompts.fill("How much?", "") == "Question: How much?\n\nNow think."
+    assert prompts.fill("How much?", "A table.")["prompt"] == with_context
+    assert prompts.fill("How much?", "")["prompt"] == "Question: How much?\n\nNow think."
     texts.write_text("COT_SYSTEM_INPUT = 3", encoding="utf-8")
     with pytest.raises(DataError, match="expected a text in COT_SYSTEM_INPUT, found none"):
         upstream_prompts(texts, code, "cot")
@@ -78,10 +78,10 @@ def test_the_folder_of_a_user_with_the_authors_texts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"ground_truth": "much"}, "expected a finite number, true or false as ground_truth"),
-        ({"ground_truth": 10**400}, "expected a finite number, true or false as ground_truth"),
-        ({"context": ["a"]}, "expected text as context"),
-        ({"python_solution": 5}, "expected text as python_solution"),
+        ({"ground_truth": "much"}, "row 1, ground_truth.* number.*, got "),
+        ({"ground_truth": 10**400}, "row 1, ground_truth.* number.*, got "),
+        ({"context": ["a"]}, "context: Input should be a valid string"),
+        ({"python_solution": 5}, "python_solution: Input should be a valid string, got 5"),
     ],
 )
 def test_a_broken_row_is_one_sentence(change: dict[str, Any], message: str, tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 """Prompts, in which the document comes first, and right answers in the words that a model should use."""
 
 import ast
-import hashlib
-import json
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -18,6 +16,7 @@ from fin_tasks.answers.numbers import Number, as_written
 from fin_tasks.benchmarks.bizbench.formulas import stub_of
 from fin_tasks.benchmarks.bizbench.score import number_truth
 from fin_tasks.benchmarks.short_answers_paper import MARKER, marked_number
+from fin_tasks.data.documents import hash_of
 
 Kind = Literal["choice", "number", "code"]
 Mode = Literal["cot", "pot", "code"]
@@ -64,16 +63,14 @@ def sha256() -> str:
     user = []
     for kind, text_by_mode in texts["user"].items():
         user += [(kind, mode, text) for mode, text in text_by_mode.items()]
-    parts = [
+    return hash_of(
         "house",
         sorted(texts["system"].items()),
         sorted(user),
         texts["document"],
         sorted(texts["hints"].items()),
         sorted(texts["cue"].items()),
-    ]
-    content = json.dumps(parts, ensure_ascii=False)
-    return hashlib.sha256(content.encode()).hexdigest()
+    )
 
 
 def target_of(kind: Kind, mode: Mode, *, answer: str, letter: str, program: str) -> str:

@@ -3,21 +3,22 @@
 from pathlib import Path
 
 from fin_tasks.answers.cut_off import mark_response
-from fin_tasks.benchmarks.financemath.data import Row, read_rows, scoring_docs
+from fin_tasks.benchmarks.contract import Document
+from fin_tasks.benchmarks.financemath.data import read_rows, scoring_docs
 from fin_tasks.benchmarks.scored_task import texts_of
 from fin_tasks.errors import DataError
 
 
-def read(path: Path, *, mode: str) -> list[tuple[Row, str]]:
+def read(path: Path, *, mode: str) -> list[tuple[Document, str]]:
     """Return pairs of document and response. Of several responses the first counts, in lm-eval's samples all count."""
     rows = read_rows(path, "output")
     scoring, _ = scoring_docs(rows, mode)
-    pairs: list[tuple[Row, str]] = []
+    pairs: list[tuple[Document, str]] = []
     for fields, row in zip(scoring, rows, strict=True):
         name = fields["question_id"]
-        doc = {"id": name, "question": row.get("question", ""), **fields}
-        for text in texts_of(row["output"]):
+        doc = {"id": name, "question": row.question, **fields}
+        for text in texts_of(row.output):
             if not isinstance(text, str | None):
                 raise DataError(f"{path}, {name}: expected text as output, got {text!r:.200}.")
-            pairs.append((doc, mark_response(text or "", row.get("finish_reason"))))
+            pairs.append((doc, mark_response(text or "", row.finish_reason)))
     return pairs

@@ -1,0 +1,126 @@
+"""What the metadata of a task ask for: which files, which of their questions, and in whose words."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from fin_tasks.benchmarks import benchmark_named
+from fin_tasks.benchmarks.final_answer import READER_OPTIONS
+from fin_tasks.data.documents import dataset_of, refuse_typos, sample_facts
+from fin_tasks.data.locate import Located, locate
+from fin_tasks.errors import ConfigError, DataError, first_problem
+from fin_tasks.settings import Settings
+from fin_tasks.variants.folder import read_variants
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """The metadata that all benchmarks of questions know."""
+
+    benchmark: str
+    split: str
+    source: str = "auto"
+    data_dir: str | Path | None = None
+    data_revision: str | None = None
+    """These three are those of `data.locate.locate`."""
+    variants: str | Path | None = None
+    """Folder of `fin-tasks build variants`, whose questions are asked in place of the published ones."""
+    prompts: str = "house"
+    sampling: str | None = None
+    sample_n: int | str | None = None
+    """Size of a random sample; None for all questions."""
+    sample_seed: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        benchmark: str,
+        metadata: Mapping[str, Any],
+        *,
+        split: str,
+        others: Iterable[str] = (),
+    ) -> "Request":
+        """Take the options out of the metadata, to which lm-eval adds arguments of the model.
+
+        Args:
+            benchmark: Name of the benchmark.
+            metadata: Options by name. Misspelled names are refused.
+            split: The split that is asked if the metadata name none.
+            others: Names of options that this benchmark alone has.
+        """
+        names = [field.name for field in fields(cls) if field.name != "benchmark"]
+        refuse_typos(benchmark, metadata, [*names, *others, *READER_OPTIONS])
+        options = {name: metadata[name] for name in names if name in metadata}
+        request = cls(**{"split": split, **options, "benchmark": benchmark})
+        if request.prompts not in ("house", "upstream"):
+            expected = "expected house or upstream"
+            raise ConfigError(f"{benchmark} prompts: {expected}, got {request.prompts!r}.")
+        return request
+
+    def locate(self, names: Sequence[str]) -> Located:
+        """Find the files with the questions."""
+        return locate(
+            self.benchmark,
+            names,
+            source=self.source,
+            data_dir=self.data_dir,
+            revision=self.data_revision,
+            settings=Settings.from_environ(),
+            sample=Path(__file__).with_name(self.benchmark) / "sample",
+        )
+
+    def authors_files(self, files: Located, name: str) -> Located:
+        """Return the place of another file of the authors; their files are not in our sample."""
+        if files.origin == "sample":
+            return locate(self.benchmark, [name], settings=files.settings)
+        return files.with_files([name])
+
+    def variant_rows(self, model: type[Model]) -> tuple[list[Model], Mapping[str, Any]]:
+        """Return variants as rows of the benchmark, and what the provenance says of them."""
+        folder = Path(self.variants or "")
+        records, data = read_variants(folder, self.benchmark)
+        renamed = []
+        for record in records:
+            names = {
+                "question_id": record["id"],
+                "python_solution": record["program"],
+                "ground_truth": record["truth"],
+                "published_id": record["source"],
+            }
+            renamed.append(record | names)
+        return rows_of(model, folder, renamed), data
+
+    def documents(
+        self, docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]
+    ) -> "dict[str, Dataset]":
+        """Return documents by split; the provenance stands as JSON in `info.description`."""
+        provenance = {
+            "scorer": benchmark_named(self.benchmark).version,
+            "split": "variants" if self.variants else self.split,
+            **sample_facts(self.sample_n, self.sample_seed),
+            **facts,
+        }
+        if self.sampling is not None:
+            provenance["sampling"] = self.sampling
+        return {self.split: dataset_of(docs, provenance)}
+
+
+def rows_of(model: type[Model], path: Path, records: Iterable[Mapping[str, Any]]) -> list[Model]:
+    """Check the records of a file; raise DataError with the first problem."""
+    rows = []
+    for number, record in enumerate(records, start=1):
+        try:
+            rows.append(model.model_validate(record))
+        except ValidationError as error:
+            value = error.errors()[0]["input"]
+            problem = f"{first_problem(error)}, got {value!r:.80}"
+            raise DataError(f"{path}, row {number}, {problem}.") from error
+    return rows
