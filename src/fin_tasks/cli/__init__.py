@@ -8,14 +8,13 @@ import typer
 
 import fin_tasks
 from fin_tasks.cli import build, compare, fetch, judge, label, predict, replay, report, verify
-from fin_tasks.cli.options import Json, NewFolder, print_anything, print_table, say, show
+from fin_tasks.cli.options import App, print_anything, print_table, say, show
 from fin_tasks.errors import FinTasksError
 
 __all__ = ["app", "main"]
 
-app = typer.Typer(
+app = App(
     name="fin-tasks",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -60,8 +59,8 @@ def overview(
 
 @app.command(rich_help_panel="Start")
 def demo(
-    limit: Annotated[int, typer.Option(min=1, help="Questions per task.")] = 4,
-    out: NewFolder = Path("results"),
+    limit: int = 4,
+    out: Path = Path("results"),
 ) -> None:
     """Let a small language model answer sample questions, offline, and make a page of the results.
 
@@ -83,7 +82,7 @@ def demo(
 
 
 @app.command(rich_help_panel="Start")
-def doctor(as_json: Json = False) -> None:
+def doctor(as_json: bool = False) -> None:
     """Show what works on this machine.
 
     Example: fin-tasks doctor

@@ -2,61 +2,36 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-import typer
-
-from fin_tasks.cli.options import (
-    Adjust,
-    Earnings,
-    Json,
-    Out,
-    Prices,
-    Sample,
-    Seed,
-    Tickers,
-    market_of,
-    show,
-)
+from fin_tasks.cli.options import Adjust, App, market_of, show
 from fin_tasks.cli.variants import build_variants
 from fin_tasks.cli.xfinbench import build_xfinbench
 from fin_tasks.errors import ConfigError
 
-app = typer.Typer(no_args_is_help=True, help="Make a data set for a benchmark.")
+app = App(help="Make a data set for a benchmark.")
 app.command("variants")(build_variants)
 app.command("xfinbench")(build_xfinbench)
 
 
 @app.command("dynostock")
 def build_dynostock(
-    prices: Prices = None,
-    earnings: Earnings = None,
-    sample: Sample = False,
+    prices: Path | None = None,
+    earnings: Path | None = None,
+    sample: bool = False,
     adjust: Adjust = "none",
-    tickers: Tickers = None,
-    bias: Annotated[str, typer.Option(help="Biases, separated by commas.")] = "recency,authority",
-    windows: Annotated[
-        str, typer.Option(help="Window sizes in reports, separated by commas.")
-    ] = "4,8,12,16,20",
-    samples: Annotated[
-        int, typer.Option(min=0, help="Windows to keep of each bias and size; 0 for all.")
-    ] = 100,
-    seed: Seed = 42,
-    timing: Annotated[
-        Literal["paper", "strict"], typer.Option(help="strict: use the time of each report.")
-    ] = "paper",
-    from_recording: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE|DIR", help="Rebuild its windows.")
-    ] = None,
-    charts: Annotated[
-        bool, typer.Option("--charts/--no-charts", help="Draw the charts too.")
-    ] = True,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes that draw charts.")] = 1,
-    engine: Annotated[
-        Literal["local", "ray"], typer.Option(help="Draw with processes here, or on Ray.")
-    ] = "local",
-    out: Out = None,
-    as_json: Json = False,
+    tickers: str | None = None,
+    bias: str = "recency,authority",
+    windows: str = "4,8,12,16,20",
+    samples: int = 100,
+    seed: int = 42,
+    timing: Literal["paper", "strict"] = "paper",
+    from_recording: list[Path] | None = None,
+    charts: bool = True,
+    jobs: int = 1,
+    engine: Literal["local", "ray"] = "local",
+    out: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Find DynoStock's windows in market data and draw their charts. A second run draws only missing charts.
 
@@ -134,16 +109,12 @@ def _sizes(text: str) -> list[int]:
 
 @app.command("mme_finance")
 def build_mme_finance(
-    n: Annotated[
-        int, typer.Option("--n", min=1, help="Questions in each language; half as many pictures.")
-    ] = 120,
-    seed: Seed = 1,
-    language: Annotated[str, typer.Option(help="Languages, separated by commas.")] = "en,zh",
-    prices: Annotated[
-        Path | None, typer.Option(metavar="FILE|DIR", help="Daily prices, else the sample's.")
-    ] = None,
-    out: Out = None,
-    as_json: Json = False,
+    n: int = 120,
+    seed: int = 1,
+    language: str = "en,zh",
+    prices: Path | None = None,
+    out: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Make new questions with pictures in MME-Finance's form, which need no judge.
 

@@ -4,11 +4,9 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import typer
-
-from fin_tasks.cli.options import Json, Out, print_table, say, tell
+from fin_tasks.cli.options import print_table, say, tell
 from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -16,29 +14,13 @@ if TYPE_CHECKING:
 
 
 def compare(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATHS...", help="Run folders or results files.")
-    ],
-    variant: Annotated[
-        Literal["paper", "robust"], typer.Option(help="The scores to compare.")
-    ] = "paper",
-    metric: Annotated[str, typer.Option(help="Metric, by default score or acc.")] = "",
-    by: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="style, knowledge, arm or window; or groups of rows: capability, topic, ... Repeatable."
-        ),
-    ] = None,
-    baseline: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="What the others are compared with: a run, a style or knowledge as the tables name it. "
-            "Default: the first run, cot, or none.",
-        ),
-    ] = "",
-    as_json: Json = False,
-    out: Out = None,
+    paths: list[Path],
+    variant: Literal["paper", "robust"] = "paper",
+    metric: str = "",
+    by: list[str] | None = None,
+    baseline: str = "",
+    as_json: bool = False,
+    out: Path | None = None,
 ) -> None:
     """Compare runs with the first one on the same rows: differences with intervals and tests, by task and group.
 

@@ -2,37 +2,24 @@
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Literal
 
-import typer
-
-from fin_tasks.benchmarks import all_benchmarks, benchmark_named
-from fin_tasks.cli.options import DAY, Out, Tickers, say, tell, tickers_of
+from fin_tasks.benchmarks import benchmark_named
+from fin_tasks.cli.options import say, tell, tickers_of
 from fin_tasks.settings import Settings
 
 _MAX_PROBLEMS = 10  # lines
 
 
 def fetch(
-    benchmark: Annotated[str, typer.Argument(help=f"One of {', '.join(all_benchmarks())}.")],
-    verify: Annotated[
-        bool,
-        typer.Option("--verify", help="Download nothing; check the files that tasks would read."),
-    ] = False,
-    tickers: Tickers = None,
-    start: Annotated[
-        datetime, typer.Option(**DAY, help="DynoStock: first day of prices.")
-    ] = datetime(2000, 1, 1),
-    end: Annotated[
-        datetime | None, typer.Option(**DAY, help="DynoStock: last day, else yesterday.")
-    ] = None,
-    earnings: Annotated[
-        Literal["alpha-vantage", "upstream"] | None,
-        typer.Option(
-            help="DynoStock: source of reports, by default alpha-vantage if there is a key."
-        ),
-    ] = None,
-    out: Out = None,
+    benchmark: str,
+    verify: bool = False,
+    tickers: str | None = None,
+    start: datetime = datetime(2000, 1, 1),
+    end: datetime | None = None,
+    earnings: Literal["alpha-vantage", "upstream"] | None = None,
+    out: Path | None = None,
 ) -> None:
     """Download a benchmark's files into the cache. A second run goes on where the first one stopped.
 

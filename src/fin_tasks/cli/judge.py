@@ -1,67 +1,29 @@
 """`fin-tasks judge`: have a judge score saved predictions."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from fin_tasks.cli.options import Json, Model, NewFolder, TokenPrices, say, show
+from fin_tasks.cli.options import say, show
 
 _MAX_UNSCORED = 0.02
 
 
 def judge(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="VLMEvalKit's predictions, samples_*.jsonl, or JSON."),
-    ],
-    rubric: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME|YAML", help="mme_finance_en, mme_finance_zh, upstream, or a file."
-        ),
-    ],
-    model: Model = None,
-    base_url: Annotated[
-        list[str] | None, typer.Option(metavar="URL", help="Address of the model; repeatable.")
-    ] = None,
-    key_env: Annotated[
-        str | None,
-        typer.Option(
-            metavar="VARIABLE",
-            help="Environment variable with the key.",
-            show_default="OPENAI_API_KEY",
-        ),
-    ] = None,
-    concurrency: Annotated[
-        int | None, typer.Option(help="Requests under way at a time.", show_default="32")
-    ] = None,
-    requests_per_minute: Annotated[
-        int | None, typer.Option(help="Limit of requests.", show_default="no limit")
-    ] = None,
-    timeout: Annotated[
-        float | None, typer.Option(help="Seconds of a request.", show_default="120")
-    ] = None,
-    max_failed: Annotated[
-        float | None,
-        typer.Option(help="Share of failed responses that is an error.", show_default="0.2"),
-    ] = None,
-    language: Annotated[
-        str, typer.Option(help="Language of the rubric upstream: en or zh.")
-    ] = "en",
-    image_root: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Folder of the pictures.", show_default="that of FILE"),
-    ] = None,
-    no_image: Annotated[
-        bool, typer.Option("--no-image", help="Show the judge no pictures.")
-    ] = False,
-    token_prices: TokenPrices = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Count requests, tokens and cost, and ask nothing.")
-    ] = False,
-    out: NewFolder = Path("results"),
-    as_json: Json = False,
+    file: Path,
+    rubric: str,
+    model: str | None = None,
+    base_url: list[str] | None = None,
+    key_env: str | None = None,
+    concurrency: int | None = None,
+    requests_per_minute: int | None = None,
+    timeout: float | None = None,
+    max_failed: float | None = None,
+    language: str = "en",
+    image_root: Path | None = None,
+    no_image: bool = False,
+    token_prices: Path | None = None,
+    dry_run: bool = False,
+    out: Path = Path("results"),
+    as_json: bool = False,
 ) -> None:
     """Have a judge score saved predictions by a rubric. A second run asks only for what failed.
 

@@ -1,11 +1,11 @@
 """`fin-tasks label`: studies with people, and labels by a model."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from fin_tasks.cli.options import DataDir, Json, NewFolder, Seed, Source, say, show
+from fin_tasks.cli.options import App, Source, say, show
 from fin_tasks.cli.xfinbench import label_math
 from fin_tasks.errors import ConfigError
 
@@ -13,41 +13,22 @@ if TYPE_CHECKING:
     from fin_tasks.labels.filled import FilledSheets
 
 _N_SHOWN = 20
-Sheets = Annotated[
-    list[Path], typer.Argument(metavar="SHEET...", help="Filled sheets, one for each person.")
-]
 
-app = typer.Typer(no_args_is_help=True, help="Have people or a model label rows.")
+app = App(help="Have people or a model label rows.")
 app.command("math")(label_math)
 
 
 @app.command("draw")
 def draw_sheets(
-    study: Annotated[
-        str,
-        typer.Option(metavar="NAME|YAML", help="A study of docs/labels.md, or a file of yours."),
-    ],
-    out: Annotated[
-        Path,
-        typer.Option(
-            metavar="FILE", help="Name of the sheets, .xlsx or .csv; _1, _2 ... is added."
-        ),
-    ],
-    run: Annotated[
-        Path | None, typer.Argument(metavar="RUN", help="Run folder, if people see responses.")
-    ] = None,
-    n: Annotated[
-        int | None, typer.Option(min=1, help="Number of rows.", show_default="the study's")
-    ] = None,
-    bundle: Annotated[
-        bool, typer.Option("--bundle", help="Copy the pictures into a folder beside the sheets.")
-    ] = False,
-    seed: Seed = 0,
+    study: str,
+    out: Path,
+    run: Path | None = None,
+    n: int | None = None,
+    bundle: bool = False,
+    seed: int = 0,
     source: Source = "auto",
-    data_dir: DataDir = None,
-    split: Annotated[
-        str | None, typer.Option(help="Split of the questions: test or validation.")
-    ] = None,
+    data_dir: Path | None = None,
+    split: str | None = None,
 ) -> None:
     """Draw rows of a run, or questions alone, into one sheet for each person.
 
@@ -69,15 +50,10 @@ def draw_sheets(
 
 @app.command("merge")
 def merge_sheets(
-    sheets: Sheets,
-    out: NewFolder,
-    name: Annotated[
-        str, typer.Option(help="Name of the people in reports, if they answered questions.")
-    ] = "people",
-    again: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write sheets for a second round over undecided rows."),
-    ] = None,
+    sheets: list[Path],
+    out: Path,
+    name: str = "people",
+    again: Path | None = None,
 ) -> None:
     """Merge filled sheets into tables of votes, agreement and shares.
 
@@ -113,12 +89,9 @@ def merge_sheets(
 
 @app.command("agree")
 def agree(
-    sheets: Sheets,
-    judge: Annotated[
-        list[Path],
-        typer.Option(metavar="RUN", help="Judged run; repeatable."),
-    ],
-    as_json: Json = False,
+    sheets: list[Path],
+    judge: list[Path],
+    as_json: bool = False,
 ) -> None:
     """Compare judges with people who scored the same responses.
 

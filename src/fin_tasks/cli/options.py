@@ -2,10 +2,12 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from importlib.resources import files
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -15,63 +17,36 @@ from fin_tasks.settings import Settings
 if TYPE_CHECKING:
     from fin_tasks.benchmarks.dynostock.market import Market
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-Out = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="Write the results to this folder.")
-]
-NewFolder = Annotated[
-    Path, typer.Option("--out", metavar="DIR", help="Write the results to this folder.")
-]
-DataDir = Annotated[
-    Path | None, typer.Option(metavar="DIR", help="Folder of your files, else FIN_TASKS_DATA.")
-]
-Source = Annotated[
-    Literal["auto", "upstream", "data_dir", "sample"],
-    typer.Option(help="Where the files are from."),
-]
-Model = Annotated[str | None, typer.Option(metavar="NAME", help="The model to ask.")]
-AskedModel = Annotated[str, typer.Option("--model", metavar="NAME", help="The model to ask.")]
-WhoseModel = Annotated[
-    str | None, typer.Option("--model", metavar="NAME", help="The model that gave the responses.")
-]
-ReaderModel = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME", help="A model that reads responses in which the rules find no answer."
-    ),
-]
-ReaderUrl = Annotated[
-    list[str] | None,
-    typer.Option("--reader-base-url", metavar="URL", help="Address of that model; repeatable."),
-]
-ReaderKey = Annotated[
-    str | None,
-    typer.Option(metavar="VARIABLE", help="Environment variable with its key."),
-]
-BaseUrl = Annotated[
-    str, typer.Option(metavar="URL", help="OpenAI-compatible address of the model.")
-]
-TokenPrices = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="YAML: prices of models' tokens.")
-]
-Seed = Annotated[int, typer.Option(help="Another number draws other rows.")]
+Source = Literal["auto", "upstream", "data_dir", "sample"]
+Adjust = Literal["none", "splits"]
+Command = TypeVar("Command", bound=Callable[..., None])
 
-_FETCHED = "by default what `fin-tasks fetch dynostock` stored."
-DAY: dict[str, Any] = {"formats": ["%Y-%m-%d"], "metavar": "DATE"}
-Ticker = Annotated[str, typer.Argument(metavar="TICKER", help="The stock, such as AAPL.")]
-Tickers = Annotated[
-    str | None, typer.Option(metavar="AAPL,MSFT", help="DynoStock: only these stocks.")
-]
-Prices = Annotated[Path | None, typer.Option(metavar="FILE|DIR", help=f"Daily prices; {_FETCHED}")]
-Earnings = Annotated[
-    Path | None, typer.Option(metavar="FILE|DIR", help=f"Earnings reports; {_FETCHED}")
-]
-Sample = Annotated[bool, typer.Option("--sample", help="Use the packaged sample market.")]
-Adjust = Annotated[
-    Literal["none", "splits"],
-    typer.Option(help="splits: take splits out of prices that ignore them."),
-]
-Style = Annotated[Literal["house", "paper"], typer.Option(help="Our drawing, or the authors'.")]
+_OPTIONS = tomllib.loads(files(__package__).joinpath("options.toml").read_text("utf-8"))
+"""The options of each command by its function, and of all."""
+
+
+class App(typer.Typer):
+    """Commands whose options are described in `options.toml`."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(no_args_is_help=True, **settings)
+
+    def command(self, *args: Any, **settings: Any) -> Callable[[Command], Command]:
+        """Return a decorator that adds a command."""
+        add = super().command(*args, **settings)
+        return lambda function: add(_described(function))
+
+
+def _described(function: Command) -> Command:
+    """Annotate the parameters of a command with their descriptions."""
+    own = _OPTIONS.get(function.__name__, {})
+    for name, kind in function.__annotations__.items():
+        if name != "return":
+            facts = dict(own.get(name) or _OPTIONS["all"][name])
+            make: Any = typer.Argument if facts.pop("argument", False) else typer.Option
+            option = make(*facts.pop("flags", ()), **facts)
+            function.__annotations__[name] = Annotated[kind, option]
+    return function
 
 
 def json_options(text: str) -> dict[str, Any]:

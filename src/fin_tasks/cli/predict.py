@@ -3,39 +3,28 @@
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-import typer
-
-from fin_tasks.cli import options
+from fin_tasks.cli.options import Adjust, market_of, show
 from fin_tasks.errors import ConfigError
 from fin_tasks.settings import OPENAI, Settings
 
 
 def predict(
-    ticker: options.Ticker,
-    start: Annotated[
-        datetime, typer.Option(**options.DAY, help="First day shown, such as 2019-01-01.")
-    ],
-    end: Annotated[
-        datetime,
-        typer.Option(**options.DAY, help="Last day shown; the 8 days after it are forecast."),
-    ],
-    model: options.Model = None,
-    base_url: options.BaseUrl = OPENAI,
-    bias: Annotated[
-        Literal["recency", "authority", "none"], typer.Option(help="Biased statement to add.")
-    ] = "none",
-    text: Annotated[bool, typer.Option("--text", help="Show tables instead of a chart.")] = False,
-    print_prompt: Annotated[
-        bool, typer.Option("--print-prompt", help="Print the message and ask no model.")
-    ] = False,
-    prices: options.Prices = None,
-    earnings: options.Earnings = None,
-    sample: options.Sample = False,
-    adjust: options.Adjust = "none",
-    out: options.Out = None,
-    as_json: options.Json = False,
+    ticker: str,
+    start: datetime,
+    end: datetime,
+    model: str | None = None,
+    base_url: str = OPENAI,
+    bias: Literal["recency", "authority", "none"] = "none",
+    text: bool = False,
+    print_prompt: bool = False,
+    prices: Path | None = None,
+    earnings: Path | None = None,
+    sample: bool = False,
+    adjust: Adjust = "none",
+    out: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Ask a model whether a stock's price will rise, and show its forecast and what happened.
 
@@ -56,7 +45,7 @@ def predict(
         raise ConfigError(
             f"predict: expected a key for {shown_address(base_url)} in the variable OPENAI_API_KEY, got none. Set it."
         )
-    market = options.market_of(
+    market = market_of(
         prices, earnings, adjust=adjust, sample=sample, tickers=None if sample else ticker
     )
     kind: Any = "plain" if bias == "none" else bias
@@ -82,24 +71,20 @@ def predict(
             out, [task], model=model, made_by="fin-tasks predict", provenance={task.name: facts}
         )
         result["run"] = str(run)
-    options.show(result, as_json=as_json)
+    show(result, as_json=as_json)
 
 
 def chart(
-    ticker: options.Ticker,
-    start: Annotated[
-        datetime, typer.Option(**options.DAY, help="First day shown, such as 2009-03-24.")
-    ],
-    end: Annotated[datetime, typer.Option(**options.DAY, help="Last day shown.")],
-    prices: options.Prices = None,
-    earnings: options.Earnings = None,
-    sample: options.Sample = False,
-    adjust: options.Adjust = "none",
-    style: options.Style = "house",
-    pixels: Annotated[int, typer.Option(min=256, max=8192, help="Width of a house chart.")] = 2048,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Picture, else TICKER_START_END.png.")
-    ] = None,
+    ticker: str,
+    start: datetime,
+    end: datetime,
+    prices: Path | None = None,
+    earnings: Path | None = None,
+    sample: bool = False,
+    adjust: Adjust = "none",
+    style: Literal["house", "paper"] = "house",
+    pixels: int = 2048,
+    out: Path | None = None,
 ) -> None:
     """Draw a stock's prices with its earnings reports, as a model sees them.
 
@@ -108,7 +93,7 @@ def chart(
     from fin_tasks.benchmarks.dynostock.data import chart_of
     from fin_tasks.charts.candlestick import draw
 
-    market = options.market_of(prices, earnings, adjust=adjust, sample=sample)
+    market = market_of(prices, earnings, adjust=adjust, sample=sample)
     excerpt = market.excerpt(ticker.upper(), start.date(), end.date())
     shown = chart_of(excerpt, pixels, style)
     file = out or Path(f"{shown.stem}.png")

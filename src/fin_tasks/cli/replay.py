@@ -4,53 +4,34 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import typer
+from typing import TYPE_CHECKING, Any, Literal
 
 from fin_tasks.benchmarks import all_benchmarks
-from fin_tasks.cli.options import (
-    DataDir,
-    Json,
-    Out,
-    ReaderKey,
-    ReaderModel,
-    ReaderUrl,
-    Source,
-    WhoseModel,
-    json_options,
-    show,
-)
+from fin_tasks.cli.options import App, Source, json_options, show
 
 if TYPE_CHECKING:
     from fin_tasks.adapters.saved_run import SavedRun
     from fin_tasks.benchmarks.contract import Benchmark, Document
 
-Files = Annotated[
-    list[Path],
-    typer.Argument(metavar="FILE...", help="Saved responses; for dynostock also folders."),
-]
 Facts = Mapping[str, Any]
 _SHOWN = ("mode", "style", "scorer", "split", "source")
 """Parts of a provenance that are printed beside the figures."""
 
-app = typer.Typer(no_args_is_help=True, help="Score saved responses, without a model.")
+app = App(help="Score saved responses, without a model.")
 
 
 @app.command("task")
 def replay_task(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A task of any benchmark.")],
-    files: Files,
-    metadata: Annotated[
-        str, typer.Option(metavar="JSON", help="Options of the task, as lm_eval --metadata.")
-    ] = "{}",
-    data_dir: DataDir = None,
-    model: WhoseModel = None,
-    reader_model: ReaderModel = None,
-    reader_base_url: ReaderUrl = None,
-    reader_key: ReaderKey = None,
-    out: Out = None,
-    as_json: Json = False,
+    name: str,
+    files: list[Path],
+    metadata: str = "{}",
+    data_dir: Path | None = None,
+    model: str | None = None,
+    reader_model: str | None = None,
+    reader_base_url: list[str] | None = None,
+    reader_key: str | None = None,
+    out: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Score responses to any task: CSV, JSON or JSON lines with id and response, or lm-eval's samples_*.jsonl.
 
@@ -74,16 +55,16 @@ def _add_command(benchmark: "Benchmark") -> None:
     modes = list(benchmark.replay_tasks)
 
     def replay(
-        files: Files,
-        mode: Annotated[str, typer.Option(help=f"How the model answered: {', '.join(modes)}.")],
+        files: list[Path],
+        mode: str,
         source: Source = "auto",
-        data_dir: DataDir = None,
-        model: WhoseModel = None,
-        reader_model: ReaderModel = None,
-        reader_base_url: ReaderUrl = None,
-        reader_key: ReaderKey = None,
-        out: Out = None,
-        as_json: Json = False,
+        data_dir: Path | None = None,
+        model: str | None = None,
+        reader_model: str | None = None,
+        reader_base_url: list[str] | None = None,
+        reader_key: str | None = None,
+        out: Path | None = None,
+        as_json: bool = False,
     ) -> None:
         from fin_tasks.adapters.responses import read_responses
         from fin_tasks.adapters.saved_run import score_benchmark
@@ -110,18 +91,16 @@ def _add_command(benchmark: "Benchmark") -> None:
 
 @app.command("xfinbench")
 def replay_xfinbench(
-    files: Files,
-    task: Annotated[Literal["bool", "mcq", "calc"], typer.Option(help="Kind of the questions.")],
-    mode: Annotated[
-        Literal["cot", "da", "pot"], typer.Option(help="pot: programs; cot, da: words.")
-    ] = "cot",
-    data_dir: DataDir = None,
-    model: WhoseModel = None,
-    reader_model: ReaderModel = None,
-    reader_base_url: ReaderUrl = None,
-    reader_key: ReaderKey = None,
-    out: Out = None,
-    as_json: Json = False,
+    files: list[Path],
+    task: Literal["bool", "mcq", "calc"],
+    mode: Literal["cot", "da", "pot"] = "cot",
+    data_dir: Path | None = None,
+    model: str | None = None,
+    reader_model: str | None = None,
+    reader_base_url: list[str] | None = None,
+    reader_key: str | None = None,
+    out: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Score XFinBench responses: lm-eval's samples_*.jsonl, or CSV/JSON/JSONL with id, ground_truth, model_response.
 
@@ -144,14 +123,14 @@ def replay_xfinbench(
 
 @app.command("financemath")
 def replay_financemath(
-    files: Files,
-    mode: Annotated[Literal["cot", "pot"], typer.Option(help="pot: programs; cot: words.")],
-    model: WhoseModel = None,
-    reader_model: ReaderModel = None,
-    reader_base_url: ReaderUrl = None,
-    reader_key: ReaderKey = None,
-    out: Out = None,
-    as_json: Json = False,
+    files: list[Path],
+    mode: Literal["cot", "pot"],
+    model: str | None = None,
+    reader_model: str | None = None,
+    reader_base_url: list[str] | None = None,
+    reader_key: str | None = None,
+    out: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Score FinanceMath responses: JSON or JSONL with question_id, output, ground_truth, or lm-eval's samples.
 
@@ -189,7 +168,7 @@ def _score_recording(
 
 @app.command("dynostock")
 def replay_dynostock(
-    files: Files, model: WhoseModel = None, out: Out = None, as_json: Json = False
+    files: list[Path], model: str | None = None, out: Path | None = None, as_json: bool = False
 ) -> None:
     """Score the authors' recordings of DynoStock (MODEL/exp_recency_4.json) and show the rows of Table 1.
 

@@ -2,33 +2,21 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-import typer
-
-from fin_tasks.cli.options import Json, NewFolder, TokenPrices, say, tell
+from fin_tasks.cli.options import say, tell
 
 
 def report(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATHS...", help="Results files, or folders with them.")
-    ],
-    out: NewFolder,
-    published: Annotated[bool, typer.Option(help="Show the papers' figures too.")] = True,
-    title: Annotated[str, typer.Option(help="Title of the page.")] = "Finance benchmarks",
-    reference: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Results file whose settings other runs must match."),
-    ] = None,
-    token_prices: TokenPrices = None,
-    no_samples: Annotated[
-        bool, typer.Option("--no-samples", help="Leave out questions and responses.")
-    ] = False,
-    export: Annotated[
-        Literal["every-eval-ever", "model-card"] | None,
-        typer.Option(help="Also write results for a collection."),
-    ] = None,
-    as_json: Json = False,
+    paths: list[Path],
+    out: Path,
+    published: bool = True,
+    title: str = "Finance benchmarks",
+    reference: Path | None = None,
+    token_prices: Path | None = None,
+    no_samples: bool = False,
+    export: Literal["every-eval-ever", "model-card"] | None = None,
+    as_json: bool = False,
 ) -> None:
     """Make a page, tables and figures of results, with intervals, ranks and tests. An older report is replaced.
 

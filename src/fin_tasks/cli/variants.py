@@ -2,25 +2,18 @@
 
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from fin_tasks.cli.options import DataDir, Json, Seed, Source, show
+from fin_tasks.cli.options import Source, show
 
 
 def build_variants(
-    benchmark: Annotated[
-        str, typer.Argument(metavar="BENCHMARK", help="A benchmark with gold programs.")
-    ],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write.")],
-    per_question: Annotated[
-        int, typer.Option(min=1, max=20, help="Variants of each question, at most.")
-    ] = 3,
-    seed: Seed = 7,
+    benchmark: str,
+    out: Path,
+    per_question: int = 3,
+    seed: int = 7,
     source: Source = "auto",
-    data_dir: DataDir = None,
-    as_json: Json = False,
+    data_dir: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Change numbers in published questions and in their gold programs, and run the programs for the new truths.
 

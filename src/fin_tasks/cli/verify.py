@@ -4,12 +4,12 @@ import json
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 import fin_tasks
-from fin_tasks.cli.options import DataDir, Json, json_options, say
+from fin_tasks.cli.options import json_options, say
 from fin_tasks.errors import FinTasksError
 
 if TYPE_CHECKING:
@@ -20,34 +20,18 @@ _CANNOT_RUN = 2
 
 
 def verify(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATHS...", help="Run folders.")],
-    data_dir: DataDir = None,
-    source: Annotated[
-        str | None, typer.Option(help="Where your gold data are: upstream, data_dir or sample.")
-    ] = None,
-    revision: Annotated[
-        str | None, typer.Option(help="Revision of your gold data that you recorded before.")
-    ] = None,
-    metadata: Annotated[
-        str, typer.Option(metavar="JSON", help="Options with which the tasks were to be asked.")
-    ] = "{}",
-    rows: Annotated[
-        int | None, typer.Option(min=1, help="Only the first rows of each task were to be asked.")
-    ] = None,
-    sample_seed: Annotated[
-        int | None, typer.Option(help="With --rows: rows drawn at random with this seed.")
-    ] = None,
-    judge_model: Annotated[
-        str | None, typer.Option(help="Ask this judge again about some judged responses.")
-    ] = None,
-    judge_base_url: Annotated[str | None, typer.Option(help="The judge's address.")] = None,
-    judge_rows: Annotated[
-        int, typer.Option(min=1, help="How many responses of a task to ask about.")
-    ] = 50,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the list here; reports show it.")
-    ] = None,
-    as_json: Json = False,
+    paths: list[Path],
+    data_dir: Path | None = None,
+    source: str | None = None,
+    revision: str | None = None,
+    metadata: str = "{}",
+    rows: int | None = None,
+    sample_seed: int | None = None,
+    judge_model: str | None = None,
+    judge_base_url: str | None = None,
+    judge_rows: int = 50,
+    out: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Score other people's responses with your own data, prompts and scorers, and list what is established.
 

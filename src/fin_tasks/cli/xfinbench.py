@@ -3,21 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import typer
-
-from fin_tasks.cli.options import (
-    AskedModel,
-    BaseUrl,
-    DataDir,
-    Json,
-    NewFolder,
-    Seed,
-    TokenPrices,
-    show,
-    tell,
-)
+from fin_tasks.cli.options import show, tell
 from fin_tasks.settings import OPENAI, Settings
 
 if TYPE_CHECKING:
@@ -25,36 +13,18 @@ if TYPE_CHECKING:
 
 
 def build_xfinbench(
-    table: Annotated[
-        Path,
-        typer.Option("--from", metavar="CSV", help="id, source, chapter, question, answer, kinds."),
-    ],
-    model: AskedModel,
-    out: NewFolder,
-    verify_model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Another model to verify.")
-    ] = None,
-    base_url: BaseUrl = OPENAI,
-    upstream_prompts: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR", help="The authors' construct_data/prompts, to ask in their words."
-        ),
-    ] = None,
-    rules: Annotated[
-        Literal["house", "paper"],
-        typer.Option(help="What drops a question: our rules, or the authors'."),
-    ] = "house",
-    ask_again: Annotated[
-        bool,
-        typer.Option("--ask-again", help="Ask again where an earlier reply could not be used."),
-    ] = False,
-    validation: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of sources in the validation split.")
-    ] = 0.25,
-    seed: Seed = 0,
-    token_prices: TokenPrices = None,
-    as_json: Json = False,
+    table: Path,
+    model: str,
+    out: Path,
+    verify_model: str | None = None,
+    base_url: str = OPENAI,
+    upstream_prompts: Path | None = None,
+    rules: Literal["house", "paper"] = "house",
+    ask_again: bool = False,
+    validation: float = 0.25,
+    seed: int = 0,
+    token_prices: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Make questions like XFinBench's: a model writes and verifies them. A second run goes on where the first stopped.
 
@@ -97,16 +67,12 @@ def build_xfinbench(
 
 
 def label_math(
-    model: AskedModel,
-    out: Annotated[Path, typer.Option(metavar="CSV", help="Write id, math_types, reason.")] = Path(
-        "math_types.csv"
-    ),
-    split: Annotated[
-        Literal["test", "validation"], typer.Option(help="Split of the questions.")
-    ] = "test",
-    data_dir: DataDir = None,
-    base_url: BaseUrl = OPENAI,
-    as_json: Json = False,
+    model: str,
+    out: Path = Path("math_types.csv"),
+    split: Literal["test", "validation"] = "test",
+    data_dir: Path | None = None,
+    base_url: str = OPENAI,
+    as_json: bool = False,
 ) -> None:
     """Have a model name the mathematical types of XFinBench's calculations. A second run goes on.
 
