@@ -49,46 +49,41 @@ def _other_value(
 ) -> Decimal | None:
     old = literal.mention.value
     step = _step_of(literal.mention)
-    shown_values = {mention.value for mention in mentions}
-    lower, upper = _neighbors(literal, values)
+    shown_values = [mention.value for mention in mentions]
+    # The next smaller and the next larger number of the program.
+    lower = max(value for value in [Decimal(0), *values] if value < literal.value)
+    upper = min(value for value in [Decimal("inf"), *values] if value > literal.value)
     for _ in range(_TRIES):
         ratio = draw.uniform(_LOWEST_RATIO, _HIGHEST_RATIO)
         new = (old * Decimal(repr(ratio)) / step).to_integral_value() * step
         new = new.quantize(old)
         is_other = abs(new - old) > _LEAST_CHANGE * old and new not in shown_values
         is_in_order = lower < new * literal.factor < upper
-        if is_other and is_in_order and _is_alike(literal.mention, old, new):
+        if is_other and is_in_order and _is_alike(literal.mention, new):
             return new
     return None
 
 
 def _step_of(mention: Mention) -> Decimal:
     """Return the last place that changes: 100 for 1,200, and 0.01 for 12.50."""
-    exponent = mention.value.as_tuple().exponent
-    if isinstance(exponent, int) and exponent < 0:
-        return Decimal(1).scaleb(exponent)
+    if mention.decimals:
+        return Decimal(1).scaleb(-mention.decimals)
     digits = str(mention.value)
     zeros = len(digits) - len(digits.rstrip("0"))
     # One digit more than written, or 5,000 had only four other values.
     return Decimal(1).scaleb(max(0, min(zeros, len(digits) - 2)))
 
 
-def _neighbors(literal: ProgramNumber, values: Sequence[Decimal]) -> tuple[Decimal, Decimal]:
-    """Return the next smaller and the next larger number of the program."""
-    smaller = [value for value in values if value < literal.value]
-    larger = [value for value in values if value > literal.value]
-    lowest = max(smaller, default=Decimal(0))
-    highest = min(larger, default=Decimal("inf"))
-    return max(lowest, Decimal(0)), highest
-
-
-def _is_alike(mention: Mention, old: Decimal, new: Decimal) -> bool:
+def _is_alike(
+    mention: Mention,
+    new: Decimal,
+) -> bool:
     """Return whether a number stays above zero, a share below 100 %, and a word a word."""
+    old = mention.value
     if new <= 0 or abs(math.log10(new / old)) > 1:
         return False
     if mention.written.isalpha():
         return mention.with_value(new).isalpha()
-    is_fraction = old < 1
-    if is_fraction and new >= 1:
+    if old < 1 <= new:
         return False
     return not (mention.is_share and old < 100 <= new)

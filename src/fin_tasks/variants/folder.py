@@ -1,6 +1,5 @@
 """The folder of variants: `variants.jsonl`, and `manifest.json`, which says how they were made."""
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -27,23 +26,28 @@ class _Manifest(BaseModel):
 
 
 def write_variants(
-    folder: Path, variants: Sequence[Variant], benchmark: str, facts: Mapping[str, Any]
+    folder: Path,
+    variants: Sequence[Variant],
+    benchmark: str,
+    facts: Mapping[str, Any],
 ) -> None:
     """Write `variants.jsonl` and `manifest.json`, which names the benchmark and how they were made."""
     lines = [json.dumps(variant.to_dict(), ensure_ascii=False) + "\n" for variant in variants]
-    content = "".join(lines).encode()
-    write_file(folder / _FILE, content)
+    write_file(folder / _FILE, "".join(lines).encode())
     manifest = {
         "benchmark": benchmark,
         "rules": RULES_VERSION,
         "fin_tasks": fin_tasks.__version__,
-        "sha256": hashlib.sha256(content).hexdigest(),
+        "sha256": sha256_of(folder / _FILE),
         **facts,
     }
     write_file(folder / _MANIFEST, json.dumps(manifest, indent=1).encode())
 
 
-def read_variants(folder: Path, benchmark: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def read_variants(
+    folder: Path,
+    benchmark: str,
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return the rows of a folder, and what the provenance says of them.
 
     Raises:
@@ -58,9 +62,7 @@ def read_variants(folder: Path, benchmark: str) -> tuple[list[dict[str, Any]], d
         raise DataError(
             f"{folder}: expected variants of {benchmark}, got those of {manifest.benchmark!r:.80}."
         )
-    file = folder / _FILE
-    rows = read_json(file, _COLUMNS)
-    digest = sha256_of(file)
+    digest = sha256_of(folder / _FILE)
     facts = {
         "origin": "variants",
         "revision": digest[:_REVISION_DIGITS],
@@ -68,4 +70,4 @@ def read_variants(folder: Path, benchmark: str) -> tuple[list[dict[str, Any]], d
         "seed": manifest.seed,
         "rules": manifest.rules,
     }
-    return rows, facts
+    return read_json(folder / _FILE, _COLUMNS), facts

@@ -3,8 +3,8 @@
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
+from typing import NamedTuple
 
 from fin_tasks.variants.mentions import Mention
 
@@ -14,16 +14,16 @@ _CONVENTIONS = frozenset(map(Decimal, _OPERANDS + _PARTS_OF_A_YEAR))
 """Numbers that mean the same in every question."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProgramNumber:
+class ProgramNumber(NamedTuple):
     """A number of a program, and the one number of the question that it stands for."""
 
     value: Decimal
-    is_whole: bool
-    """It is an `int` in the program."""
     mention: Mention
-    factor: Decimal
-    """What the number in the question is multiplied by."""
+
+    @property
+    def factor(self) -> Decimal:
+        """What the number in the question is multiplied by."""
+        return self.value / self.mention.value
 
 
 def parse(program: str) -> ast.Module | None:
@@ -34,96 +34,81 @@ def parse(program: str) -> ast.Module | None:
         return None
 
 
-def literals_in(tree: ast.Module, mentions: Sequence[Mention]) -> list[ProgramNumber]:
+def literals_in(
+    tree: ast.Module,
+    mentions: Sequence[Mention],
+) -> list[ProgramNumber]:
     """Return the literals that occur once in the program and once in the question."""
-    fixed = _positions_of_digits(tree)
-    counts: Counter[Decimal] = Counter()
-    whole: dict[Decimal, bool] = {}
-    changeable: set[Decimal] = set()
-    for node in _numbers_in(tree):
-        value = _decimal(node)
-        counts[value] += 1
-        whole[value] = isinstance(node.value, int)
-        if (node.lineno, node.col_offset) not in fixed:
-            changeable.add(value)
+    digits = _digits_in(tree)
+    counts = Counter(values_in(tree))
     literals = []
-    for value, count in counts.items():
-        is_alone = count == 1 and value in changeable and value not in _CONVENTIONS
-        if is_alone and not _has_relative(value, counts):
+    for node in _numbers_in(tree):
+        value = _value_of(node)
+        is_alone = counts[value] == 1 and not _has_relative(value, counts)
+        if is_alone and node not in digits and value not in _CONVENTIONS:
             mention = _only_mention(value, mentions)
             if mention is not None:
-                factor = value / mention.value
-                literals.append(
-                    ProgramNumber(
-                        value=value, is_whole=whole[value], mention=mention, factor=factor
-                    )
-                )
+                literals.append(ProgramNumber(value, mention))
     return literals
 
 
 def values_in(tree: ast.Module) -> list[Decimal]:
     """Return the values of all literals."""
-    return [_decimal(node) for node in _numbers_in(tree)]
+    return list(map(_value_of, _numbers_in(tree)))
 
 
-def with_literals(tree: ast.Module, values: Mapping[Decimal, Decimal]) -> str:
+def with_literals(
+    tree: ast.Module,
+    values: Mapping[Decimal, Decimal],
+) -> str:
     """Return the program with other literals."""
-    changed = _Change(values).visit(ast.parse(ast.unparse(tree)))
+    changed = ast.parse(ast.unparse(tree))
+    for node in _numbers_in(changed):
+        if _value_of(node) in values:
+            new_value = values[_value_of(node)]
+            node.value = int(new_value) if isinstance(node.value, int) else float(new_value)
     return ast.unparse(changed)
-
-
-class _Change(ast.NodeTransformer):
-    def __init__(self, values: Mapping[Decimal, Decimal]) -> None:
-        self.values = values
-
-    def visit_Constant(self, node: ast.Constant) -> ast.Constant:
-        if not _is_number(node) or _decimal(node) not in self.values:
-            return node
-        value = self.values[_decimal(node)]
-        return ast.Constant(int(value) if isinstance(node.value, int) else float(value))
 
 
 def _numbers_in(tree: ast.Module) -> Iterator[ast.Constant]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and _is_number(node):
+        # A bool is an int, too.
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             yield node
 
 
-def _is_number(node: ast.Constant) -> bool:
-    # A bool is an int, too.
-    return type(node.value) in (int, float)
+def _value_of(node: ast.Constant) -> Decimal:
+    return Decimal(repr(node.value))
 
 
-def _decimal(node: ast.Constant) -> Decimal:
-    return Decimal(repr(node.value)).normalize()
-
-
-def _positions_of_digits(tree: ast.Module) -> set[tuple[int, int]]:
-    """Return where indices, exponents and counts of decimals stand, which are no amounts."""
-    positions = set()
+def _digits_in(tree: ast.Module) -> set[ast.AST]:
+    """Return indices, and counts of decimals, which are no amounts."""
+    digits: set[ast.AST] = set()
     for node in ast.walk(tree):
-        parts: list[ast.AST] = []
+        parts: list[ast.expr] = []
         if isinstance(node, ast.Subscript):
-            parts = list(ast.walk(node.slice))
+            parts = [node.slice]
         elif isinstance(node, ast.Call) and ast.unparse(node.func) == "round":
-            parts = [part for argument in node.args[1:] for part in ast.walk(argument)]
+            parts = node.args[1:]
         for part in parts:
-            if isinstance(part, ast.Constant):
-                positions.add((part.lineno, part.col_offset))
-    return positions
+            digits.update(ast.walk(part))
+    return digits
 
 
-def _has_relative(value: Decimal, counts: Mapping[Decimal, int]) -> bool:
+def _has_relative(
+    value: Decimal,
+    counts: Mapping[Decimal, int],
+) -> bool:
     """Return whether the program holds a number that was worked out from this one by hand."""
     relatives = (value + 1, value - 1, 1 - value, value * 100, value / 100, -value)
-    return any(relative.normalize() in counts for relative in relatives)
+    return any(relative in counts for relative in relatives)
 
 
-def _only_mention(value: Decimal, mentions: Sequence[Mention]) -> Mention | None:
-    fitting = []
-    for mention in mentions:
-        if any((mention.value * factor).normalize() == value for factor in mention.factors):
-            fitting.append(mention)
+def _only_mention(
+    value: Decimal,
+    mentions: Sequence[Mention],
+) -> Mention | None:
+    fitting = [mention for mention in mentions if value in mention.program_values()]
     if len(fitting) != 1 or fitting[0].is_fixed:
         return None
     values = [mention.value for mention in mentions]

@@ -1,7 +1,7 @@
 """Find the numbers in a question's texts, and write others in their place."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple
@@ -21,15 +21,15 @@ _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
 _NUMBER = re.compile(
-    r"""
-    (?<! [\w.,/^\\-] ) (?P<currency> [$€£¥] \s? )?
-    (?P<number> \d{1,3} (?: ,\d{3} )+ (?: \.\d+ )? | \d+ (?: \.\d+ )? )
+    rf"""
+    (?<! [\w-] ) (?P<word> {"|".join(_WORDS)} ) (?! \w )
+  | (?<! [\w.,/^\\-] ) (?P<currency> [$€£¥] \s? )?
+    (?P<number> \d{{1,3}} (?: ,\d{{3}} )+ (?: \.\d+ )? | \d+ (?: \.\d+ )? )
     (?P<percent> \s? (?: \\?% | percent\b | per\ cent\b ) )?
     (?: \s (?P<scale> thousand | million | billion ) \b )?
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-_WORD = re.compile(rf"(?<![\w-])(?:{'|'.join(_WORDS)})(?![\w])", re.IGNORECASE)
 # A label, a date, an id, or a part of a longer number: `10-K`, `3/4`, `5x`, `1st`, `2.5.1`.
 _GLUED = re.compile(r"\w|[/^:]|[.,]\d|-\d|-[A-Z]")
 _DAY = re.compile(rf"\b(?:{'|'.join(_MONTHS)})[a-z]*\.?\s$", re.IGNORECASE)
@@ -46,6 +46,8 @@ _TOTALS = re.compile(
 )
 _TABLE_STARTS = ("|", "{")
 _YEARS = range(1900, 2101)
+_LONGEST_LABEL = 20  # characters
+_PERCENT = Decimal("0.01")
 
 
 class Position(NamedTuple):
@@ -72,7 +74,16 @@ class Mention:
     @property
     def is_share(self) -> bool:
         """Whether it is a percentage."""
-        return Decimal("0.01") in self.factors
+        return _PERCENT in self.factors
+
+    @property
+    def decimals(self) -> int:
+        """How many decimals are written."""
+        return len(self.written.partition(".")[2])
+
+    def program_values(self) -> list[Decimal]:
+        """Return the values by which a program may mean the number."""
+        return [self.value * factor for factor in self.factors]
 
     def with_value(self, value: Decimal) -> str:
         """Write another value in the same form."""
@@ -88,53 +99,49 @@ def mentions_in(texts: Sequence[str]) -> list[Mention]:
     for number, text in enumerate(texts):
         table = "\n".join(line for line in text.split("\n") if line.startswith(_TABLE_STARTS))
         has_totals = _TOTALS.search(table) is not None
-        mentions += _numbers_in(number, text, has_totals)
-        for match in _WORD.finditer(text):
+        for match in _NUMBER.finditer(text):
+            written = match["number"] or match["word"]
+            start = text.index(written, match.start())
+            line_start = text.rfind("\n", 0, start) + 1
+            in_totals = has_totals and text.startswith(_TABLE_STARTS, line_start)
+            factors = [Decimal(1)]
+            if match["percent"]:
+                factors.append(_PERCENT)
+            if match["scale"]:
+                factors.append(Decimal(_SCALES[match["scale"].lower()]))
             mentions.append(
                 Mention(
-                    position=Position(number, match.start(), match.end()),
-                    written=match[0],
-                    value=Decimal(_WORDS[match[0].lower()]),
-                    factors=(Decimal(1),),
-                    is_fixed=not match[0].islower(),
+                    position=Position(number, start, start + len(written)),
+                    written=written,
+                    value=Decimal(_WORDS.get(written.lower(), written.replace(",", ""))),
+                    factors=tuple(factors),
+                    is_fixed=in_totals or _is_label(text, match),
                 )
             )
     return mentions
 
 
-def _numbers_in(number: int, text: str, has_totals: bool) -> Iterator[Mention]:
-    for match in _NUMBER.finditer(text):
-        start, end = match.span("number")
-        value = Decimal(match["number"].replace(",", ""))
-        factors = [Decimal(1)]
-        if match["percent"]:
-            factors.append(Decimal("0.01"))
-        if match["scale"]:
-            factors.append(Decimal(_SCALES[match["scale"].lower()]))
-        is_bare = not match["currency"] and not match["percent"] and not match["scale"]
-        is_year = is_bare and value in _YEARS and match["number"].isdigit()
-        line_start = text.rfind("\n", 0, start) + 1
-        in_table = text[line_start : line_start + 1] in _TABLE_STARTS
-        yield Mention(
-            position=Position(number, start, end),
-            written=match["number"],
-            value=value,
-            factors=tuple(factors),
-            is_fixed=is_year or (in_table and has_totals) or _is_label(text, match, is_bare),
-        )
-
-
-def _is_label(text: str, match: re.Match[str], is_bare: bool) -> bool:
-    before = text[max(0, match.start() - 20) : match.start()]
-    if _GLUED.match(text, match.end("number")) and not match["percent"] and not match["scale"]:
+def _is_label(
+    text: str,
+    match: re.Match[str],
+) -> bool:
+    """Return whether a number is a year, a date, or part of a label."""
+    if match["word"]:
+        return not match["word"].islower()
+    end = match.end()
+    if end == match.end("number") and _GLUED.match(text, end):
         return True
-    if not is_bare:
+    if match[0] != match["number"]:  # an amount, with its currency or unit
         return False
-    is_date = _DAY.search(before) is not None or _MONTH.match(text, match.end()) is not None
-    return is_date or _LABEL.search(before) is not None
+    is_year = match[0].isdigit() and int(match[0]) in _YEARS
+    before = text[max(0, match.start() - _LONGEST_LABEL) : match.start()]
+    return bool(is_year or _DAY.search(before) or _MONTH.match(text, end) or _LABEL.search(before))
 
 
-def replaced(texts: Sequence[str], changes: Sequence[tuple[Mention, str]]) -> list[str]:
+def replaced(
+    texts: Sequence[str],
+    changes: Sequence[tuple[Mention, str]],
+) -> list[str]:
     """Return the texts with other numbers."""
     changed = list(texts)
     # From the back, so that the places in front stay.

@@ -3,47 +3,44 @@
 import ast
 import json
 import textwrap
+from contextlib import suppress
 
 _HEAD = "def solution():"
 _RESULT = "answer"
 
 
-def as_function(script: str, context: str = "") -> str | None:
+def as_function(
+    script: str,
+    context: str = "",
+) -> str | None:
     """Return a program as a function `solution()`; None if it is not Python.
 
     Many programs are scripts that leave the result in `answer` or in their last line. Some read the
     question's table, which stands in the context as JSON, and call it `df`.
     """
-    if not script.strip():
-        return None
-    if _HEAD in script:
-        return script
+    script = script.strip()
+    if _HEAD in script or not script:
+        return script or None
     try:
-        result = _result_of(ast.parse(script.strip()))
+        result = _result_of(ast.parse(script))
     except (SyntaxError, ValueError, RecursionError):
         return None
-    lines = [script.strip(), f"return {result}"]
+    lines = [script, f"return {result}"]
     if "df" in script:
-        lines.insert(0, f"df = {_table_in(context)!r}")
+        table = None
+        with suppress(ValueError, RecursionError):
+            table = json.loads(context)
+        lines.insert(0, f"df = {table!r}")
     body = textwrap.indent("\n".join(lines), "    ")
     return f"{_HEAD}\n{body}"
 
 
 def _result_of(script: ast.Module) -> str:
     """Return the expression that holds the result of a script."""
-    for node in ast.walk(script):
-        if isinstance(node, ast.Name) and node.id == _RESULT:
-            return _RESULT
+    names = [node.id for node in ast.walk(script) if isinstance(node, ast.Name)]
     last = script.body[-1]
-    if isinstance(last, ast.Assign):
+    if _RESULT not in names and isinstance(last, ast.Assign):
         return ast.unparse(last.targets[0])
-    if isinstance(last, ast.Expr):
+    if _RESULT not in names and isinstance(last, ast.Expr):
         return ast.unparse(last.value)
     return _RESULT
-
-
-def _table_in(context: str) -> object:
-    try:
-        return json.loads(context)
-    except (ValueError, RecursionError):
-        return None

@@ -25,7 +25,10 @@ def related(mentions: Sequence[Mention]) -> set[Mention]:
     return tied
 
 
-def _parts_of_a_whole(shares: Sequence[Mention], whole: int) -> set[Mention]:
+def _parts_of_a_whole(
+    shares: Sequence[Mention],
+    whole: int,
+) -> set[Mention]:
     tied: set[Mention] = set()
     for count in (2, 3, 4, 5):
         for group in combinations(shares, count):
@@ -47,15 +50,17 @@ def _parts_of_sums(amounts: Sequence[Mention]) -> set[Mention]:
     return tied
 
 
-def _changes_in_percent(amounts: Sequence[Mention], shares: Sequence[Mention]) -> set[Mention]:
+def _changes_in_percent(
+    amounts: Sequence[Mention],
+    shares: Sequence[Mention],
+) -> set[Mention]:
     tied: set[Mention] = set()
     for old, new in permutations(amounts, 2):
         if old.value == 0:
             continue
         change = abs(new.value / old.value - 1) * 100
         for share in shares:
-            exponent = share.value.as_tuple().exponent
-            step = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
-            if abs(change - share.value) <= step / 2:
+            rounding = Decimal(1).scaleb(-share.decimals) / 2
+            if abs(change - share.value) <= rounding:
                 tied.update([old, new, share])
     return tied
