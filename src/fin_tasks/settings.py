@@ -95,6 +95,10 @@ class Settings:
     )
     """Programs that run side by side."""
 
+    def __hash__(self) -> int:
+        """Hash what is printed: the mappings have no hash of their own."""
+        return hash(repr(self))
+
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] | None = None) -> "Settings":
         """Read the settings from `environ`, by default the environment of this process."""
