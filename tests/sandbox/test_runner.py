@@ -9,8 +9,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pydantic
 import pytest
-import tqdm
 
 import fin_tasks
 from fin_tasks.errors import SandboxError
@@ -144,8 +144,8 @@ def test_an_installed_package_hides_its_samples(tmp_path: Path, tier: str) -> No
         [sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True, timeout=180
     )
     (site,) = venv.glob("lib/python*/site-packages")
-    for package in (fin_tasks, tqdm):
-        shutil.copytree(Path(package.__file__).parent, site / package.__name__)
+    shutil.copytree(Path(fin_tasks.__file__).parent, site / "fin_tasks")
+    (site / "others.pth").write_text(str(Path(pydantic.__file__).parents[1]))
     (site / "library.py").write_text("number = 7")
     (sample,) = site.glob("fin_tasks/benchmarks/xfinbench/sample/validation_set.csv")
     (link := site / "link").symlink_to(
