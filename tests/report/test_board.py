@@ -102,7 +102,7 @@ def test_reference_can_be_named(tmp_path: Path) -> None:
     assert marks_of(made(tmp_path, papers=False))["a"] == []
     marks = marks_of(made(tmp_path, papers=False, reference=identity))
     assert marks["b"] == []
-    assert any("prompts.sha256" in mark for mark in marks["a"])
+    assert any("wording of the prompts" in mark for mark in marks["a"])
 
 
 @pytest.mark.parametrize(("lost", "compared"), [(1, True), (4, True), (5, False)])
@@ -303,7 +303,7 @@ def test_a_run_without_any_score_is_no_reference(tmp_path: Path) -> None:
     write_run(tmp_path / "good", {TASK: answers(1)}, model="good")
     document = made(tmp_path, papers=False)
     assert marks_of(document)["good"] == []
-    assert any("judge.model" in mark for mark in marks_of(document)["broken"])
+    assert any("judge: down here, not stated" in mark for mark in marks_of(document)["broken"])
     (entry,) = (e for e in values_of(document, TASK, "acc") if e["model"] == "broken")
     assert (entry["value"], entry["n"], entry["unscored"]) == (None, 0, 300)
 
@@ -315,9 +315,9 @@ def test_labels_say_what_differs(tmp_path: Path) -> None:
         write_run(tmp_path, {TASK: answers(at)}, model="m", metadata=metadata, stamp=stamp)
     labels = {run["label"] for run in made(tmp_path, papers=False)["runs"]}
     assert labels == {
-        "m, judge.model gpt-4o",
-        "m, judge.model qwen, 2026-03-02 10:00",
-        "m, judge.model qwen, 2026-03-03 10:00",
+        "m, judge gpt-4o",
+        "m, judge qwen, 2026-03-02 10:00:00",
+        "m, judge qwen, 2026-03-03 10:00:00",
     }
 
 

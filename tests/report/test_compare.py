@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from fin_tasks import report
 from fin_tasks.cli import app
 from fin_tasks.errors import DataError
-from fin_tasks.report.compare import Comparisons, compare, hits
+from fin_tasks.report.compare import Comparisons, Options, compare, hits
 
 TASK = "financemath"
 
@@ -25,7 +25,8 @@ def draw(seed: int, n: int = 60, share: float = 0.5) -> list[float]:
 
 
 def compared(*folders: Path, **more: Any) -> Comparisons:
-    return compare({str(folder): report.read([folder]) for folder in folders}, **more)
+    reports = {str(folder): report.read([folder]) for folder in folders}
+    return compare(reports, Options(**more))
 
 
 def models(folder: Path, *seeds: int, topics: bool = False, n: int = 60) -> list[Path]:
@@ -119,7 +120,7 @@ def test_other_data_is_not_compared(tmp_path: Path) -> None:
     write_run(tmp_path / "c", {TASK: scored(1, 0)}, model="c", metadata=newer)
     found = compared(tmp_path / "a", tmp_path / "c")
     assert not found.lines["against"].any()
-    assert any("data.revision: newer" in note for note in found.notes)
+    assert any("version of the data: newer" in note for note in found.notes)
 
 
 def test_questions_of_an_unknown_split_are_not_the_test_set(tmp_path: Path) -> None:

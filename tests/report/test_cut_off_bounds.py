@@ -9,7 +9,7 @@ from run_files import write_run
 from test_board import TASK, comparison, made
 
 from fin_tasks import report
-from fin_tasks.report.compare import compare
+from fin_tasks.report.compare import Options, compare
 from fin_tasks.report.leaderboard import board
 from fin_tasks.report.markdown import write_tables
 from fin_tasks.report.tables import values_table
@@ -184,7 +184,7 @@ def test_compare_names_lower_bounds(tmp_path: Path) -> None:
     for model, own in (("half", HALF), ("seven", SEVEN)):
         write_run(tmp_path / model, {TASK: own}, model=model)
         reports[model] = report.read([tmp_path / model])
-    found = compare(reports)
+    found = compare(reports, Options())
     notes = [note for note in found.notes if "lower bound" in note]
     assert len(notes) == 1
     assert "half has a lower bound: 40.0% of the responses were cut off" in notes[0]

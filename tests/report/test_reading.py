@@ -181,13 +181,6 @@ def test_saved_predictions_compare_whatever_their_files_are_called() -> None:
     assert settings_of(first) == settings_of(second)
 
 
-def test_a_sample_of_an_older_version_compares_with_one_of_today() -> None:
-    older = {"provenance": {"split": "test", "n": 50, "seed": 7}}
-    now = {"provenance": {"split": "test", "sample": {"n": 50, "seed": 7}}}
-    assert settings_of(older) == settings_of(now)
-    assert settings_of(older) != settings_of({"provenance": {"split": "test"}})
-
-
 def test_a_folder_name_that_is_not_utf8_is_escaped(tmp_path: Path) -> None:
     write_run(tmp_path / os.fsdecode(b"caf\xe9"), {"xfinbench_bool": scored(1.0)})
     write_run(tmp_path / os.fsdecode(b"bad\xe9"), {"xfinbench_bool": scored(1.0)}, model="bad")

@@ -52,14 +52,14 @@ def compare(
         compared = arms.compare_arms(reports[""], benchmark, variant=variant, effects=arm == "arm")
     else:
         reports = {str(path): read([path]) for path in paths}
-        compared = comparing.compare(
-            reports,
+        options = comparing.Options(
             variant=variant,
             metric=metric,
             factor=factor,
             by=group,
             baseline=baseline,
         )
+        compared = comparing.compare(reports, options)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         write_csv(compared.lines, out / "compare.csv")

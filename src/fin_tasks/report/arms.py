@@ -13,7 +13,20 @@ from fin_tasks.errors import DataError
 from fin_tasks.report.compare import Comparisons, Line
 from fin_tasks.report.conditions import conditions_of, differences, setting_id
 from fin_tasks.report.entries import task_of
-from fin_tasks.report.model import Report, Run, TaskResult, headline
+from fin_tasks.report.model import Report, TaskResult
+
+_EFFECT = [
+    "metric",
+    "against",
+    "pairs",
+    "left_out",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "p",
+    "p_holm",
+]
+"""Columns that an effect and a line of a comparison have in common."""
 
 
 def benchmark_with_arms(report: Report) -> Benchmark:
@@ -44,7 +57,11 @@ def compare_arms(
     if effects:
         contrasts, more_notes = experiment.compare_arms(rows)
         notes += more_notes
-        lines += _effect_lines(experiment, contrasts, variant)
+        for line, row in _lines_of(experiment, contrasts, variant):
+            effect = {name: row[name] for name in _EFFECT}
+            lines.append(
+                replace(line, run=row["contrast"], n=row["pairs"], test="McNemar", **effect)
+            )
     return Comparisons.of(lines, notes)
 
 
@@ -59,25 +76,30 @@ def arm_rows(
     tables: list[pd.DataFrame] = []
     first_by_key: dict[tuple[str, ...], TaskResult] = {}
     notes: dict[str, None] = {}
-    for run, result, family in _sized_results(report, benchmark):
+    results = [(run, result) for run in report.runs for result in run.tasks]
+    for run, result in sorted(results, key=lambda pair: pair[0].date):
+        conditions = conditions_of(result)
+        family = task_of(result.benchmark, conditions, variant, "").family
         rows = report.rows_of(result, variant)
-        if rows.empty:
+        if result.benchmark != benchmark.name or not family or rows.empty:
             continue
-        mode = conditions_of(result).mode
-        key = (run.model, family, mode if mode == "text" else "image")
-        settings = {
-            name: value
-            for name, value in result.settings.items()
-            if name not in experiment.SETTINGS_OF_ARMS
-        }
+        mode = "text" if conditions.mode == "text" else "image"
+        key = (run.model, family, mode)
+        settings = dict(result.settings)
+        for name in experiment.SETTINGS_OF_ARMS:
+            settings.pop(name, None)
         asked = replace(result, task="", settings=settings)
-        differing = differences(asked, first_by_key.setdefault(key, asked))
+        differing = "; ".join(differences(asked, first_by_key.setdefault(key, asked)))
         if differing:
-            reason = "; ".join(differing)
-            notes[f"{', '.join(key)}: runs that differ are not compared; {reason}."] = None
-        group = dict(zip(experiment.GROUP, (*key, setting_id(asked)[:6]), strict=False))
-        is_anonymized = result.settings.get("anonymize") is True
-        tables.append(rows.assign(**group, anonymized=is_anonymized))
+            notes[f"{', '.join(key)}: runs that differ are not compared; {differing}."] = None
+        rows = rows.assign(
+            model=run.model,
+            bias=family,
+            mode=mode,
+            setting=setting_id(asked)[:6],
+            anonymized=result.settings.get("anonymize") is True,
+        )
+        tables.append(rows)
     if not tables:
         raise DataError(
             f"compare: expected rows of {benchmark.title}'s arms under {variant}, found none."
@@ -87,29 +109,13 @@ def arm_rows(
     return table.astype(types), list(notes)
 
 
-def _sized_results(report: Report, benchmark: Benchmark) -> Iterator[tuple[Run, TaskResult, str]]:
-    """Yield the results of one window size each, with their family, by date."""
-    for run in sorted(report.runs, key=lambda run: run.date):
-        for result in run.tasks:
-            if result.benchmark == benchmark.name and not result.members:
-                conditions = conditions_of(result)
-                task = task_of(benchmark.name, conditions, "", headline(result))
-                if task.family:
-                    yield run, result, task.family
-
-
 def _value_lines(experiment: Any, arms: pd.DataFrame, variant: str) -> Iterator[Line]:
-    headings = _headings(experiment, arms)
     for measure in experiment.MEASURES:
-        for heading, row in zip(headings, arms.to_dict("records"), strict=True):
-            yield Line(
-                heading=heading,
+        for line, row in _lines_of(experiment, arms, variant):
+            yield replace(
+                line,
                 metric=measure,
-                variant=variant,
-                by="window",
-                group=str(row["window"]),
                 run=row["arm"],
-                unit=1.0,
                 n=row["n"],
                 value=row[measure],
                 deviation=row.get(f"{measure}_std", math.nan),
@@ -118,32 +124,25 @@ def _value_lines(experiment: Any, arms: pd.DataFrame, variant: str) -> Iterator[
             )
 
 
-def _effect_lines(experiment: Any, contrasts: pd.DataFrame, variant: str) -> Iterator[Line]:
-    if contrasts.empty:
+def _lines_of(
+    experiment: Any,
+    table: pd.DataFrame,
+    variant: str,
+) -> Iterator[tuple[Line, dict[str, Any]]]:
+    """Yield each row of a table of the experiment, with what all lines have in common."""
+    if table.empty:
         return
-    headings = _headings(experiment, contrasts)
-    for heading, row in zip(headings, contrasts.to_dict("records"), strict=True):
-        yield Line(
+    others = [name for name in experiment.GROUP if name != "bias"]
+    headings = table["bias"] + ", " + experiment.names_of(table, others)
+    for heading, row in zip(headings, table.to_dict("records"), strict=True):
+        line = Line(
             heading=heading,
-            metric=row["metric"],
+            metric="",
             variant=variant,
             by="window",
             group=str(row["window"]),
-            run=row["contrast"],
-            against=row["against"],
-            test="McNemar",
+            run="",
             unit=1.0,
-            n=row["pairs"],
-            pairs=row["pairs"],
-            left_out=row["left_out"],
-            difference=row["difference"],
-            difference_low=row["difference_low"],
-            difference_high=row["difference_high"],
-            p=row["p"],
-            p_holm=row["p_holm"],
+            n=0,
         )
-
-
-def _headings(experiment: Any, table: pd.DataFrame) -> "pd.Series[str]":
-    others = [name for name in experiment.GROUP if name != "bias"]
-    return table["bias"] + ", " + experiment.names_of(table, others)
+        yield line, {str(name): fact for name, fact in row.items()}

@@ -37,6 +37,18 @@ _JUDGE = (
 )
 _ENDINGS = ("da", "pot", "text", "na")  # of task names that repeat a condition
 _USUAL_STYLE = {"prompts.style": "structured", "text": "table", "frequency": "daily"}
+_LABELS = {
+    "data.revision": "version of the data",
+    "judge.model": "judge",
+    "judge.rubric": "rubric",
+    "prompts.set": "prompts",
+    "prompts.sha256": "wording of the prompts",
+    "rows": "number of questions",
+    "system": "system prompt",
+    "tasks": "settings of its tasks",
+    "version": "version of the task",
+}
+"""What settings are called, where their name does not say it."""
 _MAX_TEXT = 40
 
 
@@ -80,7 +92,7 @@ def settings_of(metadata: Mapping[str, Any], **facts: Any) -> dict[str, Any]:
     if not isinstance(judge, Mapping):
         judge = {}  # whatever judge the metadata of all tasks name, this one asked none
     known_judge = {f"judge.{name}": judge.get(name) for name in _JUDGE}
-    told = {**with_sample(provenance), **known_judge, **facts}
+    told = {**provenance, **known_judge, **facts}
     settings = {}
     for name, value in _flat(told):
         if value is not None and not _is_left_out(name):
@@ -106,14 +118,6 @@ def _simplify_data(settings: dict[str, Any]) -> None:
         settings["split"] = "sample"
 
 
-def with_sample(provenance: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a provenance whose random sample stands in `sample`; older ones have `n` and `seed`."""
-    if "n" not in provenance or "sample" in provenance:
-        return provenance
-    others = {name: fact for name, fact in provenance.items() if name not in ("n", "seed")}
-    return {**others, "sample": {"n": provenance["n"], "seed": provenance.get("seed")}}
-
-
 def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in facts.items():
         if isinstance(value, Mapping):
@@ -128,17 +132,18 @@ def conditions_of(result: TaskResult) -> Conditions:
     settings = {name: setting_text(value) for name, value in result.settings.items()}
     task, endings = _split_name(result.task, benchmark)
     modes = [ending for ending in endings if ending != "na"]
+    knowledge = (
+        settings.get("retrieval.condition")
+        or settings.get("knowledge")
+        or settings.get("knowledge.condition")
+        or benchmark.usual_conditions.get("retrieval", "")
+    )
     return Conditions(
         task=task,
         split=settings.get("split", ""),
-        mode=_first(settings.get("style.mode"), settings.get("mode"), *modes),
+        mode=settings.get("style.mode") or settings.get("mode") or "".join(modes[:1]),
         style=_style(settings, may_decline="na" in endings),
-        retrieval=_first(
-            settings.get("retrieval.condition"),
-            settings.get("knowledge"),
-            settings.get("knowledge.condition"),
-            benchmark.usual_conditions.get("retrieval"),
-        ),
+        retrieval=knowledge,
         arm=settings.get("arm", ""),
     )
 
@@ -154,10 +159,6 @@ def _split_name(task: str, benchmark: Benchmark) -> tuple[str, list[str]]:
         task = shorter
         endings.append(ending)
     return task, endings
-
-
-def _first(*texts: str | None) -> str:
-    return next((text for text in texts if text), "")
 
 
 def _style(settings: Mapping[str, str], *, may_decline: bool) -> str:
@@ -193,14 +194,24 @@ def differing(first: Settings, second: Settings) -> list[str]:
     return [name for name in names if first.get(name) != second.get(name)]
 
 
-def differences(result: TaskResult, reference: TaskResult) -> list[str]:
-    """Say in what the settings of two results differ, such as `split: test, reference: validation`."""
+def differences(
+    result: TaskResult,
+    reference: TaskResult,
+    ignored: tuple[str, ...] = (),
+) -> list[str]:
+    """Say in plain words in what two results differ, but for settings that begin with an ignored text."""
     texts = []
     for name in differing(result.settings, reference.settings):
-        own = short_text(result.settings.get(name))
-        other = short_text(reference.settings.get(name))
-        texts.append(f"{name}: {own}, reference: {other}")
+        if not name.startswith(ignored):
+            own = short_text(result.settings.get(name))
+            other = short_text(reference.settings.get(name))
+            texts.append(f"{setting_label(name)}: {own} here, {other} in the reference")
     return texts
+
+
+def setting_label(name: str) -> str:
+    """Return what a setting is called, such as `judge temperatures` for `judge.temperatures`."""
+    return _LABELS.get(name, re.sub("[._]", " ", name))
 
 
 def shared_settings(results: Sequence[TaskResult]) -> dict[str, Any]:
@@ -221,7 +232,7 @@ def shared_settings(results: Sequence[TaskResult]) -> dict[str, Any]:
 
 def short_text(value: object) -> str:
     """Return a setting as a short text; of a hash only the beginning."""
-    text = "not named" if value is None else setting_text(value)
+    text = "not stated" if value is None else setting_text(value)
     if re.fullmatch(r"[0-9a-f]{16,}", text):
         return f"{text[:8]}…"
     return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"

@@ -15,20 +15,23 @@ def costs_of(run: Run, prices: Prices | None = None) -> list[Cost]:
 
     lm-eval measures the seconds of all tasks together, so they are known of the run, and of a task only if it is alone.
     """
-    tasks = [result for result in run.tasks if not result.members]
-    groups = [result for result in run.tasks if result.members]
-    costs = {result.task: _cost_of(run, result, prices) for result in tasks}
-    times = [_number(result.usage.get("seconds_of_all_tasks")) for result in tasks]
-    seconds = next((time for time in times if time is not None), None)
-    if len(tasks) == 1 and seconds is not None:
-        costs[tasks[0].task].seconds = seconds
+    costs: dict[str, Cost] = {}
+    seconds = None
+    for result in run.tasks:
+        if not result.members:
+            costs[result.task] = _cost_of(run, result, prices)
+            seconds = seconds or _number(result.usage.get("seconds_of_all_tasks"))
+    if not costs:
+        return []
+    if len(costs) == 1 and seconds:
+        next(iter(costs.values())).seconds = seconds
     sums = []
-    for group in groups:
-        members = [costs[name] for name in group.members if name in costs]
-        sums.append(_sum(run, group.task, group.id, members))
-    whole = _sum(run, "", run.id, list(costs.values()))
-    if seconds is not None:
-        whole.seconds = seconds
+    for result in run.tasks:
+        members = [costs[name] for name in result.members if name in costs]
+        if members:
+            sums.append(_sum(members, result.task, result.id))
+    whole = _sum(list(costs.values()), "", run.id)
+    whole.seconds = seconds or whole.seconds
     return [*costs.values(), *sums, whole]
 
 
@@ -59,23 +62,15 @@ def _cost_of(run: Run, result: TaskResult, prices: Prices | None) -> Cost:
     )
 
 
-def _sum(run: Run, task: str, identity: str, parts: Sequence[Cost]) -> Cost:
-    sums: dict[str, float | None] = {}
+def _sum(parts: Sequence[Cost], task: str, identity: str) -> Cost:
+    sums: dict[str, Any] = {"run": identity, "task": task}
+    estimated: list[str] = []
     for name in COSTS:
         numbers = [getattr(part, name) for part in parts]
-        is_known = numbers and None not in numbers
-        sums[name] = sum(numbers) if is_known else None
-    estimated: dict[str, None] = {}
+        sums[name] = None if None in numbers else sum(numbers)
     for part in parts:
-        estimated |= dict.fromkeys(part.estimated)
-    return Cost(
-        run=identity,
-        model=run.model,
-        task=task,
-        path=run.name,
-        estimated=list(estimated),
-        **sums,
-    )
+        estimated += part.estimated
+    return parts[0].model_copy(update={**sums, "estimated": list(dict.fromkeys(estimated))})
 
 
 def _number(value: Any) -> float | None:

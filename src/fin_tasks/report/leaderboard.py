@@ -1,6 +1,6 @@
 """A leaderboard of runs: every value with its interval, ranks and tests of pairs."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +13,7 @@ from fin_tasks.report.conditions import (
     conditions_of,
     differing,
     setting_id,
+    setting_label,
     short_text,
 )
 from fin_tasks.report.cost import costs_of
@@ -95,7 +96,6 @@ def _in_order(entries: Iterable[Entry], tasks: Mapping[str, BoardTask]) -> list[
             task.window or 0,
             task.id,
             entry.model.casefold(),
-            entry.model,
             entry.run,
             entry.metric != task.headline,
             entry.metric,
@@ -145,24 +145,17 @@ def _board_runs(results: Sequence[tuple[Run, TaskResult]]) -> list[BoardRun]:
 
 def _labels(results: Sequence[tuple[Run, TaskResult]]) -> dict[str, str]:
     """Return a label for each result: its model, and what differs if that was asked the same several times."""
-    results_by_conditions: dict[tuple[str, Conditions], list[tuple[Run, TaskResult]]] = defaultdict(
-        list
-    )
+    repeats: dict[tuple[str, Conditions], list[tuple[Run, TaskResult]]] = defaultdict(list)
     for run, result in results:
-        results_by_conditions[run.model, conditions_of(result)].append((run, result))
+        repeats[run.model, conditions_of(result)].append((run, result))
     labels = {}
-    for (model, _), members in results_by_conditions.items():
-        if len(members) == 1:
-            labels[members[0][1].id] = model
-            continue
+    for (model, _), members in repeats.items():
         texts = [f"{model}{_details(result, members)}" for _, result in members]
-        times = [f"{text}, {_time(run)}" for text, (run, _) in zip(texts, members, strict=True)]
-        for (run, result), text, time in zip(members, texts, times, strict=True):
-            label = text
-            if Counter(texts)[text] > 1:
-                is_known = run.date and Counter(times)[time] == 1
-                label = time if is_known else f"{text}, {run.name}"
-            labels[result.id] = label
+        for (run, result), text in zip(members, texts, strict=True):
+            labels[result.id] = text
+            if texts.count(text) > 1:
+                time = run.date[:19].replace("T", " ")
+                labels[result.id] = f"{text}, {time or run.name}"
     return labels
 
 
@@ -172,8 +165,6 @@ def _details(result: TaskResult, members: Sequence[tuple[Run, TaskResult]]) -> s
     for _, other in members:
         names |= dict.fromkeys(differing(result.settings, other.settings))
     detail_names = [name for name in names if not name.endswith("sha256")][:_MAX_DETAILS]
-    return "".join(f", {name} {short_text(result.settings.get(name))}" for name in detail_names)
-
-
-def _time(run: Run) -> str:
-    return run.date[:16].replace("T", " ")
+    return "".join(
+        f", {setting_label(name)} {short_text(result.settings.get(name))}" for name in detail_names
+    )

@@ -8,9 +8,12 @@ import pandas as pd
 from fin_tasks.data.formulas import quote_formulas
 from fin_tasks.report.conditions import CONDITIONS, setting_text
 from fin_tasks.report.cost import COSTS
-from fin_tasks.report.leaderboard_model import BoardRun, Cost, Entry, Leaderboard
+from fin_tasks.report.leaderboard_model import Leaderboard
 from fin_tasks.sandbox import escape
 
+_TASK = {"benchmark", *CONDITIONS, "variant", "window"}
+_ENTRY = {"judge", "metric", "value", "low", "high", "n", "unscored", "group"}
+_RUN = {"label", "source", "date", "path"}
 _SETTINGS = (
     "data.revision",
     "prompts.sha256",
@@ -18,7 +21,6 @@ _SETTINGS = (
     "lm_eval_version",
     "model_args",
 )
-_ENTRY = ("judge", "metric", "value", "low", "high", "n", "unscored")
 
 
 def values_table(board: Leaderboard) -> pd.DataFrame:
@@ -28,37 +30,26 @@ def values_table(board: Leaderboard) -> pd.DataFrame:
     costs = {cost.run: cost for cost in board.costs}
     lines = []
     for entry in board.entries:
-        task = tasks[entry.task]
         run = runs[entry.run]
-        line: dict[str, Any] = {"model": entry.model, "label": run.label}
-        for name in ("benchmark", "variant", *CONDITIONS, "window"):
-            line[name] = getattr(task, name)
-        line |= _entry_columns(entry, board.metrics[entry.metric].unit)
-        line |= {"source": run.source, "date": run.date, "path": run.path, "group": entry.group}
-        line |= _settings_columns(run)
-        line |= _cost_columns(costs.get(entry.run))
-        line["currency"] = board.prices.currency if board.prices else ""
+        cost = costs.get(entry.run)
+        line = {
+            "model": entry.model,
+            **run.model_dump(include=_RUN),
+            **tasks[entry.task].model_dump(include=_TASK),
+            **entry.model_dump(include=_ENTRY),
+            "unit": board.metrics[entry.metric].unit,
+            "cut_off": entry.cut_off and entry.cut_off.share,
+            "upper": entry.cut_off and entry.cut_off.upper,
+            "finished": entry.cut_off and entry.cut_off.finished,
+            "marks": "; ".join(entry.marks),
+            "notes": "; ".join(entry.notes),
+            "estimated": ", ".join(cost.estimated) if cost else "",
+            "currency": board.prices.currency if board.prices else "",
+        }
+        line |= {name: getattr(cost, name, None) for name in COSTS}
+        line |= {name: setting_text(run.provenance.get(name, "")) for name in _SETTINGS}
         lines.append(line)
     return pd.DataFrame(lines)
-
-
-def _entry_columns(entry: Entry, unit: str) -> dict[str, Any]:
-    columns = {name: getattr(entry, name) for name in _ENTRY}
-    for name, field in (("cut_off", "share"), ("upper", "upper"), ("finished", "finished")):
-        columns[name] = getattr(entry.cut_off, field, None)
-    columns["unit"] = unit
-    columns["marks"] = "; ".join(entry.marks)
-    columns["notes"] = "; ".join(entry.notes)
-    return columns
-
-
-def _settings_columns(run: BoardRun) -> dict[str, str]:
-    return {name: setting_text(run.provenance.get(name, "")) for name in _SETTINGS}
-
-
-def _cost_columns(cost: Cost | None) -> dict[str, Any]:
-    columns = {name: getattr(cost, name, None) for name in COSTS}
-    return {**columns, "estimated": ", ".join(cost.estimated if cost else ())}
 
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:
