@@ -176,15 +176,15 @@ def test_the_data_folder_knows_questions_of_another_task(tmp_path: Path) -> None
     ("row", "message"),
     [
         ({"ground_truth": 10**400}, "a number, .*, got 1 of 1 rows"),
-        ({"ground_truth": {"a": 1}}, "ground_truth: expected a text or a number, got {'a': 1}"),
-        ({"capabilities": [["TU"]]}, r"capabilities.0: expected a text or a number, got \['TU'\]"),
+        ({"ground_truth": {"a": 1}}, "ground_truth: Input should be a.*, got {'a': 1}"),
+        ({"capabilities": [["TU"]]}, r"capabilities.0: Input should be a.*, got \['TU'\]"),
         ({"fin_capability": {"a": 1}}, "fin_capability: Input should be a valid list"),
-        ({"choices": [{"a": 1}]}, "choice.*0: expected a text or a number"),
-        ({"question": [1]}, "question: expected a text or a number"),
+        ({"choices": [{"a": 1}]}, "choice.*0: Input should be a.*"),
+        ({"question": [1]}, "question: Input should be a.*"),
         ({"has_table": "perhaps"}, "has_table: "),
-        ({"id": []}, "id: expected a text or a number"),
-        ({"model_response": {"a": 1}}, "response.*: expected a text or a number, got {'a': 1}"),
-        ({"task": ["calcu"]}, "task: expected a text or a number"),
+        ({"id": []}, "id: Input should be a.*"),
+        ({"model_response": {"a": 1}}, "response.*: Input should be a.*, got {'a': 1}"),
+        ({"task": ["calcu"]}, "task: Input should be a.*"),
     ],
 )
 def test_a_hostile_row_is_one_sentence(tmp_path: Path, row: dict[str, Any], message: str) -> None:

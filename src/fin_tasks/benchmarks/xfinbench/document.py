@@ -27,12 +27,7 @@ CAPABILITIES: Mapping[str, str] = {
 }
 
 
-class _Labeled(TypedDict, total=False):
-    math_types: Sequence[str]
-    """Of a calculation, if the task was given a file with labels."""
-
-
-class XFinBenchDocument(_Labeled):
+class XFinBenchDocument(TypedDict):
     """What the scorer must know of a question."""
 
     task: Task
@@ -45,32 +40,3 @@ class XFinBenchDocument(_Labeled):
     capabilities: Sequence[str]
     has_table: bool | None
     """None if nobody knows."""
-
-
-class NamedTerm(TypedDict):
-    """A finance term that stands before a question."""
-
-    id: str
-    name: str
-    score: float | None
-    """Of the retriever; None for the right terms."""
-
-
-class AskedDocument(XFinBenchDocument):
-    """A question as a harness gets it."""
-
-    id: str
-    question: str
-    """As in the file."""
-    figure: str
-    figure_path: str
-    """The file of the figure; empty without one."""
-    gold_terms: Sequence[str]
-    """Ids of the finance terms that help."""
-    terms: Sequence[NamedTerm]
-    """The terms that the prompt shows."""
-    target: str
-    """The right answer as a response."""
-    system: str
-    prompt: str
-    cue: str

@@ -3,31 +3,23 @@
 import json
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, InstanceOf, ValidationError
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, InstanceOf
 
 from fin_tasks.answers.cut_off import mark_response
 from fin_tasks.benchmarks.contract import Document
+from fin_tasks.benchmarks.request import Request, rows_of
 from fin_tasks.benchmarks.scored_task import texts_of
 from fin_tasks.benchmarks.short_answers_paper import MARKER
-from fin_tasks.benchmarks.xfinbench.document import (
-    CAPABILITIES,
-    MODES,
-    TASKS,
-    Mode,
-    Subset,
-    Task,
-    XFinBenchDocument,
-)
+from fin_tasks.benchmarks.xfinbench.document import CAPABILITIES, MODES, TASKS, Subset, Task
 from fin_tasks.benchmarks.xfinbench.rows import SPLITS, Row, items_of, parse_choices, read_rows
 from fin_tasks.benchmarks.xfinbench.truth import parse_truth
-from fin_tasks.data.locate import locate
 from fin_tasks.data.tables import read_csv, read_json
-from fin_tasks.errors import ConfigError, DataError, first_problem
+from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
 _COLUMNS = ("id", "ground_truth", "model_response")
@@ -40,14 +32,10 @@ _VERDICT = re.compile(r"\b(?:true|false)\b", re.IGNORECASE)
 _log = logging.getLogger(__name__)
 
 
-def _as_text(value: object) -> str:
+def _as_text(value: object) -> object:
     if value is None:
         return ""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool | int | float):
-        return json.dumps(value)
-    raise ValueError(f"expected a text or a number, got {value!r:.80}")
+    return json.dumps(value) if isinstance(value, bool | int | float) else value
 
 
 def _as_choices(value: object) -> object:
@@ -56,7 +44,7 @@ def _as_choices(value: object) -> object:
 
 def _as_list(value: object) -> object:
     """Return the items of a cell such as `TU; NM`; a list stays."""
-    return items_of(_as_text(value)) if value is None or isinstance(value, str) else value
+    return items_of(value) if isinstance(value, str) else value or []
 
 
 _Text = Annotated[str, BeforeValidator(_as_text)]
@@ -71,33 +59,19 @@ class _SavedRow(BaseModel):
     ground_truth: _Text
     task: _Text = ""
     question: _Text = ""
-    choices: Annotated[
-        list[_Text],
-        BeforeValidator(_as_choices),
-        Field(validation_alias=AliasChoices("choices", "choice")),
-    ] = []
-    capabilities: Annotated[
-        list[_Text],
-        BeforeValidator(_as_list),
-        Field(validation_alias=AliasChoices("capabilities", "fin_capability")),
-    ] = []
+    choices: Annotated[list[_Text], BeforeValidator(_as_choices)] = Field(
+        [], validation_alias=AliasChoices("choices", "choice")
+    )
+    capabilities: Annotated[list[_Text], BeforeValidator(_as_list)] = Field(
+        [], validation_alias=AliasChoices("capabilities", "fin_capability")
+    )
     has_table: bool | None = None
     figure: _Text = ""
-    responses: Annotated[
-        list[_Response],
-        BeforeValidator(texts_of),
-        Field(validation_alias="model_response"),
-    ]
+    responses: Annotated[list[_Response], BeforeValidator(texts_of)] = Field(
+        validation_alias="model_response"
+    )
     """A lost response counts as an empty one."""
     finish_reason: Any = None
-
-
-class SavedDocument(XFinBenchDocument):
-    """A question of which a response was saved."""
-
-    id: str
-    question: str
-    figure: str
 
 
 def task_of(docs: Sequence[Document], mode: str) -> str:
@@ -113,12 +87,12 @@ def read(
     task: str,
     mode: str = "cot",
     data_dir: Path | None = None,
-) -> list[tuple[SavedDocument, str]]:
+) -> list[tuple[Document, str]]:
     """Return document and response of each row of a task; the data folder adds what the file lacks, by id."""
     if mode == "pot" and task != "calc":
         raise ConfigError(f"replay xfinbench: expected mode cot or da for {task}, got pot.")
     file_task = TASKS[task]
-    rows = _read_file(path)
+    rows = rows_of(_SavedRow, path, _records_of(path))
     own_rows = [row for row in rows if row.task in ("", task, file_task)]
     if not own_rows:
         tasks = sorted({row.task for row in rows})
@@ -134,7 +108,7 @@ def read(
     n_unfit = 0
     for row in own_rows:
         known_row = known_rows.get(row.id)
-        doc = _document(row, known_row, file_task, MODES[mode])
+        doc = _document(row, known_row, file_task, mode)
         is_other_task = known_row is not None and known_row["task"] not in ("", file_task)
         for response in row.responses:
             n_unfit += is_other_task or not _fits(doc, response)
@@ -147,21 +121,9 @@ def read(
     return pairs
 
 
-def _read_file(path: Path) -> list[_SavedRow]:
-    if path.suffix.lower() == ".csv":
-        records = _read_table(path)
-    else:
-        records = read_json(path, _COLUMNS, aliases={"model_response": "output"})
-    rows = []
-    for number, record in enumerate(records, start=1):
-        try:
-            rows.append(_SavedRow.model_validate(record))
-        except ValidationError as error:
-            raise DataError(f"{path}, row {number}, {first_problem(error)}.") from error
-    return rows
-
-
-def _read_table(path: Path) -> list[dict[str, Any]]:
+def _records_of(path: Path) -> Iterable[Mapping[str, Any]]:
+    if path.suffix.lower() != ".csv":
+        return read_json(path, _COLUMNS, aliases={"model_response": "output"})
     records = read_csv(path, _COLUMNS)
     for record in records:
         if record.surplus > 0:
@@ -170,20 +132,18 @@ def _read_table(path: Path) -> list[dict[str, Any]]:
             )
     if not records:
         raise DataError(f"{path}: expected at least one row, got none.")
-    return [dict(record.cells) for record in records]
+    return [record.cells for record in records]
 
 
 def _known_rows(data_dir: Path | None) -> dict[str, Row]:
     """Return the benchmark's own rows by id, of the splits that are in the user's folder."""
-    settings = Settings.from_environ()
-    if data_dir is None and settings.data_dir is None:
+    if data_dir is None and Settings.from_environ().data_dir is None:
         return {}
     rows: dict[str, Row] = {}
-    for table in SPLITS.values():
+    for split, table in SPLITS.items():
+        request = Request(benchmark="xfinbench", split=split, source="data_dir", data_dir=data_dir)
         with suppress(DataError):  # a folder may hold one split only
-            files = locate(
-                "xfinbench", [table], source="data_dir", data_dir=data_dir, settings=settings
-            )
+            files = request.locate([table])
             rows |= {row["id"]: row for row in read_rows(files.files[table])}
     if data_dir and not rows:
         raise DataError(
@@ -192,14 +152,17 @@ def _known_rows(data_dir: Path | None) -> dict[str, Row]:
     return rows
 
 
-def _document(row: _SavedRow, known_row: Row | None, task: Task, mode: Mode) -> SavedDocument:
+def _document(row: _SavedRow, known_row: Row | None, task: Task, mode: str) -> Document:
     """Return a document; what the benchmark's own row says of the question counts first."""
-    question: Any = known_row or row.model_dump()
+    question: Mapping[str, Any] = known_row or row.model_dump()
+    subset: Subset = "calc" if task == "calcu" else task
+    if task == "mcq" and question["figure"]:
+        subset = "mcq_visual"
     return {
         "id": row.id,
         "task": task,
-        "subset": _subset_of(task, question["figure"]),
-        "mode": mode,
+        "subset": subset,
+        "mode": MODES[mode],
         "question": question["question"],
         "choices": question["choices"],
         "capabilities": list(filter(CAPABILITIES.get, question["capabilities"])),
@@ -209,15 +172,7 @@ def _document(row: _SavedRow, known_row: Row | None, task: Task, mode: Mode) -> 
     }
 
 
-def _subset_of(task: Task, figure: str) -> Subset:
-    if task == "calcu":
-        return "calc"
-    if task == "mcq" and figure:
-        return "mcq_visual"
-    return task
-
-
-def _fits(doc: SavedDocument, response: str) -> bool:
+def _fits(doc: Document, response: str) -> bool:
     """Return whether a truth can be one of this task; 1 and 0 may also be true and false."""
     truth = parse_truth(doc["task"], doc["ground_truth"])
     if doc["task"] != "calcu" or truth.value not in (0, 1):

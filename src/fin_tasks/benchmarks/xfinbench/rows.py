@@ -45,6 +45,7 @@ class Row(TypedDict):
     ground_truth: str
     figure: str
     """The name of a figure, without a suffix; empty without one."""
+    figure_path: str
     capabilities: list[str]
     has_table: bool
     gold_terms: list[str]
@@ -80,6 +81,7 @@ def _row_of(record: Record) -> Row:
         "choices": choices,
         "ground_truth": record.cells["ground_truth"],
         "figure": cells["figure"],
+        "figure_path": "",
         "capabilities": list(filter(CAPABILITIES.get, items_of(cells["fin_capability"]))),
         "has_table": _LATEX_TABLE.search(cells["question"]) is not None,
         "gold_terms": items_of(cells["gold_fin_term_id"]),

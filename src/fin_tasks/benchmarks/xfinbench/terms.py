@@ -38,7 +38,6 @@ def find_terms(
     *,
     top_k: int,
     encoder: str | None,
-    settings: Settings,
 ) -> tuple[list[list[Term]], dict[str, Any]]:
     """Return each row's terms, the best first, and the provenance; `retrieve` explains the options."""
     terms = read_terms(bank)
@@ -55,7 +54,12 @@ def find_terms(
         texts = list(map(_on_one_line, texts))
         questions = list(map(_on_one_line, questions))
     results = retrieve(
-        texts, questions, method=condition, top_k=top_k, encoder=encoder, settings=settings
+        texts,
+        questions,
+        method=condition,
+        top_k=top_k,
+        encoder=encoder,
+        settings=Settings.from_environ(),
     )
     terms_of_rows = []
     for hits in results:
