@@ -26,7 +26,6 @@ TABLES: Mapping[tuple[str, str], str] = {
 """Part and language to the name of the table and of its archive of pictures."""
 
 _SAMPLE = Path(__file__).with_name("sample")
-_MOST_SHOWN = 5  # indexes of rows that are left out
 _log = logging.getLogger(__name__)
 
 
@@ -45,14 +44,16 @@ def load(
     **unknown: Any,
 ) -> "dict[str, Dataset]":
     """Return `{"test": datasets.Dataset}` of one part and language; `info.description` holds the provenance as JSON."""
-    refuse_typos(
-        "mme_finance",
-        unknown,
-        sorted({*(load.__kwdefaults__ or ()), "language"}),
-    )
-    _check_option("prompts", prompts, ["house", "upstream"])
-    _check_option("split", split or "test", ["test"])
-    _check_option("part and language", f"{part} in {language}", list(map(" in ".join, TABLES)))
+    refuse_typos("mme_finance", unknown, [*(load.__kwdefaults__ or ()), "language"])
+    choices = {
+        "prompts": (prompts, ["house", "upstream"]),
+        "split": (split or "test", ["test"]),
+        "part and language": (f"{part} in {language}", list(map(" in ".join, TABLES))),
+    }
+    for name, (value, expected) in choices.items():
+        if value not in expected:
+            known = ", ".join(expected)
+            raise ConfigError(f"mme_finance {name}: expected one of {known}, got {value!r}.")
     settings = Settings.from_environ()
     stem = TABLES[part, language]
     located = locate(
@@ -66,25 +67,23 @@ def load(
     )
     files = located.with_files([f"{stem}.zip"], optional=True)
     table = read_table(files, stem, part, settings.cache_dir)
-    left_out = _summary_of(table.left_out)
+    left_out = {problem: len(indexes) for problem, indexes in table.left_out.items()}
     if left_out:
         _log.warning("mme_finance %s, %s: rows left out: %s", part, language, left_out)
+    if not table.rows:
+        problem = f"expected at least one usable row in {stem}.tsv, left out {left_out}"
+        raise DataError(f"mme_finance: {problem}. Fetch the file again.")
     rows = draw_rows("mme_finance", table.rows, sample_n, sample_seed, _index_of)
-    if not rows:
-        where = f"{files.files[f'{stem}.tsv']} (left out: {left_out or 'nothing'})"
-        expected = f"expected at least one usable row in {where}"
-        raise DataError(f"mme_finance: {expected}. Fetch the file again.")
     wording = texts.house(part, language)
     if prompts == "upstream":
         wording = texts.BARE
         if part == "open":
             wording = upstream.wording(language, source=source, data_dir=data_dir)
+    shared = {"part": part, "language": language, "na": na}
     facts = {
         "scorer": VERSION,
         "split": "test",
-        "part": part,
-        "language": language,
-        "na": na,
+        **shared,
         "prompts": {"set": prompts, "sha256": wording.sha256()},
         "data": table.data,
         "left_out": table.left_out,
@@ -92,40 +91,10 @@ def load(
     }
     if table.judge_free:
         facts |= {"judge_free": True, "headline": "exact"}
-    shared = {
-        "part": part,
-        "language": language,
-        "na": na,
-        "judge_free": table.judge_free,
-    }
-    docs = [
-        doc
-        for row in rows
-        for doc in _documents(
-            row,
-            shared,
-            wording,
-        )
-    ]
+    docs: list[dict[str, Any]] = []
+    for row in rows:
+        docs += _documents(row, {**shared, "judge_free": table.judge_free}, wording)
     return {"test": dataset_of(docs, facts)}
-
-
-def _check_option(
-    name: str,
-    value: str,
-    expected: list[str],
-) -> None:
-    if value not in expected:
-        known = ", ".join(expected)
-        raise ConfigError(f"mme_finance {name}: expected one of {known}, got {value!r}.")
-
-
-def _summary_of(left_out: Mapping[str, list[str]]) -> str:
-    parts = []
-    for problem, indexes in left_out.items():
-        first = ", ".join(indexes[:_MOST_SHOWN])
-        parts.append(f"{problem} {len(indexes)} ({first})")
-    return ", ".join(parts)
 
 
 def _index_of(row: Row) -> str:
@@ -137,7 +106,7 @@ def _documents(
 ) -> Iterator[dict[str, Any]]:
     """Yield the document of a row, or one for each turn of a conversation."""
     cells = row.cells
-    pictures = [path.absolute() for path in row.pictures]
+    pictures = [path.absolute() for path in row.pictures if path]
     parse_truth(cells["truth"])  # a broken truth is an error now, and not after the model answered
     doc = {
         **shared,
@@ -152,13 +121,7 @@ def _documents(
         "truth": cells["truth"],
     }
     if shared["part"] == "multi_turn":
-        for turn in multi_turn.turns_of(
-            cells,
-            row.questions,
-            row.answers,
-            pictures,
-            wording,
-        ):
+        for turn in multi_turn.turns_of(row, pictures, wording):
             yield {**doc, **turn}
         return
     category = doc["category"] if shared["part"] == "open" else ""
@@ -167,12 +130,7 @@ def _documents(
         also = wording.requirements[texts.ALLOW_NA]
     question = row.questions[0]
     answer = row.answers[0]
-    prompt = wording.fill(
-        question,
-        category,
-        background=doc["background"],
-        also=also,
-    )
+    prompt = wording.fill(question, category, background=doc["background"], also=also)
     yield {
         **doc,
         "id": doc["index"],

@@ -60,20 +60,15 @@ class Pictures:
     """Finds pictures by the paths in a table, only below the table's folders."""
 
     def __init__(self, table: Path, unpacked: Path | None) -> None:
-        roots = [table.with_suffix(""), table.parent]
-        self._unpacked: list[Path] = []
-        if unpacked:
-            roots = [unpacked]
-            self._unpacked = [path for path in unpacked.rglob("*") if path.is_file()]
+        self._unpacked = list(unpacked.rglob("*")) if unpacked else []
         self._folders: list[Path] = []
-        for root in roots:
+        for root in [unpacked] if unpacked else [table.with_suffix(""), table.parent]:
             self._folders += [root, root / table.stem]
 
     def find(self, name: str) -> Path | None:
         """Return the picture at a path; in an archive also the only picture whose path ends with it."""
         parts = PurePosixPath(name.strip().replace("\\", "/")).parts
-        is_odd = not parts or ".." in parts or parts[0] == "/" or "\0" in name
-        if is_odd or len(name) > _LONGEST_NAME:
+        if not parts or ".." in parts or len(name) > _LONGEST_NAME:
             return None
         for folder in self._folders:
             path = folder.joinpath(*parts)

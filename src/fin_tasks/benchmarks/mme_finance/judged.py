@@ -1,86 +1,53 @@
 """Score saved predictions by the replies of a judge, for `fin-tasks judge`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any
 
-from fin_tasks.answers.cut_off import is_cut_off
-from fin_tasks.benchmarks.mme_finance import paper
+from fin_tasks.answers.cut_off import mark_reading
+from fin_tasks.benchmarks.mme_finance.score import JudgedReading, read_points
 from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask
-from fin_tasks.judging.item import Judged, response_sha256
+from fin_tasks.judging.item import Judged
 from fin_tasks.judging.rubric import Rubric
 
-Document = Mapping[str, Any]
 Values = dict[str, float | None]
-
-
-class JudgedRow(TypedDict):
-    """What was read in a judge's replies, as samples files have it."""
-
-    variant: str
-    answer: int | None
-    reason: str
-    unscored: bool
-    cut_off: bool
-    replies: list[str]
-    response_sha256: str
-
-
-_OVERALL = "overall"
-"""The dimension that counts, where a judge scores several."""
 
 
 def score_judged(
     rubric: Rubric,
-    docs: Sequence[Document],
+    docs: Sequence[Mapping[str, Any]],
     judged: Sequence[Judged],
     *,
     task: str,
 ) -> ScoredTask:
     """Read a judge's replies under both variants; scores are percent of the rubric's scale."""
-    readings: dict[str, list[list[JudgedRow]]] = {}
+    readings: dict[str, list[list[JudgedReading]]] = {}
     values: dict[str, list[Values]] = {}
     for variant in VARIANTS:
-        rows = [_read(rubric, response, variant) for response in judged]
-        readings[variant] = [[row] for row in rows]
-        values[variant] = [_values(rubric, row) for row in rows]
+        readings[variant] = []
+        values[variant] = []
+        for answer in judged:
+            reading = read_points(rubric, answer, variant)
+            reading = mark_reading(reading, answer.response)
+            readings[variant].append([reading])
+            values[variant].append(_values(rubric, reading))
     return ScoredTask(
         name=task,
         docs=docs,
-        responses=[[response.response] for response in judged],
+        responses=[[answer.response] for answer in judged],
         readings=readings,
         values=values,
         metrics={"score": True, "cut_off": False, "unscored": False},
     )
 
 
-def _read(rubric: Rubric, judged: Judged, variant: str) -> JudgedRow:
-    read_verdict = paper.read_verdict if variant == "paper" else Rubric.read
-    verdict = read_verdict(rubric, judged)
-    points = verdict.score
-    if isinstance(points, dict):
-        points = points.get(_OVERALL, rubric.lowest)
+def _values(rubric: Rubric, reading: JudgedReading) -> Values:
+    score = None
+    if not reading.unscored:
+        # A conversation without an overall score has the lowest.
+        points = reading.answer if isinstance(reading.answer, int) else rubric.lowest
+        score = 100 * (points - rubric.lowest) / (rubric.highest - rubric.lowest)
     return {
-        "variant": variant,
-        "answer": points,
-        "reason": verdict.reason,
-        "unscored": points is None,
-        "cut_off": is_cut_off(judged.response),
-        "replies": [reply.text for reply in judged.replies],
-        "response_sha256": response_sha256(judged.response),
-    }
-
-
-def _values(rubric: Rubric, row: JudgedRow) -> Values:
-    points = row["answer"]
-    values: Values = {
-        "score": None,
-        "cut_off": float(row["cut_off"]),
-        "unscored": 1.0,
-    }
-    if points is None:
-        return values
-    scale = rubric.highest - rubric.lowest
-    return values | {
-        "score": 100 * (points - rubric.lowest) / scale,
-        "unscored": 0.0,
+        "score": score,
+        "cut_off": float(reading.cut_off),
+        "unscored": float(reading.unscored),
     }

@@ -5,15 +5,17 @@ import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fin_tasks.benchmarks.contract import ReadingFields
 from fin_tasks.benchmarks.mme_finance.prompts import IMAGE_MARK, Wording
 from fin_tasks.stats.averages import over_responses
 
+if TYPE_CHECKING:
+    from fin_tasks.benchmarks.mme_finance.table import Row
+
 Values = dict[str, float | None]
 
-RUBRIC = "mme_finance_mt_zh"
 CATEGORY = "Conversation"
 """The only category of the rubric."""
 OVERALL = "overall"
@@ -21,7 +23,7 @@ OVERALL = "overall"
 MARK = "<ImageHere>"
 """Marks the place of a picture in the questions of the file."""
 
-_PARTS = (
+DIMENSIONS = (
     "creativity",
     "richness",
     "visual_perception",
@@ -29,6 +31,7 @@ _PARTS = (
     "answer_accuracy",
     "image_relationship_understanding",
 )
+"""What a judge scores beside a turn as a whole."""
 
 
 def python_literal(text: str) -> object:
@@ -47,40 +50,27 @@ def list_of(cell: str) -> list[str]:
         values = json.loads(cell)
     except (ValueError, RecursionError):
         values = python_literal(cell)
-    is_list = isinstance(
-        values,
-        list,
-    ) and all(isinstance(value, str) for value in values)
-    return values if is_list else []
+    if isinstance(values, list) and all(isinstance(value, str) for value in values):
+        return values
+    return []
 
 
-def turns_of(
-    row: Mapping[str, str],
-    questions: Sequence[str],
-    answers: Sequence[str],
-    pictures: Sequence[Path],
-    wording: Wording,
-) -> Iterator[dict[str, Any]]:
+def turns_of(row: "Row", pictures: Sequence[Path], wording: Wording) -> Iterator[dict[str, Any]]:
     """Yield the fields in which a conversation's turns differ; without marks, all pictures open the first turn."""
-    has_marks = any(MARK in question for question in questions)
     n_shown = 0
-    turns = enumerate(zip(questions, answers, strict=True), start=1)
+    turns = enumerate(zip(row.questions, row.answers, strict=True), start=1)
     for turn, (question, answer) in turns:
         prompt = question.replace(MARK, IMAGE_MARK)
         n_shown += question.count(MARK)
         if turn == 1:
-            prompt = wording.fill(
-                prompt,
-                "",
-                background=row["background"].strip(),
-            )
-            if not has_marks:
+            prompt = wording.fill(prompt, "", background=row.cells["background"].strip())
+            if MARK not in "".join(row.questions):
                 prompt = IMAGE_MARK * len(pictures) + prompt
                 n_shown = len(pictures)
         yield {
-            "id": f"{row['index']}-{turn}",
+            "id": f"{row.cells['index']}-{turn}",
             "turn": turn,
-            "turns": len(questions),
+            "turns": len(row.questions),
             "question": question.replace(MARK, "").strip(),
             "answer": answer,
             "target": answer,
@@ -99,7 +89,7 @@ def dimension_values(readings: Sequence[ReadingFields]) -> Values:
     rows = []
     for reading in readings:
         row: Values = {}
-        for dimension in _PARTS:
+        for dimension in DIMENSIONS:
             row |= _values(reading, dimension, f"score_{dimension}")
         rows.append(row)
     return over_responses(rows) if rows else {}

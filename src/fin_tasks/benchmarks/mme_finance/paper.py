@@ -38,33 +38,17 @@ def score_of(
         return None
     if rubric.dimensions:
         return _dimensions_of(rubric, reply) or None
-    return _integer_of(reply, rubric.lowest, rubric.highest)
+    return _integer_of(reply, rubric)
 
 
-def _integer_of(
-    reply: str,
-    lowest: int,
-    highest: int,
-) -> int | None:
+def _integer_of(reply: str, rubric: Rubric) -> int | None:
     """Read the whole reply as an integer, else the last integer of the scale in it."""
-    try:
-        number = int(reply)
-    except ValueError:
-        return _last_integer(reply, lowest, highest)
-    return number if lowest <= number <= highest else None
-
-
-def _last_integer(
-    reply: str,
-    lowest: int,
-    highest: int,
-) -> int | None:
-    try:
-        numbers = [int(text) for text in _INTEGER.findall(reply)]
-    except ValueError:  # Python reads no integer of more than 4,300 digits
-        return None
-    on_scale = [number for number in numbers if lowest <= number <= highest]
-    return on_scale[-1] if on_scale else None
+    for texts in ([reply], _INTEGER.findall(reply)):
+        with suppress(ValueError):  # Python reads no integer of more than 4,300 digits
+            numbers = [int(text) for text in texts]
+            on_scale = [number for number in numbers if rubric.lowest <= number <= rubric.highest]
+            return on_scale[-1] if on_scale else None
+    return None
 
 
 def _dimensions_of(rubric: Rubric, reply: str) -> dict[str, int]:

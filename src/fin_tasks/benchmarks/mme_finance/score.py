@@ -1,9 +1,9 @@
 """Score responses by a judge's points or by rules; `paper` counts failures as 0, `robust` leaves them unscored."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks.breakdowns import fields_of
@@ -11,39 +11,29 @@ from fin_tasks.benchmarks.contract import ReadingFields, directions_of
 from fin_tasks.benchmarks.mme_finance import binary, multi_turn, paper
 from fin_tasks.benchmarks.mme_finance.exact import declines, is_exact, marked_answer, parse_truth
 from fin_tasks.benchmarks.mme_finance.prompts import ALLOW_NA
-from fin_tasks.judging.item import Item, Judged, Verdict, no_response, response_sha256
-from fin_tasks.judging.rubric import load_rubric
+from fin_tasks.judging.item import Item, Judged, no_response, response_sha256
+from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.stats.averages import Metric, over_responses, rate
 
 Document = Mapping[str, Any]
 Values = dict[str, float | None]
 
 
-class Category(NamedTuple):
-    """A task category: the paper's abbreviation and group, and the kind of grading."""
-
-    short: str
-    group: str
-    kind: str
-
-
-CATEGORIES: Mapping[str, Category] = {
-    "Image Caption": Category("IC", "perception", "subjective"),
-    "OCR": Category("OCR", "perception", "objective"),
-    "Entity Recognition": Category("ER", "perception", "objective"),
-    "Spatial Awareness": Category("SA", "perception", "objective"),
-    "Accurate Numerical Calculation": Category("ANC", "reasoning", "calculation"),
-    "Numerical Calculation": Category("ENC", "reasoning", "estimation"),
-    "Risk Warning": Category("RW", "cognition", "subjective"),
-    "Investment Advice": Category("IA", "cognition", "subjective"),
-    "Explain Reason": Category("RE", "cognition", "subjective"),
-    "Financial Knowledge": Category("FQA", "cognition", "subjective"),
-    ALLOW_NA: Category("NA", "hallucination", "unanswerable"),
+CATEGORIES: Mapping[str, Sequence[str]] = {
+    "Image Caption": ("perception", "IC"),
+    "OCR": ("perception", "OCR"),
+    "Entity Recognition": ("perception", "ER"),
+    "Spatial Awareness": ("perception", "SA"),
+    "Accurate Numerical Calculation": ("reasoning", "ANC"),
+    "Numerical Calculation": ("reasoning", "ENC"),
+    "Risk Warning": ("cognition", "RW"),
+    "Investment Advice": ("cognition", "IA"),
+    "Explain Reason": ("cognition", "RE"),
+    "Financial Knowledge": ("cognition", "FQA"),
+    ALLOW_NA: ("NA",),
 }
-"""The categories by their name in the files, in the paper's order."""
+"""The categories in the paper's order, by their name in the files, with the figures that they count in."""
 
-_GROUPS = ("perception", "reasoning", "cognition")
-"""The groups of categories that have a figure of their own."""
 _PICTURE_FIELDS = {"image_type": "type", "image_style": "style"}
 """Fields of a document that describe its picture, and their names in metrics."""
 
@@ -87,8 +77,12 @@ def read(
     judged = response if isinstance(response, Judged) else Judged(response)
     if doc["part"] == "binary":
         return binary.read(judged.response, variant=variant)
-    read_response = _read_answer if doc.get("judge_free") else _read_points
-    reading = read_response(doc, judged, variant)
+    if doc.get("judge_free"):
+        reading = _read_answer(judged.response, variant)
+    else:
+        name = "mt_zh" if doc["part"] == "multi_turn" else doc["language"]
+        rubric = judged.rubric or load_rubric(f"mme_finance_{name}")
+        reading = read_points(rubric, judged, variant)
     if no_response(judged.response):
         return reading
     truth = parse_truth(doc["truth"])
@@ -100,10 +94,8 @@ def read(
     )
 
 
-def _read_answer(doc: Document, judged: Judged, variant: str) -> JudgedReading:
+def _read_answer(response: str, variant: str) -> JudgedReading:
     """Read the marked answer; a missing response is wrong under `paper`, and unscored under `robust`."""
-    del doc
-    response = judged.response
     silent = no_response(response)
     answer = marked_answer(response)
     return JudgedReading(
@@ -116,16 +108,16 @@ def _read_answer(doc: Document, judged: Judged, variant: str) -> JudgedReading:
     )
 
 
-def _read_points(doc: Document, judged: Judged, variant: str) -> JudgedReading:
-    verdict = _verdict_on(doc, judged, variant)
+def read_points(rubric: Rubric, judged: Judged, variant: str) -> JudgedReading:
+    """Read the points in a judge's replies; in a conversation the overall ones count."""
+    read_verdict = paper.read_verdict if variant == "paper" else Rubric.read
+    verdict = read_verdict(rubric, judged)
     points = verdict.score
     scores = None
     if isinstance(points, dict):
         scores = points
         points = scores.get(multi_turn.OVERALL)
-    judge_error = None
-    if not no_response(judged.response) and (judged.replies or judged.error):
-        judge_error = bool(verdict.reason)
+    was_asked = judged.replies or judged.error
     return JudgedReading(
         variant=variant,
         answer=points,
@@ -133,22 +125,11 @@ def _read_points(doc: Document, judged: Judged, variant: str) -> JudgedReading:
         reason=verdict.reason,
         unscored=verdict.score is None,
         replies=tuple(reply.text for reply in judged.replies),
-        judge_error=judge_error,
+        judge_error=bool(verdict.reason)
+        if was_asked and not no_response(judged.response)
+        else None,
         response_sha256=response_sha256(judged.response),
     )
-
-
-def _verdict_on(doc: Document, judged: Judged, variant: str) -> Verdict:
-    rubric = judged.rubric or load_rubric(_rubric_of(doc))
-    if variant == "paper":
-        return paper.read_verdict(rubric, judged)
-    return rubric.read(judged)
-
-
-def _rubric_of(doc: Document) -> str:
-    if doc["part"] == "multi_turn":
-        return multi_turn.RUBRIC
-    return f"mme_finance_{doc['language']}"
 
 
 def compare(doc: Document, reading: Reading) -> Score:
@@ -201,43 +182,29 @@ def metrics_of(
 
 def metric_values(doc: Document, readings: Sequence[Any]) -> Values:
     """Return a document's metrics, each the mean over its responses."""
-    values_of_part = _VALUES_BY_PART[doc["part"]]
-    return over_responses([values_of_part(doc, reading) for reading in readings])
+    return over_responses([_values(doc, reading) for reading in readings])
 
 
-def _values(doc: Document, reading: JudgedReading) -> Values:
+def _values(doc: Document, reading: Any) -> Values:
     """Return the metrics of one response; None if a metric does not apply or it is unscored."""
-    exact = None if reading.unscored and doc.get("judge_free") else reading.exact
-    values: Values = {"score": _percent_of(reading), "exact": rate(exact)}
-    if doc["na"]:
-        values["declined"] = rate(reading.declined)
-    return values | _failures_of(reading)
-
-
-def _conversation_values(doc: Document, reading: JudgedReading) -> Values:
-    del doc
-    return multi_turn.overall_values(fields_of(reading)) | _failures_of(reading)
-
-
-def _percent_of(reading: JudgedReading) -> float | None:
-    if reading.unscored or not isinstance(reading.answer, int):
-        return None
-    return 20.0 * reading.answer
-
-
-def _failures_of(reading: JudgedReading) -> Values:
+    if doc["part"] == "binary":
+        return binary.values(doc, reading)
+    values: Values = {}
+    if doc["part"] == "multi_turn":
+        values = multi_turn.overall_values(fields_of(reading))
+    else:
+        points = reading.answer
+        is_missing = reading.unscored and doc.get("judge_free")
+        values["score"] = 20.0 * points if isinstance(points, int) else None
+        values["exact"] = None if is_missing else rate(reading.exact)
+        if doc["na"]:
+            values["declined"] = rate(reading.declined)
     return {
+        **values,
         "judge_error": rate(reading.judge_error),
         "cut_off": float(reading.cut_off),
         "unscored": float(reading.unscored),
     }
-
-
-_VALUES_BY_PART: Mapping[str, Callable[[Document, Any], Values]] = {
-    "open": _values,
-    "binary": binary.values,
-    "multi_turn": _conversation_values,
-}
 
 
 def breakdown_values(
@@ -249,11 +216,12 @@ def breakdown_values(
     if "score" not in metrics:
         return {}
     values: Values = {}
-    names = []
+    names: list[str] = []
+    category = doc.get("category")
     if doc.get("part") == "multi_turn":
         values = multi_turn.dimension_values(readings)
-    else:
-        names = _names_of_category(doc.get("category"))
+    elif isinstance(category, str):
+        names += CATEGORIES.get(category, ())
     for field, prefix in _PICTURE_FIELDS.items():
         kind = doc.get(field)
         if kind and isinstance(kind, str):
@@ -262,13 +230,3 @@ def breakdown_values(
     for name in names:
         values[f"{metric}_{name}"] = metrics.get(metric)
     return values
-
-
-def _names_of_category(name: Any) -> list[str]:
-    """Return the paper's abbreviation of a category, and its group if that has a figure."""
-    if not isinstance(name, str) or name not in CATEGORIES:
-        return []
-    category = CATEGORIES[name]
-    if category.group not in _GROUPS:
-        return [category.short]
-    return [category.group, category.short]

@@ -26,7 +26,8 @@ class Row(NamedTuple):
     cells: Mapping[str, str]
     questions: Sequence[str]
     answers: Sequence[str]
-    pictures: Sequence[Path]
+    pictures: Sequence[Path | None]
+    """None where no file is found."""
 
 
 class Table(NamedTuple):
@@ -50,9 +51,7 @@ def read_table(
     archive = files.files.get(f"{stem}.zip")
     unpacked = unpack(archive, cache / "mme_finance" / "pictures") if archive else None
     pictures = Pictures(path, unpacked)
-    columns = [*_COLUMNS]
-    if part == "open":
-        columns += _CATEGORY_COLUMNS
+    columns = _COLUMNS + (_CATEGORY_COLUMNS if part == "open" else ())
     rows: list[Row] = []
     left_out: dict[str, list[str]] = {}
     indexes: set[str] = set()
@@ -60,7 +59,8 @@ def read_table(
         cells = {**dict.fromkeys(_OPTIONAL_COLUMNS, ""), **record.cells}
         index = cells["index"].strip()
         cells["index"] = index
-        row, problem = _row_of(cells, part, pictures)
+        row = _row_of(cells, part, pictures)
+        problem = _problem_of(row, part)
         if record.surplus > 0 or not index:
             problem = "broken-row"
         elif index in indexes:
@@ -71,77 +71,54 @@ def read_table(
         else:
             rows.append(row)
     n_exact = sum(bool(row.cells["truth"]) for row in rows)
-    data = _data_facts(files, stem, rows)
+    found = [path for row in rows for path in row.pictures if path]
+    data = _data_facts(files, stem, found)
     data["is_own"] = files.is_own or n_exact > 0  # only fresh questions have an exact truth
-    upright = _upright(rows, cache / "upright")
+    upright = upright_files(found, cache / "upright")
     return Table(
-        upright,
+        [row._replace(pictures=[upright[path] for path in row.pictures if path]) for row in rows],
         left_out,
         data,
         judge_free=part == "open" and n_exact == len(rows) > 0,
     )
 
 
-def _row_of(
-    cells: Mapping[str, str],
-    part: str,
-    pictures: Pictures,
-) -> tuple[Row, str]:
-    """Return a row, and the reason why it cannot be asked or an empty text."""
+def _row_of(cells: Mapping[str, str], part: str, pictures: Pictures) -> Row:
     columns = [[cells[name]] for name in ("question", "answer", "image_path")]
     if part == "multi_turn":
         columns = [multi_turn.list_of(cell) for [cell] in columns]
     questions, answers, names = columns
-    paths = [pictures.find(name) for name in names]
-    usable = [path for path in paths if path is not None and is_usable(path)]
-    n_marks = sum(question.count(multi_turn.MARK) for question in questions)
-    needs_answer = cells["task_category"] != ALLOW_NA
+    return Row(cells, questions, answers, [pictures.find(name) for name in names])
+
+
+def _problem_of(row: Row, part: str) -> str:
+    """Return the reason why a row cannot be asked, or an empty text."""
+    category = row.cells["task_category"]
+    n_marks = "".join(row.questions).count(multi_turn.MARK)
     problems = {
-        "empty-question": not questions or _has_blank(questions),
-        "unknown-category": part == "open" and cells["task_category"] not in CATEGORIES,
-        "empty-answer": needs_answer and _has_blank(answers),
-        "not-as-many-answers": len(answers) != len(questions),
-        "picture-missing": not paths or None in paths,
-        "picture-broken": len(usable) < len(paths),
-        "not-as-many-pictures": n_marks > len(paths),
+        "empty-question": not row.questions or _has_blank(row.questions),
+        "unknown-category": part == "open" and category not in CATEGORIES,
+        "empty-answer": category != ALLOW_NA and _has_blank(row.answers),
+        "not-as-many-answers": len(row.answers) != len(row.questions),
+        "picture-missing": not row.pictures or None in row.pictures,
+        "picture-broken": not all(is_usable(path) for path in row.pictures if path),
+        "not-as-many-pictures": n_marks > len(row.pictures),
     }
-    present = [name for name, is_present in problems.items() if is_present]
-    return Row(
-        cells,
-        questions,
-        answers,
-        usable,
-    ), present[0] if present else ""
+    return next((name for name, is_present in problems.items() if is_present), "")
 
 
 def _has_blank(texts: Sequence[str]) -> bool:
     return not all(text.strip() for text in texts)
 
 
-def _upright(
-    rows: Sequence[Row],
-    folder: Path,
-) -> list[Row]:
-    paths = [path for row in rows for path in row.pictures]
-    upright = upright_files(paths, folder)
-    return [row._replace(pictures=[upright[path] for path in row.pictures]) for row in rows]
-
-
-def _data_facts(
-    files: Located,
-    stem: str,
-    rows: Sequence[Row],
-) -> dict[str, Any]:
+def _data_facts(files: Located, stem: str, pictures: Sequence[Path]) -> dict[str, Any]:
     """Return what results say of the files; pictures have the same hash in an archive and in a folder."""
-    pictures = {path for row in rows for path in row.pictures}
-    contents = "\n".join(sorted(map(sha256_of, pictures)))
+    contents = "\n".join(sorted(map(sha256_of, set(pictures))))
     hashes = {
         f"{stem}.tsv": sha256_of(files.files[f"{stem}.tsv"]),
         f"{stem} pictures": hashlib.sha256(contents.encode()).hexdigest(),
     }
-    listing = ""
-    for name, sha256 in hashes.items():
-        listing += f"{sha256}  {name}\n"
+    listing = "".join(f"{sha256}  {name}\n" for name, sha256 in hashes.items())
     digest = hashlib.sha256(listing.encode()).hexdigest()
     return {
         "origin": files.origin,

@@ -1,33 +1,24 @@
 """The authors' own texts for model and judge, read from files of theirs that are parsed and never executed."""
 
 import ast
-from functools import lru_cache
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from fin_tasks.benchmarks.mme_finance.multi_turn import python_literal
+from fin_tasks.benchmarks.mme_finance.multi_turn import DIMENSIONS, OVERALL, python_literal
 from fin_tasks.benchmarks.mme_finance.prompts import Wording
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import locate
 from fin_tasks.data.source_text import follow_statements
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.judging.item import Item
+from fin_tasks.judging.item import Item, Messages
 from fin_tasks.judging.rubric import Rubric, load_rubric, with_picture
 from fin_tasks.settings import Settings
 
 _CLASSES = {"en": "MMfin", "zh": "MMfin_CN"}
 _RUBRICS = {"en": "build_mmfin_gpt4_prompt", "zh": "build_mmfin_gpt4_prompt_cn"}
-_DIMENSIONS = {
-    "creativity": "Creativity",
-    "richness": "Richness",
-    "visual_perception": "Visual Perception",
-    "logical_coherence": "Logical Coherence",
-    "answer_accuracy": "Answer Accuracy",
-    "image_relationship_understanding": "Image Relationship Understanding",
-    "overall": "Overall Score",
-}
 _CONVERSATION_TEXTS = (
     "meta_prompt",
     "question_begin_prompt",
@@ -60,23 +51,14 @@ def wording(
     }
     function = _definition(path, _CLASSES[language], "build_prompt")
     follow_statements(function.body, known)
-    try:
-        requirements = known["format_prompt"]
-        before_question, rest = known["prompt"].split(_QUESTION)
-        before_requirements, rest = rest.split(requirements["OCR"])
-        before_background, _ = rest.split(_BACKGROUND)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    prompt = known.get("prompt", "")
+    requirements = known.get("format_prompt", {})
+    marks = [_QUESTION, re.escape(requirements.get("OCR", "\0")), _BACKGROUND]
+    parts = re.fullmatch("(.*?)".join(["", *marks, ""]), prompt, re.DOTALL)
+    if parts is None:
         expected = "expected build_prompt to join role, question, requirements and background"
-        got = f"{known.get('prompt')!r:.200}"
-        raise DataError(f"{path}: {expected}, got {got}. {_REMEDY}") from error
-    return Wording(
-        name="upstream",
-        before_question=before_question,
-        before_requirements=before_requirements,
-        requirements=requirements,
-        between="",
-        before_background=before_background,
-    )
+        raise DataError(f"{path}: {expected}, got {prompt!r:.200}. {_REMEDY}")
+    return Wording("upstream", parts[1], parts[2], requirements, "", parts[3])
 
 
 class UpstreamRubric(Rubric):
@@ -86,10 +68,7 @@ class UpstreamRubric(Rubric):
     source_sha256: str
     """Hash of the authors' file."""
 
-    def messages(
-        self,
-        item: Item,
-    ) -> list[dict[str, Any]]:
+    def messages(self, item: Item) -> Messages:
         """Return the message by which the authors ask a judge about an item; the picture comes last."""
         known: dict[str, Any] = {
             "line['question']": item.question,
@@ -113,10 +92,7 @@ class UpstreamConversationRubric(Rubric):
 
     texts: dict[str, Annotated[str, StringConstraints(strip_whitespace=False)]]
 
-    def messages(
-        self,
-        item: Item,
-    ) -> list[dict[str, Any]]:
+    def messages(self, item: Item) -> Messages:
         """Return the message by which the authors ask a judge about a turn."""
         texts = self.texts
         question = f"{texts['question_begin_prompt']}\n{item.question}\n\n"
@@ -146,61 +122,38 @@ def rubric_named(
     """Return a rubric by its name or file; `upstream` is the authors' own, in English or Chinese."""
     if name != "upstream":
         return load_rubric(name)
-    if part == "multi_turn":
-        path = _file("vlmeval/dataset/utils", "mmdu.py", source, data_dir)
-        return _conversation_rubric(path, sha256_of(path), language)
-    if language not in _RUBRICS:
+    is_conversation = part == "multi_turn"
+    if not is_conversation and language not in _RUBRICS:
         raise ConfigError(f"rubric upstream: expected the language en or zh, got {language!r}.")
-    path = _file("vlmeval/dataset/utils", "mmfin.py", source, data_dir)
-    return _rubric(path, sha256_of(path), language)
+    file = "mmdu.py" if is_conversation else "mmfin.py"
+    path = _file("vlmeval/dataset/utils", file, source, data_dir)
+    sha256 = sha256_of(path)
+    facts: dict[str, Any] = {"version": sha256[:12], "language": language}
+    if not is_conversation:
+        facts["name"] = f"mme_finance_upstream_{language}"
+        function = _definition(path, _RUBRICS[language])
+        return UpstreamRubric(**facts, function=function, source_sha256=sha256)
+    titles = {dimension: dimension.replace("_", " ").title() for dimension in DIMENSIONS}
+    return UpstreamConversationRubric(
+        **facts,
+        name=f"mme_finance_upstream_mt_{language}",
+        parser="dimensions",
+        highest=10,
+        dimensions={**titles, OVERALL: "Overall Score"},
+        max_tokens=1024,
+        temperatures=(0.0,),
+        texts=_conversation_texts(path),
+    )
 
 
-@lru_cache(maxsize=4)
-def _rubric(path: Path, sha256: str, language: str) -> UpstreamRubric:
-    facts = {
-        "name": f"mme_finance_upstream_{language}",
-        "version": sha256[:12],
-        "language": language,
-        "function": _definition(path, _RUBRICS[language]),
-        "source_sha256": sha256,
-    }
-    return UpstreamRubric.model_validate(facts)
-
-
-@lru_cache(maxsize=4)
-def _conversation_rubric(path: Path, sha256: str, language: str) -> UpstreamConversationRubric:
-    assignments = [
-        node
-        for node in _parse(path).body
-        if isinstance(
-            node,
-            ast.Assign,
-        )
-    ]
+def _conversation_texts(path: Path) -> dict[str, str]:
     known: dict[str, Any] = {}
-    follow_statements(assignments, known)
-    missing = [
-        name
-        for name in _CONVERSATION_TEXTS
-        if not isinstance(
-            known.get(name),
-            str,
-        )
-    ]
-    if missing:
-        raise DataError(f"{path}: expected the text {missing[0]}, found none. {_REMEDY}")
-    facts = {
-        "name": f"mme_finance_upstream_mt_{language}",
-        "version": sha256[:12],
-        "language": language,
-        "parser": "dimensions",
-        "highest": 10,
-        "dimensions": _DIMENSIONS,
-        "max_tokens": 1024,
-        "temperatures": [0.0],
-        "texts": {name: known[name] for name in _CONVERSATION_TEXTS},
-    }
-    return UpstreamConversationRubric.model_validate(facts)
+    statements = _parse(path).body
+    follow_statements([node for node in statements if isinstance(node, ast.Assign)], known)
+    for name in _CONVERSATION_TEXTS:
+        if not isinstance(known.get(name), str):
+            raise DataError(f"{path}: expected the text {name}, found none. {_REMEDY}")
+    return {name: known[name] for name in _CONVERSATION_TEXTS}
 
 
 def _file(
@@ -223,16 +176,7 @@ def _definition(path: Path, *names: str) -> Any:
     """Return a function of an authors' file, or a method by the names of its class and itself."""
     node: Any = _parse(path)
     for name in names:
-        children = [
-            child
-            for child in node.body
-            if getattr(
-                child,
-                "name",
-                "",
-            )
-            == name
-        ]
+        children = [child for child in node.body if getattr(child, "name", "") == name]
         if not children:
             function = ".".join(names)
             raise DataError(f"{path}: expected the function {function}, found none. {_REMEDY}")
