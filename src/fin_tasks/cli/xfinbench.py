@@ -23,7 +23,6 @@ def build_xfinbench(
     ask_again: bool = False,
     validation: float = 0.25,
     seed: int = 0,
-    token_prices: Path | None = None,
     as_json: bool = False,
 ) -> None:
     """Make questions like XFinBench's: a model writes and verifies them. A second run goes on where the first stopped.
@@ -33,14 +32,11 @@ def build_xfinbench(
     Example: fin-tasks build xfinbench --from qa.csv --model gpt-4o --out own
     """
     from fin_tasks.benchmarks.xfinbench.construct.build import Maker
-    from fin_tasks.benchmarks.xfinbench.construct.rules import RULE_SETS
     from fin_tasks.benchmarks.xfinbench.construct.templates import load_templates
     from fin_tasks.endpoints.chat import Chat
-    from fin_tasks.endpoints.prices import read_prices
 
     settings = Settings.from_environ()
     templates = load_templates(upstream_prompts)
-    prices = read_prices(token_prices) if token_prices else None
     with (
         Chat(model, [base_url], settings) as writer,
         Chat(verify_model or model, [base_url], settings) as verifier,
@@ -48,9 +44,7 @@ def build_xfinbench(
         maker = Maker(
             models={"writer": writer, "verifier": verifier},
             templates=templates,
-            rules=RULE_SETS[rules],
-            settings=settings,
-            prices=prices,
+            rules=rules,
             seed=seed,
             ask_again=ask_again,
         )

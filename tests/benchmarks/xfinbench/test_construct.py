@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.xfinbench import data as xfinbench
 from fin_tasks.benchmarks.xfinbench.construct.reading import read_questions
-from fin_tasks.benchmarks.xfinbench.construct.rules import RULE_SETS
+from fin_tasks.benchmarks.xfinbench.construct.rules import is_verified
 from fin_tasks.benchmarks.xfinbench.construct.templates import load_templates
 from fin_tasks.benchmarks.xfinbench.data import load
 from fin_tasks.benchmarks.xfinbench.math_types import read_types
@@ -39,7 +39,6 @@ TRUE, FALSE = (
 )
 MCQ = "Generated Question: Which?\nChoices:\n(a) It is 42\n(b) It is 43\n(c) It is 44\nCorrect Answer: a"
 CALCU = "**Generated Question 1:** What is the product? (Unit: dollar)\n**Answer:** 42"
-PROGRAM = "```python\ndef solution():\n    return 6 * 7\n```"
 MARKER = "Therefore, my answer is"
 SOLVED = "6 * 7 = 42. Therefore, my answer is [42]."
 
@@ -51,7 +50,6 @@ def purpose_of(prompt: str) -> str:
         **{
             "Make multiple-choice": "mcq",
             "Split it into calculation": "calcu",
-            "Python program": "program",
         },
         **{
             "statement is true?": "verify_true",
@@ -76,7 +74,6 @@ def good(prompt: str) -> str:
     yes = {
         "verify_mcq": "Q1: Yes\nQ2: Yes\nQ3: Yes\nQ4: Yes",
         "pair": "No",
-        "program": PROGRAM,
         "solve": SOLVED,
     }
     return yes.get(purpose, "Yes, Yes")
@@ -126,30 +123,19 @@ def run(folder: Path, url: str, file: Path, **options: str | None) -> Any:
 
 
 def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
-    prices = tmp_path / "prices.yaml"
-    prices.write_text("models: {m: {input: 1000, output: 10000}}\n")
     rows = [{"question": f"source {n}: what is 6 times 7?"} for n in range(4)]
     seen: list[str] = []
-    options = {"token_prices": str(prices), "verify_model": "other", "validation": "0.5"}
+    options = {"verify_model": "other", "validation": "0.5"}
     report, questions = build(
         tmp_path, lambda prompt: seen.append(prompt) or good(prompt), *rows, **options
     )
     assert report["generated"] == {"bool": 8, "mcq": 4, "calcu": 4} and report["dropped"] == 0
     assert report["splits"] == {"test": 8, "validation": 8}
     writer, verifier = report["models"]["writer"], report["models"]["verifier"]
-    assert (writer["model"], writer["replies"], writer["prompt_tokens"], writer["cost"]) == (
-        "m",
-        16,
-        1600,
-        3.2,
-    )
-    assert (verifier["model"], verifier["replies"], verifier["cost"]) == (
-        "other",
-        4 * (4 + 2 + 1),
-        None,
-    )
+    assert (writer["model"], writer["replies"], writer["prompt_tokens"]) == ("m", 16, 1600)
+    assert (verifier["model"], verifier["replies"]) == ("other", 4 * (4 + 1 + 1))
     for prompt in seen:
-        assert ("olution: 42" in prompt) == (purpose_of(prompt) not in ("solve", "program", "pair"))
+        assert ("olution: 42" in prompt) == (purpose_of(prompt) not in ("solve", "pair"))
     sources: dict[str, set[str]] = {"test": set(), "validation": set()}
     for split, own in sources.items():
         for subset in ("bool", "mcq", "calc"):
@@ -163,9 +149,7 @@ def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
                     or doc["choices"]["ABC".index(doc["ground_truth"])] == "It is 42"
                 )
     assert not sources["test"] & sources["validation"] and len(sources["test"]) == 2
-    assert (tmp_path / "own" / "replies.jsonl").read_text(encoding="utf-8").count(
-        '"solve_pot"'
-    ) == 4
+    assert (tmp_path / "own" / "replies.jsonl").read_text(encoding="utf-8").count('"solve"') == 4
     assert build(tmp_path, good, *rows, **options)[1] == questions
 
 
@@ -201,7 +185,7 @@ def test_numbers_and_cut_replies() -> None:
     many = "Context: None\n" + "\n".join(
         f"Question: {n}?\nAnswer: {n}" for n in ("-1.50", "1/8", ".5", "1/0", "7")
     )
-    read = read_questions("s", "calcu", many, RULE_SETS["house"], is_cut=True, seed=0)
+    read = read_questions("s", "calcu", many, "house", is_cut=True, seed=0)
     assert [(one.answer, one.dropped) for one in read] == [
         *(("-1.50", ""), ("0.125", ""), (".5", ""), ("1/0", "not_a_number"), ("7", "incomplete")),
     ]
@@ -240,11 +224,11 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
         report = json.loads(found.output)
         asked = Counter(json.dumps(body["messages"]) for body in served.bodies)
     assert first < 50 and report["rules"]["all"] == {"kept": 24}
-    assert len(asked) == 6 * (4 + 4 + 2 + 1)
+    assert len(asked) == 6 * (4 + 4 + 1 + 1)
     assert (
         sum(asked.values()) - len(asked) <= 16 + 1
     )  # what was under way at the kill, and what failed
-    assert report["models"]["verifier"]["replies"] == 6 * 7
+    assert report["models"]["verifier"]["replies"] == 6 * 6
 
 
 def upstream_folder(folder: Path) -> Path:
@@ -327,7 +311,7 @@ def test_the_authors_real_folder_works(tmp_path: Path) -> None:
     ],
 )
 def test_a_question_is_verified_by_yes(reply: str, n_questions: int, verified: bool) -> None:
-    assert RULE_SETS["house"].all_yes(reply, n_questions) is verified
+    assert is_verified(reply, n_questions, "house") is verified
 
 
 def test_the_rules_of_the_paper(tmp_path: Path) -> None:
@@ -360,7 +344,7 @@ def test_replies_that_cannot_be_used_are_asked_for_again(tmp_path: Path) -> None
         assert json.loads(run(tmp_path, served.base_url, file).output) == first and not asked
         again = json.loads(run(tmp_path, served.base_url, file, ask_again=None).output)
         assert (again["kept"], again["dropped"]) == (4, 0)
-        new = {"calcu", "verify_true", "verify_calcu", "solve", "program", "pair"}
+        new = {"calcu", "verify_true", "verify_calcu", "solve", "pair"}
         assert set(asked) == new and len(asked) == len(new)
         asked.clear()
         run(tmp_path, served.base_url, file, ask_again=None)
@@ -379,7 +363,7 @@ def test_a_build_that_keeps_nothing_is_an_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("row", [{"answer": " "}, {"id": "s1"}, {"kinds": "bool;calc"}])
 def test_a_table_that_cannot_be_used_is_refused(tmp_path: Path, row: dict[str, str]) -> None:
-    with pytest.raises(DataError, match=r"qa\.csv, line [23]"):
+    with pytest.raises(DataError, match=r"qa\.csv(, row [12])?(, \w+.*, got|: expected exercises)"):
         build(tmp_path, good, row, {"id": "s1"})
 
 

@@ -1,15 +1,14 @@
 """Make questions with two models: one writes them, one verifies them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, product
 from pathlib import Path
 from random import Random
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.read import read_quantity
-from fin_tasks.benchmarks.short_answers import Response, compare_with, read_answer
+from fin_tasks.benchmarks.short_answers import compare_with, read_answer
 from fin_tasks.benchmarks.xfinbench.construct.output import (
     count_questions,
     split_questions,
@@ -23,22 +22,24 @@ from fin_tasks.benchmarks.xfinbench.construct.question import (
     kept_questions,
     read_exercises,
 )
-from fin_tasks.benchmarks.xfinbench.construct.reading import read_questions
-from fin_tasks.benchmarks.xfinbench.construct.rules import RuleSet, has_yes_or_no
+from fin_tasks.benchmarks.xfinbench.construct.reading import LABEL, read_questions
+from fin_tasks.benchmarks.xfinbench.construct.rules import (
+    Rules,
+    has_yes_or_no,
+    is_verified,
+    says_yes,
+)
 from fin_tasks.benchmarks.xfinbench.construct.templates import Templates
 from fin_tasks.benchmarks.xfinbench.prompts import Style, house_prompts
 from fin_tasks.benchmarks.xfinbench.rows import lettered
 from fin_tasks.benchmarks.xfinbench.truth import parse_truth
 from fin_tasks.endpoints.chat import Chat
-from fin_tasks.endpoints.prices import Prices
 from fin_tasks.endpoints.reply import ChatReply
 from fin_tasks.endpoints.threads import map_in_threads
-from fin_tasks.sandbox import Ran, run_programs
-from fin_tasks.settings import Settings
 
 Role = Literal["writer", "verifier"]
 
-_MAX_TOKENS = 4096
+_OPTIONS: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 4096}
 _END_OF_REASONING = "</think>"
 
 
@@ -51,9 +52,7 @@ class Maker:
 
     models: Mapping[Role, Chat]
     templates: Templates
-    rules: RuleSet
-    settings: Settings
-    prices: Prices | None = None
+    rules: Rules
     seed: int = 0
     ask_again: bool = False
     replies: list[dict[str, Any]] = field(default_factory=list)
@@ -66,15 +65,34 @@ class Maker:
         for what is missing.
         """
         exercises = read_exercises(table)
-        questions = self._write_questions(exercises)
-        if self.rules.solves_calculations:
-            self._check_programs(kept_questions(questions, "calcu"))
-        self._compare_statements(questions)
+        chats = list(self.models.values())
+        jobs: list[tuple[Exercise, Kind]] = []
+        for exercise in exercises:
+            for task in exercise.kinds or KINDS:
+                jobs += product([exercise], KINDS[task])
+        made = map_in_threads(
+            lambda job: self._make(*job), jobs, chats=chats, title="Making questions"
+        )
+        questions = list(chain.from_iterable(made))
+        for number, question in enumerate(questions):
+            question.id = f"{question.source}_{question.task}_{number}"
+        statements = product(
+            kept_questions(questions, "statement_true"),
+            kept_questions(questions, "statement_false"),
+        )
+        pairs = [(true, false) for true, false in statements if true.source == false.source]
+        verdicts = map_in_threads(
+            lambda pair: self._gives_away(*pair), pairs, chats=chats, title="Comparing statements"
+        )
+        random = Random(self.seed)
+        for (true, false), gives_away in zip(pairs, verdicts, strict=True):
+            if gives_away and not true.dropped and not false.dropped:
+                _drop_one(true, false, questions, random)
         splits = split_questions(questions, validation=validation, seed=self.seed)
         report = {
             "sources": len(exercises),
             **count_questions(questions),
-            "rule_set": self.rules.name,
+            "rule_set": self.rules,
             "models": {role: self._spent(role) for role in self.models},
             "prompts": {"set": self.templates.name, "sha256": self.templates.sha256},
             "seed": self.seed,
@@ -83,39 +101,14 @@ class Maker:
         write_set(out, splits, questions, self.replies, report)
         return report
 
-    def _write_questions(self, exercises: Iterable[Exercise]) -> list[Question]:
-        """Have the writer make questions of each kind, and the verifier check each of them."""
-        jobs: list[tuple[Exercise, Kind]] = []
-        for exercise in exercises:
-            for task in exercise.tasks:
-                jobs += product([exercise], KINDS[task])
-        questions_of_jobs = map_in_threads(
-            lambda job: self._make(*job), jobs, chats=self._chats, title="Making questions"
-        )
-        questions = list(chain.from_iterable(questions_of_jobs))
-        for number, question in enumerate(questions):
-            question.id = f"{question.source}_{question.task}_{number}"
-        return questions
-
-    @property
-    def _chats(self) -> list[Chat]:
-        return list(self.models.values())
-
     def _make(self, exercise: Exercise, kind: Kind) -> list[Question]:
-        def questions_in(text: str, *, is_cut: bool = False) -> list[Question]:
-            return read_questions(
-                exercise.id, kind, text, self.rules, is_cut=is_cut, seed=self.seed
-            )
-
+        """Have the writer make questions of one kind, and the verifier check each of them."""
         fields = {"source_question": exercise.question, "source_answer": exercise.answer}
-        reply = self._ask(
-            "writer",
-            kind,
-            exercise.id,
-            self.templates.fill(kind, **fields),
-            is_useful=lambda text: kept_questions(questions_in(text)),
+        reply = self._ask(kind, exercise.id, self.templates.fill(kind, **fields))
+        is_cut = reply.reason == "length"
+        questions = read_questions(
+            exercise.id, kind, reply.text, self.rules, is_cut=is_cut, seed=self.seed
         )
-        questions = questions_in(reply.text, is_cut=reply.reason == "length")
         for question in kept_questions(questions):
             self._verify(question, fields)
         return questions
@@ -131,75 +124,26 @@ class Maker:
             answer=question.answer,
             **fields,
         )
-        question.why = self._verdict(purpose, question.source, prompt)
-        if not self.rules.all_yes(question.why, self.templates.n_questions(purpose)):
+        question.why = self._ask(purpose, question.source, prompt).text
+        if not is_verified(question.why, self.templates.n_questions(purpose), self.rules):
             question.dropped = "verification"
-        elif question.task == "calcu" and self.rules.solves_calculations:
+        elif question.task == "calcu" and self.rules == "house":
             self._solve(question)
 
     def _solve(self, question: Question) -> None:
-        """Have the verifier solve a calculation in words, then by a program that is run later."""
-        question.why = self._ask_to_solve(
-            question, "cot", is_useful=lambda text: read_quantity(text).answer
-        )
-        if not _is_near(question, question.why):
-            question.dropped = "second_solution"
-            return
-        question.why = self._ask_to_solve(question, "pot", is_useful=extract_program)
-
-    def _ask_to_solve(
-        self,
-        question: Question,
-        mode: Literal["cot", "pot"],
-        *,
-        is_useful: Callable[[str], object],
-    ) -> str:
-        """Show the verifier neither the solution of the exercise nor the answer."""
+        """Have the verifier solve a calculation without the exercise and the answer."""
         prompt = house_prompts().fill(
-            "calcu", Style(mode, role=True), question=question.whole, choices="", terms=[]
+            "calcu", Style("cot", role=True), question=question.whole, choices="", terms=[]
         )
-        return self._ask(
-            "verifier",
-            f"solve_{mode}",
-            question.source,
-            prompt["prompt"],
-            system=prompt["system"],
-            is_useful=is_useful,
-        ).text
-
-    def _check_programs(self, calculations: Sequence[Question]) -> None:
-        """Run the programs that solve calculations, and drop those that give another answer."""
-        if not calculations:
-            return
-        programs = [extract_program(question.why) for question in calculations]
-        outcomes = run_programs(programs, settings=self.settings)
-        for question, outcome in zip(calculations, outcomes, strict=True):
-            run = Ran(question.why, (outcome,))
-            is_near = _is_near(question, run)
-            if is_near is None:
-                question.dropped = "program_unchecked"
-            elif not is_near:
-                question.dropped = "program"
-
-    def _compare_statements(self, questions: Sequence[Question]) -> None:
-        """Drop one of two statements of an exercise if the true one gives the false one away."""
-        statements = product(
-            kept_questions(questions, "statement_true"),
-            kept_questions(questions, "statement_false"),
-        )
-        pairs = [(true, false) for true, false in statements if true.source == false.source]
-        verdicts = map_in_threads(
-            lambda pair: self._gives_away(*pair),
-            pairs,
-            chats=self._chats,
-            title="Comparing statements",
-        )
-        random = Random(self.seed)
-        for (true, false), gives_away in zip(pairs, verdicts, strict=True):
-            if gives_away and not true.dropped and not false.dropped:
-                _drop_one(true, false, questions, random)
+        reply = self._ask("solve", question.source, prompt["prompt"], prompt["system"])
+        question.why = reply.text
+        truth = parse_truth("calcu", question.answer)
+        reading = read_answer("number", reply.text, variant="robust")
+        if not compare_with([(truth.value or 0.0, truth.step)], reading, numeric=True).correct_err:
+            question.dropped = "second_solution"
 
     def _gives_away(self, true: Question, false: Question) -> bool:
+        """Return whether a true statement gives a false one of its exercise away."""
         contexts = dict.fromkeys(filter(None, (true.context, false.context)))
         prompt = self.templates.fill(
             "pair",
@@ -207,47 +151,27 @@ class Maker:
             true_statement=true.text,
             false_statement=false.text,
         )
-        return self.rules.says_yes(self._verdict("pair", true.source, prompt))
+        return says_yes(self._ask("pair", true.source, prompt).text, self.rules)
 
-    def _verdict(self, purpose: str, source: str, prompt: str) -> str:
-        reply = self._ask("verifier", purpose, source, prompt, is_useful=has_yes_or_no)
-        return reply.text
-
-    def _ask(
-        self,
-        role: Role,
-        purpose: str,
-        source: str,
-        prompt: str,
-        *,
-        system: str = "",
-        is_useful: Callable[[str], object],
-    ) -> ChatReply:
+    def _ask(self, purpose: str, source: str, prompt: str, system: str = "") -> ChatReply:
         """Return the reply to a prompt without its reasoning."""
+        role: Role = "writer" if purpose in get_args(Kind) else "verifier"
         messages = [{"role": "user", "content": prompt}]
         if system:
             messages.insert(0, {"role": "system", "content": system})
         chat = self.models[role]
-        reply = chat.ask(messages, temperature=0.0, max_tokens=_MAX_TOKENS)
-        if self.ask_again and reply.cached and not is_useful(_without_reasoning(reply.text)):
-            reply = chat.ask(messages, fresh=True, temperature=0.0, max_tokens=_MAX_TOKENS)
+        reply = chat.ask(messages, **_OPTIONS)
+        if self.ask_again and reply.cached and not _is_useful(purpose, reply.text):
+            reply = chat.ask(messages, fresh=True, **_OPTIONS)
         self.replies.append({"role": role, "purpose": purpose, "source": source, **vars(reply)})
         return reply.model_copy(update={"text": _without_reasoning(reply.text)})
 
     def _spent(self, role: Role) -> dict[str, Any]:
         replies = [reply for reply in self.replies if reply["role"] == role]
-        n_prompt = sum(reply["prompt_tokens"] for reply in replies)
-        n_completion = sum(reply["completion_tokens"] for reply in replies)
         model = self.models[role].model
-        spent = {
-            "model": model,
-            "replies": len(replies),
-            "prompt_tokens": n_prompt,
-            "completion_tokens": n_completion,
-        }
-        if self.prices is not None:
-            spent["cost"] = self.prices.cost(model, n_prompt, n_completion)
-            spent["currency"] = self.prices.currency
+        spent: dict[str, Any] = {"model": model, "replies": len(replies)}
+        for name in ("prompt_tokens", "completion_tokens"):
+            spent[name] = sum(reply[name] for reply in replies)
         return spent
 
 
@@ -255,11 +179,14 @@ def _without_reasoning(text: str) -> str:
     return text.rpartition(_END_OF_REASONING)[2]
 
 
-def _is_near(question: Question, response: Response) -> bool | None:
-    """Return whether a response gives the answer of a calculation; None if its program could not run."""
-    truth = parse_truth("calcu", question.answer)
-    reading = read_answer("number", response, variant="robust")
-    return compare_with([(truth.value or 0.0, truth.step)], reading, numeric=True).correct_err
+def _is_useful(purpose: str, reply: str) -> bool:
+    """Return whether a reply has what it was asked for, right or wrong."""
+    text = _without_reasoning(reply)
+    if purpose in get_args(Kind):
+        return LABEL.search(text) is not None
+    if purpose == "solve":
+        return read_quantity(text).answer is not None
+    return has_yes_or_no(text)
 
 
 def _drop_one(
@@ -269,14 +196,10 @@ def _drop_one(
     random: Random,
 ) -> None:
     """Drop the statement of which its exercise has more left; a coin decides if it has as many."""
-    statements = [question for question in questions if question.source == true.source]
-    n_true = len(kept_questions(statements, true.kind))
-    n_false = len(kept_questions(statements, false.kind))
-    if n_true > n_false or (n_true == n_false and random.random() < 0.5):
-        loser = true
-        winner = false
-    else:
-        loser = false
-        winner = true
+    kept = kept_questions(questions)
+    sides = [(question.source, question.kind) for question in kept]
+    surplus = sides.count((true.source, true.kind)) - sides.count((false.source, false.kind))
+    drops_true = surplus > 0 or (surplus == 0 and random.random() < 0.5)
+    loser, winner = (true, false) if drops_true else (false, true)
     loser.dropped = "gives_away"
     loser.why = winner.text

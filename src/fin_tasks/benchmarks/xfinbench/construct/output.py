@@ -19,9 +19,8 @@ def count_questions(questions: Sequence[Question]) -> dict[str, Any]:
     """Count questions by task and by the rule that dropped them; `kept` counts the others."""
     rules: dict[str, Counter[str]] = {task: Counter() for task in (*KINDS, "all")}
     for question in questions:
-        rule = question.dropped or "kept"
-        rules[question.task][rule] += 1
-        rules["all"][rule] += 1
+        for task in (question.task, "all"):
+            rules[task][question.dropped or "kept"] += 1
     n_kept = rules["all"]["kept"]
     n_dropped = len(questions) - n_kept
     return {
@@ -42,13 +41,28 @@ def split_questions(
     """
     questions = kept_questions(questions)
     sources = list(dict.fromkeys(question.source for question in questions))
-    n_validation = round(validation * len(sources))
-    validation_sources = Random(seed).sample(sources, n_validation)
+    validation_sources = Random(seed).sample(sources, round(validation * len(sources)))
     splits: dict[str, list[Question]] = {split: [] for split in SPLITS}
     for question in questions:
         split = "validation" if question.source in validation_sources else "test"
         splits[split].append(question)
     return splits
+
+
+def write_split(path: Path, questions: Iterable[Question]) -> None:
+    """Write questions as XFinBench's file has them."""
+    rows = []
+    for question in questions:
+        row = {
+            "id": question.id,
+            "task": question.task,
+            "question": question.whole,
+            "choice": lettered(question.choices),
+            "ground_truth": question.answer,
+        }
+        rows.append(row)
+    table = pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False)
+    write_file(path, table.encode())
 
 
 def write_set(
@@ -60,24 +74,8 @@ def write_set(
 ) -> None:
     """Write all files into a folder."""
     for split, own_questions in splits.items():
-        rows = list(map(_row_of, own_questions))
-        table = pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False)
-        write_file(out / f"{split}_set.csv", table.encode())
-    _write_lines(out / "questions.jsonl", map(asdict, questions))
-    _write_lines(out / "replies.jsonl", replies)
+        write_split(out / f"{split}_set.csv", own_questions)
+    for name, records in {"questions": map(asdict, questions), "replies": replies}.items():
+        lines = "".join(json.dumps(record) + "\n" for record in records)
+        write_file(out / f"{name}.jsonl", lines.encode())
     write_file(out / "report.json", json.dumps(report, indent=2).encode())
-
-
-def _row_of(question: Question) -> dict[str, str]:
-    return {
-        "id": question.id,
-        "task": question.task,
-        "question": question.whole,
-        "choice": lettered(question.choices),
-        "ground_truth": question.answer,
-    }
-
-
-def _write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    lines = "".join(json.dumps(record) + "\n" for record in records)
-    write_file(path, lines.encode())

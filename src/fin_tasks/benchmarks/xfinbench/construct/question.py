@@ -1,13 +1,16 @@
 """Exercises, and the questions that a model makes of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
+from pydantic import BaseModel, BeforeValidator, StringConstraints
+
+from fin_tasks.benchmarks.request import rows_of
 from fin_tasks.benchmarks.xfinbench.document import Task
 from fin_tasks.benchmarks.xfinbench.rows import items_of
-from fin_tasks.data.tables import Record, read_csv
+from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import DataError
 
 Kind = Literal["statement_true", "statement_false", "mcq", "calcu"]
@@ -19,16 +22,17 @@ KINDS: Mapping[Task, Sequence[Kind]] = {
 }
 """The kinds of questions of each task. The model makes one kind at a time."""
 
+_Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
-@dataclass(frozen=True, kw_only=True)
-class Exercise:
+
+class Exercise(BaseModel):
     """An exercise of a textbook with its solution."""
 
-    id: str
-    question: str
-    answer: str
-    tasks: Sequence[Task]
-    """What to make of it."""
+    id: _Text
+    question: _Text
+    answer: _Text
+    kinds: Annotated[list[Task], BeforeValidator(items_of)]
+    """What to make of it; all kinds if empty."""
 
 
 @dataclass
@@ -62,39 +66,20 @@ class Question:
         return f"{self.context} {self.text}".strip()
 
 
-def kept_questions(questions: Sequence[Question], kind: Kind | None = None) -> list[Question]:
+def kept_questions(questions: Iterable[Question], kind: Kind | None = None) -> list[Question]:
     """Return the questions that no rule dropped, of one kind or of all."""
-    if kind is not None:
-        questions = [question for question in questions if question.kind == kind]
-    return [question for question in questions if not question.dropped]
+    kept = [question for question in questions if not question.dropped]
+    return [question for question in kept if kind in (None, question.kind)]
 
 
 def read_exercises(path: Path) -> list[Exercise]:
     """Read exercises from a CSV file with the columns `id`, `question`, `answer` and `kinds`."""
-    exercises: dict[str, Exercise] = {}
-    for record in read_csv(path, ("id", "question", "answer", "kinds")):
-        exercise = _exercise_of(record)
-        if exercise is None or exercise.id in exercises:
-            raise DataError(
-                f"{path}, line {record.line}: expected an id of its own, question, answer, and as "
-                f"kinds some of {', '.join(KINDS)}, got {record.cells!r:.200}."
-            )
-        exercises[exercise.id] = exercise
-    if not exercises:
-        raise DataError(f"{path}: expected at least one exercise, got none.")
-    return list(exercises.values())
-
-
-def _exercise_of(record: Record) -> Exercise | None:
-    """Return the exercise in a row; None if the row is incomplete or names an unknown kind."""
-    cells = {column: cell.strip() for column, cell in record.cells.items()}
-    names = items_of(cells["kinds"])
-    is_complete = cells["id"] and cells["question"] and cells["answer"]
-    if not is_complete or not set(names) <= KINDS.keys():
-        return None
-    return Exercise(
-        id=cells["id"],
-        question=cells["question"],
-        answer=cells["answer"],
-        tasks=[task for task in KINDS if task in names or not names],
-    )
+    records = read_csv(path, ("id", "question", "answer", "kinds"))
+    exercises = rows_of(Exercise, path, [record.cells for record in records])
+    ids = {exercise.id for exercise in exercises}
+    if not exercises or len(ids) < len(exercises):
+        raise DataError(
+            f"{path}: expected exercises, each with an id of its own, "
+            f"got {len(exercises)} with {len(ids)} ids."
+        )
+    return exercises

@@ -4,10 +4,10 @@ import re
 from random import Random
 
 from fin_tasks.benchmarks.xfinbench.construct.question import Kind, Question
-from fin_tasks.benchmarks.xfinbench.construct.rules import RuleSet, flaw_of
+from fin_tasks.benchmarks.xfinbench.construct.rules import Rules, flaw_of
 from fin_tasks.benchmarks.xfinbench.rows import parse_choices
 
-_LABEL = re.compile(
+LABEL = re.compile(
     r"""
     ^[\s*\#>-]*
     (Context | (?:Generated\ )?Question | Statement | Choices | (?:Correct\ )?Answer)
@@ -15,6 +15,7 @@ _LABEL = re.compile(
     """,
     re.MULTILINE | re.VERBOSE,
 )
+"""What stands before each part of a question."""
 _CHOICE_LETTER = re.compile(r"^[\s*-]*\(?([a-zA-Z])[).:]\**[ \t]*", re.MULTILINE)
 _NO_CONTEXT = ("none", "n/a")
 
@@ -23,7 +24,7 @@ def read_questions(
     source: str,
     kind: Kind,
     reply: str,
-    rules: RuleSet,
+    rules: Rules,
     *,
     is_cut: bool,
     seed: int,
@@ -40,15 +41,15 @@ def read_questions(
     """
     questions: list[Question] = []
     context = ""
-    _, *parts = _LABEL.split(reply)
+    _, *parts = LABEL.split(reply)
     for label, part in zip(parts[::2], parts[1::2], strict=True):
         text = part.strip(" *\n\t")
-        if label == "Context" and text.lower().strip(".") in _NO_CONTEXT:
-            context = ""
-        elif label == "Context":
-            context = _on_one_line(text)
+        on_one_line = " ".join(text.split())
+        if label == "Context":
+            has_context = text.lower().strip(".") not in _NO_CONTEXT
+            context = on_one_line if has_context else ""
         elif label.endswith(("Question", "Statement")):
-            questions.append(Question(source, kind, context, _on_one_line(text), why=reply))
+            questions.append(Question(source, kind, context, on_one_line, why=reply))
         elif questions and label == "Choices":
             capitals = _CHOICE_LETTER.sub(lambda match: f"{match[1].upper()}. ", text)
             questions[-1].choices = parse_choices(capitals)
@@ -62,7 +63,3 @@ def read_questions(
     if is_cut:
         questions[-1].dropped = "incomplete"
     return questions
-
-
-def _on_one_line(text: str) -> str:
-    return " ".join(text.split())
