@@ -1,7 +1,6 @@
 """The demo with a stand-in for lm-eval; `make demo` runs it with the small model."""
 
 import importlib.metadata
-import json
 import os
 import shutil
 import signal
@@ -15,6 +14,8 @@ import pytest
 from fin_tasks import demo
 from fin_tasks.demo import arguments, ask, find_model, next_steps, replay_examples, scores
 from fin_tasks.errors import ConfigError
+from fin_tasks.report import read
+from fin_tasks.report.leaderboard import board
 
 # Copies a run to --output_path, or waits if there is none.
 LM_EVAL = """
@@ -70,7 +71,7 @@ def test_everything_is_written_below_out(path_with_fakes: Path, tmp_path: Path) 
     cwd = tmp_path / "here"
     cwd.mkdir()
     stdout, stderr = start(path_with_fakes, cwd).communicate(timeout=120)
-    assert "Example responses, written by us" in stdout, stderr
+    assert "example responses, written by us" in stdout, stderr
     assert [path.name for path in cwd.iterdir()] == ["out"]
     assert (cwd / "out" / "report" / "index.html").is_file()
     asked = path_with_fakes / "lm_eval" / "arguments.txt"
@@ -116,47 +117,20 @@ def test_the_next_steps_use_the_same_model(monkeypatch: pytest.MonkeyPatch, tmp_
     assert steps.count("--output_path out") == 2
 
 
-def test_lm_eval_without_results_is_an_error(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_an_lm_eval_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(demo, "find_model", lambda: tmp_path / "small.gguf")
-    monkeypatch.setattr(demo.subprocess, "run", lambda *_, **__: None)
-    (tmp_path / "results_old.json").touch()
-    os.utime(tmp_path / "results_old.json", (0, 0))
-    with pytest.raises(ConfigError, match="expected results of lm-eval"):
+    failed = subprocess.CompletedProcess([], returncode=1)
+    monkeypatch.setattr(demo.subprocess, "run", lambda *_, **__: failed)
+    with pytest.raises(ConfigError, match="expected lm-eval to end well"):
         ask(limit=4, output=tmp_path)
 
 
-def test_scores_are_shares_with_standard_errors(tmp_path: Path) -> None:
-    metrics = {
-        "acc,paper": 0.25,
-        "acc_stderr,paper": 0.1,
-        "acc,robust": 0.5,
-        "bias_index_low,paper": 0.1,
-    }
-    results = {"results": {"task": metrics}, "n-samples": {"task": {"effective": 4}}}
-    file = tmp_path / "results.json"
-    file.write_text(json.dumps(results))
-    row = {"Task": "task", "Metric": "acc", "paper": "25.0% ± 10.0%", "robust": "50.0%", "n": "4"}
-    assert scores(file) == [row]
-
-
-def test_a_bias_index_without_wrong_answers_is_not_defined(tmp_path: Path) -> None:
-    metrics = {"acc,paper": 1.0, "acc,robust": 0.5}
-    metrics |= {"bias_index,paper": 0.0, "bias_index,robust": 0.0}
-    results = {"results": {"dynostock": metrics}, "n-samples": {}}
-    file = tmp_path / "results.json"
-    file.write_text(json.dumps(results))
-    index = scores(file)[1]
-    assert (index["Metric"], index["paper"]) == ("bias_index", "not defined: no wrong answer")
-    assert index["robust"] == "0.0%"  # a wrong answer, which does not follow the signal
-
-
 def test_scores_of_example_responses(tmp_path: Path) -> None:
-    rows = scores(replay_examples(tmp_path))
+    replay_examples(tmp_path)
+    rows = scores(board(read([tmp_path]), papers=False))
     shown = {(row["Task"], row["Metric"]): row["robust"] for row in rows}
-    assert shown["xfinbench_bool", "acc"] == "70.0% ± 15.3%"  # 7 of 10 verdicts are right
-    assert shown["xfinbench_mcq", "acc"].startswith("75.0%")
-    assert shown["xfinbench_calc", "acc"].startswith("62.5%")
-    assert shown["xfinbench_calc_pot", "acc"].startswith("50.0%")
-    assert shown["xfinbench_calc_pot", "execution_rate"].startswith("83.3%")
+    assert shown["xfinbench_bool, cot", "acc"].startswith("70.0 [")  # 7 of 10 verdicts are right
+    assert shown["xfinbench_mcq, cot", "acc"].startswith("75.0 [")
+    assert shown["xfinbench_calc, cot", "acc"].startswith("62.5 [")
+    assert shown["xfinbench_calc, pot", "acc"].startswith("50.0 [")
+    assert shown["xfinbench_calc, pot", "execution_rate"].startswith("83.3 [")

@@ -1,22 +1,21 @@
 """`fin-tasks demo`: a small language model answers finance questions, offline, in a few minutes."""
 
 import importlib.metadata
-import json
 import os
 import shlex
 import subprocess
 import sys
-import time
-from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from fin_tasks.adapters.saved_run import score_documents
-from fin_tasks.benchmarks.scored_task import VARIANTS, by_document
+from fin_tasks.benchmarks.scored_task import by_document
 from fin_tasks.benchmarks.xfinbench import VERSION, recording
 from fin_tasks.errors import ConfigError
+from fin_tasks.report.leaderboard_model import Leaderboard
+from fin_tasks.report.markdown import number_text
 from fin_tasks.report.run_folder import write_run
+from fin_tasks.report.tables import values_table
 from fin_tasks.resources import task_yaml_dir
 
 TASKS = (
@@ -45,27 +44,16 @@ Then:
   fin-tasks doctor"""
 
 
-def ask(*, limit: int, output: Path) -> Path:
-    """Run lm-eval on `limit` questions per task and return its results file."""
+def ask(*, limit: int, output: Path) -> None:
+    """Run lm-eval on `limit` questions per task."""
     model = find_model()
     folder = model.parents[1]  # the name of a model in results is its path from here
     command = arguments(model, limit=limit, output=output.resolve())
     print(f"Running in {folder}: lm_eval {shlex.join(command)}\n", flush=True)
-    started = time.time()
-    _run_lm_eval(command, folder)
-    results = [path for path in output.rglob("results_*.json") if path.stat().st_mtime >= started]
-    if not results:
-        raise ConfigError(
-            f"demo: expected results of lm-eval in {output}, found none. See its messages above."
-        )
-    return max(results, key=lambda path: path.stat().st_mtime)
-
-
-def _run_lm_eval(command: list[str], folder: Path) -> None:
     # With the hook off, lm-eval indexes our tasks once.
     environ = {**os.environ, "FIN_TASKS_AUTOLOAD": "0", "HF_HUB_OFFLINE": "1"}
     include = ["--include_path", str(task_yaml_dir())]
-    subprocess.run(  # noqa: S603 - our own command line
+    done = subprocess.run(  # noqa: S603 - our own command line
         [sys.executable, "-m", "lm_eval", *command, *include],
         cwd=folder,
         env=environ,
@@ -73,6 +61,10 @@ def _run_lm_eval(command: list[str], folder: Path) -> None:
         start_new_session=True,  # lm-eval would print a traceback for Ctrl-C
         check=False,
     )
+    if done.returncode != 0:
+        raise ConfigError(
+            "demo: expected lm-eval to end well, but it failed. See its messages above."
+        )
 
 
 def arguments(model: Path, *, limit: int, output: Path) -> list[str]:
@@ -130,29 +122,20 @@ def replay_examples(output: Path) -> Path:
     )
 
 
-def scores(file: Path) -> list[dict[str, str]]:
-    """Return a row for each headline metric of each task in a results file of lm-eval."""
-    results = json.loads(file.read_text(encoding="utf-8"))
+def scores(board: Leaderboard) -> list[dict[str, str]]:
+    """Return a row for each model, task and headline metric, with both scores."""
+    table = values_table(board)
+    shown = table[table["metric"].isin(_METRICS) & table["value"].notna()]
     rows = []
-    for task, metrics in results["results"].items():
-        n_questions = results["n-samples"].get(task, {}).get("effective", "")
-        for name in _METRICS:
-            if f"{name},paper" not in metrics:
-                continue
-            cells = {variant: _show(metrics, name, variant) for variant in VARIANTS}
-            rows.append({"Task": task, "Metric": name, **cells, "n": str(n_questions)})
+    for (model, task, mode, metric), lines in shown.groupby(
+        ["model", "task", "mode", "metric"], sort=False
+    ):
+        row = {"Model": model, "Task": f"{task}, {mode}", "Metric": metric}
+        row["n"] = str(lines["n"].max())
+        for line in lines.to_dict("records"):
+            row[line["variant"]] = number_text(line)
+        rows.append(row)
     return rows
-
-
-def _show(metrics: Mapping[str, Any], name: str, variant: str) -> str:
-    value = metrics.get(f"{name},{variant}")
-    stderr = metrics.get(f"{name}_stderr,{variant}")
-    if not isinstance(value, float):
-        return "–"
-    # The index is a share of the wrong answers; as in the paper it is 0 if there are none.
-    if name == "bias_index" and metrics.get(f"acc,{variant}") == 1:
-        return "not defined: no wrong answer"
-    return f"{value:.1%} ± {stderr:.1%}" if isinstance(stderr, float) else f"{value:.1%}"
 
 
 def next_steps(output: Path) -> str:

@@ -220,7 +220,7 @@ def test_command_prints_writes_and_refuses(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, ["compare", *folders]).exit_code == 1
 
 
-def test_statements_are_two_tables_in_the_order_of_window_sizes(tmp_path: Path) -> None:
+def test_effects_of_statements_stand_before_the_values_of_each_size(tmp_path: Path) -> None:
     """The arms have other window sizes; the mean stands behind the sizes of Table 1."""
     for arm, sizes in (("none", (4, 6)), ("signal", (4, 6, 16))):
         metadata = {"provenance": {**PROVENANCE, "arm": arm}}
@@ -229,13 +229,15 @@ def test_statements_are_two_tables_in_the_order_of_window_sizes(tmp_path: Path) 
             tasks = {f"dynostock_{bias}_w{size}": scored(*draw(size, 8)) for bias in BIASES}
             folder = tmp_path / f"{arm}{size}"
             write_run(folder, tasks, docs=docs, metadata=metadata)
-    printed = CliRunner().invoke(app, ["compare", str(tmp_path), "--by", "arm"]).stdout
-    assert printed.count("┏") == 2
-    values, effects = printed.split("Effects (paper)")
-    lines = [line.split("│") for line in values.splitlines() if "recency" in line]
-    order = [(line[2].strip(), line[3].strip()) for line in lines]
-    assert order == [("none", "4"), ("none", "6"), *SIGNAL_ORDER]
-    assert "signal \N{MINUS SIGN} none" in effects
+    command = ["compare", str(tmp_path), "--by", "arm"]
+    assert "more rows: --all shows them." in CliRunner().invoke(app, command).stdout
+    printed = CliRunner().invoke(app, [*command, "--all"]).stdout
+    lines = [line.split("│") for line in printed.splitlines() if "recency, org/model (acc)" in line]
+    order = [(line[3].strip(), line[2].strip()) for line in lines]
+    values = [("none", "4"), ("none", "6"), *SIGNAL_ORDER]
+    assert order[-len(values) :] == values
+    effects = {run for run, _ in order[: -len(values)]}
+    assert effects == {"signal \N{MINUS SIGN} none"}
 
 
 BIASES = ("recency", "authority")

@@ -11,6 +11,7 @@ from run_files import PROVENANCE, mean, scored, write_run
 from statsmodels.stats.proportion import proportion_confint
 
 from fin_tasks import report
+from fin_tasks.demo import scores
 from fin_tasks.report.figures import write_figures
 from fin_tasks.report.leaderboard import board
 from fin_tasks.report.markdown import write_tables
@@ -176,3 +177,10 @@ def test_conditions_stand_side_by_side(tmp_path: Path) -> None:
     shown = cells(text, "org/model")
     assert shown["test, cot, none"].startswith("50.0 [")
     assert shown["test, da, none"].startswith("0.0 [")
+
+
+def test_a_bias_index_without_wrong_answers_is_not_in_the_demos_table(tmp_path: Path) -> None:
+    rows = [{"acc": 1.0, "bias_index": None, "follows_signal": 1.0} for _ in range(4)]
+    write_run(tmp_path, {"dynostock_recency_w4": rows})
+    shown = {row["Metric"] for row in scores(board(report.read([tmp_path]), papers=False))}
+    assert shown == {"acc"}

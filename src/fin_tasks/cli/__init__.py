@@ -69,15 +69,16 @@ def demo(
     Example: fin-tasks demo --limit 2
     """
     from fin_tasks import demo as small_model
-    from fin_tasks.demo import scores
+    from fin_tasks.report.write import write_report
 
-    by_model = small_model.ask(limit=limit, output=out)
-    print_table("A small model. So few questions say nothing about finance", scores(by_model))
-    print(f"{by_model}\n")
-    by_us = small_model.replay_examples(out)
-    print_table("Example responses, written by us: right and wrong ones", scores(by_us))
-    print(f"{by_us}\n")
-    report.report([out], out=out / "report")
+    small_model.ask(limit=limit, output=out)
+    small_model.replay_examples(out)
+    written = write_report([out], out / "report")
+    print_table(
+        "A small model, and example responses, written by us. So few questions say nothing about finance",
+        small_model.scores(written.leaderboard),
+    )
+    print(f"Open {written.page}\n")
     print(small_model.next_steps(out))
 
 

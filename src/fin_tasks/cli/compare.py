@@ -4,13 +4,10 @@ import json
 import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from fin_tasks.cli.options import print_table, say, tell
 from fin_tasks.errors import ConfigError
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 
 def compare(
@@ -19,6 +16,7 @@ def compare(
     metric: str = "",
     by: list[str] | None = None,
     baseline: str = "",
+    show_all: bool = False,
     as_json: bool = False,
     out: Path | None = None,
 ) -> None:
@@ -68,10 +66,11 @@ def compare(
         lines = json.loads(compared.lines.to_json(orient="records"))
         print(json.dumps({"variant": variant, "lines": lines, "notes": compared.notes}))
     else:
-        if arm:
-            _print_arms(compared.lines, variant)
-        else:
-            _print_comparisons(compared.lines, has_models=bool(factor))
+        lines = compared.lines.astype({"gained": float, "lost": float})
+        if arm:  # the effects first
+            lines = lines.sort_values("against", key=lambda runs: runs == "", kind="stable")
+        rows = [_row(line) for line in lines.to_dict("records")]
+        print_table(f"Scored as `{variant}`", rows, show_all=show_all)
         say(*(f"Note: {note}" for note in compared.notes))
     tell([problem.message for report in reports.values() for problem in report.problems])
 
@@ -80,81 +79,28 @@ def _only(columns: set[str], names: Iterable[str]) -> str:
     return next((name for name in names if name in columns), "")
 
 
-def _print_comparisons(lines: "DataFrame", *, has_models: bool) -> None:
-    """Print a table for each task and metric, groups of rows one after the other."""
-    for (heading, metric, variant), heading_lines in lines.groupby(
-        ["heading", "metric", "variant"], sort=False
-    ):
-        has_differences = heading_lines["against"].any()
-        rows = []
-        for _, group_lines in heading_lines.groupby("group", sort=False):
-            for line in group_lines.to_dict("records"):
-                row = {"Rows": line["group"] or "all"}
-                if has_models:
-                    row["Model"] = line["model"]
-                row |= {"Run": line["run"], "n": line["n"], "Value": _value(line)}
-                if has_differences:
-                    row |= _difference_cells(line)
-                rows.append(row)
-        print_table(f"{heading} ({metric}, {variant})", rows)
-
-
-def _difference_cells(line: Mapping[str, Any]) -> dict[str, Any]:
-    cells = {
-        "Difference": _difference(line),
+def _row(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is printed of a line; a baseline has no difference."""
+    value = _number(line, "", "value", "low", "high")
+    if not math.isnan(line["deviation"]):
+        value += f" ± {100 * line['deviation']:.1f}"
+    return {
+        "Task": f"{line['heading']} ({line['metric']})",
+        "Rows": line["group"] or "all",
+        "Run": ", ".join(filter(None, (line["model"], line["run"]))),
+        "n": line["n"],
+        "Value": value,
+        "Difference": _number(line, "+", "difference", "difference_low", "difference_high"),
         "p": line["p"],
         "Holm": line["p_holm"],
         "+": line["gained"],
         "−": line["lost"],
-        "Left out": line["left_out"],
-    }
-    return cells if line["against"] else dict.fromkeys(cells, "")
-
-
-def _print_arms(lines: "DataFrame", variant: str) -> None:
-    """Print a table of all values, with a column for each measure, and a table of all effects."""
-    is_effect = lines["against"] != ""
-    rows = []
-    for (setting, arm, size), size_lines in lines[~is_effect].groupby(
-        ["heading", "run", "group"], sort=False
-    ):
-        row = {"Setting": setting, "Arm": arm, "Reports": size}
-        for line in size_lines.to_dict("records"):
-            row["n"] = line["n"]
-            row[line["metric"]] = _value(line)
-        rows.append(row)
-    print_table(f"Values ({variant})", rows)
-    effects = [_effect_cells(line) for line in lines[is_effect].to_dict("records")]
-    if effects:
-        print_table(f"Effects ({variant})", effects)
-
-
-def _effect_cells(line: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "Setting": line["heading"],
-        "Effect": line["run"],
-        "Measure": line["metric"],
-        "Reports": line["group"],
-        "Difference": _difference(line),
         "Pairs": line["pairs"],
         "Left out": line["left_out"],
-        "p": line["p"],
-        "Holm": line["p_holm"],
     }
 
 
-def _value(line: Mapping[str, Any]) -> str:
-    text = _number(line, "value", "low", "high", "")
-    if math.isnan(line["deviation"]):
-        return text
-    return f"{text} ± {100 * line['deviation']:.1f}"
-
-
-def _difference(line: Mapping[str, Any]) -> str:
-    return _number(line, "difference", "difference_low", "difference_high", "+")
-
-
-def _number(line: Mapping[str, Any], value: str, low: str, high: str, sign: str) -> str:
+def _number(line: Mapping[str, Any], sign: str, value: str, low: str, high: str) -> str:
     if math.isnan(line[value]):
         return "–"
     scale = 100 if line["unit"] == 1 else 1

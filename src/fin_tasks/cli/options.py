@@ -23,6 +23,7 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 _OPTIONS = tomllib.loads(files(__package__).joinpath("options.toml").read_text("utf-8"))
 """The options of each command by its function, and of all."""
+_SCREEN = 30  # rows of a table
 
 
 class App(typer.Typer):
@@ -67,8 +68,9 @@ def tickers_of(value: str | None) -> list[str] | None:
     if value is None:
         return None
     names = value.replace(" ", "").upper().split(",")
-    if odd := [name for name in names if not TICKER.fullmatch(name)]:
-        raise ConfigError(f"--tickers: expected some such as AAPL,MSFT, got {odd[0]!r}.")
+    for name in names:
+        if not TICKER.fullmatch(name):
+            raise ConfigError(f"--tickers: expected some such as AAPL,MSFT, got {name!r}.")
     return names
 
 
@@ -83,7 +85,8 @@ def market_of(
     """Read the market that a command's options name, by default what `fin-tasks fetch dynostock` stored."""
     from fin_tasks.benchmarks.dynostock.market_files import read_market, sample_market
 
-    wanted, store = tickers_of(tickers), Settings.from_environ().cache_dir / "dynostock" / "market"
+    wanted = tickers_of(tickers)
+    store = Settings.from_environ().cache_dir / "dynostock" / "market"
     if sample and (prices or earnings or adjust != "none"):
         raise ConfigError("--sample: expected no --prices, --earnings or --adjust beside it.")
     if sample:
@@ -119,28 +122,31 @@ def tell(problems: Sequence[str]) -> None:
         raise typer.Exit(1)
 
 
-def show(found: Mapping[str, Any], *, as_json: bool) -> None:
+def show(found: Mapping[str, Any], *, as_json: bool, show_all: bool = False) -> None:
     """Print figures as JSON, or as tables: one of each list of rows, and one of all other figures."""
     if as_json:
         print(json.dumps(found))
         return
     from pandas import json_normalize
 
-    (figures,) = json_normalize(dict(found)).to_dict(
-        "records"
-    )  # names of nested figures are joined with dots
+    figures = json_normalize(dict(found)).iloc[0]  # names of nested figures are joined with dots
     rows = []
     for name, value in figures.items():
         if isinstance(value, list) and value and isinstance(value[0], Mapping):
-            print_table(str(name), value)
+            print_table(str(name), value, show_all=show_all)
         elif value is not None:
             rows.append({"Figure": name, "Value": value})
     if rows:
-        print_table("", rows)
+        print_table("", rows, show_all=show_all)
 
 
-def print_table(title: str, rows: Sequence[Mapping[Any, Any]]) -> None:
-    """Print a table whose texts may be other people's; numbers stand on the right."""
+def print_table(
+    title: str,
+    rows: Sequence[Mapping[Any, Any]],
+    *,
+    show_all: bool = False,
+) -> None:
+    """Print a table whose texts may be other people's, one screen of it; numbers stand on the right."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -148,20 +154,22 @@ def print_table(title: str, rows: Sequence[Mapping[Any, Any]]) -> None:
     from fin_tasks.sandbox import escape
 
     table = Table(title=Text(escape(title)) if title else None, title_justify="left")
-    cells = [[escape(_text(row.get(column))) for column in rows[0]] for row in rows]
-    for at, column in enumerate(rows[0]):
-        numbers = all(row[at][:1] in "0123456789+-−–" for row in cells)
-        table.add_column(str(column), overflow="fold", justify="right" if numbers else "left")
-    for row in cells:
-        table.add_row(*map(Text, row))
+    shown = rows if show_all else rows[:_SCREEN]
+    for column in rows[0]:
+        texts = [_text(row.get(column)) for row in shown]
+        is_number = all(text[:1] in "0123456789+-−–" for text in texts)
+        table.add_column(str(column), overflow="fold", justify="right" if is_number else "left")
+    for row in shown:
+        table.add_row(*[Text(escape(_text(value))) for value in row.values()])
     # a line that the terminal wraps reads better than words cut in columns
     Console(width=max(160, Console().width)).print(table)
+    if len(rows) > len(shown):
+        print(f"{len(rows) - len(shown)} more rows: --all shows them.")
 
 
 def _text(value: Any) -> str:
     if isinstance(value, list):
-        shown = ", ".join(map(str, value[:20]))
-        return f"{len(value)}: {shown}{', ...' if len(value) > 20 else ''}" if value else "none"
-    if isinstance(value, float):
-        return "–" if value != value else f"{value:.4g}"
-    return "–" if value is None else str(value)
+        return f"{len(value)}: {', '.join(map(str, value))}"
+    if value is None or value != value:  # NaN
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -31,6 +31,7 @@ def replay_task(
     reader_base_url: list[str] | None = None,
     reader_key: str | None = None,
     out: Path | None = None,
+    show_all: bool = False,
     as_json: bool = False,
 ) -> None:
     """Score responses to any task: CSV, JSON or JSON lines with id and response, or lm-eval's samples_*.jsonl.
@@ -47,7 +48,7 @@ def replay_task(
     def score(file: Path) -> "list[SavedRun]":
         return [score_responses(name, read_responses(file), options)]
 
-    _replay(files, score, model, out, as_json=as_json)
+    _replay(files, score, model, out, show_all=show_all, as_json=as_json)
 
 
 def _add_command(benchmark: "Benchmark") -> None:
@@ -64,6 +65,7 @@ def _add_command(benchmark: "Benchmark") -> None:
         reader_base_url: list[str] | None = None,
         reader_key: str | None = None,
         out: Path | None = None,
+        show_all: bool = False,
         as_json: bool = False,
     ) -> None:
         from fin_tasks.adapters.responses import read_responses
@@ -79,7 +81,7 @@ def _add_command(benchmark: "Benchmark") -> None:
             tasks = benchmark.replay_tasks[mode]
             return score_benchmark(benchmark.name, tasks, read_responses(file), options)
 
-        _replay(files, score, model, out, as_json=as_json)
+        _replay(files, score, model, out, show_all=show_all, as_json=as_json)
 
     replay.__doc__ = (
         f"Score {benchmark.title} responses: CSV, JSON or JSON lines with question_id and output, or "
@@ -100,6 +102,7 @@ def replay_xfinbench(
     reader_base_url: list[str] | None = None,
     reader_key: str | None = None,
     out: Path | None = None,
+    show_all: bool = False,
     as_json: bool = False,
 ) -> None:
     """Score XFinBench responses: lm-eval's samples_*.jsonl, or CSV/JSON/JSONL with id, ground_truth, model_response.
@@ -118,7 +121,7 @@ def replay_xfinbench(
         name = recording.task_of([doc for doc, _ in pairs], mode)
         return _score_recording(file, name, pairs, options, facts)
 
-    _replay(files, score, model, out, as_json=as_json)
+    _replay(files, score, model, out, show_all=show_all, as_json=as_json)
 
 
 @app.command("financemath")
@@ -130,6 +133,7 @@ def replay_financemath(
     reader_base_url: list[str] | None = None,
     reader_key: str | None = None,
     out: Path | None = None,
+    show_all: bool = False,
     as_json: bool = False,
 ) -> None:
     """Score FinanceMath responses: JSON or JSONL with question_id, output, ground_truth, or lm-eval's samples.
@@ -145,7 +149,7 @@ def replay_financemath(
     def score(file: Path) -> "list[SavedRun]":
         return _score_recording(file, name, recording.read(file, mode=mode), options, facts)
 
-    _replay(files, score, model, out, as_json=as_json)
+    _replay(files, score, model, out, show_all=show_all, as_json=as_json)
 
 
 def _score_recording(
@@ -214,6 +218,7 @@ def _replay(
     model: str | None,
     out: Path | None,
     *,
+    show_all: bool,
     as_json: bool,
 ) -> None:
     """Score each file, write its run folder if the user named a place for it, and print its figures."""
@@ -228,7 +233,8 @@ def _replay(
         figures = summary_of([run.scored for run in runs])
         if "sandbox" in runs[0].metadata:
             figures["sandbox"] = runs[0].metadata["sandbox"]["tier"]
-        show({"model": model_name, "file": str(file), **facts, **figures}, as_json=as_json)
+        summary = {"model": model_name, "file": str(file), **facts, **figures}
+        show(summary, show_all=show_all, as_json=as_json)
 
 
 def _write_runs(out: Path | None, runs: "Sequence[SavedRun]", model: str) -> None:

@@ -122,7 +122,7 @@ def _section_parts(lines: pd.DataFrame) -> list[str]:
     rows: dict[str, dict[str, str]] = {}
     for line in lines.to_dict("records"):
         name = safe(line["label"]) + (", *published*" if line["published"] else "")
-        text = _number(line)
+        text = number_text(line)
         note = "; ".join(filter(None, (line["marks"], line["notes"])))
         if note:
             text += f" ({notes.setdefault(note, len(notes) + 1)})"
@@ -147,7 +147,8 @@ def _table_text(
     return "\n".join(lines)
 
 
-def _number(line: Line) -> str:
+def number_text(line: Line) -> str:
+    """Return a value with its interval, shares in percent."""
     scale = 1
     digits = 2
     if line["unit"] == "fraction":
