@@ -63,7 +63,7 @@ def test_shared_sources_are_tested_together(tmp_path: Path) -> None:
             model=f"m{seed}",
             docs=docs,
         )
-    line = compared(tmp_path / "1", tmp_path / "2", by="task").lines.iloc[1]
+    line = compared(tmp_path / "1", tmp_path / "2").lines.iloc[1]
     assert line["test"] == "clustered t"
 
 
@@ -168,7 +168,7 @@ def conditions(folder: Path) -> None:
 
 def test_styles_and_knowledge_of_one_model(tmp_path: Path) -> None:
     conditions(tmp_path)
-    styles = compared(tmp_path, factor="style", by="task").lines
+    styles = compared(tmp_path, factor="style").lines
     assert styles["run"].to_list()[0] == "cot"
     assert set(styles["run"]) == {"cot", "cot, no role", "da", "da, no role"}
     assert set(styles["against"]) == {"", "cot"}

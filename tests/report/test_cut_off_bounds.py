@@ -146,15 +146,6 @@ def test_a_group_that_averages_its_tasks(tmp_path: Path) -> None:
     assert (cut_off["share"], cut_off["upper"]) == (0.25, 1.0)
 
 
-def test_a_run_without_samples_has_bounds_of_what_it_claims(tmp_path: Path) -> None:
-    write_run(tmp_path, {TASK: HALF})
-    for file in tmp_path.glob("samples_*"):
-        file.unlink()
-    found = entry(made(tmp_path))
-    assert (found["value"], found["cut_off"]["upper"]) == (0.5, 0.9)
-    assert (found["cut_off"]["finished"], found["cut_off"]["n_finished"]) == (None, 0)
-
-
 def test_a_bound_that_says_nothing_is_not_shown(tmp_path: Path) -> None:
     """All responses are right, those that were cut off, too."""
     write_run(tmp_path, {TASK: rows(*[(1.0, 1.0)] * 3)})

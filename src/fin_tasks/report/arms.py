@@ -1,9 +1,6 @@
 """The arms of a benchmark's experiment, such as DynoStock's statements, compared on the same documents."""
 
-import math
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields, replace
 
 import pandas as pd
 
@@ -14,19 +11,6 @@ from fin_tasks.report.compare import Comparisons, Line
 from fin_tasks.report.conditions import conditions_of, differences, setting_id
 from fin_tasks.report.entries import task_of
 from fin_tasks.report.model import Report, TaskResult
-
-_EFFECT = [
-    "metric",
-    "against",
-    "pairs",
-    "left_out",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "p",
-    "p_holm",
-]
-"""Columns that an effect and a line of a comparison have in common."""
 
 
 def benchmark_with_arms(report: Report) -> Benchmark:
@@ -53,16 +37,37 @@ def compare_arms(
     """
     experiment = benchmark.module("experiment")
     rows, notes = arm_rows(report, benchmark, variant=variant)
-    lines = list(_value_lines(experiment, experiment.by_window(rows), variant))
+    names = [name for name in experiment.GROUP if name != "bias"]
+    values = experiment.by_window(rows)
+    values["heading"] = values["bias"] + ", " + experiment.names_of(values, names)
+    tables = []
+    for measure in experiment.MEASURES:
+        columns = {
+            "arm": "run",
+            measure: "value",
+            f"{measure}_std": "deviation",
+            f"{measure}_low": "low",
+            f"{measure}_high": "high",
+        }
+        table = values.rename(columns=columns)
+        tables.append(table.assign(metric=measure, against="", test=""))
     if effects:
         contrasts, more_notes = experiment.compare_arms(rows)
         notes += more_notes
-        for line, row in _lines_of(experiment, contrasts, variant):
-            effect = {name: row[name] for name in _EFFECT}
-            lines.append(
-                replace(line, run=row["contrast"], n=row["pairs"], test="McNemar", **effect)
-            )
-    return Comparisons.of(lines, notes)
+        if not contrasts.empty:
+            heading = contrasts["bias"] + ", " + experiment.names_of(contrasts, names)
+            table = contrasts.rename(columns={"contrast": "run"})
+            tables.append(table.assign(heading=heading, n=table["pairs"], test="McNemar"))
+    lines = pd.concat(tables, ignore_index=True)
+    lines = lines.assign(
+        task="",
+        variant=variant,
+        family="",
+        unit=1.0,
+        group=lines["window"].astype(str),
+    )
+    names = [field.name for field in fields(Line)]
+    return Comparisons(lines.reindex(columns=names), tuple(notes))
 
 
 def arm_rows(
@@ -107,42 +112,3 @@ def arm_rows(
     table = pd.concat(tables).reindex(columns=list(experiment.COLUMNS)).dropna(subset=["window"])
     types = {"arm": str, "doc_id": str, "ticker": str, "window": int}
     return table.astype(types), list(notes)
-
-
-def _value_lines(experiment: Any, arms: pd.DataFrame, variant: str) -> Iterator[Line]:
-    for measure in experiment.MEASURES:
-        for line, row in _lines_of(experiment, arms, variant):
-            yield replace(
-                line,
-                metric=measure,
-                run=row["arm"],
-                n=row["n"],
-                value=row[measure],
-                deviation=row.get(f"{measure}_std", math.nan),
-                low=row.get(f"{measure}_low", math.nan),
-                high=row.get(f"{measure}_high", math.nan),
-            )
-
-
-def _lines_of(
-    experiment: Any,
-    table: pd.DataFrame,
-    variant: str,
-) -> Iterator[tuple[Line, dict[str, Any]]]:
-    """Yield each row of a table of the experiment, with what all lines have in common."""
-    if table.empty:
-        return
-    others = [name for name in experiment.GROUP if name != "bias"]
-    headings = table["bias"] + ", " + experiment.names_of(table, others)
-    for heading, row in zip(headings, table.to_dict("records"), strict=True):
-        line = Line(
-            heading=heading,
-            metric="",
-            variant=variant,
-            by="window",
-            group=str(row["window"]),
-            run="",
-            unit=1.0,
-            n=0,
-        )
-        yield line, {str(name): fact for name, fact in row.items()}

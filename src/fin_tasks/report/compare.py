@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 
@@ -22,8 +22,8 @@ FACTORS: Mapping[str, tuple[str, ...]] = {"style": ("mode", "style"), "knowledge
 ARMS = ("arm", "window")
 """Columns that `arms.compare_arms` compares."""
 
-GROUPS = (*(name for name in BREAKDOWNS if name not in ARMS), "task")
-"""Columns by which rows can be grouped; `task` means no groups."""
+GROUPS = tuple(name for name in BREAKDOWNS if name not in ARMS)
+"""Columns by which rows can be grouped."""
 
 _BASELINES = ("cot", "none")
 _MAY_DIFFER = ("style.", "prompts.", "mode", "version", "retrieval.")
@@ -38,7 +38,6 @@ class Line:
     task: str = ""
     metric: str
     variant: str
-    by: str = ""
     group: str = ""
     """Empty for all rows."""
     model: str = ""
@@ -74,12 +73,6 @@ class Comparisons:
     """A row for each `Line`."""
     notes: tuple[str, ...]
 
-    @classmethod
-    def of(cls, lines: Sequence[Line], notes: Sequence[str]) -> "Comparisons":
-        """Make a table of lines."""
-        table = pd.DataFrame([asdict(line) for line in lines])
-        return cls(table.astype({"gained": "Int64", "lost": "Int64"}), tuple(notes))
-
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
@@ -105,6 +98,8 @@ class _Entry:
     model: str
     result: TaskResult
     rows: pd.DataFrame
+    is_part: bool
+    """Whether the run has a group of tasks with this one."""
 
 
 def compare(reports: Mapping[str, Report], options: Options) -> Comparisons:
@@ -113,44 +108,29 @@ def compare(reports: Mapping[str, Report], options: Options) -> Comparisons:
     The reports have a name for each path that was read.
     """
     sets, notes = _sets_of(reports, options)
-    grouped: set[tuple[str, str]] = set()  # tasks of which the group is compared, too
-    for entries in sets:
-        for entry in entries:
-            grouped |= {(entry.result.run, member) for member in entry.result.members}
     lines: list[Line] = []
+    known: set[str] = set()
     for entries in sets:
-        first = entries[0]
-        is_part = (first.result.run, first.result.task) in grouped
         for entry in entries:
-            entry_lines, entry_notes = _compare_with(first, entry, options, is_part=is_part)
+            entry_lines, entry_notes = _compare_with(entries[0], entry, options)
             lines += entry_lines
             notes += entry_notes
+            known.update(*entry.result.totals.values())
     if not lines:
         expected = f"{options.metric or 'a value'} under {options.variant}"
         if options.factor:
             expected += f" that differ in {options.factor}"
-        raise DataError(
-            f"compare: expected results with {expected}, got {', '.join(_metrics_of(reports)) or 'no metric'}."
-        )
-    table = Comparisons.of(lines, notes)
-    families = table.lines.groupby("family")["p"]
-    table.lines["p_holm"] = families.transform(lambda p: holm(p.tolist()))
-    if not table.lines["against"].any():
-        reason = (
+        got = ", ".join(sorted(known)) or "no metric"
+        raise DataError(f"compare: expected results with {expected}, got {got}.")
+    table = pd.DataFrame([asdict(line) for line in lines])
+    table = table.astype({"gained": "Int64", "lost": "Int64"})
+    table["p_holm"] = table.groupby("family")["p"].transform(lambda p: holm(p.tolist()))
+    if not table["against"].any():
+        notes.append(
             "Nothing is compared: the runs share no task under the same conditions. "
             "--by style and --by knowledge compare conditions of one model."
         )
-        return replace(table, notes=(*notes, reason))
-    return table
-
-
-def _metrics_of(reports: Mapping[str, Report]) -> list[str]:
-    metrics: set[str] = set()
-    for report in reports.values():
-        for run in report.runs:
-            for result in run.tasks:
-                metrics.update(*result.totals.values())
-    return sorted(metrics)
+    return Comparisons(table, tuple(notes))
 
 
 def _sets_of(
@@ -197,6 +177,7 @@ def _entries_of(reports: Mapping[str, Report], options: Options) -> Iterator[_En
     for path, report in reports.items():
         for run in sorted(report.runs, key=lambda run: run.date):
             label = run.model if models.count(run.model) == 1 else f"{run.model} ({path})"
+            parts = {member for result in run.tasks for member in result.members}
             for result in sorted(run.tasks, key=lambda result: not result.members):
                 conditions = conditions_of(result)
                 if options.factor:
@@ -209,6 +190,7 @@ def _entries_of(reports: Mapping[str, Report], options: Options) -> Iterator[_En
                     model=run.model,
                     result=result,
                     rows=report.rows_of(result, options.variant),
+                    is_part=result.task in parts,
                 )
 
 
@@ -216,8 +198,6 @@ def _compare_with(
     first: _Entry,
     entry: _Entry,
     options: Options,
-    *,
-    is_part: bool,
 ) -> tuple[list[Line], list[str]]:
     """Return a line for all rows of a result and for each group of rows, and what is to be said of it."""
     where = f"{entry.heading}: {entry.label}"
@@ -236,11 +216,11 @@ def _compare_with(
     expected = ("tasks", *_MAY_DIFFER) if options.factor else ("tasks",)
     differing = "; ".join(differences(entry.result, first.result, expected))
     bound = cut_off.note_of(cut_off.cut_offs_of(entry.rows, metric), metric)
-    if differing and not is_part:
+    if differing and not entry.is_part:
         notes.append(f"{where} differs from {first.label} in {differing}.")
-    if bound and not is_part:
+    if bound and not entry.is_part:
         notes.append(f"{where} has a {bound}.")
-    return list(_lines_of(first, entry, metric, options, is_part=is_part)), notes
+    return list(_lines_of(first, entry, metric, options)), notes
 
 
 def _lines_of(
@@ -248,10 +228,8 @@ def _lines_of(
     entry: _Entry,
     metric: str,
     options: Options,
-    *,
-    is_part: bool,
 ) -> Iterator[Line]:
-    by = "" if is_part or options.by == "task" else options.by
+    by = "" if entry.is_part else options.by
     whole = Line(
         heading=entry.heading,
         task=entry.result.task,
@@ -268,9 +246,8 @@ def _lines_of(
         value = value_of(rows, metric)
         line = replace(
             whole,
-            by=by if group else "",
             group=group,
-            family=f"{whole.family}, {'parts' if is_part or group else 'headline'}",
+            family=f"{whole.family}, {'parts' if entry.is_part or group else 'headline'}",
             value=value.mean,
             low=value.low,
             high=value.high,

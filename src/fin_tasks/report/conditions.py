@@ -11,18 +11,18 @@ from fin_tasks.report.model import Settings, TaskResult, known_benchmarks
 from fin_tasks.report.redact import without_secrets
 
 _NO_SETTINGS = (
-    "hash",
-    "rows",
-    "left_out",
-    "defects",
-    "asked",
-    "blank_image",
-    "data.commit",
-    "data.defects",
-    "fin_tasks",
-    "file",
-    "file_sha256",
-    "source",
+    "hash.",
+    "rows.",
+    "left_out.",
+    "defects.",
+    "asked.",
+    "blank_image.",
+    "data.commit.",
+    "data.defects.",
+    "fin_tasks.",
+    "file.",
+    "file_sha256.",
+    "source.",
 )
 """Provenance that follows from other settings, is compared elsewhere, or changes no score."""
 _JUDGE = (
@@ -43,7 +43,6 @@ _LABELS = {
     "judge.rubric": "rubric",
     "prompts.set": "prompts",
     "prompts.sha256": "wording of the prompts",
-    "rows": "number of questions",
     "system": "system prompt",
     "tasks": "settings of its tasks",
     "version": "version of the task",
@@ -92,30 +91,20 @@ def settings_of(metadata: Mapping[str, Any], **facts: Any) -> dict[str, Any]:
     if not isinstance(judge, Mapping):
         judge = {}  # whatever judge the metadata of all tasks name, this one asked none
     known_judge = {f"judge.{name}": judge.get(name) for name in _JUDGE}
-    told = {**provenance, **known_judge, **facts}
-    settings = {}
-    for name, value in _flat(told):
-        if value is not None and not _is_left_out(name):
-            settings[name] = value
-    _simplify_data(settings)
-    return {name: without_secrets(settings[name]) for name in sorted(settings)}
-
-
-def _is_left_out(name: str) -> bool:
-    return any(f"{name}.".startswith(f"{start}.") for start in _NO_SETTINGS)
-
-
-def _simplify_data(settings: dict[str, Any]) -> None:
-    """Keep of the data's facts what says whether two runs had the same data."""
+    settings: dict[str, Any] = {}
+    for name, value in _flat({**provenance, **known_judge, **facts}):
+        if value is not None and not f"{name}.".startswith(_NO_SETTINGS):
+            settings[name] = without_secrets(value)
     origin = settings.get("data.origin")
     if origin == "recording":  # its revision is a hash of one model's file
         settings.pop("data.revision", None)
-    elif "data.revision" in settings:  # it stands for all other facts about the data
-        for name in list(settings):
-            if name.startswith("data.") and name not in ("data.revision", "data.origin"):
-                del settings[name]
     if origin == "sample":  # the packaged sample has the same rows for every split
         settings["split"] = "sample"
+    if "data.revision" in settings:  # it stands for all other facts about the data
+        data = {"data.revision": settings["data.revision"], "data.origin": origin}
+        others = {name: fact for name, fact in settings.items() if not name.startswith("data.")}
+        settings = others | data
+    return dict(sorted(settings.items()))
 
 
 def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -216,17 +205,14 @@ def setting_label(name: str) -> str:
 
 def shared_settings(results: Sequence[TaskResult]) -> dict[str, Any]:
     """Return the settings of a group: what its tasks share, and one hash of all that differs."""
-    first = results[0].settings
-    names = sorted({name for result in results for name in result.settings})
-    shared = {}
-    others = []
-    for name in names:
-        values = [result.settings.get(name) for result in results]
-        if all(value == values[0] for value in values):
-            shared[name] = first[name]
-        else:
-            others += [[result.task, name, result.settings.get(name)] for result in results]
-    others.sort(key=lambda other: other[:2])
+    shared = dict(results[0].settings)
+    for result in results:
+        own = result.settings
+        shared = {name: fact for name, fact in shared.items() if own.get(name) == fact}
+    others = {}
+    for result in results:
+        own = result.settings
+        others[result.task] = {name: fact for name, fact in own.items() if name not in shared}
     return {**shared, "tasks": _hash(others)}
 
 

@@ -39,41 +39,15 @@ def cut_offs_of(
     finished = None
     if is_finished.any():
         finished = float(np.average(values[is_finished], weights=weights[is_finished]))
-    return _cut_offs(
-        metric,
-        value=float(np.average(values, weights=weights)),
-        share=float(np.average(shares, weights=weights)),
-        upper=float(np.average(raised, weights=weights)),
-        finished=finished,
-        n_finished=int(is_finished.sum()),
-    )
-
-
-def claimed_cut_offs(metric: str, value: float, share: float | None) -> CutOffs | None:
-    """Return the bounds of a value of which only the results file tells, not its rows."""
-    if math.isnan(value) or not share or not _has_bounds(metric):
-        return None
-    maximum = largest(metric)
-    upper = min(maximum, value + maximum * share)
-    return _cut_offs(metric, value=value, share=share, upper=upper)
-
-
-def _cut_offs(
-    metric: str,
-    *,
-    value: float,
-    share: float,
-    upper: float,
-    finished: float | None = None,
-    n_finished: int = 0,
-) -> CutOffs:
-    is_open = _number(upper, metric) != _number(value, metric)
+    share = float(np.average(shares, weights=weights))
+    value = float(np.average(values, weights=weights))
+    upper = float(np.average(raised, weights=weights))
     return CutOffs(
         share=share,
         upper=upper,
         finished=finished,
-        n_finished=n_finished,
-        is_lower_bound=share > _MANY and is_open,
+        n_finished=int(is_finished.sum()),
+        is_lower_bound=share > _MANY and _number(upper, metric) != _number(value, metric),
     )
 
 

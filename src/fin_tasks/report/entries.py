@@ -68,9 +68,12 @@ def scored_tasks(report: Report) -> list[Scored]:
     scored = []
     for run in report.runs:
         for result in run.tasks:
-            for variant in _variants(report, result):
+            top = headline(result)
+            named = [*result.totals, *result.breakdowns, *result.aggregates]
+            for variant in dict.fromkeys([*named, "paper", "robust"]):
                 values = values_of(report, result, variant)
-                top = headline(result)
+                if not values:
+                    continue
                 scores = report.rows_of(result, variant).get(top, pd.Series(dtype=float))
                 task = Scored(
                     run=run,
@@ -80,17 +83,8 @@ def scored_tasks(report: Report) -> list[Scored]:
                     n_scored=int(scores.notna().sum()),
                     n_unscored=int(scores.isna().sum()),
                 )
-                if values:
-                    scored.append(task)
+                scored.append(task)
     return scored
-
-
-def _variants(report: Report, result: TaskResult) -> dict[str, None]:
-    names = dict.fromkeys([*result.totals, *result.breakdowns, *result.aggregates])
-    for name in ("paper", "robust"):
-        if not report.rows_of(result, name).empty:
-            names[name] = None
-    return names
 
 
 def task_of(benchmark: str, conditions: Conditions, variant: str, top: str) -> BoardTask:
@@ -122,6 +116,10 @@ def entries_of(scored: Scored, ranking: Ranking) -> list[Entry]:
     entries = []
     for metric, value in scored.values.items():
         estimate = value.estimate
+        marks = list(not_comparable)
+        if value.claim is not None:
+            claim = f"its results file claims {value.claim:.4g}"
+            marks.insert(0, f"{claim}, its rows give {estimate.mean:.4g}")
         notes = [cut_off.note_of(value.cut_offs, metric), _note_on_estimate(metric, estimate)]
         if metric == top:
             notes.append(ranking.open_ranks.get(result.id, ""))
@@ -139,18 +137,12 @@ def entries_of(scored: Scored, ranking: Ranking) -> list[Entry]:
             unscored=scored.n_unscored if metric == top else 0,
             judge=", ".join(setting_text(text) for text in judge if text),
             group=scored.group,
-            marks=_claim_marks(value) + not_comparable,
+            marks=marks,
             notes=[note for note in notes if note],
             cut_off=value.cut_offs,
         )
         entries.append(entry)
     return entries
-
-
-def _claim_marks(value: Value) -> list[str]:
-    if value.claim is None:
-        return []
-    return [f"its results file claims {value.claim:.4g}, its rows give {value.estimate.mean:.4g}"]
 
 
 def _note_on_estimate(metric: str, estimate: Estimate) -> str:

@@ -62,7 +62,7 @@ def board(
             entries += entries_of(member, ranking)
     tasks = {name: members[0].task for name, members in by_task.items()}
     printed = figures({task.benchmark for task in tasks.values()}) if papers else Published()
-    entries = _in_order(entries + printed.entries, printed.tasks | tasks)
+    entries, shown_tasks = _in_order(entries + printed.entries, printed.tasks | tasks)
     results = [(run, result) for run in report.runs for result in run.tasks]
     costs = [cost for run in report.runs for cost in costs_of(run, prices)]
     metrics = sorted({entry.metric for entry in entries})
@@ -72,7 +72,7 @@ def board(
         generated=datetime.now(UTC).isoformat(timespec="seconds"),
         alpha=ALPHA,
         runs=[*_board_runs(results), *printed.runs.values()],
-        tasks=_with_metrics(entries, printed.tasks | tasks),
+        tasks=shown_tasks,
         metrics={name: metric_of(name) for name in metrics},
         groups={setting_id(result): dict(result.settings) for _, result in results},
         entries=entries,
@@ -84,8 +84,11 @@ def board(
     )
 
 
-def _in_order(entries: Iterable[Entry], tasks: Mapping[str, BoardTask]) -> list[Entry]:
-    """Return entries by task, model and metric, the headline first."""
+def _in_order(
+    entries: Iterable[Entry],
+    tasks: Mapping[str, BoardTask],
+) -> tuple[list[Entry], list[BoardTask]]:
+    """Return entries by task, model and metric, the headline first; and their tasks with the names of their metrics."""
     benchmarks = list(known_benchmarks())
 
     def place(entry: Entry) -> tuple[Any, ...]:
@@ -101,20 +104,16 @@ def _in_order(entries: Iterable[Entry], tasks: Mapping[str, BoardTask]) -> list[
             entry.metric,
         )
 
-    return sorted(entries, key=place)
-
-
-def _with_metrics(entries: Iterable[Entry], tasks: Mapping[str, BoardTask]) -> list[BoardTask]:
-    """Return the tasks of entries in their order, with the names of their metrics."""
+    ordered = sorted(entries, key=place)
     metrics: dict[str, set[str]] = defaultdict(set)
-    for entry in entries:
+    for entry in ordered:
         metrics[entry.task].add(entry.metric)
     completed = []
     for name, names in metrics.items():
-        task = tasks[name]
-        ordered = sorted(names, key=lambda metric: (metric != task.headline, metric))
-        completed.append(task.model_copy(update={"metrics": ordered}))
-    return completed
+        top = tasks[name].headline
+        by_importance = sorted(names, key=lambda metric: (metric != top, metric))
+        completed.append(tasks[name].model_copy(update={"metrics": by_importance}))
+    return ordered, completed
 
 
 def _unused_prices(report: Report, prices: Prices | None) -> list[str]:
@@ -150,21 +149,19 @@ def _labels(results: Sequence[tuple[Run, TaskResult]]) -> dict[str, str]:
         repeats[run.model, conditions_of(result)].append((run, result))
     labels = {}
     for (model, _), members in repeats.items():
-        texts = [f"{model}{_details(result, members)}" for _, result in members]
+        names: dict[str, None] = {}
+        for _, result in members:
+            names |= dict.fromkeys(differing(members[0][1].settings, result.settings))
+        names_of_details = [name for name in names if not name.endswith("sha256")][:_MAX_DETAILS]
+        texts = []
+        for _, result in members:
+            text = model
+            for name in names_of_details:
+                text += f", {setting_label(name)} {short_text(result.settings.get(name))}"
+            texts.append(text)
         for (run, result), text in zip(members, texts, strict=True):
             labels[result.id] = text
             if texts.count(text) > 1:
                 time = run.date[:19].replace("T", " ")
                 labels[result.id] = f"{text}, {time or run.name}"
     return labels
-
-
-def _details(result: TaskResult, members: Sequence[tuple[Run, TaskResult]]) -> str:
-    """Name the settings in which a result differs from others, such as `, judge.model gpt-4o`."""
-    names: dict[str, None] = {}
-    for _, other in members:
-        names |= dict.fromkeys(differing(result.settings, other.settings))
-    detail_names = [name for name in names if not name.endswith("sha256")][:_MAX_DETAILS]
-    return "".join(
-        f", {setting_label(name)} {short_text(result.settings.get(name))}" for name in detail_names
-    )

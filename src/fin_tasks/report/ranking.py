@@ -64,24 +64,18 @@ def _rank_group(report: Report, members: Sequence[Scored], ranking: Ranking) -> 
     clusters = np.array([source_by_row[row] for row in table.index], dtype=np.int64)
     values = {str(run): column.to_numpy() for run, column in table.items()}
     pairs = compare_all(values, clusters=clusters)
-    tests = {pair.test for pair in pairs}
+    is_mcnemar = {pair.test for pair in pairs} == {"McNemar"}
     comparison = Comparison(
         task=task.id,
         metric=task.headline,
         group=members[0].group,
         rows=len(table),
         sources=int((clusters < 0).sum()) + len(np.unique(clusters[clusters >= 0])),
-        test="McNemar" if tests == {"McNemar"} else "t",
-        ranks=_ranks(table, pd.DataFrame(if_right).reindex_like(table), pairs, task.headline),
+        test="McNemar" if is_mcnemar else "t",
+        ranks=_ranks(table, if_right, pairs, task.headline, ranking),
         pairs=[BoardPair.model_validate(pair) for pair in pairs],
     )
     ranking.comparisons.append(comparison)
-    for place in comparison.ranks:
-        best = place.best_if_finished
-        worst = place.worst_if_finished
-        if best < worst:
-            note = f"rank {best} to {worst} if cut-off responses were finished"
-            ranking.open_ranks[place.run] = note
     for member in newest:
         n_missing = len(table) - len(scores.get(member.result.id, table))
         if n_missing:
@@ -121,14 +115,19 @@ def _leave_out_short_runs(scores: Columns, ranking: Ranking) -> None:
 
 def _ranks(
     scores: pd.DataFrame,
-    if_right: pd.DataFrame,
+    if_right: Columns,
     pairs: Sequence[Pair],
     metric: str,
+    ranking: Ranking,
 ) -> list[Rank]:
     sign = -1 if metric_of(metric).higher_is_better is False else 1
-    possible = cut_off.open_ranks(sign * scores, sign * if_right)
+    bounds = pd.DataFrame(if_right).reindex_like(scores)
+    possible = cut_off.open_ranks(sign * scores, sign * bounds)
     ranks = []
     for place in rank(scores, pairs, higher_is_better=sign > 0):
         best, worst = possible.loc[place.run]
         ranks.append(Rank(**place._asdict(), best_if_finished=best, worst_if_finished=worst))
+        if best < worst:
+            note = f"rank {best} to {worst} if cut-off responses were finished"
+            ranking.open_ranks[place.run] = note
     return ranks

@@ -54,8 +54,8 @@ def values_table(board: Leaderboard) -> pd.DataFrame:
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:
     """Write a table as CSV; no spreadsheet takes a text in it for a formula."""
-    table.map(_cell).to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
 
+    def quoted(cell: Any) -> Any:
+        return escape(quote_formulas(cell)) if isinstance(cell, str) else cell
 
-def _cell(value: Any) -> Any:
-    return escape(quote_formulas(value)) if isinstance(value, str) else value
+    table.map(quoted).to_csv(path, index=False, encoding="utf-8", lineterminator="\n")

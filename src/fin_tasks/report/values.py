@@ -9,7 +9,7 @@ import pandas as pd
 
 from fin_tasks.benchmarks.breakdowns import PartValue
 from fin_tasks.benchmarks.contract import Benchmark
-from fin_tasks.report.cut_off import METRIC, claimed_cut_offs, cut_offs_of
+from fin_tasks.report.cut_off import cut_offs_of
 from fin_tasks.report.leaderboard_model import CutOffs
 from fin_tasks.report.model import (
     COLUMNS,
@@ -68,7 +68,11 @@ def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Val
         rows = _with_fallbacks(rows, known_benchmarks()[result.benchmark])
     claims = _claims_of(result, variant)
     figures = {**claims, **result.aggregates.get(variant, {})}
-    measured = _measured(rows, headline(result))
+    metrics = rows.columns.difference(COLUMNS)
+    has_value = rows[metrics].notna().any()
+    top = headline(result)
+    has_value[top] = top in rows and not rows.empty
+    measured = has_value.index[has_value]
     values: dict[str, Value] = {}
     for name in dict.fromkeys([*figures, *measured]):
         claim = claims[name]["value"] if name in claims else math.nan
@@ -79,8 +83,7 @@ def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Val
         else:
             mean = figures[name]["value"]
             no_interval = replace(estimate(np.empty(0)), mean=mean, n=figures[name]["n"])
-            share = result.totals.get(variant, {}).get(METRIC)
-            value = Value(no_interval, claimed_cut_offs(name, mean, share))
+            value = Value(no_interval)
         if not _agree(value.estimate.mean, claim):
             value = replace(value, claim=claim)
         values[name] = value
@@ -111,13 +114,6 @@ def _claims_of(result: TaskResult, variant: str) -> dict[str, PartValue]:
     if totals.get("acc") == 1 and WEIGHTED in claims:
         claims[WEIGHTED]["value"] = math.nan  # the paper's 0, but no answer is wrong
     return claims
-
-
-def _measured(rows: pd.DataFrame, top: str) -> list[str]:
-    metrics = [name for name in rows.columns if name not in COLUMNS]
-    has_value = rows[metrics].notna().any()
-    has_value[top] = top in rows and len(rows) > 0
-    return [str(name) for name in has_value.index[has_value]]
 
 
 def _is_shown(name: str, result: TaskResult, *, is_claimed: bool) -> bool:

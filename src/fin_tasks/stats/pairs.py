@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import bdtr, betaincinv, stdtr, stdtrit
 
-from fin_tasks.stats.means import Codes, Floats, clustered_mean
+from fin_tasks.stats.means import Codes, Floats, Interval, clustered_mean
 
 ALPHA = 0.05
 """Level of a significant difference, after Holm's correction."""
@@ -33,7 +33,6 @@ class Pair:
     difference: float = math.nan
     low: float = math.nan
     high: float = math.nan
-    stderr: float = math.nan
     p: float = 1.0
     """Two-sided p-value; 1 if nothing can be tested."""
     p_holm: float = 1.0
@@ -89,55 +88,56 @@ def compare_pair(
     if clusters is None:
         clusters = np.full(len(is_scored), -1)
     difference, stderr, n_clusters = clustered_mean(first - second, clusters[is_scored], np.ones(n))
-    pair = Pair(n=n, clusters=n_clusters, difference=difference, stderr=stderr)
-    if n == 0:
-        return pair
+    low = math.nan
+    high = math.nan
+    p = 1.0
+    test = ""
     values = np.array([first, second])
-    if n_clusters == n and np.isin(values, (0, 1)).all():
-        return _compare_binary(pair, first, second)
-    if n_clusters > 1 and stderr > _NOISE * max(1.0, np.abs(values).max()):
-        return _compare_means(pair)
-    if abs(difference) <= _NOISE:
-        return replace(pair, test="sign")
-    return replace(pair, p=min(1.0, 2 * 0.5**n_clusters), test="sign")
+    if n and n_clusters == n and np.isin(values, (0, 1)).all():
+        only_first = int((first > second).sum())
+        only_second = int((first < second).sum())
+        low, high = _binary_interval(only_first, only_second, n)
+        p = mcnemar(only_first, only_second)
+        test = "McNemar"
+    elif n_clusters > 1 and stderr > _NOISE * max(1.0, np.abs(values).max()):
+        freedom = n_clusters - 1
+        reach = float(stdtrit(freedom, 0.975)) * stderr
+        low = difference - reach
+        high = difference + reach
+        p = 2 * float(stdtr(freedom, -abs(difference) / stderr))
+        test = "t" if n_clusters == n else "clustered t"
+    elif n:
+        test = "sign"
+        if abs(difference) > _NOISE:
+            p = min(1.0, 2 * 0.5**n_clusters)
+    return Pair(
+        n=n,
+        clusters=n_clusters,
+        difference=difference,
+        low=low,
+        high=high,
+        p=p,
+        test=test,
+    )
 
 
-def _compare_binary(pair: Pair, first: Floats, second: Floats) -> Pair:
-    only_first = int((first > second).sum())
-    only_second = int((first < second).sum())
+def _binary_interval(only_first: int, only_second: int, n: int) -> Interval:
     untied = only_first + only_second
-    size = pair.n + 2  # Agresti and Min add half a row to each of the four kinds
+    size = n + 2  # Agresti and Min add half a row to each of the four kinds
     middle = (only_first - only_second) / size
     variance = (untied + 1) / size - middle**2
     reach = _NORMAL_QUANTILE * math.sqrt(variance / size)
+    low = max(-1.0, middle - reach)
+    high = min(1.0, middle + reach)
     share_low = 0.0
     share_high = 1.0
     if only_first:
         share_low = float(betaincinv(only_first, only_second + 1, 0.025))
     if only_second:
         share_high = float(betaincinv(only_first + 1, only_second, 0.975))
-    exact_low = (2 * share_low - 1) * untied / pair.n
-    exact_high = (2 * share_high - 1) * untied / pair.n
-    return replace(
-        pair,
-        low=min(exact_low, max(-1.0, middle - reach)),
-        high=max(exact_high, min(1.0, middle + reach)),
-        p=mcnemar(only_first, only_second),
-        test="McNemar",
-    )
-
-
-def _compare_means(pair: Pair) -> Pair:
-    freedom = pair.clusters - 1
-    reach = float(stdtrit(freedom, 0.975)) * pair.stderr
-    statistic = abs(pair.difference) / pair.stderr
-    return replace(
-        pair,
-        low=pair.difference - reach,
-        high=pair.difference + reach,
-        p=2 * float(stdtr(freedom, -statistic)),
-        test="t" if pair.clusters == pair.n else "clustered t",
-    )
+    exact_low = (2 * share_low - 1) * untied / n
+    exact_high = (2 * share_high - 1) * untied / n
+    return Interval(min(low, exact_low), max(high, exact_high))
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
