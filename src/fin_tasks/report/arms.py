@@ -50,7 +50,8 @@ def compare_arms(
             f"{measure}_high": "high",
         }
         table = values.rename(columns=columns)
-        tables.append(table.assign(metric=measure, against="", test=""))
+        table = table.assign(metric=measure, against="", test="", pairs=0, left_out=0)
+        tables.append(table)
     if effects:
         contrasts, more_notes = experiment.compare_arms(rows)
         notes += more_notes
@@ -61,6 +62,7 @@ def compare_arms(
     lines = pd.concat(tables, ignore_index=True)
     lines = lines.assign(
         task="",
+        model="",
         variant=variant,
         family="",
         unit=1.0,

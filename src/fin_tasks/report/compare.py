@@ -41,6 +41,7 @@ class Line:
     group: str = ""
     """Empty for all rows."""
     model: str = ""
+    """Empty if runs are compared."""
     run: str
     against: str = ""
     """The baseline; empty for the baseline itself."""
@@ -235,7 +236,7 @@ def _lines_of(
         task=entry.result.task,
         metric=metric,
         variant=options.variant,
-        model=entry.model,
+        model=entry.model if options.factor else "",
         run=entry.label,
         family=entry.model if options.factor else entry.label,
         unit=largest(metric),
