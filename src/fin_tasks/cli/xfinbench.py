@@ -85,7 +85,7 @@ def label_math(
     settings = Settings.from_environ()
     files = locate("xfinbench", [SPLITS[split]], data_dir=data_dir, settings=settings)
     rows = read_rows(files.files[SPLITS[split]])
-    calculations = [row for row in rows if row["task"] == "calcu"]
+    calculations = [row for row in rows if row.task == "calcu"]
     with Chat(model, [base_url], settings) as chat:
         labels = label_rows(calculations, chat, load_templates())
     table = pd.DataFrame(labels, columns=["id", "math_types", "reason"])

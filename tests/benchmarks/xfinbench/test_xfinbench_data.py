@@ -67,9 +67,9 @@ def test_the_real_validation_set_counts_as_published() -> None:
     }
     assert left_out == {"missing-figure": 20}
     table = read_rows(REAL / "xfinbench" / "validation_set.csv")
-    capabilities = Counter(code for row in table for code in row["capabilities"])
+    capabilities = Counter(code for row in table for code in row.capabilities)
     assert capabilities == {"TU": 582, "TR": 222, "FF": 44, "SP": 69, "NM": 188}
-    assert {len(row["choices"]) for row in table if row["task"] == "mcq"} == {3}
+    assert {len(row.choices) for row in table if row.task == "mcq"} == {3}
     assert {figure(doc)[0].mode for doc in found["mcq_visual"][0]} == {"RGB"}
     assert not any(doc["prompt"].startswith("<image>") for doc in docs if not doc["figure"])
 
@@ -84,15 +84,13 @@ def test_the_authors_templates_are_filled_as_they_are() -> None:
     }
     (doc, *_), facts = documents("mcq", **options)
     (row, *_) = (
-        one
-        for one in read_rows(REAL / "xfinbench" / "validation_set.csv")
-        if one["id"] == doc["id"]
+        one for one in read_rows(REAL / "xfinbench" / "validation_set.csv") if one.id == doc["id"]
     )
     # The characters `\\n` of the template reach the model, those of the file's choices do not.
     template = (REAL / "xfinbench" / "prompt_template" / "mcq_CoT.txt").read_text()
     assert "\\n{choices}" in template
-    filled = template.replace("{knowledge}", "").replace("{question}", row["question"])
-    assert doc["prompt"] == filled.replace("{choices}", row["choice"].replace("\\n", "\n"))
+    filled = template.replace("{knowledge}", "").replace("{question}", row.question)
+    assert doc["prompt"] == filled.replace("{choices}", row.choice.replace("\\n", "\n"))
     assert facts["prompts"]["set"] == "upstream"
     with pytest.raises(DataError, match="prompt_template"):
         documents(prompts="upstream")

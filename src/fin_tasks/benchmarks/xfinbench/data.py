@@ -27,7 +27,6 @@ from fin_tasks.errors import ConfigError
 if TYPE_CHECKING:
     from datasets import Dataset
 
-_NOT_ASKED = ("choice", "flaw")  # fields of a row that its document lacks
 _IMAGE_MARK = "<image>\n"
 _BLANK_SIZE = (336, 336)  # pixels
 
@@ -93,14 +92,14 @@ def _document(
     wording: PromptSet,
     style: Style,
 ) -> dict[str, Any]:
-    question = row["question"]
-    choices = row["choice"].replace("\\n", "\n")  # some cells spell it out
+    question = row.question
+    choices = row.choice.replace("\\n", "\n")  # some cells spell it out
     if wording.name == "house":
         question = question.strip()
-        choices = lettered(row["choices"])
+        choices = lettered(row.choices)
     task = TASKS[subset]
     prompt = wording.fill(task, style, question=question, choices=choices, terms=terms)
-    copied = {name: value for name, value in row.items() if name not in _NOT_ASKED}
+    copied = row.model_dump(exclude={"choice", "flaw"})
     named_terms = [{"id": term.id, "name": term.name, "score": term.score} for term in terms]
     return (
         copied
@@ -116,10 +115,10 @@ def _document(
 
 def _target_of(row: Row) -> str:
     """Return the right answer as a response."""
-    truth = row["ground_truth"]
-    if row["task"] == "calcu":
+    truth = row.ground_truth
+    if row.task == "calcu":
         return f"{MARKER} [{truth}]"
-    if row["task"] == "bool":
+    if row.task == "bool":
         truth = "true" if parse_truth("bool", truth).value else "false"
     return f"{MARKER} {truth}."
 

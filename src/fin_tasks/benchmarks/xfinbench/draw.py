@@ -4,7 +4,7 @@ import logging
 import re
 from collections.abc import Mapping, Sequence
 from itertools import product
-from operator import itemgetter
+from operator import attrgetter
 
 from fin_tasks.benchmarks.request import Request
 from fin_tasks.benchmarks.xfinbench.document import TASKS, Subset, Task
@@ -35,20 +35,24 @@ def choose_rows(
     """
     task = TASKS[subset]
     study = STUDIES.get(str(request.sample_n))
-    rows = [row for row in read_rows(files.files[table]) if row["task"] in (task, "")]
+    rows = [
+        row
+        for row in read_rows(files.files[table])
+        if row.task == task or row.task not in TASKS.values()
+    ]
     if subset == "mcq_visual" or (study and task == "mcq"):
         _find_figures(files, rows)
     own_rows = [row for row in rows if _is_own(row, subset)]
     left_out: dict[str, list[str]] = {}
     for row in own_rows:
-        if row["flaw"]:
-            left_out.setdefault(row["flaw"], []).append(row["id"])
+        if row.flaw:
+            left_out.setdefault(row.flaw, []).append(row.id)
     counts = ", ".join(f"{flaw} {len(ids)}" for flaw, ids in left_out.items())
     if counts:
         _log.warning("xfinbench %s: rows of %s left out: %s", subset, table, counts)
     n_rows = study[task] if study else request.sample_n
-    candidates = [row for row in (rows if study else own_rows) if not row["flaw"]]
-    drawn = draw_rows("xfinbench", candidates, n_rows, request.sample_seed, itemgetter("id"))
+    candidates = [row for row in (rows if study else own_rows) if not row.flaw]
+    drawn = draw_rows("xfinbench", candidates, n_rows, request.sample_seed, attrgetter("id"))
     chosen = [row for row in drawn if _is_own(row, subset)]
     draw = f"{len(drawn):,} of {len(candidates):,} usable rows ({task}) of {files.files[table]}"
     if study:
@@ -69,7 +73,7 @@ def choose_rows(
 def _is_own(row: Row, subset: Subset) -> bool:
     """Return whether a row of the task belongs to the subset: choices have a figure or none."""
     shows_figures = subset == "mcq_visual"
-    return row["task"] != "mcq" or bool(row["figure"]) == shows_figures
+    return row.task != "mcq" or bool(row.figure) == shows_figures
 
 
 def _find_figures(files: Located, rows: Sequence[Row]) -> None:
@@ -79,13 +83,13 @@ def _find_figures(files: Located, rows: Sequence[Row]) -> None:
         for path in files.matches(name):
             paths[path.stem] = str(path)
     for row in rows:
-        row["figure_path"] = paths.get(row["figure"], "")
-        if row["figure"] and not row["figure_path"]:
-            row["flaw"] = "missing-figure"
+        row.figure_path = paths.get(row.figure, "")
+        if row.figure and not row.figure_path:
+            row.flaw = "missing-figure"
 
 
 def _figure_files(rows: Sequence[Row]) -> list[str]:
     """Return the names that the files of all figures may have."""
-    figures = sorted({row["figure"] for row in rows})
+    figures = sorted({row.figure for row in rows})
     names = filter(_FIGURE_NAME.fullmatch, figures)
     return [f"dataset/figures/{name}.{suffix}" for suffix, name in product(_FIGURE_SUFFIXES, names)]

@@ -30,10 +30,10 @@ def label_rows(
     """Ask a model about the `question` and the `ground_truth` of each row."""
 
     def label(row: Row) -> Label:
-        prompt = templates.fill("math_types", question=row["question"], answer=row["ground_truth"])
+        prompt = templates.fill("math_types", question=row.question, answer=row.ground_truth)
         message = {"role": "user", "content": prompt}
         reply = chat.ask([message], temperature=0.0, max_tokens=_MAX_TOKENS)
         types, reason = read_types(reply.text)
-        return {"id": row["id"], "math_types": ";".join(types), "reason": reason}
+        return {"id": row.id, "math_types": ";".join(types), "reason": reason}
 
     return map_in_threads(label, rows, chats=[chat], title="Labeling")

@@ -1,18 +1,17 @@
 """Prompts in our wording (`house`) or the authors' (`upstream`)."""
 
-import hashlib
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import yaml
 
 from fin_tasks.benchmarks.xfinbench.document import MODES, Mode, Task
 from fin_tasks.benchmarks.xfinbench.terms import Term
+from fin_tasks.data.documents import hash_of
 from fin_tasks.data.locate import Located
 from fin_tasks.errors import ConfigError
 
@@ -22,8 +21,7 @@ STYLES = ("cot_role", "da_role", "cot", "da")
 _HEADING = "Finance terms that may be of use:"
 _BETWEEN_TERMS = "\n\n"
 _IN_TERM = ": "
-_UPSTREAM_MODES: Mapping[Mode, str] = {"cot": "CoT", "da": "DA", "pot": "PoT"}
-_UPSTREAM_FOLDER = "evaluate/prompt_template"
+_UPSTREAM_MODES: Mapping[str, str] = {"cot": "CoT", "da": "DA", "pot": "PoT"}
 _FIELD = re.compile(r"\{(\w+)\}")
 
 
@@ -33,14 +31,6 @@ class Style(NamedTuple):
     mode: Mode
     role: bool
     """Whether a system message gives the model the role of a finance expert."""
-
-
-class Prompt(TypedDict):
-    """What a model is told; a base model continues from the cue."""
-
-    system: str
-    prompt: str
-    cue: str
 
 
 def style_named(name: str | None, *, mode: str) -> Style:
@@ -81,8 +71,8 @@ class PromptSet:
         question: str,
         choices: str,
         terms: Sequence[Term],
-    ) -> Prompt:
-        """Return the prompt of a question, with finance terms before it."""
+    ) -> dict[str, str]:
+        """Return the messages for a question, with finance terms before it."""
         knowledge = ""
         if terms:
             paragraphs = [_HEADING, *(term.text for term in terms)]
@@ -94,15 +84,11 @@ class PromptSet:
 
     def sha256(self, *, knowledge: bool) -> str:
         """Return the hash of all templates; the layout of finance terms counts only if they are shown."""
-        parts: list[Any] = [
-            self.name,
-            sorted(self.system.items()),
-            sorted(self.user.items()),
-            sorted(self.cue.items()),
-        ]
+        templates = (self.system, self.user, self.cue)
+        parts: list[Any] = [self.name, *(sorted(texts.items()) for texts in templates)]
         if knowledge:
             parts.append((_HEADING, _BETWEEN_TERMS, _IN_TERM, self.after_terms))
-        return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
+        return hash_of(*parts)
 
 
 @cache
@@ -121,19 +107,18 @@ def house_prompts() -> PromptSet:
 
 def upstream_prompts(files: Located) -> PromptSet:
     r"""Return the authors' wording. The two characters `\n` in their files stay two characters."""
-    user_files = {}
+
+    def read(name: str) -> str:
+        path = f"evaluate/prompt_template/{name}.txt"
+        return files.with_files([path]).files[path].read_text("utf-8", "replace")
+
+    user = {}
     for task, mode in house_prompts().user:
-        name = _UPSTREAM_MODES[MODES[mode]]
-        user_files[task, mode] = f"{_UPSTREAM_FOLDER}/{task}_{name}.txt"
-    system_files = {}
-    for mode, name in _UPSTREAM_MODES.items():
-        system_files[mode] = f"{_UPSTREAM_FOLDER}/Sys_msg/{name}.txt"
-    located = files.with_files([*user_files.values(), *system_files.values()])
-    texts = {file: path.read_text("utf-8", "replace") for file, path in located.files.items()}
+        user[task, mode] = read(f"{task}_{_UPSTREAM_MODES[mode]}")
     return PromptSet(
         name="upstream",
-        system={mode: texts[file] for mode, file in system_files.items()},
-        user={kind: texts[file] for kind, file in user_files.items()},
+        system={mode: read(f"Sys_msg/{name}") for mode, name in _UPSTREAM_MODES.items()},
+        user=user,
         cue=dict.fromkeys(_UPSTREAM_MODES, ""),
         after_terms="",  # the templates have a blank line there
     )

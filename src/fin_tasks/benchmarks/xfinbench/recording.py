@@ -1,6 +1,5 @@
 """Saved responses for `fin-tasks replay`: lm-eval's samples, or a table with id, ground_truth and model_response."""
 
-import json
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -8,15 +7,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, Field, InstanceOf
+from pydantic import BeforeValidator, Field, InstanceOf
 
 from fin_tasks.answers.cut_off import mark_response
 from fin_tasks.benchmarks.contract import Document
 from fin_tasks.benchmarks.request import Request, rows_of
 from fin_tasks.benchmarks.scored_task import texts_of
 from fin_tasks.benchmarks.short_answers_paper import MARKER
-from fin_tasks.benchmarks.xfinbench.document import CAPABILITIES, MODES, TASKS, Subset, Task
-from fin_tasks.benchmarks.xfinbench.rows import SPLITS, Row, items_of, parse_choices, read_rows
+from fin_tasks.benchmarks.xfinbench.document import MODES, TASKS, Subset, Task
+from fin_tasks.benchmarks.xfinbench.rows import SPLITS, Row, as_text, read_rows
 from fin_tasks.benchmarks.xfinbench.truth import parse_truth
 from fin_tasks.data.tables import read_csv, read_json
 from fin_tasks.errors import ConfigError, DataError
@@ -28,48 +27,18 @@ _TRUTHS: Mapping[Task, str] = {
     "mcq": "a letter",
     "calcu": "a number, and no true or false as answer",
 }
+_FIELDS = {"question", "choices", "capabilities", "has_table", "figure"}
 _VERDICT = re.compile(r"\b(?:true|false)\b", re.IGNORECASE)
 _log = logging.getLogger(__name__)
 
 
-def _as_text(value: object) -> object:
-    if value is None:
-        return ""
-    return json.dumps(value) if isinstance(value, bool | int | float) else value
-
-
-def _as_choices(value: object) -> object:
-    return parse_choices(value) if isinstance(value, str) else value
-
-
-def _as_list(value: object) -> object:
-    """Return the items of a cell such as `TU; NM`; a list stays."""
-    return items_of(value) if isinstance(value, str) else value or []
-
-
-_Text = Annotated[str, BeforeValidator(_as_text)]
-# The type of a text says that it was cut off, and pydantic would make a plain text of it.
-_Response = Annotated[InstanceOf[str], BeforeValidator(_as_text)]
-
-
-class _SavedRow(BaseModel):
+class _SavedRow(Row):
     """A row of a file; lm-eval's samples and the authors' tables name some columns in their own way."""
 
-    id: _Text
-    ground_truth: _Text
-    task: _Text = ""
-    question: _Text = ""
-    choices: Annotated[list[_Text], BeforeValidator(_as_choices)] = Field(
-        [], validation_alias=AliasChoices("choices", "choice")
-    )
-    capabilities: Annotated[list[_Text], BeforeValidator(_as_list)] = Field(
-        [], validation_alias=AliasChoices("capabilities", "fin_capability")
-    )
-    has_table: bool | None = None
-    figure: _Text = ""
-    responses: Annotated[list[_Response], BeforeValidator(texts_of)] = Field(
-        validation_alias="model_response"
-    )
+    # The type of a text says that it was cut off, and pydantic would make a plain text of it.
+    responses: Annotated[
+        list[Annotated[InstanceOf[str], BeforeValidator(as_text)]], BeforeValidator(texts_of)
+    ] = Field(validation_alias="model_response")
     """A lost response counts as an empty one."""
     finish_reason: Any = None
 
@@ -109,7 +78,7 @@ def read(
     for row in own_rows:
         known_row = known_rows.get(row.id)
         doc = _document(row, known_row, file_task, mode)
-        is_other_task = known_row is not None and known_row["task"] not in ("", file_task)
+        is_other_task = known_row is not None and known_row.task != file_task
         for response in row.responses:
             n_unfit += is_other_task or not _fits(doc, response)
             pairs.append((doc, mark_response(response, row.finish_reason)))
@@ -144,7 +113,7 @@ def _known_rows(data_dir: Path | None) -> dict[str, Row]:
         request = Request(benchmark="xfinbench", split=split, source="data_dir", data_dir=data_dir)
         with suppress(DataError):  # a folder may hold one split only
             files = request.locate([table])
-            rows |= {row["id"]: row for row in read_rows(files.files[table])}
+            rows |= {row.id: row for row in read_rows(files.files[table])}
     if data_dir and not rows:
         raise DataError(
             f"--data-dir {data_dir}: expected test_set.csv or validation_set.csv of XFinBench, found none."
@@ -152,22 +121,17 @@ def _known_rows(data_dir: Path | None) -> dict[str, Row]:
     return rows
 
 
-def _document(row: _SavedRow, known_row: Row | None, task: Task, mode: str) -> Document:
+def _document(row: Row, known_row: Row | None, task: Task, mode: str) -> Document:
     """Return a document; what the benchmark's own row says of the question counts first."""
-    question: Mapping[str, Any] = known_row or row.model_dump()
+    question = known_row or row
     subset: Subset = "calc" if task == "calcu" else task
-    if task == "mcq" and question["figure"]:
+    if task == "mcq" and question.figure:
         subset = "mcq_visual"
-    return {
+    return question.model_dump(include=_FIELDS) | {
         "id": row.id,
         "task": task,
         "subset": subset,
         "mode": MODES[mode],
-        "question": question["question"],
-        "choices": question["choices"],
-        "capabilities": list(filter(CAPABILITIES.get, question["capabilities"])),
-        "has_table": question["has_table"],
-        "figure": question["figure"],
         "ground_truth": row.ground_truth,
     }
 

@@ -1,13 +1,17 @@
 """Read the authors' tables of questions, whose cells have several defects."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Literal, TypedDict
+from typing import Annotated
 
-from fin_tasks.benchmarks.xfinbench.document import CAPABILITIES, TASKS, Task
-from fin_tasks.data.tables import Record, read_csv
+from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, Field
+
+from fin_tasks.benchmarks.request import rows_of
+from fin_tasks.benchmarks.xfinbench.document import CAPABILITIES, TASKS
+from fin_tasks.data.tables import read_csv
 
 SPLITS: Mapping[str, str] = {
     "test": "dataset/test_set.csv",
@@ -25,68 +29,75 @@ COLUMNS = (
     "gold_fin_term_id",
 )
 
-_TASK_NAMES: Mapping[str, Task] = {task: task for task in TASKS.values()}
 _CHOICE_LETTER = re.compile(r"(?:^|\n|\\n)[ \t]*\(?([A-Z])[.):][ \t]*")
 _LATEX_TABLE = re.compile(r"\\begin\{(?:table|tabular)")
 _SEPARATORS = ";:,"
 
 
-class Row(TypedDict):
-    """A row of the file."""
+def as_text(value: object) -> object:
+    """Return a cell of JSON as a text; what is no cell stays."""
+    if value is None:
+        return ""
+    return json.dumps(value) if isinstance(value, bool | int | float) else value
 
-    id: str
-    task: Task | Literal[""]
-    """Empty if it is none of the three."""
-    question: str
-    choice: str
+
+def _as_list(value: object) -> object:
+    return items_of(value) if isinstance(value, str) else value or []
+
+
+def _capabilities_in(names: list[str]) -> list[str]:
+    return [name for name in names if name in CAPABILITIES]
+
+
+Text = Annotated[str, BeforeValidator(as_text)]
+Name = Annotated[Text, AfterValidator(str.strip)]
+Names = Annotated[list[Text], BeforeValidator(_as_list)]
+
+
+class Row(BaseModel):
+    """A row of the file, or a question of which a response was saved."""
+
+    id: Name
+    task: Name = ""
+    """`bool`, `mcq` or `calcu`; a row that is none of them has a flaw."""
+    question: Text = ""
+    choice: Text = ""
     """The cell as it is."""
-    choices: list[str]
+    choices: list[Text] = []
     """The texts of the choices without their letters."""
-    ground_truth: str
-    figure: str
+    ground_truth: Text
+    figure: Name = ""
     """The name of a figure, without a suffix; empty without one."""
-    figure_path: str
-    capabilities: list[str]
-    has_table: bool
-    gold_terms: list[str]
+    figure_path: str = ""
+    capabilities: Annotated[Names, AfterValidator(_capabilities_in)] = Field(
+        [], validation_alias=AliasChoices("capabilities", "fin_capability")
+    )
+    has_table: bool | None = None
+    """None if nobody knows."""
+    gold_terms: Names = Field([], validation_alias=AliasChoices("gold_terms", "gold_fin_term_id"))
     """Ids of the finance terms that help."""
-    flaw: str
+    flaw: str = ""
     """Why the row cannot be asked; empty if it can."""
+
+    def model_post_init(self, _: object) -> None:
+        """Read the choices in their cell."""
+        self.choices = self.choices or parse_choices(self.choice) or items_of(self.choice, "\n")
 
 
 def read_rows(path: Path) -> list[Row]:
     """Read a table of questions."""
-    rows = list(map(_row_of, read_csv(path, COLUMNS)))
+    records = read_csv(path, COLUMNS)
+    rows = rows_of(Row, path, [record.cells for record in records])
     ids: set[str] = set()
-    for row in rows:
-        if row["id"] in ids:
-            row["flaw"] = "malformed"
-        ids.add(row["id"])
+    for row, record in zip(rows, records, strict=True):
+        row.has_table = _LATEX_TABLE.search(row.question) is not None
+        is_whole = row.id and row.question.strip() and not record.surplus
+        if not is_whole or row.id in ids or row.task not in TASKS.values():
+            row.flaw = "malformed"
+        elif row.task == "mcq" and not row.choices:
+            row.flaw = "mcq-without-choices"
+        ids.add(row.id)
     return rows
-
-
-def _row_of(record: Record) -> Row:
-    cells = {column: record.cells[column].strip() for column in COLUMNS}
-    task: Task | Literal[""] = _TASK_NAMES.get(cells["task"], "")
-    choices = parse_choices(cells["choice"]) or items_of(cells["choice"], "\n")
-    is_whole = cells["id"] and cells["question"] and task and not record.surplus
-    flaw = "" if is_whole else "malformed"
-    if is_whole and task == "mcq" and not choices:
-        flaw = "mcq-without-choices"
-    return {
-        "id": cells["id"],
-        "task": task,
-        "question": record.cells["question"],
-        "choice": record.cells["choice"],
-        "choices": choices,
-        "ground_truth": record.cells["ground_truth"],
-        "figure": cells["figure"],
-        "figure_path": "",
-        "capabilities": list(filter(CAPABILITIES.get, items_of(cells["fin_capability"]))),
-        "has_table": _LATEX_TABLE.search(cells["question"]) is not None,
-        "gold_terms": items_of(cells["gold_fin_term_id"]),
-        "flaw": flaw,
-    }
 
 
 def parse_choices(cell: str) -> list[str]:

@@ -49,7 +49,7 @@ def find_terms(
         return [_gold_terms(row, terms) for row in rows], facts
     candidates = list(terms.values())
     texts = [f"{term.name} {term.definition}" for term in candidates]
-    questions = [row["question"] for row in rows]
+    questions = [row.question for row in rows]
     if condition == "dense":
         texts = list(map(_on_one_line, texts))
         questions = list(map(_on_one_line, questions))
@@ -86,7 +86,7 @@ def read_terms(bank: Path) -> dict[str, Term]:
 
 
 def _gold_terms(row: Row, terms: Mapping[str, Term]) -> list[Term]:
-    return [terms[term_id] for term_id in row["gold_terms"] if term_id in terms]
+    return [terms[term_id] for term_id in row.gold_terms if term_id in terms]
 
 
 def _on_one_line(text: str) -> str:
