@@ -195,7 +195,7 @@ def replay_dynostock(
         columns = ["model", "bias", "window", "n"]
         for metric in ("acc", "bias_index"):
             columns += [metric, f"{metric}_std", f"{metric}_low", f"{metric}_high"]
-        table = table[columns]
+        table = table.reindex(columns=columns)
     show({"windows": json.loads(table.to_json(orient="records"))}, as_json=as_json)
 
 

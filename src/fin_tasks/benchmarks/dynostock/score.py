@@ -19,7 +19,6 @@ from fin_tasks.stats.averages import (
     expected_calibration_error,
     rate,
 )
-from fin_tasks.stats.means import Interval, bias_index_interval, wilson
 
 Shares = Sequence[float]
 """How many, or which share, of a document's answers are right, biased and otherwise wrong."""
@@ -61,18 +60,6 @@ def bias_index(shares: Iterable[Shares | None]) -> float:
     _, biased, other = _sums(scored)
     n_wrong = biased + other
     return biased / n_wrong if n_wrong else 0.0
-
-
-def intervals_of(shares: Sequence[Shares]) -> dict[str, Interval]:
-    """Return 95 % intervals over documents: Wilson's of `acc`, the bootstrap's of `bias_index`.
-
-    Totals are rounded.
-    """
-    correct, biased, other = (round(total) for total in _sums(shares))
-    return {
-        "acc": wilson(correct, len(shares)),
-        "bias_index": bias_index_interval(correct=correct, led=biased, other=other),
-    }
 
 
 def _sums(shares: Sequence[Shares]) -> list[float]:
