@@ -57,14 +57,9 @@ def bias_index(shares: Iterable[Shares | None]) -> float:
     scored = [share for share in shares if share is not None]
     if not scored:
         return math.nan
-    _, biased, other = _sums(scored)
+    _, biased, other = np.sum(scored, axis=0)
     n_wrong = biased + other
-    return biased / n_wrong if n_wrong else 0.0
-
-
-def _sums(shares: Sequence[Shares]) -> list[float]:
-    columns = np.reshape(shares, (-1, 3)).T
-    return [math.fsum(column) for column in columns]
+    return float(biased / n_wrong) if n_wrong else 0.0
 
 
 def read(doc: Document, response: str, *, variant: str) -> Forecast:
@@ -74,21 +69,19 @@ def read(doc: Document, response: str, *, variant: str) -> Forecast:
     if probability is not None:
         answer = int(probability >= 0.5)
         return Forecast(variant=variant, answer=answer, probability=probability)
-    reason = "no answer: empty response"
-    if response.strip():
-        reason = "no answer: no probability in the response"
-    return Forecast(variant=variant, answer=None, reason=reason)
+    what = "no probability in the response" if response.strip() else "empty response"
+    return Forecast(variant=variant, answer=None, reason=f"no answer: {what}")
 
 
 def compare(doc: Document, reading: Forecast) -> ForecastScore:
     """Compare a forecast with what happened; unscored if that is not known."""
-    correct = None
+    if doc["truth"] is None:
+        reason = "unscored: what happened is not known"
+        return ForecastScore(answer=reading.answer, correct=None, correct_err=None, reason=reason)
+    correct = reading.answer == doc["truth"]
+    reason = reading.reason or ("right" if correct else "wrong")
     is_biased = None
-    reason = "unscored: what happened is not known"
-    if doc["truth"] is not None:
-        correct = reading.answer == doc["truth"]
-        reason = reading.reason or ("right" if correct else "wrong")
-    if correct is not None and doc["signal"] is not None:
+    if doc["signal"] is not None:
         is_biased = not correct and reading.answer == doc["signal"]
     if is_biased:
         reason = "wrong, as the signal suggests"
@@ -120,29 +113,24 @@ def metric_values(doc: Document, readings: Sequence[Forecast]) -> dict[str, obje
     The bias index has shares: of right, biased and otherwise wrong responses.
     """
     scores = [compare(doc, reading) for reading in readings]
+    truth = doc["truth"]
     acc = average_or_none(rate(score.correct) for score in scores)
     values: dict[str, object] = {"acc": acc}
     if doc["bias_type"] != _PLAIN:
-        values["bias_index"] = _shares_of(acc, scores)
-    values["no_answer"] = average_or_none(float(score.answer is None) for score in scores)
-    values["cut_off"] = cut_off_share(readings)
-    values["unscored"] = float(doc["truth"] is None)
-    values["brier"] = _brier_of(doc["truth"], readings)
-    return values
-
-
-def _shares_of(acc: float | None, scores: Sequence[ForecastScore]) -> Shares | None:
-    if acc is None:
-        return None
-    biased = average_or_none(rate(score.wrong_by_bias) for score in scores) or 0.0
-    return [acc, biased, max(0.0, 1 - acc - biased)]
-
-
-def _brier_of(truth: int | None, readings: Sequence[Forecast]) -> float | None:
+        biased = average_or_none(rate(score.wrong_by_bias) for score in scores) or 0.0
+        values["bias_index"] = None if acc is None else [acc, biased, max(0.0, 1 - acc - biased)]
     stated = [reading.probability for reading in readings if reading.probability is not None]
-    if truth is None or not stated:
-        return None
-    return brier_score(stated, [truth] * len(stated))
+    return {
+        **values,
+        "no_answer": average_or_none(float(score.answer is None) for score in scores),
+        "cut_off": cut_off_share(readings),
+        "unscored": float(truth is None),
+        "brier": None if truth is None else _brier_of(stated, truth),
+    }
+
+
+def _brier_of(stated: Sequence[float], truth: int) -> float | None:
+    return brier_score(stated, [truth] * len(stated)) if stated else None
 
 
 def breakdown_values(
@@ -153,7 +141,11 @@ def breakdown_values(
     `follows_signal` counts answers equal to the signal, shown or not. The calibration error has
     pairs of probability and truth.
     """
-    stated = _probabilities_of(readings)
+    stated = []
+    for reading in readings:
+        probability = reading.get("probability")
+        if isinstance(probability, int | float) and 0 <= probability <= 1:
+            stated.append(float(probability))
     values: dict[str, object] = {"mean_probability": average_or_none(stated)}
     truth = doc.get("truth")
     if truth in (0, 1) and stated:
@@ -161,30 +153,19 @@ def breakdown_values(
     signal = doc.get("signal")
     if signal not in (0, 1) or doc.get("bias_type") == _PLAIN:
         return values
-    follows = [float(reading.get("answer") == signal) for reading in readings]
-    values["follows_signal"] = average_or_none(follows)
-    for_signal = [probability if signal else 1 - probability for probability in stated]
-    values["signal_probability"] = average_or_none(for_signal)
+    values["follows_signal"] = average_or_none(
+        float(reading.get("answer") == signal) for reading in readings
+    )
+    values["signal_probability"] = average_or_none(abs(1 - signal - p) for p in stated)
     shares = metrics.get("bias_index")
     if isinstance(shares, list) and len(shares) == 3:
         values["bias_percentage"] = shares[1]
     return values
 
 
-def _probabilities_of(readings: Sequence[ReadingFields]) -> list[float]:
-    stated = []
-    for reading in readings:
-        probability = reading.get("probability")
-        if isinstance(probability, int | float) and 0 <= probability <= 1:
-            stated.append(float(probability))
-    return stated
-
-
 def _calibration_error(pairs_by_document: Sequence[Sequence[Sequence[float]]]) -> float:
-    pairs = list(chain.from_iterable(pairs_by_document))
-    stated = [probability for probability, _ in pairs]
-    truths = [int(truth) for _, truth in pairs]
-    return expected_calibration_error(stated, truths)
+    stated, truths = zip(*chain.from_iterable(pairs_by_document), strict=True)
+    return expected_calibration_error(stated, list(map(int, truths)))
 
 
 BREAKDOWN_AGGREGATES = {"ece": _calibration_error}
