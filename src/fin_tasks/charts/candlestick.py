@@ -6,11 +6,9 @@ from typing import Any, NamedTuple, TypeAlias
 
 import matplotlib.dates
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
-from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
 
 from fin_tasks.charts.chart import Chart, Mark
@@ -47,6 +45,13 @@ _LOOK = {
 _AVERAGED = 7  # trading days of the moving average
 _MAX_DAILY = 500
 """A longer period has candles of weeks, because those of days would merge."""
+_WEEK = {
+    "open": "first",
+    "high": "max",
+    "low": "min",
+    "close": "last",
+    "volume": "sum",
+}
 _BUFFER = 0.1
 """Share of the price range that stays free above and below the prices."""
 
@@ -60,19 +65,13 @@ _REPORT_ROW = 29.0  # height of a label with two lines
 _END_ROW = 15.0
 
 
-class _Kind(NamedTuple):
-    shape: str
-    color: str
-    label: str
-
-
 _KINDS = {
-    "meet": _Kind("v", _UP, "EPS Meet: day and surprise"),
-    "miss": _Kind("v", _DOWN, "EPS Miss: day and surprise"),
-    "fiscal": _Kind("^", _GRAY, "Fiscal end"),
+    "meet": ("v", _UP, "EPS Meet: day and surprise"),
+    "miss": ("v", _DOWN, "EPS Miss: day and surprise"),
+    "fiscal": ("^", _GRAY, "Fiscal end"),
 }
+"""Shape, color and text of each kind of mark."""
 
-_Floats = npt.NDArray[np.float64]
 _Column: TypeAlias = "pd.Series[float]"
 
 
@@ -105,8 +104,9 @@ def draw(chart: Chart) -> bytes:
         candles = _weeks_of(chart.prices) if is_weekly else chart.prices
         body = 0.66 * (7 if is_weekly else 1)
         _draw_candles(prices, volumes, candles, body)
-        _draw_average(prices, chart.prices)
-        _draw_marks(prices, chart, points_per_day)
+        average = chart.prices["close"].rolling(_AVERAGED).mean()
+        _draw_average(prices, average)
+        _draw_marks(prices, chart, average, points_per_day)
         figure.savefig(file, dpi=dpi, pil_kwargs={"compress_level": 1})
     return file.getvalue()
 
@@ -121,8 +121,7 @@ def _set_days(axes: Axes, chart: Chart) -> float:
     """Set the axis of days; return the points in a day."""
     days = _dates.date2num([*chart.prices.index, *[mark.day for mark in chart.marks]])
     span = max(float(np.ptp(days)), 14.0)
-    width = axes.get_position().width * _WIDTH * _POINTS
-    points_per_day = (width - 2 * _SIDE) / span
+    points_per_day = (axes.get_position().width * _WIDTH * _POINTS - 2 * _SIDE) / span
     side = _SIDE / points_per_day
     axes.set_xlim(days.min() - side, days.min() + span + side)
     axes.xaxis.set_major_locator(_dates.AutoDateLocator(maxticks=16))
@@ -133,57 +132,38 @@ def _set_days(axes: Axes, chart: Chart) -> float:
 def _weeks_of(prices: pd.DataFrame) -> pd.DataFrame:
     """Return a candle for each week from Saturday to Friday, indexed by its Wednesday."""
     saturdays = prices.index.to_period("W-FRI").start_time
-    rules = {
-        "open": "first",
-        "high": "max",
-        "low": "min",
-        "close": "last",
-        "volume": "sum",
-    }
-    return prices.groupby(saturdays + pd.Timedelta(days=4)).agg(rules)
+    return prices.groupby(saturdays + pd.Timedelta(days=4)).agg(_WEEK)
 
 
 def _draw_candles(price_axes: Axes, volume_axes: Axes, candles: pd.DataFrame, body: float) -> None:
     """Draw candles and volumes, whose bodies are so many days wide."""
     x = _dates.date2num(candles.index)
-    rises = candles["close"] >= candles["open"]
-    colors = to_rgba_array([_DOWN, _UP])[rises.astype(int)]
     volume = candles["volume"] / 1e6
-    _draw_bars(price_axes, x, 0.0, candles["low"], candles["high"], colors)
-    _draw_bars(price_axes, x, body, candles["open"], candles["close"], colors)
-    _draw_bars(volume_axes, x, body, 0 * volume, volume, colors)
+    colors = np.where(candles["close"] >= candles["open"], _UP, _DOWN)
+    bars = (
+        (price_axes, 0.0, candles["low"], candles["high"]),
+        (price_axes, body, candles["open"], candles["close"]),
+        (volume_axes, body, 0 * volume, volume),
+    )
+    for axes, width, low, high in bars:
+        left = x - width / 2
+        right = x + width / 2
+        corners = [(left, low), (left, high), (right, high), (right, low)]
+        # One collection, because an object for each bar would take most of the time.
+        collection = PolyCollection(list(np.stack(corners).transpose(2, 0, 1)))
+        # The edge shows a candle whose open equals its close.
+        collection.set(facecolors=colors, edgecolors=colors, linewidths=0.6)
+        axes.add_collection(collection)
     volume_axes.set_ylim(0, 1.08 * volume.max() or 1.0)
     volume_axes.locator_params(axis="y", nbins=3)
 
 
-def _draw_bars(
-    axes: Axes,
-    x: _Floats,
-    width: float,
-    low: _Column,
-    high: _Column,
-    colors: _Floats,
-) -> None:
-    """Draw all bars as one collection, because an object for each would take most of the time."""
-    left = x - width / 2
-    right = x + width / 2
-    corners = [(left, low), (left, high), (right, high), (right, low)]
-    bars = PolyCollection(list(np.stack(corners).transpose(2, 0, 1)))
-    # The edge shows a candle whose open equals its close.
-    bars.set(facecolors=colors, edgecolors=colors, linewidths=0.6)
-    axes.add_collection(bars)
-
-
-def _average(prices: pd.DataFrame) -> _Column:
-    return prices["close"].rolling(_AVERAGED).mean()
-
-
-def _draw_average(axes: Axes, prices: pd.DataFrame) -> None:
+def _draw_average(axes: Axes, average: _Column) -> None:
     """Draw the moving average, and the legend of everything."""
-    for kind in _KINDS.values():
-        _draw_triangle(axes, kind, [], [], linestyle="none", label=kind.label)
+    for kind, (_, _, text) in _KINDS.items():
+        _draw_triangle(axes, kind, [], [], linestyle="none", label=text)
     label = f"{_AVERAGED}-day moving average"
-    axes.plot(_average(prices), color=_AVERAGE, linewidth=1.2, zorder=0.9, label=label)
+    axes.plot(average, color=_AVERAGE, linewidth=1.2, zorder=0.9, label=label)
     axes.legend(
         ncols=4,
         frameon=False,
@@ -194,34 +174,35 @@ def _draw_average(axes: Axes, prices: pd.DataFrame) -> None:
     )
 
 
-def _draw_triangle(axes: Axes, kind: _Kind, x: list[float], y: list[float], **options: Any) -> None:
+def _draw_triangle(axes: Axes, kind: str, x: list[float], y: list[float], **options: Any) -> None:
+    shape, color, _ = _KINDS[kind]
     axes.plot(
         x,
         y,
-        marker=kind.shape,
+        marker=shape,
         markevery=[0],
         markersize=_TRIANGLE,
-        markerfacecolor=kind.color,
+        markerfacecolor=color,
         markeredgewidth=0,
         color=_GRAY,
         **options,
     )
 
 
-def _draw_marks(axes: Axes, chart: Chart, points_per_day: float) -> None:
+def _draw_marks(axes: Axes, chart: Chart, average: _Column, points_per_day: float) -> None:
     """Set the price axis; put triangles beside the prices, and labels above and below all prices."""
+    limits = axes.get_xlim()
     reports = [mark for mark in chart.marks if mark.kind != "fiscal"]
     ends = [mark for mark in chart.marks if mark.kind == "fiscal"]
-    above = _labels(reports, axes.get_xlim(), points_per_day)
-    below = _labels(ends, axes.get_xlim(), points_per_day)
-    above_height = _REPORT_ROW * _n_levels(above)
-    below_height = _END_ROW * _n_levels(below)
+    above = _labels(reports, limits, points_per_day)
+    below = _labels(ends, limits, points_per_day)
+    above_height = _REPORT_ROW * len({label.level for label in above})
+    below_height = _END_ROW * len({label.level for label in below})
     height = axes.get_position().height * _HEIGHT * _POINTS
     room = height - above_height - below_height
     if room < 0.4 * height:
         problem = f"{len(chart.marks)} marks have no room for labels"
         raise DataError(f"chart of {chart.ticker}: {problem}. Show fewer days.")
-    average = _average(chart.prices)
     tops = np.fmax(chart.prices["high"], average)
     bottoms = np.fmin(chart.prices["low"], average)
     low = bottoms.min()
@@ -248,10 +229,6 @@ def _near(values: _Column, mark: Mark, reach: int) -> _Column:
     return values.iloc[max(0, position - reach) : position + reach + 1]
 
 
-def _n_levels(labels: Sequence[_Label]) -> int:
-    return max((label.level + 1 for label in labels), default=0)
-
-
 def _labels(
     marks: Sequence[Mark], limits: tuple[float, float], points_per_day: float
 ) -> list[_Label]:
@@ -261,8 +238,7 @@ def _labels(
     half = _LABEL_WIDTH / 2 / points_per_day
     ends_by_level: list[float] = []
     for mark in marks:
-        day = float(_dates.date2num(mark.day))
-        center = min(max(day, first + half), last - half)
+        center = min(max(_dates.date2num(mark.day), first + half), last - half)
         level = 0
         while level < len(ends_by_level) and ends_by_level[level] > center - half:
             level += 1
@@ -273,31 +249,22 @@ def _labels(
 
 def _draw_mark(axes: Axes, label: _Label, y: float, label_y: float) -> None:
     """Draw a triangle, its label and the line between them."""
-    kind = _KINDS[label.mark.kind]
-    day = _dates.date2num(label.mark.day)
-    line = [y, label_y]
-    _draw_triangle(axes, kind, [day, day], line, linestyle=":", linewidth=0.9, zorder=4)
-    # The box hides lines to labels further out.
-    box = {"facecolor": _BACKGROUND, "edgecolor": "none", "pad": 0.5}
+    mark = label.mark
+    x = [_dates.date2num(mark.day)] * 2
+    _draw_triangle(axes, mark.kind, x, [y, label_y], linestyle=":", linewidth=0.9, zorder=4)
+    text = f"{mark.day:%Y-%m-%d}"
+    if mark.surprise is not None:
+        # A small Miss must not read as zero.
+        is_tiny = f"{mark.surprise:+.2f}" == "-0.00"
+        text += f"\n{mark.surprise:{'+.1g' if is_tiny else '+.2f'}}"
     axes.text(
         label.center,
         label_y,
-        _text_of(label.mark),
+        text,
         size=_LETTERS,
-        bbox=box,
+        # The box hides lines to labels further out.
+        bbox={"facecolor": _BACKGROUND, "edgecolor": "none", "pad": 0.5},
         zorder=5,
         ha="center",
-        va="top" if kind.shape == "^" else "bottom",
+        va="top" if mark.kind == "fiscal" else "bottom",
     )
-
-
-def _text_of(mark: Mark) -> str:
-    """Return the day, and on a second line a report's surprise with its sign."""
-    day = f"{mark.day:%Y-%m-%d}"
-    if mark.surprise is None:
-        return day
-    surprise = f"{mark.surprise:+.2f}"
-    if surprise == "-0.00":
-        # A small Miss must not read as zero.
-        surprise = f"{mark.surprise:+.1g}"
-    return f"{day}\n{surprise}"

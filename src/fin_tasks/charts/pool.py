@@ -91,25 +91,20 @@ def _write(chart: Chart, path: Path) -> str | None:
 def _backend(engine: str, jobs: int) -> dict[str, Any]:
     """Return joblib's settings."""
     if engine == "ray":
-        return _ray()
+        _start_ray()
+        return {"backend": "ray"}
     if jobs == 1:
         return {"backend": "sequential"}
-    if not _has_semaphores():
+    try:
+        multiprocessing.Lock()
+    except (ImportError, OSError):
+        # Processes wait for each other by shared memory, which containers may lack.
         _log.warning("one process draws all charts, since this machine lacks /dev/shm")
         return {"backend": "sequential"}
     return {"backend": "loky", "inner_max_num_threads": 1}
 
 
-def _has_semaphores() -> bool:
-    """Return whether processes can wait for each other here, as containers may lack /dev/shm."""
-    try:
-        multiprocessing.Lock()
-    except (ImportError, OSError):
-        return False
-    return True
-
-
-def _ray() -> dict[str, Any]:
+def _start_ray() -> None:
     try:
         import ray
         from ray.util.joblib import register_ray
@@ -119,4 +114,3 @@ def _ray() -> dict[str, Any]:
     if not ray.is_initialized():
         ray.init(include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     register_ray()
-    return {"backend": "ray"}

@@ -102,7 +102,7 @@ def test_reports_of_alpha_vantage_and_of_tables(tmp_path: Path, reports: Path) -
         table["fiscal_end"].isna().tolist() == [True, False] and table["report_time"].isna().all()
     )
     assert read_market(prices, reports, tickers=["b"]).tickers == ("B",)
-    with pytest.raises(DataError, match="prices of AMZN"):
+    with pytest.raises(DataError, match="prices: expected rows of AMZN"):
         read_market(prices, reports, tickers=["AMZN", "B"])
 
 

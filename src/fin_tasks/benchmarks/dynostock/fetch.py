@@ -1,10 +1,9 @@
 """Fill a folder with prices and earnings reports; files that are there are kept."""
 
 import json
-import re
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +15,19 @@ from fin_tasks.data.locate import locate
 from fin_tasks.data.pins import load_pins
 from fin_tasks.errors import ConfigError, FetchError
 from fin_tasks.settings import Settings
+from fin_tasks.web import Web
 
 BATCH = 25
 """Number of tickers that Yahoo is asked about at once."""
-PAUSE = 1.2
-"""Seconds between requests to Alpha Vantage, whose free plan allows one a second."""
 
-_REPORTS = re.compile(r"data/eps_history/data-(.+)\.json")
+_REPORTS = "data/eps_history/data-{}.json"
 
 
 def recorded_tickers() -> list[str]:
     """Return the companies of the S&P 500 whose earnings the authors' repository holds."""
-    matches = [_REPORTS.fullmatch(pin.path) for pin in load_pins("dynostock").files]
-    return [match[1] for match in matches if match]
+    before, after = _REPORTS.split("{}")
+    names = [pin.path for pin in load_pins("dynostock").files if pin.path.startswith(before)]
+    return [name.removeprefix(before).removesuffix(after) for name in names]
 
 
 def fetch_market(
@@ -60,36 +59,25 @@ def fetch_market(
     if source == "alpha-vantage" and not settings.alpha_vantage_key:
         expected = "ALPHAVANTAGE_API_KEY, a key of https://www.alphavantage.co"
         raise ConfigError(f"earnings: expected {expected}, got none.")
-    last = _agree_with_folder(
-        folder,
-        source,
-        start,
-        end,
-    )
-    prices = folder / "prices"
-    reports = folder / "earnings"
-    unpriced = [ticker for ticker in tickers if not _price_file(prices, ticker).is_file()]
-    problems = _fetch_prices(
-        prices,
-        unpriced,
-        start,
-        last,
-    )
-    priced = [ticker for ticker in tickers if _price_file(prices, ticker).is_file()]
-    unreported = [ticker for ticker in priced if not _report_file(reports, ticker).is_file()]
-    if source == "alpha-vantage":
-        problems += _fetch_reports(reports, unreported, settings)
-    else:
-        problems += _copy_reports(reports, unreported, settings)
-    return problems
+    last = _agree_with_folder(folder, source, start, end)
+    unpriced = _missing(folder / "prices", tickers, ".parquet")
+    problems = _fetch_prices(folder / "prices", unpriced, start, last)
+    left = set(_missing(folder / "prices", tickers, ".parquet"))
+    priced = [ticker for ticker in tickers if ticker not in left]
+    unreported = _missing(folder / "earnings", priced, ".json")
+    if source == "upstream":
+        names = map(_REPORTS.format, unreported)
+        files = locate(
+            "dynostock", list(names), source=source, settings=settings, optional=True
+        ).files
+        reports_of = partial(_published_reports_of, files=files)
+        return problems + _fetch_reports(folder / "earnings", unreported, reports_of)
+    with Web() as web:
+        reports_of = partial(alpha_vantage.earnings_of, web=web, settings=settings)
+        return problems + _fetch_reports(folder / "earnings", unreported, reports_of)
 
 
-def _agree_with_folder(
-    folder: Path,
-    source: str,
-    start: date,
-    end: date | None,
-) -> date:
+def _agree_with_folder(folder: Path, source: str, start: date, end: date | None) -> date:
     """Write the folder's manifest, or check that it is the same; return the last day of prices."""
     manifest = folder / "manifest.json"
     before: dict[str, str] = {}
@@ -117,95 +105,48 @@ def _agree_with_folder(
     return end
 
 
-def _price_file(folder: Path, ticker: str) -> Path:
-    return folder / f"{ticker}.parquet"
+def _missing(folder: Path, tickers: Sequence[str], ending: str) -> list[str]:
+    return [ticker for ticker in tickers if not (folder / f"{ticker}{ending}").is_file()]
 
 
-def _report_file(folder: Path, ticker: str) -> Path:
-    return folder / f"{ticker}.json"
-
-
-def _fetch_prices(
-    folder: Path,
-    tickers: Sequence[str],
-    start: date,
-    end: date,
-) -> list[str]:
+def _fetch_prices(folder: Path, tickers: Sequence[str], start: date, end: date) -> list[str]:
     problems: list[str] = []
-    beginnings = range(0, len(tickers), BATCH)
-    for beginning in tqdm(
-        beginnings,
-        desc="Prices",
-        unit="batch",
-        disable=None,
-    ):
-        batch = tickers[beginning : beginning + BATCH]
+    for first in tqdm(range(0, len(tickers), BATCH), "Prices", unit="batch", disable=None):
+        batch = tickers[first : first + BATCH]
         yahoo.check_connection()
         tables = yahoo.download(batch, start, end)
-        unknown = [ticker for ticker in batch if tables[ticker].empty]
-        if len(unknown) == len(batch):
+        if not tables:
             remedy = "Run the same command again in an hour."
             return [*problems, f"Yahoo gave none of {len(batch)} tickers. {remedy}"]
-        for ticker in unknown:
-            problems.append(f"{ticker}: Yahoo gave no prices. Is it listed under this name?")
-        for ticker, table in tables.items():
-            if not table.empty:
-                write_file(_price_file(folder, ticker), table.to_parquet(index=False))
-    return problems
-
-
-def _fetch_reports(folder: Path, tickers: Sequence[str], settings: Settings) -> list[str]:
-    from fin_tasks.web import Web
-
-    problems: list[str] = []
-    with Web() as web:
-        for number, ticker in enumerate(_with_progress(tickers)):
-            time.sleep(PAUSE if number else 0)
-            try:
-                answer = alpha_vantage.earnings_of(ticker, web, settings)
-            except alpha_vantage.LimitError as error:
-                n_left = len(tickers) - number
-                remedy = f"{n_left} tickers are left. Run the command again later."
-                return [*problems, f"{error} {remedy}"]
-            except FetchError as error:
-                problems.append(f"{ticker}: {error}")
+        for ticker in batch:
+            if ticker in tables:
+                content = tables[ticker].to_parquet(index=False)
+                write_file(folder / f"{ticker}.parquet", content)
             else:
-                _write_report(folder, ticker, answer)
+                problems.append(f"{ticker}: Yahoo gave no prices. Is it listed under this name?")
     return problems
 
 
-def _copy_reports(folder: Path, tickers: Sequence[str], settings: Settings) -> list[str]:
-    """Take reports from the authors' repository."""
-    name_by_ticker = {ticker: f"data/eps_history/data-{ticker}.json" for ticker in tickers}
-    published = {pin.path for pin in load_pins("dynostock").files}
-    names = [name for name in name_by_ticker.values() if name in published]
-    files = locate(
-        "dynostock",
-        names,
-        source="upstream",
-        settings=settings,
-    ).files
-    problems = []
-    for ticker in _with_progress(tickers):
-        file = files.get(name_by_ticker[ticker])
-        if file is None:
-            problems.append(f"{ticker}: the authors have no earnings of {ticker}")
+def _fetch_reports(
+    folder: Path, tickers: Sequence[str], reports_of: Callable[[str], dict[str, Any]]
+) -> list[str]:
+    problems: list[str] = []
+    for number, ticker in enumerate(tqdm(tickers, "Earnings", unit="ticker", disable=None)):
+        try:
+            # The source may spell the ticker in its own way.
+            answer = {**reports_of(ticker), "symbol": ticker}
+        except alpha_vantage.LimitError as error:
+            n_left = len(tickers) - number
+            return [*problems, f"{error} {n_left} tickers are left. Run the command again later."]
+        except FetchError as error:
+            problems.append(f"{ticker}: {error}")
         else:
-            answer = json.loads(file.read_text(encoding="utf-8"))
-            _write_report(folder, ticker, answer)
+            write_file(folder / f"{ticker}.json", json.dumps(answer, indent=1).encode())
     return problems
 
 
-def _with_progress(tickers: Sequence[str]) -> "tqdm[str]":
-    return tqdm(
-        tickers,
-        desc="Earnings",
-        unit="ticker",
-        disable=None,
-    )
-
-
-def _write_report(folder: Path, ticker: str, answer: dict[str, Any]) -> None:
-    # The source may spell the ticker in its own way.
-    report = {**answer, "symbol": ticker}
-    write_file(_report_file(folder, ticker), json.dumps(report, indent=1).encode())
+def _published_reports_of(ticker: str, files: Mapping[str, Path]) -> dict[str, Any]:
+    file = files.get(_REPORTS.format(ticker))
+    if file is None:
+        raise FetchError(f"the authors have no earnings of {ticker}")
+    return dict(json.loads(file.read_text(encoding="utf-8")))

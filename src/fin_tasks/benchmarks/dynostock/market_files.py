@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,32 +33,22 @@ ALPHA_VANTAGE = {
     "reportTime": "report_time",
 }
 
-_Part = Literal["prices", "earnings"]
+Facts = dict[str, Any]
 
 _UNKNOWN = ("", "None", "-")  # not NA, which is a ticker
-_ENDINGS: Mapping[_Part, tuple[str, ...]] = {
-    "prices": (".csv", ".csv.gz", ".parquet"),
-    "earnings": (".csv", ".csv.gz", ".parquet", ".json"),
-}
-_TYPES: Mapping[_Part, Mapping[str, str]] = {
+_ENDINGS = (".csv", ".csv.gz", ".parquet")
+_TYPES: Mapping[str, Mapping[str, str]] = {
     "prices": {**PRICE_TYPES, "adj_close": "float64"},
     "earnings": REPORT_TYPES,
 }
-_NEEDED: Mapping[_Part, list[str]] = {
-    "prices": ["date", "close"],
-    "earnings": ["reported", "surprise"],
-}
+_NEEDED = {"prices": ("date", "close"), "earnings": ("reported", "surprise")}
+"""The column of days, and another that a file must have."""
 _WHOLE = np.array([*range(2, 11), 12, 15, 20, 25, 30, 40, 50, 100])
 _SPLITS = np.concatenate([_WHOLE, [3 / 2, 5 / 2], 1 / _WHOLE, [2 / 3]])
 """New shares for each old one."""
 _SMALLEST_STEP = 1.15
 _LARGEST_MISS = 1.01  # of a split's ratio
 _LARGEST_MOVE = 1.4  # of the price on the day of a split
-
-
-class _Files(NamedTuple):
-    rows: pd.DataFrame
-    facts: dict[str, Any]
 
 
 def read_market(
@@ -74,37 +64,39 @@ def read_market(
         expected = "closes that ignore splits; fetched prices are split-adjusted already"
         raise ConfigError(f"adjust splits: expected {expected}.")
     names = None if tickers is None else {ticker.upper() for ticker in tickers}
-    price_files = _read_files(prices, "prices", names)
-    report_files = _read_files(earnings, "earnings", names)
-    table = price_files.rows
+    table, price_facts = _read_files(prices, "prices", names)
+    reports, report_facts = _read_files(earnings, "earnings", names)
     columns = [*CANDLE, "adj_close"]
-    is_impossible = (table[columns] <= 0).any(axis=1)
-    defects = {"impossible-price": table[is_impossible]}
+    has_day = reports["reported"].notna()
+    is_repeated = reports["fiscal_end"].notna() & reports.duplicated(["ticker", "fiscal_end"])
+    defects = {
+        "impossible-price": table[(table[columns] <= 0).any(axis=1)],
+        "report-without-day": reports[~has_day],
+        "duplicate-report": reports[has_day & is_repeated],
+    }
     table[columns] = table[columns].where(table[columns] > 0)
-    reports = report_files.rows.dropna(subset="reported")
-    has_end = reports["fiscal_end"].notna()
-    is_repeated = has_end & reports.duplicated(["ticker", "fiscal_end"])
-    defects["report-without-day"] = report_files.rows[report_files.rows["reported"].isna()]
-    defects["duplicate-report"] = reports[is_repeated]
     ratios = _find_splits(table)
     splits: dict[str, dict[str, float]] = {}
     if adjust == "splits":
         splits = _take_out_splits(table, ratios)
     else:
         defects["split-in-close"] = table[ratios != 1]
-    is_adjusted = is_fetched or adjust == "splits"
-    tickers_by_defect = {}
-    for kind, rows in defects.items():
-        if len(rows):
-            tickers_by_defect[kind] = sorted(rows["ticker"].unique())
     facts = {
-        "basis": "split-adjusted" if is_adjusted else "as in the files",
-        "prices": {**price_files.facts, "adjust": adjust, "splits": splits},
-        "earnings": report_files.facts,
-        "defects": tickers_by_defect,
+        "basis": "split-adjusted" if is_fetched or adjust == "splits" else "as in the files",
+        "prices": {**price_facts, "adjust": adjust, "splits": splits},
+        "earnings": report_facts,
+        "defects": {
+            kind: sorted(set(rows["ticker"])) for kind, rows in defects.items() if len(rows)
+        },
     }
-    market = Market.of(table, reports[~is_repeated], facts=facts)
-    _count_later_splits(market)
+    market = Market.of(table, reports[has_day & ~is_repeated], facts)
+    # The source divides a ticker's figures by the splits up to its newest report; prices may know of more.
+    for ticker, day in market.reports.groupby("ticker")["reported"].max().items():
+        own = market.prices_of(str(ticker))
+        later = own.loc[own["date"] >= day, "splits_after"]
+        if len(later):
+            is_own = market.reports["ticker"] == ticker
+            market.reports.loc[is_own, "later_splits"] /= later.iloc[0]
     return market
 
 
@@ -127,16 +119,6 @@ def _take_out_splits(
     return splits
 
 
-def _count_later_splits(market: Market) -> None:
-    """The source divides a ticker's figures by the splits up to its newest report; prices may know of more."""
-    for ticker, day in market.reports.groupby("ticker")["reported"].max().items():
-        prices = market.prices_of(str(ticker))
-        later = prices.loc[prices["date"] >= day, "splits_after"]
-        if len(later):
-            is_own = market.reports["ticker"] == ticker
-            market.reports.loc[is_own, "later_splits"] /= later.iloc[0]
-
-
 @lru_cache(maxsize=1)
 def sample_market(*tickers: str) -> Market:
     """Return AAPL, FB, GOOG, IBM and MSFT, 2000 to 2013, adjusted for splits; FB and GOOG have no reports."""
@@ -149,42 +131,30 @@ def sample_market(*tickers: str) -> Market:
     )
 
 
-def _read_files(path: Path, part: _Part, tickers: set[str] | None) -> _Files:
-    """Read the rows of the tickers from a file or folder, by ticker and day."""
+def _read_files(path: Path, part: str, tickers: set[str] | None) -> tuple[pd.DataFrame, Facts]:
+    """Read the rows of the tickers from a file or folder, by ticker and day, and facts about the files."""
     is_fetched = (path / part).is_dir()
     folder = path / part if is_fetched else path
     files = [path]
     if not path.is_file():
-        files = sorted(file for file in folder.glob("*") if file.name.endswith(_ENDINGS[part]))
+        endings = _ENDINGS if part == "prices" else (*_ENDINGS, ".json")
+        files = sorted(file for file in folder.glob("*") if file.name.endswith(endings))
     if is_fetched and tickers:
         files = [file for file in files if _ticker_of(file) in tickers]
-    tables = []
-    for file in files:
-        table = _read_table(file, part)
-        if tickers is not None:
-            table = table[table["ticker"].isin(tickers)]
-        if len(table):
-            tables.append(table)
-    if not tables:
-        problem = (
-            f"expected files ({', '.join(_ENDINGS[part])}) at {folder}, found none with any rows"
-        )
-        raise DataError(f"{part}: {problem}.")
-    rows = pd.concat(tables)
+    tables = [_read_table(file, part) for file in files]
+    rows = pd.concat(tables) if tables else pd.DataFrame({"ticker": []})
+    if tickers is not None:
+        rows = rows[rows["ticker"].isin(tickers)]
     missing = sorted((tickers or set()) - set(rows["ticker"]))
-    if missing:
-        problem = f"expected them in {folder}, found none. Fetch them first."
-        raise DataError(f"{part} of {', '.join(missing)}: {problem}")
+    if rows.empty or missing:
+        expected = f"rows of {', '.join(missing) or 'tickers'} in CSV, Parquet or reports in JSON"
+        raise DataError(f"{part}: expected {expected} at {folder}, found none. Fetch them first.")
     hashes = "".join(f"{file.name} {sha256_of(file)}\n" for file in files)
-    facts: dict[str, Any] = {
-        "files": len(files),
-        "files_sha256": hashlib.sha256(hashes.encode()).hexdigest(),
-    }
+    facts = {"files": len(files), "files_sha256": hashlib.sha256(hashes.encode()).hexdigest()}
     manifest = path / "manifest.json"
     if is_fetched and manifest.is_file():
         facts["source"] = json.loads(manifest.read_text(encoding="utf-8")).get(part)
-    day = "date" if part == "prices" else "reported"
-    return _Files(rows.sort_values(["ticker", day], ignore_index=True), facts)
+    return rows.sort_values(["ticker", _NEEDED[part][0]], ignore_index=True), facts
 
 
 def _ticker_of(file: Path) -> str:
@@ -192,7 +162,7 @@ def _ticker_of(file: Path) -> str:
     return name.removeprefix("data-").upper()
 
 
-def _read_table(file: Path, part: _Part) -> pd.DataFrame:
+def _read_table(file: Path, part: str) -> pd.DataFrame:
     try:
         table = _read_any(file)
         table.columns = [str(name).strip().lower().replace(" ", "_") for name in table.columns]

@@ -19,14 +19,6 @@ CONNECTION_SECONDS = 5.0
 
 _ADDRESS = "https://query2.finance.yahoo.com"
 _RETRIES = 3
-_COLUMNS = {
-    "Open": "open",
-    "High": "high",
-    "Low": "low",
-    "Close": "close",
-    "Volume": "volume",
-    "Adj Close": "adj_close",
-}
 
 
 def check_connection() -> None:
@@ -42,19 +34,14 @@ def check_connection() -> None:
 
 
 def download(tickers: Sequence[str], start: date, end: date) -> dict[str, pd.DataFrame]:
-    """Return the prices of each ticker from `start` to `end`, an empty table if there are none."""
-    # Until today, since today's prices hold all later splits.
-    frame = _download(tickers, start)
-    return {ticker: _prices_of(frame, ticker, end) for ticker in tickers}
-
-
-def _download(tickers: Sequence[str], start: date) -> pd.DataFrame:
+    """Return the prices from `start` to `end` of the tickers that Yahoo knows."""
     yfinance = _yfinance()
     # Our own messages name the tickers that failed.
     logging.getLogger("yfinance").setLevel(logging.CRITICAL)
     yfinance.config.network.retries = _RETRIES
     try:
-        return yfinance.download(
+        # Until today, since today's prices hold all later splits.
+        frame = yfinance.download(
             list(tickers),
             start=f"{start}",
             auto_adjust=False,
@@ -66,6 +53,17 @@ def _download(tickers: Sequence[str], start: date) -> pd.DataFrame:
     except Exception as error:  # yfinance raises whatever its libraries do
         problem = f"expected prices, but yfinance failed ({error})"
         raise FetchError(f"Yahoo: {problem}. Run the command again.") from error
+    tables = {}
+    for ticker in frame.columns.unique(0):
+        table = frame[ticker].dropna(subset=["Close"])
+        if table.empty:
+            continue
+        days = table.index.tz_localize(None).normalize()
+        ratios = table["Stock Splits"].replace(0.0, 1.0)
+        until_today = ratios[::-1].cumprod()[::-1]
+        table = table.assign(ticker=ticker, date=days, splits_after=until_today / ratios)
+        tables[ticker] = table[days <= pd.Timestamp(end)]
+    return tables
 
 
 def _yfinance() -> Any:
@@ -75,21 +73,6 @@ def _yfinance() -> Any:
         remedy = "Run `pip install 'fin-tasks[market]'`."
         raise ConfigError(f"prices: expected yfinance, found none. {remedy}") from error
     return yfinance
-
-
-def _prices_of(frame: pd.DataFrame, ticker: str, end: date) -> pd.DataFrame:
-    empty = pd.DataFrame(columns=["Close"])
-    own = frame.get(ticker, empty).dropna(subset=["Close"])
-    if own.empty:
-        return own
-    splits = own["Stock Splits"]
-    ratios = splits.where(splits > 0, 1.0)
-    until_today = ratios[::-1].cumprod()[::-1]
-    days = own.index.tz_localize(None).normalize()
-    table = own.assign(ticker=ticker, date=days, splits_after=until_today / ratios)
-    table = table.rename(columns=_COLUMNS)
-    table = table[["ticker", "date", *_COLUMNS.values(), "splits_after"]]
-    return table[days <= pd.Timestamp(end)].reset_index(drop=True)
 
 
 def _session(seconds: float) -> Any:
@@ -105,11 +88,6 @@ def _session(seconds: float) -> Any:
                 raise FetchError(f"it took more than {seconds:g} seconds")
             wish = options.get("timeout") or seconds_left
             options["timeout"] = min(wish, seconds_left)
-            return super().request(
-                method,
-                url,
-                *args,
-                **options,
-            )
+            return super().request(method, url, *args, **options)
 
     return Session(impersonate="chrome", curl_options={CurlOpt.MAXFILESIZE_LARGE: MAX_BYTES})
