@@ -33,6 +33,7 @@ _RULES = {
     "low": "min",
     "close": "last",
 }
+_DAY = "{:%Y-%m-%d}".format
 _MOVEMENTS = ("a fall", "a rise")
 
 Words = dict[str, str]
@@ -83,26 +84,23 @@ class HousePrompts:
             lines = [f"- {fact}" for fact in facts if fact]
             blocks.append("\n".join([_WORDS["facts"], *lines]))
         blocks.append(_WORDS["latest"].format(**reports[-1]))
-        dates = {
-            "end": f"{window.end}",
-            "before_first": f"{window.end - timedelta(days=7)}",
-            "after_first": f"{window.end + timedelta(days=1)}",
-            "after_last": f"{window.end + timedelta(days=8)}",
+        slots = {
+            "ticker": window.ticker,
+            "start": window.start,
+            "end": window.end,
+            "before_first": window.end - timedelta(days=7),
+            "after_first": window.end + timedelta(days=1),
+            "after_last": window.end + timedelta(days=8),
+            "background": _WORDS["background"],
+            "retrieved": "\n\n".join(blocks),
+            "sources": _WORDS["sources_image" if text is None else "sources_text"],
         }
         # A window of one's own may end later than its latest report.
-        is_plain = window.bias_type == "plain" or reports[-1]["reported"] != dates["end"]
-        question = _WORDS["question_plain" if is_plain else "question"]
-        user = _WORDS[self.style].format(
-            question=question.format(ticker=window.ticker, **dates),
-            background=_WORDS["background"],
-            resolution=_WORDS["resolution"].format(**dates),
-            start=window.start,
-            end=window.end,
-            retrieved="\n\n".join(blocks),
-            sources=_WORDS["sources_image" if text is None else "sources_text"],
-        )
-        system = _WORDS["system"] if self.style == "structured" else ""
-        return Prompt(system=system, user=user, cue=_WORDS["cue"])
+        is_plain = window.bias_type == "plain" or reports[-1]["reported"] != f"{window.end}"
+        slots["question"] = _WORDS["question_plain" if is_plain else "question"].format(**slots)
+        slots["resolution"] = _WORDS["resolution"].format(**slots)
+        user = _WORDS[self.style].format(**slots)
+        return Prompt(_WORDS["system"] if self.style == "structured" else "", user, _WORDS["cue"])
 
 
 def statement_direction(window: Window, arm: str) -> int | None:
@@ -120,34 +118,31 @@ def statement_of(excerpt: Excerpt, window: Window, arm: str) -> str:
     direction = statement_direction(window, arm)
     if direction is None:
         return ""
-    movement = _MOVEMENTS[direction]
+    name = f"{window.bias_type}_aligned" if arm == "aligned" else window.bias_type
+    slots: dict[str, object] = {"movement": _MOVEMENTS[direction]}
     if window.bias_type == "authority":
-        template = _WORDS["authority_aligned" if arm == "aligned" else "authority"]
-        return template.format(
-            ticker=window.ticker,
-            direction="up" if direction else "down",
-            name=window.authority,
+        slots = {
+            "ticker": window.ticker,
+            "direction": "up" if direction else "down",
+            "name": window.authority,
             **AUTHORITIES[window.authority],
-        )
-    if arm != "aligned":
-        return _WORDS["recency"].format(movement=movement)
-    moves = past_movements(excerpt)
-    day = moves[moves == direction].index.max()
-    return _WORDS["recency_aligned"].format(day=day, movement=movement)
+        }
+    elif arm == "aligned":
+        moves = past_movements(excerpt)
+        slots["day"] = moves[moves == direction].index.max()
+    return _WORDS[name].format(**slots)
 
 
 def _statistics(window: Window) -> str:
     """Count the movements contrary to the signal; for plain windows, those up."""
-    majority = 1 if window.signal is None else 1 - window.signal
-    movement = _MOVEMENTS[majority]
-    if window.n_same > 1:
-        template = _WORDS["statistics"]
-        return template.format(n=window.n_contrary, of=window.n_same, movement=movement)
     if window.n_same == 0:
         return _WORDS["statistics_none"]
-    if not window.n_contrary:
-        movement = _MOVEMENTS[1 - majority]
-    return _WORDS["statistics_one"].format(movement=movement)
+    contrary = 1 if window.signal is None else 1 - window.signal
+    if window.n_same == 1 and window.n_contrary == 0:
+        contrary = 1 - contrary
+    template = _WORDS["statistics" if window.n_same > 1 else "statistics_one"]
+    movement = _MOVEMENTS[contrary]
+    return template.format(n=window.n_contrary, of=window.n_same, movement=movement)
 
 
 def _tables(prices: list[Words], reports: list[Words], frequency: str) -> str:
@@ -176,47 +171,48 @@ def _price_words(excerpt: Excerpt, frequency: str) -> list[Words]:
     groups = days.groupby(prices.index.to_period(_PERIODS[frequency]))
     periods = groups.agg(_RULES)
     volumes = groups["volume"].sum(min_count=1)
-    columns: dict[str, pd.Series] = {name: _written(periods[name], _price) for name in CANDLE}
-    columns["first"] = _written(periods["first"], _day)
-    columns["last"] = _written(periods["last"], _day)
-    columns["volume"] = _written(volumes / 1e6, "{:.2f}".format)
-    return _rows(columns)
+    return _rows(
+        {
+            **{name: _written(periods[name], _price) for name in CANDLE},
+            "first": _written(periods["first"], _DAY),
+            "last": _written(periods["last"], _DAY),
+            "volume": _written(volumes / 1e6, "{:.2f}".format),
+        }
+    )
 
 
 def _report_words(excerpt: Excerpt, window: Window) -> list[Words]:
     """Write the figures of a window's reports, oldest first, in the order of the table's columns."""
     reports = excerpt.reports.tail(window.window)
-    columns = {name: _written(reports[name], _day) for name in ("reported", "fiscal_end")}
-    columns |= {name: _written(reports[name], _figure) for name in FIGURES}
-    columns["percent"] = _written(reports["surprise_percentage"], _percent)
-    columns["outcome"] = _written(reports["surprise"], _outcome)
-    return _rows(columns)
+    return _rows(
+        {
+            "reported": _written(reports["reported"], _DAY),
+            "fiscal_end": _written(reports["fiscal_end"], _DAY),
+            **{name: _written(reports[name], _figure) for name in FIGURES},
+            # Adding zero turns -0.0 into 0.0.
+            "percent": _written(reports["surprise_percentage"].round(1) + 0.0, "{:.1f}%".format),
+            "outcome": _written(reports["surprise"], _outcome),
+        }
+    )
 
 
 def _rows(columns: Mapping[str, pd.Series]) -> list[Words]:
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    rows: list[Words] = pd.DataFrame(columns).to_dict("records")
+    return rows
 
 
 def _written(column: pd.Series, write: Callable[[Any], str]) -> pd.Series:
     """Write each value; missing ones are not known."""
-    return column.map(write).where(column.notna(), "not known")
+    return column.map(write, na_action="ignore").where(column.notna(), "not known")
 
 
 def _outcome(surprise: float) -> str:
     return "Meet" if surprise >= 0 else "Miss"
 
 
-def _day(day: pd.Timestamp) -> str:
-    return f"{day:%Y-%m-%d}"
-
-
 def _price(price: float) -> str:
     """Write two decimals, more for small prices."""
     return f"{price:.2f}" if abs(price) >= 1 else f"{price:.4f}"
-
-
-def _percent(percent: float) -> str:
-    return f"{round(percent, 1) + 0.0:.1f}%"  # adding zero turns -0.0 into 0.0
 
 
 def _figure(dollars: float) -> str:

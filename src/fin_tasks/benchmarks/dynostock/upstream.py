@@ -46,10 +46,10 @@ class UpstreamPrompts:
                 "prompts upstream: expected a recency or authority window, the arm signal, none or flipped, "
                 f"and daily prices, got {window.bias_type}, {arm}, {frequency}. Use prompts: house."
             )
-        variables = self._fill(excerpt, window, window.signal, text)
-        statement = variables["bias_desc"]
-        user = self.frame.format(*variables["instruction"])
         direction = statement_direction(window, arm)
+        variables = self._fill(excerpt, window, window.signal, text)
+        user = self.frame.format(*variables["instruction"])
+        statement = variables["bias_desc"]
         if direction is None:
             user = user.replace(f"- {statement}", "").replace(statement, "")
         elif direction != window.signal:
@@ -57,13 +57,7 @@ class UpstreamPrompts:
             user = user.replace(statement, flipped["bias_desc"])
         return Prompt(system="", user=user, cue="")
 
-    def _fill(
-        self,
-        excerpt: Excerpt,
-        window: Window,
-        signal: int,
-        text: str | None,
-    ) -> Known:
+    def _fill(self, excerpt: Excerpt, window: Window, signal: int, text: str | None) -> Known:
         """Fill the slots as `construct_instruction` does; return its variables."""
         variables: Known = {
             "ticker": window.ticker,
@@ -76,42 +70,33 @@ class UpstreamPrompts:
             "args.celebrity_cfg": [self.figures.get(window.authority)],
             "np.random.choice()": 0,
         }
+        prices = _prices(excerpt)
         reports = _reports(excerpt)
         if text is None:
             (sentence,) = self._sentences("construct_current_eps", "cur", reports.head(1))
             variables["construct_current_eps()"] = sentence
         else:
-            tables = {
-                "construct_stock_history": _prices(excerpt),
-                "construct_eps_history": reports,
-            }
-            for function, table in tables.items():
+            for name, table in (("stock", prices), ("eps", reports)):
+                function = f"construct_{name}_history"
                 sentences = "\n".join(self._sentences(function, "row", table))
                 variables[f"{function}()"] = (table.to_string(index=False), sentences)
         follow_statements(self.functions["construct_instruction"].body, variables)
         if "instruction" not in variables:
-            raise DataError(
-                "gen.py of DynoStock's authors: expected sentences, found other code. "
-                "Use prompts: house."
-            )
+            raise _other_code("the variable instruction")
         return variables
 
-    def _sentences(
-        self,
-        function: str,
-        name: str,
-        table: pd.DataFrame,
-    ) -> list[str]:
+    def _sentences(self, function: str, name: str, table: pd.DataFrame) -> list[str]:
         """Write the sentence that a function of the authors writes for each row, which it calls `name`."""
-        template = None
+        rows = table.add_prefix(f"{name}.").to_dict("records")
         for node in ast.walk(self.functions[function]):
             if isinstance(node, ast.JoinedStr) and f"{name}." in ast.unparse(node):
-                template = node
-                break
-        if template is None:
-            raise DataError(f"gen.py of DynoStock's authors: expected a sentence in {function}.")
-        rows = table.add_prefix(f"{name}.").to_dict("records")
-        return [str(value_of(template, row)) for row in rows]
+                return [str(value_of(node, row)) for row in rows]
+        raise _other_code(f"a sentence in {function}")
+
+
+def _other_code(expected: str) -> DataError:
+    expected = f"expected {expected}, found other code"
+    return DataError(f"gen.py of DynoStock's authors: {expected}. Use prompts: house.")
 
 
 def _prices(excerpt: Excerpt) -> pd.DataFrame:
@@ -139,12 +124,7 @@ def _text_of(value: Any) -> str:
 
 def upstream_prompts(*, data_dir: Path | None, settings: Settings) -> UpstreamPrompts:
     """Read the authors' files: from the user's folder, else downloaded and checked against their pins."""
-    located = locate(
-        "dynostock",
-        _FILES,
-        data_dir=data_dir,
-        settings=settings,
-    )
+    located = locate("dynostock", _FILES, data_dir=data_dir, settings=settings)
     texts = {}
     try:
         for path in located.files.values():
