@@ -8,6 +8,7 @@ import resource
 import sys
 import time
 from collections.abc import Iterator
+from operator import attrgetter
 
 import numpy as np
 import pandas as pd
@@ -74,8 +75,8 @@ def loop(market: Market) -> Iterator[tuple[object, ...]]:
                     "recency",
                     size,
                     ticker,
-                    start,
-                    end,
+                    start.date(),
+                    end.date(),
                     moves[0],
                     movement(prices, end),
                     len(moves),
@@ -86,8 +87,8 @@ def loop(market: Market) -> Iterator[tuple[object, ...]]:
                     "authority",
                     size,
                     ticker,
-                    start,
-                    end,
+                    start.date(),
+                    end.date(),
                     int(most > ups),
                     movement(prices, end),
                     len(moves),
@@ -103,13 +104,13 @@ def movement(prices: pd.DataFrame, day: pd.Timestamp) -> int:
 
 if __name__ == "__main__":
     market = synthetic(20)
-    table, started = find_windows(market).table, time.perf_counter()  # once to warm up
+    windows, started = find_windows(market).windows, time.perf_counter()  # once to warm up
     for _ in range(5):
         find_windows(market)
     ours, started = (time.perf_counter() - started) / 5, time.perf_counter()
     theirs = sorted(loop(market))
     slow = time.perf_counter() - started
-    assert sorted(table[NAMES].itertuples(index=False, name=None)) == theirs, (
+    assert sorted(map(attrgetter(*NAMES), windows)) == theirs, (
         "the two sides found different windows"
     )
     print(

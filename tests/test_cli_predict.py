@@ -16,7 +16,7 @@ from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.market_files import sample_market
 from fin_tasks.benchmarks.dynostock.own_window import own_window
 from fin_tasks.benchmarks.dynostock.window_set import SAMPLE_SHARE
-from fin_tasks.benchmarks.dynostock.windows import find_windows, windows_of
+from fin_tasks.benchmarks.dynostock.windows import find_windows
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError, FinTasksError
 
@@ -36,9 +36,9 @@ def predict(*arguments: str) -> str:
 
 @pytest.mark.parametrize("bias", ["recency", "authority"])
 def test_a_window_of_the_benchmark_is_the_same_question(bias: str) -> None:
-    found = windows_of(
-        find_windows(sample_market(), biases=[bias], windows=[4, 12], share=SAMPLE_SHARE).table
-    )
+    found = find_windows(
+        sample_market(), biases=[bias], windows=[4, 12], share=SAMPLE_SHARE
+    ).windows
     assert len(found) > 20
     assert found == [
         own_window(sample_market(), w.ticker, w.start, w.end, bias=w.bias_type) for w in found

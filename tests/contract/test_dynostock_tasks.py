@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from in_process import run, samples
 from lm_eval.loggers import EvaluationTracker
@@ -16,7 +15,7 @@ from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.dynostock.market_files import sample_market
 from fin_tasks.benchmarks.dynostock.window_set import write_set
-from fin_tasks.benchmarks.dynostock.windows import Found, find_windows, typed, windows_of
+from fin_tasks.benchmarks.dynostock.windows import Found, find_windows
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError
 
@@ -27,15 +26,15 @@ SIZES = (4, 8, 12, 16, 20)
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three windows of each size, with truths and signals of our choice."""
     folder = tmp_path_factory.mktemp("windows")
-    table = find_windows(sample_market(), biases=["recency"], windows=[4]).table
+    windows = find_windows(sample_market(), biases=["recency"], windows=[4]).windows
     facts = [(size, int(place * 4 < size), place % 2) for size in SIZES for place in range(3)]
     made = [
         replace(window, window=size, truth=truth, signal=signal, id=f"made-{size}-{window.end}")
-        for window, (size, truth, signal) in zip(windows_of(table), facts, strict=False)
+        for window, (size, truth, signal) in zip(windows, facts, strict=False)
     ]
     write_set(
         folder,
-        Found(typed(pd.DataFrame(map(vars, made)))),
+        Found(made),
         sample_market(),
         parameters={"made": True},
     )

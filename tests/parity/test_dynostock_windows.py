@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.dynostock.market_files import read_market
 from fin_tasks.benchmarks.dynostock.window_set import read_set
-from fin_tasks.benchmarks.dynostock.windows import find_windows, windows_of
+from fin_tasks.benchmarks.dynostock.windows import find_windows
 from fin_tasks.cli import app
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "dynostock"
@@ -41,7 +41,7 @@ def test_recorded_labels() -> None:
     market = read_market(*MARKET)
     ours = {
         (one.bias_type, one.window, one.ticker, one.end): one
-        for one in windows_of(find_windows(market).table)
+        for one in find_windows(market).windows
     }
     at_hand = {
         place: labels
@@ -73,7 +73,7 @@ def test_windows_of_a_recording_are_rebuilt(tmp_path: Path) -> None:
         CliRunner().invoke(app, ["build", "dynostock", *options], catch_exceptions=False).stdout
     )
     theirs = recorded(recordings.glob("*.json"))
-    windows = windows_of(read_set(tmp_path).table)
+    windows = read_set(tmp_path).windows
     assert len(windows) >= 10 and len(windows) + len(summary["not_rebuilt"]) == len(theirs)
     for one in windows:
         assert theirs[one.bias_type, one.window, one.ticker, one.end] == (

@@ -66,14 +66,14 @@ def build_dynostock(
         biases = bias.replace(" ", "").split(",")
         sizes = _sizes(windows)
         found = finding.find_windows(market, biases=biases, windows=sizes, seed=seed, share=share)
-        found = found._replace(table=sets.sampled(found.table, samples, seed=seed))
+        found = found._replace(windows=sets.sampled(found.windows, samples, seed=seed))
         parameters |= {
             "biases": biases,
             "windows": sizes,
             "samples": samples,
             "share": float(share),
         }
-    if found.table.empty:
+    if not found.windows:
         raise sets.no_windows(found.counts, missing)
     folder = out or Settings.from_environ().cache_dir / "dynostock" / (
         "sample" if sample else "windows"
@@ -86,7 +86,7 @@ def build_dynostock(
         "not_rebuilt": dict(sorted(missing.items())),
     }
     if charts:
-        shown = finding.windows_of(made.table)
+        shown = made.windows
         excerpts = (made.market.excerpt(item.ticker, item.start, item.end) for item in shown)
         drawing = map(chart_of, excerpts)
         paths, drawn = draw_charts(drawing, made.charts, jobs=jobs, engine=engine, total=len(shown))

@@ -15,7 +15,7 @@ from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.market_files import sample_market
 from fin_tasks.benchmarks.dynostock.prompts import ARMS
 from fin_tasks.benchmarks.dynostock.window_set import SAMPLE_SHARE, WindowSet, write_set
-from fin_tasks.benchmarks.dynostock.windows import Found, find_windows, windows_of
+from fin_tasks.benchmarks.dynostock.windows import Found, find_windows
 from fin_tasks.charts.pool import draw_charts
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
@@ -164,10 +164,11 @@ def test_another_future_changes_no_byte(
     last = market.prices.assign(high=market.prices["high"].mask(market.prices["date"] == day, 1e4))
 
     def asked(market: Market, folder: str, **options: Any) -> tuple[Any, ...]:
-        table = find_windows(
+        windows = find_windows(
             market, biases=[bias], windows=[int(size[1:])], share=SAMPLE_SHARE
-        ).table
-        found = WindowSet(table[table["id"] == name], market, tmp_path / "built", {"market": {}})
+        ).windows
+        own = [window for window in windows if window.id == name]
+        found = WindowSet(own, market, tmp_path / "built", {"market": {}})
         monkeypatch.setattr(data, "find_set", lambda **_: found)
         monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / folder))
         (doc,) = documents(bias=bias, window=None, mode=mode, **options)
@@ -191,12 +192,12 @@ def test_another_future_changes_no_byte(
 def test_charts_of_a_set_elsewhere_are_in_the_cache_too(tmp_path: Path) -> None:
     """Reports look for pictures in the cache, and name a document by its title."""
     market = sample_market()
-    table = find_windows(market, biases=["recency"], windows=[4]).table.head(2)
+    windows = find_windows(market, biases=["recency"], windows=[4]).windows[:2]
     folder = tmp_path / "elsewhere"
-    made = write_set(folder, Found(table), market, parameters={})
+    made = write_set(folder, Found(windows), market, parameters={})
     drawn = [
         data.chart_of(made.market.excerpt(window.ticker, window.start, window.end), 256)
-        for window in windows_of(made.table)
+        for window in made.windows
     ]
     draw_charts(drawn, made.charts)
     options = {"source": "auto", "windows_dir": str(folder), "mode": "image", "pixels": 256}

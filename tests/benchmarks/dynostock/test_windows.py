@@ -20,7 +20,6 @@ from fin_tasks.benchmarks.dynostock.window_set import read_set, sampled, write_s
 from fin_tasks.benchmarks.dynostock.windows import (
     Found,
     find_windows,
-    windows_of,
 )
 from fin_tasks.errors import ConfigError, DataError
 
@@ -226,9 +225,7 @@ def test_random_markets_against_the_slow_way(drawn: tuple[Any, Any, Any]) -> Non
         "n_same",
         "n_contrary",
     )
-    assert [
-        tuple(getattr(window, name) for name in names) for window in windows_of(found.table)
-    ] == expected
+    assert [tuple(getattr(window, name) for name in names) for window in found.windows] == expected
     for count in found.counts:
         ours = {"found": count["found"], "unbiased": count["unbiased"], **count["dropped"]}
         place = (count["bias_type"], count["window"])
@@ -241,11 +238,9 @@ def test_random_markets_against_the_slow_way(drawn: tuple[Any, Any, Any]) -> Non
 def test_a_set_comes_back_and_shows_no_other_days(tmp_path: Path) -> None:
     market = stepwise([1, 1, 0, 1, 0, 0, 1, 1, 0, 1], [0.1] * 10)
     found = find_windows(market, windows=[4])
-    made = write_set(
-        tmp_path, Found(found.table.head(1), found.counts), market, parameters={"a": 1}
-    )
-    assert made.table.equals(found.table.head(1)) and made.facts["parameters"] == {"a": 1}
-    (window,) = windows_of(made.table)
+    made = write_set(tmp_path, Found(found.windows[:1], found.counts), market, parameters={"a": 1})
+    assert made.windows == found.windows[:1] and made.facts["parameters"] == {"a": 1}
+    (window,) = made.windows
     assert (
         made.market.prices["date"].max().date()
         == made.market.reports["reported"].max().date()
@@ -260,14 +255,10 @@ def test_a_set_comes_back_and_shows_no_other_days(tmp_path: Path) -> None:
 
 
 def test_a_sample_depends_on_seed_and_windows_only() -> None:
-    table = find_windows(
+    windows = find_windows(
         stepwise([1, 0, 1, 1, 0, 0, 1, 1, 0, 1] * 8, [0.1] * 80), windows=[4]
-    ).table
-    few, more = (set(sampled(table, n)["id"]) for n in (3, 6))
+    ).windows
+    few, more = (set(sampled(windows, n)) for n in (3, 6))
     assert len(few) == 3 and few < more
-    assert (
-        set(sampled(table.sample(frac=1, random_state=1), 3)["id"])
-        == few
-        != set(sampled(table, 3, seed=1)["id"])
-    )
-    assert sampled(table, 0).equals(table)
+    assert set(sampled(windows[::-1], 3)) == few != set(sampled(windows, 3, seed=1))
+    assert sampled(windows, 0) == windows

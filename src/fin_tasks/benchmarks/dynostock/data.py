@@ -76,7 +76,7 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         sample=options.source == "sample",
         windows_dir=options.windows_dir,
         data_dir=folder,
-        settings=settings,
+        cache_dir=settings.cache_dir,
     )
     windows = window_set.select(options.bias, options.window)
     views = []

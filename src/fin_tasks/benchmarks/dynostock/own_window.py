@@ -60,7 +60,7 @@ def own_window(
         outcome="Meet" if surprises.iloc[-1] >= 0 else "Miss",
         n_same=n_up + n_down,
         n_contrary=n_down if signal else n_up,
-        authority=authority_of(name) if bias == "authority" else "",
+        authority=authority_of(name),
     )
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pydantic import TypeAdapter
 
 import fin_tasks
 from fin_tasks.benchmarks.dynostock.market import Market
@@ -28,47 +28,54 @@ from fin_tasks.benchmarks.dynostock.windows import (
     Window,
     authority_of,
     find_windows,
-    typed,
-    windows_of,
 )
 from fin_tasks.data.files import sha256_of
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.settings import Settings
 
 SAMPLE_SHARE = Fraction(3, 5)
 """With the paper's 4/5 the sample's three tickers have hardly any large windows."""
 
-_FILES = ("windows.parquet", "prices.parquet", "reports.parquet")
+_FILES = ("windows.json", "prices.parquet", "reports.parquet")
+_WINDOWS = TypeAdapter(Sequence[Window])
+_SPAN = {"start": "min", "end": "max"}
 
 
 @dataclass(frozen=True, eq=False)
 class WindowSet:
-    """A table of windows, the market they lie in, the folder of their charts, and JSON facts for the provenance."""
+    """Windows, the market they lie in, the folder of their charts, and JSON facts for the provenance."""
 
-    table: pd.DataFrame
+    windows: Sequence[Window]
     market: Market
     charts: Path
     facts: Mapping[str, Any]
 
-    def select(self, bias_type: str, window: int | None = None) -> list[Window]:
+    def select(self, bias_type: str, size: int | None = None) -> list[Window]:
         """Return the windows of a bias, and of a size if one is given; DataError if there are none."""
-        table = self.table[self.table["bias_type"] == bias_type]
-        if window is not None:
-            table = table[table["window"] == window]
-        if table.empty:
-            kinds = self.table["bias_type"] + " of " + self.table["window"].astype(str)
+        windows = []
+        kinds = {}
+        for window in self.windows:
+            kinds[f"{window.bias_type} of {window.window}"] = True
+            if window.bias_type == bias_type and size in (None, window.window):
+                windows.append(window)
+        if not windows:
             raise DataError(
-                f"dynostock: expected {bias_type} windows of {window or 'any'} reports in the set, "
-                f"found {', '.join(kinds.unique()) or 'none'}. Build a set with them, or use other tasks."
+                f"dynostock: expected {bias_type} windows of {size or 'any'} reports in the set, "
+                f"found {', '.join(kinds) or 'none'}. Build a set with them, or use other tasks."
             )
-        return windows_of(table)
+        return windows
 
 
-def sampled(table: pd.DataFrame, n: int, *, seed: int = 42) -> pd.DataFrame:
+def sampled(windows: Sequence[Window], n: int, *, seed: int = 42) -> list[Window]:
     """Choose up to `n` windows of each bias and size, all if 0, by a hash of seed and id alone."""
-    lots = table["id"].map(lambda name: hashlib.sha256(f"lot {seed} {name}".encode()).hexdigest())
-    ranks = lots.groupby([table["bias_type"], table["window"]]).rank(method="first")
-    return table[ranks <= (n or math.inf)].reset_index(drop=True)
+
+    def lot(window: Window) -> str:
+        return hashlib.sha256(f"lot {seed} {window.id}".encode()).hexdigest()
+
+    drawn: dict[tuple[str, int], list[Window]] = {}
+    for window in sorted(windows, key=lot):
+        drawn.setdefault((window.bias_type, window.window), []).append(window)
+    ids = {window.id for group in drawn.values() for window in group[: n or None]}
+    return [window for window in windows if window.id in ids]
 
 
 def rebuild_windows(
@@ -103,10 +110,10 @@ def rebuild_windows(
             signal=doc["signal"],
             truth=doc["truth"],
             n_contrary=window.n_same - n_up if doc["signal"] else n_up,
-            authority=authority_of(name, seed) if doc["bias_type"] == "authority" else "",
+            authority=authority_of(name, seed),
         )
         windows.append(rebuilt)
-    return Found(typed(pd.DataFrame(map(vars, windows)))), missing
+    return Found(windows), missing
 
 
 def no_windows(counts: Sequence[Count], missing: Mapping[str, str]) -> DataError:
@@ -134,35 +141,31 @@ def write_set(
     manifest = folder / "manifest.json"
     # Without it the folder is no set, should the build stop.
     manifest.unlink(missing_ok=True)
-    tables = (
-        found.table,
-        _visible(market.prices, "date", found.table),
-        _visible(market.reports, "reported", found.table),
-    )
-    for name, table in zip(_FILES, tables, strict=True):
-        table.to_parquet(folder / name, index=False, compression="zstd")
-    n_windows = found.table.groupby(["bias_type", "window"]).size()
-    counts = []
-    for count in found.counts:
-        kept = int(n_windows.get((count["bias_type"], count["window"]), 0))
-        counts.append({**count, "kept": kept})
+    (folder / "windows.json").write_bytes(_WINDOWS.dump_json(found.windows))
+    spans = pd.DataFrame(map(vars, found.windows)).groupby("ticker").agg(_SPAN)
+    spans = spans.apply(pd.to_datetime)
+    for name, rows, day in (
+        ("prices", market.prices, "date"),
+        ("reports", market.reports, "reported"),
+    ):
+        # No other days than those from the first to the last window of a ticker.
+        own = spans.reindex(rows["ticker"]).set_index(rows.index)
+        is_visible = rows[day].between(own["start"], own["end"])
+        rows[is_visible].to_parquet(folder / f"{name}.parquet", index=False, compression="zstd")
+    kinds: list[tuple[str, int]] = [(item.bias_type, item.window) for item in found.windows]
     facts = {
         "fin_tasks": fin_tasks.__version__,
         "parameters": dict(parameters),
-        "windows": len(found.table),
-        "counts": counts,
+        "windows": len(found.windows),
+        "counts": [
+            {**count, "kept": kinds.count((count["bias_type"], count["window"]))}
+            for count in found.counts
+        ],
         "files": {name: sha256_of(folder / name) for name in _FILES},
         "market": dict(market.facts),
     }
     manifest.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
     return read_set(folder)
-
-
-def _visible(rows: pd.DataFrame, day: str, windows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows from the first to the last day on which a window shows their ticker."""
-    spans = windows.groupby("ticker").agg({"start": "min", "end": "max"})
-    spans = spans.reindex(rows["ticker"]).set_index(rows.index)
-    return rows[rows[day].between(spans["start"], spans["end"])].reset_index(drop=True)
 
 
 def read_set(folder: Path) -> WindowSet:
@@ -172,11 +175,12 @@ def read_set(folder: Path) -> WindowSet:
         for name in _FILES:
             if sha256_of(folder / name) != manifest["files"][name]:
                 raise ValueError(f"{name} is not the file that the manifest names")
-        windows, prices, reports = [pd.read_parquet(folder / name) for name in _FILES]
+        windows = _WINDOWS.validate_json((folder / _FILES[0]).read_bytes())
+        prices, reports = [pd.read_parquet(folder / name) for name in _FILES[1:]]
         facts = {name: manifest[name] for name in ("parameters", "files", "market")}
         market = Market.of(prices, reports, facts["market"])
         facts["origin"] = "windows"
-        return WindowSet(typed(windows), market, folder / "charts", facts)
+        return WindowSet(windows, market, folder / "charts", facts)
     except (OSError, ValueError, KeyError, TypeError) as error:
         expected = "windows of `fin-tasks build dynostock`"
         raise DataError(f"{folder}: expected {expected}, got {error!r}.") from error
@@ -188,17 +192,17 @@ def find_set(
     sample: bool,
     windows_dir: Path | None,
     data_dir: Path | None,
-    settings: Settings,
+    cache_dir: Path,
 ) -> WindowSet:
     """Return the sample, the set in a folder, or the set in `dynostock/windows` of the data folder or the cache."""
     if sample and windows_dir:
         problem = f"expected none with source sample, got {windows_dir}"
         raise ConfigError(f"metadata windows_dir: {problem}.")
     if sample:
-        return _sample_set(settings)
+        return _sample_set(cache_dir)
     if windows_dir:
         return read_set(windows_dir.expanduser())
-    folders = [root / "dynostock" / "windows" for root in (data_dir, settings.cache_dir) if root]
+    folders = [root / "dynostock" / "windows" for root in (data_dir, cache_dir) if root]
     for folder in folders:
         if folder.is_dir():
             return read_set(folder)
@@ -208,7 +212,7 @@ def find_set(
     raise ConfigError(f"dynostock: {problem}. {remedy}")
 
 
-def _sample_set(settings: Settings) -> WindowSet:
+def _sample_set(cache_dir: Path) -> WindowSet:
     """Find all windows of the packaged sample, by the weaker rule of `SAMPLE_SHARE`."""
     market = sample_market()
     parameters = {
@@ -218,5 +222,5 @@ def _sample_set(settings: Settings) -> WindowSet:
         "share": float(SAMPLE_SHARE),
     }
     facts = {"origin": "sample", "parameters": parameters, "market": market.facts}
-    table = find_windows(market, share=SAMPLE_SHARE).table
-    return WindowSet(table, market, settings.cache_dir / "dynostock" / "charts", facts)
+    windows = find_windows(market, share=SAMPLE_SHARE).windows
+    return WindowSet(windows, market, cache_dir / "dynostock" / "charts", facts)

@@ -5,17 +5,16 @@ Source: Xiao, Lin, Chiu (2024), Behavioral Bias of Vision-Language Models, secti
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import yaml
 
 from fin_tasks.benchmarks.dynostock.candidates import Ints, Runs, report_table
@@ -42,20 +41,6 @@ AUTHORITIES: Mapping[str, Mapping[str, str]] = yaml.safe_load(HOUSE)["authoritie
 
 _MIN_SIZE = 3
 """Of two reports only one is past, and one movement contradicts no other."""
-_TYPES: Mapping[str, str] = {
-    "id": "object",
-    "bias_type": "object",
-    "window": "int64",
-    "ticker": "object",
-    "start": "datetime64[ns]",
-    "end": "datetime64[ns]",
-    "signal": "Int8",
-    "truth": "Int8",
-    "outcome": "object",
-    "n_same": "int64",
-    "n_contrary": "int64",
-    "authority": "object",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,10 +79,10 @@ class Count(TypedDict):
 
 
 class Found(NamedTuple):
-    """A table of windows, and the counts of each bias and size."""
+    """Windows, and the counts of each bias and size."""
 
-    table: pd.DataFrame
-    counts: tuple[Count, ...] = ()
+    windows: Sequence[Window]
+    counts: Sequence[Count] = ()
 
 
 def find_windows(
@@ -120,35 +105,33 @@ def find_windows(
         raise ConfigError(f"windows: expected sizes from {_MIN_SIZE} reports, got {sizes}.")
     reports = report_table(market)
     runs_by_size = [Runs(reports, size) for size in sizes]
-    counts = []
-    parts = []
+    counts: list[Count] = []
+    found: list[Window] = []
     for bias, runs in product(biases, runs_by_size):
-        fates, found = _candidates(runs, bias, share)
-        numbers = Counter(fates.tolist())
+        lead = _lead(runs, bias, share)
+        numbers = Counter(lead["fate"].tolist())
         counts.append(
-            Count(
-                bias_type=bias,
-                window=runs.size,
-                candidates=len(fates),
-                found=numbers["found"],
-                unbiased=numbers["unbiased"],
-                dropped={reason: numbers[reason] for reason in REASONS if numbers[reason]},
-            )
+            {
+                "bias_type": bias,
+                "window": runs.size,
+                "candidates": len(runs.newest),
+                "found": numbers["found"],
+                "unbiased": numbers["unbiased"],
+                "dropped": {reason: numbers[reason] for reason in REASONS if numbers[reason]},
+            }
         )
-        parts.append(found)
-    table = pd.concat(parts, ignore_index=True)
-    keys = table[["bias_type", "window", "ticker", "end"]].itertuples(index=False)
-    table["id"] = [window_id(*key) for key in keys]
-    authorities = [authority_of(name, seed) for name in table["id"]]
-    table["outcome"] = np.where(table["is_meet"], "Meet", "Miss")
-    table["authority"] = np.where(table["bias_type"] == "authority", authorities, "")
-    return Found(typed(table), tuple(counts))
+        is_found = lead.pop("fate") == "found"
+        rows = {name: values[is_found].tolist() for name, values in lead.items()}
+        for row in zip(*rows.values(), strict=True):
+            facts: dict[str, Any] = dict(zip(rows, row, strict=True))
+            name = window_id(bias, runs.size, facts["ticker"], facts["end"])
+            facts |= {"bias_type": bias, "window": runs.size, "authority": authority_of(name, seed)}
+            found.append(Window(id=name, **facts))
+    return Found(found, counts)
 
 
-def _candidates(
-    runs: Runs, bias: str, share: Fraction
-) -> tuple[npt.NDArray[np.str_], pd.DataFrame]:
-    """Return the fate of each run, `found`, `unbiased` or the reason against it, and what is found.
+def _lead(runs: Runs, bias: str, share: Fraction) -> dict[str, npt.NDArray[Any]]:
+    """Return all runs as columns of windows, with the `fate` of each: `found`, `unbiased` or the reason against it.
 
     - Recency: the latest similar report moved one way, most similar ones the other.
     - Authority: most older reports are similar, most of those moved one way, and the authority says the other.
@@ -177,37 +160,23 @@ def _candidates(
     ]
     # The first rule that applies counts.
     names = [name for name, _ in rules]
-    fates = np.select([np.asarray(mask) for _, mask in rules], names, "found")
-    columns = {
-        "bias_type": bias,
-        "window": runs.size,
-        "ticker": newest["ticker"],
-        "start": pd.to_datetime(runs.start, unit="D"),
-        "end": newest["reported"],
+    fate = np.select([np.asarray(mask) for _, mask in rules], names, "found")
+    return {
+        "ticker": newest["ticker"].to_numpy(),
+        "start": runs.start.astype("datetime64[D]"),
+        "end": newest["day"].to_numpy().astype("datetime64[D]"),
         "signal": signal,
-        "truth": newest["movement"],
-        "is_meet": newest["is_meet"],
+        "truth": newest["movement"].to_numpy(),
+        "outcome": np.where(newest["is_meet"], "Meet", "Miss"),
         "n_same": runs.n_same,
         "n_contrary": n_contrary,
+        "fate": fate,
     }
-    return fates, pd.DataFrame(columns)[fates == "found"]
 
 
 def _reaches(part: Ints, whole: Ints | int, share: Fraction) -> npt.NDArray[np.bool_]:
     """Compare in whole numbers, so that rounding cannot miss the threshold."""
     return np.asarray(share.denominator * part >= share.numerator * whole)
-
-
-def typed(table: pd.DataFrame) -> pd.DataFrame:
-    """Set the column order and types of a table of windows."""
-    return table[list(_TYPES)].astype(dict(_TYPES)).reset_index(drop=True)
-
-
-def windows_of(table: pd.DataFrame) -> list[Window]:
-    """Read a table of windows back, in its order."""
-    days = {name: table[name].dt.date for name in ("start", "end")}
-    rows = table.assign(**days).astype(object)
-    return [Window(**row) for row in rows.where(rows.notna(), None).to_dict("records")]
 
 
 def window_id(bias: str, size: int, ticker: str, end: object) -> str:
@@ -216,7 +185,9 @@ def window_id(bias: str, size: int, ticker: str, end: object) -> str:
 
 
 def authority_of(window: str, seed: int = 42) -> str:
-    """Choose the authority by a hash of the window's id, so that the choice depends on no other window."""
+    """Choose the authority by a hash of the window's id alone; empty for other windows."""
+    if not window.startswith("authority"):
+        return ""
     names = list(AUTHORITIES)
     digest = hashlib.sha256(f"{seed} {window}".encode()).digest()
     return names[int.from_bytes(digest[:8], "big") % len(names)]
