@@ -112,17 +112,17 @@ def test_a_bundle_holds_its_pictures(tmp_path: Path) -> None:
         assert (sheets[0].parent / picture).stat().st_size > 0
 
 
-def test_long_lists_of_words_stand_on_a_sheet(tmp_path: Path) -> None:
-    words = ", ".join(f"category{number}" for number in range(12))
-    text = STUDY.replace('{ask: "Clear?"}', f'{{ask: "Which?", values: [{words}], choose: 2}}')
-    book = load_workbook(drawn(tmp_path, "mine", text=text)[0])
-    rules = book["Labels"].data_validations.dataValidation
-    for rule in rules:
-        assert len(rule.formula1) <= 257
-    (sheet,) = [sheet for sheet in book.worksheets if sheet.sheet_state == "hidden"]
-    listed = [cell.value for cell in sheet["A"]]
-    assert len(listed) == 12 + 12 * 11 / 2
-    assert any(f"{sheet.title}!$A$1:$A${len(listed)}" == rule.formula1 for rule in rules)
+def test_a_sheet_of_a_long_list_of_words_can_be_opened(tmp_path: Path) -> None:
+    """Excel refuses rules with more than 255 characters, so the cells have none; merging checks them."""
+    words = [f"category{number}" for number in range(12)]
+    question = f'{{ask: "Which?", values: [{", ".join(words)}], choose: 2}}'
+    sheets = drawn(tmp_path, "mine", text=STUDY.replace('{ask: "Clear?"}', question))
+    rules = load_workbook(sheets[0])["Labels"].data_validations.dataValidation
+    assert [rule.formula1 for rule in rules] == ['"yes,no"']
+    for sheet in sheets:
+        fill(sheet, clear=["category1+category7"] * 5 + ["category99"], short=["no"] * 6)
+    run("merge", *sheets, "--out", tmp_path / "merged", status=1)
+    assert len(pd.read_csv(tmp_path / "merged/problems.csv")) == 3
 
 
 def write_judged_run(folder: Path, points: dict[str, int], judge: str = "j") -> Path:

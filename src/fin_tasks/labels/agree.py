@@ -14,9 +14,16 @@ from fin_tasks.labels.vote import most_frequent
 from fin_tasks.report.samples import read_samples
 
 
-def compare(draw: Draw, values: pd.DataFrame, paths: Sequence[Path]) -> list[dict[str, Any]]:
+def compare(
+    draw: Draw,
+    values: pd.DataFrame,
+    paths: Sequence[Path],
+) -> list[dict[str, Any]]:
     """Return a line for each judge and group of rows."""
-    scores = pd.DataFrame(_judged(draw, paths), columns=["judge", "row", "points"])
+    scores = pd.DataFrame(
+        _judged(draw, paths),
+        columns=["judge", "row", "points"],
+    )
     votes = values.stack().dropna().astype(float).groupby(level="row")
     scores["people"] = scores["row"].map(votes.agg(most_frequent))
     scores["rows"] = scores["row"].map(_groups(draw))
@@ -27,7 +34,13 @@ def compare(draw: Draw, values: pd.DataFrame, paths: Sequence[Path]) -> list[dic
     lines = []
     for (judge, rows), group in scores.groupby(["judge", "rows"], sort=False):
         figures = agreement(group["people"], group["points"])
-        lines.append({"judge": judge, "rows": rows, **figures})
+        lines.append(
+            {
+                "judge": judge,
+                "rows": rows,
+                **figures,
+            }
+        )
     return lines
 
 

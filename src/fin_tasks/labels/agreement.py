@@ -25,7 +25,11 @@ def agreement(people: Sequence[float], judge: Sequence[float]) -> Values:
     differences = scores[1] - scores[0]
     return {
         "n": len(scores),
-        **_with_interval("spearman", scores, lambda sample: sample.corr("spearman").at[0, 1]),
+        **_with_interval(
+            "spearman",
+            scores,
+            lambda sample: sample.corr("spearman").at[0, 1],
+        ),
         "mean_absolute_difference": differences.abs().mean(),
         "bias": differences.mean(),
     }
@@ -51,7 +55,10 @@ def alpha(votes: pd.DataFrame, question: Question) -> Values:
         )
         return float(value)
 
-    return {"rows": len(counts), **_with_interval("alpha", counts, alpha_of)}
+    return {
+        "rows": len(counts),
+        **_with_interval("alpha", counts, alpha_of),
+    }
 
 
 def _with_interval(

@@ -90,7 +90,11 @@ def draw(
         problem = "expected rows for the study, got none"
         raise DataError(f"label draw: {problem}. Check RUN, --data-dir and --split.")
     drawn.rows = _sample(study, rows, n, seed)
-    texts = [study.name, drawn.model, *(row.doc_id for row in drawn.rows)]
+    texts = [
+        study.name,
+        drawn.model,
+        *(row.doc_id for row in drawn.rows),
+    ]
     # Rows of another draw have other ids.
     prefix = sha256(json.dumps(texts).encode()).hexdigest()[:4]
     for number, row in enumerate(drawn.rows, start=1):
@@ -132,7 +136,11 @@ def _sample(
     return drawn
 
 
-def _rows_of_run(drawn: Draw, path: Path, options: Mapping[str, Any]) -> list[Row]:
+def _rows_of_run(
+    drawn: Draw,
+    path: Path,
+    options: Mapping[str, Any],
+) -> list[Row]:
     """Return questions with the responses of a run, and note its model."""
     runs = report.read([path]).runs
     drawn.model = runs[0].model
@@ -164,7 +172,11 @@ def response_of(sample: Sample) -> str:
     return str(next(iter(sample.responses), ""))
 
 
-def _questions(drawn: Draw, task: str, options: Mapping[str, Any]) -> list[Row]:
+def _questions(
+    drawn: Draw,
+    task: str,
+    options: Mapping[str, Any],
+) -> list[Row]:
     """Return the documents of a task as rows, and note their provenance."""
     benchmark = benchmark_named(drawn.study.benchmark)
     named_options = {name: value for name, value in options.items() if value is not None}

@@ -104,23 +104,7 @@ def _read_cells(
                 else:
                     values[row_id, column] = value
         for column, message in messages.items():
-            problems.append(
-                Problem(
-                    path.name,
-                    record.line,
-                    row_id,
-                    column,
-                    message,
-                )
-            )
+            problems.append(Problem(path.name, record.line, row_id, column, message))
     for row_id in open_cells.keys() - counts.keys():
-        problems.append(
-            Problem(
-                path.name,
-                0,
-                row_id,
-                "row",
-                f"{row_id} is missing",
-            )
-        )
+        problems.append(Problem(path.name, 0, row_id, "row", f"{row_id} is missing"))
     return values

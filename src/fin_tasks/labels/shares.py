@@ -75,7 +75,11 @@ def _counts(question: Question, labels: "pd.Series[str]") -> dict[str, int]:
 
 def _combinations(draw: Draw, votes: pd.DataFrame) -> pd.DataFrame:
     """Count combinations of types, for each answer to the questions without types."""
-    wide = votes.pivot(index="row", columns="question", values="label").dropna()
+    wide = votes.pivot(
+        index="row",
+        columns="question",
+        values="label",
+    ).dropna()
     types = pd.Series("", index=wide.index)
     keys = []
     for name, question in draw.study.questions.items():
@@ -90,16 +94,15 @@ def _combinations(draw: Draw, votes: pd.DataFrame) -> pd.DataFrame:
     return table.assign(n=n, share=table["count"] / n)
 
 
-def _write_figure(types: pd.DataFrame, title: str, path: Path) -> None:
+def _write_figure(
+    types: pd.DataFrame,
+    title: str,
+    path: Path,
+) -> None:
     """Draw the share of each type of error, in all rows and in parts."""
     from matplotlib.figure import Figure
 
-    shares = types.pivot_table(
-        "share",
-        "part",
-        "type",
-        sort=False,
-    )
+    shares = types.pivot_table("share", "part", "type", sort=False)
     figure = Figure(figsize=(8, 2 + 0.4 * len(shares)), layout="constrained")
     axes = figure.subplots()
     (100 * shares).plot.barh(ax=axes, title=title)

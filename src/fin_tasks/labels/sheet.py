@@ -1,29 +1,24 @@
 """Write the sheets that people fill in, as spreadsheets or CSV files."""
 
-import re
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 from string import ascii_uppercase
 
 import pandas as pd
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.styles import Alignment, PatternFill
-from openpyxl.utils import get_column_letter
-from openpyxl.workbook import Workbook
 from openpyxl.worksheet.datavalidation import DataValidation
+from openpyxl.worksheet.worksheet import Worksheet
 
 from fin_tasks.data.formulas import quote_formulas
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.labels.draw import Draw, Row
 
 SHEET = "Labels"
-_SHORT_COLUMNS = ("row", "task", "picture", "terms")
-_WIDTH = 25  # characters
-_LARGE_WIDTH = 70
+_WIDTH = 45  # of a column, in characters
 _LINE_HEIGHT = 15  # points
-_MAX_LIST = 255  # characters; Excel refuses files with longer lists in a rule
 _MAX_HEIGHT = 409  # points; Excel has no higher rows
+_MAX_LIST = 255  # characters; Excel refuses files with longer lists in a rule
 _YELLOW = PatternFill("solid", fgColor="FFF2CC")
 _WRAPPED = Alignment(wrap_text=True, vertical="top")
 
@@ -49,16 +44,36 @@ def write_sheets(
     if bundle and "picture" in table:
         _copy_pictures(table, out.with_name(f"{out.stem}_pictures"))
     safe_table = table.map(quote_formulas)
-    instructions = [draw.study.title, *draw.study.instructions.splitlines(), ""]
-    instructions.append("Cells to fill in:")
-    instructions += [": ".join(column) for column in draw.study.columns().items()]
+    study = draw.study
+    instructions = [
+        study.title,
+        *study.instructions.splitlines(),
+        "",
+        "Cells to fill in:",
+    ]
+    instructions += [": ".join(column) for column in study.columns().items()]
     if out.suffix == ".csv":
         out.with_suffix(".txt").write_text("\n".join(instructions), encoding="utf-8")
     for path in paths:
         if out.suffix == ".csv":
             safe_table.to_csv(path, index=False, encoding="utf-8-sig")
-        else:
-            _write_workbook(path, draw, instructions, safe_table)
+            continue
+        with pd.ExcelWriter(path, engine="openpyxl") as writer:
+            page = pd.Series(instructions)
+            page.to_excel(
+                writer,
+                sheet_name="Instructions",
+                index=False,
+                header=False,
+            )
+            safe_table.to_excel(
+                writer,
+                sheet_name=SHEET,
+                index=False,
+                freeze_panes=(1, 1),
+            )
+            writer.sheets["Instructions"].column_dimensions["A"].width = 130
+            _format(writer.sheets[SHEET], draw)
     draw_file = out.with_name(f"{out.stem}.draw.json")
     draw_file.write_text(draw.model_dump_json(indent=1), encoding="utf-8")
     return paths
@@ -71,11 +86,11 @@ def _table(draw: Draw) -> pd.DataFrame:
         if row.id in open_cells:
             line = {"row": row.id}
             for name in draw.study.show:
-                line[name] = re.sub(ILLEGAL_CHARACTERS_RE, "�", _text_of(row, name))
+                line[name] = _text_of(row, name)
             for column in draw.study.columns():
                 line[column] = str(row.labels.get(column, ""))
             lines.append(line)
-    return pd.DataFrame(lines)
+    return pd.DataFrame(lines).replace(ILLEGAL_CHARACTERS_RE, "�")
 
 
 def _text_of(row: Row, name: str) -> str:
@@ -89,7 +104,11 @@ def _text_of(row: Row, name: str) -> str:
         case "terms":
             return "\n".join(term["name"] for term in doc.get("terms") or ())
         case "choices":
-            pairs = zip(ascii_uppercase, doc.get("choices") or (), strict=False)
+            pairs = zip(
+                ascii_uppercase,
+                doc.get("choices") or (),
+                strict=False,
+            )
             return "\n".join(map(". ".join, pairs))
         case "picture":
             text = doc.get("figure_path") or doc.get("image_path")
@@ -113,65 +132,27 @@ def _copy_pictures(table: pd.DataFrame, folder: Path) -> None:
         raise DataError(f"--bundle: expected to copy the pictures, got {error}.") from error
 
 
-def _write_workbook(
-    path: Path,
-    draw: Draw,
-    instructions: Sequence[str],
-    table: pd.DataFrame,
-) -> None:
-    n_lines = table.map(lambda text: 1 + len(text) // _LARGE_WIDTH + text.count("\n"))
-    heights = _LINE_HEIGHT * n_lines.max(axis=1)
-    with pd.ExcelWriter(path, engine="openpyxl") as writer:
-        page = pd.Series(instructions)
-        page.to_excel(
-            writer,
-            sheet_name="Instructions",
-            index=False,
-            header=False,
-        )
-        table.to_excel(
-            writer,
-            sheet_name=SHEET,
-            index=False,
-            freeze_panes=(1, 1),
-        )
-        writer.sheets["Instructions"].column_dimensions["A"].width = 130
-        sheet = writer.sheets[SHEET]
-        for number, name in enumerate(table, start=1):
-            is_large = name in draw.study.show and name not in _SHORT_COLUMNS
-            column = sheet.column_dimensions[get_column_letter(number)]
-            column.width = _LARGE_WIDTH if is_large else _WIDTH
-        for line, height in enumerate(heights, start=2):
-            # LibreOffice does not make a row as high as its text.
-            sheet.row_dimensions[line].height = min(height, _MAX_HEIGHT)
-            for cell in sheet[line]:
-                cell.alignment = _WRAPPED
-        _mark_open_cells(writer.book, draw, list(table))
-
-
-def _mark_open_cells(book: Workbook, draw: Draw, columns: Sequence[str]) -> None:
-    """Color the cells to fill in, and let each offer the words that it may hold."""
-    sheet = book[SHEET]
+def _format(sheet: Worksheet, draw: Draw) -> None:
+    """Make cells as large as their texts, color those to fill in, and let each offer its words."""
     rules: dict[str, DataValidation] = {}
-    for line, cells in enumerate(draw.open_cells().values(), start=2):
-        for name, allowed in cells.items():
-            cell = sheet.cell(line, 1 + columns.index(name))
-            cell.fill = _YELLOW
-            words = ",".join(allowed.words)
-            if allowed.largest is None and words not in rules:
-                rules[words] = _rule(book, words, f"Words{len(rules)}")
-                sheet.add_data_validation(rules[words])
-            if words in rules:
-                rules[words].add(cell)
-
-
-def _rule(book: Workbook, words: str, name: str) -> DataValidation:
-    """Return a rule that allows some words; long lists stand on a hidden sheet of that name."""
-    formula = f'"{words}"'
-    if len(words) > _MAX_LIST:
-        sheet = book.create_sheet(name)
-        sheet.sheet_state = "hidden"
-        for word in words.split(","):
-            sheet.append([word])
-        formula = f"{name}!$A$1:$A${sheet.max_row}"
-    return DataValidation("list", formula1=formula, showErrorMessage=True)
+    open_cells = draw.open_cells()
+    for cells in sheet.iter_rows():
+        n_lines = 1
+        columns = open_cells.get(cells[0].value, {})
+        for cell in cells:
+            cell.alignment = _WRAPPED
+            sheet.column_dimensions[cell.column_letter].width = _WIDTH
+            text = str(cell.value)
+            n_lines = max(n_lines, 1 + len(text) // _WIDTH + text.count("\n"))
+            name = sheet.cell(1, cell.column).value
+            if name in columns:
+                cell.fill = _YELLOW
+                words = ",".join(columns[name].words)
+                if columns[name].largest is None and len(words) <= _MAX_LIST:
+                    rule = DataValidation("list", formula1=f'"{words}"', showErrorMessage=True)
+                    rules.setdefault(words, rule).add(cell)
+        # LibreOffice does not make a row as high as its text.
+        height = min(_LINE_HEIGHT * n_lines, _MAX_HEIGHT)
+        sheet.row_dimensions[cells[0].row].height = height
+    for rule in rules.values():
+        sheet.add_data_validation(rule)

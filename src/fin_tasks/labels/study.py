@@ -134,7 +134,11 @@ class Study(BaseModel, extra="forbid", frozen=True):
             columns[name] = f"{question.ask} ({', '.join(question.allowed)})"
         return columns
 
-    def cells(self, kind: str, n_choices: int) -> dict[str, Allowed]:
+    def cells(
+        self,
+        kind: str,
+        n_choices: int,
+    ) -> dict[str, Allowed]:
         """Return what people may write about a question of a kind, by column."""
         if self.questions:
             return {name: Allowed(question.allowed) for name, question in self.questions.items()}

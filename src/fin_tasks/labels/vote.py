@@ -29,14 +29,7 @@ def merge(
     """
     out.mkdir(parents=True, exist_ok=True)
     if draw.study.answers:
-        return {
-            "minutes": write_people_run(
-                draw,
-                values,
-                out,
-                name=name,
-            )
-        }
+        return {"minutes": write_people_run(draw, values, out, name=name)}
     alphas = []
     for column, question in draw.study.questions.items():
         votes = values.xs(column, level="question")

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fin_tasks.answers.reasoning import strip_reasoning
-from fin_tasks.answers.types import Reading, Score
+from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks.contract import directions_of
 from fin_tasks.judging.item import no_response
-from fin_tasks.stats.averages import Metric, rate
+from fin_tasks.stats.averages import Metric
 
 _YES = "是"
 _NO = "否"
@@ -58,54 +58,29 @@ def _committed(text: str) -> str | None:
     return answers.pop() if len(answers) == 1 else None
 
 
-def compare(doc: Mapping[str, Any], reading: Reading) -> Score:
-    """Compare a reading with the truth."""
-    correct = None if reading.unscored else reading.answer == _truth_of(doc)
-    answer = reading.answer if isinstance(reading.answer, str) else None
-    return Score(
-        answer=answer,
-        correct=correct,
-        correct_err=None,
-        reason=reading.reason,
-    )
-
-
-def _truth_of(doc: Mapping[str, Any]) -> str:
+def truth_of(doc: Mapping[str, Any]) -> str:
+    """Return the right answer, 是 or 否."""
     answer: str = doc["answer"]
     return answer.strip("。")
 
 
-def metrics() -> dict[str, bool | Metric]:
-    """Name the metrics, the headline first, and whether more is better."""
-    return {
-        "acc": True,
-        "f1": Metric(higher_is_better=True, aggregate=f1),
-        **directions_of(("no_answer", "cut_off", "unscored")),
-    }
-
-
-def values(
-    doc: Mapping[str, Any],
-    reading: Reading,
-) -> dict[str, Any]:
+def values(doc: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
     """Return the metrics of one response; `f1` is what it adds to F1."""
-    is_unclear = reading.answer not in (_YES, _NO)
+    truth = truth_of(doc)
+    if reading.unscored:
+        return {"acc": None, "f1": None, "no_answer": None}
     return {
-        "acc": rate(compare(doc, reading).correct),
-        "f1": _part_of_f1(_truth_of(doc), reading),
-        "no_answer": None if reading.unscored else float(is_unclear),
-        "cut_off": float(reading.cut_off),
-        "unscored": float(reading.unscored),
+        "acc": float(reading.answer == truth),
+        "f1": _part_of_f1(truth, reading),
+        "no_answer": float(reading.answer not in (_YES, _NO)),
     }
 
 
 def _part_of_f1(truth: str, reading: Reading) -> PartOfF1:
-    """Return what a response adds to F1; None if it is unscored.
+    """Return what a response adds to F1.
 
     A response that says neither is a missed 是 under `robust`, and does not count under `paper`.
     """
-    if reading.unscored:
-        return None
     says_yes = reading.answer == _YES
     is_found = says_yes and truth == _YES
     is_missed = truth == _YES and (reading.answer == _NO or reading.variant != "paper")
@@ -120,3 +95,11 @@ def f1(parts: Sequence[PartOfF1]) -> float:
     n_found = sum(part[0] for part in known)
     n_counted = sum(part[1] for part in known)
     return 2 * n_found / (n_found + n_counted) if n_counted else 0.0
+
+
+METRICS: dict[str, bool | Metric] = {
+    "acc": True,
+    "f1": Metric(higher_is_better=True, aggregate=f1),
+    **directions_of(("no_answer", "cut_off", "unscored")),
+}
+"""The metrics, the headline first, and whether more is better."""

@@ -60,9 +60,13 @@ class Pictures:
     """Finds pictures by the paths in a table, only below the table's folders."""
 
     def __init__(self, table: Path, unpacked: Path | None) -> None:
-        self._unpacked = list(unpacked.rglob("*")) if unpacked else []
+        self._unpacked: list[Path] = []
+        roots = [table.with_suffix(""), table.parent]
+        if unpacked:
+            self._unpacked += unpacked.rglob("*")
+            roots = [unpacked]
         self._folders: list[Path] = []
-        for root in [unpacked] if unpacked else [table.with_suffix(""), table.parent]:
+        for root in roots:
             self._folders += [root, root / table.stem]
 
     def find(self, name: str) -> Path | None:

@@ -99,8 +99,7 @@ def _values(reading: ReadingFields, dimension: str, metric: str) -> Values:
     """Return points in percent; a dimension that could not be read has 0 under `paper`, else none."""
     percent = None
     scores = reading.get("scores")
-    # Files of version 0.2 have the lowest score in all dimensions where there is a reason.
-    if isinstance(scores, Mapping) and not reading.get("reason"):
+    if isinstance(scores, Mapping):
         points = scores.get(dimension)
         if isinstance(points, int):
             percent = 10.0 * points

@@ -34,6 +34,7 @@ CATEGORIES: Mapping[str, Sequence[str]] = {
 }
 """The categories in the paper's order, by their name in the files, with the figures that they count in."""
 
+_FULL_POINTS = {"open": 5, "multi_turn": 10}
 _PICTURE_FIELDS = {"image_type": "type", "image_style": "style"}
 """Fields of a document that describe its picture, and their names in metrics."""
 
@@ -56,15 +57,17 @@ def judge_item(doc: Document, response: str) -> Item | None:
     """
     if doc.get("judge_free"):
         return None
-    is_conversation = doc["part"] == "multi_turn"
-    return Item(
+    item = Item(
         question=doc["question"],
         answer=doc["answer"],
         response=response,
-        category=multi_turn.CATEGORY if is_conversation else doc["category"],
-        picture=None if is_conversation else Path(doc["image_path"]),
+        category=doc["category"],
+        picture=Path(doc["image_path"]),
         background=doc["background"],
     )
+    if doc["part"] == "multi_turn":
+        return replace(item, category=multi_turn.CATEGORY, picture=None)
+    return item
 
 
 def read(
@@ -132,16 +135,15 @@ def read_points(rubric: Rubric, judged: Judged, variant: str) -> JudgedReading:
     )
 
 
-def compare(doc: Document, reading: Reading) -> Score:
+def compare(doc: Document, reading: Any) -> Score:
     """Compare a reading with the truth; a judged response is correct if it has full points."""
-    if doc["part"] == "binary":
-        return binary.compare(doc, reading)
     answer = reading.answer
-    if isinstance(reading, JudgedReading) and doc.get("judge_free"):
+    if doc["part"] == "binary":
+        is_right = answer == binary.truth_of(doc)
+    elif doc.get("judge_free"):
         is_right = reading.exact
     else:
-        full = 10 if doc["part"] == "multi_turn" else 5
-        is_right = answer == full
+        is_right = answer == _FULL_POINTS[doc["part"]]
     return Score(
         answer=answer if isinstance(answer, int | str) else None,
         correct=None if reading.unscored else is_right,
@@ -168,7 +170,7 @@ def metrics_of(
 ) -> dict[str, bool | Metric]:
     """Name the metrics of a task, the headline first, and whether more is better."""
     if part == "binary":
-        return binary.metrics()
+        return binary.METRICS
     names = ["score"]
     if part == "multi_turn":
         names.append("score_read")
@@ -187,24 +189,28 @@ def metric_values(doc: Document, readings: Sequence[Any]) -> Values:
 
 def _values(doc: Document, reading: Any) -> Values:
     """Return the metrics of one response; None if a metric does not apply or it is unscored."""
-    if doc["part"] == "binary":
-        return binary.values(doc, reading)
-    values: Values = {}
-    if doc["part"] == "multi_turn":
-        values = multi_turn.overall_values(fields_of(reading))
-    else:
-        points = reading.answer
-        is_missing = reading.unscored and doc.get("judge_free")
-        values["score"] = 20.0 * points if isinstance(points, int) else None
-        values["exact"] = None if is_missing else rate(reading.exact)
-        if doc["na"]:
-            values["declined"] = rate(reading.declined)
+    is_binary = doc["part"] == "binary"
+    values_of = binary.values if is_binary else _judged_values
     return {
-        **values,
-        "judge_error": rate(reading.judge_error),
+        **values_of(doc, reading),
         "cut_off": float(reading.cut_off),
         "unscored": float(reading.unscored),
     }
+
+
+def _judged_values(doc: Document, reading: JudgedReading) -> Values:
+    judge_error = {"judge_error": rate(reading.judge_error)}
+    if doc["part"] == "multi_turn":
+        return multi_turn.overall_values(fields_of(reading)) | judge_error
+    points = reading.answer
+    is_missing = reading.unscored and doc.get("judge_free")
+    values = {
+        "score": 20.0 * points if isinstance(points, int) else None,
+        "exact": None if is_missing else rate(reading.exact),
+    }
+    if doc["na"]:
+        values["declined"] = rate(reading.declined)
+    return values | judge_error
 
 
 def breakdown_values(

@@ -95,12 +95,12 @@ class UpstreamConversationRubric(Rubric):
     def messages(self, item: Item) -> Messages:
         """Return the message by which the authors ask a judge about a turn."""
         texts = self.texts
-        question = f"{texts['question_begin_prompt']}\n{item.question}\n\n"
-        reference = f"{texts['reference_begin_prompt']}\n{item.answer}\n"
-        answer = f"{texts['answers_begin_prompt']}\n{item.response}\n"
-        text = texts["meta_prompt"] + question
-        text += reference + texts["reference_end_prompt"] + "\n\n"
-        text += answer + texts["answers_end_prompt"]
+        text = (
+            f"{texts['meta_prompt']}"
+            f"{texts['question_begin_prompt']}\n{item.question}\n\n"
+            f"{texts['reference_begin_prompt']}\n{item.answer}\n{texts['reference_end_prompt']}\n\n"
+            f"{texts['answers_begin_prompt']}\n{item.response}\n{texts['answers_end_prompt']}"
+        )
         return [{"role": "user", "content": text}]
 
     def score_of(self, reply: str) -> dict[str, int] | None:

@@ -57,7 +57,12 @@ def plan(
         image_type = types[number % len(types)]
         # Each style meets each type within 24 pictures.
         style = STYLES[(number + number // 12) % len(STYLES)]
-        panels = make_scene(image_type, language, Random(f"{seed} {number}"), prices)
+        panels = make_scene(
+            image_type,
+            language,
+            Random(f"{seed} {number}"),
+            prices,
+        )
         suffix = "jpg" if style == "mobile photograph" else "png"
         picture = Picture(f"images/{language}_{number:05d}.{suffix}", panels, style)
         pictures.append(picture)
@@ -106,27 +111,12 @@ def build_set(
     (folder / "images").mkdir(parents=True, exist_ok=True)
     counts = {}
     for language in languages:
-        pictures = plan(
-            language,
-            n=n,
-            seed=seed,
-            prices=pieces,
-        )
+        pictures = plan(language, n=n, seed=seed, prices=pieces)
         rows = []
         title = f"Drawing pictures ({language})"
-        for picture in tqdm(
-            pictures,
-            title,
-            unit="picture",
-            disable=None,
-        ):
+        for picture in tqdm(pictures, title, unit="picture", disable=None):
             random = Random(f"{seed} {picture.file}")
-            image = show(
-                picture.panels,
-                language,
-                picture.style,
-                random,
-            )
+            image = show(picture.panels, language, picture.style, random)
             image.save(folder / picture.file, quality=85)
             rows += picture.rows
         file = folder / f"{TABLES['open', language]}.tsv"

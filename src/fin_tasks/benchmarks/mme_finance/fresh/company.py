@@ -97,8 +97,16 @@ def _draw_segments(
     names = random.sample(words["segments"], _N_SEGMENTS)
     noise = np.random.default_rng(random.getrandbits(32))
     weights = noise.uniform(1, 4, (_N_SEGMENTS, 1))
-    weights = weights * noise.uniform(0.85, 1.2, (_N_SEGMENTS, _N_YEARS)).cumprod(axis=1)
-    shares = pd.DataFrame(weights / weights.sum(axis=0), names, revenue.index)
+    weights = weights * noise.uniform(
+        0.85,
+        1.2,
+        (_N_SEGMENTS, _N_YEARS),
+    ).cumprod(axis=1)
+    shares = pd.DataFrame(
+        weights / weights.sum(axis=0),
+        names,
+        revenue.index,
+    )
     segments = (shares * revenue).round(1)
     segments.iloc[-1] += revenue - segments.sum()
     return segments.round(1)

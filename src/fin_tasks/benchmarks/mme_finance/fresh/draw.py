@@ -46,18 +46,15 @@ def show(
     fonts: Any = {"font.family": _fonts(language)}
     with mpl.rc_context(fonts, fname=Path(__file__).with_name("pictures.mplstyle")):
         figure = Figure((width / _DPI, height / _DPI), _DPI)
-        body = _draw_frame(figure, layout["frames"][screen["frame"]], facts)
+        body = _draw_frame(
+            figure,
+            layout["frames"][screen["frame"]],
+            facts,
+        )
         shape = (1, len(panels)) if width > height else (len(panels), 1)
         areas = body.subfigures(*shape, squeeze=False)
         for area, panel in zip(areas.flat, panels, strict=True):
-            _DRAWERS[panel.kind](
-                _Page(
-                    area,
-                    panel,
-                    words,
-                    layout,
-                )
-            )
+            _DRAWERS[panel.kind](_Page(area, panel, words, layout))
         canvas: Any = FigureCanvasAgg(figure)
         canvas.draw()
         picture = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
@@ -81,12 +78,20 @@ def _fonts(language: str) -> list[str]:
     return ["Noto Sans SC", "DejaVu Sans"]
 
 
-def _draw_frame(figure: Figure, bands: Sequence[Any], facts: Facts) -> Any:
+def _draw_frame(
+    figure: Figure,
+    bands: Sequence[Any],
+    facts: Facts,
+) -> Any:
     """Draw the frame of a screen, and return the area inside it."""
     heights = [band["height"] for band in bands]
     rest = figure.bbox.height - sum(heights)
     ratios = [height or rest for height in heights]
-    areas: Any = figure.subfigures(len(bands), 1, height_ratios=ratios)
+    areas: Any = figure.subfigures(
+        len(bands),
+        1,
+        height_ratios=ratios,
+    )
     for area, band in zip(areas, bands, strict=True):
         area.set_facecolor(band["color"])
         for x, style, text in band["texts"]:
@@ -103,20 +108,13 @@ def _draw_frame(figure: Figure, bands: Sequence[Any], facts: Facts) -> Any:
 def _photograph(screen: Image.Image, random: Random) -> Image.Image:
     """Photograph a screen: tilted, slightly out of focus, unevenly lit and with noise."""
     noise = np.random.default_rng(random.getrandbits(32))
-    room = ImageOps.expand(ImageOps.expand(screen, 30, "#101214"), 70, _WALL)
-    width, height = room.size
-    corners = np.array(
-        [
-            0,
-            0,
-            0,
-            height,
-            width,
-            height,
-            width,
-            0,
-        ]
+    room = ImageOps.expand(
+        ImageOps.expand(screen, 30, "#101214"),
+        70,
+        _WALL,
     )
+    width, height = room.size
+    corners = np.array([0, 0, 0, height, width, height, width, 0])
     photo = room.transform(
         room.size,
         Image.Transform.QUAD,
@@ -125,8 +123,16 @@ def _photograph(screen: Image.Image, random: Random) -> Image.Image:
         fillcolor=_WALL,
     )
     pixels = np.asarray(photo.filter(ImageFilter.GaussianBlur(0.7)))
-    light = np.linspace(1, noise.uniform(0.75, 0.95), width)
-    lit = pixels * light[:, None] + noise.normal(0, 4, (height, width, 1))
+    light = np.linspace(
+        1,
+        noise.uniform(0.75, 0.95),
+        width,
+    )
+    lit = pixels * light[:, None] + noise.normal(
+        0,
+        4,
+        (height, width, 1),
+    )
     return Image.fromarray(lit.clip(0, 255).astype(np.uint8))
 
 
@@ -171,7 +177,11 @@ class _Page:
     def write_heading(self, unit: str) -> None:
         """Write the panel's title, and the unit of its figures."""
         self.write(self.panel.facts["title"], "title", 34)
-        self.write(self.words["units"].get(unit, unit), "small", 34)
+        self.write(
+            self.words["units"].get(unit, unit),
+            "small",
+            34,
+        )
 
     def write_printed(self, labels: Sequence[str]) -> None:
         """Write labels with their values below them, side by side."""
@@ -183,18 +193,23 @@ class _Page:
             self.write(text, "value", -22, x)
         self.y += 60
 
-    def axes(self, height: float, right: float = 85) -> Any:
-        """Return axes of this height in pixels, with the scale at the right."""
-        self.y += height
-        width = 1 - 2 * _LEFT - right / self.area.bbox.width
+    def axes(
+        self,
+        share: float = 1.0,
+        right: float = 85,
+    ) -> Any:
+        """Return axes over a share of the height that is left, below room for a legend.
+
+        The scale at the right takes some pixels.
+        """
         total = self.area.bbox.height
+        top = self.y + 36
+        height = share * (total - top - 45)
+        self.y = top + height
+        width = 1 - 2 * _LEFT - right / self.area.bbox.width
         axes = self.area.add_axes((_LEFT, 1 - self.y / total, width, height / total))
         axes.yaxis.tick_right()
         return axes
-
-    def rest(self) -> float:
-        """Return the height that is left above the lower margin."""
-        return float(self.area.bbox.height - self.y - 45)
 
 
 def _draw_stock(page: _Page) -> None:
@@ -202,11 +217,8 @@ def _draw_stock(page: _Page) -> None:
     days: Any = panel.table
     page.write_heading(f"{panel.facts['end']}   {page.words['daily']}")
     page.write_printed([label for label in panel.printed if label not in panel.colors])
-    height = page.rest() - 16
-    page.y += 16
-    upper = page.axes(0.65 * height)
-    page.y += 36
-    lower = page.axes(0.35 * height - 36)
+    upper = page.axes(0.65)
+    lower = page.axes()
     bars = np.arange(len(days))
     lined = lower
     if panel.kind == "candles":
@@ -228,16 +240,23 @@ def _draw_stock(page: _Page) -> None:
             color=colors,
             edgecolor=colors,
         )
-        lower.bar(
-            bars,
-            days["volume"],
-            0.7,
-            color=colors,
+        lower.bar(bars, days["volume"], 0.7, color=colors)
+        lower.set_title(
+            page.words["units"]["volume"],
+            loc="left",
+            fontsize=10.5,
         )
-        lower.set_title(page.words["units"]["volume"], loc="left", fontsize=10.5)
     else:
-        upper.plot(bars, days["close"], color=page.layout["colors"]["blue"])
-    for name, color in zip(panel.colors, page.colors, strict=True):
+        upper.plot(
+            bars,
+            days["close"],
+            color=page.layout["colors"]["blue"],
+        )
+    for name, color in zip(
+        panel.colors,
+        page.colors,
+        strict=True,
+    ):
         lined.plot(
             bars, days[name], color=color, lw=1.3, label=f"{name}: {days[name].iloc[-1]:.2f}"
         )
@@ -245,8 +264,8 @@ def _draw_stock(page: _Page) -> None:
     ticks = bars[2 :: len(days) // 3]
     lower.set_xticks(ticks, days.index[ticks].strftime("%Y-%m-%d"))
     upper.set_xticks(ticks, [""] * len(ticks))
-    for axes in (upper, lower):
-        axes.set_xlim(-1.5, len(days) + 0.5)
+    upper.set_xlim(-1.5, len(days) + 0.5)
+    lower.set_xlim(-1.5, len(days) + 0.5)
 
 
 def _draw_chart(page: _Page) -> None:
@@ -256,9 +275,8 @@ def _draw_chart(page: _Page) -> None:
     options = page.layout["charts"][kind]
     legend = page.layout["legends"][kind]
     page.write_heading("share" if kind == "pie" else "money")
-    page.y += 36
     if kind == "pie":
-        axes = page.axes(page.rest() - 20, right=0)
+        axes = page.axes(right=0)
         labels = [f"{label}\n{share:.1f} %" for label, share in table.iloc[:, 0].items()]
         table.plot(
             ax=axes,
@@ -269,26 +287,25 @@ def _draw_chart(page: _Page) -> None:
         )
         axes.legend(table.index, **legend)
         return
-    axes = page.axes(page.rest())
+    axes = page.axes()
     table.plot(ax=axes, color=page.colors, **options)
     axes.legend(**legend)
     axes.yaxis.set_major_formatter("{x:,.0f}")
     for bars in axes.containers:
-        axes.bar_label(
-            bars,
-            fmt="{:,.1f}",
-            padding=3,
-            fontsize=10.5,
-        )
+        axes.bar_label(bars, fmt="{:,.1f}", padding=3, fontsize=10.5)
 
 
 def _draw_table(page: _Page) -> None:
     page.write_heading("money")
-    axes = page.axes(page.rest() + 30, right=0)
+    axes = page.axes(right=0)
     axes.axis("off")
     figures = page.panel.table.map("{:,.1f}".format)
     rows = [[page.words["item"], *figures.columns], *figures.reset_index().to_numpy().tolist()]
-    table = axes.table(rows, colWidths=[0.4, *[0.15] * 4], **page.layout["table"])
+    table = axes.table(
+        rows,
+        colWidths=[0.4, *[0.15] * 4],
+        **page.layout["table"],
+    )
     table.auto_set_font_size(value=False)
     for (_, column), cell in table.get_celld().items():
         cell.set(height=min(0.09, 1 / len(rows)), edgecolor="#d9dee5")
@@ -299,7 +316,11 @@ def _draw_report(page: _Page) -> None:
     facts = page.panel.facts
     page.write(f"{facts['publisher']}  ·  {page.words['research']}", "heading", 36)
     page.write(facts["title"], "title", 36)
-    page.write(page.words["byline"].format(**facts), "small", 40)
+    page.write(
+        page.words["byline"].format(**facts),
+        "small",
+        40,
+    )
     labels = list(page.panel.printed)
     size = page.area.bbox
     n_columns = 6 if size.width > size.height else 3

@@ -37,22 +37,27 @@ def questions(
         truth = _truth_of(template, facts, random)
         if truth is None:
             continue
-        panel_name = texts["panels"][panel.kind] if len(panels) > 1 else ""
         wording = template["ask"].format(**facts)
+        if len(panels) > 1:
+            wording = texts["panels"][panel.kind] + wording
         kind = truth["kind"]
         working = template.get("working", "").format(**facts)
         value = truth["value"]
         if kind == "number":
             value = f"{value:,.{template.get('digits', 2)}f}"
         yield {
-            "question": panel_name + wording + texts["finish"][kind],
+            "question": wording + texts["finish"][kind],
             "answer": f"{working}\n{texts['answers'][kind].format(value)}".strip(),
             "task_category": category,
             "truth": json.dumps(truth, ensure_ascii=False),
         }
 
 
-def _truth_of(template: Any, facts: Facts, random: Random) -> dict[str, Any] | None:
+def _truth_of(
+    template: Any,
+    facts: Facts,
+    random: Random,
+) -> dict[str, Any] | None:
     """Return the truth of a question; None if the question does not fit the panel or is not clear.
 
     Captions to choose from are added to the facts.
@@ -80,4 +85,8 @@ def _truth_of(template: Any, facts: Facts, random: Random) -> dict[str, Any] | N
     if "within" in template:
         tolerance = round(abs(value) * template["within"], 4)
     rounded = round(float(value), template.get("digits", 2))
-    return {"kind": "number", "value": rounded + 0.0, "tolerance": tolerance}  # no -0.0
+    return {
+        "kind": "number",
+        "value": rounded + 0.0,
+        "tolerance": tolerance,
+    }  # no -0.0

@@ -52,26 +52,11 @@ def make_scene(
     kinds = random.choice(KINDS[image_type]).split("+")
     words = read_texts("wording", language)
     if kinds[0] in words["indicators"]:
-        return [
-            _stock_panel(
-                kinds[0],
-                words,
-                random,
-                prices,
-            )
-        ]
+        return [_stock_panel(kinds[0], words, random, prices)]
     company = make_company(words, random)
     if kinds == ["report"]:
         return [_report_panel(company, words, random)]
-    return [
-        _company_panel(
-            kind,
-            company,
-            words,
-            random,
-        )
-        for kind in kinds
-    ]
+    return [_company_panel(kind, company, words, random) for kind in kinds]
 
 
 def _panel(
@@ -86,7 +71,13 @@ def _panel(
 ) -> Panel:
     """Make a panel, and draw the row, the color and the printed value that questions ask about."""
     names = list(colored)
-    colors = dict(zip(names, random.sample(list(words["colors"]), len(names)), strict=True))
+    colors = dict(
+        zip(
+            names,
+            random.sample(list(words["colors"]), len(names)),
+            strict=True,
+        )
+    )
     position = random.randrange(len(table) - 1)
     facts["label"] = table.index[position]
     facts["next_label"] = table.index[position + 1]
@@ -96,13 +87,7 @@ def _panel(
     if printed:
         facts["printed_label"] = random.choice(list(printed))
         facts["printed"] = printed[facts["printed_label"]]
-    return Panel(
-        kind,
-        facts,
-        table,
-        colors,
-        printed or {},
-    )
+    return Panel(kind, facts, table, colors, printed or {})
 
 
 def _stock_panel(
@@ -122,7 +107,10 @@ def _stock_panel(
     lines = list(days)[len(prints) :]
     last = days.iloc[-1]
     unknown_day = days.index[0] - timedelta(random.randint(60, 2000))
-    highs = days["high" if kind == "candles" else "close"]
+    highs = lows = days["close"]
+    if kind == "candles":
+        highs = days["high"]
+        lows = days["low"]
     facts = {
         **last,
         "symbol": symbol,
@@ -132,18 +120,8 @@ def _stock_panel(
         "unknown_day": f"{unknown_day:%Y-%m-%d}",
         "first_close": days["close"].iloc[0],
         "highs": highs,
-        "lows": days["low" if kind == "candles" else "close"],
-        "quarters": highs.groupby(
-            np.repeat(
-                [
-                    1,
-                    2,
-                    3,
-                    4,
-                ],
-                n_days // 4,
-            )
-        ).max(),
+        "lows": lows,
+        "quarters": highs.groupby(np.repeat([1, 2, 3, 4], n_days // 4)).max(),
         "months": highs.groupby(days.index.strftime("%Y-%m")).max(),
         "options": ", ".join(lines),
     }
@@ -182,7 +160,11 @@ def _company_panel(
     parts = [words["accounts"][name] for name in words["parts"].get(kind, ())]
     rows = table.loc[parts] if parts else table
     options = table.columns if kind == "line" else rows.index
-    colored = {"bar": table.columns, "pie": table.index, "line": table.columns}
+    colored = {
+        "bar": table.columns,
+        "pie": table.index,
+        "line": table.columns,
+    }
     facts = {
         **company,
         "title": words["titles"][kind].format(**company),
@@ -201,25 +183,39 @@ def _company_panel(
         colored=colored.get(kind, ()),
     )
     label = facts["label"]
-    facts["other"] = random.choice(table.index.drop(label))
-    facts["series"] = random.choice(table.columns)
-    facts["column"] = table[facts["series"]]
-    facts["row"] = table.loc[label]
-    facts["value"] = facts["column"][label]
-    facts["other_value"] = facts["column"][facts["other"]]
-    facts["top"] = facts["column"].max()
-    facts["first"] = facts["row"].iloc[0]
-    facts["last"] = facts["row"].iloc[-1]
+    other = random.choice(table.index.drop(label))
+    series = random.choice(table.columns)
+    column = table[series]
+    row = table.loc[label]
+    facts |= {
+        "other": other,
+        "series": series,
+        "column": column,
+        "row": row,
+        "value": column[label],
+        "other_value": column[other],
+        "top": column.max(),
+        "first": row.iloc[0],
+        "last": row.iloc[-1],
+    }
     return panel
 
 
-def _report_panel(company: Facts, words: Any, random: Random) -> Panel:
+def _report_panel(
+    company: Facts,
+    words: Any,
+    random: Random,
+) -> Panel:
     facts = dict(company)
     for name, bounds in words["report"]["drawn"].items():
         facts[name] = random.uniform(*bounds)
     for name, formula in words["report"]["formulas"].items():
         facts[name] = round(evaluate(formula, facts), 2)
-    day = date(facts["last_year"] + 1, 2, 1) + timedelta(random.randint(0, 50))
+    day = date(
+        facts["last_year"] + 1,
+        2,
+        1,
+    ) + timedelta(random.randint(0, 50))
     risk, risk_after = random.sample(words["risks"], 2)
     facts |= {
         "title": words["titles"]["report"].format(**facts),
@@ -237,11 +233,4 @@ def _report_panel(company: Facts, words: Any, random: Random) -> Panel:
         texts[section["heading"]] = random.choice(section["texts"]).format(**facts)
     printed = {label: facts[name] for name, label in words["box"].items()}
     table = pd.DataFrame({"text": texts})
-    return _panel(
-        "report",
-        facts,
-        table,
-        words,
-        random,
-        printed=printed,
-    )
+    return _panel("report", facts, table, words, random, printed=printed)
