@@ -81,7 +81,6 @@ RESULTS, SAMPLES = f"results_{STAMP}.json", f"samples_xfinbench_bool_{STAMP}.jso
 LINE = '{"doc": {"id": 1}, "filter": "paper", "metrics": ["acc"], '
 BROKEN = [
     (RESULTS, '{"results": {"xfinbench_bool": {"acc,paper": 1'),
-    (RESULTS, '{"results": {"xfinbench_bool": {"acc,paper": 1, "acc,paper": 0}}}'),
     (RESULTS, '{"results": {"xfinbench_bool": {"acc,paper": Infinity}}}'),
     (RESULTS, '{"results": {"xfinbench_bool": [1]}}'),
     (RESULTS, '{"results": {"xfinbench_bool": {"acc,paper": 1' + "0" * 400 + "}}}"),
@@ -94,7 +93,6 @@ BROKEN = [
     (SAMPLES, '{"doc": ' + '{"a":' * 5000 + "1" + "}" * 5000 + "}"),
     (SAMPLES, (LINE + '"acc": 1}\n') * 2),
     (SAMPLES, LINE + '"no": 1}'),
-    (SAMPLES, LINE + '"acc": 0, "acc": 1}'),
     (
         SAMPLES,
         LINE + '"acc": 1, "filtered_resps": ' + "[" * 900 + '{"answer": 1}' + "]" * 900 + "}",

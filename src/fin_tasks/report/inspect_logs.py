@@ -4,58 +4,46 @@ import hashlib
 import importlib
 import json
 import zipfile
-import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.errors import DataError
-from fin_tasks.report.lm_eval_results import ResultsFile, results_of
+from fin_tasks.report.lm_eval_results import ReadRun, read_content
 from fin_tasks.stats.averages import over_responses
 
 _UNREAD = {"messages", "events", "store", "attachments"}
 _MAX_PART = 64 * 2**20  # bytes of the head of a log, and of a sample
-_BROKEN = (
-    AttributeError,
-    EOFError,
-    LookupError,
-    OSError,
-    TypeError,
-    ValueError,
-    zipfile.BadZipFile,
-    zlib.error,
-)
 
 
-def read_log(path: Path) -> ResultsFile:
-    """Read the head of a log; or DataError."""
-    with _inspect_for(path) as inspect:
-        log = inspect.read_eval_log(str(path), header_only=True)
-        if log.status != "success":
-            raise ValueError(
-                f"a run that did not end (status {log.status}; `inspect eval-retry` ends it)"
-            )
-        spec = log.eval
-        shared = json.dumps([spec.run_id, spec.model, spec.task_args], sort_keys=True, default=str)
-        identity = hashlib.sha256(shared.encode()).hexdigest()[:16]
-        content = results_of(path, _content(log))
-    samples = dict.fromkeys(content.results, path)
-    return ResultsFile(identity, path, content, samples)
+def read_log(path: Path, name: str) -> ReadRun:
+    """Read the head of a log; logs of one run have the same id."""
+    log = _inspect_for(path).read_eval_log(str(path), header_only=True)
+    if log.status != "success":
+        advice = "`inspect eval-retry` ends it"
+        raise DataError(f"{path}: expected a run that ended, got status {log.status}; {advice}.")
+    spec = log.eval
+    shared = json.dumps([spec.run_id, spec.model, spec.task_args], sort_keys=True, default=str)
+    identity = hashlib.sha256(shared.encode()).hexdigest()[:16]
+    run, problems = read_content(identity, path, name, _content(log))
+    tasks = [replace(task, samples=path) for task in run.tasks]
+    return ReadRun(replace(run, tasks=tuple(tasks)), problems)
 
 
 def samples_of(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield a log's samples, a line for each variant, with where they are; or DataError."""
+    """Yield a log's samples, a line for each variant, with where they are."""
     epochs_by_id: dict[Any, list[Any]] = defaultdict(list)
-    with _inspect_for(path) as inspect:
-        for sample in inspect.read_eval_log_samples(str(path), False, exclude_fields=_UNREAD):
-            if sample.scores and sample.error is None:
-                epochs_by_id[sample.id].append(sample)
-        for identity, epochs in epochs_by_id.items():
-            for variant in ("paper", "robust"):
-                yield f"{path}, sample {identity}", _line(epochs, variant)
+    inspect = _inspect_for(path)
+    for sample in inspect.read_eval_log_samples(str(path), False, exclude_fields=_UNREAD):
+        if sample.scores and sample.error is None:
+            epochs_by_id[sample.id].append(sample)
+    for identity, epochs in epochs_by_id.items():
+        for variant in VARIANTS:
+            yield f"{path}, sample {identity}", _line(epochs, variant)
 
 
 def _line(epochs: list[Any], variant: str) -> dict[str, Any]:
@@ -78,24 +66,18 @@ def _content(log: Any) -> dict[str, Any]:
     n_epochs = spec.config.epochs or 1
     n_asked = log.results.completed_samples // n_epochs
     n_all = max(spec.dataset.samples or 0, n_asked)
+    totals = {}
+    for score in log.results.scores:
+        for name, metric in score.metrics.items():
+            totals[f"{name},{score.scorer}"] = metric.value
     return {
-        "results": {task: _totals(log)},
+        "results": {task: totals},
         "configs": {task: {"metadata": _metadata(log), "repeats": n_epochs}},
         "versions": {task: str(spec.task_version)},
         "n-samples": {task: {"original": n_all, "effective": n_asked}},
         "config": {"model": "inspect_ai"},
-        "date": datetime.fromisoformat(spec.created).timestamp(),
         "model_name": spec.model.partition("/")[2] or spec.model,
     }
-
-
-def _totals(log: Any) -> dict[str, float | None]:
-    totals = {}
-    for score in log.results.scores:
-        for name, metric in score.metrics.items():
-            is_known = metric.value == metric.value
-            totals[f"{name},{score.scorer}"] = metric.value if is_known else None
-    return totals
 
 
 def _metadata(log: Any) -> dict[str, Any]:
@@ -123,29 +105,18 @@ def _usage(usage: Any, stats: Any) -> Mapping[str, Any]:
     }
 
 
-@contextmanager
-def _inspect_for(path: Path) -> Iterator[Any]:
-    """Give inspect_ai's module of logs; turn what it raises of a broken log into a DataError."""
+def _inspect_for(path: Path) -> Any:
+    """Return inspect_ai's module of logs, unless a part of the log is huge once it is unpacked."""
     try:
         inspect = importlib.import_module("inspect_ai.log")
     except ImportError as error:
-        raise DataError(
-            f'{path}: reading it needs inspect_ai. Run `pip install "fin-tasks[inspect]"`.'
-        ) from error
-    try:
-        _check_sizes(path)
-        yield inspect
-    except _BROKEN as error:
-        raise DataError(
-            f"{path}: expected a log of our tasks in inspect_ai, got {error!s:.200}."
-        ) from error
-
-
-def _check_sizes(path: Path) -> None:
-    """Refuse a log of which a part is huge once it is unpacked."""
+        advice = 'Run `pip install "fin-tasks[inspect]"`'
+        raise DataError(f"{path}: reading it needs inspect_ai. {advice}.") from error
     with zipfile.ZipFile(path) as archive:
         for part in archive.infolist():
             if part.file_size > _MAX_PART:
-                raise ValueError(
-                    f"{part.filename:.80} of {part.file_size:,} bytes; at most {_MAX_PART:,} are read"
+                raise DataError(
+                    f"{path}: expected parts of at most {_MAX_PART:,} bytes, "
+                    f"got {part.filename:.80} of {part.file_size:,} bytes."
                 )
+    return inspect

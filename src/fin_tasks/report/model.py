@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -45,15 +46,10 @@ def benchmark_of(task: str) -> Benchmark:
     return benchmarks.benchmark_of(task) or OTHER
 
 
-def _breakdown_labels() -> Mapping[str, str]:
-    labels: dict[str, str] = {}
-    for benchmark in all_benchmarks().values():
-        labels.update(benchmark.breakdowns)
-    return labels
-
-
-BREAKDOWN_LABELS = _breakdown_labels()
+BREAKDOWN_LABELS: dict[str, str] = {}
 """What the columns are called that rows can be grouped by."""
+for _benchmark in all_benchmarks().values():
+    BREAKDOWN_LABELS.update(_benchmark.breakdowns)
 
 BREAKDOWNS = tuple(BREAKDOWN_LABELS)
 """What rows can be grouped by; see `docs/design.md`. Several values are joined with `|`."""
@@ -197,9 +193,7 @@ def largest(metric: str) -> float:
 
 def headline(result: TaskResult) -> str:
     """Return the metric that models are ranked by."""
-    metrics: list[str] = []
-    for totals in result.totals.values():
-        metrics.extend(totals)
+    metrics = list(chain.from_iterable(result.totals.values()))
     own = result.provenance.get("headline")
     if own in metrics:
         return str(own)
@@ -217,16 +211,10 @@ def _known_metrics() -> dict[str, Metric]:
         texts.append(benchmark.text_of("metrics.csv") or "")
     metrics = {}
     for text in texts:
-        for row in csv.DictReader(text.splitlines()):
-            direction = _HIGHER_IS_BETTER[row["better"]]
-            metrics[row["metric"]] = Metric(
-                row["label"],
-                row["unit"],
-                direction,
-                row["by"],
-                row["of"],
-                row.get("description") or "",
-            )
+        for row in csv.DictReader(text.splitlines(), restval=""):
+            name = row.pop("metric")
+            direction = _HIGHER_IS_BETTER[row.pop("better")]
+            metrics[name] = Metric(**row, higher_is_better=direction)
     return metrics
 
 

@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import joblib
+from pydantic import ValidationError
 from tqdm import tqdm
 
-from fin_tasks.errors import DataError
+from fin_tasks.errors import DataError, first_problem
 from fin_tasks.interrupt import start_workers
 from fin_tasks.report.redact import printable
 
@@ -23,8 +24,8 @@ def for_each(
 ) -> list[T | DataError]:
     """Call the function for each file, which is its first argument.
 
-    Return its results, or the DataError that a file caused. Many files are shared among processes,
-    with a progress bar.
+    Return its results, or what is wrong with a file. Many files are shared among processes, with a
+    progress bar.
     """
     is_many = len(calls) > _MANY
     calls_with_progress = tqdm(calls, name, unit="file", disable=None if is_many else True)
@@ -39,11 +40,10 @@ def _call(function: Callable[..., T], call: tuple[Any, ...]) -> T | DataError:
     try:
         return function(*call)
     except DataError as error:
-        return DataError(printable(str(error)))
-    except OSError as error:
-        reason = f"expected a readable file, got {error.strerror or error}"
-    except RecursionError:
-        reason = "expected JSON as lm-eval writes it, got values that are nested too deeply"
+        message = str(error)
+    except ValidationError as error:
+        message = f"{call[0]}, {first_problem(error)}."
     except Exception as error:  # noqa: BLE001 - no file of a stranger may end the report of all others
-        reason = f"expected results of our tasks, got {type(error).__name__}: {error!s:.200}"
-    return DataError(printable(f"{call[0]}: {reason}."))
+        problem = f"got {type(error).__name__}: {error!s:.200}"
+        message = f"{call[0]}: expected a readable file with results of our tasks, {problem}."
+    return DataError(printable(message))

@@ -1,102 +1,141 @@
 """Find the files of runs below folders, and read them into one report."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-import pandas as pd
-
 from fin_tasks.errors import DataError
+from fin_tasks.report.conditions import shared_settings
 from fin_tasks.report.inspect_logs import read_log
-from fin_tasks.report.lm_eval_results import (
-    ResultsFile,
-    read_results,
-    run_of,
-    task_results,
-    with_members,
-)
-from fin_tasks.report.model import (
-    Problem,
-    Report,
-    Run,
-    TaskResult,
-    benchmark_of,
-    table_of,
-    texts_column,
-)
+from fin_tasks.report.lm_eval_results import ReadRun, read_results
+from fin_tasks.report.model import Problem, Report, Run, TaskResult, table_of, texts_column
 from fin_tasks.report.processes import for_each
 from fin_tasks.report.redact import printable
 from fin_tasks.report.rows import SampleRows, read_rows
 
-_NAME = re.compile(r"(?:samples_(?P<task>.+)|.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.+-]+)\.jsonl?")
-_RENAMED = re.compile(r"(?:results.*\.json|samples_.+\.jsonl)")
+_NAME = re.compile(r"(?:results|samples_(?P<task>.+))_(?P<time>\d{4}-\d\d-\d\dT[\d.+-]+)\.jsonl?")
+_RENAMED = re.compile(r"results.*\.json|samples_.+\.jsonl")
 _EXPECTED = (
     "results_TIME.json and samples_TASK_TIME.jsonl as lm-eval writes them, "
     "such as results_2026-03-01T10-00-00.json, or logs of inspect_ai, *.eval"
 )
 
 
-@dataclass
-class _Files:
-    """Files of runs with their names below the folders where they were found."""
-
-    names: dict[Path, str] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-
-
-@dataclass
-class _ReadRun:
-    """A run with its tables of rows, a table for each task."""
-
-    run: Run
-    tables: list[pd.DataFrame]
-    problems: list[Problem]
-
-
 def read_report(paths: Sequence[Path]) -> Report:
     """Read all runs in files and folders; raise DataError if there are none."""
-    files = _find(paths)
-    heads, head_problems = _read_heads(files.names)
-    problems = [*files.problems, *head_problems, *_assign_samples(files.names, heads)]
-    rows = _read_rows(heads)
-    runs: list[Run] = []
-    tables: list[pd.DataFrame] = []
-    for head in heads:
-        read = _read_run(head, files.names[head.path], rows)
-        problems += read.problems
-        tables += read.tables
-        if read.run.tasks:
-            runs.append(read.run)
-    if not runs:
+    reader = _Reader()
+    names = reader.find(paths)
+    report = reader.report(reader.read_runs(names), names)
+    if not report.runs:
         listed = ", ".join(map(str, paths))
-        reason = problems[0].message if problems else "found none."
+        reason = report.problems[0].message if report.problems else "found none."
         raise DataError(printable(f"{listed}: expected {_EXPECTED}; {reason}"))
-    return Report(tuple(runs), table_of(tables), tuple(problems))
+    return report
 
 
-def _find(paths: Sequence[Path]) -> _Files:
-    """Find the files of runs, each once. A file brings the others of its run."""
-    files = _Files()
-    seen: set[Path] = set()
-    for path in paths:
-        if not path.exists():
-            message = (
-                f"{path}: expected a results file or a folder with results, found nothing there."
-            )
-            raise DataError(printable(message))
-        root = path if path.is_dir() else path.parent
-        for file in _candidates(path):
-            if not file.resolve().is_relative_to(root.resolve()):
-                message = f"{file}: skipped, as it is a link to a place out of {root}."
-                files.problems.append(_problem(file, message))
-            elif _run_key(file) is None:
-                message = f"{file}: skipped because of its name; expected {_EXPECTED}."
-                files.problems.append(_problem(file, message))
-            elif file.resolve() not in seen:
-                seen.add(file.resolve())
-                files.names[file] = file.relative_to(root).as_posix()
-    return files
+class _Reader:
+    """Reads files step by step, and lists what is wrong with them."""
+
+    def __init__(self) -> None:
+        self.problems: list[Problem] = []
+
+    def skip(self, path: Path, message: object) -> None:
+        self.problems.append(Problem(printable(str(path)), printable(str(message))))
+
+    def find(self, paths: Sequence[Path]) -> dict[Path, str]:
+        """Return the files of runs, each once, with their names below the folders in `paths`."""
+        files: dict[Path, tuple[Path, str]] = {}
+        for path in paths:
+            if not path.exists():
+                expected = "expected a results file or a folder with results, found nothing there"
+                raise DataError(printable(f"{path}: {expected}."))
+            root = path if path.is_dir() else path.parent
+            for file in _candidates(path):
+                resolved = file.resolve()
+                if not resolved.is_relative_to(root.resolve()):
+                    self.skip(file, f"{file}: skipped, as it is a link to a place out of {root}.")
+                elif _run_key(file) is None:
+                    self.skip(file, f"{file}: skipped because of its name; expected {_EXPECTED}.")
+                else:
+                    files.setdefault(resolved, (file, file.relative_to(root).as_posix()))
+        return dict(files.values())
+
+    def read_runs(self, names: Mapping[Path, str]) -> list[Run]:
+        """Read results files and logs. Several logs of one run become one; a copy is a problem."""
+        calls = [call for call in names.items() if call[0].suffix != ".jsonl"]
+        runs: dict[str, Run] = {}
+        outcomes = for_each(_read_run, calls, "Reading results")
+        for (path, _), outcome in zip(calls, outcomes, strict=True):
+            if isinstance(outcome, DataError):
+                self.skip(path, outcome)
+                continue
+            for problem in outcome.problems:
+                self.skip(path, problem)
+            run = outcome.run
+            first = runs.setdefault(run.id, run)
+            if first is not run and path.suffix == ".eval":
+                tasks = {result.task: result for result in [*first.tasks, *run.tasks]}
+                runs[run.id] = replace(first, tasks=tuple(tasks.values()))
+            elif first is not run:
+                self.skip(path, f"{path}: skipped, as it is the same as {first.path}.")
+        return list(runs.values())
+
+    def report(self, runs: Sequence[Run], names: Mapping[Path, str]) -> Report:
+        """Read the rows of all samples files, and make the report."""
+        benchmarks = {}
+        for run in runs:
+            for result in run.tasks:
+                file = _samples_file(run, result)
+                if file in names:
+                    benchmarks[file] = result.benchmark
+        outcomes = for_each(read_rows, list(benchmarks.items()), "Reading samples")
+        rows_by_file = dict(zip(benchmarks, outcomes, strict=True))
+        complete = []
+        tables = []
+        for run in runs:
+            results = []
+            for result in run.tasks:
+                file = _samples_file(run, result)
+                rows = rows_by_file.get(file)
+                if isinstance(rows, SampleRows):
+                    tables.append(rows.table)
+                    results.append(self._with_rows(result, file, rows))
+                    continue
+                if rows:
+                    self.skip(file, rows)
+                if result.totals:
+                    results.append(replace(result, samples=None))
+            if results:
+                complete.append(replace(run, tasks=tuple(_with_members(results))))
+        self._skip_unused(names, rows_by_file.keys() | {run.path for run in runs})
+        return Report(tuple(complete), table_of(tables), tuple(self.problems))
+
+    def _with_rows(self, result: TaskResult, file: Path, rows: SampleRows) -> TaskResult:
+        table = rows.table
+        for name in ("run", "benchmark", "task"):
+            table[name] = texts_column([getattr(result, name)] * len(table))
+        sizes = table["variant"].value_counts()
+        n = result.n or int(sizes.max())
+        if set(sizes) != {n}:
+            got = sizes.to_dict()
+            self.skip(file, f"{file}: expected {n} rows under each variant, got {got}.")
+        n_all = result.n_all or n
+        return replace(result, samples=file, n=n, n_all=n_all, aggregates=rows.aggregates)
+
+    def _skip_unused(self, names: Collection[Path], used: Collection[Path]) -> None:
+        """Name the samples files that no results file names, unless that could not be read."""
+        for file in names:
+            results_file = file.with_name(f"results_{_run_key(file)}.json")
+            is_odd = results_file in used or results_file not in names
+            if file.suffix == ".jsonl" and file not in used and is_odd:
+                self.skip(file, f"{file}: skipped, as no results file beside it names its task.")
+
+
+def _samples_file(run: Run, result: TaskResult) -> Path:
+    """Return where the rows of a task stand; a log holds them itself."""
+    name = f"samples_{result.task}_{_run_key(run.path)}.jsonl"
+    return result.samples or run.path.parent / name
 
 
 def _candidates(path: Path) -> list[Path]:
@@ -118,107 +157,17 @@ def _run_key(file: Path) -> str | None:
     return match["time"] if match else None
 
 
-def _problem(path: Path, message: object) -> Problem:
-    return Problem(printable(str(path)), printable(str(message)))
+def _read_run(path: Path, name: str) -> ReadRun:
+    return read_log(path, name) if path.suffix == ".eval" else read_results(path, name)
 
 
-def _read_heads(files: Iterable[Path]) -> tuple[list[ResultsFile], list[Problem]]:
-    """Read all results files and logs. Several logs of one run become one; a copy is a problem."""
-    paths = [file for file in files if file.suffix in (".json", ".eval")]
-    heads: dict[str, ResultsFile] = {}
-    problems: list[Problem] = []
-    outcomes = for_each(_read_head, [(path,) for path in paths], "Reading results")
-    for path, head in zip(paths, outcomes, strict=True):
-        if isinstance(head, DataError):
-            problems.append(_problem(path, head))
-        elif head is None:
-            continue
-        elif head.id not in heads:
-            heads[head.id] = head
-        elif path.suffix == ".eval":
-            heads[head.id].add(head)
-        else:
-            first = heads[head.id].path
-            problems.append(_problem(path, f"{path}: skipped, as it is the same as {first}."))
-    return list(heads.values()), problems
-
-
-def _read_head(path: Path) -> ResultsFile | None:
-    return read_log(path) if path.suffix == ".eval" else read_results(path)
-
-
-def _assign_samples(files: Iterable[Path], heads: Sequence[ResultsFile]) -> list[Problem]:
-    """Give each results file the samples files beside it; return a problem for each file without one."""
-    head_by_place = {(head.path.parent, _run_key(head.path)): head for head in reversed(heads)}
-    known_places = {(file.parent, _run_key(file)) for file in files if file.suffix == ".json"}
-    problems = []
-    for file in files:
-        match = _NAME.fullmatch(file.name)
-        if match is None or match["task"] is None or file.suffix != ".jsonl":
-            continue
-        place = (file.parent, match["time"])
-        task = printable(match["task"])
-        head = head_by_place.get(place)
-        if head is None:
-            if place not in known_places:  # otherwise the results file is a problem
-                message = f"{file}: skipped, as no results file of its run can be read."
-                problems.append(_problem(file, message))
-        elif task in head.content.results:
-            head.samples[task] = file
-        else:
-            message = f"{file}: skipped, as {head.path.name} does not name {task}."
-            problems.append(_problem(file, message))
-    return problems
-
-
-def _read_rows(heads: Sequence[ResultsFile]) -> Mapping[Path, SampleRows | DataError]:
-    """Read the rows of all samples files."""
-    calls = []
-    for head in heads:
-        for task, path in head.samples.items():
-            calls.append((path, benchmark_of(task).name))
-    paths = [path for path, _ in calls]
-    return dict(zip(paths, for_each(read_rows, calls, "Reading samples"), strict=True))
-
-
-def _read_run(
-    head: ResultsFile,
-    name: str,
-    rows: Mapping[Path, SampleRows | DataError],
-) -> _ReadRun:
-    read = _ReadRun(run_of(head, name), [], [])
-    results: list[TaskResult] = []
-    for result in task_results(head):
-        if isinstance(result, DataError):
-            read.problems.append(_problem(head.path, result))
-            continue
-        path = head.samples.get(result.task)
-        if path is not None:
-            result = _add_rows(read, result, path, rows[path])
-        if result.totals or result.samples:
-            results.append(result)
-    read.run = replace(read.run, tasks=tuple(with_members(results)))
-    return read
-
-
-def _add_rows(
-    read: _ReadRun,
-    result: TaskResult,
-    path: Path,
-    rows: SampleRows | DataError,
-) -> TaskResult:
-    """Add the rows of a task to the run; return the result with what follows from them."""
-    if isinstance(rows, DataError):
-        read.problems.append(_problem(path, rows))
-        return result
-    table = rows.table
-    for name in ("run", "benchmark", "task"):
-        table[name] = texts_column([getattr(result, name)] * len(table))
-    read.tables.append(table)
-    sizes = table["variant"].value_counts()
-    n = result.n or int(sizes.max())
-    if set(sizes) != {n}:
-        message = f"{path}: expected {n} rows under each variant, got {sizes.to_dict()}."
-        read.problems.append(_problem(path, message))
-    n_all = result.n_all or n
-    return replace(result, samples=path, n=n, n_all=n_all, aggregates=rows.aggregates)
+def _with_members(results: Sequence[TaskResult]) -> list[TaskResult]:
+    """Return the results, those of groups with the settings and questions of their tasks."""
+    complete = []
+    for result in results:
+        members = [other for other in results if other.task in result.members]
+        if members:
+            n = sum(member.n for member in members)
+            result = replace(result, settings=shared_settings(members), n=n)
+        complete.append(result)
+    return complete

@@ -1,11 +1,10 @@
 """What lm-eval's results say of the questions in a file of saved responses."""
 
+import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypedDict
-
-from pydantic import BaseModel, ValidationError
 
 UNKNOWN = "unknown"
 
@@ -21,41 +20,21 @@ class Questions(TypedDict):
     """`upstream`, `data_dir`, `sample` or `unknown`."""
 
 
-class _Data(BaseModel, extra="allow"):
-    origin: str = UNKNOWN
-
-
-class _Provenance(BaseModel, extra="allow"):
-    split: str = UNKNOWN
-    source: str = ""
-    """In the results of an earlier `replay` or `judge`."""
-    data: _Data = _Data()
-
-
-class _Metadata(BaseModel):
-    provenance: _Provenance = _Provenance()
-
-
-class _Config(BaseModel):
-    metadata: _Metadata = _Metadata()
-
-
-class _Results(BaseModel):
-    configs: dict[str, _Config]
-
-
 def questions_of(file: Path, *, ids: Iterable[str] = ()) -> Questions:
     """Return the split and the source of the questions, `unknown` if nobody says.
 
     The results file beside lm-eval's samples says it, else ids such as `validation-12`.
     """
-    provenance = _recorded_provenance(file)
-    split = _split_of(ids)
-    if provenance is None:
-        return {"split": split, "source": "sample" if split == "sample" else UNKNOWN}
-    if provenance.split == UNKNOWN:
-        provenance.split = split
-    return {"split": provenance.split, "source": provenance.source or provenance.data.origin}
+    provenance = provenance_of(file)
+    split = provenance.get("split", UNKNOWN)
+    if split == UNKNOWN:
+        split = _split_of(ids)
+    # In the results of an earlier `replay` or `judge`, the source stands beside the data.
+    data = {"origin": "sample" if split == "sample" else UNKNOWN}
+    recorded_data = provenance.get("data")
+    if isinstance(recorded_data, dict):
+        data |= recorded_data
+    return {"split": str(split), "source": str(provenance.get("source") or data["origin"])}
 
 
 def _split_of(ids: Iterable[str]) -> str:
@@ -77,18 +56,12 @@ def task_of(file: Path) -> str:
 
 def provenance_of(file: Path) -> dict[str, Any]:
     """Return all that the results file beside lm-eval's samples says of their documents."""
-    provenance = _recorded_provenance(file)
-    return provenance.model_dump(exclude_unset=True) if provenance else {}
-
-
-def _recorded_provenance(file: Path) -> _Provenance | None:
     samples = _SAMPLES.fullmatch(file.name)
     if samples is None:
-        return None
+        return {}
     results_file = file.with_name(f"results_{samples['stamp']}.json")
     try:
-        results = _Results.model_validate_json(results_file.read_bytes())
-    except (OSError, ValidationError):
-        return None  # it may be lost, or not be ours
-    config = results.configs.get(samples["task"])
-    return config.metadata.provenance if config else None
+        results = json.loads(results_file.read_bytes())
+        return dict(results["configs"][samples["task"]]["metadata"]["provenance"])
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}  # it may be lost, or not be ours

@@ -35,10 +35,12 @@ from fin_tasks.stats.means import Floats
 
 _MAX_ANSWER = 200
 _MAX_REASON = 300
-_MAX_FIGURES = 200  # the benchmarks have some 30
+_MAX_COLUMNS = 250  # the benchmarks have some 30
 _NUMBERS = {int, float, bool, type(None)}
 _NO_MEANS = ("_low", "_high", "_std")
 _TEXTS = ("variant", "doc_id", "answer", "reason", "source", *BREAKDOWNS)
+
+Readings = Sequence[Mapping[str, Any]]
 
 
 class SampleRows(NamedTuple):
@@ -57,132 +59,80 @@ def read_rows(path: Path, benchmark: str) -> SampleRows:
 def rows_of(source: str, samples: Iterable[Sample], benchmark: str) -> SampleRows:
     """Return the rows of samples; `source` names their file in messages."""
     about = known_benchmarks()[benchmark]
-    facts_by_id: dict[str, dict[str, str]] = {}
+    is_ours = about is not OTHER
     texts: list[dict[str, str]] = []
-    metrics: list[Mapping[str, Any]] = []
-    figures: list[Values] = []
+    values: list[Values] = []
     n_scored: list[int] = []
     for sample in samples:
-        if metrics and sample.metrics.keys() != metrics[0].keys():
-            raise DataError(
-                f"{sample.where}, metrics: expected those of the first line, {list(metrics[0])}, "
-                f"got {list(sample.metrics)!r:.80}."
-            )
-        if sample.id not in facts_by_id:
-            facts_by_id[sample.id] = _facts_of(about, sample.doc)
         readings = sample.readings
-        row = {
-            "variant": sample.variant,
-            "doc_id": sample.id,
-            "answer": _answers_text(readings),
-            "reason": _first_reason(readings),
-        }
-        texts.append(row | facts_by_id[sample.id])
-        metrics.append(sample.metrics)
-        figures.append(_figures_of(about, sample, readings))
+        figures: Values = {}
+        if is_ours:
+            figures = document_values(about, sample.doc, readings, sample.metrics)
+        texts.append(_texts_of(about, sample, readings))
+        values.append({**figures, **sample.metrics})
         n_scored.append(sum(reading.get("unscored") is not True for reading in readings))
-    table = pd.DataFrame({name: _texts_of(texts, name) for name in _TEXTS})
+    names = set[str]().union(*values)
+    if len(names) > _MAX_COLUMNS:
+        expected = f"expected at most {_MAX_COLUMNS} metrics and figures of parts"
+        raise DataError(f"{source}: {expected}, got {len(names)}.")
+    table = pd.DataFrame()
+    for name in _TEXTS:
+        table[name] = texts_column([row.get(name) or None for row in texts])
     if table.empty or table.duplicated(["variant", "doc_id"]).any():
-        raise DataError(
-            f"{source}: expected each document once under a filter, found one twice or no row at all."
-        )
-    columns = _metric_columns(source, metrics, figures)
+        expected = "expected each document once under a filter"
+        raise DataError(f"{source}: {expected}, found one twice or no row at all.")
+    columns: dict[str, Floats] = {}
+    for name, column in pd.DataFrame(values).items():
+        columns |= _metric_columns(source, printable(str(name)), column.tolist())
     if max(n_scored) > 1 and "acc" in columns:
         columns |= _pass_at(columns["acc"], np.array(n_scored))
-    variants = [row["variant"] for row in texts]
-    return SampleRows(table.assign(**columns), _aggregates(about, variants, figures))
+    aggregates = _aggregates(about, texts, values) if is_ours else {}
+    return SampleRows(table.assign(**columns), aggregates)
 
 
-def _facts_of(benchmark: Benchmark, doc: Mapping[str, Any]) -> dict[str, str]:
-    """Return the source and the breakdowns of a document, as texts."""
-    facts = {}
-    source = benchmark.source_of(doc)
-    if source:
-        facts["source"] = printable(source)
-    for column, parts in benchmark.parts_of(doc).items():
-        facts[column] = printable("|".join(parts))
-    return facts
+def _texts_of(benchmark: Benchmark, sample: Sample, readings: Readings) -> dict[str, str]:
+    """Return what is known of a row, the breakdowns of its document among it."""
+    reasons = [reading["reason"] for reading in readings if reading.get("reason")]
+    texts = {
+        "variant": sample.variant,
+        "doc_id": sample.id,
+        "answer": _answer_text(readings)[:_MAX_ANSWER],
+        "reason": str(reasons[0])[:_MAX_REASON] if reasons else "",
+        "source": benchmark.source_of(sample.doc),
+    }
+    for column, parts in benchmark.parts_of(sample.doc).items():
+        texts[column] = "|".join(parts)
+    return {name: printable(text) for name, text in texts.items()}
 
 
-def _figures_of(
-    benchmark: Benchmark,
-    sample: Sample,
-    readings: Sequence[Mapping[str, Any]],
-) -> Values:
-    if benchmark is OTHER:
-        return {}
-    return document_values(benchmark, sample.doc, readings, sample.metrics)
-
-
-def _texts_of(rows: Sequence[Mapping[str, str]], name: str) -> pd.Categorical:
-    return texts_column([row.get(name) or None for row in rows])
-
-
-def _answers_text(readings: Sequence[Mapping[str, Any]]) -> str:
-    answers = [_answer_text(reading.get("answer")) for reading in readings]
-    text = " | ".join(answer for answer in answers if answer)
-    return printable(text[:_MAX_ANSWER])
-
-
-def _answer_text(answer: Any) -> str:
-    """Return an answer as text; equal numbers have equal texts."""
-    if answer is None or answer == []:
-        return ""
-    if isinstance(answer, float) and answer.is_integer() and abs(answer) < 1e15:
-        answer = int(answer)
-    return answer if isinstance(answer, str) else json.dumps(answer)
-
-
-def _first_reason(readings: Sequence[Mapping[str, Any]]) -> str:
+def _answer_text(readings: Readings) -> str:
+    """Return the answers as text; equal numbers have equal texts."""
+    texts = []
     for reading in readings:
-        reason = reading.get("reason")
-        if isinstance(reason, str) and reason:
-            return printable(reason[:_MAX_REASON])
-    return ""
+        answer = reading.get("answer")
+        if isinstance(answer, float) and answer.is_integer() and abs(answer) < 1e15:
+            answer = int(answer)
+        if answer not in (None, [], ""):
+            texts.append(answer if isinstance(answer, str) else json.dumps(answer))
+    return " | ".join(texts)
 
 
-def _metric_columns(
-    source: str,
-    metrics: Sequence[Mapping[str, Any]],
-    figures: Sequence[Values],
-) -> dict[str, Floats]:
-    """Return the columns of metrics and figures; a metric counts if a figure has its name."""
-    names = dict.fromkeys(name for row in figures for name in row)
-    if len(names) > _MAX_FIGURES:
-        raise DataError(
-            f"{source}: expected documents of at most {_MAX_FIGURES} parts, got {len(names)}."
-        )
-    values: dict[str, list[Any]] = {}
-    for name in names:
-        values[printable(name)] = [row.get(name) for row in figures]
-    for name in metrics[0]:
-        if not name.endswith(_NO_MEANS):
-            values[printable(name)] = [row[name] for row in metrics]
-    columns: dict[str, Floats] = {}
-    for name, column in values.items():
-        columns |= _metric_column(source, name, column)
-    return columns
-
-
-def _metric_column(source: str, name: str, values: list[Any]) -> dict[str, Floats]:
+def _metric_columns(source: str, name: str, values: list[Any]) -> dict[str, Floats]:
     """Return the columns of a metric; none if only the metric's own aggregation understands its values."""
-    kinds = {type(value) for value in values}
+    kinds = set(map(type, values))
     if name == WEIGHTED and list in kinds:
         return _weighted_columns(name, values)
-    if kinds & {list, dict} and name not in ("acc", "score"):
+    is_aggregated = bool(kinds & {list, dict}) and name not in ("acc", "score")
+    if is_aggregated or name.endswith(_NO_MEANS):
         return {}
     maximum = largest(name)
-    numbers = np.array([math.inf])
-    if kinds <= _NUMBERS:
-        numbers = np.array(values, dtype=np.float64)
+    numbers = np.array(values if kinds <= _NUMBERS else [math.inf], dtype=np.float64)
     is_wrong = np.isinf(numbers) | (numbers > maximum)
     if math.isfinite(maximum):
         is_wrong |= numbers < 0
     if is_wrong.any():
-        raise DataError(
-            f"{source}, {name:.80}: expected null or numbers from 0 to {maximum:g}, "
-            f"got {str(values)[:80]}."
-        )
+        expected = f"expected null or numbers from 0 to {maximum:g}, got {str(values)[:80]}"
+        raise DataError(f"{source}, {name:.80}: {expected}.")
     if name == WEIGHTED:
         return {name: numbers, WEIGHT: (~np.isnan(numbers)).astype(float)}
     return {name: numbers}
@@ -223,18 +173,13 @@ def _pass_at(acc: Floats, n_scored: Any) -> dict[str, Floats]:
 
 def _aggregates(
     benchmark: Benchmark,
-    variants: Sequence[str],
-    rows: Sequence[Values],
+    texts: Sequence[Mapping[str, str]],
+    values: Sequence[Values],
 ) -> Breakdowns:
     """Return by variant the figures that are not means over rows."""
-    if benchmark is OTHER:
-        return {}
     names = aggregates_of(benchmark)
     rows_by_variant: dict[str, list[Values]] = defaultdict(list)
-    if names:
-        for variant, row in zip(variants, rows, strict=True):
-            rows_by_variant[variant].append({name: row[name] for name in names if name in row})
-    return {
-        variant: summarize(benchmark, variant_rows)
-        for variant, variant_rows in rows_by_variant.items()
-    }
+    for row, row_values in zip(texts, values, strict=True):
+        figures = {name: row_values.get(name) for name in names}
+        rows_by_variant[row["variant"]].append(figures)
+    return {variant: summarize(benchmark, rows) for variant, rows in rows_by_variant.items()}

@@ -8,27 +8,31 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import orjson
+from pydantic import BaseModel, Field, ValidationError
 
-from fin_tasks.errors import DataError
+from fin_tasks.errors import DataError, first_problem
 from fin_tasks.report import inspect_logs
 from fin_tasks.report.redact import printable
-from fin_tasks.report.strict_json import parse
 
 _MAX_LINE = 64 * 2**20
 _MAX_DEPTH = 100
 _MAX_ITEMS = 1000  # of a list of responses
-_CHECKED_KEYS = (b'"filter":', b'"acc":', b'"score":')  # more keys would double the time of reading
 _NO_TEXT = {  # values in a chat's messages that are no text for the model
     "role": ("system", "developer", "user", "assistant"),
     "type": ("text", "image_url"),
     "detail": ("auto", "low", "high"),
 }
 _PICTURE = re.compile(r"data:image/[\w.+-]+;(sha256|base64),[\w+/=]*")
+
+
+class _Fields(BaseModel):
+    variant: str = Field(alias="filter")
+    doc: dict[str, Any]
+    metrics: list[str] = Field(min_length=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,52 +82,34 @@ def read_samples(path: Path | None) -> Iterator[Sample]:
 
 def sample_of(where: str, line: Mapping[str, Any]) -> Sample:
     """Check the types of a line; raise DataError if they are not those of a samples file."""
-    variant = line.get("filter")
-    doc = line.get("doc")
-    names = line.get("metrics")
-    if not isinstance(variant, str) or not isinstance(doc, dict):
-        raise DataError(
-            f"{where}: expected a filter and a doc, got {variant!r:.40} and {doc!r:.40}."
-        )
-    identity = doc.get("id", doc.get("question_id", line.get("doc_id")))
-    if not isinstance(identity, str | int) or identity == "":
-        raise DataError(
-            f"{where}, doc.id: expected a text or a whole number, got {identity!r:.80}."
-        )
-    if not isinstance(names, list) or set(map(type, names)) != {str}:
-        raise DataError(f"{where}, metrics: expected the names of metrics, got {names!r:.80}.")
     try:
-        metrics = {name: line[name] for name in _value_names(tuple(names))}
+        fields = _Fields.model_validate(line)
+        metrics = {name: line[name] for name in fields.metrics if not name.endswith("_stderr")}
+    except ValidationError as error:
+        raise DataError(f"{where}, {first_problem(error)}.") from error
     except KeyError as error:
         raise DataError(f"{where}: expected a value of {error!s:.80}, found none.") from error
-    return Sample(where, printable(str(identity)), printable(variant), doc, metrics, line)
+    doc = fields.doc
+    identity = doc.get("id", doc.get("question_id", line.get("doc_id")))
+    return Sample(where, printable(str(identity)), printable(fields.variant), doc, metrics, line)
 
 
-@lru_cache(maxsize=64)  # all lines of a file have the same names
-def _value_names(names: tuple[str, ...]) -> list[str]:
-    return [name for name in names if not name.endswith("_stderr")]
-
-
-def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _lines(path: Path) -> Iterator[tuple[str, Any]]:
     with path.open("rb", buffering=2**20) as file:
         for number, content in enumerate(iter(lambda: file.readline(_MAX_LINE), b""), 1):
-            if not content.strip():
-                continue
-            where = f"{path}, line {number}"
-            line = _decode(where, content)
-            if not isinstance(line, dict):
-                raise DataError(f"{where}: expected an object, got {content[:40]!r}.")
-            yield where, line
+            if content.strip():
+                where = f"{path}, line {number}"
+                yield where, _decode(where, content)
 
 
 def _decode(where: str, content: bytes) -> Any:
-    # orjson is fast, but it accepts keys that stand twice, and refuses NaN, which lm-eval writes.
-    if any(content.count(key) > 1 for key in _CHECKED_KEYS):
-        return parse(where, content)
-    try:
+    with suppress(orjson.JSONDecodeError):
         return orjson.loads(content)
-    except orjson.JSONDecodeError:
-        return parse(where, content)
+    try:
+        return json.loads(content)  # takes NaN, which lm-eval writes, and unpaired surrogates
+    except (ValueError, RecursionError) as error:
+        expected = f"expected JSON, got {content[:40]!r} ({error}). Was the file cut?"
+        raise DataError(f"{where}: {expected}") from error
 
 
 def flat(value: Any, depth: int = 0) -> list[Any]:
@@ -141,11 +127,8 @@ def flat(value: Any, depth: int = 0) -> list[Any]:
 def _reading(value: Any) -> dict[str, Any]:
     """Return a reading from an object or from its JSON text; empty if it is neither."""
     if isinstance(value, str) and value.startswith("{"):
-        try:
-            value = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            with suppress(ValueError, RecursionError):  # NaN is no JSON, but Python writes it
-                value = json.loads(value)
+        with suppress(DataError):
+            value = _decode("", value.encode("utf-8", "surrogatepass"))
     return value if isinstance(value, dict) else {}
 
 
