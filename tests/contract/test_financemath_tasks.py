@@ -81,6 +81,7 @@ def test_replay_writes_the_run_folder_that_a_report_reads(tmp_path: Path, mode: 
     )
     assert counts == (1 / 3, 2, 0, "m", "test")
     rates = {"n": 3, "execution_rate": 1 / 3, "acc": 1 / 3, "robust_acc": 1 / 3}
+    rates["robust_execution_rate"] = 1 / 3
     assert summary.items() >= {**rates, "by_topic": {"Accounting": rates}}.items()
     (path,) = out.rglob("samples_financemath*.jsonl")
     lines = [json.loads(line) for line in path.read_text().splitlines()]

@@ -1,8 +1,9 @@
 """Read which choice a text names, by letter, place or text."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from string import ascii_uppercase
 
 from fin_tasks.answers.notation import plain
 from fin_tasks.answers.phrases import Phrases
@@ -24,6 +25,12 @@ _WORD = re.compile(r"[^\W_]+(?:\.\d+)?%?")
 _TEXT_LENGTH = 600
 # In the last line, more characters than these behind a letter may be an item of a list.
 _SHORT_REST = 40
+
+
+def lettered(choices: Iterable[str]) -> str:
+    """Return choices with their letters, a line each."""
+    letters = zip(ascii_uppercase, choices, strict=False)
+    return "\n".join(f"{letter}. {text}" for letter, text in letters)
 
 
 def choice_texts(choices: Sequence[str]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from string import ascii_uppercase
 from typing import Literal
 
+from fin_tasks.answers.choices import lettered
 from fin_tasks.answers.cut_off import is_cut_off
 from fin_tasks.answers.notation import plain
 from fin_tasks.answers.numbers import Number, find_numbers
@@ -18,7 +19,6 @@ from fin_tasks.answers.types import Extraction, Reading
 from fin_tasks.benchmarks.contract import Document, ReadingFields
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.judging.item import Item, Judged
-from fin_tasks.stats.averages import average_or_none
 
 Kind = Literal["verdict", "letter", "number"]
 AnyExtraction = Extraction[int] | Extraction[str] | Extraction[float] | Extraction[Number]
@@ -44,12 +44,10 @@ def item_of(kind: Kind, doc: Document, response: str, choices: Sequence[str] = (
     if not reply or is_cut_off(response):
         return None
     question = doc.get("question") or doc.get("prompt") or "-"
-    letters = zip(ascii_uppercase, choices, strict=False)
-    lines = [f"{letter}. {choice}" for letter, choice in letters]
     return Item(
         question=question[-_SHOWN_QUESTION:],
         answer="-",
-        background="\n".join(lines),
+        background=lettered(choices),
         response=reply[-_SHOWN_RESPONSE:],
         category=kind,
     )
@@ -87,11 +85,9 @@ def read_by_model(
 
 def share_read_by_model(readings: Sequence[ReadingFields]) -> float | None:
     """Return the share of responses that a model read; None without a response."""
-    flags = []
-    for reading in readings:
-        is_unscored = reading.get("unscored") is True
-        flags.append(float(reading.get("by") == "model" and not is_unscored))
-    return average_or_none(flags)
+    scored = [reading for reading in readings if reading.get("unscored") is not True]
+    n_read = sum(reading.get("by") == "model" for reading in scored)
+    return n_read / len(readings) if readings else None
 
 
 def _answer_in(

@@ -10,7 +10,7 @@ from typing import Any
 
 from fin_tasks.answers.cut_off import mark_reading
 from fin_tasks.answers.types import Reading
-from fin_tasks.benchmarks import benchmark_named, benchmark_of
+from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.benchmarks.breakdowns import (
     Breakdowns,
     Values,
@@ -18,7 +18,7 @@ from fin_tasks.benchmarks.breakdowns import (
     fields_of,
     summarize,
 )
-from fin_tasks.benchmarks.contract import Document
+from fin_tasks.benchmarks.contract import Benchmark, Document
 from fin_tasks.benchmarks.final_answer import RUBRIC
 from fin_tasks.benchmarks.short_answers import text_of
 from fin_tasks.judging.judge import JudgeModel
@@ -45,6 +45,7 @@ class ScoredTask:
     """Documents and responses of one task with readings and metric values, by variant and document."""
 
     name: str
+    benchmark: Benchmark
     docs: Sequence[Document]
     responses: Responses
     readings: Mapping[str, Sequence[Sequence[Any]]]
@@ -73,25 +74,19 @@ class ScoredTask:
 
     def breakdown_rows(self, variant: str) -> list[Values]:
         """Return the figures of each document that are no metrics, such as those of its parts."""
-        benchmark = benchmark_of(self.name)
-        if benchmark is None:
-            return []
         rows = []
         documents = zip(self.docs, self.readings[variant], self.values[variant], strict=True)
         for doc, readings, values in documents:
             fields = [fields_of(reading) for reading in readings]
-            rows.append(document_values(benchmark, doc, fields, values))
+            rows.append(document_values(self.benchmark, doc, fields, values))
         return rows
 
     def breakdowns(self) -> Breakdowns:
         """Return the figures of the parts of the task, by variant and name."""
-        benchmark = benchmark_of(self.name)
-        if benchmark is None:
-            return {}
-        parts = {}
-        for variant in self.values:
-            parts[variant] = summarize(benchmark, self.breakdown_rows(variant))
-        return parts
+        return {
+            variant: summarize(self.benchmark, self.breakdown_rows(variant))
+            for variant in self.values
+        }
 
 
 def score_task(
@@ -113,7 +108,8 @@ def score_task(
     another way to add a model's replies.
     `failed` are positions of documents to which the model gave no response: `robust` leaves them unscored.
     """
-    scorer: Any = benchmark_named(benchmark).scorer
+    known = benchmark_named(benchmark)
+    scorer: Any = known.scorer
     metrics = scorer.metrics_of(**options)
     readings: dict[str, list[list[Any]]] = {}
     values: dict[str, list[Mapping[str, Any]]] = {}
@@ -127,21 +123,19 @@ def score_task(
         if step is not None:
             items = step.judge_responses(docs, items)
         readings[variant] = []
-        values[variant] = []
-        for position, (doc, items_of_doc) in enumerate(zip(docs, items, strict=True)):
-            if variant == "robust" and position in failed:
-                own_readings = [_NO_RESPONSE]
-                own_values = {**dict.fromkeys(metrics), "unscored": 1.0}
-            else:
-                own_readings = []
-                for item in items_of_doc:
-                    reading = scorer.read(doc, item, variant=variant)
-                    own_readings.append(mark_reading(reading, text_of(item)))
-                own_values = scorer.metric_values(doc, own_readings)
+        for doc, items_of_doc in zip(docs, items, strict=True):
+            own_readings = []
+            for item in items_of_doc:
+                reading = scorer.read(doc, item, variant=variant)
+                own_readings.append(mark_reading(reading, text_of(item)))
             readings[variant].append(own_readings)
-            values[variant].append(own_values)
+        values[variant] = list(map(scorer.metric_values, docs, readings[variant]))
+    for position in failed:
+        readings["robust"][position] = [_NO_RESPONSE]
+        values["robust"][position] = {**dict.fromkeys(metrics), "unscored": 1.0}
     return ScoredTask(
         name=name,
+        benchmark=known,
         docs=docs,
         responses=responses,
         readings=readings,

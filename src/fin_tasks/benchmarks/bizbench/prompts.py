@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from string import ascii_uppercase
 from typing import Any, Literal
 
 import yaml
 
-from fin_tasks.answers.choices import choice_texts
+from fin_tasks.answers.choices import choice_texts, lettered
 from fin_tasks.answers.numbers import Number, as_written
 from fin_tasks.benchmarks.bizbench.formulas import stub_of
 from fin_tasks.benchmarks.bizbench.score import number_truth
@@ -50,7 +49,7 @@ def fill(
     prompt = texts["user"][kind][mode].format(
         document=document,
         question=_shown(question, mode),
-        options=_lettered(options),
+        options=lettered(choice_texts(options)),
         hint=hint,
     )
     cue = texts["cue"][mode].format(head=_head(question, mode))
@@ -97,11 +96,6 @@ def _shown(question: str, mode: Mode) -> str:
         return question.strip()
     fenced = f"```python\n{code}\n```"
     return fenced if mode == "code" else f"\n{fenced}"
-
-
-def _lettered(options: Sequence[str]) -> str:
-    letters = zip(ascii_uppercase, choice_texts(options), strict=False)
-    return "\n".join(f"{letter}. {text}" for letter, text in letters)
 
 
 def _head(question: str, mode: Mode) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fin_tasks.answers.cut_off import mark_reading
+from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.benchmarks.mme_finance.score import JudgedReading, read_points
 from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask
 from fin_tasks.judging.item import Judged
@@ -32,6 +33,7 @@ def score_judged(
             values[variant].append(_values(rubric, reading))
     return ScoredTask(
         name=task,
+        benchmark=benchmark_named("mme_finance"),
         docs=docs,
         responses=[[answer.response] for answer in judged],
         readings=readings,

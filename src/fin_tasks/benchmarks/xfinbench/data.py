@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from PIL import Image
 
+from fin_tasks.answers.choices import lettered
 from fin_tasks.benchmarks.request import Request
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.benchmarks.xfinbench.document import TASKS, Subset
@@ -18,7 +19,7 @@ from fin_tasks.benchmarks.xfinbench.prompts import (
     style_named,
     upstream_prompts,
 )
-from fin_tasks.benchmarks.xfinbench.rows import SPLITS, Row, lettered
+from fin_tasks.benchmarks.xfinbench.rows import SPLITS, Row
 from fin_tasks.benchmarks.xfinbench.terms import BANK, CONDITIONS, Term, find_terms
 from fin_tasks.benchmarks.xfinbench.truth import parse_truth
 from fin_tasks.data.files import sha256_of

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Annotated
@@ -113,12 +113,6 @@ def parse_choices(cell: str) -> list[str]:
     ends.append(len(cell))
     texts = [cell[match.end() : end].strip() for match, end in zip(starts, ends, strict=True)]
     return texts if all(texts) else []
-
-
-def lettered(choices: Iterable[str]) -> str:
-    """Return choices with their letters, a line each."""
-    letters = zip(ascii_uppercase, choices, strict=False)
-    return "\n".join(f"{letter}. {text}" for letter, text in letters)
 
 
 def items_of(cell: str, separators: str = _SEPARATORS) -> list[str]:

@@ -1,18 +1,20 @@
 """Make questions with two models: one writes them, one verifies them."""
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import chain, product
 from pathlib import Path
 from random import Random
 from typing import Any, Literal, get_args
 
+from fin_tasks.answers.choices import lettered
 from fin_tasks.answers.read import read_quantity
 from fin_tasks.benchmarks.short_answers import compare_with, read_answer
 from fin_tasks.benchmarks.xfinbench.construct.output import (
     count_questions,
-    split_questions,
-    write_set,
+    write_lines,
+    write_splits,
 )
 from fin_tasks.benchmarks.xfinbench.construct.question import (
     KINDS,
@@ -31,8 +33,8 @@ from fin_tasks.benchmarks.xfinbench.construct.rules import (
 )
 from fin_tasks.benchmarks.xfinbench.construct.templates import Templates
 from fin_tasks.benchmarks.xfinbench.prompts import Style, house_prompts
-from fin_tasks.benchmarks.xfinbench.rows import lettered
 from fin_tasks.benchmarks.xfinbench.truth import parse_truth
+from fin_tasks.data.files import write_file
 from fin_tasks.endpoints.chat import Chat
 from fin_tasks.endpoints.reply import ChatReply
 from fin_tasks.endpoints.threads import map_in_threads
@@ -88,7 +90,7 @@ class Maker:
         for (true, false), gives_away in zip(pairs, verdicts, strict=True):
             if gives_away and not true.dropped and not false.dropped:
                 _drop_one(true, false, questions, random)
-        splits = split_questions(questions, validation=validation, seed=self.seed)
+        splits = write_splits(out, questions, validation=validation, seed=self.seed)
         report = {
             "sources": len(exercises),
             **count_questions(questions),
@@ -96,9 +98,11 @@ class Maker:
             "models": {role: self._spent(role) for role in self.models},
             "prompts": {"set": self.templates.name, "sha256": self.templates.sha256},
             "seed": self.seed,
-            "splits": {split: len(own) for split, own in splits.items()},
+            "splits": splits,
         }
-        write_set(out, splits, questions, self.replies, report)
+        write_lines(out / "questions.jsonl", map(asdict, questions))
+        write_lines(out / "replies.jsonl", self.replies)
+        write_file(out / "report.json", json.dumps(report, indent=2).encode())
         return report
 
     def _make(self, exercise: Exercise, kind: Kind) -> list[Question]:

@@ -3,15 +3,15 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pandas as pd
 
+from fin_tasks.answers.choices import lettered
 from fin_tasks.benchmarks.xfinbench.construct.question import KINDS, Question, kept_questions
-from fin_tasks.benchmarks.xfinbench.rows import COLUMNS, SPLITS, lettered
+from fin_tasks.benchmarks.xfinbench.rows import COLUMNS, SPLITS
 from fin_tasks.data.files import write_file
 
 
@@ -32,27 +32,19 @@ def count_questions(questions: Sequence[Question]) -> dict[str, Any]:
     }
 
 
-def split_questions(
-    questions: Sequence[Question], *, validation: float, seed: int
-) -> dict[str, list[Question]]:
-    """Return the kept questions of each split; those of an exercise stay together.
+def write_splits(
+    out: Path, questions: Iterable[Question], *, validation: float, seed: int
+) -> dict[str, int]:
+    """Write the kept questions as XFinBench's files, and return their numbers by split.
 
-    `validation` is the share of exercises in the validation split.
+    The questions of an exercise stay together. `validation` is the share of exercises in the
+    validation split.
     """
-    questions = kept_questions(questions)
-    sources = list(dict.fromkeys(question.source for question in questions))
+    kept = kept_questions(questions)
+    sources = list(dict.fromkeys(question.source for question in kept))
     validation_sources = Random(seed).sample(sources, round(validation * len(sources)))
-    splits: dict[str, list[Question]] = {split: [] for split in SPLITS}
-    for question in questions:
-        split = "validation" if question.source in validation_sources else "test"
-        splits[split].append(question)
-    return splits
-
-
-def write_split(path: Path, questions: Iterable[Question]) -> None:
-    """Write questions as XFinBench's file has them."""
-    rows = []
-    for question in questions:
+    rows_by_split: dict[str, list[dict[str, str]]] = {split: [] for split in SPLITS}
+    for question in kept:
         row = {
             "id": question.id,
             "task": question.task,
@@ -60,22 +52,15 @@ def write_split(path: Path, questions: Iterable[Question]) -> None:
             "choice": lettered(question.choices),
             "ground_truth": question.answer,
         }
-        rows.append(row)
-    table = pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False)
-    write_file(path, table.encode())
+        split = "validation" if question.source in validation_sources else "test"
+        rows_by_split[split].append(row)
+    for split, rows in rows_by_split.items():
+        table = pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False)
+        write_file(out / f"{split}_set.csv", table.encode())
+    return {split: len(rows) for split, rows in rows_by_split.items()}
 
 
-def write_set(
-    out: Path,
-    splits: Mapping[str, Iterable[Question]],
-    questions: Iterable[Question],
-    replies: Iterable[Mapping[str, Any]],
-    report: Mapping[str, Any],
-) -> None:
-    """Write all files into a folder."""
-    for split, own_questions in splits.items():
-        write_split(out / f"{split}_set.csv", own_questions)
-    for name, records in {"questions": map(asdict, questions), "replies": replies}.items():
-        lines = "".join(json.dumps(record) + "\n" for record in records)
-        write_file(out / f"{name}.jsonl", lines.encode())
-    write_file(out / "report.json", json.dumps(report, indent=2).encode())
+def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    """Write JSON lines."""
+    lines = "".join(json.dumps(record) + "\n" for record in records)
+    write_file(path, lines.encode())
