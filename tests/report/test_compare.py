@@ -276,7 +276,7 @@ def test_styles_of_all_models_are_one_table_with_a_baseline_of_choice(tmp_path: 
             rows = {"xfinbench_bool": scored(*draw(at))}
             write_run(tmp_path / f"{model}{mode}", rows, model=model, metadata=metadata)
     printed = CliRunner().invoke(app, ["compare", str(tmp_path), "--by", "style"]).stdout
-    assert printed.count("┏") == 1
+    assert printed.count("┏") == 1 and "m1, cot" in printed
     found = compared(tmp_path, factor="style", baseline="da")
     assert found.lines["model"].to_list() == ["m1", "m1", "m2", "m2"]
     assert found.lines["against"].to_list() == ["", "da", "", "da"]

@@ -84,10 +84,13 @@ def _row(line: Mapping[str, Any]) -> dict[str, Any]:
     value = _number(line, "", "value", "low", "high")
     if not math.isnan(line["deviation"]):
         value += f" ± {100 * line['deviation']:.1f}"
+    run = line["run"]
+    if line["model"] not in run:
+        run = f"{line['model']}, {run}"
     return {
         "Task": f"{line['heading']} ({line['metric']})",
         "Rows": line["group"] or "all",
-        "Run": ", ".join(filter(None, (line["model"], line["run"]))),
+        "Run": run,
         "n": line["n"],
         "Value": value,
         "Difference": _number(line, "+", "difference", "difference_low", "difference_high"),

@@ -6,6 +6,8 @@ from typing import Literal
 
 from fin_tasks.cli.options import say, tell
 
+_MAX_NOTES = 15  # the page shows all
+
 
 def report(
     paths: list[Path],
@@ -44,6 +46,7 @@ def report(
     if as_json:
         print(json.dumps(summary, allow_nan=False))
     else:
-        done = f"Runs: {written.n_runs}, models: {written.n_models}. Open {written.page}"
-        say(*(f"Note: {note}" for note in written.notes), done)
+        say(*(f"Note: {note}" for note in written.notes[:_MAX_NOTES]))
+        say(f"Runs: {written.n_runs}, models: {written.n_models}, notes: {len(written.notes)}.")
+        say(f"Open {written.page}")
     tell(written.problems)

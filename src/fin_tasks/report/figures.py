@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MAX_ROWS = 30
 _MAX_PANELS = 8
 _MAX_NAMES = 60  # more beside points cannot be read
-_MAX_NAME = 60  # characters
+_MAX_NAME = 80  # characters
 _SCATTER_HEIGHT = 14  # rows
 _CAPTION = "95 % intervals. Hollow: printed in a paper, not run here."
 _FRONT_CAPTION = (
@@ -38,18 +38,16 @@ def write_figures(report: Report, values: pd.DataFrame, folder: Path) -> None:
         _draw_windows(report, benchmark, folder)
         lines = drawn[drawn["benchmark"] == name]
         lines = lines[lines["metric"] == benchmark.headline(list(lines["metric"]))]
-        panels = []
-        for panel, points in lines.groupby("panel", sort=False):
-            if not points["published"].all():
-                panels.append((panel, points.sort_values("value", ascending=False)))
+        is_printed = lines.groupby("panel")["published"].transform("all").astype(bool)
+        measured = lines[~is_printed].sort_values("value", ascending=False)
         _draw_panels(
-            [(panel, rows.head(_MAX_ROWS)) for panel, rows in panels],
+            measured.groupby("panel").head(_MAX_ROWS),
             folder / f"{name}_models",
             _draw_rows,
             title=f"{benchmark.title}: models",
             x_label="percent, or points of 100",
         )
-        _draw_costs(panels, folder / f"{name}_cost", benchmark)
+        _draw_costs(measured, folder / f"{name}_cost", benchmark)
 
 
 def _drawn_values(values: pd.DataFrame) -> pd.DataFrame:
@@ -66,29 +64,27 @@ def _panel_name(conditions: Iterable[str]) -> str:
     return " · ".join(name for name in conditions if name not in ("", "none"))
 
 
-def _draw_costs(
-    panels: Iterable[tuple[Any, pd.DataFrame]],
-    stem: Path,
-    benchmark: Benchmark,
-) -> None:
+def _draw_costs(values: pd.DataFrame, stem: Path, benchmark: Benchmark) -> None:
     """Draw quality against cost, without prices against tokens."""
     column = "tokens_out"
     x_label = "tokens of 1,000 responses"
-    for _, points in panels:
-        if points["cost"].notna().any():
-            column = "cost"
-            x_label = f"cost of 1,000 questions ({points['currency'].iloc[0]})"
-    scatters = []
-    for panel, points in panels:
-        x = 1000 * points[column].astype(float) / (points["n"] + points["unscored"])
-        is_estimated = points["estimated"].str.contains("tokens_out")
-        labels = points["label"].mask(is_estimated, "≈ " + points["label"])
-        known = points.assign(x=x, label=labels).dropna(subset=["x"])
-        if len(known):
-            scatters.append((panel, known))
+    if values["cost"].notna().any():
+        column = "cost"
+        x_label = f"cost of 1,000 questions ({values['currency'].iloc[0]})"
+    n_questions = values["n"] + values["unscored"]
+    is_estimated = values["estimated"].str.contains("tokens_out")
+    points = values.assign(
+        x=1000 * values[column].astype(float) / n_questions,
+        label=values["label"].mask(is_estimated, "≈ " + values["label"]),
+    )
     title = f"{benchmark.title}: quality against cost"
     _draw_panels(
-        scatters, stem, _draw_scatter, title=title, x_label=x_label, caption=_FRONT_CAPTION
+        points.dropna(subset=["x"]),
+        stem,
+        _draw_scatter,
+        title=title,
+        x_label=x_label,
+        caption=_FRONT_CAPTION,
     )
 
 
@@ -112,17 +108,18 @@ def _draw_windows(report: Report, benchmark: Benchmark, folder: Path) -> None:
 def draw_forest(lines: pd.DataFrame, stem: Path, *, title: str) -> None:
     """Draw the differences of `compare.compare`, if there are any, a row for each run and group of rows."""
     lines = lines[lines["pairs"] > 0].head(2 * _MAX_ROWS)
-    is_single = len(lines.groupby(["task", "run"])) == 1
     scale = lines["unit"].map({1.0: 100.0}).fillna(1.0)
+    names = lines[["run", "group", "heading", "metric"]].to_numpy()
     rows = lines.assign(
-        label=[_line_name(line, is_single=is_single) for line in lines.to_dict("records")],
+        label=[", ".join(filter(None, parts)) for parts in names],
+        panel="",
         published=False,
         value=scale * lines["difference"],
         low=scale * lines["difference_low"],
         high=scale * lines["difference_high"],
     )
     _draw_panels(
-        [("", rows)] if len(rows) else [],
+        rows,
         stem,
         _draw_rows,
         title=title,
@@ -131,18 +128,8 @@ def draw_forest(lines: pd.DataFrame, stem: Path, *, title: str) -> None:
     )
 
 
-def _line_name(line: dict[str, Any], *, is_single: bool) -> str:
-    rows = line["group"] or line["task"]
-    name = f"{rows}: {line['run']} − {line['against']}"
-    if not line["task"]:  # the effect of an arm
-        name = f"{line['metric']}, {rows}: {line['run']}, {line['heading']}"
-    elif line["group"] and is_single:
-        name = rows
-    return f"{name}  (n={line['pairs']:,})"
-
-
 def _draw_panels(
-    panels: Iterable[tuple[Any, pd.DataFrame]],
+    values: pd.DataFrame,
     stem: Path,
     draw: "Callable[[Axes, pd.DataFrame], None]",
     *,
@@ -150,15 +137,13 @@ def _draw_panels(
     x_label: str,
     caption: str = _CAPTION,
 ) -> None:
-    """Save a figure of some named panels below each other, if there are any."""
+    """Save a figure with the panels of some values below each other, if there are any."""
     from matplotlib.figure import Figure
 
-    shown = list(panels)[:_MAX_PANELS]
-    if not shown:
+    if values.empty:
         return
-    heights = []
-    for _, lines in shown:
-        heights.append(_SCATTER_HEIGHT if "x" in lines else 1 + len(lines))
+    shown = list(values.groupby("panel", sort=False))[:_MAX_PANELS]
+    heights = [_SCATTER_HEIGHT if "x" in values else 1 + len(lines) for _, lines in shown]
     with drawing({}):
         height = 1.4 + 0.2 * sum(heights) + 0.3 * len(heights)
         figure = Figure(figsize=(7.2, height), layout="constrained")
@@ -166,7 +151,7 @@ def _draw_panels(
         all_axes = figure.subplots(len(shown), squeeze=False, sharex=True, height_ratios=heights)
         for axes, (panel, lines) in zip(all_axes[:, 0], shown, strict=True):
             draw(axes, lines)
-            name = textwrap.fill(escape(panel), 100)
+            name = textwrap.fill(escape(str(panel)), 100)
             axes.set_title(name, loc="left", fontsize=8, fontweight="bold")
         axes.set_xlabel(f"{x_label}\n{caption}")
         save(figure, stem)
@@ -174,7 +159,7 @@ def _draw_panels(
 
 def _draw_rows(axes: "Axes", lines: pd.DataFrame) -> None:
     """Draw a row for each value, the first one on top."""
-    names = lines["label"].map(_short)
+    names = [_short(name) for name in lines["label"]]
     _draw_dots(axes, lines.assign(y=range(len(lines))), "value", "y")
     axes.axvline(0, color="#888888", linewidth=0.8)
     axes.set_yticks(range(len(names)), names)

@@ -1,5 +1,6 @@
 """Write a report of runs: page, tables, figures and `leaderboard.json`."""
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -63,19 +64,23 @@ def write_report(
         export: A collection for which results are written, too.
     """
     report = read(paths)
-    reference_run = _reference_run(report, reference)
-    prices = read_prices(Path(token_prices)) if token_prices else None
     leaderboard = board(
         report,
         title=title,
-        reference=reference_run,
+        reference=_reference_run(report, reference),
         papers=published,
-        prices=prices,
+        prices=read_prices(Path(token_prices)) if token_prices else None,
     )
     with _replacing(Path(out)) as folder:
         text = leaderboard.model_dump_json(indent=1) + "\n"
         (folder / "leaderboard.json").write_text(text, encoding="utf-8")
-        _write_tables_and_figures(report, leaderboard, folder)
+        values = values_table(leaderboard)
+        write_csv(values, folder / "leaderboard.csv")
+        for name in ("tables", "figures"):
+            (folder / name).mkdir()
+        write_tables(values, folder / "tables")
+        write_costs(leaderboard, folder / "tables")
+        write_figures(report, values, folder / "figures")
         left_out = write_export(export, leaderboard, folder) if export else []
         not_shown = write_page(report, leaderboard, folder, samples=samples)
     measured = [run for run in leaderboard.runs if run.source != "published"]
@@ -87,16 +92,6 @@ def write_report(
         notes=[*leaderboard.notes, *left_out],
         problems=[*(problem.message for problem in report.problems), *not_shown],
     )
-
-
-def _write_tables_and_figures(report: Report, leaderboard: Leaderboard, folder: Path) -> None:
-    for name in ("tables", "figures"):
-        (folder / name).mkdir()
-    values = values_table(leaderboard)
-    write_csv(values, folder / "leaderboard.csv")
-    write_tables(values, folder / "tables")
-    write_costs(leaderboard, folder / "tables")
-    write_figures(report, values, folder / "figures")
 
 
 def _reference_run(report: Report, reference: AnyPath | None) -> str:
@@ -130,17 +125,15 @@ def _replacing(out: Path) -> Iterator[Path]:
 
 
 def _replace(folder: Path, out: Path) -> None:
-    listed = out / _LIST
-    listed.parent.mkdir(exist_ok=True)
     new = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     old = set()
+    listed = out / _LIST
     if listed.is_file():
         old.update(listed.read_text(encoding="utf-8").splitlines())
     # If the move is interrupted, the next report must remove the files of both.
+    listed.parent.mkdir(exist_ok=True)
     listed.write_text("\n".join(sorted(new | old)), encoding="utf-8")
-    for name in sorted(new, key=lambda name: name == "index.html"):
-        (out / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).replace(out / name)
+    shutil.copytree(folder, out, dirs_exist_ok=True, copy_function=os.replace)
     for name in old - new:
         place = out / name
         if place.resolve().is_relative_to(out.resolve()):  # the list may be a stranger's

@@ -1,19 +1,19 @@
 """`index.html` and what it shows: the leaderboard, names for people, and the runs' samples."""
 
+import csv
 import shutil
-from collections.abc import Sequence
 from functools import cache, partial
 from html import escape
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from fin_tasks.benchmarks import all_benchmarks
-from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.errors import DataError
 from fin_tasks.report.leaderboard_model import BoardTask, Leaderboard
-from fin_tasks.report.model import BREAKDOWN_LABELS, Report, Run, TaskResult, known_benchmarks
+from fin_tasks.report.model import BREAKDOWN_LABELS, Report, Run, known_benchmarks
 from fin_tasks.report.processes import for_each
 from fin_tasks.report.site.pictures import copy_picture
 from fin_tasks.report.site.samples import CHUNK, script, write_samples
@@ -25,7 +25,11 @@ _BENCHMARK_FIELDS = ("title", "description", "overview_tasks", "overview_metrics
 
 
 def write_page(
-    report: Report, board: Leaderboard, folder: Path, *, samples: bool = True
+    report: Report,
+    board: Leaderboard,
+    folder: Path,
+    *,
+    samples: bool = True,
 ) -> list[str]:
     """Write the page into a folder; return what could not be shown.
 
@@ -33,29 +37,27 @@ def write_page(
     """
     own = folder / "page"
     own.mkdir(exist_ok=True)
-    results = []
-    for run in report.runs:
-        results += [result for result in run.tasks if samples and result.samples]
-    shown = {}
-    problems = []
-    outcomes = _write_all_samples(report, results, own)
-    for result, outcome in zip(results, outcomes, strict=True):
-        if isinstance(outcome, DataError):
-            problems.append(str(outcome))
-        else:
-            shown[result.id] = outcome
+    problems, shown = _write_all_samples(report, own) if samples else ([], {})
+    benchmarks = {}
+    for name, benchmark in known_benchmarks().items():
+        benchmarks[name] = {field: getattr(benchmark, field) for field in _BENCHMARK_FIELDS}
+    files = sorted([*folder.glob("figures/*"), *folder.glob("tables/*")])
+    downloads = [file.relative_to(folder).as_posix() for file in files]
     data = {
         **board.model_dump(mode="json"),
-        "benchmarks": {name: _benchmark(own) for name, own in known_benchmarks().items()},
+        "benchmarks": benchmarks,
         "breakdowns": dict(BREAKDOWN_LABELS),
         "names": {task.id: task_name(task) for task in board.tasks},
         "files": [_file(run) for run in report.runs],
         "samples": shown,
         "chunk": CHUNK,
-        "downloads": _downloads(folder),
+        "downloads": ["leaderboard.json", "leaderboard.csv", *downloads],
     }
-    (own / "data.js").write_bytes(script("report", data))
-    (own / "page.js").write_text(_joined_scripts(), encoding="utf-8")
+    (own / "data.js").write_text(script("report", data))
+    scripts = [file.read_text(encoding="utf-8") for file in sorted(_OWN.glob("scripts/*.js"))]
+    # In a function their names stay apart from those of the browser.
+    joined = "\n".join(['"use strict";\n(() => {', *scripts, "})();\n"])
+    (own / "page.js").write_text(joined, encoding="utf-8")
     for name in _FILES:
         shutil.copy(_OWN / name, own)
     template = (_OWN / "page.html").read_text(encoding="utf-8")
@@ -64,21 +66,29 @@ def write_page(
     return problems
 
 
-def _write_all_samples(report: Report, results: Sequence[TaskResult], folder: Path) -> list[Any]:
-    """Return for each result what the page must know of its samples, or the DataError of its file."""
+def _write_all_samples(report: Report, folder: Path) -> tuple[list[str], dict[str, Any]]:
+    """Write the samples; return what could not be read, and what the page must know of each result's."""
     settings = Settings.from_environ()
     folders = {benchmark.folder for benchmark in all_benchmarks().values()}
-    folders.add(settings.cache_dir)
-    folders.update(run.path.parent for run in report.runs)
-    if settings.data_dir is not None:
-        folders.add(settings.data_dir)
+    folders |= {run.path.parent for run in report.runs}
+    folders |= {settings.cache_dir, settings.data_dir or settings.cache_dir}
     copy = partial(copy_picture, out=folder / "pictures", folders=frozenset(folders))
     variants = report.rows["variant"].unique()
-    calls = []
-    for result in results:
-        rows = pd.concat([report.rows_of(result, variant) for variant in variants])
-        calls.append((result.samples, result, rows, folder, copy))
-    return for_each(write_samples, calls, "Writing samples")
+    calls: list[tuple[Any, ...]] = []
+    for run in report.runs:
+        for result in run.tasks:
+            if result.samples:
+                rows = pd.concat([report.rows_of(result, variant) for variant in variants])
+                calls.append((result.samples, result, rows, folder, copy))
+    problems = []
+    shown = {}
+    outcomes = for_each(write_samples, calls, "Writing samples")
+    for (_, result, *_), outcome in zip(calls, outcomes, strict=True):
+        if isinstance(outcome, DataError):
+            problems.append(str(outcome))
+        else:
+            shown[result.id] = outcome
+    return problems, shown
 
 
 def task_name(task: BoardTask) -> str:
@@ -93,45 +103,21 @@ def task_name(task: BoardTask) -> str:
         parts.append(benchmark.part_labels.get(part, part.replace("_", " ")))
     for condition in ("mode", "split", "retrieval", "style", "arm"):
         value = getattr(task, condition)
-        words = _words().get(f"{condition},{value}")
-        parts.append(value.replace("_", " ") if words is None else words)
+        parts.append(_words().get((condition, value), value.replace("_", " ")))
     return ", ".join(part for part in parts if part)
 
 
 @cache
-def _words() -> dict[str, str]:
-    """Return what conditions are called for people, by condition and value: `mode,cot`."""
+def _words() -> dict[tuple[str, str], str]:
+    """Return what conditions are called for people, by condition and value."""
     text = (_OWN / "conditions.csv").read_text(encoding="utf-8")
-    words = {}
-    for line in text.splitlines():
-        condition, _, name = line.rpartition(",")
-        words[condition] = name
-    return words
-
-
-def _joined_scripts() -> str:
-    """Return the scripts as one, whose names stay apart from those of the browser."""
-    scripts = sorted(_OWN.glob("scripts/*.js"))
-    texts = [script.read_text(encoding="utf-8") for script in scripts]
-    return "\n".join(['"use strict";\n(() => {', *texts, "})();\n"])
-
-
-def _downloads(folder: Path) -> list[str]:
-    """Return the files of the report that people may want, from its folder."""
-    files = sorted([*folder.glob("figures/*"), *folder.glob("tables/*")])
-    names = [file.relative_to(folder).as_posix() for file in files]
-    return ["leaderboard.json", "leaderboard.csv", *names]
-
-
-def _benchmark(benchmark: Benchmark) -> dict[str, Any]:
-    return {name: getattr(benchmark, name) for name in _BENCHMARK_FIELDS}
+    return {(condition, value): words for condition, value, words in csv.reader(text.splitlines())}
 
 
 def _file(run: Run) -> dict[str, Any]:
     """Return what the page tells of a results file beside its cost."""
-    members: set[str] = set()
-    for result in run.tasks:
-        members.update(result.members)
+    groups = [result for result in run.tasks if result.members]
+    members = set(chain.from_iterable(group.members for group in groups))
     asked = [result for result in run.tasks if not result.members]
     return {
         "id": run.id,

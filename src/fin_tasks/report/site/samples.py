@@ -6,8 +6,7 @@ questions and what was read in them. `asked-HASH.js` has these questions; runs s
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ _MAX_FACT = 300
 _MAX_NAME = 80  # of a fact
 _MAX_LINE = 160  # of a question in the list
 _MAX_RESPONSES = 40
+_SCORES = ["value", "answer", "reason", "cut_off"]
 _TRUTHS = ("answer", "ground_truth", "truth", "target")
 _PICTURES = ("image_path", "figure_path", "chart", "figure")
 _NO_FACTS = (
@@ -44,66 +44,63 @@ _NO_FACTS = (
 )
 
 
-@dataclass(frozen=True)
-class _Question:
-    id: str
-    doc: Document
-    prompt: Any
-    """A text, but for strangers' files."""
-    responses: list[str]
-    readings: dict[str, list[str]] = field(default_factory=dict)
-    """What was read in each response, by variant."""
+_Question = tuple[Sample, dict[str, list[str]]]
 
 
-def script(name: str, value: Any) -> bytes:
+def script(name: str, value: Any) -> str:
     """Return a script that hands a value to the page, as JSON text: nothing in it can run."""
-    text = orjson.dumps(orjson.dumps(value).decode())
-    for sign, escaped in (("<", b"\\u003c"), ("\u2028", b"\\u2028"), ("\u2029", b"\\u2029")):
-        text = text.replace(sign.encode(), escaped)
-    return b"give(%s, %s);\n" % (orjson.dumps(name), text)
+    text = json.dumps(orjson.dumps(value).decode()).replace("<", "\\u003c")
+    return f"give({json.dumps(name)}, {text});\n"
 
 
 def write_samples(
-    path: Path, result: TaskResult, rows: pd.DataFrame, folder: Path, copy: Callable[[str], str]
+    path: Path,
+    result: TaskResult,
+    rows: pd.DataFrame,
+    folder: Path,
+    copy: Callable[[str], str],
 ) -> dict[str, Any]:
     """Write a task's samples; return their number and the names of the files of questions."""
     questions = _read_questions(path)
     words = _answer_labels(result)
     _write(folder, f"list-{result.id}", _list_of(questions, result, rows, words))
-    hashes = []
+    names: list[str] = []
     for start in range(0, len(questions), CHUNK):
         chunk = questions[start : start + CHUNK]
-        content = repr([(question.id, question.doc, question.prompt) for question in chunk])
-        digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:20]
-        hashes.append(digest)
-        if not (folder / f"asked-{digest}.js").exists():
-            asked = [_asked(question, words, copy) for question in chunk]
-            _write(folder, f"asked-{digest}", asked)
-        answers = [{"said": question.responses, "read": question.readings} for question in chunk]
-        _write(folder, f"rows-{result.id}-{start // CHUNK}", answers)
-    return {"n": len(questions), "asked": hashes}
+        answers = []
+        contents = []
+        for sample, readings in chunk:
+            responses = [_text(response) for response in sample.responses[:_MAX_RESPONSES]]
+            answers.append({"said": responses, "read": readings})
+            contents.append((sample.id, sample.doc, _prompt(sample)))
+        _write(folder, f"rows-{result.id}-{len(names)}", answers)
+        content = repr(contents).encode("utf-8", "surrogatepass")
+        names.append(hashlib.sha256(content).hexdigest()[:20])
+        if not (folder / f"asked-{names[-1]}.js").exists():
+            asked = [_asked(sample, words, copy) for sample, _ in chunk]
+            _write(folder, f"asked-{names[-1]}", asked)
+    return {"n": len(questions), "asked": names}
 
 
 def _write(folder: Path, name: str, value: Any) -> None:
-    (folder / f"{name}.js").write_bytes(script(name, value))
+    (folder / f"{name}.js").write_text(script(name, value))
 
 
 def _read_questions(path: Path) -> list[_Question]:
+    """Return a line of each question, and what was read in each response by variant."""
     questions: dict[str, _Question] = {}
     for sample in read_samples(path):
-        if sample.id not in questions:
-            questions[sample.id] = _question_of(sample)
-        readings = flat(sample.line.get("filtered_resps"))[:_MAX_RESPONSES]
-        texts = [_text(reading) for reading in readings]
-        questions[sample.id].readings[sample.variant] = texts
+        _, texts_by_variant = questions.setdefault(sample.id, (sample, {}))
+        texts = []
+        for reading in flat(sample.line.get("filtered_resps"))[:_MAX_RESPONSES]:
+            texts.append(_text(reading))
+        texts_by_variant[sample.variant] = texts
     return list(questions.values())
 
 
-def _question_of(sample: Sample) -> _Question:
-    doc = sample.doc
-    prompt = doc.get("prompt") or doc.get("question") or sample.prompt or ""
-    responses = [_text(response) for response in sample.responses[:_MAX_RESPONSES]]
-    return _Question(sample.id, doc, prompt, responses)
+def _prompt(sample: Sample) -> Any:
+    """Return what was asked: a text, but for strangers' files."""
+    return sample.doc.get("prompt") or sample.doc.get("question") or sample.prompt or ""
 
 
 def _list_of(
@@ -112,43 +109,41 @@ def _list_of(
     rows: pd.DataFrame,
     words: Mapping[str, str],
 ) -> dict[str, Any]:
-    order = [question.id for question in questions]
-    metric = headline(result)
-    columns = [metric, "answer", "reason", cut_off.METRIC, *BREAKDOWNS]
-    parts = {}
+    order = []
+    lines = []
+    for sample, _ in questions:
+        order.append(sample.id)
+        title = sample.doc.get("title") or sample.doc.get("question") or _prompt(sample)
+        line = " ".join(_text(title, 3 * _MAX_LINE).replace("<image>", " ").split())
+        lines.append(line[:_MAX_LINE])
+    columns = {headline(result): "value", cut_off.METRIC: "cut_off"}
+    parts: dict[str, Any] = {}
     scores = {}
     for variant, own in rows.groupby("variant", observed=True):
-        table = own.set_index("doc_id").reindex(index=order, columns=columns).astype(object)
-        scores[variant] = {
-            "value": table[metric].astype(float).round(6).tolist(),
-            "answer": table["answer"].replace(words).tolist(),
-            "reason": table["reason"].tolist(),
-            "cut_off": (table[cut_off.METRIC].astype(float) > 0).tolist(),
-        }
-        parts = {name: table[name].tolist() for name in BREAKDOWNS if table[name].nunique() > 1}
-    lines = [_line(question) for question in questions]
+        table = own.set_index("doc_id").rename(columns=columns)
+        table = table.reindex(index=order, columns=[*_SCORES, *BREAKDOWNS]).astype(object)
+        table["value"] = table["value"].astype(float).round(6)
+        table["cut_off"] = table["cut_off"].astype(float) > 0
+        table["answer"] = table["answer"].replace(words)
+        scores[variant] = table[_SCORES].to_dict("list")
+        is_several = table[[*BREAKDOWNS]].nunique() > 1
+        parts = table[is_several.index[is_several]].to_dict("list")
     return {"id": order, "asked": lines, "parts": parts, "by": scores}
 
 
 def _text(value: Any, maximum: int = _MAX_TEXT) -> str:
-    text = value
-    if not isinstance(value, str):
-        text = json.dumps(value, default=str, ensure_ascii=False)
+    text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
     if len(text) > maximum:
         text = f"{text[:maximum]} … ({len(text) - maximum:,} more characters left out)"
     return printable(text)
 
 
-def _line(question: _Question) -> str:
-    text = question.doc.get("title") or question.doc.get("question") or question.prompt
-    words = _text(text, 3 * _MAX_LINE).replace("<image>", " ").split()
-    return " ".join(words)[:_MAX_LINE]
-
-
 def _asked(
-    question: _Question, words: Mapping[str, str], copy: Callable[[str], str]
+    sample: Sample,
+    words: Mapping[str, str],
+    copy: Callable[[str], str],
 ) -> dict[str, Any]:
-    doc = question.doc
+    doc = sample.doc
     truth_field = _first_field(doc, _TRUTHS)
     truth = _text(doc[truth_field]).removesuffix(".0") if truth_field else ""
     picture_field = _first_field(doc, _PICTURES)
@@ -159,9 +154,9 @@ def _asked(
         if is_plain and name != truth_field and name not in _NO_FACTS:
             facts[_text(name, _MAX_NAME)] = printable(text)
     return {
-        "id": question.id,
+        "id": sample.id,
         "system": _text(doc.get("system") or ""),
-        "prompt": _text(question.prompt),
+        "prompt": _text(_prompt(sample)),
         "truth": words.get(truth, truth),
         "facts": facts,
         # An empty name is a picture that was not found.
@@ -169,11 +164,8 @@ def _asked(
     }
 
 
-def _first_field(doc: Document, names: Sequence[str]) -> str:
-    for name in names:
-        if doc.get(name) not in (None, "", []):
-            return name
-    return ""
+def _first_field(doc: Document, names: Iterable[str]) -> str:
+    return next((name for name in names if doc.get(name) not in (None, "", [])), "")
 
 
 def _answer_labels(result: TaskResult) -> Mapping[str, str]:
