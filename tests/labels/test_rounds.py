@@ -197,7 +197,7 @@ def test_ratings_and_visual_errors() -> None:
     [
         STUDY.replace("title: Mine", "title: &a Mine").replace("Read.", "*a"),
         STUDY + "# " + "x" * 300_000,
-        STUDY + "answers: {calcu: {values: number, minutes: 1, response: '{answer}'}}",
+        STUDY + "answers: {calcu: {minutes: 1, response: '{answer}'}}",
         STUDY[: STUDY.index("questions:")],
         "- a",
     ],

@@ -20,14 +20,11 @@ def compare(
     paths: Sequence[Path],
 ) -> list[dict[str, Any]]:
     """Return a line for each judge and group of rows."""
-    scores = pd.DataFrame(
-        _judged(draw, paths),
-        columns=["judge", "row", "points"],
-    )
+    judged = _judged(draw, paths)
+    scores = pd.DataFrame(judged, columns=["judge", "rows", "row", "points"])
     votes = values.stack().dropna().astype(float).groupby(level="row")
     scores["people"] = scores["row"].map(votes.agg(most_frequent))
-    scores["rows"] = scores["row"].map(_groups(draw))
-    scores = scores.dropna().explode("rows")
+    scores = scores.dropna()
     if scores.empty:
         expected = f"expected responses of {', '.join(draw.study.tasks)} that people scored"
         raise DataError(f"--judge: {expected}, found none.")
@@ -44,10 +41,11 @@ def compare(
     return lines
 
 
-def _judged(draw: Draw, paths: Sequence[Path]) -> Iterator[tuple[str, str, float]]:
-    """Yield judge, row, and the judge's points on the scale of the people."""
+def _judged(draw: Draw, paths: Sequence[Path]) -> Iterator[tuple[str, str, str, float]]:
+    """Yield judge, group of rows, row, and the judge's points on the scale of the people."""
+    study = draw.study
     rows_by_key = {(row.task, row.doc_id): row for row in draw.rows}
-    (question,) = draw.study.questions.values()
+    (question,) = study.questions.values()
     lowest, highest = question.scale or (0, 0)
     for run in report.read(paths).runs:
         for result in run.tasks:
@@ -61,14 +59,8 @@ def _judged(draw: Draw, paths: Sequence[Path]) -> Iterator[tuple[str, str, float
                 if response_of(sample) != row.response:
                     expected = "expected the response that people saw"
                     raise DataError(f"{sample.where}: {expected}, got another one.")
-                yield judge, row.id, lowest + (highest - lowest) * score / 100
-
-
-def _groups(draw: Draw) -> dict[str, list[str]]:
-    """Return the groups that each row belongs to: all rows, and those of the study."""
-    groups = {}
-    for row in draw.rows:
-        strata = row.facts.get(draw.study.strata, [])
-        named = draw.study.groups.items()
-        groups[row.id] = ["all", *(name for name, members in named if {*strata} & {*members})]
-    return groups
+                points = lowest + (highest - lowest) * score / 100
+                strata = {*row.facts.get(study.strata, [])}
+                groups = [name for name, members in study.groups.items() if strata & {*members}]
+                for group in ["all", *groups]:
+                    yield judge, group, row.id, points

@@ -87,7 +87,8 @@ class Question(BaseModel, extra="forbid", frozen=True):
 class Answer(BaseModel, extra="forbid", frozen=True):
     """How people answer questions of one kind themselves."""
 
-    values: list[Word] | Literal["letters", "number"]
+    values: list[Word] | Literal["letters"] = []
+    """The words to choose from, or letters of the choices; without any, the answer is a number."""
     minutes: float
     response: str
     """How a model would say `{answer}`."""
@@ -134,22 +135,14 @@ class Study(BaseModel, extra="forbid", frozen=True):
             columns[name] = f"{question.ask} ({', '.join(question.allowed)})"
         return columns
 
-    def cells(
-        self,
-        kind: str,
-        n_choices: int,
-    ) -> dict[str, Allowed]:
+    def cells(self, kind: str, n_choices: int) -> dict[str, Allowed]:
         """Return what people may write about a question of a kind, by column."""
         if self.questions:
             return {name: Allowed(question.allowed) for name, question in self.questions.items()}
         answer = self.answers[kind]
-        words: Sequence[str] = answer.values
-        largest = None
-        if words == "letters":
-            words = ascii_uppercase[:n_choices]
-        if words == "number":
-            words = ()
-            largest = _LARGEST_NUMBER
+        is_choice = answer.values == "letters"
+        words = ascii_uppercase[:n_choices] if is_choice else answer.values
+        largest = None if words else _LARGEST_NUMBER
         return {
             "answer": Allowed([*words, "none"], largest),
             "minutes": Allowed([], answer.minutes),

@@ -58,16 +58,13 @@ def is_exact(truth: Truth, response: str) -> bool:
         return _normal(answer) in PHRASES
     if isinstance(truth.value, str):
         return _normal(answer) == _normal(truth.value)
-    return _is_near(truth.value, truth.tolerance, answer)
-
-
-def _is_near(value: float, tolerance: float, answer: str) -> bool:
     spaced = _BEFORE_NUMBER.sub(" ", plain(answer))
-    candidate = read_number(spaced, rule="number")
-    if candidate is None:
+    number = read_number(spaced, rule="number")
+    if number is None:
         return False
-    margin = tolerance + _ROUNDING * max(1.0, abs(value))
-    return any(abs(reading - value) <= margin for reading in candidate.answer.readings)
+    value = truth.value
+    margin = truth.tolerance + _ROUNDING * max(1.0, abs(value))
+    return any(abs(reading - value) <= margin for reading in number.answer.readings)
 
 
 def declines(response: str) -> bool:

@@ -1,6 +1,6 @@
 """What a fresh picture shows: real prices, or figures and a report of an invented company."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from random import Random
@@ -17,14 +17,8 @@ from fin_tasks.benchmarks.mme_finance.fresh.company import (
 )
 from fin_tasks.benchmarks.mme_finance.fresh.prices import LONGEST, WARM_UP, Prices
 
-KINDS: Mapping[str, Sequence[str]] = {
-    "candlestick chart": ("candles",),
-    "technical indicator chart": ("macd", "rsi"),
-    "statistical chart": ("bar", "line", "pie"),
-    "table": ("income", "balance", "cash_flow"),
-    "document": ("report",),
-    "mixed chart": ("bar+income", "pie+balance", "line+cash_flow", "bar+balance"),
-}
+_KINDS: Mapping[str, str] = read_texts("pictures", "en")["kinds"]
+KINDS = {image_type: kinds.split() for image_type, kinds in _KINDS.items()}
 """Types of pictures, and the panels that a picture of the type shows."""
 
 
