@@ -17,8 +17,7 @@ from chat_server import Answer, completion, serve
 from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.xfinbench import data as xfinbench
-from fin_tasks.benchmarks.xfinbench.construct.reading import read_questions
-from fin_tasks.benchmarks.xfinbench.construct.rules import is_verified
+from fin_tasks.benchmarks.xfinbench.construct.reading import is_verified, read_questions
 from fin_tasks.benchmarks.xfinbench.construct.templates import load_templates
 from fin_tasks.benchmarks.xfinbench.data import load
 from fin_tasks.benchmarks.xfinbench.math_types import read_types

@@ -1,7 +1,7 @@
 """BizBench's rows as documents of lm-eval."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
@@ -103,20 +103,16 @@ def load(*, part: str, mode: prompts.Mode, **metadata: Any) -> "dict[str, Datase
 
 
 def _candidates(
-    rows: Iterable[Row],
+    rows: Sequence[Row],
     part: str,
     n: int | str | None,
 ) -> tuple[list[Row], int | str | None]:
     """Return the rows that a task draws from, and how many it draws: of n rows, if two tasks share them."""
     if part not in PAPER_PARTS:
         return [row for row in rows if row.part == part], n
-    choices = []
-    numbers = []
-    for row in rows:
-        if row.kind == "choice":
-            choices.append(row)
-        elif row.kind == "number" and row.part in PAPER_PARTS["paper_quantity"]:
-            numbers.append(row)
+    choices = [row for row in rows if row.kind == "choice"]
+    sources = PAPER_PARTS["paper_quantity"]
+    numbers = [row for row in rows if row.kind == "number" and row.part in sources]
     if type(n) is not int:
         return choices, n  # `draw_rows` refuses it
     n_choices = max(round(n * _SHARE_OF_CHOICES), n - len(numbers))

@@ -31,6 +31,14 @@ if TYPE_CHECKING:
     from datasets import Dataset
 
 _ALIASES = {"question_id": "id", "output": "model_response"}
+_COPIED = {
+    "question_id",
+    "ground_truth",
+    "python_solution",
+    "topic",
+    "published_id",
+    "published_truth",
+}
 _log = logging.getLogger(__name__)
 
 
@@ -129,17 +137,10 @@ def scoring_docs(rows: Sequence[Row], mode: str) -> tuple[list[dict[str, Any]], 
             exact_truth = result
         else:
             rounded.append(row.question_id)
-        doc = {
-            "question_id": row.question_id,
-            "ground_truth": row.ground_truth,
-            "python_solution": row.python_solution,
-            "topic": row.topic,
-            "exact_truth": exact_truth,
-            "topic_name": TOPICS.get(row.topic or "", ""),
-            "mode": mode,
-            "published_id": row.published_id,
-            "published_truth": row.published_truth,
-        }
+        doc = row.model_dump(include=_COPIED)
+        doc["exact_truth"] = exact_truth
+        doc["topic_name"] = TOPICS.get(row.topic or "", "")
+        doc["mode"] = mode
         docs.append(doc)
     return docs, rounded
 

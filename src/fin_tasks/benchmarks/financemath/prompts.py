@@ -1,7 +1,7 @@
 """Prompts in our wording (`house`) or the authors' (`upstream`), which are read from their code."""
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,11 +16,6 @@ Mode = Literal["cot", "pot"]
 
 UPSTREAM_FILE = "utils/model_input_utils.py"
 """The authors' file; it is parsed and never executed."""
-
-_UPSTREAM_FUNCTIONS: Mapping[str, str] = {
-    "cot": "prepare_cot_model_input",
-    "pot": "prepare_pot_model_input",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +77,7 @@ def house_prompts(mode: Mode) -> HousePrompts:
 
 def upstream_prompts(path: Path, mode: Mode) -> UpstreamPrompts:
     """Read the authors' wording for one mode from their file."""
-    name = _UPSTREAM_FUNCTIONS[mode]
+    name = f"prepare_{mode}_model_input"
     for node in parse_code(path).body:
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return UpstreamPrompts(

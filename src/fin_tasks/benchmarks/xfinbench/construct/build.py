@@ -24,11 +24,12 @@ from fin_tasks.benchmarks.xfinbench.construct.question import (
     kept_questions,
     read_exercises,
 )
-from fin_tasks.benchmarks.xfinbench.construct.reading import LABEL, read_questions
-from fin_tasks.benchmarks.xfinbench.construct.rules import (
+from fin_tasks.benchmarks.xfinbench.construct.reading import (
+    LABEL,
     Rules,
     has_yes_or_no,
     is_verified,
+    read_questions,
     says_yes,
 )
 from fin_tasks.benchmarks.xfinbench.construct.templates import Templates

@@ -1,12 +1,28 @@
-"""Read the questions in a reply of the model that writes them."""
+"""Read the questions in a reply of the model that writes them, and drop those that break a rule.
+
+The rules are ours with care (`house`), or the authors' (`paper`).
+"""
 
 import re
 from random import Random
+from string import ascii_uppercase
+from typing import Literal
 
 from fin_tasks.benchmarks.xfinbench.construct.question import Kind, Question
-from fin_tasks.benchmarks.xfinbench.construct.rules import Rules, flaw_of
 from fin_tasks.benchmarks.xfinbench.rows import parse_choices
 
+Rules = Literal["house", "paper"]
+
+_N_CHOICES = 3
+_MOST_WORDS_APART = 5
+_NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")
+_FRACTION = re.compile(rf"({_NUMBER.pattern})/(0*[1-9]\d*)")
+_NUMBER_CHARACTERS = frozenset("0123456789.-/")
+_LETTER = re.compile(r"\W*(?:choice\W+)?([a-c])\b", re.IGNORECASE)
+# At the start of a line, or behind a number: "Yes", "Q1: Yes", "Q1 and Q2: Yes".
+_ANSWER = re.compile(r"(?:^\W*|\d\W+)(yes|no)\b", re.MULTILINE)
+_ANSWER_IN_PROSE = re.compile(r"\b(yes|no)\b")
+_NUMBERED_LINE = re.compile(r"^\W*q?\d+\W", re.MULTILINE)
 LABEL = re.compile(
     r"""
     ^[\s*\#>-]*
@@ -63,3 +79,76 @@ def read_questions(
     if is_cut:
         questions[-1].dropped = "incomplete"
     return questions
+
+
+def is_verified(reply: str, n_questions: int, rules: Rules) -> bool:
+    """Return whether a reply answers yes to the yes-or-no questions it was asked, and no to none.
+
+    One answer may stand for all questions, but each numbered line must have one.
+    """
+    reply = reply.lower()
+    if rules == "paper":
+        # In the authors' check the "no" of "know" is a no, and an empty reply is a yes.
+        return "no" not in reply
+    answers = _ANSWER.findall(reply)
+    if len(answers) != n_questions:  # prose, or all in one line
+        answers = _ANSWER_IN_PROSE.findall(reply)
+    n_lines = len(_NUMBERED_LINE.findall(reply))
+    return len(answers) >= max(1, n_lines) and "no" not in answers
+
+
+def says_yes(reply: str, rules: Rules) -> bool:
+    """Return whether a reply says that a true statement gives a false one away."""
+    if rules == "paper":
+        return "yes" in reply.lower()
+    return is_verified(reply, 1, rules)
+
+
+def has_yes_or_no(reply: str) -> bool:
+    """Return whether a reply answers a yes-or-no question at all."""
+    return _ANSWER_IN_PROSE.search(reply.lower()) is not None
+
+
+def flaw_of(question: Question, rules: Rules, random: Random) -> str:
+    """Return the rule that a question breaks, or bring choices and answer into the file's form."""
+    if not question.text or not question.answer:
+        return "incomplete"
+    if question.task == "bool":
+        return _flaw_of_statement(question)
+    if question.task == "mcq":
+        return _flaw_of_choices(question, random)
+    if not _is_number(question.answer, rules):
+        return "not_a_number"
+    fraction = _FRACTION.fullmatch(question.answer)
+    if fraction:
+        question.answer = repr(float(fraction[1]) / float(fraction[2]))
+    return ""
+
+
+def _flaw_of_statement(question: Question) -> str:
+    truth = question.kind.removeprefix("statement_")
+    answer = re.sub(r"\W", "", question.answer).lower()
+    question.answer = "1.0" if truth == "true" else "0.0"
+    return "" if answer == truth else "other_answer"
+
+
+def _flaw_of_choices(question: Question, random: Random) -> str:
+    words = [tuple(text.lower().split()) for text in question.choices]
+    if len(words) != _N_CHOICES or len(set(words)) < _N_CHOICES:
+        return "choices"
+    sizes = list(map(len, words))
+    if max(sizes) - min(sizes) > _MOST_WORDS_APART:
+        return "choice_length"
+    letter = _LETTER.match(question.answer)
+    if letter is None:
+        return "other_answer"
+    right = question.choices["abc".index(letter[1].lower())]
+    question.choices = random.sample(question.choices, _N_CHOICES)
+    question.answer = ascii_uppercase[question.choices.index(right)]
+    return ""
+
+
+def _is_number(answer: str, rules: Rules) -> bool:
+    if rules == "paper":
+        return set(answer) <= _NUMBER_CHARACTERS  # the authors keep `5-3` too
+    return bool(_NUMBER.fullmatch(answer) or _FRACTION.fullmatch(answer))
