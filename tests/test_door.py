@@ -144,7 +144,7 @@ def test_programs_run_in_the_sandbox() -> None:
             "expected a table with the columns id and response, got id, text.",
         ),
         (lambda: fin_tasks.score("mme_finance_en", []), "`fin-tasks judge`"),
-        (lambda: fin_tasks.score(BOOL, {}, reader_key="K"), "expected a model (reader_model)"),
+        (lambda: fin_tasks.score(BOOL, {}, reader_key="K"), "reader_model: expected"),
         (lambda: fin_tasks.read_runs("nowhere"), "nowhere: expected a results file"),
         (lambda: fin_tasks.write_report(["nowhere"], "out"), "nowhere: expected a results file"),
     ],

@@ -37,7 +37,8 @@ def load(
         metadata: Options as in lm-eval's `--metadata`, such as `source="sample"`.
     """
     options = _options(split, metadata)
-    return TaskFile(task).dataset(options)
+    _, documents = TaskFile(task).split(options)
+    return documents
 
 
 def score(
@@ -60,7 +61,7 @@ def score(
     options = _options(split, metadata)
     run = score_responses(task, responses, options)
     samples = [sample_of(task, line) for line in sample_lines(run.scored)]
-    rows = rows_of(task, samples, TaskFile(task).benchmark).table
+    rows = rows_of(task, samples, TaskFile(task).benchmark.name).table
     for column in ("source", *BREAKDOWNS):
         if rows[column].isna().all():
             del rows[column]

@@ -5,15 +5,17 @@ from pkgutil import resolve_name
 from typing import Any
 
 import pytest
+from datasets import Dataset
 from lm_eval.tasks import TaskManager
 from lm_eval.tasks._yaml_loader import load_yaml
 
-from fin_tasks.adapters.task_defaults import complete
 from fin_tasks.adapters.task_file import TaskFile, task_names, version_of
+from fin_tasks.benchmarks.financemath import VERSION
 from fin_tasks.errors import ConfigError
 from fin_tasks.resources import task_yaml_dir
 
 SAMPLE = {"source": "sample"}
+ROW = {"id": "a", "prompt": "How much?", "target": "Two."}
 
 
 def resolved(value: Any) -> Any:
@@ -34,15 +36,15 @@ def manager() -> TaskManager:
 def test_a_file_is_read_as_lm_eval_reads_it(manager: TaskManager) -> None:
     assert task_names() and sorted(task_names()) == manager.all_subtasks
     for name in task_names():
-        theirs = load_yaml(manager.task_index[name].yaml_path)
+        theirs = TaskFile(name, load_yaml(manager.task_index[name].yaml_path)).config
         ours = {key: value for key, value in TaskFile(name).config.items() if key != "include"}
-        assert resolved(ours) == resolved(complete(theirs)), name
+        assert resolved(ours) == resolved(theirs), name
 
 
 @pytest.mark.parametrize("name", task_names())
 def test_all_tasks_of_a_benchmark_have_its_version(name: str) -> None:
-    benchmark = TaskFile(name).benchmark
-    assert version_of(name) == importlib.import_module(f"fin_tasks.benchmarks.{benchmark}").VERSION
+    package = TaskFile(name).benchmark.package
+    assert version_of(name) == importlib.import_module(package).VERSION
 
 
 @pytest.mark.parametrize("name", ["xfinbench_text", "financemath", "mme_finance"])
@@ -82,4 +84,48 @@ def test_a_task_judges_and_runs_programs_as_its_file_says(
     task = TaskFile(name)
     assert task.runs_programs == runs_programs
     assert bool(task.judge) == (asks == "judge")
-    assert bool(task.answer_reader) == (asks == "answer_reader")
+    assert task.has_answer_reader == (asks == "answer_reader")
+
+
+def test_two_lines_are_enough() -> None:
+    config = TaskFile("financemath_new", {"task": "financemath_new"}).config
+    assert config["metadata"] == {"version": VERSION}
+    assert config["test_split"] == "validation"
+
+
+def test_a_file_changes_what_it_names() -> None:
+    own = {"generation_kwargs": {"max_gen_toks": 9}, "num_fewshot": 2, "metadata": {"split": "x"}}
+    config = TaskFile("financemath", {"task": "financemath", **own}).config
+    generation = {"until": [], "max_gen_toks": 9, "do_sample": False, "temperature": 0.0}
+    assert config["generation_kwargs"] == generation
+    assert config["metadata"] == {"version": VERSION, "split": "x"}
+    assert config["num_fewshot"] == 2
+
+
+def test_a_task_of_no_benchmark() -> None:
+    with pytest.raises(ConfigError, match="begins with a benchmark's"):
+        TaskFile("unknown_task", {"task": "unknown_task"})
+
+
+@pytest.mark.parametrize(
+    ("splits", "message"),
+    [
+        ({"test": {"prompt": "", "target": ""}}, "expected documents with id or question_id"),
+        ({"test": {"id": "", "prompt": ""}}, "prompt and target, got id, prompt"),
+        ({"test": ROW, "train": ROW}, r"documents of one split, got \['test', 'train'\]"),
+    ],
+)
+def test_documents_that_no_harness_can_ask(
+    splits: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(**_: Any) -> dict[str, Any]:
+        return {split: Dataset.from_list([row]) for split, row in splits.items()}
+
+    monkeypatch.setattr("fin_tasks.benchmarks.financemath.data.load", load)
+    with pytest.raises(ConfigError, match=message):
+        TaskFile("financemath").load({})
+
+
+def test_metadata_for_what_the_task_fixes() -> None:
+    with pytest.raises(ConfigError, match="metadata sets mode, which this task fixes"):
+        TaskFile("financemath").load({"mode": "pot"})

@@ -36,9 +36,9 @@ READINGS = st.lists(
 @pytest.mark.parametrize("name", task_names())
 def test_a_task_has_at_most_six_metrics(name: str) -> None:
     task = TaskFile(name)
-    metrics = list(task.rules.metrics_of(**task.options))
+    metrics = list(task.scorer.metrics_of(**task.options))
     assert len(metrics) <= 6
-    assert metrics[0] in benchmark_named(task.benchmark).headlines
+    assert metrics[0] in task.benchmark.headlines
     assert {"cut_off", "unscored"} <= set(metrics)
 
 

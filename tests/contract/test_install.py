@@ -10,7 +10,6 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import lm_eval
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -38,14 +37,6 @@ class TaskManager:
     def __init__(self, verbosity=None, include_path=None, include_defaults=True):
         self.all_tasks = ["xfinbench_calc"] * len(include_path or ())
         self.include_path = include_path
-"""
-
-# What lm-eval's pull request 4015 adds to TaskManager: task folders of packages between its own and the user's.
-PLUGINS = """
-        from importlib.metadata import entry_points
-        from importlib.util import find_spec
-        for entry in entry_points(group="lm_eval.tasks"):
-            all_paths += map(Path, find_spec(entry.value).submodule_search_locations)
 """
 
 
@@ -101,18 +92,6 @@ def probe(python: Path, cwd: Path, **environ: str) -> Any:
     assert "overrides existing task" not in done.stderr
     assert "fin-tasks: " not in done.stderr
     return json.loads(done.stdout.splitlines()[-1])
-
-
-def link_newer_lm_eval(folder: Path) -> None:
-    """Link the files of lm-eval, without its tasks, and write a task manager that reads entry points."""
-    theirs, ours = Path(lm_eval.__file__).parent, folder / "lm_eval"
-    (ours / "tasks").mkdir(parents=True)
-    for file in [*theirs.iterdir(), *theirs.glob("tasks/*.py")]:
-        if file.name not in ("tasks", "manager.py"):
-            (ours / file.relative_to(theirs)).symlink_to(file)
-    text, mark = (theirs / "tasks" / "manager.py").read_text(), "        if include_path:\n"
-    assert text.count(mark) == 1
-    (ours / "tasks" / "manager.py").write_text(text.replace(mark, PLUGINS + mark))
 
 
 @pytest.fixture(scope="module")
@@ -187,12 +166,3 @@ def test_the_first_command_prints_no_warning_of_ours(wheel_python: Path, tmp_pat
     assert "|xfinbench_calc|" in done.stdout
     assert len([line for line in done.stdout.splitlines() if line.startswith("|")]) <= 14
     assert [line for line in done.stderr.splitlines() if "WARNING" in line] == []
-
-
-def test_an_lm_eval_that_reads_entry_points_finds_them_without_the_hook(
-    python: Path, tmp_path: Path
-) -> None:
-    link_newer_lm_eval(tmp_path)
-    for switch in ("0", "1"):
-        facts = probe(python, tmp_path, FIN_TASKS_AUTOLOAD=switch, PYTHONPATH=str(tmp_path))
-        assert (facts["has_our_tasks"], facts["is_untouched"]) == (True, True)

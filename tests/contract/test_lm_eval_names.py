@@ -63,7 +63,6 @@ NAMES: dict[str, Callable[[], bool]] = {
         list(inspect.signature(TaskManager.__init__).parameters)[1:4]
         == ["verbosity", "include_path", "include_defaults"]
     ),
-    "TaskManager.all_tasks": lambda: isinstance(TaskManager.all_tasks, property),
 }
 
 

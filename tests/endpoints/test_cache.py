@@ -80,7 +80,7 @@ def test_a_claim_of_a_killed_run_ends(settings: Settings, monkeypatch: pytest.Mo
         killed = ReplyCache(settings.cache_dir / "chat.sqlite")
         monkeypatch.setattr(cache, "CLAIM_SECONDS", 0.5)
         assert killed.claim(key)
-        assert killed.claim(key) is None
+        assert not killed.claim(key)
         started = time.monotonic()
         assert model.ask(question(7)).text == "7"
         assert 0.3 < time.monotonic() - started < 5

@@ -52,7 +52,8 @@ def test_whole_responses_beside_a_workbook(tmp_path: Path) -> None:
     short = pd.DataFrame(ROWS)
     short["prediction"] = short["prediction"].str[:100]
     short.to_excel(path := tmp_path / "model_set.xlsx", index=False)
-    write_lines(tmp_path / "model_set_responses.jsonl", ROWS)
+    # Our adapter of VLMEvalKit writes first what was asked.
+    write_lines(tmp_path / "model_set_responses.jsonl", [{"provenance": {}}, *ROWS])
     assert [row["prediction"] for row in read_rows(path)] == RESPONSES
 
 

@@ -11,9 +11,8 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from importlib.machinery import ModuleSpec
-    from pathlib import Path
     from types import ModuleType
     from typing import Any
 
@@ -102,47 +101,23 @@ def with_our_tasks(init: Callable[..., None]) -> Callable[..., None]:
         **kwargs: object,
     ) -> None:
         if include_defaults:
-            include_path = _with_our_folders(include_path, type(self), init)
+            try:
+                include_path = _with_our_folders(include_path)
+            except Exception as error:  # noqa: BLE001 - the harness goes on without us
+                _warn(_LM_EVAL, error)
         init(self, verbosity, include_path, include_defaults, *args, **kwargs)
 
     return index
 
 
-def _with_our_folders(
-    include_path: object,
-    manager: type,
-    init: Callable[..., None],
-) -> object:
-    try:
-        from pathlib import Path
+def _with_our_folders(include_path: Any) -> object:
+    from pathlib import Path
 
-        from fin_tasks.benchmarks import task_folders
+    from fin_tasks.benchmarks import task_folders
 
-        paths = _as_list(include_path)
-        named = [Path(str(path)).resolve() for path in paths]
-        missing = []
-        for folder in task_folders():
-            if folder not in named and not _finds_tasks(folder, manager, init):
-                missing.append(folder)
-    except Exception as error:  # noqa: BLE001 - the harness goes on without us
-        _warn(_LM_EVAL, error)
-        return include_path
-    return [*missing, *paths] if missing else include_path
-
-
-def _finds_tasks(
-    folder: Path,
-    manager: type,
-    init: Callable[..., None],
-) -> bool:
-    """Return whether this lm-eval finds our tasks by itself, by the entry-point group `lm_eval.tasks`."""
-    bare: Any = object.__new__(manager)
-    init(bare, include_defaults=False)  # indexes nothing but what entry points name
-    ours = {file.stem for file in folder.rglob("*.yaml")}
-    return not ours.isdisjoint(bare.all_tasks)
-
-
-def _as_list(include_path: object) -> Sequence[object]:
-    if isinstance(include_path, (list, tuple)):
-        return include_path
-    return [include_path] if include_path else []
+    paths = include_path
+    if not isinstance(paths, (list, tuple)):
+        paths = [include_path] if include_path else []
+    named = [Path(str(path)).resolve() for path in paths]
+    missing = [folder for folder in task_folders() if folder not in named]
+    return [*missing, *paths]

@@ -3,69 +3,56 @@
 from inspect_ai import Task, model, task
 from inspect_ai.dataset import MemoryDataset, Sample
 
-from fin_tasks.adapters.inspect_ai_scorers import GRADER, READER, SCORERS, model_step, runner
-from fin_tasks.adapters.task_file import (
-    Mapped,
-    TaskFile,
-    generation_kwargs,
-    pictures_of,
-    task_names,
-)
-from fin_tasks.benchmarks.contract import Document
+from fin_tasks.adapters.inspect_ai_scorers import GRADER, READER, SCORERS, role_of, runner
+from fin_tasks.adapters.task_file import Mapped, TaskFile, pictures_of, task_names
+from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.errors import ConfigError
 
-_ROLES = {"judge_": GRADER, "reader_": READER}
-"""The role of a model for --model-role, by the start of lm-eval's options that name it."""
-_SCORER_OPTIONS = ("rubric", "source", "data_dir")
+_MODEL_OPTIONS = ("judge_", "reader_")
+"""The start of lm-eval's options that name a model."""
 
 
 def _task(name: str, metadata: Mapped) -> Task:
-    _refuse_models(metadata)
+    for option in metadata:
+        if option.startswith(_MODEL_OPTIONS):
+            raise ConfigError(
+                f"-T {option}: expected no model here. Name it with --model-role {GRADER}=MODEL or "
+                f"{READER}=MODEL."
+            )
     task_file = TaskFile(name)
     documents, provenance = task_file.load(metadata)
-    settings = generation_kwargs(task_file.config, metadata)
-    facts = {"version": task_file.version, **metadata, "provenance": provenance}
+    settings = task_file.generation_kwargs(metadata)
+    version = task_file.benchmark.version
+    facts = {"version": version, **metadata, "provenance": provenance}
     if task_file.runs_programs:
         # A sandbox that cannot start is an error before the model answers.
         facts["sandbox"] = {"tier": runner().tier, "reason": runner().reason}
-    step = model_step(task_file, metadata)
+    step = task_file.judge_step(metadata)
     if step is not None and not provenance.get("judge_free"):
-        facts["judge"] = step.facts()
-    options = {option: metadata[option] for option in _SCORER_OPTIONS if option in metadata}
+        role = role_of(task_file)
+        facts["judge"] = {"role": role, "image": role == GRADER, **step.rubric.facts()}
     samples = list(map(_sample, documents))
     return Task(
         dataset=MemoryDataset(samples, name=name),
-        scorer=[make_scorer(task=name, **options) for make_scorer in SCORERS.values()],
+        scorer=[make_scorer(task=name, **metadata) for make_scorer in SCORERS.values()],
         config=model.GenerateConfig(
             max_tokens=settings["max_gen_toks"],
             temperature=settings.get("temperature"),
             top_p=settings.get("top_p"),
         ),
-        version=str(task_file.version),
+        version=str(version),
         metadata=facts,
     )
 
 
-def _refuse_models(metadata: Mapped) -> None:
-    for option in metadata:
-        for prefix, role in _ROLES.items():
-            if option.startswith(prefix):
-                raise ConfigError(
-                    f"-T {option}: expected no model here. Name it with --model-role {role}=MODEL."
-                )
-
-
 def _sample(doc: Document) -> Sample:
     text = doc["prompt"].removeprefix("<image>\n")
-    content: str | list[model.Content] = text
     pictures = [model.ContentImage(image=file) for file in pictures_of(doc)]
-    if pictures:
-        content = [*pictures, model.ContentText(text=text)]
-    messages = [model.ChatMessageUser(content=content)]
+    messages = [model.ChatMessageUser(content=[*pictures, model.ContentText(text=text)])]
     if doc.get("system"):
         messages.insert(0, model.ChatMessageSystem(content=doc["system"]))
     return Sample(
-        id=doc.get("id", doc.get("question_id")),
+        id=id_of(doc),
         input=messages,
         target=str(doc.get("target") or ""),
         metadata=doc,

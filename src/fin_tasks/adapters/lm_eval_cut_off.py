@@ -12,10 +12,7 @@ _MOST_CUT_OFF = 0.02
 _ROOM_TO_THINK = 16_384  # tokens that suffice for most answers of models that reason
 
 
-def mark_full_responses(
-    requests: Sequence[Instance],
-    n_tokens: Iterable[int],
-) -> None:
+def mark_full_responses(requests: Sequence[Instance], n_tokens: Iterable[int]) -> None:
     """Mark the responses whose tokens, given in order, reach the limit of their request."""
     counts = iter(n_tokens)
     for request in requests:
@@ -26,40 +23,26 @@ def mark_full_responses(
                 request.resps[number] = CutOffResponse(response)
 
 
-def warning_of(
-    results: Mapped,
-    tasks: Mapped,
-) -> str:
+def warning_of(results: Mapped, tasks: Mapped) -> str:
     """Return what to warn of after a run; empty if no task has many cut-off responses."""
     n_cut_off = 0
     n_responses = 0
     limits = set()
     for name, task in tasks.items():
-        share = _share_of(results["results"].get(name, {}))
-        if share <= _MOST_CUT_OFF:
-            continue
-        n_questions = results["n-samples"][name]["effective"]
-        n = n_questions * task.config.repeats
-        n_responses += n
-        n_cut_off += round(share * n)
-        limits.add(task.config.generation_kwargs["max_gen_toks"])
+        totals = results["results"].get(name, {})
+        # Predictions without scores have the filter `none`.
+        share = totals.get("cut_off,robust", totals.get("cut_off,none"))
+        if isinstance(share, float) and share > _MOST_CUT_OFF:
+            n = results["n-samples"][name]["effective"] * task.config.repeats
+            n_responses += n
+            n_cut_off += round(share * n)
+            limits.add(task.config.generation_kwargs["max_gen_toks"])
     if not limits:
         return ""
-    texts = [f"{limit:,}" for limit in sorted(limits)]
-    at_limit = " or ".join(texts)
+    at_limit = " or ".join(f"{limit:,}" for limit in sorted(limits))
     higher = max(_ROOM_TO_THINK, 4 * max(limits))
     return (
         f"{n_cut_off:,} of {n_responses:,} responses were cut off at {at_limit} tokens. They count as "
         f"they are, most of them as wrong, so the scores are lower bounds. Run again with "
         f"--gen_kwargs max_gen_toks={higher}"
     )
-
-
-def _share_of(totals: Mapped) -> float:
-    """Return the share of cut-off responses of a task; 0 if nothing is known of it."""
-    # Predictions without scores have the filter `none`.
-    for name in ("cut_off,robust", "cut_off,none"):
-        share = totals.get(name)
-        if isinstance(share, float):
-            return share
-    return 0.0

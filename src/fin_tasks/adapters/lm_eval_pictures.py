@@ -25,29 +25,21 @@ def with_pictures(chat: JsonChatStr, files: Sequence[str]) -> JsonChatStr:
     lm-eval would write the pictures anew as PNG, which is much larger.
     """
     messages = json.loads(chat.prompt)
-    pictures = [_picture(file) for file in files]
+    left = list(files)
     # Examples before the question show no picture, so the last marks count.
     for message in reversed(messages):
         first, *texts = message["content"].split(_IMAGE)
         if not texts:
             continue
-        parts: list[Part] = []
+        parts = []
         for text in reversed(texts):
-            parts.insert(0, _text(text))
-            if pictures:
-                parts.insert(0, pictures.pop())
-        parts.insert(0, _text(first))
-        message["content"] = [part for part in parts if part.get("text") != ""]
+            parts.append({"type": "text", "text": text})
+            if left:
+                url = {"url": picture_url(Path(left.pop())), "detail": "auto"}
+                parts.append({"type": "image_url", "image_url": url})
+        parts.append({"type": "text", "text": first})
+        message["content"] = [part for part in reversed(parts) if part.get("text") != ""]
     return JsonChatStr(json.dumps(messages))
-
-
-def _picture(file: str) -> Part:
-    url = picture_url(Path(file))
-    return {"type": "image_url", "image_url": {"url": url, "detail": "auto"}}
-
-
-def _text(text: str) -> Part:
-    return {"type": "text", "text": text}
 
 
 def without_pictures(chat: JsonChatStr) -> JsonChatStr:

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from lm_eval import evaluator
 from lm_eval.api.instance import Instance as Instance
@@ -23,9 +23,9 @@ from fin_tasks.answers.cut_off import CutOffResponse, mark_response
 if TYPE_CHECKING:
     from torch import Tensor
 
-Function: TypeAlias = Callable[..., Any]
+Function = Callable[..., Any]
 """A function of lm-eval."""
-Reply: TypeAlias = Mapping[str, Any]
+Reply = Mapping[str, Any]
 """A reply of an API, or a part of it."""
 
 # The modules whose `generate_until` calls `_model_generate` for a batch of requests, and then
@@ -33,8 +33,6 @@ Reply: TypeAlias = Mapping[str, Any]
 _BATCH_MODELS = ("lm_eval.models.huggingface", "lm_eval.models.vllm_causallms")
 _THOUGHTS = ("reasoning_content", "reasoning")
 """Where servers with a reasoning parser put the reasoning of a message."""
-
-_MISSING = object()
 
 
 def wrap_evaluate(wrapper: Function) -> None:
@@ -118,7 +116,7 @@ def _marked(
 def _finish_reasons(outputs: Any) -> list[str]:
     """Return the finish reason of each text in the replies of an API; empty if they are not known."""
     replies = outputs if isinstance(outputs, list) else [outputs]
-    reasons: list[str] = []
+    reasons = []
     try:
         for reply in replies:
             reasons += _reasons_of_reply(reply)
@@ -209,17 +207,14 @@ def _marking_texts(
 
 
 @contextmanager
-def _replaced(
-    names: dict[str, object],
-    name: str,
-    value: object,
-) -> Iterator[None]:
-    before = names.get(name, _MISSING)
+def _replaced(names: dict[str, object], name: str, value: object) -> Iterator[None]:
+    was_there = name in names
+    before = names.get(name)
     names[name] = value
     try:
         yield
     finally:
-        if before is _MISSING:
-            del names[name]
-        else:
+        if was_there:
             names[name] = before
+        else:
+            del names[name]

@@ -38,7 +38,7 @@ def usage_of(
     `estimated` is true if the model has no tokenizer: the counts are then characters divided by
     four. It is also true if several processes ask: each is taken to use as many tokens as this one.
     """
-    prompts: list[str] = []
+    prompts = []
     for request in requests:
         prompt = getattr(request.args[0], "prompt", request.args[0])
         prompts += [prompt] * len(request.resps)
@@ -47,8 +47,8 @@ def usage_of(
     is_estimated = n_processes > 1
     if prompt_tokens is None or response_tokens is None:
         is_estimated = True
-        prompt_tokens = [_estimate(prompts)]
-        response_tokens = [_estimate(responses_of(requests))]
+        prompt_tokens = [sum(map(len, prompts)) // _CHARACTERS_PER_TOKEN]
+        response_tokens = [sum(map(len, responses_of(requests))) // _CHARACTERS_PER_TOKEN]
     return {
         "prompt_tokens": n_processes * sum(prompt_tokens),
         "response_tokens": n_processes * sum(response_tokens),
@@ -58,11 +58,7 @@ def usage_of(
 
 def responses_of(requests: Sequence[Instance]) -> list[str]:
     """Return the responses to all requests; a missing one is empty."""
-    responses: list[str] = []
+    responses = []
     for request in requests:
         responses += [response or "" for response in request.resps]
     return responses
-
-
-def _estimate(texts: Sequence[str]) -> int:
-    return sum(map(len, texts)) // _CHARACTERS_PER_TOKEN

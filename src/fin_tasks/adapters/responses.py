@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fin_tasks.answers.cut_off import is_cut_off, mark_response
+from fin_tasks.answers.cut_off import CutOffResponse, mark_response
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.data.tables import read_csv, read_json
 from fin_tasks.errors import DataError
@@ -12,12 +12,12 @@ from fin_tasks.errors import DataError
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Response: TypeAlias = str | Sequence[str | None] | None
+Response = str | Sequence[str | None] | None
 """A response, or several to one document; None if the model gave none."""
 Responses: TypeAlias = "Mapping[str, Response] | Iterable[Response] | DataFrame"
-Texts: TypeAlias = list[str | None]
-TextsById: TypeAlias = dict[str, Texts]
-Row: TypeAlias = Mapping[str, object]
+Texts = list[str | None]
+TextsById = dict[str, Texts]
+Row = Mapping[str, Any]
 
 _COLUMNS = ("id", "response")
 _ALIASES = {"id": "question_id", "response": "output"}
@@ -30,107 +30,91 @@ def read_responses(file: Path) -> TextsById:
     Several rows of one id are several responses. `finish_reason` says which were cut off. A file of
     lm-eval's samples is read, too.
     """
-    rows: Iterable[Row]
     if file.suffix == ".csv":
-        rows = [record.cells for record in read_csv(file, _COLUMNS)]
+        rows: Iterable[Row] = [record.cells for record in read_csv(file, _COLUMNS)]
     else:
         rows = read_json(file, _COLUMNS, aliases=_ALIASES)
-    return _texts_of_rows(str(file), rows)
+    return _texts_by_id(str(file), rows)
 
 
 def match_responses(
     task: str,
     docs: Sequence[Document],
     responses: Responses,
-) -> tuple[list[Document], list[Texts]]:
-    """Return the documents that have responses, and the responses to each.
+) -> tuple[list[Document], list[list[str]], list[int]]:
+    """Return the documents that have responses, the responses to each, and where all are lost.
 
     Raises:
         DataError: There is no response, one of no document, or one that is no text; or responses
             without ids are fewer or more than the documents.
     """
-    texts_by_id = _texts_by_id(task, docs, responses)
+    texts_by_id = _texts_by_id(task, _rows(task, docs, responses))
     if not texts_by_id:
         raise DataError(f"{task}: expected at least one response, got none.")
     answered: list[Document] = []
-    texts: list[Texts] = []
+    texts = []
+    lost = []
     for doc in docs:
         own_texts = texts_by_id.pop(id_of(doc), None)
-        if own_texts is not None:
-            answered.append(doc)
-            texts.append(own_texts)
+        if own_texts is None:
+            continue
+        if set(own_texts) == {None}:
+            lost.append(len(answered))
+        answered.append(doc)
+        # An empty text may be marked as cut off, so it must stay the same object.
+        texts.append(["" if text is None else text for text in own_texts])
     if texts_by_id:
-        expected = f"expected ids of its documents, such as {id_of(docs[0])!r}"
         stranger = next(iter(texts_by_id))
-        others = f"(and {len(texts_by_id) - 1:,} other ids)"
-        raise DataError(f"{task}: {expected}; no document has the id {stranger!r:.80} {others}.")
-    return answered, texts
+        raise DataError(
+            f"{task}: expected ids of its documents, such as {id_of(docs[0])!r}; no document has the "
+            f"id {stranger!r:.80} (and {len(texts_by_id) - 1:,} other ids)."
+        )
+    return answered, texts, lost
 
 
-def _texts_by_id(
-    task: str,
-    docs: Sequence[Document],
-    responses: Responses,
-) -> TextsById:
+def _rows(task: str, docs: Sequence[Document], responses: Any) -> Iterable[Row]:
     if hasattr(responses, "columns"):
-        return _texts_of_table(task, responses)
+        names = list(map(str, responses.columns))
+        if not set(_COLUMNS).issubset(names):
+            raise DataError(
+                f"{task}: expected a table with the columns id and response, got {', '.join(names)}."
+            )
+        rows: Iterable[Row] = responses.to_dict("records")
+        return rows
     if not isinstance(responses, Mapping):
-        responses = _in_order(task, docs, responses)
-    texts_by_id: TextsById = {}
-    for name, response in responses.items():
-        texts_by_id[str(name)] = _texts_of(f"{task}, {name}", response)
-    return texts_by_id
+        # A text is a sequence of letters, which nobody means.
+        listed = [responses] if isinstance(responses, str) else list(responses)
+        if len(listed) != len(docs):
+            raise DataError(
+                f"{task}: expected a response to each of {len(docs):,} documents, got "
+                f"{len(listed):,}. Give them by id if some are missing."
+            )
+        responses = dict(zip(map(id_of, docs), listed, strict=True))
+    return [{"id": name, "response": response} for name, response in responses.items()]
 
 
-def _in_order(
-    task: str,
-    docs: Sequence[Document],
-    responses: Iterable[Response],
-) -> dict[str, Response]:
-    # A text is a sequence of letters, which nobody means.
-    listed = [responses] if isinstance(responses, str) else list(responses)
-    if len(listed) != len(docs):
-        expected = f"expected a response to each of {len(docs):,} documents, got {len(listed):,}"
-        raise DataError(f"{task}: {expected}. Give them by id if some are missing.")
-    return dict(zip(map(id_of, docs), listed, strict=True))
-
-
-def _texts_of_table(task: str, table: "DataFrame") -> TextsById:
-    names = [str(name) for name in table.columns]
-    if not set(_COLUMNS).issubset(names):
-        expected = "expected a table with the columns id and response"
-        raise DataError(f"{task}: {expected}, got {', '.join(names)}.")
-    return _texts_of_rows(task, table.to_dict("records"))
-
-
-def _texts_of_rows(source: str, rows: Iterable[Row]) -> TextsById:
+def _texts_by_id(source: str, rows: Iterable[Row]) -> TextsById:
+    """Return the texts of rows; None is lost, unless the limit of tokens left no text."""
     texts_by_id: TextsById = {}
     for row in rows:
         name = str(row["id"])
-        reason = row.get("finish_reason")
-        own_texts = texts_by_id.setdefault(name, [])
-        for text in _texts_of(f"{source}, {name}", row["response"]):
-            own_texts.append(_marked(text, reason))
+        texts = texts_by_id.setdefault(name, [])
+        for response in _flat(row["response"]):
+            is_missing = response is None or response != response  # NaN in a table
+            text = "" if is_missing else response
+            if not isinstance(text, str):
+                raise DataError(f"{source}, {name}: expected text as response, got {text!r:.80}.")
+            text = mark_response(text, row.get("finish_reason"))
+            is_lost = is_missing and not isinstance(text, CutOffResponse)
+            texts.append(None if is_lost else text)
     return texts_by_id
 
 
-def _marked(text: str | None, finish_reason: object) -> str | None:
-    """Mark a response that was cut off; None is lost, unless the limit of tokens left no text."""
-    if text is not None:
-        return mark_response(text, finish_reason)
-    response = mark_response("", finish_reason)
-    return response if is_cut_off(response) else None
-
-
-def _texts_of(place: str, response: object) -> Texts:
+def _flat(response: Any) -> list[Any]:
     """Return the responses in nested lists, as lm-eval's samples have them."""
-    if isinstance(response, list | tuple) and response:
-        texts: Texts = []
-        for inner in response:
-            texts += _texts_of(place, inner)
-        return texts
-    if response is None or response != response:  # a missing cell of a table is NaN
-        return [None]
-    if not isinstance(response, str):
-        raise DataError(f"{place}: expected text as response, got {response!r:.80}.")
-    return [response]
+    if not isinstance(response, list | tuple) or not response:
+        return [response]
+    texts = []
+    for inner in response:
+        texts += _flat(inner)
+    return texts

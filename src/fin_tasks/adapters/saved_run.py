@@ -1,7 +1,7 @@
 """Score responses that somebody saved, for any task without a judge."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,8 +10,7 @@ from fin_tasks.adapters.task_file import Mapped, TaskFile
 from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.judging.judge import answer_reader_from
-from fin_tasks.sandbox import Runner, open_runner
+from fin_tasks.sandbox import open_runner
 from fin_tasks.settings import Settings
 
 _MODEL_OPTIONS = ("judge_", "reader_")
@@ -46,10 +45,9 @@ def score_responses(
             f"{task}: its responses are scored by a judge. Save them as a file, and ask the judge "
             "with `fin-tasks judge`."
         )
-    answer_reader_from(metadata, Settings.from_environ())  # a wrong option ends it before loading
+    task_file.model_step(metadata)  # a wrong option ends it before loading
     docs, provenance = task_file.load(metadata)
-    answered, texts_by_doc = match_responses(task, docs, responses)
-    texts, failed = _without_none(texts_by_doc)
+    answered, texts, failed = match_responses(task, docs, responses)
     run = score_documents(task, answered, texts, metadata, provenance, failed=failed)
     return run._replace(scored=replace(run.scored, n_all=len(docs)))
 
@@ -66,24 +64,23 @@ def score_documents(
     """Score the responses to each document of a task; `failed` are places of documents without any."""
     task_file = TaskFile(task)
     settings = Settings.from_environ()
-    reader = answer_reader_from(metadata, settings)
-    with _sandbox(task_file, settings) as runner:
+    facts = {name: metadata[name] for name in metadata if not name.startswith(_MODEL_OPTIONS)}
+    with ExitStack() as stack:
+        run_programs = None
+        if task_file.runs_programs:
+            runner = open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
+            run_programs = stack.enter_context(runner).run
+            facts["sandbox"] = {"tier": runner.tier, "reason": runner.reason}
         scored = score_task(
-            task_file.benchmark,
+            task_file.benchmark.name,
             task,
             docs,
             responses,
             options=task_file.options,
-            run_programs=runner.run if runner else None,
-            answer_reader=reader if task_file.answer_reader else None,
+            run_programs=run_programs,
+            step=task_file.model_step(metadata),
             failed=failed,
         )
-    facts: dict[str, object] = {}
-    for name, option in metadata.items():
-        if not name.startswith(_MODEL_OPTIONS):
-            facts[name] = option
-    if runner:
-        facts["sandbox"] = {"tier": runner.tier, "reason": runner.reason}
     return SavedRun(scored, provenance, facts)
 
 
@@ -109,30 +106,8 @@ def score_benchmark(
         if texts_by_id:
             runs.append(score_responses(task, texts_by_id, metadata))
     if unused:
-        stranger = next(iter(unused))
-        problem = f"expected ids of its questions, got {stranger!r:.80}"
-        raise DataError(f"{benchmark}: {problem} (and {len(unused) - 1:,} other unknown ids).")
+        raise DataError(
+            f"{benchmark}: expected ids of its questions, got {next(iter(unused))!r:.80} "
+            f"(and {len(unused) - 1:,} other unknown ids)."
+        )
     return runs
-
-
-def _sandbox(
-    task_file: TaskFile,
-    settings: Settings,
-) -> AbstractContextManager[Runner | None]:
-    if not task_file.runs_programs:
-        return nullcontext()
-    return open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
-
-
-def _without_none(
-    texts_by_doc: Sequence[Sequence[str | None]],
-) -> tuple[list[list[str]], list[int]]:
-    """Return texts, and the places of documents to which the model gave no response at all."""
-    texts: list[list[str]] = []
-    failed: list[int] = []
-    for place, doc_texts in enumerate(texts_by_doc):
-        if set(doc_texts) == {None}:
-            failed.append(place)
-        # An empty text may be marked as cut off, so it must stay the same object.
-        texts.append(["" if text is None else text for text in doc_texts])
-    return texts, failed

@@ -1,94 +1,179 @@
-"""The one reader of our task files, for all who load a task without lm-eval.
+"""The one reader of our task files. What a file leaves out follows from its benchmark.
 
-It returns documents, generation settings, rubric and pictures.
+A task file names its class and its task. lm-eval's task class, and all who load a task without
+lm-eval, get documents, generation settings, rubric and pictures here.
 """
 
-import importlib
 import json
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from fin_tasks.adapters.task_defaults import complete, function_of, load_documents
 from fin_tasks.benchmarks import benchmark_of, task_folders
-from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
+from fin_tasks.benchmarks.final_answer import RUBRIC
 from fin_tasks.errors import ConfigError
+from fin_tasks.judging.judge import answer_reader_from, judge_from
 from fin_tasks.judging.rubric import Rubric, load_rubric
+from fin_tasks.judging.step import JudgeStep
+from fin_tasks.settings import Settings
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
+_USUAL = {
+    "dataset_kwargs": {},
+    "output_type": "generate_until",
+    "description": "system",
+    "doc_to_text": "prompt",
+    "doc_to_target": "target",
+    "num_fewshot": 0,
+}
+_GREEDY = {"until": [], "max_gen_toks": 1024, "do_sample": False, "temperature": 0.0}
 _PICTURE_COLUMNS = ("image_path", "figure_path", "chart")  # a document has one of them at most
-_RUBRIC_ORIGIN = ("source", "data_dir")  # metadata that says where the authors' rubric is
 
 Mapped = Mapping[str, Any]
 """What a YAML or JSON file holds: a task's settings, its options, metadata, or a document."""
 
 
 class TaskFile:
-    """A task's file with what it includes; functions stay names until somebody needs them.
+    """A task's settings: those of its file with what it includes, and the usual ones for the rest.
+
+    Args:
+        name: Name of the task.
+        config: What lm-eval read in the file; without it, the file is read here.
 
     Attributes:
-        name: Name of the task.
-        benchmark: Name of its benchmark.
-        config: The file's settings, with those of the files that it includes.
+        benchmark: The benchmark that the task belongs to.
+        config: The settings.
         options: What the task itself decides, such as its part and mode.
-        judge: How it asks a judge, or None.
-        answer_reader: How it asks a model for answers that rules do not find, or None.
-        runs_programs: Whether its responses hold programs.
-        is_conversation: Whether its documents are turns of conversations.
-        kit_dataset: Name of its data set in VLMEvalKit; empty if it has none.
+        judge: The rubric by which a judge scores responses; empty without a judge.
+        has_answer_reader: Whether a model may read answers that the rules do not find.
+        runs_programs: Whether responses hold programs.
+        kit_dataset: Name of the data set in VLMEvalKit; empty if there is none.
     """
 
-    def __init__(self, name: str) -> None:
-        if name not in _configs():
-            raise ConfigError(_unknown(name))
-        config = complete(_configs()[name])
+    def __init__(self, name: str, config: Mapped | None = None) -> None:
+        config = config or _configs().get(name)
+        if config is None:
+            similar = get_close_matches(name, _configs(), n=1)
+            advice = (
+                f"Did you mean {similar[0]!r}?" if similar else "`fin_tasks.tasks()` names them."
+            )
+            raise ConfigError(
+                f"task {name!r:.80}: expected a task of fin-tasks, found none. {advice}"
+            )
         benchmark = benchmark_of(name)
+        if benchmark is None:
+            raise ConfigError(
+                f"task {name!r:.80}: expected a name that begins with a benchmark's, found no such "
+                "benchmark. docs/own_benchmark.md registers one."
+            )
         self.name = name
-        self.benchmark = benchmark.name if benchmark else ""
-        self.config = config
-        self.options: Mapped = config["dataset_kwargs"]
-        self.judge: Mapped | None = config.get("judge")
-        self.answer_reader: Mapped | None = config.get("answer_reader")
-        self.runs_programs = "programs" in config
-        self.is_conversation = config["class"].endswith(".ConversationTask")
+        self.benchmark = benchmark
+        self.config: dict[str, Any] = {
+            **_USUAL,
+            "test_split": benchmark.usual_split,
+            **config,
+            "generation_kwargs": {**_GREEDY, **config.get("generation_kwargs", {})},
+            "metadata": {"version": benchmark.version, **config.get("metadata", {})},
+        }
+        self.options: Mapped = self.config["dataset_kwargs"]
+        self.judge: str = config.get("judge") or ""
+        self.has_answer_reader: bool = config.get("answer_reader", False)
+        self.runs_programs: bool = config.get("unsafe_code", False)
         self.kit_dataset: str = config.get("vlmevalkit", "")
 
     @property
-    def rules(self) -> ModuleType:
-        """Return the module with the benchmark's scorer."""
-        module, _, _ = self.config["reader"].rpartition(".")
-        return importlib.import_module(module)
+    def is_conversation(self) -> bool:
+        """Whether the documents are turns of conversations."""
+        return str(self.config["class"]).endswith(".ConversationTask")
 
     @property
-    def version(self) -> int:
-        """Return the version of the benchmark."""
-        version: int = self.config["metadata"]["version"]
-        return version
+    def scorer(self) -> Any:
+        """The module with the benchmark's scorer."""
+        return self.benchmark.scorer
 
-    def dataset(self, metadata: Mapped) -> "Dataset":
-        """Return the documents; the JSON text `info.description` holds their provenance."""
-        load = function_of(self.config["custom_dataset"])
-        _, documents = load_documents(self.name, load, self.options, metadata)
-        return documents
+    def split(self, metadata: Mapped) -> "tuple[str, Dataset]":
+        """Return the split and its documents; the JSON text `info.description` holds provenance."""
+        fixed = sorted(metadata.keys() & self.options.keys())
+        if fixed:
+            raise ConfigError(
+                f"{self.name}: metadata sets {', '.join(fixed)}, which this task fixes. "
+                "Choose the task with the value you want."
+            )
+        splits = self.benchmark.load(**metadata, **self.options)
+        if len(splits) != 1:
+            raise ConfigError(
+                f"{self.name}: expected documents of one split, got {sorted(splits)}."
+            )
+        ((split, documents),) = splits.items()
+        fields = set(documents.column_names)
+        if fields.isdisjoint(("id", "question_id")) or not fields.issuperset(("prompt", "target")):
+            raise ConfigError(
+                f"{self.name}: expected documents with id or question_id, prompt and target, "
+                f"got {', '.join(sorted(fields))}."
+            )
+        return split, documents
 
     def load(self, metadata: Mapped) -> tuple[list[Mapped], Mapped]:
         """Return the documents and their provenance."""
-        documents = self.dataset(metadata)
+        _, documents = self.split(metadata)
         provenance = json.loads(documents.info.description)
         return documents.to_list(), provenance
 
+    def generation_kwargs(self, metadata: Mapped) -> dict[str, Any]:
+        """Return generation settings; metadata `sampling: paper` takes those of the paper."""
+        changes: dict[str, Mapped] = {"greedy": {}}
+        if "paper_sampling" in self.config:  # not every paper names its settings
+            changes["paper"] = self.config["paper_sampling"]
+        sampling = metadata.get("sampling", "greedy")
+        if sampling not in changes:
+            expected = " or ".join(changes)
+            raise ConfigError(
+                f"metadata sampling: {self.name} expected {expected}, got {sampling!r}."
+            )
+        return {**self.config["generation_kwargs"], **changes[sampling]}
 
-def _unknown(name: str) -> str:
-    similar = get_close_matches(name, _configs(), n=1)
-    advice = f"Did you mean {similar[0]!r}?" if similar else "`fin_tasks.tasks()` names them."
-    return f"task {name!r:.80}: expected a task of fin-tasks, found none. {advice}"
+    def judge_step(self, metadata: Mapped) -> JudgeStep | None:
+        """Return how a judge or a model that reads answers is asked; None if neither is."""
+        if self.judge:
+            return JudgeStep(self.scorer.judge_item, self.rubric(metadata))
+        if self.has_answer_reader:  # the metadata `rubric` is one for a judge
+            return JudgeStep(self.scorer.reader_item, load_rubric(RUBRIC))
+        return None
+
+    def model_step(self, metadata: Mapped) -> JudgeStep | None:
+        """Return the step with the model that the metadata names.
+
+        Without a judge, responses that need one are unscored. Without a model that reads answers,
+        there is no step.
+        """
+        step = self.judge_step(metadata)
+        if step is None:
+            return None
+        find = judge_from if self.judge else answer_reader_from
+        model = find(metadata, Settings.from_environ())
+        return JudgeStep(step.item, step.rubric, model) if model or self.judge else None
+
+    def rubric(self, metadata: Mapped) -> Rubric:
+        """Return the judge's rubric that the metadata names, else the task's own.
+
+        Raises:
+            ConfigError: The task's scorer does not fit the rubric's scale.
+        """
+        usual = load_rubric(self.judge.format(**self.options))
+        name = str(metadata.get("rubric") or usual.name)
+        rubric: Rubric = self.scorer.rubric_named(name, **{**metadata, **self.options})
+        if rubric.scale != usual.scale:
+            raise ConfigError(
+                f"rubric {name}: expected parser and scale {usual.scale}, as in {usual.name}, "
+                f"got {rubric.scale}."
+            )
+        return rubric
 
 
 def task_names() -> list[str]:
@@ -97,10 +182,16 @@ def task_names() -> list[str]:
 
 
 def version_of(task: str) -> int | None:
-    """Return the version of a task, or None if no task has this name."""
-    if task not in _configs():
-        return None
-    return TaskFile(task).version
+    """Return the version of a task's benchmark; None if no task has this name."""
+    return TaskFile(task).benchmark.version if task in _configs() else None
+
+
+def pictures_of(doc: Mapped) -> Sequence[str]:
+    """Return the files of the pictures that a document shows."""
+    paths: Sequence[str] = doc.get("image_paths") or ()
+    if paths:
+        return paths
+    return [doc[column] for column in _PICTURE_COLUMNS if doc.get(column)]
 
 
 @cache
@@ -119,11 +210,7 @@ class _Loader(yaml.SafeLoader):
     """Reads `!function module.name` as the text `module.name`."""
 
 
-def _function_name(loader: yaml.SafeLoader, node: yaml.Node) -> str:
-    return str(node.value)
-
-
-_Loader.add_constructor("!function", _function_name)
+_Loader.add_constructor("!function", lambda loader, node: str(node.value))
 
 
 @cache
@@ -139,53 +226,3 @@ def _read_config(file: Path) -> Mapped:
         return config
     included = _read_config(file.with_name(config["include"]))
     return {**included, **config}
-
-
-def generation_kwargs(config: Mapped, metadata: Mapped) -> dict[str, Any]:
-    """Return a task's generation settings; metadata `sampling: paper` takes those of the paper."""
-    changes: dict[str, Mapped] = {"greedy": {}}
-    if "paper_sampling" in config:  # not every paper names its settings
-        changes["paper"] = config["paper_sampling"]
-    sampling = metadata.get("sampling", "greedy")
-    if sampling not in changes:
-        task = config["task"]
-        expected = " or ".join(changes)
-        raise ConfigError(f"metadata sampling: {task} expected {expected}, got {sampling!r}.")
-    return {**config["generation_kwargs"], **changes[sampling]}
-
-
-def rubric_of(judge: Mapped, options: Mapped, metadata: Mapped) -> Rubric:
-    """Return the rubric that the metadata names, else the task's own.
-
-    Raises:
-        ConfigError: The task's scorer does not fit the rubric's scale.
-    """
-    default = load_rubric(judge["rubric"].format(**options))
-    name = str(metadata.get("rubric") or default.name)
-    language = options.get("language", "en")
-    origin = {key: metadata[key] for key in _RUBRIC_ORIGIN if key in metadata}
-    part = options.get("part", "open")
-    rubric = rubric_named(name, language=language, part=part, **origin)
-    expected = _scale_of(default)
-    got = _scale_of(rubric)
-    if got != expected:
-        raise ConfigError(
-            f"rubric {name}: expected parser and scale {expected}, as in {default.name}, got {got}."
-        )
-    return rubric
-
-
-def _scale_of(rubric: Rubric) -> tuple[str, int, int]:
-    return (rubric.parser, rubric.lowest, rubric.highest)
-
-
-def pictures_of(doc: Mapped) -> Sequence[str]:
-    """Return the files of the pictures that a document shows."""
-    paths: Sequence[str] = doc.get("image_paths") or ()
-    if paths:
-        return paths
-    for column in _PICTURE_COLUMNS:
-        path = doc.get(column)
-        if path:
-            return [path]
-    return []

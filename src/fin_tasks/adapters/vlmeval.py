@@ -16,12 +16,12 @@ from fin_tasks import report
 from fin_tasks.adapters.task_file import TaskFile, pictures_of, task_names
 from fin_tasks.adapters.vlmeval_judge import KitJudge, judge_of
 from fin_tasks.adapters.vlmeval_private import keep_responses_whole, kit_version, register
-from fin_tasks.adapters.vlmeval_responses import Responses
-from fin_tasks.benchmarks import benchmark_named
+from fin_tasks.adapters.vlmeval_responses import Responses, keep_responses
 from fin_tasks.benchmarks.contract import Document
 from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask, score_task
 from fin_tasks.errors import DataError
-from fin_tasks.judging.item import Judged, no_response
+from fin_tasks.judging.item import no_response
+from fin_tasks.judging.judge import check_failures, judge_items
 from fin_tasks.report.model import metric_of
 from fin_tasks.report.run_folder import write_run
 from fin_tasks.report.values import value_of
@@ -57,36 +57,32 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         field = "index" if self.task.is_conversation else "id"
         self.docs: dict[str, list[Document]] = {}
         for doc in documents:
-            row_docs = self.docs.setdefault(str(doc[field]), [])
-            row_docs.append(doc)
+            self.docs.setdefault(str(doc[field]), []).append(doc)
         hashes = {index: _hash_of(docs) for index, docs in self.docs.items()}
-        self.responses = Responses(dataset, hashes, self.provenance)
+        self.responses = Responses(hashes, self.provenance)
+        keep_responses(dataset, self.responses)
         rows = [self._row(index, docs) for index, docs in self.docs.items()]
         return pd.DataFrame(rows)
 
-    def _row(
-        self,
-        index: str,
-        docs: Sequence[Document],
-    ) -> dict[str, object]:
+    def _row(self, index: str, docs: Sequence[Document]) -> dict[str, object]:
         """Return the columns of a row, which are for people and for `fin-tasks judge`."""
+        questions = [doc.get("question") or _text_of(doc) for doc in docs]
+        answers = [doc.get("answer") or str(doc["target"]) for doc in docs]
         row: dict[str, object] = {
             "index": index,
-            "question": "\n\n".join(map(_question_of, docs)),
-            "answer": "\n\n".join(map(_answer_of, docs)),
+            "question": "\n\n".join(questions),
+            "answer": "\n\n".join(answers),
             "image_path": pictures_of(docs[-1]),
             "background": docs[0].get("background", ""),
         }
-        parts = benchmark_named(self.task.benchmark).parts_of(docs[0])
-        for column, names in parts.items():
+        for column, names in self.task.benchmark.parts_of(docs[0]).items():
             row[column] = ", ".join(names)
         return row
 
     def build_prompt(self, line: Mapping[str, object]) -> list[Any]:
         """Return a row's picture and prompt."""
         (doc,) = self.docs[str(line["index"])]
-        picture, *_ = pictures_of(doc)
-        return [_picture_part(picture), _text_part(_text_of(doc))]
+        return [_part("image", pictures_of(doc)[0]), _part("text", _text_of(doc))]
 
     def evaluate(self, eval_file: str, **judge_kwargs: object) -> Totals:
         """Score the responses to a prediction file; write a run folder and a summary beside it.
@@ -107,6 +103,10 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         summary_file.unlink(missing_ok=True)
 
         scored = self._score(path, judge)
+        metadata = {}
+        if judge is not None:
+            usage = judge.model.spent()
+            metadata["judge"] = {**judge.model.facts(judge.rubric), "usage": usage}
         kit = {"vlmeval_version": kit_version()}
         write_run(
             folder,
@@ -114,7 +114,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             model=path.stem.removesuffix(f"_{self.dataset_name}"),
             made_by="VLMEvalKit",
             provenance={self.task.name: self.provenance},
-            metadata={"judge": judge.facts()} if judge else {},
+            metadata=metadata,
             facts=kit,
         )
         totals = self._totals(scored, folder)
@@ -125,20 +125,21 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
 
     def _score(self, path: Path, judge: KitJudge | None) -> ScoredTask:
         docs, texts = self._answered(path)
-        responses: Sequence[str | Judged] = texts
+        responses: Sequence[Any] = texts
         if judge is not None:
-            judge_item = self.task.rules.judge_item
-            items = list(map(judge_item, docs, texts))
-            responses = judge.judge(items)
+            model, rubric, settings = judge
+            items = list(map(self.task.scorer.judge_item, docs, texts))
+            responses = judge_items(items, rubric, model, settings=settings)
+            check_failures(responses, rubric, model.max_failed)
         failed = []
         for place, text in enumerate(texts):
             if text.strip() and no_response(text):
                 failed.append(place)
         scored = score_task(
-            self.task.benchmark,
+            self.task.benchmark.name,
             self.task.name,
             docs,
-            [[response] for response in responses],  # type: ignore[list-item]
+            [[response] for response in responses],
             options=self.task.options,
             failed=failed,
         )
@@ -146,10 +147,9 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
 
     def _answered(self, path: Path) -> tuple[list[Document], list[str]]:
         """Return the documents that the model was asked, and its responses."""
-        docs: list[Document] = []
+        docs = []
         texts: list[str] = []
-        predictions = self.responses.read(path)
-        for index, prediction in predictions.items():
+        for index, prediction in self.responses.read(path).items():
             turns = prediction if isinstance(prediction, list) else [prediction]
             row_docs = self.docs[str(index)]
             missing = [""] * len(row_docs)
@@ -165,7 +165,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
 
     def _totals(self, scored: ScoredTask, folder: Path) -> Totals:
         """Return the metrics, the headline's interval, and as `overall` what the kit shows."""
-        totals: Totals = {}
+        totals = {}
         for name, value in scored.totals().items():
             metric, variant = name.split(",")
             totals[f"{metric}_{variant}"] = _in_percent(metric, value)
@@ -173,14 +173,12 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         table = report.read([folder])
         (result,) = table.runs[0].tasks
         for variant in VARIANTS:
-            rows = table.rows_of(result, variant)
-            estimate = value_of(rows, headline)
+            estimate = value_of(table.rows_of(result, variant), headline)
             totals[f"{headline}_{variant}_low"] = _in_percent(headline, estimate.low)
             totals[f"{headline}_{variant}_high"] = _in_percent(headline, estimate.high)
         totals["overall"] = totals[f"{headline}_paper"]
-        n_all = sum(map(len, self.docs.values()))
         totals["n"] = len(scored.docs)
-        totals["missing"] = n_all - len(scored.docs)
+        totals["missing"] = sum(map(len, self.docs.values())) - len(scored.docs)
         return totals
 
 
@@ -193,9 +191,8 @@ class FinTasksConversations(FinTasks):
         """Return the questions with their pictures; the kit replaces the answers by the model's."""
         messages = []
         for doc in self.docs[str(line["index"])]:
-            question = _parts_of_turn(doc)
-            answer = [_text_part(doc["answer"])]
-            messages.append({"role": "user", "content": question})
+            answer = [_part("text", doc["answer"])]
+            messages.append({"role": "user", "content": _parts_of_turn(doc)})
             messages.append({"role": "assistant", "content": answer})
         return messages
 
@@ -208,33 +205,20 @@ def _tasks_by_dataset() -> dict[str, TaskFile]:
 def _parts_of_turn(doc: Document) -> list[Part]:
     """Return the texts of a prompt with the newest pictures between them."""
     first, *texts = doc["prompt"].split(_IMAGE)
-    parts = [_text_part(first)]
+    parts = [_part("text", first)]
     pictures = pictures_of(doc)[-len(texts) :]
     for picture, text in zip(pictures, texts, strict=False):
-        parts.append(_picture_part(picture))
-        parts.append(_text_part(text))
+        parts += [_part("image", picture), _part("text", text)]
     return [part for part in parts if part["value"]]
 
 
-def _picture_part(path: str) -> Part:
-    return {"type": "image", "value": path}
-
-
-def _text_part(text: str) -> Part:
-    return {"type": "text", "value": text}
+def _part(kind: str, value: str) -> Part:
+    return {"type": kind, "value": value}
 
 
 def _text_of(doc: Document) -> str:
     question = doc["prompt"].removeprefix(_IMAGE)
     return "\n\n".join(filter(None, (doc["system"], question)))
-
-
-def _question_of(doc: Document) -> str:
-    return doc.get("question") or _text_of(doc)
-
-
-def _answer_of(doc: Document) -> str:
-    return doc.get("answer") or str(doc["target"])
 
 
 def _hash_of(docs: Sequence[Document]) -> str:
@@ -251,9 +235,8 @@ def _in_percent(metric: str, value: float | None) -> float | None:
     """Return a share in percent; points are out of 100 already."""
     if value is None or value != value:
         return None
-    if metric_of(metric.removesuffix("_stderr")).unit == "fraction":
-        return 100 * value
-    return value
+    is_share = metric_of(metric.removesuffix("_stderr")).unit == "fraction"
+    return 100 * value if is_share else value
 
 
 register(FinTasks)

@@ -13,7 +13,11 @@ from typing import Any
 
 import pandas as pd
 
-from fin_tasks.adapters.vlmeval_responses import complete_conversations, responses_of
+from fin_tasks.adapters.vlmeval_responses import Predictions, responses_of
+from fin_tasks.judging.item import no_response
+
+Function = Callable[..., Any]
+"""A function of the kit."""
 
 
 def register(dataset_class: Any) -> None:
@@ -28,27 +32,22 @@ def register(dataset_class: Any) -> None:
 def keep_responses_whole() -> None:
     """Make the kit keep what it saves of our data sets, and load what was kept."""
     files = import_module("vlmeval.smp.file")
-    load = files.load
-    dump = files.dump
     # Newer kits read conversations back from their tables by this function.
     reads_conversations = hasattr(files, "prepare_reuse_files")
-    _replace_everywhere(load, _loading_whole(load))
-    _replace_everywhere(dump, _dumping_whole(dump, reads_conversations))
+    _replace_everywhere(files.load, _loading_whole(files.load))
+    _replace_everywhere(files.dump, _dumping_whole(files.dump, reads_conversations))
 
 
-def _replace_everywhere(
-    function: Callable[..., Any],
-    replacement: Callable[..., Any],
-) -> None:
+def _replace_everywhere(function: Function, replacement: Function) -> None:
     name = function.__name__
     for module_name, module in list(sys.modules.items()):
         if module_name.startswith("vlmeval") and vars(module).get(name) is function:
             setattr(module, name, replacement)
 
 
-def _loading_whole(load: Callable[..., Any]) -> Callable[..., Any]:
+def _loading_whole(load: Function) -> Function:
     def load_whole(f: object, fmt: object = None) -> object:
-        path = _path_of(f)
+        path = Path(str(f)).absolute()
         responses = responses_of(path)
         if responses is None or not path.is_file():
             return load(f, fmt)
@@ -63,33 +62,33 @@ def _loading_whole(load: Callable[..., Any]) -> Callable[..., Any]:
     return load_whole
 
 
-def _dumping_whole(
-    dump: Callable[..., Any],
-    reads_conversations: bool,
-) -> Callable[..., Any]:
+def _dumping_whole(dump: Function, reads_conversations: bool) -> Function:
+    def dump_pickle(predictions: Predictions, path: Path) -> None:
+        part = path.with_suffix(".part.pkl")
+        dump(predictions, str(part))
+        # A killed run leaves no half of a file.
+        part.replace(path)
+
     def dump_whole(data: Any, f: object, **kwargs: object) -> None:
-        path = _path_of(f)
+        path = Path(str(f)).absolute()
         responses = responses_of(path)
         if responses is not None and path.suffix == ".pkl":
-            part = path.with_suffix(".part.pkl")
-            dump(responses.to_pickle(data), str(part))
-            # A killed run leaves no half of a file.
-            part.replace(path)
+            dump_pickle(responses.to_pickle(data), path)
             return
         if responses is not None and "prediction" in data:
-            columns = (data["index"], data["prediction"])
-            responses.write(path, *columns)
+            predictions = dict(zip(data["index"], data["prediction"], strict=True))
+            responses.write(path, predictions)
             if path.suffix == ".tsv" and not reads_conversations:
                 # The kit goes on with the conversations in such a pickle.
+                complete = {}
+                for index, turns in predictions.items():
+                    if isinstance(turns, list) and not any(map(no_response, turns)):
+                        complete[index] = turns
                 pickle = path.with_name(f"{path.stem}_supp.pkl")
-                dump_whole(complete_conversations(*columns), pickle)
+                dump_pickle(responses.to_pickle(complete), pickle)
         dump(data, f, **kwargs)
 
     return dump_whole
-
-
-def _path_of(file: object) -> Path:
-    return Path(str(file)).absolute()
 
 
 def kit_version() -> str:

@@ -9,81 +9,67 @@ the hash stands beside the response.
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any
 
-from fin_tasks.judging.item import no_response
-
-Index: TypeAlias = str | int
-Prediction: TypeAlias = str | list[str]
-"""A response, or the responses to all turns of a conversation."""
-Pickled: TypeAlias = dict[Index, tuple[str | None, object]]
-"""What the kit's pickles hold for each index: the hash of what was asked, and the response."""
+Index = str | int
+Predictions = Mapping[Index, Any]
+"""Responses by index; in conversations lists with the responses to all turns."""
 
 _by_dataset: "dict[str, Responses]" = {}
 
 
+@dataclass(frozen=True)
 class Responses:
     """The responses to one data set, in all files that the kit uses in this process."""
 
-    def __init__(
-        self,
-        dataset: str,
-        hashes: Mapping[str, str],
-        provenance: Mapping[str, object],
-    ) -> None:
-        self._hashes = hashes
-        self._provenance = provenance
-        _by_dataset[dataset] = self
+    hashes: Mapping[str, str]
+    """The hash of what a model is asked now, by index."""
+    provenance: Mapping[str, object]
 
-    def write(
-        self,
-        path: Path,
-        indices: Iterable[Index],
-        predictions: Iterable[object],
-    ) -> None:
+    def write(self, table: Path, predictions: Predictions) -> None:
         """Write the responses of a table beside it."""
-        lines: list[dict[str, object]] = [{"provenance": self._provenance}]
-        for index, prediction in zip(indices, predictions, strict=True):
+        lines: list[Mapping[str, object]] = [{"provenance": self.provenance}]
+        for index, prediction in predictions.items():
             whole = prediction if isinstance(prediction, str | list) else str(prediction)
-            digest = self._hash_of(index)
-            lines.append({"index": index, "asked": digest, "prediction": whole})
+            asked = self.hashes.get(str(index))
+            lines.append({"index": index, "asked": asked, "prediction": whole})
         text = "".join(json.dumps(line) + "\n" for line in lines)
-        _file_of(path).write_text(text, encoding="utf-8")
+        _file_of(table).write_text(text, encoding="utf-8")
 
-    def read(self, path: Path) -> dict[Index, Prediction]:
+    def read(self, table: Path) -> Predictions:
         """Return the responses to the questions as they are now, by index.
 
         They are those of the table's own run, or else those of the newest run.
         """
-        files = [_file_of(path)]
-        if not files[0].is_file():
-            others = path.parent.parent.glob(f"*/{files[0].name}")
-            files = sorted(others, key=lambda file: file.stat().st_mtime)
-        if not files:
+        file = _file_of(table)
+        if not file.is_file():
+            others = table.parent.parent.glob(f"*/{file.name}")
+            file = max(others, key=lambda other: other.stat().st_mtime, default=file)
+        if not file.is_file():
             return {}
-        _, *lines = files[-1].read_text(encoding="utf-8").splitlines()
-        predictions: dict[Index, Prediction] = {}
-        for line in map(json.loads, lines):
-            if line["asked"] == self._hash_of(line["index"]):
-                predictions[line["index"]] = line["prediction"]
+        _, *lines = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+        pickled = {line["index"]: (line["asked"], line["prediction"]) for line in lines}
+        return self.from_pickle(pickled)
+
+    def to_pickle(self, predictions: Predictions) -> Predictions:
+        """Return responses with the hashes of what was asked."""
+        return {index: (self.hashes.get(str(index)), text) for index, text in predictions.items()}
+
+    def from_pickle(self, pickled: Predictions) -> Predictions:
+        """Return the responses to the questions as they are now."""
+        predictions = {}
+        for index, (asked, prediction) in pickled.items():
+            if asked == self.hashes.get(str(index)):
+                predictions[index] = prediction
         return predictions
 
-    def to_pickle(self, responses: Mapping[Index, object]) -> Pickled:
-        """Return responses with the hashes of what was asked."""
-        return {index: (self._hash_of(index), text) for index, text in responses.items()}
 
-    def from_pickle(self, pickled: Pickled) -> dict[Index, object]:
-        """Return the responses to the questions as they are now."""
-        responses = {}
-        for index, (digest, response) in pickled.items():
-            if digest == self._hash_of(index):
-                responses[index] = response
-        return responses
-
-    def _hash_of(self, index: Index) -> str | None:
-        return self._hashes.get(str(index))
+def keep_responses(dataset: str, responses: Responses) -> None:
+    """Keep the responses to a data set whole from now on."""
+    _by_dataset[dataset] = responses
 
 
 def responses_of(path: Path) -> Responses | None:
@@ -93,18 +79,6 @@ def responses_of(path: Path) -> Responses | None:
         if stem.endswith(f"_{dataset}"):
             return responses
     return None
-
-
-def complete_conversations(
-    indices: Iterable[Index],
-    predictions: Iterable[object],
-) -> dict[Index, object]:
-    """Return the conversations in which the model answered every turn."""
-    conversations: dict[Index, object] = {}
-    for index, prediction in zip(indices, predictions, strict=True):
-        if isinstance(prediction, list) and not any(map(no_response, prediction)):
-            conversations[index] = prediction
-    return conversations
 
 
 def _file_of(table: Path) -> Path:

@@ -9,7 +9,10 @@ By convention the package also has these modules and files:
 A package may compare the arms of an experiment in `experiment.py`, and draw them in
 `window_figure.py`, as DynoStock's does.
 
-`score.py` may also have `breakdown_values` and `BREAKDOWN_AGGREGATES`; `breakdowns.py` says what they do.
+`score.py` also has `programs` if tasks run programs, `reader_item` if a model may read answers, and
+`judge_item` and `rubric_named` if a judge scores responses.
+
+It may also have `breakdown_values` and `BREAKDOWN_AGGREGATES`; `breakdowns.py` says what they do.
 """
 
 from __future__ import annotations

@@ -19,10 +19,7 @@ from fin_tasks.benchmarks.breakdowns import (
     summarize,
 )
 from fin_tasks.benchmarks.contract import Benchmark, Document
-from fin_tasks.benchmarks.final_answer import RUBRIC
 from fin_tasks.benchmarks.short_answers import text_of
-from fin_tasks.judging.judge import JudgeModel
-from fin_tasks.judging.rubric import load_rubric
 from fin_tasks.judging.step import JudgeStep
 from fin_tasks.sandbox import Outcome, Ran
 from fin_tasks.stats.averages import Metric, average, average_or_none, standard_error
@@ -97,15 +94,13 @@ def score_task(
     *,
     options: Mapping[str, Any],
     run_programs: RunPrograms | None = None,
-    answer_reader: JudgeModel | None = None,
     step: JudgeStep | None = None,
     failed: Collection[int] = (),
 ) -> ScoredTask:
     """Score the responses to each document. Several responses count as their mean.
 
     `options` are the task's `dataset_kwargs`. `run_programs` runs the programs of all responses at once; it is None for
-    tasks without programs. `answer_reader` is a model that reads responses in which the rules find no answer; `step` is
-    another way to add a model's replies.
+    tasks without programs. `step` asks a judge, or a model that reads answers.
     `failed` are positions of documents to which the model gave no response: `robust` leaves them unscored.
     """
     known = benchmark_named(benchmark)
@@ -113,8 +108,6 @@ def score_task(
     metrics = scorer.metrics_of(**options)
     readings: dict[str, list[list[Any]]] = {}
     values: dict[str, list[Mapping[str, Any]]] = {}
-    if answer_reader is not None:
-        step = JudgeStep(scorer.reader_item, load_rubric(RUBRIC), answer_reader)
     for variant in VARIANTS:
         items: Sequence[Sequence[Any]] = responses
         if run_programs is not None:

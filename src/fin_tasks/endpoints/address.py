@@ -17,19 +17,19 @@ _SHORTEST_TOKEN = 12  # characters of a part of a path; shorter ones are words s
 
 def check_address(url: str) -> None:
     """Refuse an address that is not HTTP, or whose user, password or query may hold a key."""
-    expected = "expected an address such as http://127.0.0.1:8000/v1"
     try:
         parts = urlsplit(url)
-        has_host = bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        raise ConfigError(f"endpoint: {expected}, got an impossible host or port.") from None
-    if parts.username or parts.password or parts.query or parts.fragment:
+        has_host = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        has_more = parts.username or parts.password or parts.query or parts.fragment
+    except ValueError:  # an impossible host or port
+        has_host = False
+        has_more = None
+    if has_more or not has_host:
         raise ConfigError(
-            f"endpoint {parts.hostname}: expected an address without user, password, `?` and `#`, "
-            "got one of these. Put the key into an environment variable."
+            "endpoint: expected an address such as http://127.0.0.1:8000/v1 without user, password, "
+            "`?` and `#`, got another one, which may hold a key and is not shown. Put a key into an "
+            "environment variable."
         )
-    if parts.scheme not in ("http", "https") or not has_host:
-        raise ConfigError(f"endpoint: {expected}, got one without http:// or a host.")
 
 
 def shown_address(url: str) -> str:

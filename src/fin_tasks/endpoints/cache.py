@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import uuid4
 
 from fin_tasks.endpoints.reply import ChatReply
@@ -51,13 +51,6 @@ def request_key(
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-class Claim(NamedTuple):
-    """The right to ask for a reply, which nobody else has as long as it is renewed."""
-
-    key: str
-    owner: str
-
-
 class ReplyCache:
     """Replies by the key of their request.
 
@@ -68,6 +61,7 @@ class ReplyCache:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = Lock()
+        self._owner = uuid4().hex
         self._unwritten: dict[str, ChatReply] = {}
         with self._using():
             self._database, self._is_writable = _open(path)
@@ -85,12 +79,7 @@ class ReplyCache:
         """Keep a reply, in place of an older one; this ends the claim of its request."""
         with self._lock:
             self._unwritten[key] = reply
-            try:
-                self._write()
-            except sqlite3.Error as error:
-                _log.warning(
-                    "a reply stays in memory, as %s cannot be written: %s", self._path, error
-                )
+            self._try_to_write("stay in memory")
 
     def check_writable(self) -> None:
         """Raise EndpointError if a further reply could not be kept."""
@@ -100,38 +89,38 @@ class ReplyCache:
             if self._unwritten:
                 self._write()
 
-    def claim(self, key: str) -> Claim | None:
-        """Claim a request; return None if it is answered by now, or claimed by another run."""
-        claim = Claim(key, uuid4().hex)
+    def claim(self, key: str) -> bool:
+        """Claim a request; return False if it is answered by now, or claimed already."""
         now = time.time()
-        values = {**claim._asdict(), "now": now, "until": now + CLAIM_SECONDS}
+        values = {"key": key, "owner": self._owner, "now": now, "until": now + CLAIM_SECONDS}
         with self._using():
-            is_ours = self._database.execute(_CLAIM, values).rowcount > 0
-        return claim if is_ours else None
+            return self._database.execute(_CLAIM, values).rowcount > 0
 
-    def renew(self, claim: Claim) -> None:
-        """Keep a claim for longer."""
+    def renew(self, key: str) -> None:
+        """Keep a claim of ours for longer."""
         until = time.time() + CLAIM_SECONDS
         command = "UPDATE claims SET until = ? WHERE key = ? AND owner = ?"
         with self._using():
-            self._database.execute(command, (until, *claim))
+            self._database.execute(command, (until, key, self._owner))
 
-    def release(self, claim: Claim) -> None:
-        """Give a claim up, so that others may ask."""
+    def release(self, key: str) -> None:
+        """Give a claim of ours up, so that others may ask."""
+        command = "DELETE FROM claims WHERE key = ? AND owner = ?"
         with self._using():
-            self._database.execute("DELETE FROM claims WHERE key = ? AND owner = ?", claim)
+            self._database.execute(command, (key, self._owner))
 
     def close(self) -> None:
         """Close the file; log how many replies are lost, because they could not be written."""
         with self._lock:
-            try:
-                self._write()
-            except sqlite3.Error as error:
-                lost = len(self._unwritten)
-                _log.error(
-                    "%d replies are lost, as %s cannot be written: %s", lost, self._path, error
-                )
+            self._try_to_write("are lost")
             self._database.close()
+
+    def _try_to_write(self, otherwise: str) -> None:
+        try:
+            self._write()
+        except sqlite3.Error as error:
+            text = "%d replies %s, as %s cannot be written: %s"
+            _log.error(text, len(self._unwritten), otherwise, self._path, error)
 
     def _write(self) -> None:
         if not self._unwritten:
@@ -153,13 +142,10 @@ class ReplyCache:
             raise self._error(str(error)) from error
 
     def _error(self, problem: str) -> EndpointError:
-        waiting = ""
-        if self._unwritten:
-            waiting = f" {len(self._unwritten)} replies are kept in memory until it can be written."
         return EndpointError(
             f"replies in {self._path}: expected an SQLite file that can be read and written, "
-            f"got: {problem}.{waiting} Make room, delete a broken file, or name another folder "
-            "with FIN_TASKS_CACHE."
+            f"got: {problem}. {len(self._unwritten)} replies are kept in memory until it can be "
+            "written. Make room, delete a broken file, or name another folder with FIN_TASKS_CACHE."
         )
 
 

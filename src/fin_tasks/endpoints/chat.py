@@ -6,8 +6,8 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from fin_tasks.endpoints.address import (
     AddressRing,
@@ -16,15 +16,17 @@ from fin_tasks.endpoints.address import (
     request_headers,
     shown_address,
 )
-from fin_tasks.endpoints.cache import Claim, ReplyCache, request_key
+from fin_tasks.endpoints.cache import ReplyCache, request_key
 from fin_tasks.endpoints.messages import encodable
 from fin_tasks.endpoints.options import Options
 from fin_tasks.endpoints.reply import ChatReply, read_completion
 from fin_tasks.errors import ConfigError, EndpointError, WebError
 from fin_tasks.settings import Settings
+from fin_tasks.web import Limits, Request, Web
 
-if TYPE_CHECKING:
-    from fin_tasks.web import Limits, Request, Web
+Messages = Sequence[Mapping[str, Any]]
+Fields = Mapping[str, Any]
+"""The body of a request."""
 
 MAX_REPLY_BYTES = 4 << 20
 RENEW_SECONDS = 2.0
@@ -45,13 +47,6 @@ class Usage:
     cached: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
-
-
-@dataclass(frozen=True)
-class _Question:
-    request: Mapping[str, Any]
-    key: str
-    claim: Claim | None = None
 
 
 class Chat:
@@ -106,10 +101,11 @@ class Chat:
         self._keeper = ThreadPoolExecutor(1, "fin-tasks-replies")
         self._stopped = threading.Event()
         self._under_way: set[Future[bytes]] = set()
-        self._web: Web | None = None
         self._stack = ExitStack()
 
     def __enter__(self) -> "Chat":
+        is_secure = any(url.startswith("https") for url in self.base_urls)
+        self._web = self._stack.enter_context(Web(verify=is_secure))
         return self
 
     def __exit__(self, *error: Any) -> None:
@@ -119,41 +115,25 @@ class Chat:
             self._keeper.shutdown()
             self._cache.close()
 
-    def ask(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        *,
-        fresh: bool = False,
-        **options: Any,
-    ) -> ChatReply:
+    def ask(self, messages: Messages, *, fresh: bool = False, **options: Any) -> ChatReply:
         """Return the reply to messages in OpenAI's form, from the cache unless `fresh`.
 
         Raises:
             EndpointError: No address gives a reply that can be used, or it could not be kept.
         """
-        question = self._question(messages, options)
-        reply = None if fresh else self._cached(question)
+        request, key = self._request(messages, options)
+        reply = None if fresh else self._cached(key)
         if reply is not None:
             return reply
         self._cache.check_writable()
         if self._stopped.wait(self._pace.pause()):
             raise self._stop_error()
-        if fresh:
-            return self._ask_servers(question)
-        return self._ask_once(question)
+        return self._ask_servers(request, key) if fresh else self._ask_once(request, key)
 
-    def has_reply(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> bool:
+    def has_reply(self, messages: Messages, **options: Any) -> bool:
         """Return whether the cache has the reply to messages."""
-        question = self._question(messages, options)
-        return self._cache.get(question.key) is not None
-
-    def _question(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        options: Mapping[str, Any],
-    ) -> _Question:
-        request = encodable({"model": self.model, "messages": list(messages), **options})
-        return _Question(request, request_key(self.base_urls, request))
+        _, key = self._request(messages, options)
+        return self._cache.get(key) is not None
 
     def stop(self) -> None:
         """Send no more requests, wait a little for those under way, and end them."""
@@ -166,52 +146,50 @@ class Chat:
             for future in under_way:
                 future.cancel()
 
-    def _cached(self, question: _Question) -> ChatReply | None:
-        reply = self._cache.get(question.key)
+    def _request(self, messages: Messages, options: Fields) -> tuple[Fields, str]:
+        request = encodable({"model": self.model, "messages": list(messages), **options})
+        return request, request_key(self.base_urls, request)
+
+    def _cached(self, key: str) -> ChatReply | None:
+        reply = self._cache.get(key)
         if reply is None:
             return None
         with self._lock:
             self.usage.cached += 1
         return reply.model_copy(update={"cached": True})
 
-    def _ask_once(self, question: _Question) -> ChatReply:
+    def _ask_once(self, request: Fields, key: str) -> ChatReply:
         """Ask, or wait for the reply to another thread or process that asks the same."""
         pause = _FIRST_PAUSE
-        while (claim := self._cache.claim(question.key)) is None:
-            reply = self._cached(question)
+        while not self._cache.claim(key):
+            reply = self._cached(key)
             if reply is not None:
                 return reply
             if self._stopped.wait(pause):
                 raise self._stop_error()
             pause = min(2 * pause, _LONGEST_PAUSE)
         try:
-            return self._ask_servers(replace(question, claim=claim))
+            return self._ask_servers(request, key)
         except BaseException:
             with suppress(EndpointError):  # the claim ends by itself
-                self._cache.release(claim)
+                self._cache.release(key)
             raise
 
-    def _ask_servers(self, question: _Question) -> ChatReply:
+    def _ask_servers(self, request: Fields, key: str) -> ChatReply:
         """Ask the addresses until one gives a reply."""
         *others, last = self._ring.in_turn()
         for url in others:
             with suppress(WebError, ValueError):
-                return self._ask_server(url, question, retries=0)
+                return self._ask_server(url, request, key, retries=0)
         try:
-            return self._ask_server(last, question, retries=self._retries)
+            return self._ask_server(last, request, key, retries=self._retries)
         except (WebError, ValueError) as error:
             raise self._error(last, error) from None  # the cause may show a secret
 
-    def _ask_server(
-        self,
-        url: str,
-        question: _Question,
-        *,
-        retries: int,
-    ) -> ChatReply:
+    def _ask_server(self, url: str, request: Fields, key: str, *, retries: int) -> ChatReply:
         try:
-            body = self._post(url, question, retries=retries)
-            job = self._keeper.submit(self._keep, question.key, body)
+            body = self._post(url, request, key, retries)
+            job = self._keeper.submit(self._keep, key, body)
             del body  # it may be large
             reply = job.result()
         except (WebError, ValueError):
@@ -232,63 +210,40 @@ class Chat:
         self._cache.put(key, reply)
         return reply
 
-    def _post(
-        self,
-        url: str,
-        question: _Question,
-        *,
-        retries: int,
-    ) -> bytes:
+    def _post(self, url: str, request: Fields, key: str, retries: int) -> bytes:
         """Send a request, and again without an option that the model refuses."""
-        from fin_tasks.web import Limits, Request
-
         limits = Limits(seconds=self._timeout, n_bytes=MAX_REPLY_BYTES, retries=retries)
         while True:  # ends, because each turn renames or removes an option
-            options = self._options.usable(question.request)
-            content = json.dumps(options, ensure_ascii=False).encode()
-            request = Request(
+            options = self._options.usable(request)
+            post = Request(
                 url=f"{url.rstrip('/')}/chat/completions",
                 headers=self._headers,
-                content=content,
+                content=json.dumps(options, ensure_ascii=False).encode(),
             )
             try:
-                return self._send(request, limits, question.claim)
+                return self._send(post, limits, key)
             except WebError as error:
                 if error.status != 400 or not self._options.learn(options, str(error)):
                     raise
                 self._count_failure()
 
-    def _send(
-        self,
-        request: "Request",
-        limits: "Limits",
-        claim: Claim | None,
-    ) -> bytes:
+    def _send(self, post: Request, limits: Limits, key: str) -> bytes:
         """Wait for a reply, and renew the claim meanwhile."""
         with self._lock:
             if self._stopped.is_set():
                 raise self._stop_error()
-            future = self._open_web().send(request, limits)
+            future = self._web.send(post, limits)
             self._under_way.add(future)
         try:
             while not wait([future], timeout=RENEW_SECONDS).done:
-                if claim is not None:
-                    with suppress(EndpointError):  # the reply is worth more than the claim
-                        self._cache.renew(claim)
+                with suppress(EndpointError):  # the reply is worth more than the claim
+                    self._cache.renew(key)
             return future.result()
         except CancelledError:
             raise self._stop_error() from None
         finally:
             with self._lock:
                 self._under_way.discard(future)
-
-    def _open_web(self) -> "Web":
-        from fin_tasks.web import Web
-
-        if self._web is None:
-            is_secure = any(url.startswith("https") for url in self.base_urls)
-            self._web = self._stack.enter_context(Web(verify=is_secure))
-        return self._web
 
     def _count_failure(self) -> None:
         with self._lock:

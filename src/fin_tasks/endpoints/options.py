@@ -3,7 +3,6 @@
 import logging
 import re
 from collections.abc import Mapping
-from threading import Lock
 from typing import Any
 
 _INSTEAD: Mapping[str, str | None] = {
@@ -20,7 +19,6 @@ class Options:
     def __init__(self, model: str) -> None:
         self._model = model
         self._refused: dict[str, str | None] = {}
-        self._lock = Lock()
 
     def usable(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return a request with other options in place of the refused ones."""
@@ -37,15 +35,10 @@ class Options:
             return False
         for name, instead in _INSTEAD.items():
             if name in options and re.search(rf"\b{name}\b", refusal):
-                self._replace(name, instead)
+                if name not in self._refused:
+                    replacement = instead or "the model's default"
+                    text = "%s refuses the option %s: %s is used instead."
+                    _log.warning(text, self._model, name, replacement)
+                self._refused[name] = instead
                 return True
         return False
-
-    def _replace(self, name: str, instead: str | None) -> None:
-        with self._lock:
-            is_new = name not in self._refused
-            self._refused[name] = instead
-        if is_new:
-            replacement = instead or "the model's default"
-            text = "%s refuses the option %s: %s is used instead."
-            _log.warning(text, self._model, name, replacement)

@@ -2,9 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from fin_tasks.errors import first_problem
+from pydantic import BaseModel, ConfigDict, Field
 
 _Count = Annotated[int, Field(ge=0)]
 
@@ -43,12 +41,7 @@ class _Completion(BaseModel):
 
 def read_completion(body: bytes) -> ChatReply:
     """Decode the body of a chat completion; raise ValueError if it is anything else."""
-    try:
-        completion = _Completion.model_validate_json(body)
-    except ValidationError as error:
-        beginning = body[:200].decode("utf-8", "replace")
-        problem = first_problem(error)
-        raise ValueError(f"no chat completion ({problem}): {beginning}") from None
+    completion = _Completion.model_validate_json(body)
     choice = completion.choices[0]
     usage = completion.usage or _Usage()
     return ChatReply(

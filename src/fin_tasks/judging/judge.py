@@ -2,8 +2,9 @@
 
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,9 @@ _MIN_FAILED_IN_A_ROW = 8  # after so many failed requests, a judge is asked no m
 _REASONING_MARKS = ("<think", "<|channel")
 _log = logging.getLogger(__name__)
 Options = Mapping[str, Any]
-"""Metadata of a task, or options of a request."""
+"""Metadata of a task."""
+Ask = Callable[..., ChatReply]
+"""Takes messages, and `max_tokens`, `temperature` and `fresh` by name."""
 
 
 class JudgeModel(BaseModel):
@@ -58,7 +61,10 @@ class JudgeModel(BaseModel):
     @classmethod
     def _split_addresses(cls, urls: str | Sequence[str]) -> list[str]:
         listed = urls.split(",") if isinstance(urls, str) else urls
-        return [str(url).strip().rstrip("/") for url in listed]
+        addresses = [str(url).strip().rstrip("/") for url in listed]
+        for address in addresses:
+            check_address(address)
+        return addresses
 
     def chat(self, settings: Settings) -> Chat:
         """Return a client that counts into `usage`."""
@@ -79,14 +85,7 @@ class JudgeModel(BaseModel):
 
     def facts(self, rubric: Rubric) -> Facts:
         """Return what results say about the judge, without its addresses and its key."""
-        return {
-            "model": self.model,
-            "rubric": rubric.label,
-            "rubric_sha256": rubric.sha256,
-            "image": self.picture,
-            "temperatures": list(rubric.temperatures),
-            "max_tokens": rubric.max_tokens,
-        }
+        return {"model": self.model, "image": self.picture, **rubric.facts()}
 
 
 def judge_from(metadata: Options, settings: Settings) -> JudgeModel | None:
@@ -94,14 +93,7 @@ def judge_from(metadata: Options, settings: Settings) -> JudgeModel | None:
 
     None if they name no model.
     """
-    options = _options(metadata, "judge_")
-    model = options.pop("model", settings.judge_model)
-    if model:
-        return _model_of("judge_", settings, model=model, **options)
-    if options:
-        expected = "expected a model (judge_model, --model or FIN_TASKS_JUDGE_MODEL)"
-        raise ConfigError(f"judge: {expected}, got none.")
-    return None
+    return _model_from("judge_", metadata, settings, model=settings.judge_model)
 
 
 def answer_reader_from(metadata: Options, settings: Settings) -> JudgeModel | None:
@@ -109,25 +101,29 @@ def answer_reader_from(metadata: Options, settings: Settings) -> JudgeModel | No
 
     None if they name none. It sees no pictures, and its default address is that of judges.
     """
-    options = _options(metadata, "reader_")
-    if options.get("model"):
-        return _model_of("reader_", settings, **{"picture": False, **options})
-    if options:
-        raise ConfigError("reader: expected a model (reader_model), got none.")
-    return None
+    return _model_from("reader_", metadata, settings, model=None, picture=False)
 
 
-def _options(metadata: Options, prefix: str) -> dict[str, Any]:
+def _model_from(
+    prefix: str,
+    metadata: Options,
+    settings: Settings,
+    **usual: Any,
+) -> JudgeModel | None:
     options = {}
     for key, value in metadata.items():
         if key.startswith(prefix) and value is not None:
             options[key.removeprefix(prefix)] = value
-    return options
-
-
-def _model_of(prefix: str, settings: Settings, **options: Any) -> JudgeModel:
+    fields = {"base_url": settings.judge_base_urls, **usual, **options}
+    if not fields["model"]:
+        if not options:
+            return None
+        raise ConfigError(
+            f"{prefix}model: expected the name of a model (for a judge also by --model or "
+            "FIN_TASKS_JUDGE_MODEL), got none."
+        )
     try:
-        judge = JudgeModel(**{"base_url": settings.judge_base_urls, **options})
+        return JudgeModel(**fields)
     except ValidationError as error:
         problem = error.errors()[0]
         name = ".".join(map(str, problem["loc"]))
@@ -135,9 +131,6 @@ def _model_of(prefix: str, settings: Settings, **options: Any) -> JudgeModel:
         if name == "key":
             value = "something else (not shown, as it may be the key)"
         raise ConfigError(f"{prefix}{name}: {problem['msg']}, got {value}.") from None
-    for url in judge.base_url:
-        check_address(url)
-    return judge
 
 
 def judge_items(
@@ -153,9 +146,9 @@ def judge_items(
     disk, so that another call asks only for failed items. Missing responses are not judged.
     """
     with judge.chat(settings or Settings.from_environ()) as chat:
-        work = _Work(chat, rubric, judge)
+        asker = Asker(chat.ask, rubric, judge.model, most_failed=judge.concurrency)
         return map_in_threads(
-            work.judge,
+            partial(asker.judge, picture=judge.picture),
             items,
             chats=[chat],
             n_threads=judge.concurrency,
@@ -185,29 +178,31 @@ def check_failures(judged: Sequence[Judged], rubric: Rubric, max_failed: float) 
         raise JudgeError(f"{problem}, expected at most {max_failed:.0%}. First: {first}. {remedy}")
 
 
-class _Work:
-    """The state that the threads of `judge_items` share."""
+class Asker:
+    """Asks one judge about items; any number of threads may use it.
 
-    def __init__(self, chat: Chat, rubric: Rubric, judge: JudgeModel) -> None:
-        self._chat = chat
+    Args:
+        ask: Returns the reply to messages; raises EndpointError without a reply.
+        rubric: What the judge is asked.
+        name: Name of the judge.
+        most_failed: After so many failed requests in a row, the judge is asked no more.
+    """
+
+    def __init__(self, ask: Ask, rubric: Rubric, name: str, *, most_failed: int = 1) -> None:
+        self._ask_judge = ask
         self._rubric = rubric
-        self._judge = judge
+        self._name = name
+        self._most_failed = max(_MIN_FAILED_IN_A_ROW, most_failed)
         self._reasons = False  # whether the judge reasons before it replies
         self._lock = threading.Lock()
         self._n_failed_in_a_row = 0
         self._last_error = ""
 
-    def judge(self, item: Item) -> Judged:
-        judged = Judged(item.response)
-        if not no_response(item.response):
-            try:
-                judged = self._until_readable(item)
-            except (FinTasksError, OSError) as error:
-                judged = Judged(item.response, error=str(error))
-        return replace(judged, rubric=self._rubric)
-
-    def _until_readable(self, item: Item) -> Judged:
-        if not self._judge.picture:
+    def judge(self, item: Item, *, picture: bool = True) -> Judged:
+        """Ask until a reply can be read, at most as often as the rubric says; nothing raises."""
+        if no_response(item.response):
+            return Judged(item.response, rubric=self._rubric)
+        if not picture:
             item = replace(item, picture=None)
         judged = self._tries(item, fresh=False)
         was_unreadable = len(judged.replies) == len(self._rubric.temperatures)
@@ -218,36 +213,40 @@ class _Work:
         return judged
 
     def _tries(self, item: Item, *, fresh: bool) -> Judged:
-        messages = self._rubric.messages(item)
-        replies: list[Reply] = []
+        replies = []
         problem = ""
-        for temperature in self._rubric.temperatures:
-            try:
-                reply = self._ask(messages, temperature, fresh)
-            except EndpointError as error:
-                problem = str(error)
-                break
-            replies.append(Reply(text=reply.text, temperature=temperature, cached=reply.cached))
-            if self._rubric.accepts(reply.text):
-                break
-        else:
-            problem = f"none of {len(replies)} replies of the judge could be read"
-        return Judged(item.response, tuple(replies), problem)
-
-    def _ask(
-        self,
-        messages: Messages,
-        temperature: float,
-        fresh: bool,
-    ) -> ChatReply:
-        limit = max(_MIN_FAILED_IN_A_ROW, self._judge.concurrency)
-        if self._n_failed_in_a_row >= limit:
-            raise EndpointError(f"not asked, as the judge fails every time: {self._last_error}")
         try:
-            reply = self._ask_up_to_limit(
-                messages,
-                {"temperature": temperature, "fresh": fresh},
-            )
+            messages = self._rubric.messages(item)
+            for temperature in self._rubric.temperatures:
+                reply = self._ask(messages, temperature, fresh)
+                replies.append(Reply(text=reply.text, temperature=temperature, cached=reply.cached))
+                if self._rubric.accepts(reply.text):
+                    break
+            else:
+                problem = f"none of {len(replies)} replies of the judge could be read"
+        except (FinTasksError, OSError) as error:
+            problem = str(error)
+        return Judged(item.response, tuple(replies), problem, self._rubric)
+
+    def _ask(self, messages: Messages, temperature: float, fresh: bool) -> ChatReply:
+        """Ask with few tokens; ask again with many if the judge used them up by reasoning."""
+        if self._n_failed_in_a_row >= self._most_failed:
+            raise EndpointError(f"not asked, as the judge fails every time: {self._last_error}")
+        large_limit = self._rubric.reasoning_max_tokens
+        limit = large_limit if self._reasons else self._rubric.max_tokens
+        ask = partial(self._ask_judge, messages, temperature=temperature, fresh=fresh)
+        try:
+            reply = ask(max_tokens=limit)
+            text = reply.text.lstrip()
+            is_reasoning = not text or text.startswith(_REASONING_MARKS)
+            if is_reasoning and reply.reason == "length" and limit < large_limit:
+                if not self._reasons:
+                    problem = "the judge %s reasons: it used up %d tokens before its reply"
+                    _log.warning(
+                        f"{problem}, and now gets up to %d.", self._name, limit, large_limit
+                    )
+                self._reasons = True
+                reply = ask(max_tokens=large_limit)
         except EndpointError as error:
             with self._lock:
                 self._n_failed_in_a_row += 1
@@ -256,26 +255,3 @@ class _Work:
         if not reply.cached:
             self._n_failed_in_a_row = 0
         return reply
-
-    def _ask_up_to_limit(
-        self,
-        messages: Messages,
-        options: Options,
-    ) -> ChatReply:
-        """Ask with few tokens; ask again with many if the judge used them up by reasoning."""
-        large_limit = self._rubric.reasoning_max_tokens
-        limit = large_limit if self._reasons else self._rubric.max_tokens
-        reply = self._chat.ask(messages, max_tokens=limit, **options)
-        text = reply.text.lstrip()
-        is_reasoning = not text or text.startswith(_REASONING_MARKS)
-        if not is_reasoning or reply.reason != "length" or limit >= large_limit:
-            return reply
-        with self._lock:
-            is_news = not self._reasons
-            self._reasons = True
-        if is_news:
-            problem = "the judge %s reasons: it used up %d tokens before its reply"
-            _log.warning(
-                f"{problem}, and now gets up to %d.", self._judge.model, limit, large_limit
-            )
-        return self._chat.ask(messages, max_tokens=large_limit, **options)

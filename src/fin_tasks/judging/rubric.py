@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.endpoints.messages import picture_url
 from fin_tasks.errors import ConfigError
-from fin_tasks.judging.item import Item, Judged, Messages, Verdict, no_response
+from fin_tasks.judging.item import Facts, Item, Judged, Messages, Verdict, no_response
 from fin_tasks.resources import folder_of
 from fin_tasks.yaml_file import read_yaml
 
@@ -72,9 +72,23 @@ class Rubric(_Strict):
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
+    def scale(self) -> str:
+        """What a scorer must fit: the parser, and the points that it may return."""
+        return f"{self.parser} {self.lowest} to {self.highest}"
+
+    @property
     def label(self) -> str:
         """Name and version, as results show them."""
         return f"{self.name}@{self.version}"
+
+    def facts(self) -> Facts:
+        """Return what results say about the rubric."""
+        return {
+            "rubric": self.label,
+            "rubric_sha256": self.sha256,
+            "temperatures": list(self.temperatures),
+            "max_tokens": self.max_tokens,
+        }
 
     def check(self, category: str) -> None:
         """Raise ConfigError if the rubric has no such category."""
@@ -218,14 +232,12 @@ def rubric_names() -> list[str]:
 
 def load_rubric(name_or_path: str | Path) -> Pack:
     """Read a rubric by its name or from a YAML file; raise ConfigError if it cannot be used."""
-    path = folder_of("judges") / f"{name_or_path}.yaml"
-    if str(name_or_path) not in rubric_names():
-        path = Path(name_or_path).expanduser()
-        if path.suffix not in (".yaml", ".yml") or not path.is_file():
-            known = ", ".join(rubric_names())
-            expected = f"expected one of {known}, or the path of a YAML file"
-            raise ConfigError(f"rubric: {expected}, got {str(path)!r}.")
-    return read_yaml(path, Pack, expected="a rubric as docs/judge.md explains it")
+    names = rubric_names()
+    path = Path(name_or_path).expanduser()
+    if str(name_or_path) in names:
+        path = folder_of("judges") / f"{name_or_path}.yaml"
+    expected = f"one of {', '.join(names)}, or a file with a rubric as docs/judge.md explains it"
+    return read_yaml(path, Pack, expected=expected)
 
 
 def with_picture(text: str, picture: Path) -> Messages:

@@ -26,21 +26,22 @@ def read_rows(path: Path) -> list[Row]:
     rows = _json_rows(path) if path.suffix in (".json", ".jsonl") else _table_rows(path)
     if not rows:
         raise DataError(f"{path}: expected predictions, got none.")
-    whole_responses = _whole_responses(path)
-    indexes = set()
+    whole_file = path.with_name(f"{path.stem}_responses.jsonl")
+    whole_rows = _json_rows(whole_file) if whole_file.is_file() else []
+    # The first row says what was asked.
+    whole = {row["index"]: row["prediction"] for row in whole_rows if "index" in row}
     for row in rows:
         for name, other_name in _OTHER_NAMES.items():
-            if name not in row and other_name not in row:
-                columns = ", ".join(row)
-                expected = f"expected a column {name} or {other_name}"
-                raise DataError(f"{path}: {expected}, got {columns}.")
-            if name not in row:
+            if name not in row and other_name in row:
                 row[name] = row.pop(other_name)
-        index = row["index"]
-        if index in indexes:
-            raise DataError(f"{path}: expected each index once, got {index!r} again.")
-        indexes.add(index)
-        row["prediction"] = whole_responses.get(index, row["prediction"])
+        if not row.keys() >= _OTHER_NAMES.keys():
+            raise DataError(
+                f"{path}: expected the columns index (or id) and prediction (or response), "
+                f"got {', '.join(row)}."
+            )
+        row["prediction"] = whole.get(row["index"], row["prediction"])
+    if len({row["index"] for row in rows}) < len(rows):
+        raise DataError(f"{path}: expected each index once, got one of them again.")
     return rows
 
 
@@ -59,8 +60,9 @@ def read_items(
     for row in rows:
         for name in ("question", "answer"):
             if not row.get(name, "").strip():
-                where = f"{path}, index {row['index']}"
-                raise DataError(f"{where}: expected a text in {name}, got none.")
+                raise DataError(
+                    f"{path}, index {row['index']}: expected a text in {name}, got none."
+                )
         picture = None
         if pictures and row.get("image_path"):
             picture = _picture(row["image_path"], trusted, path)
@@ -78,12 +80,12 @@ def read_items(
 
 def _picture(name: str, trusted: Sequence[Path], file: Path) -> Path:
     path = (trusted[0] / name).resolve()  # an absolute name stands for itself
-    if not any(path.is_relative_to(folder) for folder in trusted):
-        expected = f"expected pictures below {trusted[0]}"
-        raise DataError(f"{file}: {expected}, got {name!r}. Name the folder with --image-root.")
-    if not path.is_file():
-        expected = f"expected the picture {path}"
-        raise DataError(f"{file}: {expected}, found none. Use --image-root or --no-image.")
+    is_trusted = any(path.is_relative_to(folder) for folder in trusted)
+    if not is_trusted or not path.is_file():
+        raise DataError(
+            f"{file}: expected a picture below {trusted[0]}, got {name!r}, which is elsewhere or "
+            "missing. Name the folder with --image-root, or use --no-image."
+        )
     return path
 
 
@@ -91,34 +93,20 @@ def _json_rows(path: Path) -> list[Row]:
     rows = []
     for fields in read_json(path):
         if isinstance(fields.get("output"), list):  # of lm-eval
-            fields["prediction"] = _first_response(fields.pop("output"))
+            response = fields.pop("output")
+            while isinstance(response, list):
+                response = next(iter(response), None)
+            fields["prediction"] = response
         rows.append({name: _text(value) for name, value in fields.items()})
     return rows
 
 
-def _first_response(lists: Any) -> Any:
-    """Return the first response in lm-eval's lists of lists; None if they are empty."""
-    response = lists
-    while isinstance(response, list):
-        response = next(iter(response), None)
-    return response
-
-
 def _table_rows(path: Path) -> list[Row]:
-    rows = []
-    for record in read_sheet(path):
+    records = read_sheet(path)
+    for record in records:
         if record.surplus > 0:
             raise DataError(f"{path}, row {record.line}: it has more cells than the header.")
-        rows.append(record.cells)
-    return rows
-
-
-def _whole_responses(path: Path) -> dict[str, str]:
-    file = path.with_name(f"{path.stem}_responses.jsonl")
-    if not file.is_file():
-        return {}
-    rows = read_json(file, ["index", "prediction"])
-    return {str(row["index"]): _text(row["prediction"]) for row in rows}
+    return [record.cells for record in records]
 
 
 def _text(value: Any) -> str:

@@ -23,17 +23,17 @@ ItemOf = Callable[[Document, str], Item | None]
 
 
 class JudgeStep:
-    """Asks about the responses for which `item` makes an item.
+    """Asks about the responses for which `item` makes an item; without a judge, none is asked.
 
     `facts` is what results say about the judge. Both variants of a task share one step, and the judge is asked once.
     """
 
-    def __init__(self, item: ItemOf, rubric: Rubric, judge: JudgeModel | None) -> None:
+    def __init__(self, item: ItemOf, rubric: Rubric, judge: JudgeModel | None = None) -> None:
         self.item = item
         self.rubric = rubric
         self.judge = judge
         self.facts: Facts = judge.facts(rubric) if judge else {}
-        self._items: list[Item] | None = None
+        self._items: list[Item] = []
         self._judged: list[Judged] = []
 
     def judge_responses(
@@ -46,51 +46,41 @@ class JudgeStep:
         A response whose program ran stays as it is. If the judge failed too often, all responses
         are unscored, and nothing raises.
         """
-        items_by_doc: list[list[Item | None]] = []
-        all_items: list[Item] = []
+        rows = []
+        places = []
+        items = []
         for doc, doc_responses in zip(docs, responses, strict=True):
-            items = [self._item_of(doc, response) for response in doc_responses]
-            items_by_doc.append(items)
-            all_items += filter(None, items)
-        judged_items = iter(self.judge_once(all_items))
-        judged_by_doc: list[list[JudgedResponse]] = []
-        for doc_responses, items in zip(responses, items_by_doc, strict=True):
-            judged: list[JudgedResponse] = []
-            for response, item in zip(doc_responses, items, strict=True):
+            row: list[JudgedResponse] = []
+            for response in doc_responses:
+                if has_result(response):
+                    row.append(response)
+                    continue
+                text = text_of(response)
+                item = self.item(doc, text)
                 if item is not None:
-                    # An item may show only a part of the response.
-                    text = text_of(response)
-                    judged.append(replace(next(judged_items), response=text))
-                elif has_result(response):
-                    judged.append(response)
-                else:
-                    judged.append(Judged(text_of(response)))
-            judged_by_doc.append(judged)
-        return judged_by_doc
-
-    def _item_of(self, doc: Document, response: Response) -> Item | None:
-        if has_result(response):
-            return None
-        return self.item(doc, text_of(response))
+                    items.append(item)
+                    places.append((row, len(row)))
+                row.append(Judged(text))
+            rows.append(row)
+        for (row, place), judged in zip(places, self.judge_once(items), strict=True):
+            # An item may show only a part of the response.
+            row[place] = replace(judged, response=row[place].response)
+        return rows
 
     def judge_once(self, items: list[Item]) -> list[Judged]:
         """Return the judge's replies about each item; the judge is asked about new items only."""
         if self.judge is None:
             return [Judged(item.response) for item in items]
         if self._items != items:
-            self._judged = self._ask_judge(items, self.judge)
             self._items = items
+            try:
+                self._judged = judge_items(items, self.rubric, self.judge)
+                check_failures(self._judged, self.rubric, self.judge.max_failed)
+            except (FinTasksError, OSError) as error:
+                _log.error("All responses that were to be judged stay unscored: %s", error)
+                self._judged = [Judged(item.response, (), str(error)) for item in items]
             self.facts["usage"] = self.judge.spent()
         return self._judged
-
-    def _ask_judge(self, items: list[Item], judge: JudgeModel) -> list[Judged]:
-        try:
-            judged = judge_items(items, self.rubric, judge)
-            check_failures(judged, self.rubric, judge.max_failed)
-        except (FinTasksError, OSError) as error:
-            _log.error("All responses that were to be judged stay unscored: %s", error)
-            return [Judged(item.response, (), str(error)) for item in items]
-        return judged
 
 
 def has_result(response: Response) -> TypeGuard[Ran]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fin_tasks.adapters.task_file import TaskFile, rubric_of
+from fin_tasks.adapters.task_file import TaskFile
 from fin_tasks.benchmarks.mme_finance.paper import read_verdict
 from fin_tasks.benchmarks.mme_finance.score import JudgedReading, read
 from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
@@ -158,27 +158,24 @@ def test_the_reply_about_a_turn(folder: str) -> None:
 
 def test_a_task_of_conversations_takes_their_text(folder: str) -> None:
     conversation_rubric(folder)
-    judge = TaskFile("mme_finance_mt_zh").judge
-    assert judge is not None
-    options = TaskFile("mme_finance_mt_zh").options
-    rubric = rubric_of(judge, options, {"rubric": "upstream", "data_dir": folder})
+    task = TaskFile("mme_finance_mt_zh")
+    rubric = task.rubric({"rubric": "upstream", "data_dir": folder})
     assert rubric.name == "mme_finance_upstream_mt_zh"
 
 
 def test_a_run_is_verified_by_the_rubric_that_was_asked(folder: str) -> None:
     conversation_rubric(folder)
     metadata = {"rubric": "upstream", "data_dir": folder}
-    judge = TaskFile("mme_finance_mt_zh").judge
-    assert judge is not None
-    rubric = rubric_of(judge, TaskFile("mme_finance_mt_zh").options, metadata)
+    step = TaskFile("mme_finance_mt_zh").judge_step(metadata)
+    assert step is not None
     task = load_task("mme_finance_mt_zh", {"source": "sample"}, 1)
     ((doc_id, doc),) = task.docs.items()
-    points = dict.fromkeys(rubric.dimensions.values(), 8)
+    points = dict.fromkeys(step.rubric.dimensions.values(), 8)
     line = {"doc": doc, "filter": "robust", "metrics": ["score"], "score": 80.0}
     reading = {"answer": 8, "replies": [f"Because. {points}"]}
     sample = sample_of("line 1", {**line, "filtered_resps": [[reading]]})
     row = Row(doc, ["Friday."], None, {"robust": sample})
-    replies = RecordedReplies(task, rubric, {doc_id: row})
+    replies = RecordedReplies(task, step, {doc_id: row})
     ((judged,),) = replies.judge_responses([doc], [["Friday."]])
     for variant in ("paper", "robust"):
         assert read(doc, judged, variant=variant).answer == 8

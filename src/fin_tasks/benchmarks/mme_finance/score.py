@@ -11,6 +11,7 @@ from fin_tasks.benchmarks.contract import ReadingFields, directions_of
 from fin_tasks.benchmarks.mme_finance import binary, multi_turn, paper
 from fin_tasks.benchmarks.mme_finance.exact import declines, is_exact, marked_answer, parse_truth
 from fin_tasks.benchmarks.mme_finance.prompts import ALLOW_NA
+from fin_tasks.benchmarks.mme_finance.upstream import rubric_named as rubric_named
 from fin_tasks.judging.item import Item, Judged, no_response, response_sha256
 from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.stats.averages import Metric, over_responses, rate

@@ -113,13 +113,16 @@ class UpstreamConversationRubric(Rubric):
 
 def rubric_named(
     name: str,
+    /,
     *,
     language: str,
     part: str = "open",
     source: str = "auto",
     data_dir: str | None = None,
+    **options: Any,
 ) -> Rubric:
     """Return a rubric by its name or file; `upstream` is the authors' own, in English or Chinese."""
+    del options
     if name != "upstream":
         return load_rubric(name)
     is_conversation = part == "multi_turn"

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import permutation_test
 
-from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.benchmarks.contract import Document
 from fin_tasks.judging.item import Item as Question
 from fin_tasks.judging.item import Judged
@@ -85,7 +84,7 @@ def _ask(responses: list[_Response], rubric: Rubric, judge: JudgeModel) -> None:
 
 def _scores(task: InstalledTask, metric: str, responses: list[_Response]) -> Any:
     """Return a row of scores for each response; responses without a score are left out."""
-    scorer: Any = benchmark_named(task.file.benchmark).scorer
+    scorer: Any = task.file.scorer
     scores = []
     for response in responses:
         row = []

@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fin_tasks.adapters.task_defaults import function_of
-from fin_tasks.adapters.task_file import TaskFile, rubric_of
+from fin_tasks.adapters.task_file import TaskFile
 from fin_tasks.benchmarks import task_folders
 from fin_tasks.benchmarks.breakdowns import Breakdowns
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.judging.item import Item as Question
 from fin_tasks.judging.item import Judged
-from fin_tasks.judging.rubric import Rubric
 from fin_tasks.judging.step import JudgeStep
 from fin_tasks.report.model import TaskResult
 from fin_tasks.report.run_folder import sample_lines
@@ -40,8 +38,8 @@ class InstalledTask:
     file: TaskFile
     docs: Mapping[str, Document]
     provenance: Fields
-    rubric: Rubric | None
-    """The rubric of its judge, or of the model that reads answers."""
+    step: JudgeStep | None
+    """How a judge is asked, or a model that reads answers."""
 
 
 def load_task(
@@ -52,12 +50,8 @@ def load_task(
     """Load a task with the verifier's options, and only its first rows if a number is given."""
     file = TaskFile(name)
     docs, provenance = file.load(metadata)
-    rubric = None
-    if file.judge:
-        rubric = rubric_of(file.judge, file.options, metadata)
-    elif file.answer_reader:
-        rubric = rubric_of(file.answer_reader, file.options, {})
-    return InstalledTask(file, {id_of(doc): doc for doc in docs[:n_rows]}, provenance, rubric)
+    docs_by_id = {id_of(doc): doc for doc in docs[:n_rows]}
+    return InstalledTask(file, docs_by_id, provenance, file.judge_step(metadata))
 
 
 class RecordedReplies(JudgeStep):
@@ -66,18 +60,17 @@ class RecordedReplies(JudgeStep):
     def __init__(
         self,
         task: InstalledTask,
-        rubric: Rubric,
+        step: JudgeStep,
         rows: Rows,
     ) -> None:
-        asks = task.file.judge or task.file.answer_reader or {}
-        super().__init__(function_of(asks["item"]), rubric, None)
+        super().__init__(step.item, step.rubric)
         self.judged: dict[Question, tuple[Document, Judged]] = {}
         for row_id, row in rows.items():
             doc = task.docs[row_id]
             for index, text in enumerate(row.responses):
                 question = self.item(doc, text)
                 if question:
-                    judged = Judged(text, row.replies(index), rubric=rubric)
+                    judged = Judged(text, row.replies(index), rubric=step.rubric)
                     self.judged[question] = (doc, judged)
 
     def judge_once(self, items: Sequence[Question]) -> list[Judged]:
@@ -93,7 +86,7 @@ def score_rows(
     """Score all responses; a response without a score counts as wrong under both variants."""
     run = partial(run_programs, settings=Settings.from_environ())
     scored = score_task(
-        task.file.benchmark,
+        task.file.benchmark.name,
         task.file.name,
         [task.docs[row_id] for row_id in rows],
         [row.responses for row in rows.values()],

@@ -102,7 +102,7 @@ class _RunCheck:
         if not rows:
             return
         yield check_prompts(rows, task.docs)
-        replies = RecordedReplies(task, task.rubric, rows) if task.rubric else None
+        replies = RecordedReplies(task, task.step, rows) if task.step else None
         scored = score_rows(task, rows, replies)
         self.scored[result.task] = scored
         scores = check_scores(scored, rows)
@@ -135,7 +135,7 @@ def _check_gold(benchmark: str, provenance: Fields, revision: str | None) -> Ite
 
 def _check_task(result: TaskResult, task: InstalledTask) -> Item:
     """Compare the settings that the submission names with those of the verifier."""
-    version = str(task.file.version)
+    version = str(task.file.benchmark.version)
     ours = settings_of({"provenance": task.provenance}, version=version)
     is_recording = result.settings.get("data.origin") == "recording"
     details = []
