@@ -44,9 +44,19 @@ class HarnessFinder:
         from importlib.util import find_spec
 
         spec = find_spec(name)
-        if spec is not None and spec.loader is not None:
-            loader: Any = spec.loader
-            loader.exec_module = _then_patch(loader.exec_module)
+        if spec is None or spec.loader is None:
+            return spec
+        loader: Any = spec.loader
+        exec_module = loader.exec_module
+
+        def run_and_patch(module: ModuleType) -> None:
+            exec_module(module)
+            try:
+                _patch(module)
+            except Exception as error:  # noqa: BLE001 - the harness goes on without us
+                _warn(module.__name__, error)
+
+        loader.exec_module = run_and_patch
         return spec
 
 
@@ -59,17 +69,6 @@ def install() -> None:
 def is_installed() -> bool:
     """Return whether this interpreter waits for the harnesses."""
     return any(isinstance(finder, HarnessFinder) for finder in sys.meta_path)
-
-
-def _then_patch(exec_module: Callable[[ModuleType], None]) -> Callable[[ModuleType], None]:
-    def run_and_patch(module: ModuleType) -> None:
-        exec_module(module)
-        try:
-            _patch(module)
-        except Exception as error:  # noqa: BLE001 - the harness goes on without us
-            _warn(module.__name__, error)
-
-    return run_and_patch
 
 
 def _patch(module: Any) -> None:

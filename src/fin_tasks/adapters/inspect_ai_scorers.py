@@ -46,7 +46,12 @@ def runner() -> sandbox.Runner:
     return sandbox.open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
 
 
-async def _ask(step: JudgeStep, role: str, doc: Mapped, response: str) -> Judged:
+async def _ask(
+    step: JudgeStep,
+    role: str,
+    doc: Mapped,
+    response: str,
+) -> Judged:
     item = step.item(doc, response)
     if item is None or role not in model.model_roles():
         return Judged(response, rubric=step.rubric)
@@ -55,7 +60,13 @@ async def _ask(step: JudgeStep, role: str, doc: Mapped, response: str) -> Judged
     return replace(judged, response=response)
 
 
-def _reply(role: str, messages: Messages, *, fresh: bool, **options: Any) -> ChatReply:
+def _reply(
+    role: str,
+    messages: Messages,
+    *,
+    fresh: bool,
+    **options: Any,
+) -> ChatReply:
     del fresh
     try:
         output = anyio.from_thread.run(_generate, role, messages, options)
@@ -65,7 +76,11 @@ def _reply(role: str, messages: Messages, *, fresh: bool, **options: Any) -> Cha
     return ChatReply(text=output.completion, reason=reason)
 
 
-async def _generate(role: str, messages: Messages, options: Mapped) -> model.ModelOutput:
+async def _generate(
+    role: str,
+    messages: Messages,
+    options: Mapped,
+) -> model.ModelOutput:
     chat = await model.messages_from_openai(messages)
     config = model.GenerateConfig(**options)
     return await model.get_model(role=role).generate(chat, config=config)
@@ -81,7 +96,11 @@ def _response_of(output: model.ModelOutput) -> str:
     return mark_response(text, output.stop_reason)
 
 
-def _score(file: TaskFile, doc: Mapped, reading: Any) -> Score:
+def _score(
+    file: TaskFile,
+    doc: Mapped,
+    reading: Any,
+) -> Score:
     values = file.scorer.metric_values(doc, [reading])
     numbers = {}
     for name, value in values.items():

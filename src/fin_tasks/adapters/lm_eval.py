@@ -52,7 +52,11 @@ def _evaluate_with_checks(
     return results
 
 
-def _add_breakdowns(lm: LM, tasks: Mapping[str, FinTask], results: Mapped | None) -> None:
+def _add_breakdowns(
+    lm: LM,
+    tasks: Mapping[str, FinTask],
+    results: Mapped | None,
+) -> None:
     """Write the figures of parts of each task, from all processes, into its results."""
     figures = {name: dict(task.figures) for name, task in tasks.items()}
     processes = [figures]

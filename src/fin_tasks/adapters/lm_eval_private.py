@@ -8,6 +8,7 @@ import functools
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -91,12 +92,14 @@ def marking_cut_offs(lm: LM) -> Iterator[bool]:
 def _marking_replies(parse: Function) -> Function:
     """Wrap `parse_generations` of an API model, which drops the finish reasons."""
 
-    def parse_and_mark(outputs: object, **kwargs: object) -> list[str | None]:
+    def parse_and_mark(outputs: Any, **kwargs: object) -> list[str | None]:
         texts: list[str | None] = parse(outputs=outputs, **kwargs)
-        reasons = _finish_reasons(outputs)
-        if len(reasons) != len(texts):
+        replies = outputs if isinstance(outputs, list) else [outputs]
+        try:
+            reasons = list(chain.from_iterable(map(_reasons_of_reply, replies)))
+        except (AttributeError, KeyError, TypeError):
             return texts
-        return list(map(_marked, texts, reasons))
+        return list(map(_marked, texts, reasons)) if len(reasons) == len(texts) else texts
 
     return parse_and_mark
 
@@ -113,27 +116,14 @@ def _marked(
     return response if is_marked else None
 
 
-def _finish_reasons(outputs: Any) -> list[str]:
-    """Return the finish reason of each text in the replies of an API; empty if they are not known."""
-    replies = outputs if isinstance(outputs, list) else [outputs]
-    reasons = []
-    try:
-        for reply in replies:
-            reasons += _reasons_of_reply(reply)
-    except (AttributeError, KeyError, TypeError):
-        return []
-    return reasons
-
-
 def _reasons_of_reply(reply: Reply) -> list[str]:
+    """Return the finish reason of each text in a reply of an API."""
     if "choices" in reply:  # OpenAI and all servers like it
         choices = sorted(reply["choices"], key=itemgetter("index"))
         return [_reason_of_choice(choice) for choice in choices]
     if "meta_info" in reply:  # SGLang
-        finish_reason = reply["meta_info"]["finish_reason"]
-        return [str(finish_reason["type"])]
-    reason = str(reply["stop_reason"])  # Anthropic
-    return [reason] * len(reply["content"])
+        return [str(reply["meta_info"]["finish_reason"]["type"])]
+    return [str(reply["stop_reason"])] * len(reply["content"])  # Anthropic
 
 
 def _reason_of_choice(choice: Reply) -> str:
@@ -207,7 +197,11 @@ def _marking_texts(
 
 
 @contextmanager
-def _replaced(names: dict[str, object], name: str, value: object) -> Iterator[None]:
+def _replaced(
+    names: dict[str, object],
+    name: str,
+    value: object,
+) -> Iterator[None]:
     was_there = name in names
     before = names.get(name)
     names[name] = value

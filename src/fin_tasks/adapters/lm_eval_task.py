@@ -18,7 +18,7 @@ from fin_tasks.adapters.task_file import Mapped, TaskFile, pictures_of
 from fin_tasks.answers.cut_off import is_cut_off, mark_reading
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks.breakdowns import Values, document_values
-from fin_tasks.benchmarks.scored_task import VARIANTS, Programs, with_outcomes
+from fin_tasks.benchmarks.scored_task import VARIANTS, with_outcomes
 from fin_tasks.errors import SandboxError
 from fin_tasks.interrupt import on_interrupt
 from fin_tasks.settings import Settings
@@ -121,7 +121,11 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             settings.pop(name, None)
         super().__init__(config=settings)
 
-    def download(self, *args: object, **kwargs: object) -> None:
+    def download(
+        self,
+        *args: object,
+        **kwargs: object,
+    ) -> None:
         """Hand the documents to lm-eval, which would download them here."""
         del args, kwargs
         self.dataset = {self.config.test_split: self._documents}
@@ -210,7 +214,9 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         rows: Any = [[response or "" for response in request.resps] for request in self.instances]
         if self.file.runs_programs:
             programs_of = functools.partial(scorer.programs, variant=variant)
-            rows = with_outcomes(programs_of, docs, rows, run_programs)
+            rows = with_outcomes(
+                programs_of, docs, rows, lambda programs: run_programs(tuple(programs))
+            )
         if self._step is not None:
             with on_interrupt(_KEPT):
                 rows = self._step.judge_responses(docs, rows)
@@ -228,7 +234,11 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         super().override_metric(metric_name)
         self._predicts_only = True
 
-    def process_results(self, doc: Mapped, results: Sequence[Any]) -> Values:
+    def process_results(
+        self,
+        doc: Mapped,
+        results: Sequence[Any],
+    ) -> Values:
         """Compare what was read in one document's responses with the truth."""
         if self._predicts_only:
             return {"bypass": None, "cut_off": average(map(is_cut_off, results[0]))}
@@ -249,13 +259,9 @@ def _require_sandbox() -> dict[str, str]:
         return {"tier": runner.tier, "reason": runner.reason}
 
 
-def run_programs(programs: Programs) -> Sequence[sandbox.Outcome]:
-    """Run programs; if the sandbox breaks, outcomes are `broken`, and nothing raises."""
-    return _outcomes(tuple(programs))
-
-
 @functools.lru_cache(maxsize=4)  # both variants of a task often have the same programs
-def _outcomes(programs: tuple[str | None, ...]) -> Sequence[sandbox.Outcome]:
+def run_programs(programs: tuple[str | None, ...]) -> Sequence[sandbox.Outcome]:
+    """Run programs; if the sandbox breaks, outcomes are `broken`, and nothing raises."""
     try:
         return sandbox.run_programs(programs, settings=Settings.from_environ())
     except (SandboxError, OSError) as error:

@@ -72,7 +72,11 @@ def match_responses(
     return answered, texts, lost
 
 
-def _rows(task: str, docs: Sequence[Document], responses: Any) -> Iterable[Row]:
+def _rows(
+    task: str,
+    docs: Sequence[Document],
+    responses: Any,
+) -> Iterable[Row]:
     if hasattr(responses, "columns"):
         names = list(map(str, responses.columns))
         if not set(_COLUMNS).issubset(names):

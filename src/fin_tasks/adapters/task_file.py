@@ -56,7 +56,11 @@ class TaskFile:
         kit_dataset: Name of the data set in VLMEvalKit; empty if there is none.
     """
 
-    def __init__(self, name: str, config: Mapped | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        config: Mapped | None = None,
+    ) -> None:
         config = config or _configs().get(name)
         if config is None:
             similar = get_close_matches(name, _configs(), n=1)
@@ -127,16 +131,16 @@ class TaskFile:
 
     def generation_kwargs(self, metadata: Mapped) -> dict[str, Any]:
         """Return generation settings; metadata `sampling: paper` takes those of the paper."""
-        changes: dict[str, Mapped] = {"greedy": {}}
-        if "paper_sampling" in self.config:  # not every paper names its settings
-            changes["paper"] = self.config["paper_sampling"]
+        usual: dict[str, Any] = self.config["generation_kwargs"]
         sampling = metadata.get("sampling", "greedy")
-        if sampling not in changes:
-            expected = " or ".join(changes)
-            raise ConfigError(
-                f"metadata sampling: {self.name} expected {expected}, got {sampling!r}."
-            )
-        return {**self.config["generation_kwargs"], **changes[sampling]}
+        if sampling == "greedy":
+            return usual
+        if sampling == "paper" and "paper_sampling" in self.config:
+            return {**usual, **self.config["paper_sampling"]}
+        raise ConfigError(
+            f"metadata sampling: {self.name} expected greedy, or paper if the paper names its "
+            f"settings, got {sampling!r}."
+        )
 
     def judge_step(self, metadata: Mapped) -> JudgeStep | None:
         """Return how a judge or a model that reads answers is asked; None if neither is."""

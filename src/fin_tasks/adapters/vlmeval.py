@@ -64,7 +64,11 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         rows = [self._row(index, docs) for index, docs in self.docs.items()]
         return pd.DataFrame(rows)
 
-    def _row(self, index: str, docs: Sequence[Document]) -> dict[str, object]:
+    def _row(
+        self,
+        index: str,
+        docs: Sequence[Document],
+    ) -> dict[str, object]:
         """Return the columns of a row, which are for people and for `fin-tasks judge`."""
         questions = [doc.get("question") or _text_of(doc) for doc in docs]
         answers = [doc.get("answer") or str(doc["target"]) for doc in docs]
@@ -84,7 +88,11 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         (doc,) = self.docs[str(line["index"])]
         return [_part("image", pictures_of(doc)[0]), _part("text", _text_of(doc))]
 
-    def evaluate(self, eval_file: str, **judge_kwargs: object) -> Totals:
+    def evaluate(
+        self,
+        eval_file: str,
+        **judge_kwargs: object,
+    ) -> Totals:
         """Score the responses to a prediction file; write a run folder and a summary beside it.
 
         Shares and intervals are in percent.
@@ -123,7 +131,11 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         summary_file.write_text(f"{text}\n", encoding="utf-8")
         return totals
 
-    def _score(self, path: Path, judge: KitJudge | None) -> ScoredTask:
+    def _score(
+        self,
+        path: Path,
+        judge: KitJudge | None,
+    ) -> ScoredTask:
         docs, texts = self._answered(path)
         responses: Sequence[Any] = texts
         if judge is not None:
@@ -163,7 +175,11 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             )
         return docs, texts
 
-    def _totals(self, scored: ScoredTask, folder: Path) -> Totals:
+    def _totals(
+        self,
+        scored: ScoredTask,
+        folder: Path,
+    ) -> Totals:
         """Return the metrics, the headline's interval, and as `overall` what the kit shows."""
         totals = {}
         for name, value in scored.totals().items():

@@ -69,7 +69,11 @@ def _dumping_whole(dump: Function, reads_conversations: bool) -> Function:
         # A killed run leaves no half of a file.
         part.replace(path)
 
-    def dump_whole(data: Any, f: object, **kwargs: object) -> None:
+    def dump_whole(
+        data: Any,
+        f: object,
+        **kwargs: object,
+    ) -> None:
         path = Path(str(f)).absolute()
         responses = responses_of(path)
         if responses is not None and path.suffix == ".pkl":

@@ -29,7 +29,11 @@ class Responses:
     """The hash of what a model is asked now, by index."""
     provenance: Mapping[str, object]
 
-    def write(self, table: Path, predictions: Predictions) -> None:
+    def write(
+        self,
+        table: Path,
+        predictions: Predictions,
+    ) -> None:
         """Write the responses of a table beside it."""
         lines: list[Mapping[str, object]] = [{"provenance": self.provenance}]
         for index, prediction in predictions.items():

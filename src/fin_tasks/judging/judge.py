@@ -156,7 +156,11 @@ def judge_items(
         )
 
 
-def check_failures(judged: Sequence[Judged], rubric: Rubric, max_failed: float) -> None:
+def check_failures(
+    judged: Sequence[Judged],
+    rubric: Rubric,
+    max_failed: float,
+) -> None:
     """Raise JudgeError if the judge failed on all responses, or on more than this share of them.
 
     It failed on a response if a request stayed without a reply. Missing responses do not count,
@@ -188,7 +192,14 @@ class Asker:
         most_failed: After so many failed requests in a row, the judge is asked no more.
     """
 
-    def __init__(self, ask: Ask, rubric: Rubric, name: str, *, most_failed: int = 1) -> None:
+    def __init__(
+        self,
+        ask: Ask,
+        rubric: Rubric,
+        name: str,
+        *,
+        most_failed: int = 1,
+    ) -> None:
         self._ask_judge = ask
         self._rubric = rubric
         self._name = name
@@ -198,7 +209,12 @@ class Asker:
         self._n_failed_in_a_row = 0
         self._last_error = ""
 
-    def judge(self, item: Item, *, picture: bool = True) -> Judged:
+    def judge(
+        self,
+        item: Item,
+        *,
+        picture: bool = True,
+    ) -> Judged:
         """Ask until a reply can be read, at most as often as the rubric says; nothing raises."""
         if no_response(item.response):
             return Judged(item.response, rubric=self._rubric)
@@ -212,7 +228,12 @@ class Asker:
             return second if second.replies else judged
         return judged
 
-    def _tries(self, item: Item, *, fresh: bool) -> Judged:
+    def _tries(
+        self,
+        item: Item,
+        *,
+        fresh: bool,
+    ) -> Judged:
         replies = []
         problem = ""
         try:
@@ -228,7 +249,12 @@ class Asker:
             problem = str(error)
         return Judged(item.response, tuple(replies), problem, self._rubric)
 
-    def _ask(self, messages: Messages, temperature: float, fresh: bool) -> ChatReply:
+    def _ask(
+        self,
+        messages: Messages,
+        temperature: float,
+        fresh: bool,
+    ) -> ChatReply:
         """Ask with few tokens; ask again with many if the judge used them up by reasoning."""
         if self._n_failed_in_a_row >= self._most_failed:
             raise EndpointError(f"not asked, as the judge fails every time: {self._last_error}")

@@ -78,7 +78,11 @@ def read_items(
     return items, rows
 
 
-def _picture(name: str, trusted: Sequence[Path], file: Path) -> Path:
+def _picture(
+    name: str,
+    trusted: Sequence[Path],
+    file: Path,
+) -> Path:
     path = (trusted[0] / name).resolve()  # an absolute name stands for itself
     is_trusted = any(path.is_relative_to(folder) for folder in trusted)
     if not is_trusted or not path.is_file():

@@ -28,7 +28,12 @@ class JudgeStep:
     `facts` is what results say about the judge. Both variants of a task share one step, and the judge is asked once.
     """
 
-    def __init__(self, item: ItemOf, rubric: Rubric, judge: JudgeModel | None = None) -> None:
+    def __init__(
+        self,
+        item: ItemOf,
+        rubric: Rubric,
+        judge: JudgeModel | None = None,
+    ) -> None:
         self.item = item
         self.rubric = rubric
         self.judge = judge
