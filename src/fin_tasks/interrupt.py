@@ -3,44 +3,25 @@
 import os
 import signal
 import threading
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
 _STATUS = 130  # as shells count it: 128 and the number of the signal
 _STDERR = 2
 
-_NOTHING = "nothing was changed"
-_REPLIES = "replies so far are kept in the cache, and the same command asks for the others only"
-_KEPT_BY_COMMAND = {
-    "build dynostock": "charts so far are kept, and the same command draws the others only",
-    "build mme_finance": "the new folder is not complete, so delete it and run the command again",
-    "build variants": "no variants were written, so run the command again",
-    "build xfinbench": _REPLIES,
-    "chart": "no chart was written",
-    "compare": _NOTHING,
-    "demo": "results that were written before are kept",
-    "doctor": _NOTHING,
-    "fetch": "files that are here as a whole are kept, and the same command gets the others only",
-    "judge": _REPLIES,
-    "label agree": _NOTHING,
-    "label draw": "files of --out may be missing, so run the command again",
-    "label math": _REPLIES,
-    "label merge": "files of --out may be missing, so run the command again",
-    "path": _NOTHING,
-    "predict": "a reply that came is kept in the cache",
-    "replay": "files that were scored before are kept in --out, the others were not scored",
-    "report": "an older report stays as it was",
-    "verify": "no finding was written, and replies of a judge are kept in the cache",
-}
-
 
 def what_is_kept(arguments: Sequence[str]) -> str:
     """Say what a `fin-tasks` command with these arguments leaves behind if it is interrupted."""
-    both_words = " ".join(arguments[:2])
-    first_word = " ".join(arguments[:1])
-    return _KEPT_BY_COMMAND.get(both_words) or _KEPT_BY_COMMAND.get(first_word, _NOTHING)
+    kept_by_command = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+    for n_words in (2, 1):
+        command = " ".join(arguments[:n_words])
+        if command in kept_by_command:
+            return str(kept_by_command[command])
+    return "nothing was changed"
 
 
 @contextmanager

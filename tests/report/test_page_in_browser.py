@@ -262,7 +262,7 @@ def test_other_settings_are_marked_in_the_first_view(page: Any, address: str) ->
     show(page, address, "")
     page.click("summary:has-text('XFinBench')")
     page.wait_for_selector("details sup")
-    assert "data.revision" in page.locator("details ol").inner_text()
+    assert "version of the data" in page.locator("details ol").inner_text()
 
 
 def test_every_view_fits_on_paper(page: Any, address: str) -> None:

@@ -65,7 +65,13 @@ def _measured(board: Leaderboard) -> list[_Measured]:
     for entry in board.entries:
         has_direction = metric_of(entry.metric).higher_is_better is not None
         if entry.run in runs and entry.value is not None and has_direction:
-            values.append(_Measured(entry, tasks[entry.task], runs[entry.run]))
+            values.append(
+                _Measured(
+                    entry,
+                    tasks[entry.task],
+                    runs[entry.run],
+                )
+            )
     return sorted(values, key=lambda value: value.run.date)
 
 
@@ -80,22 +86,48 @@ def _write_record(values: Sequence[_Measured], out: Path) -> None:
         "evaluation_id": f"{benchmark}/{name}/{now}",
         "evaluation_timestamp": run.date or None,
         "retrieved_timestamp": now,
-        "eval_library": {"name": run.source.replace("lm-eval", "lm_eval"), "version": version},
-        "model_info": {"name": run.model, "id": name, "additional_details": _UNKNOWN},
+        "eval_library": {
+            "name": run.source.replace("lm-eval", "lm_eval"),
+            "version": version,
+        },
+        "model_info": {
+            "name": run.model,
+            "id": name,
+            "additional_details": _UNKNOWN,
+        },
         "evaluation_results": [_result(value) for value in values],
     }
     digest = hashlib.sha256(f"{run.id} {benchmark}".encode()).digest()
-    parts = [re.sub(r"[^\w.-]+", "_", part).strip(".") or "unknown" for part in name.split("/", 1)]
+    parts = [
+        re.sub(
+            r"[^\w.-]+",
+            "_",
+            part,
+        ).strip(".")
+        or "unknown"
+        for part in name.split("/", 1)
+    ]
     folder = out.joinpath("data", benchmark, *parts)
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{uuid.UUID(bytes=digest[:16], version=4)}.json"
-    file.write_text(json.dumps(record, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    file.write_text(
+        json.dumps(
+            record,
+            indent=2,
+            allow_nan=False,
+        )
+        + "\n",
+        encoding="utf-8",
+    )
 
 
 def _result(value: _Measured) -> dict[str, Any]:
     entry = value.entry
     benchmark = value.task.benchmark
-    details = {"variant": value.task.variant, "unscored": str(entry.unscored)}
+    details = {
+        "variant": value.task.variant,
+        "unscored": str(entry.unscored),
+    }
     for name in CONDITIONS[1:]:
         details[name] = getattr(value.task, name)
     uncertainty: dict[str, Any] = {"num_samples": entry.n}
@@ -109,15 +141,25 @@ def _result(value: _Measured) -> dict[str, Any]:
     source: dict[str, Any] = {"source_type": "other"}
     pins = find_pins(benchmark)
     if pins is not None:
-        source = {"source_type": "url", "url": [pins.homepage]}
+        source = {
+            "source_type": "url",
+            "url": [pins.homepage],
+        }
         if pins.host == "hub":
             source = {"source_type": "hf_dataset", "hf_repo": pins.repo}
     return {
         "evaluation_result_id": f"{value.run.task}/{value.task.variant}/{entry.metric}",
         "evaluation_name": value.run.task,
-        "source_data": {**source, "dataset_name": known_benchmarks()[benchmark].title},
+        "source_data": {
+            **source,
+            "dataset_name": known_benchmarks()[benchmark].title,
+        },
         "metric_config": _metric_config(entry.metric, value.run),
-        "score_details": {"score": entry.value, "details": details, "uncertainty": uncertainty},
+        "score_details": {
+            "score": entry.value,
+            "details": details,
+            "uncertainty": uncertainty,
+        },
     }
 
 
@@ -133,11 +175,18 @@ def _metric_config(metric: str, run: BoardRun) -> dict[str, Any]:
     judge = run.provenance.get("judge.model")
     if judge:
         name = setting_text(judge)
-        model = {"name": name, "id": name, "additional_details": _UNKNOWN}
+        model = {
+            "name": name,
+            "id": name,
+            "additional_details": _UNKNOWN,
+        }
         rubric = run.provenance.get("judge.rubric")
         sha256 = run.provenance.get("judge.rubric_sha256")
         prompt = f"rubric {rubric}, sha256 {sha256}"
-        config["llm_scoring"] = {"judges": [{"model_info": model}], "input_prompt": prompt}
+        config["llm_scoring"] = {
+            "judges": [{"model_info": model}],
+            "input_prompt": prompt,
+        }
     return config
 
 
@@ -156,7 +205,10 @@ def _write_card(values: Iterable[_Measured], out: Path) -> list[str]:
             left_out.add(known_benchmarks()[task.benchmark].title)
         elif entry.metric == task.headline and task.variant == "robust":
             results[task.benchmark][task.id] = {
-                "dataset": {"id": pins.repo, "task_id": run.task},
+                "dataset": {
+                    "id": pins.repo,
+                    "task_id": run.task,
+                },
                 "value": entry.value,
                 "notes": ", ".join(["fin-tasks", task.id, *entry.notes]),
                 **({"date": run.date} if run.date else {}),

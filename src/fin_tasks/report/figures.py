@@ -31,7 +31,11 @@ _FRONT_CAPTION = (
 _NUMBERS = ["value", "low", "high"]
 
 
-def write_figures(report: Report, values: pd.DataFrame, folder: Path) -> None:
+def write_figures(
+    report: Report,
+    values: pd.DataFrame,
+    folder: Path,
+) -> None:
     """Draw every figure that values of `values_table` without marks allow, as PNG and SVG."""
     drawn = _drawn_values(values)
     for name, benchmark in known_benchmarks().items():
@@ -64,7 +68,11 @@ def _panel_name(conditions: Iterable[str]) -> str:
     return " · ".join(name for name in conditions if name not in ("", "none"))
 
 
-def _draw_costs(values: pd.DataFrame, stem: Path, benchmark: Benchmark) -> None:
+def _draw_costs(
+    values: pd.DataFrame,
+    stem: Path,
+    benchmark: Benchmark,
+) -> None:
     """Draw quality against cost, without prices against tokens."""
     column = "tokens_out"
     x_label = "tokens of 1,000 responses"
@@ -88,7 +96,11 @@ def _draw_costs(values: pd.DataFrame, stem: Path, benchmark: Benchmark) -> None:
     )
 
 
-def _draw_windows(report: Report, benchmark: Benchmark, folder: Path) -> None:
+def _draw_windows(
+    report: Report,
+    benchmark: Benchmark,
+    folder: Path,
+) -> None:
     """Draw the results of a benchmark's experiment by window size."""
     experiment = benchmark.module("experiment")
     if experiment is None:
@@ -96,7 +108,11 @@ def _draw_windows(report: Report, benchmark: Benchmark, folder: Path) -> None:
     window_figure = benchmark.module("window_figure")
     for variant in ("paper", "robust"):
         try:
-            rows, _ = arm_rows(report, benchmark, variant=variant)
+            rows, _ = arm_rows(
+                report,
+                benchmark,
+                variant=variant,
+            )
         except DataError:
             continue  # no rows of its tasks
         for family, lines in experiment.by_window(rows).groupby("bias"):
@@ -105,7 +121,12 @@ def _draw_windows(report: Report, benchmark: Benchmark, folder: Path) -> None:
             window_figure.draw_windows(lines, stem, title=title)
 
 
-def draw_forest(lines: pd.DataFrame, stem: Path, *, title: str) -> None:
+def draw_forest(
+    lines: pd.DataFrame,
+    stem: Path,
+    *,
+    title: str,
+) -> None:
     """Draw the differences of `compare.compare`, if there are any, a row for each run and group of rows."""
     lines = lines[lines["pairs"] > 0].head(2 * _MAX_ROWS)
     scale = lines["unit"].map({1.0: 100.0}).fillna(1.0)
@@ -147,12 +168,32 @@ def _draw_panels(
     with drawing({}):
         height = 1.4 + 0.2 * sum(heights) + 0.3 * len(heights)
         figure = Figure(figsize=(7.2, height), layout="constrained")
-        figure.suptitle(escape(title), x=0.012, ha="left", fontsize=11, fontweight="bold")
-        all_axes = figure.subplots(len(shown), squeeze=False, sharex=True, height_ratios=heights)
-        for axes, (panel, lines) in zip(all_axes[:, 0], shown, strict=True):
+        figure.suptitle(
+            escape(title),
+            x=0.012,
+            ha="left",
+            fontsize=11,
+            fontweight="bold",
+        )
+        all_axes = figure.subplots(
+            len(shown),
+            squeeze=False,
+            sharex=True,
+            height_ratios=heights,
+        )
+        for axes, (panel, lines) in zip(
+            all_axes[:, 0],
+            shown,
+            strict=True,
+        ):
             draw(axes, lines)
             name = textwrap.fill(escape(str(panel)), 100)
-            axes.set_title(name, loc="left", fontsize=8, fontweight="bold")
+            axes.set_title(
+                name,
+                loc="left",
+                fontsize=8,
+                fontweight="bold",
+            )
         axes.set_xlabel(f"{x_label}\n{caption}")
         save(figure, stem)
 
@@ -160,8 +201,17 @@ def _draw_panels(
 def _draw_rows(axes: "Axes", lines: pd.DataFrame) -> None:
     """Draw a row for each value, the first one on top."""
     names = [_short(name) for name in lines["label"]]
-    _draw_dots(axes, lines.assign(y=range(len(lines))), "value", "y")
-    axes.axvline(0, color="#888888", linewidth=0.8)
+    _draw_dots(
+        axes,
+        lines.assign(y=range(len(lines))),
+        "value",
+        "y",
+    )
+    axes.axvline(
+        0,
+        color="#888888",
+        linewidth=0.8,
+    )
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
@@ -174,16 +224,43 @@ def _draw_scatter(axes: "Axes", lines: pd.DataFrame) -> None:
     for line in lines.head(_MAX_NAMES).to_dict("records"):
         position = (line["x"], line["value"])
         name = _short(line["label"])
-        axes.annotate(name, position, xytext=(4, 2), textcoords="offset points", fontsize=6)
-    x, y = zip(*pareto(zip(lines["x"], lines["value"], strict=True)), strict=True)
-    axes.step(x, y, where="post", color=COLORS[0], linestyle=":", linewidth=1)
+        axes.annotate(
+            name,
+            position,
+            xytext=(4, 2),
+            textcoords="offset points",
+            fontsize=6,
+        )
+    x, y = zip(
+        *pareto(
+            zip(
+                lines["x"],
+                lines["value"],
+                strict=True,
+            )
+        ),
+        strict=True,
+    )
+    axes.step(
+        x,
+        y,
+        where="post",
+        color=COLORS[0],
+        linestyle=":",
+        linewidth=1,
+    )
     axes.set_ylabel("percent, or points")
     axes.grid()
     axes.margins(x=0.15)
     axes.set_xlim(left=0)
 
 
-def _draw_dots(axes: "Axes", values: pd.DataFrame, x: str, y: str) -> None:
+def _draw_dots(
+    axes: "Axes",
+    values: pd.DataFrame,
+    x: str,
+    y: str,
+) -> None:
     """Draw values, which are one of the two columns, and their intervals."""
     for is_published, lines in values.groupby("published"):
         below = (lines["value"] - lines["low"]).clip(lower=0)

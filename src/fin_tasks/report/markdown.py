@@ -52,11 +52,21 @@ def write_tables(values: pd.DataFrame, folder: Path) -> None:
         tables = _TABLES.validate_python(yaml.safe_load(benchmark.text_of("tables.yaml") or "{}"))
         for stem, table in tables.items():
             lines = _lines_of(table, values)
-            _write(folder / f"{stem}.md", table.title, table.about, lines)
+            _write(
+                folder / f"{stem}.md",
+                table.title,
+                table.about,
+                lines,
+            )
         about = "The headline of each task under all conditions in which it was asked."
-        own = values[(values["benchmark"] == name) & ~values["published"]]
+        measured = values[(values["benchmark"] == name) & ~values["published"]]
         title = f"{benchmark.title}: conditions"
-        _write(folder / f"{name}_conditions.md", title, about, _lines_by_condition(own))
+        _write(
+            folder / f"{name}_conditions.md",
+            title,
+            about,
+            _lines_by_condition(measured),
+        )
 
 
 def _lines_of(table: _Table, values: pd.DataFrame) -> pd.DataFrame:
@@ -66,7 +76,12 @@ def _lines_of(table: _Table, values: pd.DataFrame) -> pd.DataFrame:
         task, metric, *mode = column.split()
         lines = values[(values["mode"] == "pot") == (mode == ["pot"])]
         if table.mean_over_windows:
-            lines = _means_over_windows(lines, task, metric, table.mean_over_windows)
+            lines = _means_over_windows(
+                lines,
+                task,
+                metric,
+                table.mean_over_windows,
+            )
         is_shown = (lines["task"] == task) & (lines["metric"] == metric)
         parts.append(lines[is_shown].assign(header=header))
     lines = pd.concat(parts)
@@ -98,7 +113,12 @@ def _lines_by_condition(values: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts)
 
 
-def _write(path: Path, title: str, about: str, lines: pd.DataFrame) -> None:
+def _write(
+    path: Path,
+    title: str,
+    about: str,
+    lines: pd.DataFrame,
+) -> None:
     parts = [f"# {title}", about]
     for heading, section in lines.groupby("heading", sort=False):
         parts += [f"## {safe(heading)}", *_section_parts(section)]
@@ -109,12 +129,20 @@ def _write(path: Path, title: str, about: str, lines: pd.DataFrame) -> None:
 def _section_parts(lines: pd.DataFrame) -> list[str]:
     """Return the Markdown table of a section, the best row first, and its notes."""
     headers = list(lines["header"].unique())
-    lines = lines.sort_values("marks", key=lambda marks: marks == "", kind="stable")
+    lines = lines.sort_values(
+        "marks",
+        key=lambda marks: marks == "",
+        kind="stable",
+    )
     lines = lines.drop_duplicates([*_ROW, "header"], keep="last")  # without marks if there is one
     is_marked = lines["marks"] != ""
     is_less_better = [metric_of(name).higher_is_better is False for name in lines["metric"]]
     lines["rank"] = lines["value"].where(is_less_better, -lines["value"]) + _MARKED * is_marked
-    ranks = lines.pivot(index=_ROW, columns="header", values="rank")[headers].fillna(math.inf)
+    ranks = lines.pivot(
+        index=_ROW,
+        columns="header",
+        values="rank",
+    )[headers].fillna(math.inf)
     lines = lines.set_index(_ROW).loc[ranks.sort_values(headers).index].reset_index()
     measured = lines[~lines["published"]]
     best = measured.groupby("header")["rank"].min() if measured["label"].nunique() > 1 else {}

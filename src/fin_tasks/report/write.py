@@ -81,8 +81,21 @@ def write_report(
         write_tables(values, folder / "tables")
         write_costs(leaderboard, folder / "tables")
         write_figures(report, values, folder / "figures")
-        left_out = write_export(export, leaderboard, folder) if export else []
-        not_shown = write_page(report, leaderboard, folder, samples=samples)
+        left_out = (
+            write_export(
+                export,
+                leaderboard,
+                folder,
+            )
+            if export
+            else []
+        )
+        not_shown = write_page(
+            report,
+            leaderboard,
+            folder,
+            samples=samples,
+        )
     measured = [run for run in leaderboard.runs if run.source != "published"]
     return WrittenReport(
         page=Path(out) / "index.html",
@@ -133,7 +146,12 @@ def _replace(folder: Path, out: Path) -> None:
     # If the move is interrupted, the next report must remove the files of both.
     listed.parent.mkdir(exist_ok=True)
     listed.write_text("\n".join(sorted(new | old)), encoding="utf-8")
-    shutil.copytree(folder, out, dirs_exist_ok=True, copy_function=os.replace)
+    shutil.copytree(
+        folder,
+        out,
+        dirs_exist_ok=True,
+        copy_function=os.replace,
+    )
     for name in old - new:
         place = out / name
         if place.resolve().is_relative_to(out.resolve()):  # the list may be a stranger's

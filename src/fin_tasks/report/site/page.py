@@ -4,7 +4,6 @@ import csv
 import shutil
 from functools import cache, partial
 from html import escape
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +34,17 @@ def write_page(
 
     The folder holds `index.html` afterwards, and the folder `page` with all that it loads.
     """
-    own = folder / "page"
-    own.mkdir(exist_ok=True)
-    problems, shown = _write_all_samples(report, own) if samples else ([], {})
-    benchmarks = {}
+    page_folder = folder / "page"
+    page_folder.mkdir(exist_ok=True)
+    problems, shown = _write_all_samples(report, page_folder) if samples else ([], {})
+    benchmarks: dict[str, dict[str, Any]] = {}
     for name, benchmark in known_benchmarks().items():
-        benchmarks[name] = {field: getattr(benchmark, field) for field in _BENCHMARK_FIELDS}
-    files = sorted([*folder.glob("figures/*"), *folder.glob("tables/*")])
-    downloads = [file.relative_to(folder).as_posix() for file in files]
+        benchmarks[name] = {}
+        for field in _BENCHMARK_FIELDS:
+            benchmarks[name][field] = getattr(benchmark, field)
+    downloads = ["leaderboard.json", "leaderboard.csv"]
+    for file in sorted([*folder.glob("figures/*"), *folder.glob("tables/*")]):
+        downloads.append(file.relative_to(folder).as_posix())
     data = {
         **board.model_dump(mode="json"),
         "benchmarks": benchmarks,
@@ -51,15 +53,15 @@ def write_page(
         "files": [_file(run) for run in report.runs],
         "samples": shown,
         "chunk": CHUNK,
-        "downloads": ["leaderboard.json", "leaderboard.csv", *downloads],
+        "downloads": downloads,
     }
-    (own / "data.js").write_text(script("report", data))
+    (page_folder / "data.js").write_text(script("report", data))
     scripts = [file.read_text(encoding="utf-8") for file in sorted(_OWN.glob("scripts/*.js"))]
     # In a function their names stay apart from those of the browser.
     joined = "\n".join(['"use strict";\n(() => {', *scripts, "})();\n"])
-    (own / "page.js").write_text(joined, encoding="utf-8")
+    (page_folder / "page.js").write_text(joined, encoding="utf-8")
     for name in _FILES:
-        shutil.copy(_OWN / name, own)
+        shutil.copy(_OWN / name, page_folder)
     template = (_OWN / "page.html").read_text(encoding="utf-8")
     html = template.replace("{{ title }}", escape(board.title))
     (folder / "index.html").write_text(html, encoding="utf-8")
@@ -72,7 +74,11 @@ def _write_all_samples(report: Report, folder: Path) -> tuple[list[str], dict[st
     folders = {benchmark.folder for benchmark in all_benchmarks().values()}
     folders |= {run.path.parent for run in report.runs}
     folders |= {settings.cache_dir, settings.data_dir or settings.cache_dir}
-    copy = partial(copy_picture, out=folder / "pictures", folders=frozenset(folders))
+    copy = partial(
+        copy_picture,
+        out=folder / "pictures",
+        folders=frozenset(folders),
+    )
     variants = report.rows["variant"].unique()
     calls: list[tuple[Any, ...]] = []
     for run in report.runs:
@@ -83,7 +89,11 @@ def _write_all_samples(report: Report, folder: Path) -> tuple[list[str], dict[st
     problems = []
     shown = {}
     outcomes = for_each(write_samples, calls, "Writing samples")
-    for (_, result, *_), outcome in zip(calls, outcomes, strict=True):
+    for (_, result, *_), outcome in zip(
+        calls,
+        outcomes,
+        strict=True,
+    ):
         if isinstance(outcome, DataError):
             problems.append(str(outcome))
         else:
@@ -116,8 +126,9 @@ def _words() -> dict[tuple[str, str], str]:
 
 def _file(run: Run) -> dict[str, Any]:
     """Return what the page tells of a results file beside its cost."""
-    groups = [result for result in run.tasks if result.members]
-    members = set(chain.from_iterable(group.members for group in groups))
+    members: set[str] = set()
+    for result in run.tasks:
+        members.update(result.members)
     asked = [result for result in run.tasks if not result.members]
     return {
         "id": run.id,

@@ -17,7 +17,12 @@ _SIDE = 1600  # pixels
 _MAX_PIXELS = 50_000_000  # of a picture that is opened; larger ones take much memory
 
 
-def copy_picture(path: str, *, out: Path, folders: frozenset[Path]) -> str:
+def copy_picture(
+    path: str,
+    *,
+    out: Path,
+    folders: frozenset[Path],
+) -> str:
     """Copy the picture that a path names from folders; return the copy's name.
 
     The name is empty if no picture fits, or several.
@@ -34,12 +39,12 @@ def copy_picture(path: str, *, out: Path, folders: frozenset[Path]) -> str:
         with Image.open(file, formats=FORMATS) as picture:
             if picture.width * picture.height > _MAX_PIXELS:
                 return ""
-            shown = ImageOps.exif_transpose(picture).convert("RGB")
+            image = ImageOps.exif_transpose(picture).convert("RGB")
     except BROKEN:
         return ""
-    shown.thumbnail((_SIDE, _SIDE))
+    image.thumbnail((_SIDE, _SIDE))
     out.mkdir(parents=True, exist_ok=True)
-    shown.save(copy, "WEBP", quality=85)
+    image.save(copy, "WEBP", quality=85)
     return copy.name
 
 

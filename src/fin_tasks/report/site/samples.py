@@ -63,26 +63,50 @@ def write_samples(
     """Write a task's samples; return their number and the names of the files of questions."""
     questions = _read_questions(path)
     words = _answer_labels(result)
-    _write(folder, f"list-{result.id}", _list_of(questions, result, rows, words))
+    _write(
+        folder,
+        f"list-{result.id}",
+        _list_of(questions, result, rows, words),
+    )
     names: list[str] = []
-    for start in range(0, len(questions), CHUNK):
+    for start in range(
+        0,
+        len(questions),
+        CHUNK,
+    ):
         chunk = questions[start : start + CHUNK]
         answers = []
         contents = []
         for sample, readings in chunk:
             responses = [_text(response) for response in sample.responses[:_MAX_RESPONSES]]
-            answers.append({"said": responses, "read": readings})
+            answers.append(
+                {
+                    "said": responses,
+                    "read": readings,
+                }
+            )
             contents.append((sample.id, sample.doc, _prompt(sample)))
         _write(folder, f"rows-{result.id}-{len(names)}", answers)
         content = repr(contents).encode("utf-8", "surrogatepass")
         names.append(hashlib.sha256(content).hexdigest()[:20])
         if not (folder / f"asked-{names[-1]}.js").exists():
-            asked = [_asked(sample, words, copy) for sample, _ in chunk]
+            asked = [
+                _asked(
+                    sample,
+                    words,
+                    copy,
+                )
+                for sample, _ in chunk
+            ]
             _write(folder, f"asked-{names[-1]}", asked)
     return {"n": len(questions), "asked": names}
 
 
-def _write(folder: Path, name: str, value: Any) -> None:
+def _write(
+    folder: Path,
+    name: str,
+    value: Any,
+) -> None:
     (folder / f"{name}.js").write_text(script(name, value))
 
 
@@ -116,11 +140,14 @@ def _list_of(
         title = sample.doc.get("title") or sample.doc.get("question") or _prompt(sample)
         line = " ".join(_text(title, 3 * _MAX_LINE).replace("<image>", " ").split())
         lines.append(line[:_MAX_LINE])
-    columns = {headline(result): "value", cut_off.METRIC: "cut_off"}
+    columns = {
+        headline(result): "value",
+        cut_off.METRIC: "cut_off",
+    }
     parts: dict[str, Any] = {}
     scores = {}
-    for variant, own in rows.groupby("variant", observed=True):
-        table = own.set_index("doc_id").rename(columns=columns)
+    for variant, scored in rows.groupby("variant", observed=True):
+        table = scored.set_index("doc_id").rename(columns=columns)
         table = table.reindex(index=order, columns=[*_SCORES, *BREAKDOWNS]).astype(object)
         table["value"] = table["value"].astype(float).round(6)
         table["cut_off"] = table["cut_off"].astype(float) > 0
@@ -128,11 +155,24 @@ def _list_of(
         scores[variant] = table[_SCORES].to_dict("list")
         is_several = table[[*BREAKDOWNS]].nunique() > 1
         parts = table[is_several.index[is_several]].to_dict("list")
-    return {"id": order, "asked": lines, "parts": parts, "by": scores}
+    return {
+        "id": order,
+        "asked": lines,
+        "parts": parts,
+        "by": scores,
+    }
 
 
 def _text(value: Any, maximum: int = _MAX_TEXT) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False)
+    text = (
+        value
+        if isinstance(value, str)
+        else json.dumps(
+            value,
+            default=str,
+            ensure_ascii=False,
+        )
+    )
     if len(text) > maximum:
         text = f"{text[:maximum]} … ({len(text) - maximum:,} more characters left out)"
     return printable(text)
