@@ -315,9 +315,9 @@ def test_labels_say_what_differs(tmp_path: Path) -> None:
         write_run(tmp_path, {TASK: answers(at)}, model="m", metadata=metadata, stamp=stamp)
     labels = {run["label"] for run in made(tmp_path, papers=False)["runs"]}
     assert labels == {
-        "m, judge gpt-4o",
-        "m, judge qwen, 2026-03-02 10:00:00",
-        "m, judge qwen, 2026-03-03 10:00:00",
+        "m, judge: gpt-4o",
+        "m, judge: qwen, 2026-03-02 10:00:00",
+        "m, judge: qwen, 2026-03-03 10:00:00",
     }
 
 

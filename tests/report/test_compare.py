@@ -228,7 +228,8 @@ def test_effects_of_statements_stand_before_the_values_of_each_size(tmp_path: Pa
             docs = [{"ticker": f"T{at}", "arm": arm, "window": size} for at in range(8)]
             tasks = {f"dynostock_{bias}_w{size}": scored(*draw(size, 8)) for bias in BIASES}
             folder = tmp_path / f"{arm}{size}"
-            write_run(folder, tasks, docs=docs, metadata=metadata)
+            groups = {"dynostock_recency": [f"dynostock_recency_w{size}"]}
+            write_run(folder, tasks, docs=docs, metadata=metadata, groups=groups)
     command = ["compare", str(tmp_path), "--by", "arm"]
     assert "more rows: --all shows them." in CliRunner().invoke(app, command).stdout
     printed = CliRunner().invoke(app, [*command, "--all"]).stdout

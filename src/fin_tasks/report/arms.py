@@ -15,7 +15,7 @@ from fin_tasks.report.model import Report, TaskResult
 
 def benchmark_with_arms(report: Report) -> Benchmark:
     """Return the benchmark of these runs that compares arms; or DataError."""
-    names = {result.benchmark for run in report.runs for result in run.tasks}
+    names = {result.benchmark for _, result in report.results}
     for benchmark in all_benchmarks().values():
         if benchmark.name in names and benchmark.module("experiment") is not None:
             return benchmark
@@ -60,14 +60,8 @@ def compare_arms(
             table = contrasts.rename(columns={"contrast": "run"})
             tables.append(table.assign(heading=heading, n=table["pairs"], test="McNemar"))
     lines = pd.concat(tables, ignore_index=True)
-    lines = lines.assign(
-        task="",
-        model="",
-        variant=variant,
-        family="",
-        unit=1.0,
-        group=lines["window"].astype(str),
-    )
+    lines = lines.assign(task="", model="", family="", variant=variant, unit=1.0)
+    lines["group"] = lines["window"].astype(str)
     names = [field.name for field in fields(Line)]
     return Comparisons(lines.reindex(columns=names), tuple(notes))
 
@@ -83,12 +77,12 @@ def arm_rows(
     tables: list[pd.DataFrame] = []
     first_by_key: dict[tuple[str, ...], TaskResult] = {}
     notes: dict[str, None] = {}
-    results = [(run, result) for run in report.runs for result in run.tasks]
-    for run, result in sorted(results, key=lambda pair: pair[0].date):
+    for run, result in sorted(report.results, key=lambda pair: pair[0].date):
         conditions = conditions_of(result)
         family = task_of(result.benchmark, conditions, variant, "").family
         rows = report.rows_of(result, variant)
-        if result.benchmark != benchmark.name or not family or rows.empty:
+        is_other = result.benchmark != benchmark.name or result.members
+        if is_other or not family or rows.empty:
             continue
         mode = "text" if conditions.mode == "text" else "image"
         key = (run.model, family, mode)

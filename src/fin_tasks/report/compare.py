@@ -97,6 +97,7 @@ class _Entry:
     label: str
     """The run, or what a result has of the factor."""
     model: str
+    """Empty if runs are compared."""
     result: TaskResult
     rows: pd.DataFrame
     is_part: bool
@@ -143,13 +144,14 @@ def _sets_of(
     That is one model's results under conditions that differ in the factor only, or several runs' under the same ones.
     """
     notes = []
+    labels: dict[str, None] = {}
     entries_by_key: dict[tuple[str, str], dict[str, _Entry]] = defaultdict(dict)
     for entry in _entries_of(reports, options):
-        entries = entries_by_key[entry.heading, entry.model if options.factor else ""]
+        labels[entry.label] = None
+        entries = entries_by_key[entry.heading, entry.model]
         if entry.label in entries:
             notes.append(f"{entry.heading}: {entry.label} was run twice; the newest run counts.")
         entries[entry.label] = entry
-    labels = {label: None for entries in entries_by_key.values() for label in entries}
     if options.baseline not in ("", *labels):
         raise DataError(
             f"compare --baseline: expected one of {', '.join(labels)}, got {options.baseline!r}."
@@ -161,10 +163,8 @@ def _sets_of(
         name = options.baseline or next(iter(labels))
         if options.factor and not options.baseline:
             name = next(label for label in (*_BASELINES, *entries) if label in entries)
-        first = entries.pop(name, None)
-        others = list(entries.values())
-        if first is not None:
-            sets.append([first, *others])
+        if name in entries:
+            sets.append([entries.pop(name), *entries.values()])
         else:
             notes.append(f"{heading}: {name} has no result to compare {', '.join(entries)} with.")
     return sets, notes
@@ -177,7 +177,9 @@ def _entries_of(reports: Mapping[str, Report], options: Options) -> Iterator[_En
         models += [run.model for run in report.runs]
     for path, report in reports.items():
         for run in sorted(report.runs, key=lambda run: run.date):
-            label = run.model if models.count(run.model) == 1 else f"{run.model} ({path})"
+            label = run.model
+            if models.count(label) > 1:
+                label += f" ({path})"
             parts = {member for result in run.tasks for member in result.members}
             for result in sorted(run.tasks, key=lambda result: not result.members):
                 conditions = conditions_of(result)
@@ -188,7 +190,7 @@ def _entries_of(reports: Mapping[str, Report], options: Options) -> Iterator[_En
                 yield _Entry(
                     heading=conditions.text(),
                     label=label,
-                    model=run.model,
+                    model=run.model if options.factor else "",
                     result=result,
                     rows=report.rows_of(result, options.variant),
                     is_part=result.task in parts,
@@ -201,9 +203,7 @@ def _compare_with(
     options: Options,
 ) -> tuple[list[Line], list[str]]:
     """Return a line for all rows of a result and for each group of rows, and what is to be said of it."""
-    where = f"{entry.heading}: {entry.label}"
-    if options.factor:
-        where = f"{entry.heading}: {entry.model}, {entry.label}"
+    where = f"{entry.heading}: {', '.join(filter(None, (entry.model, entry.label)))}"
     metric = options.metric or headline(first.result)
     revisions = {result.settings.get("data.revision") for result in (first.result, entry.result)}
     if len(revisions - {None}) > 1:
@@ -236,9 +236,9 @@ def _lines_of(
         task=entry.result.task,
         metric=metric,
         variant=options.variant,
-        model=entry.model if options.factor else "",
+        model=entry.model,
         run=entry.label,
-        family=entry.model if options.factor else entry.label,
+        family=entry.model or entry.label,
         unit=largest(metric),
         n=0,
     )

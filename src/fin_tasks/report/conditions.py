@@ -102,8 +102,9 @@ def settings_of(metadata: Mapping[str, Any], **facts: Any) -> dict[str, Any]:
         settings["split"] = "sample"
     if "data.revision" in settings:  # it stands for all other facts about the data
         data = {"data.revision": settings["data.revision"], "data.origin": origin}
-        others = {name: fact for name, fact in settings.items() if not name.startswith("data.")}
-        settings = others | data
+        for name in [name for name in settings if name.startswith("data.")]:
+            del settings[name]
+        settings |= data
     return dict(sorted(settings.items()))
 
 
@@ -121,18 +122,13 @@ def conditions_of(result: TaskResult) -> Conditions:
     settings = {name: setting_text(value) for name, value in result.settings.items()}
     task, endings = _split_name(result.task, benchmark)
     modes = [ending for ending in endings if ending != "na"]
-    knowledge = (
-        settings.get("retrieval.condition")
-        or settings.get("knowledge")
-        or settings.get("knowledge.condition")
-        or benchmark.usual_conditions.get("retrieval", "")
-    )
+    usual = benchmark.usual_conditions.get("retrieval", "")
     return Conditions(
         task=task,
         split=settings.get("split", ""),
         mode=settings.get("style.mode") or settings.get("mode") or "".join(modes[:1]),
         style=_style(settings, may_decline="na" in endings),
-        retrieval=knowledge,
+        retrieval=settings.get("retrieval.condition", usual),
         arm=settings.get("arm", ""),
     )
 
@@ -192,31 +188,33 @@ def differences(
     texts = []
     for name in differing(result.settings, reference.settings):
         if not name.startswith(ignored):
-            own = short_text(result.settings.get(name))
-            other = short_text(reference.settings.get(name))
-            texts.append(f"{setting_label(name)}: {own} here, {other} in the reference")
+            expected = _short_text(reference.settings.get(name))
+            texts.append(f"{setting_note(name, result)} here, {expected} in the reference")
     return texts
 
 
-def setting_label(name: str) -> str:
-    """Return what a setting is called, such as `judge temperatures` for `judge.temperatures`."""
-    return _LABELS.get(name, re.sub("[._]", " ", name))
+def setting_note(name: str, result: TaskResult) -> str:
+    """Return a setting in words, such as `judge temperatures: [0.0]` for `judge.temperatures`."""
+    label = _LABELS.get(name, re.sub("[._]", " ", name))
+    return f"{label}: {_short_text(result.settings.get(name))}"
 
 
 def shared_settings(results: Sequence[TaskResult]) -> dict[str, Any]:
     """Return the settings of a group: what its tasks share, and one hash of all that differs."""
     shared = dict(results[0].settings)
     for result in results:
-        own = result.settings
-        shared = {name: fact for name, fact in shared.items() if own.get(name) == fact}
-    others = {}
+        settings = result.settings
+        shared = {name: fact for name, fact in shared.items() if settings.get(name) == fact}
+    differing_settings = {}
     for result in results:
-        own = result.settings
-        others[result.task] = {name: fact for name, fact in own.items() if name not in shared}
-    return {**shared, "tasks": _hash(others)}
+        settings = result.settings
+        differing_settings[result.task] = {
+            name: settings[name] for name in settings.keys() - shared
+        }
+    return {**shared, "tasks": _hash(differing_settings)}
 
 
-def short_text(value: object) -> str:
+def _short_text(value: object) -> str:
     """Return a setting as a short text; of a hash only the beginning."""
     text = "not stated" if value is None else setting_text(value)
     if re.fullmatch(r"[0-9a-f]{16,}", text):

@@ -1,10 +1,10 @@
 """Tokens, seconds and cost of runs, by task."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fin_tasks.endpoints.prices import Prices
-from fin_tasks.report.leaderboard_model import Cost
+from fin_tasks.report.leaderboard_model import Cost, known
 from fin_tasks.report.model import Run, TaskResult
 
 COSTS = ("tokens_in", "tokens_out", "seconds", "cost")
@@ -20,18 +20,20 @@ def costs_of(run: Run, prices: Prices | None = None) -> list[Cost]:
     for result in run.tasks:
         if not result.members:
             costs[result.task] = _cost_of(run, result, prices)
-            seconds = seconds or _number(result.usage.get("seconds_of_all_tasks"))
+            seconds = seconds or known(result.usage.get("seconds_of_all_tasks"))
     if not costs:
         return []
-    if len(costs) == 1 and seconds:
-        next(iter(costs.values())).seconds = seconds
+    whole = _sum(list(costs.values()), "", run.id)
+    if seconds:
+        whole.seconds = seconds
+        if len(costs) == 1:
+            (single,) = costs.values()
+            single.seconds = seconds
     sums = []
     for result in run.tasks:
         members = [costs[name] for name in result.members if name in costs]
         if members:
             sums.append(_sum(members, result.task, result.id))
-    whole = _sum(list(costs.values()), "", run.id)
-    whole.seconds = seconds or whole.seconds
     return [*costs.values(), *sums, whole]
 
 
@@ -45,21 +47,22 @@ def pareto(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def _cost_of(run: Run, result: TaskResult, prices: Prices | None) -> Cost:
-    usage: Mapping[str, Any] = result.usage
-    tokens_in = _number(usage.get("prompt_tokens"))
-    tokens_out = _number(usage.get("response_tokens"))
-    cost = prices.cost(run.model, tokens_in, tokens_out) if prices else None
-    numbers = {"tokens_in": tokens_in, "tokens_out": tokens_out, "cost": cost}
-    known = [name for name, number in numbers.items() if number is not None]
-    return Cost(
+    usage = result.usage
+    cost = Cost(
         run=result.id,
         model=run.model,
         task=result.task,
         path=run.name,
-        seconds=_number(usage.get("seconds")),
-        estimated=[] if usage.get("estimated") is False else known,
-        **numbers,
+        tokens_in=usage.get("prompt_tokens"),
+        tokens_out=usage.get("response_tokens"),
+        seconds=usage.get("seconds"),
     )
+    if prices:
+        cost.cost = prices.cost(run.model, cost.tokens_in, cost.tokens_out)
+    if usage.get("estimated") is not False:
+        names = ("tokens_in", "tokens_out", "cost")
+        cost.estimated = [name for name in names if getattr(cost, name) is not None]
+    return cost
 
 
 def _sum(parts: Sequence[Cost], task: str, identity: str) -> Cost:
@@ -71,9 +74,3 @@ def _sum(parts: Sequence[Cost], task: str, identity: str) -> Cost:
     for part in parts:
         estimated += part.estimated
     return parts[0].model_copy(update={**sums, "estimated": list(dict.fromkeys(estimated))})
-
-
-def _number(value: Any) -> float | None:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    return value if 0 <= value < 1e15 else None

@@ -26,28 +26,27 @@ def cut_offs_of(
     """
     if METRIC not in rows or not _has_bounds(metric):
         return None
-    is_scored = rows[metric].notna().to_numpy()
-    if weights is None:
-        weights = np.ones(len(rows))
-    weights = weights[is_scored]
-    values = rows[metric].to_numpy()[is_scored]
-    shares = rows[METRIC].fillna(0).to_numpy()[is_scored]
-    if not shares.any():
+    columns = {
+        "value": rows[metric],
+        "upper": if_right(rows, metric),
+        "share": rows[METRIC].fillna(0),
+        "weight": 1.0 if weights is None else weights,
+    }
+    scored = pd.DataFrame(columns).dropna(subset="value")
+    if not scored["share"].any():
         return None
-    raised = if_right(rows, metric).to_numpy()[is_scored]
-    is_finished = shares == 0
-    finished = None
-    if is_finished.any():
-        finished = float(np.average(values[is_finished], weights=weights[is_finished]))
-    share = float(np.average(shares, weights=weights))
-    value = float(np.average(values, weights=weights))
-    upper = float(np.average(raised, weights=weights))
+    means = scored.apply(np.average, weights=scored["weight"])
+    finished = scored[scored["share"] == 0]
+    value = None
+    if len(finished):
+        value = np.average(finished["value"], weights=finished["weight"])
+    is_open = _number(means["upper"], metric) != _number(means["value"], metric)
     return CutOffs(
-        share=share,
-        upper=upper,
-        finished=finished,
-        n_finished=int(is_finished.sum()),
-        is_lower_bound=share > _MANY and _number(upper, metric) != _number(value, metric),
+        share=means["share"],
+        upper=means["upper"],
+        finished=value,
+        n_finished=len(finished),
+        is_lower_bound=means["share"] > _MANY and is_open,
     )
 
 

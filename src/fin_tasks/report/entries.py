@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -42,11 +43,8 @@ class Scored:
     n_scored: int
     """Rows with a value of the headline."""
     n_unscored: int
-
-    @property
-    def group(self) -> str:
-        """What the results share that may be compared."""
-        return setting_id(self.result)
+    group: str
+    """What results share that may be compared."""
 
 
 @dataclass
@@ -63,46 +61,47 @@ class Ranking:
     notes: list[str] = field(default_factory=list)
 
 
-def scored_tasks(report: Report) -> list[Scored]:
-    """Return all tasks of all runs under each variant in which they have a value."""
-    scored = []
-    for run in report.runs:
-        for result in run.tasks:
-            top = headline(result)
-            named = [*result.totals, *result.breakdowns, *result.aggregates]
-            for variant in dict.fromkeys([*named, "paper", "robust"]):
-                values = values_of(report, result, variant)
-                if not values:
-                    continue
-                scores = report.rows_of(result, variant).get(top, pd.Series(dtype=float))
-                task = Scored(
-                    run=run,
-                    result=result,
-                    task=task_of(result.benchmark, conditions_of(result), variant, top),
-                    values=values,
-                    n_scored=int(scores.notna().sum()),
-                    n_unscored=int(scores.isna().sum()),
-                )
-                scored.append(task)
-    return scored
+def scored_tasks(report: Report) -> dict[str, list[Scored]]:
+    """Return all tasks of all runs under each variant in which they have a value, by the id of the task."""
+    by_task: dict[str, list[Scored]] = defaultdict(list)
+    for run, result in report.results:
+        top = headline(result)
+        named = [*result.totals, *result.breakdowns, *result.aggregates]
+        for variant in dict.fromkeys([*named, "paper", "robust"]):
+            values = values_of(report, result, variant)
+            if not values:
+                continue
+            scores = report.rows_of(result, variant).get(top, pd.Series(dtype=float))
+            scored = Scored(
+                run=run,
+                result=result,
+                task=task_of(result.benchmark, conditions_of(result), variant, top),
+                values=values,
+                n_scored=int(scores.count()),
+                n_unscored=int(scores.isna().sum()),
+                group=setting_id(result),
+            )
+            by_task[scored.task.id].append(scored)
+    return by_task
 
 
 def task_of(benchmark: str, conditions: Conditions, variant: str, top: str) -> BoardTask:
     """Return a task as a leaderboard has it."""
     about = known_benchmarks()[benchmark]
     name = conditions.task.removeprefix(f"{about.name}_")
-    sized = re.fullmatch(about.sized_tasks, name) if about.sized_tasks else None
-    size = sized["size"] if sized else None
-    return BoardTask(
+    task = BoardTask(
         id=conditions.id(variant),
         asked=conditions.id(),
         benchmark=benchmark,
         **conditions._asdict(),
         variant=variant,
-        family=sized["family"] if sized else "",
-        window=int(size) if size else None,
         headline=top,
     )
+    sized = re.fullmatch(about.sized_tasks or "", name)
+    if about.sized_tasks and sized:
+        task.family = sized["family"]
+        task.window = int(sized["size"] or 0) or None
+    return task
 
 
 def entries_of(scored: Scored, ranking: Ranking) -> list[Entry]:
@@ -131,7 +130,6 @@ def entries_of(scored: Scored, ranking: Ranking) -> list[Entry]:
             value=estimate.mean,
             low=estimate.low,
             high=estimate.high,
-            stderr=estimate.stderr,
             method=estimate.method,
             n=estimate.n,
             unscored=scored.n_unscored if metric == top else 0,

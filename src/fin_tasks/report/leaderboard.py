@@ -13,16 +13,15 @@ from fin_tasks.report.conditions import (
     conditions_of,
     differing,
     setting_id,
-    setting_label,
-    short_text,
+    setting_note,
 )
 from fin_tasks.report.cost import costs_of
-from fin_tasks.report.entries import Scored, entries_of, scored_tasks
+from fin_tasks.report.entries import entries_of, scored_tasks
 from fin_tasks.report.leaderboard_model import (
-    BoardPrices,
     BoardRun,
     BoardTask,
     Comparison,
+    Cost,
     Entry,
     Leaderboard,
 )
@@ -48,39 +47,42 @@ def board(
     `reference` is the `Run.id` whose settings are the reference, by default those with most scored rows. `papers` adds
     the published figures of the benchmarks that the runs have, `prices` the cost of the runs.
     """
-    by_task: dict[str, list[Scored]] = defaultdict(list)
-    for scored in scored_tasks(report):
-        by_task[scored.task.id].append(scored)
-    entries: list[Entry] = []
+    benchmarks = {result.benchmark for _, result in report.results}
+    shown = figures(benchmarks) if papers else Published()
     comparisons: list[Comparison] = []
     notes: list[str] = []
-    for members in by_task.values():
+    for name, members in scored_tasks(report).items():
         ranking = rank_task(report, members, reference)
         comparisons += ranking.comparisons
         notes += ranking.notes
+        shown.tasks[name] = members[0].task
         for member in members:
-            entries += entries_of(member, ranking)
-    tasks = {name: members[0].task for name, members in by_task.items()}
-    printed = figures({task.benchmark for task in tasks.values()}) if papers else Published()
-    entries, shown_tasks = _in_order(entries + printed.entries, printed.tasks | tasks)
-    results = [(run, result) for run in report.runs for result in run.tasks]
-    costs = [cost for run in report.runs for cost in costs_of(run, prices)]
+            shown.entries += entries_of(member, ranking)
+    entries, tasks = _in_order(shown.entries, shown.tasks)
+    costs: list[Cost] = []
+    for run in report.runs:
+        costs += costs_of(run, prices)
+    if prices:
+        unused = prices.models.keys() - {run.model for run in report.runs}
+        notes += [
+            f"The prices name {name}, but no run is of that model." for name in sorted(unused)
+        ]
     metrics = sorted({entry.metric for entry in entries})
     return Leaderboard(
         fin_tasks=fin_tasks.__version__,
         title=title,
         generated=datetime.now(UTC).isoformat(timespec="seconds"),
         alpha=ALPHA,
-        runs=[*_board_runs(results), *printed.runs.values()],
-        tasks=shown_tasks,
+        runs=[*_board_runs(report), *shown.runs.values()],
+        tasks=tasks,
         metrics={name: metric_of(name) for name in metrics},
-        groups={setting_id(result): dict(result.settings) for _, result in results},
+        groups={setting_id(result): dict(result.settings) for _, result in report.results},
         entries=entries,
         comparisons=comparisons,
         costs=costs,
-        prices=BoardPrices.model_validate(prices) if prices else None,
+        prices=prices,
         problems=list(report.problems),
-        notes=notes + _unused_prices(report, prices),
+        notes=notes,
     )
 
 
@@ -116,17 +118,13 @@ def _in_order(
     return ordered, completed
 
 
-def _unused_prices(report: Report, prices: Prices | None) -> list[str]:
-    models = {run.model for run in report.runs}
-    unused = sorted(prices.models.keys() - models) if prices else []
-    return [f"The prices name {name}, but no run is of that model." for name in unused]
-
-
-def _board_runs(results: Sequence[tuple[Run, TaskResult]]) -> list[BoardRun]:
-    labels = _labels(results)
+def _board_runs(report: Report) -> list[BoardRun]:
+    labels = _labels(report.results)
     runs = []
-    for run, result in results:
-        samples = Path(run.name).with_name(result.samples.name) if result.samples else None
+    for run, result in report.results:
+        samples = ""
+        if result.samples:
+            samples = printable(Path(run.name).with_name(result.samples.name).as_posix())
         board_run = BoardRun(
             id=result.id,
             label=labels[result.id],
@@ -135,7 +133,7 @@ def _board_runs(results: Sequence[tuple[Run, TaskResult]]) -> list[BoardRun]:
             task=result.task,
             date=run.date,
             path=run.name,
-            samples=printable(samples.as_posix()) if samples else "",
+            samples=samples,
             provenance={**run.settings, **result.settings},
         )
         runs.append(board_run)
@@ -157,7 +155,7 @@ def _labels(results: Sequence[tuple[Run, TaskResult]]) -> dict[str, str]:
         for _, result in members:
             text = model
             for name in names_of_details:
-                text += f", {setting_label(name)} {short_text(result.settings.get(name))}"
+                text += f", {setting_note(name, result)}"
             texts.append(text)
         for (run, result), text in zip(members, texts, strict=True):
             labels[result.id] = text

@@ -1,19 +1,19 @@
 """The shape of `leaderboard.json`: every value with its interval, ranks and tests of pairs."""
 
-import datetime
-import math
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, NonNegativeInt, PositiveInt
 
+from fin_tasks.endpoints.prices import Prices
 from fin_tasks.report.model import Metric, Problem
 
 VERSION = "3.0"
+_TOO_LARGE = 1e300
 
 
-def known(value: float | None) -> float | None:
-    """Return a number; None if it is NaN or infinite."""
-    return value if value is not None and math.isfinite(value) else None
+def known(value: Any) -> float | None:
+    """Return a number; None for all else, and for one that is infinite or too large for a float."""
+    return value if isinstance(value, int | float) and abs(value) < _TOO_LARGE else None
 
 
 def six_digits(value: float | None) -> float | None:
@@ -78,9 +78,9 @@ class BoardTask(_Model):
     """Of an experiment; empty elsewhere."""
     variant: str
     """`paper`: scored as the authors do. `robust`: as it should be. Others: a filter of the task."""
-    family: str
+    family: str = ""
     """What tasks of several sizes share; empty elsewhere."""
-    window: PositiveInt | None
+    window: PositiveInt | None = None
     """The size of such a task."""
     headline: str
     """The metric that models are ranked by."""
@@ -120,8 +120,6 @@ class Entry(_Model):
     """Lower bound of the interval, not above the value; null if there is none."""
     high: Rounded = None
     """Upper bound, not below the value."""
-    stderr: Rounded = None
-    """Standard error of the value."""
     method: str = ""
     """How the 95 % interval was made, such as `Wilson`; empty without an interval."""
     n: NonNegativeInt
@@ -210,24 +208,16 @@ class Cost(_Model):
     """Name of the task or group; empty for the whole run."""
     path: str
     """As in `runs`."""
-    tokens_in: float | None
+    tokens_in: Known
     """Tokens of the prompts; null if not known."""
-    tokens_out: float | None
+    tokens_out: Known
     """Tokens of the responses."""
-    seconds: float | None
+    seconds: Known
     """Time in which the model answered."""
-    cost: float | None
+    cost: Known = None
     """In the currency of `prices`."""
-    estimated: list[str]
+    estimated: list[str] = []
     """Names of the values that are estimates."""
-
-
-class BoardPrices(_Model):
-    """What the prices behind `costs` are in."""
-
-    currency: str
-    date: datetime.date | None
-    """When these were the prices."""
 
 
 class Leaderboard(_Model):
@@ -259,7 +249,7 @@ class Leaderboard(_Model):
     """Ranks and tests of pairs for the headline of a task, for each group that may be compared."""
     costs: list[Cost]
     """What each task of a run used, and each run as a whole."""
-    prices: BoardPrices | None
+    prices: Prices | None
     problems: list[Problem]
     """Files that could not be used in full."""
     notes: list[str]

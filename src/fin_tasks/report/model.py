@@ -141,6 +141,14 @@ class Report:
     def __iter__(self) -> Iterator[Any]:
         return iter((self.runs, self.rows, self.problems))
 
+    @property
+    def results(self) -> list[tuple[Run, TaskResult]]:
+        """All results, each with its run."""
+        results: list[tuple[Run, TaskResult]] = []
+        for run in self.runs:
+            results += [(run, result) for result in run.tasks]
+        return results
+
     def rows_of(self, result: TaskResult, variant: str) -> pd.DataFrame:
         """Return the rows of a task under a variant, those of all its tasks for a group; empty if there are none."""
         places = []

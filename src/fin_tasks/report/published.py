@@ -66,6 +66,6 @@ def _run_of(publisher: Benchmark, row: Mapping[str, str]) -> BoardRun:
         label=row["model"],
         source="published",
         model=row["model"],
-        path=f"{publisher.package.replace('.', '/')}/published.csv",
+        path=f"benchmarks/{publisher.name}/published.csv",
         provenance={name: fact for name, fact in facts.items() if fact},
     )

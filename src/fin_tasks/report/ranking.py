@@ -1,6 +1,6 @@
 """Rank the runs of a task, and test their pairs on the rows in common."""
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -24,19 +24,16 @@ def rank_task(report: Report, members: Sequence[Scored], reference_run: str) -> 
 
     The reference is the setting of the run that is named, else that with most scored rows.
     """
-    by_group: dict[str, list[Scored]] = defaultdict(list)
-    for member in members:
-        by_group[member.group].append(member)
+    sizes = Counter(member.group for member in members)
 
-    def weight(group: str) -> tuple[bool, int, int, str]:
-        runs = [member.run.id for member in by_group[group]]
-        n_scored = [member.n_scored for member in by_group[group]]
-        return (reference_run in runs, max(n_scored), len(runs), group)
+    def weight(member: Scored) -> tuple[bool, int, int, str]:
+        is_named = member.run.id == reference_run
+        return (is_named, member.n_scored, sizes[member.group], member.group)
 
-    groups = sorted(by_group, key=weight, reverse=True)
-    ranking = Ranking(by_group[groups[0]][0].result)
-    for group in groups:
-        _rank_group(report, by_group[group], ranking)
+    reference = max(members, key=weight)
+    ranking = Ranking(reference.result)
+    for group in sorted(sizes, key=lambda group: group != reference.group):
+        _rank_group(report, [member for member in members if member.group == group], ranking)
     return ranking
 
 
@@ -61,7 +58,7 @@ def _rank_group(report: Report, members: Sequence[Scored], ranking: Ranking) -> 
         source_by_row |= rows["source"].cat.codes.to_dict()
     _leave_out_short_runs(scores, ranking)
     table = pd.DataFrame(scores)
-    clusters = np.array([source_by_row[row] for row in table.index], dtype=np.int64)
+    clusters = table.index.map(source_by_row).to_numpy(np.int64)
     values = {str(run): column.to_numpy() for run, column in table.items()}
     pairs = compare_all(values, clusters=clusters)
     is_mcnemar = {pair.test for pair in pairs} == {"McNemar"}

@@ -24,7 +24,7 @@ from fin_tasks.report.model import (
 )
 from fin_tasks.stats.means import Estimate, Floats, estimate
 
-_NO_VALUES = ("_low", "_high", "_std")  # bounds and deviations of other metrics
+_NO_VALUES = ("_low", "_high", "_std", WEIGHT)  # bounds, deviations and weights of other metrics
 _ROUNDING = 1e-6
 
 
@@ -83,9 +83,7 @@ def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Val
         else:
             mean = figures[name]["value"]
             no_interval = replace(estimate(np.empty(0)), mean=mean, n=figures[name]["n"])
-            value = Value(no_interval)
-        if not _agree(value.estimate.mean, claim):
-            value = replace(value, claim=claim)
+            value = Value(no_interval, claim=None if _agree(mean, claim) else claim)
         values[name] = value
     return values
 
@@ -97,8 +95,7 @@ def _with_fallbacks(rows: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
         if metric not in rows:
             continue
         for name in rows.columns:
-            part = name.removeprefix(fallback)
-            part_metric = f"{metric}{part}"
+            part_metric = f"{metric}{name.removeprefix(fallback)}"
             by = metric_of(name).by
             if by in benchmark.group_breakdowns and metric_of(part_metric).by == by:
                 filled[part_metric] = rows.get(part_metric, rows[name]).fillna(rows[name])
@@ -112,12 +109,13 @@ def _claims_of(result: TaskResult, variant: str) -> dict[str, PartValue]:
     for name, value in totals.items():
         claims[name] = {"value": math.nan if value is None else value, "n": result.n}
     if totals.get("acc") == 1 and WEIGHTED in claims:
-        claims[WEIGHTED]["value"] = math.nan  # the paper's 0, but no answer is wrong
+        # The paper has an index of 0, but no answer is wrong.
+        claims[WEIGHTED] = {"value": math.nan, "n": result.n}
     return claims
 
 
 def _is_shown(name: str, result: TaskResult, *, is_claimed: bool) -> bool:
-    if name.endswith(_NO_VALUES) or name == WEIGHT:
+    if name.endswith(_NO_VALUES):
         return False
     if not result.members or is_claimed or name == headline(result):
         return True
@@ -131,7 +129,7 @@ def _mean_of(rows: pd.DataFrame, metric: str, claim: float, *, is_group: bool) -
         mean = value_of(rows, metric, weights=weights)
         if _agree(mean.mean, claim):
             return Value(mean, cut_offs_of(rows, metric, weights))
-    return Value(value_of(rows, metric), cut_offs_of(rows, metric))
+    return Value(value_of(rows, metric), cut_offs_of(rows, metric), claim)
 
 
 def _task_weights(rows: pd.DataFrame, metric: str) -> Iterator[Floats]:

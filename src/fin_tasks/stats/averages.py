@@ -93,10 +93,8 @@ def brier_score(
 def expected_calibration_error(
     probabilities: Sequence[float],
     truths: Sequence[int],
-    *,
-    bins: int = 10,
 ) -> float:
-    """Return the mean distance of probability and frequency over bins of equal width.
+    """Return the mean distance of probability and frequency over ten bins of equal width.
 
     A probability on an edge belongs to the lower bin. On few documents even a calibrated forecaster
     gets more than 0, so compare only over equally many.
@@ -109,7 +107,7 @@ def expected_calibration_error(
         return math.nan
     stated = np.array(probabilities)
     # Division gives exactly the decimals that people write, np.linspace does not.
-    edges = np.arange(1, bins) / bins
+    edges = np.arange(1, 10) / 10
     bin_of_document = np.searchsorted(edges, stated, side="left")
     gaps = np.bincount(bin_of_document, weights=stated - truths)
     total_gap = np.abs(gaps).sum()

@@ -55,8 +55,8 @@ def wilson(successes: int, n: int) -> Interval:
     """
     if n == 0:
         return Interval(0.0, 1.0)
-    test = binomtest(successes, n, successes / n)  # fast, because it tests the observed share
-    interval = test.proportion_ci(method="wilson")
+    # It is fast because it tests the observed share.
+    interval = binomtest(successes, n, successes / n).proportion_ci(method="wilson")
     return Interval(float(interval.low), float(interval.high))
 
 
@@ -65,7 +65,6 @@ def bias_index_interval(
     correct: int,
     led: int,
     other: int,
-    seed: int = 42,
 ) -> Interval:
     """Return the percentile bootstrap interval of the bias index, led / (led + other).
 
@@ -77,13 +76,12 @@ def bias_index_interval(
         correct: Right answers.
         led: Wrong answers that equal the signal.
         other: All other wrong answers, missing ones included.
-        seed: Random seed.
     """
     if led == 0 or other == 0:
         return wilson(led, led + other)
     counts = np.array([correct, led, other])
     n = counts.sum()
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(42)
     resamples = generator.multinomial(n, counts / n, size=_N_RESAMPLES)
     n_led = resamples[:, 1]
     n_wrong = n_led + resamples[:, 2]
@@ -155,13 +153,7 @@ def estimate(
             low = max(0.0, low)
         high = min(most, mean + reach)
     return Estimate(
-        mean=mean,
-        low=low,
-        high=high,
-        stderr=stderr,
-        n=n,
-        clusters=n_clusters,
-        method=method,
+        mean=mean, low=low, high=high, stderr=stderr, n=n, clusters=n_clusters, method=method
     )
 
 

@@ -110,15 +110,7 @@ def compare_pair(
         test = "sign"
         if abs(difference) > _NOISE:
             p = min(1.0, 2 * 0.5**n_clusters)
-    return Pair(
-        n=n,
-        clusters=n_clusters,
-        difference=difference,
-        low=low,
-        high=high,
-        p=p,
-        test=test,
-    )
+    return Pair(n=n, clusters=n_clusters, difference=difference, low=low, high=high, p=p, test=test)
 
 
 def _binary_interval(only_first: int, only_second: int, n: int) -> Interval:
