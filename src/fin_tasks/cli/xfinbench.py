@@ -3,13 +3,10 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from fin_tasks.cli.options import show, tell
 from fin_tasks.settings import OPENAI, Settings
-
-if TYPE_CHECKING:
-    from fin_tasks.benchmarks.xfinbench.labeling import Label
 
 
 def build_xfinbench(
@@ -94,7 +91,7 @@ def label_math(
     show(_summary_of(labels), as_json=as_json)
 
 
-def _summary_of(labels: "Sequence[Label]") -> Mapping[str, Any]:
+def _summary_of(labels: Sequence[Mapping[str, str]]) -> Mapping[str, Any]:
     """Return how many calculations need each type, beside the paper's shares."""
     from fin_tasks.benchmarks.xfinbench.math_types import MATH_TYPES, PUBLISHED
     from fin_tasks.stats.averages import average_or_none

@@ -63,7 +63,12 @@ class Row:
         return "code" if self.part == "formulaeval" else "number"
 
 
-def load(*, part: str, mode: prompts.Mode, **metadata: Any) -> "dict[str, Dataset]":
+def load(
+    *,
+    part: str,
+    mode: prompts.Mode,
+    **metadata: Any,
+) -> "dict[str, Dataset]":
     """Load the documents of one task; `Request` names the metadata.
 
     `part` is one of `PARTS`, or a column of the long XFinBench paper (`PAPER_PARTS`); these two are
@@ -161,14 +166,24 @@ def _document(
 ) -> dict[str, Any]:
     kind = row.kind
     mode = _mode_of(kind, task_mode)
-    is_choice = kind == "choice"
-    is_code = kind == "code"
-    reference = reference_of(row.question, (row.program, row.answer)) if is_code else ""
-    letter = _letter_of(row.answer, row.options) if is_choice else ""
+    letter = ""
+    options: list[str] = []
+    stub = ""
+    reference = ""
+    if kind == "choice":
+        letter = _letter_of(row.answer, row.options)
+        options = row.options
+    elif kind == "code":
+        stub = row.question
+        reference = reference_of(row.question, (row.program, row.answer))
     program = reference or row.program
     target = prompts.target_of(kind, mode, answer=row.answer, letter=letter, program=program)
     prompt = prompts.fill(
-        kind, mode, question=row.question, context=row.context, options=row.options
+        kind,
+        mode,
+        question=row.question,
+        context=row.context,
+        options=row.options,
     )
     return prompt | {
         "id": row.id,
@@ -179,8 +194,8 @@ def _document(
         "task_mode": task_mode,
         "ground_truth": row.answer,
         "letter": letter,
-        "options": row.options if is_choice else [],
-        "stub": row.question if is_code else "",
+        "options": options,
+        "stub": stub,
         "program": reference,
         "target": target,
     }

@@ -72,7 +72,14 @@ def sha256() -> str:
     )
 
 
-def target_of(kind: Kind, mode: Mode, *, answer: str, letter: str, program: str) -> str:
+def target_of(
+    kind: Kind,
+    mode: Mode,
+    *,
+    answer: str,
+    letter: str,
+    program: str,
+) -> str:
     """Return the right answer as a response, for few-shot examples; empty if the row has no usable truth."""
     if kind == "choice":
         return f"{MARKER} {letter}." if letter else ""

@@ -75,8 +75,8 @@ def load(*, mode: Mode, **metadata: Any) -> "dict[str, Dataset]":
     )
     wording: HousePrompts | UpstreamPrompts = house_prompts(mode)
     if request.prompts == "upstream":
-        place = request.authors_files(files, UPSTREAM_FILE)
-        wording = upstream_prompts(place.files[UPSTREAM_FILE], mode)
+        located = request.authors_files(files, UPSTREAM_FILE)
+        wording = upstream_prompts(located.files[UPSTREAM_FILE], mode)
     docs, rounded = scoring_docs(rows, mode)
     for doc, row in zip(docs, rows, strict=True):
         doc["has_table"] = bool(row.tables)

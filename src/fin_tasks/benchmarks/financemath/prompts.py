@@ -55,12 +55,12 @@ class UpstreamPrompts:
 
     def fill(self, question: str, tables: Sequence[str]) -> dict[str, str]:
         """Return the messages for a question, put together as the authors' functions do."""
-        shown = ""
+        table_text = ""
         if tables and self.before_tables:
-            shown = self.before_tables + "".join(f"{table}\n" for table in tables)
+            table_text = self.before_tables + "".join(f"{table}\n" for table in tables)
         elif tables:
-            shown = "Table:\n" + "\n\n".join(tables) + "\n"
-        prompt = f"{shown}\nQuestion: {question}\n\n{self.prefix}"
+            table_text = "Table:\n" + "\n\n".join(tables) + "\n"
+        prompt = f"{table_text}\nQuestion: {question}\n\n{self.prefix}"
         return {"system": self.system, "prompt": prompt, "cue": ""}
 
     @property

@@ -61,7 +61,12 @@ class Row(BaseModel):
         return as_function(self.python_solution, self.context) or ""
 
 
-def load(*, level: Level, mode: Mode, **metadata: Any) -> "dict[str, Dataset]":
+def load(
+    *,
+    level: Level,
+    mode: Mode,
+    **metadata: Any,
+) -> "dict[str, Dataset]":
     """Load the documents of one level; `Request` names the metadata."""
     request = Request.of("financereasoning", metadata, split="test")
     if request.variants:
@@ -77,9 +82,9 @@ def load(*, level: Level, mode: Mode, **metadata: Any) -> "dict[str, Dataset]":
     )
     wording = house_prompts(mode)
     if request.prompts == "upstream":
-        place = request.authors_files(files, UPSTREAM_FILE)
-        code = place.with_files([UPSTREAM_CODE], optional=True).files.get(UPSTREAM_CODE)
-        wording = upstream_prompts(place.files[UPSTREAM_FILE], code, mode)
+        located = request.authors_files(files, UPSTREAM_FILE)
+        code = located.with_files([UPSTREAM_CODE], optional=True).files.get(UPSTREAM_CODE)
+        wording = upstream_prompts(located.files[UPSTREAM_FILE], code, mode)
     docs = [_document(row, mode) | wording.fill(row.question, row.context) for row in rows]
     facts = {
         "level": level,
@@ -124,8 +129,11 @@ def read_levels(files: Located) -> list[Row]:
 
 
 def _document(row: Row, mode: Mode) -> dict[str, Any]:
-    is_verdict = isinstance(row.ground_truth, bool)
-    answer = str(row.ground_truth) if is_verdict else f"{row.ground_truth:.12g}"
+    kind = "number"
+    answer = f"{row.ground_truth:.12g}"
+    if isinstance(row.ground_truth, bool):
+        kind = "verdict"
+        answer = str(row.ground_truth)
     target = f"Therefore, the answer is {answer}."
     if mode == "pot":
         target = f"```python\n{row.program}\n```" if row.program else ""
@@ -133,7 +141,7 @@ def _document(row: Row, mode: Mode) -> dict[str, Any]:
         "id": row.question_id,
         "question": row.question,
         "ground_truth": float(row.ground_truth),
-        "kind": "verdict" if is_verdict else "number",
+        "kind": kind,
         "level": row.level,
         "origin": row.data_set,
         "mode": mode,

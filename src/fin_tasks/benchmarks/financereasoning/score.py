@@ -34,7 +34,12 @@ def reader_item(doc: Document, response: str) -> Item | None:
     return short_answers.reader_item(doc["kind"], doc, response)
 
 
-def read(doc: Document, response: Response, *, variant: str) -> Reading:
+def read(
+    doc: Document,
+    response: Response,
+    *,
+    variant: str,
+) -> Reading:
     """Read a number or a verdict in a response, in a model's copy of it, or in a program's result.
 
     A model may read for both variants, because the authors let one read all responses.
@@ -45,7 +50,11 @@ def read(doc: Document, response: Response, *, variant: str) -> Reading:
     return replace(reading, variant=variant)
 
 
-def _read_result(doc: Document, outcome: Outcome, variant: str) -> Reading:
+def _read_result(
+    doc: Document,
+    outcome: Outcome,
+    variant: str,
+) -> Reading:
     reading = Reading(variant=variant, answer=None, status=outcome.status.value)
     if not outcome.ran:
         reason = f"{outcome.status.value}: {outcome.detail}"

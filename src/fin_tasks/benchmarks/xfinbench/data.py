@@ -97,7 +97,10 @@ def load(
 
 
 def _choose_rows(
-    request: Request, files: Located, table: str, subset: Subset
+    request: Request,
+    files: Located,
+    table: str,
+    subset: Subset,
 ) -> tuple[list[Row], Located, dict[str, list[str]]]:
     """Return the rows to ask, the files that they need, and the ids of unusable rows by their flaw.
 

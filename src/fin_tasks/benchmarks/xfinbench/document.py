@@ -18,13 +18,8 @@ TASKS: Mapping[str, Task] = {
     "calc": "calcu",
 }
 """The file's word for each subset."""
-CAPABILITIES: Mapping[str, str] = {
-    "TU": "terminology understanding",
-    "TR": "temporal reasoning",
-    "FF": "future forecasting",
-    "SP": "scenario planning",
-    "NM": "numerical modelling",
-}
+CAPABILITIES = ("TU", "TR", "FF", "SP", "NM")
+"""Terminology understanding, temporal reasoning, future forecasting, scenario planning, numerical modelling."""
 
 
 class XFinBenchDocument(TypedDict):

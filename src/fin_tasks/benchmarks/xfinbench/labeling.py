@@ -1,7 +1,6 @@
 """Have a model name the mathematical types of calculations."""
 
 from collections.abc import Sequence
-from typing import TypedDict
 
 from fin_tasks.benchmarks.xfinbench.construct.templates import Templates
 from fin_tasks.benchmarks.xfinbench.math_types import read_types
@@ -12,24 +11,17 @@ from fin_tasks.endpoints.threads import map_in_threads
 _MAX_TOKENS = 2048
 
 
-class Label(TypedDict):
-    """What a model said of one calculation."""
-
-    id: str
-    math_types: str
-    """Separated by `;`; empty if the reply cannot be used."""
-    reason: str
-    """Why there are no types."""
-
-
 def label_rows(
     rows: Sequence[Row],
     chat: Chat,
     templates: Templates,
-) -> list[Label]:
-    """Ask a model about the `question` and the `ground_truth` of each row."""
+) -> list[dict[str, str]]:
+    """Ask a model about the `question` and the `ground_truth` of each row.
 
-    def label(row: Row) -> Label:
+    `math_types` are separated by `;`, and empty if the reply cannot be used; `reason` says why.
+    """
+
+    def label(row: Row) -> dict[str, str]:
         prompt = templates.fill("math_types", question=row.question, answer=row.ground_truth)
         message = {"role": "user", "content": prompt}
         reply = chat.ask([message], temperature=0.0, max_tokens=_MAX_TOKENS)

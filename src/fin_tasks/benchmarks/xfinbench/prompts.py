@@ -101,7 +101,11 @@ def house_prompts() -> PromptSet:
         for mode, template in template_by_mode.items():
             user[task, mode] = template
     return PromptSet(
-        name="house", system=texts["system"], user=user, cue=texts["cue"], after_terms="\n\n"
+        name="house",
+        system=texts["system"],
+        user=user,
+        cue=texts["cue"],
+        after_terms="\n\n",
     )
 
 

@@ -19,7 +19,6 @@ from fin_tasks.benchmarks.xfinbench.rows import SPLITS, Row, as_text, read_rows
 from fin_tasks.benchmarks.xfinbench.truth import parse_truth
 from fin_tasks.data.tables import read_csv, read_json
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.settings import Settings
 
 _COLUMNS = ("id", "ground_truth", "model_response")
 _TRUTHS: Mapping[Task, str] = {
@@ -106,12 +105,10 @@ def _records_of(path: Path) -> Iterable[Mapping[str, Any]]:
 
 def _known_rows(data_dir: Path | None) -> dict[str, Row]:
     """Return the benchmark's own rows by id, of the splits that are in the user's folder."""
-    if data_dir is None and Settings.from_environ().data_dir is None:
-        return {}
     rows: dict[str, Row] = {}
     for split, table in SPLITS.items():
         request = Request(benchmark="xfinbench", split=split, source="data_dir", data_dir=data_dir)
-        with suppress(DataError):  # a folder may hold one split only
+        with suppress(ConfigError, DataError):  # no folder, or one split only
             files = request.locate([table])
             rows |= {row.id: row for row in read_rows(files.files[table])}
     if data_dir and not rows:

@@ -70,7 +70,8 @@ class Row(BaseModel):
     """The name of a figure, without a suffix; empty without one."""
     figure_path: str = ""
     capabilities: Annotated[Names, AfterValidator(_capabilities_in)] = Field(
-        [], validation_alias=AliasChoices("capabilities", "fin_capability")
+        [],
+        validation_alias=AliasChoices("capabilities", "fin_capability"),
     )
     has_table: bool | None = None
     """None if nobody knows."""

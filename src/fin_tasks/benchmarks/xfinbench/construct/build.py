@@ -112,7 +112,12 @@ class Maker:
         reply = self._ask(kind, exercise.id, self.templates.fill(kind, **fields))
         is_cut = reply.reason == "length"
         questions = read_questions(
-            exercise.id, kind, reply.text, self.rules, is_cut=is_cut, seed=self.seed
+            exercise.id,
+            kind,
+            reply.text,
+            self.rules,
+            is_cut=is_cut,
+            seed=self.seed,
         )
         for question in kept_questions(questions):
             self._verify(question, fields)

@@ -33,7 +33,11 @@ def count_questions(questions: Sequence[Question]) -> dict[str, Any]:
 
 
 def write_splits(
-    out: Path, questions: Iterable[Question], *, validation: float, seed: int
+    out: Path,
+    questions: Iterable[Question],
+    *,
+    validation: float,
+    seed: int,
 ) -> dict[str, int]:
     """Write the kept questions as XFinBench's files, and return their numbers by split.
 
