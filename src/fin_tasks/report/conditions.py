@@ -40,12 +40,10 @@ _USUAL_STYLE = {"prompts.style": "structured", "text": "table", "frequency": "da
 _LABELS = {
     "data.revision": "version of the data",
     "judge.model": "judge",
-    "judge.rubric": "rubric",
     "prompts.set": "prompts",
     "prompts.sha256": "wording of the prompts",
     "system": "system prompt",
     "tasks": "settings of its tasks",
-    "version": "version of the task",
 }
 """What settings are called, where their name does not say it."""
 _MAX_TEXT = 40

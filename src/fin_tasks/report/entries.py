@@ -117,8 +117,8 @@ def entries_of(scored: Scored, ranking: Ranking) -> list[Entry]:
         estimate = value.estimate
         marks = list(not_comparable)
         if value.claim is not None:
-            claim = f"its results file claims {value.claim:.4g}"
-            marks.insert(0, f"{claim}, its rows give {estimate.mean:.4g}")
+            claim = f"its results file claims {value.claim:.4g}, its rows give {estimate.mean:.4g}"
+            marks.insert(0, claim)
         notes = [cut_off.note_of(value.cut_offs, metric), _note_on_estimate(metric, estimate)]
         if metric == top:
             notes.append(ranking.open_ranks.get(result.id, ""))

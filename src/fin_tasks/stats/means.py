@@ -38,14 +38,6 @@ class Estimate:
     method: str
 
 
-class ClusteredMean(NamedTuple):
-    """A mean with its cluster-robust standard error (CR1)."""
-
-    mean: float
-    stderr: float
-    n_clusters: int
-
-
 def wilson(successes: int, n: int) -> Interval:
     """Return Wilson's score interval of a share of independent documents; [0, 1] for n = 0.
 
@@ -55,8 +47,8 @@ def wilson(successes: int, n: int) -> Interval:
     """
     if n == 0:
         return Interval(0.0, 1.0)
-    # It is fast because it tests the observed share.
-    interval = binomtest(successes, n, successes / n).proportion_ci(method="wilson")
+    test = binomtest(successes, n, successes / n)  # fast, because it tests the observed share
+    interval = test.proportion_ci(method="wilson")
     return Interval(float(interval.low), float(interval.high))
 
 
@@ -130,7 +122,8 @@ def estimate(
     is_counted = ~np.isnan(values) & (weights > 0)
     values = values[is_counted]
     weights = weights[is_counted]
-    mean, stderr, n_clusters = clustered_mean(values, clusters[is_counted], weights)
+    clusters = clusters[is_counted]
+    mean, stderr, n_clusters = clustered_mean(values, clusters, weights)
     n = len(values)
     is_independent = n_clusters == n
     is_constant = (values == values[:1]).all()
@@ -153,7 +146,13 @@ def estimate(
             low = max(0.0, low)
         high = min(most, mean + reach)
     return Estimate(
-        mean=mean, low=low, high=high, stderr=stderr, n=n, clusters=n_clusters, method=method
+        mean=mean,
+        low=low,
+        high=high,
+        stderr=stderr,
+        n=n,
+        clusters=n_clusters,
+        method=method,
     )
 
 
@@ -161,14 +160,14 @@ def clustered_mean(
     values: Floats,
     clusters: Codes,
     weights: Floats,
-) -> ClusteredMean:
-    """Return the mean of values with its standard error; the arguments are those of `estimate`.
+) -> tuple[float, float, int]:
+    """Return the mean of values, its standard error and the number of clusters; the arguments are those of `estimate`.
 
     stderr^2 = G / (G - 1) * sum over the G clusters of (sum of w (v - mean))^2 / (sum of w)^2.
     Values are not NaN. Without values the mean is NaN, with one cluster the standard error is.
     """
     if not len(values):
-        return ClusteredMean(math.nan, math.nan, 0)
+        return math.nan, math.nan, 0
     total = math.fsum(weights.tolist())
     weighted = weights * values
     mean = math.fsum(weighted.tolist()) / total
@@ -178,8 +177,8 @@ def clustered_mean(
     sums = np.bincount(codes, weights=residuals)
     n_clusters = int(np.count_nonzero(np.bincount(codes)))
     if n_clusters < 2:
-        return ClusteredMean(mean, math.nan, n_clusters)
+        return mean, math.nan, n_clusters
     correction = n_clusters / (n_clusters - 1)
     square_sum = float(sums @ sums)
     stderr = math.sqrt(correction * square_sum) / total
-    return ClusteredMean(mean, stderr, n_clusters)
+    return mean, stderr, n_clusters

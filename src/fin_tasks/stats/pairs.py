@@ -113,7 +113,11 @@ def compare_pair(
     return Pair(n=n, clusters=n_clusters, difference=difference, low=low, high=high, p=p, test=test)
 
 
-def _binary_interval(only_first: int, only_second: int, n: int) -> Interval:
+def _binary_interval(
+    only_first: int,
+    only_second: int,
+    n: int,
+) -> Interval:
     untied = only_first + only_second
     size = n + 2  # Agresti and Min add half a row to each of the four kinds
     middle = (only_first - only_second) / size
@@ -129,7 +133,10 @@ def _binary_interval(only_first: int, only_second: int, n: int) -> Interval:
         share_high = float(betaincinv(only_first + 1, only_second, 0.975))
     exact_low = (2 * share_low - 1) * untied / n
     exact_high = (2 * share_high - 1) * untied / n
-    return Interval(min(low, exact_low), max(high, exact_high))
+    return Interval(
+        low=min(low, exact_low),
+        high=max(high, exact_high),
+    )
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
