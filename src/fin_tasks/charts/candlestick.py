@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import matplotlib.dates
@@ -33,15 +34,7 @@ _DOWN = "#e0222c"
 _GRAY = "#707070"
 _AVERAGE = "#1f5fbf"
 _BACKGROUND = "#f8f8f8"
-_LOOK = {
-    "font.size": 12,
-    "axes.facecolor": _BACKGROUND,
-    "axes.spines.left": False,
-    "axes.grid": True,
-    "axes.grid.axis": "y",
-    "axes.formatter.limits": (-9, 9),
-    "axes.formatter.useoffset": False,
-}
+_STYLE = Path(__file__).with_suffix(".mplstyle")
 _AVERAGED = 7  # trading days of the moving average
 _MAX_DAILY = 500
 """A longer period has candles of weeks, because those of days would merge."""
@@ -92,7 +85,7 @@ def draw(chart: Chart) -> bytes:
     frequency = "weekly" if is_weekly else "daily"
     period = f"{chart.start} to {chart.end}"
     title = f"{chart.ticker}: {frequency} prices and earnings reports, {period}"
-    with drawing(_LOOK):
+    with drawing(_STYLE):
         # A hair more than the size in pixels, because matplotlib rounds down.
         dpi = (chart.pixels + 0.01) / _WIDTH
         figure = Figure(figsize=(_WIDTH, _HEIGHT), dpi=dpi)
@@ -164,14 +157,7 @@ def _draw_average(axes: Axes, average: _Column) -> None:
         _draw_triangle(axes, kind, [], [], linestyle="none", label=text)
     label = f"{_AVERAGED}-day moving average"
     axes.plot(average, color=_AVERAGE, linewidth=1.2, zorder=0.9, label=label)
-    axes.legend(
-        ncols=4,
-        frameon=False,
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        borderaxespad=0.2,
-        borderpad=0,
-    )
+    axes.legend(ncols=4, loc="lower left", bbox_to_anchor=(0, 1))
 
 
 def _draw_triangle(axes: Axes, kind: str, x: list[float], y: list[float], **options: Any) -> None:

@@ -12,7 +12,7 @@ import matplotlib.dates
 import pandas as pd
 from matplotlib.axes import Axes
 
-from fin_tasks.charts.chart import Chart
+from fin_tasks.charts.chart import Chart, Mark
 
 _MAX_CANDLES = 600
 """From so many rows on mplfinance warns of too much data, and the authors draw a line."""
@@ -54,33 +54,41 @@ def draw_as_authors(chart: Chart) -> bytes:
             figscale=1,
             returnfig=True,
         )
-        _draw_marks(axes, chart, prices)
+        every_day = prices.reindex(pd.date_range(chart.start, chart.end)).interpolate()
+        away = 0.15 * (high - low)
+        above = (every_day["High"] + away).clip(upper=high + margin / 4)
+        below = (every_day["Low"] - away).clip(lower=low - margin / 4)
+        for name in _LOOKS:
+            marks = [mark for mark in chart.marks if mark.kind == name]
+            if name == "fiscal":
+                _draw_marks(axes, name, marks, below, -margin / 4)
+            else:
+                _draw_marks(axes, name, marks, above, margin / 4)
+        axes.legend(frameon=False)
         figure.savefig(file, bbox_inches="tight", dpi=300, pil_kwargs={"compress_level": 1})
         pyplot.close(figure)
     return file.getvalue()
 
 
-def _draw_marks(axes: Axes, chart: Chart, prices: pd.DataFrame) -> None:
-    """Draw the triangles with their labels, and the legend."""
-    low = prices["Low"].min()
-    high = prices["High"].max()
-    gap = 0.025 * (high - low)
-    away = 0.15 * (high - low)
-    every_day = prices.reindex(pd.date_range(chart.start, chart.end)).interpolate()
-    above = (every_day["High"] + away).clip(upper=high + gap)
-    below = (every_day["Low"] - away).clip(lower=low - gap)
-    for name, (shape, color, label) in _LOOKS.items():
-        marks = [mark for mark in chart.marks if mark.kind == name]
-        # Numbers, because days as such would change the ticks that mplfinance has set.
-        x = _dates.date2num([mark.day for mark in marks])
-        y = (below if name == "fiscal" else above).loc[[mark.day for mark in marks]]
-        axes.scatter(x, y, s=50, marker=shape, color=color, alpha=0.9, label=label)
-        for mark, day, height in zip(marks, x, y, strict=True):
-            look: Any = {"fontsize": 6, "fontweight": "bold", "ha": "center"}
-            text = f"{mark.day:%Y-%m-%d}"
-            if mark.surprise is None:
-                axes.text(day, height - gap, text, va="top", **look)
-            else:
-                text += f"\nSurprise: {mark.surprise:.2f}"
-                axes.text(day, height + gap, text, va="bottom", **look)
-    axes.legend(frameon=False)
+def _draw_marks(
+    axes: Axes, name: str, marks: list[Mark], heights: "pd.Series[float]", gap: float
+) -> None:
+    """Draw the triangles of one kind with their labels."""
+    shape, color, label = _LOOKS[name]
+    days = [mark.day for mark in marks]
+    y = heights.loc[days]
+    # Numbers, because days as such would change the ticks that mplfinance has set.
+    axes.scatter(_dates.date2num(days), y, s=50, marker=shape, color=color, alpha=0.9, label=label)
+    for mark, height in zip(marks, y, strict=True):
+        text = f"{mark.day:%Y-%m-%d}"
+        if mark.surprise is not None:
+            text += f"\nSurprise: {mark.surprise:.2f}"
+        axes.text(
+            _dates.date2num(mark.day),
+            height + gap,
+            text,
+            fontsize=6,
+            fontweight="bold",
+            ha="center",
+            va="bottom" if gap > 0 else "top",
+        )

@@ -165,7 +165,7 @@ def _draw_panels(
         return
     shown = list(values.groupby("panel", sort=False))[:_MAX_PANELS]
     heights = [_SCATTER_HEIGHT if "x" in values else 1 + len(lines) for _, lines in shown]
-    with drawing({}):
+    with drawing():
         height = 1.4 + 0.2 * sum(heights) + 0.3 * len(heights)
         figure = Figure(figsize=(7.2, height), layout="constrained")
         figure.suptitle(

@@ -61,8 +61,9 @@ def read_market(
     """Read files, folders of files, or what `fetch_market` stored; `adjust` is `splits` if closes ignore splits."""
     is_fetched = (prices / "prices").is_dir()
     if adjust == "splits" and is_fetched:
-        expected = "closes that ignore splits; fetched prices are split-adjusted already"
-        raise ConfigError(f"adjust splits: expected {expected}.")
+        raise ConfigError(
+            "adjust splits: expected closes that ignore splits; fetched prices are split-adjusted already."
+        )
     names = None if tickers is None else {ticker.upper() for ticker in tickers}
     table, price_facts = _read_files(prices, "prices", names)
     reports, report_facts = _read_files(earnings, "earnings", names)
@@ -106,8 +107,9 @@ def _take_out_splits(
     """Divide the prices before each split by its ratio; return the ratios by ticker and day."""
     n_adjusted = prices.groupby("ticker")["adj_close"].count()
     if n_adjusted.min() == 0:
-        expected = "expected Adj Close of all tickers"
-        raise DataError(f"adjust splits: {expected}, found none of {n_adjusted.idxmin()}.")
+        raise DataError(
+            f"adjust splits: expected Adj Close of all tickers, found none of {n_adjusted.idxmin()}."
+        )
     splits: dict[str, dict[str, float]] = {}
     for row in prices.assign(ratio=ratios)[ratios != 1].itertuples():
         splits.setdefault(row.ticker, {})[f"{row.date:%Y-%m-%d}"] = row.ratio
@@ -123,21 +125,16 @@ def _take_out_splits(
 def sample_market(*tickers: str) -> Market:
     """Return AAPL, FB, GOOG, IBM and MSFT, 2000 to 2013, adjusted for splits; FB and GOOG have no reports."""
     earnings = Path(__file__).parent / "sample" / "earnings.csv"
-    return read_market(
-        stock_prices_file(),
-        earnings,
-        tickers=tickers or None,
-        adjust="splits",
-    )
+    return read_market(stock_prices_file(), earnings, tickers=tickers or None, adjust="splits")
 
 
 def _read_files(path: Path, part: str, tickers: set[str] | None) -> tuple[pd.DataFrame, Facts]:
     """Read the rows of the tickers from a file or folder, by ticker and day, and facts about the files."""
     is_fetched = (path / part).is_dir()
     folder = path / part if is_fetched else path
+    endings = _ENDINGS if part == "prices" else (*_ENDINGS, ".json")
     files = [path]
     if not path.is_file():
-        endings = _ENDINGS if part == "prices" else (*_ENDINGS, ".json")
         files = sorted(file for file in folder.glob("*") if file.name.endswith(endings))
     if is_fetched and tickers:
         files = [file for file in files if _ticker_of(file) in tickers]
@@ -158,8 +155,7 @@ def _read_files(path: Path, part: str, tickers: set[str] | None) -> tuple[pd.Dat
 
 
 def _ticker_of(file: Path) -> str:
-    name = re.sub(r"\.(csv|csv\.gz|parquet|json)$", "", file.name)
-    return name.removeprefix("data-").upper()
+    return re.sub(r"^data-|\.(csv|csv\.gz|parquet|json)$", "", file.name).upper()
 
 
 def _read_table(file: Path, part: str) -> pd.DataFrame:
@@ -181,8 +177,9 @@ def _read_table(file: Path, part: str) -> pd.DataFrame:
     except (OSError, EOFError, ValueError, TypeError, KeyError, zlib.error) as error:
         # Not the text of the file, which may quote a key.
         reason = f"{type(error).__name__}: {str(error)[:200]}"
-        problem = f"expected {part}, got a file that cannot be read ({reason})"
-        raise DataError(f"{file}: {problem}.") from error
+        raise DataError(
+            f"{file}: expected {part}, got a file that cannot be read ({reason})."
+        ) from error
     return table
 
 
@@ -193,19 +190,12 @@ def _read_any(file: Path) -> pd.DataFrame:
         return table.mask(table.isin(_UNKNOWN))
     if file.suffix == ".parquet":
         return pd.read_parquet(file)
-    head = pd.read_csv(
-        file,
-        header=None,
-        nrows=2,
-        dtype=str,
-    )
-    if set(head[0]) == {"Price", "Ticker"}:
-        # As yfinance writes it: a column for each price of each ticker.
-        table = pd.read_csv(file, header=[0, 1], index_col=0)
-        return (
-            table.stack("Ticker", future_stack=True).rename_axis(["Date", "Ticker"]).reset_index()
-        )
-    return pd.read_csv(file, keep_default_na=False, na_values=_UNKNOWN)
+    head = pd.read_csv(file, header=None, nrows=2, dtype=str)
+    if set(head[0]) != {"Price", "Ticker"}:
+        return pd.read_csv(file, keep_default_na=False, na_values=_UNKNOWN)
+    # As yfinance writes it: a column for each price of each ticker.
+    table = pd.read_csv(file, header=[0, 1], index_col=0).stack("Ticker", future_stack=True)
+    return table.rename_axis(["Date", "Ticker"]).reset_index()
 
 
 def _find_splits(prices: pd.DataFrame) -> "pd.Series[float]":
@@ -215,12 +205,13 @@ def _find_splits(prices: pd.DataFrame) -> "pd.Series[float]":
     after a dividend of 20 %. Hence only ratios that no usual dividend reaches count.
     """
     known = prices.dropna(subset=["adj_close", "close"])
-    logs = np.log(known[["adj_close", "close"]])
-    steps = (logs["adj_close"] - logs["close"]).groupby(known["ticker"]).diff()
-    falls = -logs["close"].groupby(known["ticker"]).diff()
+    tickers = known["ticker"]
+    close = np.log(known["close"])
+    steps = (np.log(known["adj_close"]) - close).groupby(tickers).diff()
     steps = steps[steps.abs() >= np.log(_SMALLEST_STEP)]
     distances = abs(steps.to_numpy()[:, None] - np.log(_SPLITS))
     ratios = pd.Series(_SPLITS[distances.argmin(axis=1)], steps.index)
     is_near = (steps - np.log(ratios)).abs() < np.log(_LARGEST_MISS)
-    has_moved = (falls[steps.index] - np.log(ratios)).abs() < np.log(_LARGEST_MOVE)
+    moves = close.groupby(tickers).diff()[steps.index] + np.log(ratios)
+    has_moved = moves.abs() < np.log(_LARGEST_MOVE)
     return ratios[is_near & has_moved].reindex(prices.index, fill_value=1.0)

@@ -1,6 +1,5 @@
 """A user's own question: the message about one stock and period, and the forecast in the model's reply."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +12,8 @@ from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.charts.pool import draw_charts
 from fin_tasks.endpoints.messages import picture_url
 
-_MOVES: Mapping[int | None, str | None] = {1: "a rise", 0: "a fall", None: None}
-_FACTS = (
-    "ticker",
-    "start",
-    "end",
-    "bias_type",
-    "window",
-    "n_same",
-    "n_contrary",
-    "signal",
-    "truth",
-    "chart",
-)
+_MOVES: dict[int | None, str] = {1: "a rise", 0: "a fall"}
+_FACTS = ["ticker", "start", "end", "bias_type", "window", "n_same", "n_contrary", "signal", "truth", "chart"]
 
 
 def own_question(
@@ -50,23 +38,17 @@ def own_question(
 
 def parts_of(doc: Document) -> dict[str, str]:
     """Return the `system` prompt, the `chart` and the words of the `user`, without those that are empty."""
-    parts = {
-        "system": doc["system"],
-        "chart": doc["chart"],
-        "user": doc["prompt"].removeprefix(IMAGE_MARK),
-    }
-    return {name: part for name, part in parts.items() if part}
+    parts = {**doc, "user": doc["prompt"].removeprefix(IMAGE_MARK)}
+    return {name: parts[name] for name in ("system", "chart", "user") if parts[name]}
 
 
 def messages_of(doc: Document) -> list[dict[str, Any]]:
     """Return a document's messages in OpenAI's form, the chart before the words."""
-    messages = [{"role": "system", "content": doc["system"]}]
     content: list[dict[str, Any]] = [{"type": "text", "text": parts_of(doc)["user"]}]
     if doc["chart"]:
         url = picture_url(Path(doc["chart"]))
         content.insert(0, {"type": "image_url", "image_url": {"url": url}})
-    messages.append({"role": "user", "content": content})
-    return messages
+    return [{"role": "system", "content": doc["system"]}, {"role": "user", "content": content}]
 
 
 def result_of(doc: Document, response: str) -> dict[str, Any]:
@@ -79,18 +61,12 @@ def result_of(doc: Document, response: str) -> dict[str, Any]:
         "response": response,
         "paper": paper.probability,
         "robust": robust.probability,
-        "forecast": _MOVES[robust.answer],
-        "happened": _MOVES[doc["truth"]] or "not known",
+        "forecast": _MOVES.get(robust.answer),
+        "happened": _MOVES.get(doc["truth"], "not known"),
     }
 
 
 def scored(doc: Document, response: str) -> ScoredTask:
     """Score a response as that of the task `dynostock_predict`, which is no task of the benchmark."""
     name = "dynostock_predict_text" if doc["mode"] == "text" else "dynostock_predict"
-    return score_task(
-        "dynostock",
-        name,
-        [doc],
-        [[response]],
-        options={"bias": doc["bias_type"]},
-    )
+    return score_task("dynostock", name, [doc], [[response]], options={"bias": doc["bias_type"]})

@@ -63,15 +63,9 @@ def read_recording(path: Path) -> Recording:
     bias = name[1]
     size = int(name[2])
     docs = []
-    responses = []
     repeats: Counter[str] = Counter()
     for row in rows:
-        row_id = window_id(
-            bias,
-            size,
-            row.ticker,
-            row.end_time,
-        )
+        row_id = window_id(bias, size, row.ticker, row.end_time)
         repeats[row_id] += 1
         if repeats[row_id] > 1:
             row_id = f"{row_id}#{repeats[row_id]}"
@@ -90,30 +84,17 @@ def read_recording(path: Path) -> Recording:
             "anonymized": False,
         }
         docs.append(doc)
-        responses.append([mark_response(row.response or "", row.finish_reason)])
-    return Recording(
-        path,
-        bias,
-        size,
-        docs,
-        responses,
-    )
+    responses = [[mark_response(row.response or "", row.finish_reason)] for row in rows]
+    return Recording(path, bias, size, docs, responses)
 
 
 def replay(paths: Sequence[Path]) -> list[tuple[Recording, ScoredTask]]:
     """Score files and folders."""
     scored = []
-    for path in find_files(paths):
-        recording = read_recording(path)
+    for recording in map(read_recording, find_files(paths)):
         name = f"dynostock_{recording.bias}_w{recording.window}"
         options = {"bias": recording.bias}
-        task = score_task(
-            "dynostock",
-            name,
-            recording.docs,
-            recording.responses,
-            options=options,
-        )
+        task = score_task("dynostock", name, recording.docs, recording.responses, options=options)
         scored.append((recording, task))
     return scored
 
@@ -124,12 +105,7 @@ def rows_of(scored: Sequence[tuple[Recording, ScoredTask]], *, variant: str) -> 
     for recording, task in scored:
         folder = recording.file.resolve().parent
         facts = {"model": folder.name, "bias": recording.bias, "setting": str(folder.parent)}
-        figures = task.breakdown_rows(variant)
-        for doc, values, parts in zip(
-            task.docs,
-            task.values[variant],
-            figures,
-            strict=True,
-        ):
+        columns = (task.docs, task.values[variant], task.breakdown_rows(variant))
+        for doc, values, parts in zip(*columns, strict=True):
             rows.append({**doc, **values, **parts, **facts, "doc_id": doc["id"]})
     return pd.DataFrame(rows, columns=list(COLUMNS))

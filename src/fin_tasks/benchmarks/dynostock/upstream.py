@@ -125,17 +125,12 @@ def _text_of(value: Any) -> str:
 def upstream_prompts(*, data_dir: Path | None, settings: Settings) -> UpstreamPrompts:
     """Read the authors' files: from the user's folder, else downloaded and checked against their pins."""
     located = locate("dynostock", _FILES, data_dir=data_dir, settings=settings)
-    texts = {}
     try:
-        for path in located.files.values():
-            texts[path.name] = path.read_text(encoding="utf-8")
-        functions = {}
-        for node in ast.parse(texts["gen.py"]).body:
-            if isinstance(node, ast.FunctionDef):
-                functions[node.name] = node
+        texts = {path.name: path.read_text(encoding="utf-8") for path in located.files.values()}
+        nodes = ast.parse(texts["gen.py"]).body
         return UpstreamPrompts(
             frame=json.loads(texts["prompt.json"])[_ENTRY]["prompt"],
-            functions=functions,
+            functions={node.name: node for node in nodes if isinstance(node, ast.FunctionDef)},
             figures={figure["name"]: figure for figure in json.loads(texts["celebrity.json"])},
             facts={"set": "upstream", "style": "structured", **located.provenance()},
         )

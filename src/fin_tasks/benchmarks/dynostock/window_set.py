@@ -20,9 +20,7 @@ from fin_tasks.benchmarks.dynostock.market_files import sample_market
 from fin_tasks.benchmarks.dynostock.own_window import own_window
 from fin_tasks.benchmarks.dynostock.replay import find_files, read_recording
 from fin_tasks.benchmarks.dynostock.windows import (
-    BIASES,
     REASONS,
-    WINDOWS,
     Count,
     Found,
     Window,
@@ -196,31 +194,23 @@ def find_set(
 ) -> WindowSet:
     """Return the sample, the set in a folder, or the set in `dynostock/windows` of the data folder or the cache."""
     if sample and windows_dir:
-        problem = f"expected none with source sample, got {windows_dir}"
-        raise ConfigError(f"metadata windows_dir: {problem}.")
+        raise ConfigError(
+            f"metadata windows_dir: expected none with source sample, got {windows_dir}."
+        )
     if sample:
-        return _sample_set(cache_dir)
+        market = sample_market()
+        windows = find_windows(market, share=SAMPLE_SHARE).windows
+        parameters = {"share": float(SAMPLE_SHARE)}
+        facts = {"origin": "sample", "parameters": parameters, "market": market.facts}
+        return WindowSet(windows, market, cache_dir / "dynostock" / "charts", facts)
     if windows_dir:
         return read_set(windows_dir.expanduser())
     folders = [root / "dynostock" / "windows" for root in (data_dir, cache_dir) if root]
     for folder in folders:
         if folder.is_dir():
             return read_set(folder)
-    problem = f"expected a set of windows in {' or '.join(map(str, folders))}, found none"
-    commands = "`fin-tasks fetch dynostock` and `fin-tasks build dynostock`"
-    remedy = f"Run {commands}, name its folder as windows_dir, or use source: sample."
-    raise ConfigError(f"dynostock: {problem}. {remedy}")
-
-
-def _sample_set(cache_dir: Path) -> WindowSet:
-    """Find all windows of the packaged sample, by the weaker rule of `SAMPLE_SHARE`."""
-    market = sample_market()
-    parameters = {
-        "biases": list(BIASES),
-        "windows": list(WINDOWS),
-        "seed": 42,
-        "share": float(SAMPLE_SHARE),
-    }
-    facts = {"origin": "sample", "parameters": parameters, "market": market.facts}
-    windows = find_windows(market, share=SAMPLE_SHARE).windows
-    return WindowSet(windows, market, cache_dir / "dynostock" / "charts", facts)
+    raise ConfigError(
+        f"dynostock: expected a set of windows in {' or '.join(map(str, folders))}, found none. "
+        "Run `fin-tasks fetch dynostock` and `fin-tasks build dynostock`, name its folder as windows_dir, "
+        "or use source: sample."
+    )
