@@ -90,7 +90,14 @@ def draw(chart: Chart) -> bytes:
         dpi = (chart.pixels + 0.01) / _WIDTH
         figure = Figure(figsize=(_WIDTH, _HEIGHT), dpi=dpi)
         prices, volumes = figure.subplots(2, sharex=True, gridspec_kw=_GRID)
-        figure.text(_GRID["left"], 0.985, title, va="top", size=17, weight="bold")
+        figure.text(
+            _GRID["left"],
+            0.985,
+            title,
+            va="top",
+            size=17,
+            weight="bold",
+        )
         _name_panel(prices, "Price (USD)")
         _name_panel(volumes, "Volume (M)")
         points_per_day = _set_days(volumes, chart)
@@ -154,7 +161,14 @@ def _draw_candles(price_axes: Axes, volume_axes: Axes, candles: pd.DataFrame, bo
 def _draw_average(axes: Axes, average: _Column) -> None:
     """Draw the moving average, and the legend of everything."""
     for kind, (_, _, text) in _KINDS.items():
-        _draw_triangle(axes, kind, [], [], linestyle="none", label=text)
+        _draw_triangle(
+            axes,
+            kind,
+            [],
+            [],
+            linestyle="none",
+            label=text,
+        )
     label = f"{_AVERAGED}-day moving average"
     axes.plot(average, color=_AVERAGE, linewidth=1.2, zorder=0.9, label=label)
     axes.legend(ncols=4, loc="lower left", bbox_to_anchor=(0, 1))
@@ -237,7 +251,15 @@ def _draw_mark(axes: Axes, label: _Label, y: float, label_y: float) -> None:
     """Draw a triangle, its label and the line between them."""
     mark = label.mark
     x = [_dates.date2num(mark.day)] * 2
-    _draw_triangle(axes, mark.kind, x, [y, label_y], linestyle=":", linewidth=0.9, zorder=4)
+    _draw_triangle(
+        axes,
+        mark.kind,
+        x,
+        [y, label_y],
+        linestyle=":",
+        linewidth=0.9,
+        zorder=4,
+    )
     text = f"{mark.day:%Y-%m-%d}"
     if mark.surprise is not None:
         # A small Miss must not read as zero.

@@ -71,14 +71,26 @@ def draw_as_authors(chart: Chart) -> bytes:
 
 
 def _draw_marks(
-    axes: Axes, name: str, marks: list[Mark], heights: "pd.Series[float]", gap: float
+    axes: Axes,
+    name: str,
+    marks: list[Mark],
+    heights: "pd.Series[float]",
+    gap: float,
 ) -> None:
     """Draw the triangles of one kind with their labels."""
     shape, color, label = _LOOKS[name]
     days = [mark.day for mark in marks]
     y = heights.loc[days]
     # Numbers, because days as such would change the ticks that mplfinance has set.
-    axes.scatter(_dates.date2num(days), y, s=50, marker=shape, color=color, alpha=0.9, label=label)
+    axes.scatter(
+        _dates.date2num(days),
+        y,
+        s=50,
+        marker=shape,
+        color=color,
+        alpha=0.9,
+        label=label,
+    )
     for mark, height in zip(marks, y, strict=True):
         text = f"{mark.day:%Y-%m-%d}"
         if mark.surprise is not None:

@@ -101,8 +101,19 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         pictures = _draw(charts, window_set.charts, settings.cache_dir / "dynostock" / "charts")
     docs = []
     for window, (excerpt, shown), picture in zip(windows, views, pictures, strict=True):
-        message = wording.ask(excerpt, shown, arm=arm, **words)
-        doc = document(window, message, arm=arm, mode=options.mode, picture=picture)
+        message = wording.ask(
+            excerpt,
+            shown,
+            arm=arm,
+            **words,
+        )
+        doc = document(
+            window,
+            message,
+            arm=arm,
+            mode=options.mode,
+            picture=picture,
+        )
         docs.append({**doc, "anonymized": options.anonymize})
     facts |= {**words, "asked": _hash_of(docs)}
     return {"test": dataset_of(docs, facts)}
@@ -116,7 +127,14 @@ def _hash_of(docs: Sequence[Document]) -> str:
     return hashlib.sha256(json.dumps(texts).encode()).hexdigest()
 
 
-def document(window: Window, prompt: Prompt, *, arm: str, mode: str, picture: str = "") -> Document:
+def document(
+    window: Window,
+    prompt: Prompt,
+    *,
+    arm: str,
+    mode: str,
+    picture: str = "",
+) -> Document:
     """Put a window and its prompt into a document; `picture` is the file of its chart."""
     return {
         **asdict(window),
@@ -143,7 +161,11 @@ def chart(doc: Document) -> "list[Image]":
         return [picture.convert("RGB")]
 
 
-def chart_of(excerpt: Excerpt, pixels: int = PIXELS, style: Style = "house") -> Chart:
+def chart_of(
+    excerpt: Excerpt,
+    pixels: int = PIXELS,
+    style: Style = "house",
+) -> Chart:
     """Return the chart of an excerpt."""
     return Chart(
         ticker=excerpt.ticker,
@@ -173,12 +195,23 @@ def _hidden(excerpt: Excerpt, window: Window) -> tuple[Excerpt, Window]:
         fiscal_end=excerpt.reports["fiscal_end"] + shift,
     )
     prices = excerpt.prices.set_index(excerpt.prices.index + shift)
-    hidden = Excerpt(ANONYMOUS_TICKER, start, end, prices, reports, reports)
+    hidden = Excerpt(
+        ANONYMOUS_TICKER,
+        start,
+        end,
+        prices,
+        reports,
+        reports,
+    )
     name = f"anonymous-{digest.hexdigest()[:12]}"
     return hidden, replace(window, id=name, ticker=ANONYMOUS_TICKER, start=start, end=end)
 
 
-def _draw(charts: Sequence[Chart], folder: Path, cache: Path) -> list[str]:
+def _draw(
+    charts: Sequence[Chart],
+    folder: Path,
+    cache: Path,
+) -> list[str]:
     """Find the charts that were built with the set, or draw them into the cache."""
     from fin_tasks.charts.pool import draw_charts
 

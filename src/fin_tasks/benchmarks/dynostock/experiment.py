@@ -98,7 +98,12 @@ def _size_line(size: object, rows: pd.DataFrame) -> Line:
             correct=round(n_correct), led=round(n_biased), other=round(n_wrong - n_biased)
         ),
     }
-    line = {"window": size, "n": len(rows), **rows[_PLAIN_MEANS].mean(), "acc": acc.mean()}
+    line = {
+        "window": size,
+        "n": len(rows),
+        **rows[_PLAIN_MEANS].mean(),
+        "acc": acc.mean(),
+    }
     line["bias_index"] = n_biased / n_wrong if n_wrong else 0 * acc.mean()
     for name, interval in intervals.items():
         line |= {f"{name}_low": interval.low, f"{name}_high": interval.high}

@@ -59,9 +59,19 @@ def fetch_market(
     if source == "alpha-vantage" and not settings.alpha_vantage_key:
         expected = "ALPHAVANTAGE_API_KEY, a key of https://www.alphavantage.co"
         raise ConfigError(f"earnings: expected {expected}, got none.")
-    last = _agree_with_folder(folder, source, start, end)
+    last = _agree_with_folder(
+        folder,
+        source,
+        start,
+        end,
+    )
     unpriced = _missing(folder / "prices", tickers, ".parquet")
-    problems = _fetch_prices(folder / "prices", unpriced, start, last)
+    problems = _fetch_prices(
+        folder / "prices",
+        unpriced,
+        start,
+        last,
+    )
     left = set(_missing(folder / "prices", tickers, ".parquet"))
     priced = [ticker for ticker in tickers if ticker not in left]
     unreported = _missing(folder / "earnings", priced, ".json")
@@ -77,7 +87,12 @@ def fetch_market(
         return problems + _fetch_reports(folder / "earnings", unreported, reports_of)
 
 
-def _agree_with_folder(folder: Path, source: str, start: date, end: date | None) -> date:
+def _agree_with_folder(
+    folder: Path,
+    source: str,
+    start: date,
+    end: date | None,
+) -> date:
     """Write the folder's manifest, or check that it is the same; return the last day of prices."""
     manifest = folder / "manifest.json"
     before: dict[str, str] = {}
@@ -105,11 +120,20 @@ def _agree_with_folder(folder: Path, source: str, start: date, end: date | None)
     return end
 
 
-def _missing(folder: Path, tickers: Sequence[str], ending: str) -> list[str]:
+def _missing(
+    folder: Path,
+    tickers: Sequence[str],
+    ending: str,
+) -> list[str]:
     return [ticker for ticker in tickers if not (folder / f"{ticker}{ending}").is_file()]
 
 
-def _fetch_prices(folder: Path, tickers: Sequence[str], start: date, end: date) -> list[str]:
+def _fetch_prices(
+    folder: Path,
+    tickers: Sequence[str],
+    start: date,
+    end: date,
+) -> list[str]:
     problems: list[str] = []
     for first in tqdm(range(0, len(tickers), BATCH), "Prices", unit="batch", disable=None):
         batch = tickers[first : first + BATCH]
@@ -128,7 +152,9 @@ def _fetch_prices(folder: Path, tickers: Sequence[str], start: date, end: date) 
 
 
 def _fetch_reports(
-    folder: Path, tickers: Sequence[str], reports_of: Callable[[str], dict[str, Any]]
+    folder: Path,
+    tickers: Sequence[str],
+    reports_of: Callable[[str], dict[str, Any]],
 ) -> list[str]:
     problems: list[str] = []
     for number, ticker in enumerate(tqdm(tickers, "Earnings", unit="ticker", disable=None)):

@@ -100,7 +100,12 @@ class Market:
         """Return all prices of a ticker; no rows if there are none."""
         return self._prices.get(ticker, self.prices.iloc[:0])
 
-    def excerpt(self, ticker: str, start: date, end: date) -> Excerpt:
+    def excerpt(
+        self,
+        ticker: str,
+        start: date,
+        end: date,
+    ) -> Excerpt:
         """Return a stock from `start` to `end`, both included; DataError if it has no prices then."""
         days = pd.Timestamp(start), pd.Timestamp(end)
         every_day = self.prices_of(ticker)
@@ -123,7 +128,14 @@ class Market:
         reports = filed.copy()
         if (factors != 1).any():
             reports[FIGURES] = reports[FIGURES].mul(factors, axis=0).round(6)
-        return Excerpt(ticker, start, end, prices, reports, filed)
+        return Excerpt(
+            ticker,
+            start,
+            end,
+            prices,
+            reports,
+            filed,
+        )
 
 
 def typed(table: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:

@@ -125,10 +125,19 @@ def _take_out_splits(
 def sample_market(*tickers: str) -> Market:
     """Return AAPL, FB, GOOG, IBM and MSFT, 2000 to 2013, adjusted for splits; FB and GOOG have no reports."""
     earnings = Path(__file__).parent / "sample" / "earnings.csv"
-    return read_market(stock_prices_file(), earnings, tickers=tickers or None, adjust="splits")
+    return read_market(
+        stock_prices_file(),
+        earnings,
+        tickers=tickers or None,
+        adjust="splits",
+    )
 
 
-def _read_files(path: Path, part: str, tickers: set[str] | None) -> tuple[pd.DataFrame, Facts]:
+def _read_files(
+    path: Path,
+    part: str,
+    tickers: set[str] | None,
+) -> tuple[pd.DataFrame, Facts]:
     """Read the rows of the tickers from a file or folder, by ticker and day, and facts about the files."""
     is_fetched = (path / part).is_dir()
     folder = path / part if is_fetched else path
@@ -190,7 +199,12 @@ def _read_any(file: Path) -> pd.DataFrame:
         return table.mask(table.isin(_UNKNOWN))
     if file.suffix == ".parquet":
         return pd.read_parquet(file)
-    head = pd.read_csv(file, header=None, nrows=2, dtype=str)
+    head = pd.read_csv(
+        file,
+        header=None,
+        nrows=2,
+        dtype=str,
+    )
     if set(head[0]) != {"Price", "Ticker"}:
         return pd.read_csv(file, keep_default_na=False, na_values=_UNKNOWN)
     # As yfinance writes it: a column for each price of each ticker.

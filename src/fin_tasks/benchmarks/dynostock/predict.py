@@ -13,7 +13,18 @@ from fin_tasks.charts.pool import draw_charts
 from fin_tasks.endpoints.messages import picture_url
 
 _MOVES: dict[int | None, str] = {1: "a rise", 0: "a fall"}
-_FACTS = ["ticker", "start", "end", "bias_type", "window", "n_same", "n_contrary", "signal", "truth", "chart"]
+_FACTS = [
+    "ticker",
+    "start",
+    "end",
+    "bias_type",
+    "window",
+    "n_same",
+    "n_contrary",
+    "signal",
+    "truth",
+    "chart",
+]
 
 
 def own_question(
@@ -26,13 +37,24 @@ def own_question(
     """Return a window's document, and draw its chart into a folder."""
     arm = "none" if window.signal is None else "signal"
     excerpt = market.excerpt(window.ticker, window.start, window.end)
-    prompt = HousePrompts().ask(excerpt, window, arm=arm, text="table" if text else None)
+    prompt = HousePrompts().ask(
+        excerpt,
+        window,
+        arm=arm,
+        text="table" if text else None,
+    )
     picture = ""
     if not text:
         paths, _ = draw_charts([chart_of(excerpt)], folder, total=1)
         picture = str(paths[0])
     mode = "text" if text else "image"
-    doc = document(window, prompt, arm=arm, mode=mode, picture=picture)
+    doc = document(
+        window,
+        prompt,
+        arm=arm,
+        mode=mode,
+        picture=picture,
+    )
     return {**doc, "statement_text": statement_of(excerpt, window, arm)}
 
 
@@ -69,4 +91,10 @@ def result_of(doc: Document, response: str) -> dict[str, Any]:
 def scored(doc: Document, response: str) -> ScoredTask:
     """Score a response as that of the task `dynostock_predict`, which is no task of the benchmark."""
     name = "dynostock_predict_text" if doc["mode"] == "text" else "dynostock_predict"
-    return score_task("dynostock", name, [doc], [[response]], options={"bias": doc["bias_type"]})
+    return score_task(
+        "dynostock",
+        name,
+        [doc],
+        [[response]],
+        options={"bias": doc["bias_type"]},
+    )

@@ -221,7 +221,11 @@ def _last_stated(text: str) -> float | None:
     return None
 
 
-def _rise(text: str, start: int, number: tuple[int, int]) -> float | None:
+def _rise(
+    text: str,
+    start: int,
+    number: tuple[int, int],
+) -> float | None:
     """Return the probability of a rise, as the words beside a number may say that it is one of a fall.
 
     Args:

@@ -65,7 +65,12 @@ def read_recording(path: Path) -> Recording:
     docs = []
     repeats: Counter[str] = Counter()
     for row in rows:
-        row_id = window_id(bias, size, row.ticker, row.end_time)
+        row_id = window_id(
+            bias,
+            size,
+            row.ticker,
+            row.end_time,
+        )
         repeats[row_id] += 1
         if repeats[row_id] > 1:
             row_id = f"{row_id}#{repeats[row_id]}"
@@ -85,7 +90,13 @@ def read_recording(path: Path) -> Recording:
         }
         docs.append(doc)
     responses = [[mark_response(row.response or "", row.finish_reason)] for row in rows]
-    return Recording(path, bias, size, docs, responses)
+    return Recording(
+        path,
+        bias,
+        size,
+        docs,
+        responses,
+    )
 
 
 def replay(paths: Sequence[Path]) -> list[tuple[Recording, ScoredTask]]:
@@ -94,7 +105,13 @@ def replay(paths: Sequence[Path]) -> list[tuple[Recording, ScoredTask]]:
     for recording in map(read_recording, find_files(paths)):
         name = f"dynostock_{recording.bias}_w{recording.window}"
         options = {"bias": recording.bias}
-        task = score_task("dynostock", name, recording.docs, recording.responses, options=options)
+        task = score_task(
+            "dynostock",
+            name,
+            recording.docs,
+            recording.responses,
+            options=options,
+        )
         scored.append((recording, task))
     return scored
 

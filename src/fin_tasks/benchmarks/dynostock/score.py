@@ -62,7 +62,12 @@ def bias_index(shares: Iterable[Shares | None]) -> float:
     return float(biased / n_wrong) if n_wrong else 0.0
 
 
-def read(doc: Document, response: str, *, variant: str) -> Forecast:
+def read(
+    doc: Document,
+    response: str,
+    *,
+    variant: str,
+) -> Forecast:
     """Read the probability that a response states."""
     del doc
     probability = _PARSERS[variant](response)
@@ -77,7 +82,12 @@ def compare(doc: Document, reading: Forecast) -> ForecastScore:
     """Compare a forecast with what happened; unscored if that is not known."""
     if doc["truth"] is None:
         reason = "unscored: what happened is not known"
-        return ForecastScore(answer=reading.answer, correct=None, correct_err=None, reason=reason)
+        return ForecastScore(
+            answer=reading.answer,
+            correct=None,
+            correct_err=None,
+            reason=reason,
+        )
     correct = reading.answer == doc["truth"]
     reason = reading.reason or ("right" if correct else "wrong")
     is_biased = None
@@ -94,7 +104,12 @@ def compare(doc: Document, reading: Forecast) -> ForecastScore:
     )
 
 
-def score(doc: Document, response: str, *, variant: str) -> ForecastScore:
+def score(
+    doc: Document,
+    response: str,
+    *,
+    variant: str,
+) -> ForecastScore:
     """Score a response under `paper` or `robust`."""
     return compare(doc, read(doc, response, variant=variant))
 
@@ -134,7 +149,9 @@ def _brier_of(stated: Sequence[float], truth: int) -> float | None:
 
 
 def breakdown_values(
-    doc: Document, readings: Sequence[ReadingFields], metrics: Mapping[str, object]
+    doc: Document,
+    readings: Sequence[ReadingFields],
+    metrics: Mapping[str, object],
 ) -> dict[str, object]:
     """Return what the stated probabilities and the signal of one document give.
 

@@ -47,17 +47,33 @@ class UpstreamPrompts:
                 f"and daily prices, got {window.bias_type}, {arm}, {frequency}. Use prompts: house."
             )
         direction = statement_direction(window, arm)
-        variables = self._fill(excerpt, window, window.signal, text)
+        variables = self._fill(
+            excerpt,
+            window,
+            window.signal,
+            text,
+        )
         user = self.frame.format(*variables["instruction"])
         statement = variables["bias_desc"]
         if direction is None:
             user = user.replace(f"- {statement}", "").replace(statement, "")
         elif direction != window.signal:
-            flipped = self._fill(excerpt, window, direction, text)
+            flipped = self._fill(
+                excerpt,
+                window,
+                direction,
+                text,
+            )
             user = user.replace(statement, flipped["bias_desc"])
         return Prompt(system="", user=user, cue="")
 
-    def _fill(self, excerpt: Excerpt, window: Window, signal: int, text: str | None) -> Known:
+    def _fill(
+        self,
+        excerpt: Excerpt,
+        window: Window,
+        signal: int,
+        text: str | None,
+    ) -> Known:
         """Fill the slots as `construct_instruction` does; return its variables."""
         variables: Known = {
             "ticker": window.ticker,
@@ -85,7 +101,12 @@ class UpstreamPrompts:
             raise _other_code("the variable instruction")
         return variables
 
-    def _sentences(self, function: str, name: str, table: pd.DataFrame) -> list[str]:
+    def _sentences(
+        self,
+        function: str,
+        name: str,
+        table: pd.DataFrame,
+    ) -> list[str]:
         """Write the sentence that a function of the authors writes for each row, which it calls `name`."""
         rows = table.add_prefix(f"{name}.").to_dict("records")
         for node in ast.walk(self.functions[function]):
@@ -124,7 +145,12 @@ def _text_of(value: Any) -> str:
 
 def upstream_prompts(*, data_dir: Path | None, settings: Settings) -> UpstreamPrompts:
     """Read the authors' files: from the user's folder, else downloaded and checked against their pins."""
-    located = locate("dynostock", _FILES, data_dir=data_dir, settings=settings)
+    located = locate(
+        "dynostock",
+        _FILES,
+        data_dir=data_dir,
+        settings=settings,
+    )
     try:
         texts = {path.name: path.read_text(encoding="utf-8") for path in located.files.values()}
         nodes = ast.parse(texts["gen.py"]).body

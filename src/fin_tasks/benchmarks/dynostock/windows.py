@@ -124,13 +124,22 @@ def find_windows(
         rows = {name: values[is_found].tolist() for name, values in lead.items()}
         for row in zip(*rows.values(), strict=True):
             facts: dict[str, Any] = dict(zip(rows, row, strict=True))
-            name = window_id(bias, runs.size, facts["ticker"], facts["end"])
+            name = window_id(
+                bias,
+                runs.size,
+                facts["ticker"],
+                facts["end"],
+            )
             facts |= {"bias_type": bias, "window": runs.size, "authority": authority_of(name, seed)}
             found.append(Window(id=name, **facts))
     return Found(found, counts)
 
 
-def _lead(runs: Runs, bias: str, share: Fraction) -> dict[str, npt.NDArray[Any]]:
+def _lead(
+    runs: Runs,
+    bias: str,
+    share: Fraction,
+) -> dict[str, npt.NDArray[Any]]:
     """Return all runs as columns of windows, with the `fate` of each: `found`, `unbiased` or the reason against it.
 
     - Recency: the latest similar report moved one way, most similar ones the other.
@@ -174,12 +183,21 @@ def _lead(runs: Runs, bias: str, share: Fraction) -> dict[str, npt.NDArray[Any]]
     }
 
 
-def _reaches(part: Ints, whole: Ints | int, share: Fraction) -> npt.NDArray[np.bool_]:
+def _reaches(
+    part: Ints,
+    whole: Ints | int,
+    share: Fraction,
+) -> npt.NDArray[np.bool_]:
     """Compare in whole numbers, so that rounding cannot miss the threshold."""
     return np.asarray(share.denominator * part >= share.numerator * whole)
 
 
-def window_id(bias: str, size: int, ticker: str, end: object) -> str:
+def window_id(
+    bias: str,
+    size: int,
+    ticker: str,
+    end: object,
+) -> str:
     """Name a window, as in `recency-w04-IBM-2010-04-19`."""
     return f"{bias}-w{size:02d}-{ticker}-{str(end)[:10]}"
 

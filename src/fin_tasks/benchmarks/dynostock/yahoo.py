@@ -33,7 +33,11 @@ def check_connection() -> None:
         raise FetchError(f"Yahoo: no connection to {_ADDRESS} ({reason}). {remedy}") from error
 
 
-def download(tickers: Sequence[str], start: date, end: date) -> dict[str, pd.DataFrame]:
+def download(
+    tickers: Sequence[str],
+    start: date,
+    end: date,
+) -> dict[str, pd.DataFrame]:
     """Return the prices from `start` to `end` of the tickers that Yahoo knows."""
     yfinance = _yfinance()
     # Our own messages name the tickers that failed.
@@ -88,6 +92,11 @@ def _session(seconds: float) -> Any:
                 raise FetchError(f"it took more than {seconds:g} seconds")
             wish = options.get("timeout") or seconds_left
             options["timeout"] = min(wish, seconds_left)
-            return super().request(method, url, *args, **options)
+            return super().request(
+                method,
+                url,
+                *args,
+                **options,
+            )
 
     return Session(impersonate="chrome", curl_options={CurlOpt.MAXFILESIZE_LARGE: MAX_BYTES})
