@@ -13,8 +13,10 @@ from statsmodels.stats.multitest import multipletests
 from typer.testing import CliRunner
 
 from fin_tasks import report
+from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.cli import app
 from fin_tasks.errors import DataError
+from fin_tasks.report.arms import arm_rows
 from fin_tasks.report.compare import Comparisons, Options, compare, hits
 
 TASK = "financemath"
@@ -239,6 +241,14 @@ def test_effects_of_statements_stand_before_the_values_of_each_size(tmp_path: Pa
     assert order[-len(values) :] == values
     effects = {run for run, _ in order[: -len(values)]}
     assert effects == {"signal \N{MINUS SIGN} none"}
+
+
+def test_rows_without_a_window_size_are_no_arms(tmp_path: Path) -> None:
+    docs = [{"ticker": "T", "arm": "signal"}] * 2
+    write_run(tmp_path / "m", {"dynostock_recency": scored(1, 0)}, docs=docs)
+    found = report.read([tmp_path / "m"])
+    with pytest.raises(DataError, match="found none"):
+        arm_rows(found, benchmark_named("dynostock"), variant="paper")
 
 
 BIASES = ("recency", "authority")

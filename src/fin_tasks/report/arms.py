@@ -80,7 +80,8 @@ def arm_rows(
     for run, result in sorted(report.results, key=lambda pair: pair[0].date):
         conditions = conditions_of(result)
         family = task_of(result.benchmark, conditions, variant, "").family
-        rows = report.rows_of(result, variant)
+        rows = report.rows_of(result, variant).reindex(columns=list(experiment.COLUMNS))
+        rows = rows.dropna(subset="window")
         is_other = result.benchmark != benchmark.name or result.members
         if is_other or not family or rows.empty:
             continue
@@ -105,6 +106,5 @@ def arm_rows(
         raise DataError(
             f"compare: expected rows of {benchmark.title}'s arms under {variant}, found none."
         )
-    table = pd.concat(tables).reindex(columns=list(experiment.COLUMNS)).dropna(subset=["window"])
     types = {"arm": str, "doc_id": str, "ticker": str, "window": int}
-    return table.astype(types), list(notes)
+    return pd.concat(tables).astype(types), list(notes)
