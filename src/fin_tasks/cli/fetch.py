@@ -67,10 +67,7 @@ def _fetch_files(benchmark: str, settings: Settings, *, verify: bool) -> None:
     missing = [name for name in names if not located.matches(name)]
     problems = [f"{name} is missing" for name in missing]
     problems += [f"{name} is not the pinned file" for name in located.unlike_pins()]
-    if len(problems) > _MAX_PROBLEMS:
-        n_more = len(problems) - _MAX_PROBLEMS
-        problems = [
-            *problems[:_MAX_PROBLEMS],
-            f"{n_more} more files are missing or not the pinned ones",
-        ]
+    n_more = len(problems) - _MAX_PROBLEMS
+    if n_more > 0:
+        problems[_MAX_PROBLEMS:] = [f"{n_more} more files are missing or not the pinned ones"]
     tell(problems)

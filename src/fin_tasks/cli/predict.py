@@ -39,9 +39,8 @@ def predict(
     from fin_tasks.report.run_folder import write_run
 
     settings = Settings.from_environ()
-    if not (
-        print_prompt or settings.api_keys.get("OPENAI_API_KEY") or "api.openai.com" not in base_url
-    ):
+    needs_key = "api.openai.com" in base_url and not print_prompt
+    if needs_key and not settings.api_keys.get("OPENAI_API_KEY"):
         raise ConfigError(
             f"predict: expected a key for {shown_address(base_url)} in the variable OPENAI_API_KEY, got none. Set it."
         )
@@ -55,11 +54,8 @@ def predict(
     )
     if print_prompt or model is None:
         parts = own.parts_of(doc)
-        print(
-            json.dumps(parts)
-            if as_json
-            else "\n\n".join(f"--- {name}\n{part}" for name, part in parts.items())
-        )
+        text_of_parts = "\n\n".join(f"--- {name}\n{part}" for name, part in parts.items())
+        print(json.dumps(parts) if as_json else text_of_parts)
         return
     with Chat(model, [base_url], settings) as chat:
         reply = chat.ask(own.messages_of(doc), temperature=0.0, max_tokens=1024).text
