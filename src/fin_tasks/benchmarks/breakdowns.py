@@ -91,8 +91,9 @@ def summarize(benchmark: Benchmark, rows: Sequence[Values]) -> dict[str, PartVal
     parts: dict[str, PartValue] = {}
     for name in names:
         known = [row[name] for row in rows if row.get(name) is not None]
-        aggregate = aggregates.get(name, average)
-        value = aggregate(known) if known else math.nan
+        if not known:
+            continue
+        value = aggregates.get(name, average)(known)
         if not math.isnan(value):
             parts[name] = {"value": value, "n": len(known)}
     return parts

@@ -38,7 +38,12 @@ _SHOWN_RESPONSE = 12_000
 """So many characters are shown. Results stand at the end, and so does a question behind its document."""
 
 
-def item_of(kind: Kind, doc: Document, response: str, choices: Sequence[str] = ()) -> Item | None:
+def item_of(
+    kind: Kind,
+    doc: Document,
+    response: str,
+    choices: Sequence[str] = (),
+) -> Item | None:
     """Return what the model is shown; None for a response without a reply, such as one that was cut off."""
     reply = strip_reasoning(response).strip()
     if not reply or is_cut_off(response):
@@ -59,7 +64,11 @@ def was_asked(judged: Judged) -> bool:
 
 
 def read_by_model(
-    kind: Kind, judged: Judged, *, variant: str, choices: Sequence[str] = ()
+    kind: Kind,
+    judged: Judged,
+    *,
+    variant: str,
+    choices: Sequence[str] = (),
 ) -> Reading:
     """Read the model's last reply.
 
@@ -85,13 +94,18 @@ def read_by_model(
 
 def share_read_by_model(readings: Sequence[ReadingFields]) -> float | None:
     """Return the share of responses that a model read; None without a response."""
+    if not readings:
+        return None
     scored = [reading for reading in readings if reading.get("unscored") is not True]
-    n_read = sum(reading.get("by") == "model" for reading in scored)
-    return n_read / len(readings) if readings else None
+    n_read = [reading.get("by") for reading in scored].count("model")
+    return n_read / len(readings)
 
 
 def _answer_in(
-    kind: Kind, reply: str, response: str, choices: Sequence[str]
+    kind: Kind,
+    reply: str,
+    response: str,
+    choices: Sequence[str],
 ) -> int | str | Number | None:
     """Return the answer that a reply copies; None if it is another text, or if it is made up."""
     if len(reply) > _LONGEST_REPLY or "\n" in reply:

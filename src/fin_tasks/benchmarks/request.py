@@ -99,7 +99,9 @@ class Request:
         return rows_of(model, folder, renamed), data
 
     def documents(
-        self, docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]
+        self,
+        docs: Sequence[Mapping[str, Any]],
+        facts: Mapping[str, Any],
     ) -> "dict[str, Dataset]":
         """Return documents by split; the provenance stands as JSON in `info.description`."""
         provenance = {
@@ -113,7 +115,11 @@ class Request:
         return {self.split: dataset_of(docs, provenance)}
 
 
-def rows_of(model: type[Model], path: Path, records: Iterable[Mapping[str, Any]]) -> list[Model]:
+def rows_of(
+    model: type[Model],
+    path: Path,
+    records: Iterable[Mapping[str, Any]],
+) -> list[Model]:
     """Check the records of a file; raise DataError with the first problem."""
     rows = []
     for number, record in enumerate(records, start=1):

@@ -53,9 +53,9 @@ class ScoredTask:
     n_all: int = 0
     """How many documents the task has; 0 if all of them are here."""
 
-    def totals(self) -> dict[str, Any]:
+    def totals(self) -> Values:
         """Return metrics as lm-eval names them, `acc,paper` and `acc_stderr,paper`; None if nothing is scored."""
-        totals: dict[str, Any] = {}
+        totals: Values = {}
         for variant, rows in self.values.items():
             for name, metric in self.metrics.items():
                 column = [row[name] for row in rows]
@@ -107,7 +107,7 @@ def score_task(
     scorer: Any = known.scorer
     metrics = scorer.metrics_of(**options)
     readings: dict[str, list[list[Any]]] = {}
-    values: dict[str, list[Mapping[str, Any]]] = {}
+    values: dict[str, list[Values]] = {}
     for variant in VARIANTS:
         items: Sequence[Sequence[Any]] = responses
         if run_programs is not None:
@@ -184,5 +184,5 @@ def texts_of(output: Any) -> list[Any]:
     return responses[:1] or [None]
 
 
-def _number(value: Any) -> float | None:
+def _number(value: object) -> float | None:
     return average_or_none([value]) if isinstance(value, int | float) else None

@@ -54,7 +54,10 @@ def programs(
 
 
 def reader_item(
-    kind: Kind, doc: Document, response: str, choices: Sequence[str] = ()
+    kind: Kind,
+    doc: Document,
+    response: str,
+    choices: Sequence[str] = (),
 ) -> Item | None:
     """Return what a model is shown that reads answers; None if the rules read one."""
     if _extract(kind, response, "robust", choices).answer is not None:
@@ -63,7 +66,11 @@ def reader_item(
 
 
 def read_answer(
-    kind: Kind, response: Response, *, variant: str, choices: Sequence[str] = ()
+    kind: Kind,
+    response: Response,
+    *,
+    variant: str,
+    choices: Sequence[str] = (),
 ) -> Reading:
     """Read the answer in a response, or the result of its program once that ran.
 
@@ -184,7 +191,9 @@ def _fitting_value(number: Number, truths: Sequence[Truth]) -> tuple[float, bool
 
 
 def mean_values(
-    names: Iterable[str], scores: Sequence[Score], readings: Sequence[Reading]
+    names: Iterable[str],
+    scores: Sequence[Score],
+    readings: Sequence[Reading],
 ) -> Values:
     """Return these metrics of a document, each the mean over its responses."""
     rows = []

@@ -7,6 +7,7 @@ from typing import Any
 from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.stats.averages import average_or_none
 
+Figures = dict[str, Any]
 Row = Mapping[str, Mapping[str, Any]]
 """The metrics of one document by variant."""
 
@@ -20,7 +21,7 @@ _RATES = {
 _NEAR_METRICS = ("acc", "acc_err", "no_answer")
 
 
-def summary_of(tasks: Sequence[ScoredTask]) -> dict[str, Any]:
+def summary_of(tasks: Sequence[ScoredTask]) -> Figures:
     """Return the rates over all documents of some tasks, and by part; counts where the name is plural."""
     rows: list[Row] = []
     parts: dict[str, dict[str, list[Row]]] = {}
@@ -55,7 +56,11 @@ def summary_of(tasks: Sequence[ScoredTask]) -> dict[str, Any]:
     return summary
 
 
-def _mean(rows: Sequence[Row], variant: str, metric: str) -> float | None:
+def _mean(
+    rows: Sequence[Row],
+    variant: str,
+    metric: str,
+) -> float | None:
     return average_or_none(row[variant][metric] for row in rows)
 
 
@@ -63,9 +68,9 @@ def _count(rows: Sequence[Row], metric: str) -> int:
     return [row["paper"].get(metric) for row in rows].count(1.0)
 
 
-def _rates(rows: Sequence[Row]) -> dict[str, Any]:
+def _rates(rows: Sequence[Row]) -> Figures:
     """Return the number of rows, and the mean of each rate that they have."""
-    rates: dict[str, Any] = {"n": len(rows)}
+    rates: Figures = {"n": len(rows)}
     for name, (variant, metric) in _RATES.items():
         if metric in rows[0][variant]:
             rates[name] = _mean(rows, variant, metric)
@@ -83,7 +88,7 @@ def _figures_of(task: ScoredTask) -> dict[str, dict[str, float | None]]:
     return figures_by_variant
 
 
-def _rates_of_part(rows: Sequence[Row]) -> dict[str, Any]:
+def _rates_of_part(rows: Sequence[Row]) -> Figures:
     """Return the rates of a part, by variant where accuracy has more than one measure."""
     part = _rates(rows)
     if "acc_err" in rows[0]["paper"]:
