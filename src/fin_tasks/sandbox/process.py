@@ -31,6 +31,12 @@ _ENVIRONMENT = {
     "MKL_NUM_THREADS": "1",
     "NUMEXPR_NUM_THREADS": "1",
 }
+# The folder for temporary files comes first, because a virtual environment may lie below it.
+_NAMESPACES = """
+    --unshare-user --unshare-ipc --unshare-pid --unshare-net --unshare-uts --unshare-cgroup-try
+    --die-with-parent --new-session --cap-drop ALL --uid 65534 --gid 65534 --tmpfs /tmp
+"""
+_END_OF_MOUNTS = "--remount-ro /tmp --remount-ro / --"
 _START_LIMIT_S = 120.0
 _REPORT_SLACK_S = 10.0  # beyond the wall limit of a program, before its server is ended
 
@@ -100,21 +106,7 @@ class Server:
                 f"{self._tier}: expected Linux on x86_64 or aarch64, "
                 f"got {sys.platform} on {machine}"
             )
-        # -P is missing before Python 3.11. There, -I does the same but ignores PYTHONHASHSEED.
-        safe_path = "-P" if sys.version_info >= (3, 11) else "-I"
-        folder = _FOLDER_INSIDE if self._tier == "bwrap" else str(_SANDBOX_FOLDER)
-        command = [
-            os.path.realpath(sys.executable),
-            "-S",
-            safe_path,
-            "-B",
-            f"{folder}/server.py",
-            json.dumps(self._config()._asdict()),
-        ]
-        return [*_bubblewrap(), *command] if self._tier == "bwrap" else command
-
-    def _config(self) -> Config:
-        return Config(
+        config = Config(
             tier=self._tier,
             preload=list(self._preload),
             library_dirs=package_folders(),
@@ -128,6 +120,15 @@ class Server:
             hidden=str(_PACKAGE_FOLDER),
             **self._limits._asdict(),
         )
+        is_bwrap = self._tier == "bwrap"
+        folder = _FOLDER_INSIDE if is_bwrap else _SANDBOX_FOLDER
+        return [
+            *(_bubblewrap() if is_bwrap else []),
+            os.path.realpath(sys.executable),
+            *("-S", "-P", "-B"),
+            f"{folder}/server.py",
+            json.dumps(config._asdict()),
+        ]
 
     def _exchange(
         self, process: subprocess.Popen[bytes], request: bytes, timeout_s: float
@@ -184,11 +185,7 @@ def _bubblewrap() -> list[str]:
             "bwrap: expected the program of the package `bubblewrap` on PATH, found none. "
             "Install it."
         )
-    command = [bwrap, "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net"]
-    command += ["--unshare-uts", "--unshare-cgroup-try", "--die-with-parent", "--new-session"]
-    command += ["--cap-drop", "ALL", "--uid", "65534", "--gid", "65534"]
-    # First, because a virtual environment may lie below it.
-    command += ["--tmpfs", "/tmp"]  # noqa: S108
+    command = [bwrap, *_NAMESPACES.split()]
     for folder in _readable_folders():
         command += ["--ro-bind-try", str(folder), str(folder)]
     for device in _DEVICES:
@@ -196,8 +193,7 @@ def _bubblewrap() -> list[str]:
     command += ["--tmpfs", str(_PACKAGE_FOLDER), "--remount-ro", str(_PACKAGE_FOLDER)]
     for name in ("server.py", "policy.py"):
         command += ["--ro-bind", str(_SANDBOX_FOLDER / name), f"{_FOLDER_INSIDE}/{name}"]
-    command += ["--remount-ro", "/tmp"]  # noqa: S108
-    return [*command, "--remount-ro", "/", "--"]
+    return [*command, *_END_OF_MOUNTS.split()]
 
 
 def _readable_folders() -> list[Path]:

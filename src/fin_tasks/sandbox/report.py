@@ -40,38 +40,24 @@ class Attempt(NamedTuple):
 def decode_frame(frame: bytes) -> Outcome:
     """Decode the four lines of `server.run_program`; all other bytes are `forbidden`."""
     try:
-        lines = frame.decode("utf-8").split("\n", 3)
-    except UnicodeDecodeError:
+        status, is_number, number_text, text = frame.decode("utf-8").split("\n", 3)
+    except ValueError:
         return _NOT_A_RESULT
-    if len(lines) != 4:
-        return _NOT_A_RESULT
-    status, is_number, number, text = lines
-    if status == Status.ok and is_number == "1":
-        return _decode_plain_number(number, text)
-    if status == Status.ok and is_number == "0":
-        return _decode_other_result(number, text)
-    if status in _FAILURES and (is_number, number) == ("0", ""):
+    if status in _FAILURES and (is_number, number_text) == ("0", ""):
         return Outcome(status=Status(status), detail=escape(text[:500]))
-    return _NOT_A_RESULT
-
-
-def _decode_plain_number(number_text: str, text: str) -> Outcome:
-    if _FLOAT.fullmatch(number_text) and not text:
+    number = None
+    if _FLOAT.fullmatch(number_text):
         number = float(number_text)
+    elif number_text:
+        return _NOT_A_RESULT
+    if (status, is_number) == (Status.ok, "0"):
+        return Outcome(status=Status.ok, value=text[:MAX_TEXT], number=number)
+    if (status, is_number, text) == (Status.ok, "1", "") and number is not None:
         # The child does not round, because the program may have replaced the function `round`.
         value = repr(round(number, 3))
         return Outcome(status=Status.ok, value=value, number=number, is_number=True)
-    if not number_text and _LARGE_INTEGER.fullmatch(text):
+    if (status, is_number, number) == (Status.ok, "1", None) and _LARGE_INTEGER.fullmatch(text):
         return Outcome(status=Status.ok, value=text, is_number=True)
-    return _NOT_A_RESULT
-
-
-def _decode_other_result(number_text: str, text: str) -> Outcome:
-    value = text[:MAX_TEXT]
-    if not number_text:
-        return Outcome(status=Status.ok, value=value)
-    if _FLOAT.fullmatch(number_text):
-        return Outcome(status=Status.ok, value=value, number=float(number_text))
     return _NOT_A_RESULT
 
 
@@ -86,11 +72,7 @@ def classify(report: Report, *, cpu_limit_s: float) -> Attempt:
     frame = report.data.removeprefix(LOCKED)
     if frame:
         return Attempt(decode_frame(frame))
-    return _classify_silent_end(report, cpu_limit_s)
-
-
-def _classify_silent_end(report: Report, cpu_limit_s: float) -> Attempt:
-    """Return the outcome of a program that ended its process without a result."""
+    # The program ended its process without a result.
     signal_number = report.wait_status & 0x7F
     if signal_number == 0:
         exit_code = report.wait_status >> 8 & 0xFF

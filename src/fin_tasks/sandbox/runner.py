@@ -1,11 +1,11 @@
 """The runner: it picks a tier, keeps its servers alive, and runs batches of programs."""
 
-import contextlib
 import re
 import socket
 import tempfile
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from tqdm import tqdm
@@ -44,7 +44,7 @@ def solution(): return os.kill(os.getppid(), 9)""",
 """Programs that try to break out. A tier is trusted only if none of them returns."""
 
 
-class Runner(contextlib.AbstractContextManager["Runner"]):
+class Runner(AbstractContextManager["Runner"]):
     """Runs batches of programs side by side in one tier.
 
     Attributes:
@@ -66,25 +66,20 @@ class Runner(contextlib.AbstractContextManager["Runner"]):
 
         A terminal shows the progress of ten or more programs.
         """
-        indexes_by_program: dict[str, list[int]] = {}
-        for index, program in enumerate(programs):
-            if program is not None:
-                indexes_by_program.setdefault(program, []).append(index)
-        pending = {}
-        for program, indexes in indexes_by_program.items():
-            pending[self._threads.submit(self._run_program, program)] = indexes
-        outcomes = [_NO_CODE] * len(programs)
-        hidden = True if len(pending) < _MIN_SHOWN else None  # None: hidden without a terminal
-        for future in tqdm(
-            as_completed(pending),
+        futures: dict[str, Future[Outcome]] = {}
+        for program in programs:
+            if program is not None and program not in futures:
+                futures[program] = self._threads.submit(self._run_program, program)
+        bar = tqdm(
+            as_completed(futures.values()),
             desc="Running programs",
-            total=len(pending),
+            total=len(futures),
             unit="program",
-            disable=hidden,
-        ):
-            for index in pending[future]:
-                outcomes[index] = future.result()
-        return outcomes
+            disable=True if len(futures) < _MIN_SHOWN else None,  # None: hidden without a terminal
+        )
+        for future in bar:
+            future.result()
+        return [_NO_CODE if program is None else futures[program].result() for program in programs]
 
     def _run_program(self, source: str) -> Outcome:
         try:
@@ -106,7 +101,7 @@ class Runner(contextlib.AbstractContextManager["Runner"]):
         return attempt.outcome
 
     def _take_server(self, preload: tuple[str, ...]) -> Server | MontyServer:
-        with contextlib.suppress(IndexError):
+        with suppress(IndexError):
             return self._idle[preload].pop()
         if self.tier == "monty":
             return MontyServer(self._limits)
@@ -148,18 +143,16 @@ def open_runner(
             f"sandbox tier: expected one of {', '.join(SANDBOX_TIERS)}, got {tier!r}."
         )
     limits = Limits(cpu_limit_s, wall_limit_s, memory_mb)
-    tiers = SANDBOX_TIERS[1:] if tier == "auto" else (tier,)
     failures: list[str] = []
-    for name in tiers:
+    for name in SANDBOX_TIERS[1:] if tier == "auto" else [tier]:
         reason = "; ".join(failures) or "the first tier that was tried"
         runner = Runner(name, reason, limits, workers)
         try:
             _check_tier(runner)
+            return runner
         except SandboxError as error:
             runner.close()
             failures.append(str(error))
-        else:
-            return runner
     raise SandboxError(
         f"programs cannot be run safely here: {'; '.join(failures)}. Install the package "
         "`bubblewrap` (Linux) or pydantic-monty (`pip install 'fin-tasks[monty]'`)."
@@ -168,12 +161,13 @@ def open_runner(
 
 def _check_tier(runner: Runner) -> None:
     """Raise SandboxError if a tier cannot run a program, or if a canary gets through."""
-    with contextlib.ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        bait = folder / "bait"
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        socket.create_server(("127.0.0.1", 0)) as listener,
+    ):
+        bait = Path(folder, "bait")
         bait.write_text("bait")
-        target = folder / "target"
+        target = Path(folder, "target")
         port = listener.getsockname()[1]
         programs = [_FIRST_CHECK]
         for canary in CANARIES.values():
@@ -184,15 +178,14 @@ def _check_tier(runner: Runner) -> None:
         raise SandboxError(first.detail)
     if first.value != "42.0":
         raise SandboxError(f"{runner.tier}: expected 42.0 for 6 * 7, got {first}")
-    escaped = [name for name, outcome in zip(CANARIES, outcomes, strict=True) if _escaped(outcome)]
+    escaped = []
+    for name, outcome in zip(CANARIES, outcomes, strict=True):
+        if outcome.ran or "server died" in outcome.detail:
+            escaped.append(name)
     if escaped or has_written:
         raise SandboxError(
             f"{runner.tier}: expected every canary to fail, but these did not: {escaped}"
         )
-
-
-def _escaped(outcome: Outcome) -> bool:
-    return outcome.ran or "server died" in outcome.detail
 
 
 def run_programs(programs: Sequence[str | None], *, settings: Settings) -> list[Outcome]:
@@ -207,8 +200,7 @@ def describe_tiers() -> dict[str, str]:
     for name in SANDBOX_TIERS[1:]:
         try:
             open_runner(tier=name, workers=1).close()
+            states[name] = "works"
         except SandboxError as error:
             states[name] = f"no: {error}"
-        else:
-            states[name] = "works"
     return states

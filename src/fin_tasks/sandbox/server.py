@@ -51,13 +51,6 @@ class Config(NamedTuple):
     memory_mb: int
 
 
-class _Ending(NamedTuple):
-    wait_status: int
-    ending: int
-    cpu_s: float
-    n_bytes: int
-
-
 def run_program(source: bytes) -> bytes:
     """Call the program's `solution()` and return four lines.
 
@@ -151,8 +144,9 @@ def _main() -> None:
                 os._exit(1)
         os.close(writer)
         program[:] = bytes(len(program))
-        *report, n_bytes = _watch(pid, reader, memoryview(frame), config.wall_s)
-        response = RESPONSE.pack(request_number, *report, n_bytes)
+        report = _watch(pid, reader, memoryview(frame), config.wall_s)
+        n_bytes = report[-1]
+        response = RESPONSE.pack(request_number, *report)
         os.writev(1, [response, memoryview(frame)[:n_bytes]])
         frame[:] = bytes(len(frame))
 
@@ -184,8 +178,11 @@ def _run_child(program: bytes) -> None:
     os._exit(0)
 
 
-def _watch(pid: int, reader: int, frame: memoryview, wall_s: float) -> _Ending:
-    """Read the child's bytes until they end, are too many, or the time is over; end the child."""
+def _watch(pid: int, reader: int, frame: memoryview, wall_s: float) -> tuple[int, int, float, int]:
+    """Read the child's bytes until they end, are too many, or the time is over; end the child.
+
+    Returns its wait status, ending, CPU seconds and number of bytes.
+    """
     deadline = time.monotonic() + wall_s
     n_bytes = 0
     ending = TOO_MUCH
@@ -205,7 +202,7 @@ def _watch(pid: int, reader: int, frame: memoryview, wall_s: float) -> _Ending:
     os.kill(pid, signal.SIGKILL)
     _, wait_status, usage = os.wait4(pid, 0)
     cpu_s = usage.ru_utime + usage.ru_stime
-    return _Ending(wait_status, ending, cpu_s, min(n_bytes, MAX_FRAME))
+    return wait_status, ending, cpu_s, min(n_bytes, MAX_FRAME)
 
 
 def _fill(view: memoryview) -> bool:
