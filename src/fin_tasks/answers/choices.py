@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from string import ascii_uppercase
 
 from fin_tasks.answers.notation import plain
 from fin_tasks.answers.phrases import Phrases
-from fin_tasks.answers.sentences import split_sentences
+from fin_tasks.answers.sentences import first_sentence, split_sentences
 from fin_tasks.answers.types import Candidate, Style
 
 _CHOICES = Phrases("choices")
@@ -25,6 +24,7 @@ _WORD = re.compile(r"[^\W_]+(?:\.\d+)?%?")
 _TEXT_LENGTH = 600
 # In the last line, more characters than these behind a letter may be an item of a list.
 _SHORT_REST = 40
+_QUOTED = "text of a choice"
 
 
 def lettered(choices: Iterable[str]) -> str:
@@ -42,184 +42,131 @@ def choice_texts(choices: Sequence[str]) -> tuple[str, ...]:
     return tuple(_LABEL.sub("", choice, count=1) for choice in choices)
 
 
-def announced_choice(
-    text: str,
-    style: Style,
-    choices: Sequence[str] = (),
-) -> Choice:
-    """Read the letter at the start, else a letter in a choosing sentence, else the choice quoted."""
-    text = _readable(text, choices)
-    letters = _letters_of(choices)
-    lone = _lone_letter(text, letters)
-    if lone:
-        return lone
-    first = _CHOICES.first_letter.match(text)
-    if first and first["letter"] in letters:
-        is_joined = _CHOICES.joined.match(text, first.end())
-        return None if is_joined else Candidate(first["letter"], "leading letter")
-    sentences = split_sentences(text)
-    if not sentences:
+class ChoiceReader:
+    """Reads which of some choices a text names."""
+
+    def __init__(self, choices: Sequence[str]) -> None:
+        self._n_choices = len(choices)
+        self._letters = _LETTERS[: len(choices) or 4]
+        self._letter_by_place = dict(zip(_PLACES, _LETTERS, strict=True))
+        self._letter_by_place["middle"] = self._letters[len(self._letters) // 2]
+        self._letter_by_place["last"] = self._letters[-1]
+        self._letter_by_text: dict[str, str] = {}
+        for letter, text in zip(_LETTERS, choice_texts(choices), strict=False):
+            if _normal(text).strip():
+                self._letter_by_text.setdefault(_normal(text), letter)
+
+    def announced(self, text: str, style: Style) -> Choice:
+        """Read the letter at the start, else one in a choosing sentence, else the choice quoted."""
+        text = self._readable(text)
+        lone = self._lone_letter(text)
+        if lone:
+            return lone
+        first = _CHOICES.first_letter.match(text)
+        if first and first["letter"] in self._letters:
+            is_joined = _CHOICES.joined.match(text, first.end())
+            return None if is_joined else Candidate(first["letter"], "leading letter")
+        sentence = first_sentence(text)
+        candidate = self._framed(sentence) or self._option(sentence)
+        if candidate or (style == "conclusion" and _CHOICES.denial.search(sentence)):
+            return candidate
+        return self._quoted(sentence)
+
+    def line(self, text: str, is_last: bool) -> Choice:
+        """Read a line that is a letter, begins with one like an item of a list, or is a choice."""
+        if _CHOICES.crossed.match(text):
+            return None
+        text = self._readable(text)
+        lone = self._lone_letter(text)
+        if lone:
+            return lone
+        if not _CHOICES.listed.match(text):
+            return self._whole(first_sentence(text))
+        first = _CHOICES.first_letter.match(text)
+        if not first or first["letter"] not in self._letters:
+            return None
+        # The last line may be the last item of a list of choices. It then has a long text.
+        rest = text[first.end() :]
+        may_be_item = is_last and len(rest) > _SHORT_REST and not self._whole(rest)
+        if may_be_item or _CHOICES.joined.match(text, first.end()):
+            return None
+        return Candidate(first["letter"], "leading letter")
+
+    def sentences(self, text: str) -> list[Candidate[str]]:
+        """Read each sentence that chooses."""
+        candidates = []
+        for sentence in split_sentences(text):
+            words = self._readable(sentence.text)
+            candidate = self._framed(words) or self._left_over(sentence.text)
+            if candidate:
+                candidates.append(candidate._replace(start=sentence.start))
+        checked = list(_CHOICES.checked.finditer(text))
+        if len(checked) == 1:
+            match = checked[0]
+            candidates.append(Candidate(match[1] or match[2], "check mark", match.start()))
+        return candidates
+
+    def _readable(self, text: str) -> str:
+        # Plain text, without rejected letters, in which `the second option` is `option B`.
+        text = plain(text[:_TEXT_LENGTH]).strip()
+        text = _CHOICES.rejected.sub(" ", text)
+        return _CHOICES.place.sub(self._option_at_place, text)
+
+    def _option_at_place(self, match: re.Match[str]) -> str:
+        letter = self._letter_by_place[match["place"].lower()]
+        return f"option {letter} " if match[0].endswith(" ") else f"option {letter}"
+
+    def _lone_letter(self, text: str) -> Choice:
+        match = _CHOICES.only_letter.match(text)
+        if match and match["letter"].upper() in self._letters:
+            return Candidate(match["letter"].upper(), "letter")
         return None
-    sentence = sentences[0].text
-    candidate = _framed(sentence, letters) or _option(sentence, letters)
-    if candidate or (style == "conclusion" and _CHOICES.denial.search(sentence)):
-        return candidate
-    return _quoted_choice(sentence, choices)
 
+    def _framed(self, sentence: str) -> Choice:
+        # The letter on which all frames in the sentence agree.
+        rules: dict[str, str] = {}
+        for name, frame in _FRAMES.items():
+            for match in frame.finditer(sentence):
+                clause = _CHOICES.clause_end.split(sentence[: match.start()])[-1]
+                is_meant = not _CHOICES.hypothetical.search(clause)
+                if is_meant and match["letter"] in self._letters:
+                    rules.setdefault(match["letter"], name)
+        return None if _CHOICES.alternatives.search(sentence) else _only_candidate(rules)
 
-def line_choice(
-    text: str,
-    is_last: bool,
-    choices: Sequence[str] = (),
-) -> Choice:
-    """Read a line that is a letter, begins with one like an item of a list, or is a choice's text."""
-    if _CHOICES.crossed.match(text):
-        return None
-    text = _readable(text, choices)
-    letters = _letters_of(choices)
-    lone = _lone_letter(text, letters)
-    if lone:
-        return lone
-    if _CHOICES.listed.match(text):
-        return _listed_choice(text, is_last, choices)
-    sentences = split_sentences(text)
-    return _whole_choice(sentences[0].text, choices) if sentences else None
+    def _option(self, sentence: str) -> Choice:
+        # The only letter that the sentence calls an option.
+        letters = [match["letter"] for match in _CHOICES.option.finditer(sentence)]
+        shown = [letter for letter in letters if letter in self._letters]
+        return _only_candidate(dict.fromkeys(shown, "option"))
 
+    def _left_over(self, sentence: str) -> Choice:
+        # `It is neither A nor B` leaves C.
+        text = plain(sentence[:_TEXT_LENGTH])
+        rest = set(self._letters)
+        for match in _CHOICES.rejected.finditer(text):
+            rest.difference_update(_CAPITAL.findall(match[0]))
+        is_enough = self._n_choices > 2
+        return _only_candidate(dict.fromkeys(rest, "only choice left")) if is_enough else None
 
-def sentence_choices(
-    text: str,
-    choices: Sequence[str] = (),
-) -> list[Candidate[str]]:
-    """Read each sentence that chooses."""
-    letters = _letters_of(choices)
-    candidates = []
-    for sentence in split_sentences(text):
-        words = _readable(sentence.text, choices)
-        candidate = _framed(words, letters) or _left_over(sentence.text, choices)
-        if candidate is not None:
-            candidates.append(replace(candidate, start=sentence.start))
-    checked = list(_CHOICES.checked.finditer(text))
-    if len(checked) == 1:
-        match = checked[0]
-        letter = match[1] or match[2]
-        candidates.append(Candidate(letter, "check mark", match.start()))
-    return candidates
+    def _quoted(self, sentence: str) -> Choice:
+        # The only choice whose text stands in the sentence, and in no longer choice that does.
+        words = _normal(sentence)
+        quoted = [text for text in self._letter_by_text if text in words]
+        rules = {}
+        for text in quoted:
+            is_part = any(text != longer and text in longer for longer in quoted)
+            if not is_part:
+                rules[self._letter_by_text[text]] = _QUOTED
+        return _only_candidate(rules)
 
-
-def _letters_of(choices: Sequence[str]) -> str:
-    return _LETTERS[: len(choices) or 4]
-
-
-def _readable(text: str, choices: Sequence[str]) -> str:
-    # Plain text, without rejected letters, in which `the second option` is `option B`.
-    text = plain(text[:_TEXT_LENGTH]).strip()
-    text = _CHOICES.rejected.sub(" ", text)
-    n_choices = len(_letters_of(choices))
-    outer_places = {"middle": n_choices // 2, "last": n_choices - 1}
-
-    def option_at_place(match: re.Match[str]) -> str:
-        place = match["place"].lower()
-        index = _PLACES.index(place) if place in _PLACES else outer_places[place]
-        space = " " if match[0].endswith(" ") else ""
-        return f"option {_LETTERS[index]}{space}"
-
-    return _CHOICES.place.sub(option_at_place, text)
-
-
-def _lone_letter(
-    text: str,
-    letters: str,
-) -> Choice:
-    match = _CHOICES.only_letter.match(text)
-    if match and match["letter"].upper() in letters:
-        return Candidate(match["letter"].upper(), "letter")
-    return None
-
-
-def _listed_choice(text: str, is_last: bool, choices: Sequence[str]) -> Choice:
-    # The last line may be the last item of a list of choices. It then has a long text.
-    first = _CHOICES.first_letter.match(text)
-    if (
-        not first
-        or first["letter"] not in _letters_of(choices)
-        or _CHOICES.joined.match(text, first.end())
-    ):
-        return None
-    rest = text[first.end() :]
-    may_be_item = is_last and len(rest) > _SHORT_REST
-    if may_be_item and not _whole_choice(rest, choices):
-        return None
-    return Candidate(first["letter"], "leading letter")
-
-
-def _framed(sentence: str, letters: str) -> Choice:
-    # The letter on which all frames in the sentence agree.
-    if _CHOICES.alternatives.search(sentence):
-        return None
-    rules: dict[str, str] = {}
-    for name, frame in _FRAMES.items():
-        for match in frame.finditer(sentence):
-            before = sentence[: match.start()]
-            clause = _CHOICES.clause_end.split(before)[-1]
-            is_meant = not _CHOICES.hypothetical.search(clause)
-            if is_meant and match["letter"] in letters:
-                rules.setdefault(match["letter"], name)
-    return _only_candidate(rules)
-
-
-def _option(sentence: str, letters: str) -> Choice:
-    # The only letter that the sentence calls an option.
-    rules = {}
-    for match in _CHOICES.option.finditer(sentence):
-        if match["letter"] in letters:
-            rules[match["letter"]] = "option"
-    return _only_candidate(rules)
-
-
-def _left_over(sentence: str, choices: Sequence[str]) -> Choice:
-    # `It is neither A nor B` leaves C.
-    rejected: set[str] = set()
-    text = plain(sentence[:_TEXT_LENGTH])
-    for match in _CHOICES.rejected.finditer(text):
-        rejected.update(_CAPITAL.findall(match[0]))
-    rest = set(_letters_of(choices)) - rejected
-    is_enough = len(choices) > 2
-    return _only_candidate(dict.fromkeys(rest, "only choice left")) if is_enough else None
-
-
-def _quoted_choice(sentence: str, choices: Sequence[str]) -> Choice:
-    # The only choice whose text stands in the sentence, and in no longer choice that does.
-    words = _normal(sentence)
-    shown = choice_texts(choices)[: len(_LETTERS)]
-    texts = list(map(_normal, shown))
-    quoted = [text for text in texts if text.strip() and text in words]
-    rules = {}
-    for text in quoted:
-        is_part = any(text != longer and text in longer for longer in quoted)
-        if not is_part:
-            rules[_LETTERS[texts.index(text)]] = "text of a choice"
-    return _only_candidate(rules)
-
-
-def _whole_choice(
-    sentence: str,
-    choices: Sequence[str],
-) -> Choice:
-    if sentence.endswith("?"):
-        return None
-    words = _normal(sentence)
-    for letter, text in zip(_LETTERS, choice_texts(choices), strict=False):
-        if words.strip() and words == _normal(text):
-            return Candidate(letter, "text of a choice")
-    return None
+    def _whole(self, sentence: str) -> Choice:
+        letter = self._letter_by_text.get(_normal(sentence))
+        return Candidate(letter, _QUOTED) if letter and not sentence.endswith("?") else None
 
 
 def _only_candidate(rules: dict[str, str]) -> Choice:
     # The letter, if it is the only one; `rules` gives the rule of each letter.
-    if len(rules) != 1:
-        return None
-    ((letter, rule),) = rules.items()
-    return Candidate(letter, rule)
+    return Candidate(*rules.popitem()) if len(rules) == 1 else None
 
 
 def _normal(text: str) -> str:

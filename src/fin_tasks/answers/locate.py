@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
 
 from fin_tasks.answers.notation import last_box
 from fin_tasks.answers.phrases import Phrases, Table
@@ -36,8 +37,7 @@ _TABLE_LABEL = re.compile(r"answer|verdict|conclusion|result|choice|decision", r
 _TABLE_ROW = re.compile(r"[ \t]*\|(?P<cells>.{1,600})\|[ \t]*")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Passage:
+class Passage(NamedTuple):
     """The text behind an announcement."""
 
     rule: str
@@ -48,24 +48,20 @@ class Passage:
     """Position in the reply."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Line:
+class Line(NamedTuple):
     """The first or the last line of a reply, without its bullet."""
 
     rule: str
     text: str
-    start: int = 0
+    start: int
     is_last: bool
     neighbor: str
     """The line beside it. If that is an answer too, both are items of a list."""
 
 
-def placed(
-    candidate: Candidate[Answer],
-    place: Passage | Line,
-) -> Candidate[Answer]:
+def placed(candidate: Candidate[Answer], place: Passage | Line) -> Candidate[Answer]:
     """Return a candidate whose rule names the place and the wording: `answer label: letter`."""
-    return replace(candidate, rule=f"{place.rule}: {candidate.rule}", start=place.start)
+    return candidate._replace(rule=f"{place.rule}: {candidate.rule}", start=place.start)
 
 
 def shortened(reply: str) -> str:
@@ -80,7 +76,8 @@ def marked_passages(reply: str) -> list[Passage]:
     passages = []
     for match in _ANNOUNCED.marker.finditer(reply):
         passage = _passage_behind(match, "marker", "marker")
-        if not (_has_words(passage.text) and _SIGNS.placeholder.match(reply, passage.start)):
+        is_placeholder = _SIGNS.placeholder.match(reply, passage.start)
+        if not (is_placeholder and _WORD_CHARACTER.search(passage.text)):
             passages.append(passage)
     return _before_new_turn(reply, passages)
 
@@ -92,10 +89,12 @@ def announced_passages(reply: str) -> list[Passage]:
         for name, pattern in announcements.items():
             for match in pattern.finditer(reply):
                 passage = _passage_behind(match, name, style)
-                if _has_words(passage.text):
+                if _WORD_CHARACTER.search(passage.text):
                     passages.append(passage)
-    passages.extend(_box_passages(reply))
-    passages.extend(_table_passages(reply))
+    box = last_box(reply)
+    if box:
+        passages.append(Passage("box", "label", rf"\boxed{{{box.content}}}", box.start))
+    passages += _table_passages(reply)
     passages.sort(key=lambda passage: passage.start)
     return _before_new_turn(reply, passages)
 
@@ -108,90 +107,62 @@ def concluding_passages(reply: str) -> list[Passage]:
     text = reply.rstrip()
     breaks = list(_PARAGRAPH_BREAK.finditer(text))
     begin = breaks[-2].end() if len(breaks) > 1 else 0
-    matches = list(_ANNOUNCED.conclusion.finditer(text, begin))
     passages = []
-    for match in matches[-_MOST_CONCLUSIONS:]:
+    for match in list(_ANNOUNCED.conclusion.finditer(text, begin))[-_MOST_CONCLUSIONS:]:
         passage = _passage_behind(match, "concluding sentence", "conclusion")
-        passages.append(replace(passage, start=match.start()))
+        passages.append(passage._replace(start=match.start()))
     return passages
 
 
 def outer_lines(text: str) -> list[Line]:
     """Return the last and the first line that hold letters or digits."""
     lines = ["", *text.split("\n"), ""]
-    filled = []
-    for index, line in enumerate(lines):
-        if any(map(str.isalnum, line)):
-            filled.append(index)
+    filled = [index for index, line in enumerate(lines) if any(map(str.isalnum, line))]
     while len(filled) > 1 and _SIGNS.closer.match(lines[filled[-1]]):
         filled.pop()
     if not filled:
         return []
     last = filled[-1]
+    start = len("\n".join(lines[:last]))
+    lines = list(map(_without_bullet, lines))
+    last_text = lines[last][-_PASSAGE_LENGTH:]
     first = filled[0]
+    first_text = lines[first][:_PASSAGE_LENGTH]
     return [
-        Line(
-            rule="last line",
-            text=_without_bullet(lines[last])[-_PASSAGE_LENGTH:],
-            start=len("\n".join(lines[:last])),
-            is_last=True,
-            neighbor=_without_bullet(lines[last - 1]),
-        ),
-        Line(
-            rule="first line",
-            text=_without_bullet(lines[first])[:_PASSAGE_LENGTH],
-            is_last=False,
-            neighbor=_without_bullet(lines[first + 1]),
-        ),
+        Line("last line", last_text, start, True, lines[last - 1]),
+        Line("first line", first_text, 0, False, lines[first + 1]),
     ]
-
-
-def _has_words(text: str) -> bool:
-    return _WORD_CHARACTER.search(text) is not None
 
 
 def _passage_behind(match: re.Match[str], rule: str, style: Style) -> Passage:
     # The group `answer` of an announcement, else the text behind it.
     if "answer" in match.re.groupindex:
-        start = match.start("answer")
-        text = match["answer"]
-    else:
-        start = match.end()
-        text = match.string[start : start + _PASSAGE_LENGTH]
-    return Passage(rule=rule, style=style, text=text, start=start)
-
-
-def _box_passages(reply: str) -> Iterator[Passage]:
-    box = last_box(reply)
-    if box is not None:
-        text = rf"\boxed{{{box.content}}}"
-        yield Passage(rule="box", style="label", text=text, start=box.start)
+        return Passage(rule, style, match["answer"], match.start("answer"))
+    text = match.string[match.end() :][:_PASSAGE_LENGTH]
+    return Passage(rule, style, text, match.end())
 
 
 def _table_passages(reply: str) -> Iterator[Passage]:
     # The last row of each table may hold an answer.
     start = 0
-    lines = reply.split("\n")
-    for line, next_line in zip(lines, [*lines[1:], ""], strict=True):
+    for line, next_line in pairwise([*reply.split("\n"), ""]):
         row = _TABLE_ROW.fullmatch(line)
         if row and not _TABLE_ROW.fullmatch(next_line):
             answer = _answer_in_row(row["cells"])
             if answer is not None:
                 # In brackets, because `(5)` in a table is -5.
-                yield Passage(rule="table row", style="label", text=f"[{answer}]", start=start)
+                yield Passage("table row", "label", f"[{answer}]", start)
         start += len(line) + 1
 
 
 def _answer_in_row(cells: str) -> str | None:
     # The only value, or the only bold one, if the first cell is bold or names an answer.
     label, *values = map(str.strip, cells.split("|"))
-    is_label = label.startswith("**") or _TABLE_LABEL.search(label)
-    if not is_label:
-        return None
-    answers = [value for value in values if value]
+    answers = list(filter(None, values))
     if len(answers) > 1:
         answers = [value for value in answers if value.startswith("**")]
-    return answers[0] if len(answers) == 1 else None
+    is_label = label.startswith("**") or _TABLE_LABEL.search(label)
+    return answers[0] if is_label and len(answers) == 1 else None
 
 
 def _without_bullet(line: str) -> str:
@@ -201,14 +172,12 @@ def _without_bullet(line: str) -> str:
 
 def _before_new_turn(reply: str, passages: list[Passage]) -> list[Passage]:
     # Base models make up the next exercise. It cannot begin before the first answer.
-    if not passages:
-        return []
-    turn = _SIGNS.new_turn.search(reply, passages[0].start)
+    turn = _SIGNS.new_turn.search(reply, passages[0].start) if passages else None
     if turn is None:
         return passages[-_MOST_PASSAGES:]
     own_passages = []
     for passage in passages:
-        if passage.start < turn.start():
-            text = passage.text[: turn.start() - passage.start]
-            own_passages.append(replace(passage, text=text))
+        length = turn.start() - passage.start
+        if length > 0:
+            own_passages.append(passage._replace(text=passage.text[:length]))
     return own_passages[-_MOST_PASSAGES:]

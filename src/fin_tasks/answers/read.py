@@ -6,11 +6,10 @@ come *framed sentences*, such as `the statement is false`. Without any of them t
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import Generic
+from typing import Generic, NamedTuple
 
-from fin_tasks.answers.choices import announced_choice, line_choice, sentence_choices
+from fin_tasks.answers.choices import ChoiceReader
 from fin_tasks.answers.locate import (
     Passage,
     announced_passages,
@@ -36,8 +35,7 @@ _RESULT_LENGTH = 200
 _Announced = Callable[[str, Style], Candidate[Answer] | None]
 
 
-@dataclass(frozen=True)
-class AnswerReader(Generic[Answer]):
+class AnswerReader(NamedTuple, Generic[Answer]):
     """How one kind of answer is read."""
 
     announced: _Announced[Answer]
@@ -67,14 +65,14 @@ def read_choice(
     choices: Sequence[str] = (),
 ) -> Extraction[str]:
     """Read the letter of a choice, given by letter, by place or by text."""
-    announced = partial(announced_choice, choices=choices)
+    reader = ChoiceReader(choices)
     unannounced = partial(
         _lines_and_sentences,
-        announced=announced,
-        line=partial(line_choice, choices=choices),
-        sentences=partial(sentence_choices, choices=choices),
+        announced=reader.announced,
+        line=reader.line,
+        sentences=reader.sentences,
     )
-    return _read(response, AnswerReader(announced, unannounced, str.__eq__))
+    return _read(response, AnswerReader(reader.announced, unannounced, str.__eq__))
 
 
 def read_quantity(response: str) -> Extraction[Number]:
@@ -167,15 +165,14 @@ def _lines_and_sentences(
     line: Callable[[str, bool], Candidate[Answer] | None],
     sentences: Callable[[str], list[Candidate[Answer]]],
 ) -> list[Candidate[Answer]]:
-    candidates = [
-        replace(candidate, rule=f"framed sentence: {candidate.rule}")
-        for candidate in sentences(reply)
-    ]
+    candidates = []
+    for candidate in sentences(reply):
+        candidates.append(candidate._replace(rule=f"framed sentence: {candidate.rule}"))
     candidates += _read_passages(concluding_passages(reply), announced)
     for outer_line in outer_lines(reply):
-        candidate = line(outer_line.text, outer_line.is_last)
+        answer = line(outer_line.text, outer_line.is_last)
         neighbor = line(outer_line.neighbor, outer_line.is_last)
-        is_item = candidate and neighbor and neighbor.answer != candidate.answer
-        if candidate and not is_item:
-            candidates.append(placed(candidate, outer_line))
+        is_item = answer and neighbor and neighbor.answer != answer.answer
+        if answer and not is_item:
+            candidates.append(placed(answer, outer_line))
     return sorted(candidates, key=lambda candidate: candidate.start)

@@ -22,6 +22,12 @@ class Sentence(NamedTuple):
     start: int
 
 
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text; empty if it has none."""
+    sentences = split_sentences(text)
+    return sentences[0].text if sentences else ""
+
+
 def split_sentences(text: str) -> list[Sentence]:
     """Return the sentences of a text; a line break ends a sentence."""
     sentences = []

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from fin_tasks.answers.numbers import Number
 
@@ -17,8 +17,7 @@ AnyRecord = TypeVar("AnyRecord", bound="Record")
 AnyReading = TypeVar("AnyReading", bound="Reading")
 
 
-@dataclass(frozen=True)
-class Candidate(Generic[Answer]):
+class Candidate(NamedTuple, Generic[Answer]):
     """An answer in a text, with the name of the wording that gives it."""
 
     answer: Answer

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from fin_tasks.answers.notation import plain
 from fin_tasks.answers.phrases import Phrases
@@ -69,7 +68,7 @@ def sentence_verdicts(text: str) -> list[Candidate[int]]:
     for sentence in split_sentences(text):
         candidate = _framed(*_in_verdict_words(plain(sentence.text)))
         if candidate:
-            candidates.append(replace(candidate, start=sentence.start))
+            candidates.append(candidate._replace(start=sentence.start))
     return candidates
 
 
