@@ -137,8 +137,7 @@ _POWERS_BY_UNIT = {
 
 def find_numbers(text: str) -> list[Mention]:
     """Find every number in plain text (see `notation.plain`); skip ordinals and `5-year`."""
-    mentions = [_mention(text, match) for match in _NUMBER.finditer(text)]
-    return [mention for mention in mentions if mention]
+    return list(filter(None, map(_mention, _NUMBER.finditer(text))))
 
 
 def number_from_float(value: float) -> Number | None:
@@ -210,32 +209,22 @@ def merged(mentions: Sequence[Mention]) -> Mention | None:
     return first._replace(number=replace(first.number, readings=tuple(readings)))
 
 
-def _mention(
-    text: str,
-    match: Match,
-) -> Mention | None:
-    end = match.end()
-    powers: tuple[int, ...] = (0,)
-    unit = _UNIT.match(text, end)
-    if unit:
-        end = unit.end()
-        powers = _powers_of_unit(unit)
+def _mention(match: Match) -> Mention | None:
+    unit = _UNIT.match(match.string, match.end())
     size, step = _size_and_step(match)
     is_negative = (match["sign"] or "+")[0] in "-mMnN"
     if is_negative and size:
         size = -size
-    if not math.isfinite(size):
-        return None
+    powers = _powers_of_unit(unit) if unit else (0,)
     readings = [_scaled(size, power) for power in powers]
     if not all(map(math.isfinite, readings)):
         return None
-    distinct = tuple(dict.fromkeys(readings))
     number = Number(
         value=readings[0],
-        readings=distinct,
+        readings=tuple(dict.fromkeys(readings)),
         step=_scaled(step, powers[0]),
     )
-    return Mention(match.start(), end, number)
+    return Mention(match.start(), (unit or match).end(), number)
 
 
 def _scaled(value: float, power: int) -> float:
@@ -246,9 +235,7 @@ def _scaled(value: float, power: int) -> float:
 def _powers_of_unit(unit: Match) -> tuple[int, ...]:
     # The powers of ten of all readings. A truth may be stated in millions, so both are readings.
     scale = unit["word"] or unit["cjk"] or unit["letter"]
-    if scale:
-        return (_POWER_BY_WORD[scale.lower()], 0)
-    return _POWERS_BY_UNIT[unit.lastgroup or ""]
+    return (_POWER_BY_WORD[scale.lower()], 0) if scale else _POWERS_BY_UNIT[unit.lastgroup or ""]
 
 
 def _size_and_step(match: Match) -> tuple[float, float]:
@@ -268,10 +255,9 @@ def _size_and_step(match: Match) -> tuple[float, float]:
 
 
 def _plain_digits(match: Match) -> str:
-    if match["european"]:
-        return match["european"].replace(".", "").replace(",", ".")
-    if match["spaced"]:
-        return re.sub("[ ']", "", match["spaced"]).replace(",", ".")
+    if match["european"] or match["spaced"]:
+        digits = match["european"] or match["spaced"].replace(".", ",")
+        return re.sub("[ '.]", "", digits).replace(",", ".")
     return (match["grouped"] or match["simple"]).replace(",", "")
 
 

@@ -12,7 +12,7 @@ from fin_tasks.answers.sentence_numbers import (
     read_number,
     sentence_number,
 )
-from fin_tasks.answers.sentences import split_sentences
+from fin_tasks.answers.sentences import first_sentence, split_sentences
 from fin_tasks.answers.types import Candidate, Style
 
 _QUANTITIES = Phrases("quantities")
@@ -41,8 +41,8 @@ def announced_quantity(
         return read_number(brackets["content"], rule="brackets", framed=True)
     if box is not None:
         return read_number(plain(box.content), rule="box", framed=True)
-    sentences = split_sentences(text)
-    return sentence_number(sentences[0].text, style) if sentences else None
+    sentence = first_sentence(text)
+    return sentence_number(sentence, style) if sentence else None
 
 
 def unannounced_quantity(reply: str) -> list[Candidate[Number]]:
@@ -92,10 +92,8 @@ def _subject(sentence: str) -> str:
 
 def _hides_result(conclusion: str) -> bool:
     # A concluding sentence that refuses, or with numbers that could not be read, settles the matter.
-    sentences = split_sentences(_clean(conclusion))
-    return bool(_SIGNS.refusal.search(conclusion)) or (
-        bool(sentences) and has_numbers(sentences[0].text)
-    )
+    is_refusal = _SIGNS.refusal.search(conclusion) is not None
+    return is_refusal or has_numbers(first_sentence(_clean(conclusion)))
 
 
 def _line_quantity(line: Line) -> Quantity:
@@ -142,11 +140,10 @@ def _in_last_sentences(text: str) -> Quantity:
         if _SIGNS.refusal.search(sentence) or sentence.endswith("?"):
             return None
         mentions = find_numbers(sentence)
-        if _QUANTITIES.verb.search(sentence) and (
-            not must_conclude or _QUANTITIES.concludes.search(sentence)
-        ):
+        concludes = not must_conclude or _QUANTITIES.concludes.search(sentence)
+        if concludes and _QUANTITIES.verb.search(sentence):
             candidate = sentence_number(sentence, "conclusion")
-            if candidate is not None or mentions:
+            if candidate or mentions:
                 return candidate
         must_conclude = must_conclude or bool(mentions)
     return None

@@ -43,8 +43,9 @@ def sentence_number(
         return None
     if style == "conclusion":
         return _concluded(text)
-    only_number = read_number(text, rule="only number")
-    return only_number or _stated(without(_QUANTITIES.adjunct, text)) or _in_main_clause(text)
+    candidate = read_number(text, rule="only number")
+    candidate = candidate or _stated(without(_QUANTITIES.adjunct, text))
+    return candidate or _in_main_clause(text)
 
 
 def read_number(
@@ -67,8 +68,7 @@ def read_number(
     if framed and not find_numbers(text):
         text = words_as_digits(text)
     parts = re.split(r"[,;]\s|\s(?:and|or)\s", text)
-    n_equations = sum("=" in part for part in parts)
-    if n_equations > 1:
+    if sum("=" in part for part in parts) > 1:  # several equations
         return None
     right_side = re.split("[=≈]|: ", text)[-1]
     for part in (right_side, text):
@@ -123,18 +123,13 @@ def _concluded(text: str) -> Quantity:
         return None
     last_part = _QUANTITIES.last_part_start.split(text)[-1]
     candidate = _stated(last_part) if last_part != text else None
-    if candidate:
-        return candidate
     right_side = EQUALS.split(text)[-1]
     is_formula = right_side != text and not leading_number(right_side)
-    candidate = None if is_formula else read_number(text, rule="only number")
-    if candidate:
-        return candidate
+    if candidate is None and not is_formula:
+        candidate = read_number(text, rule="only number")
     rest = without(_QUANTITIES.adjunct, text)
-    candidate = _stated(rest)
-    if candidate or rest != text:
-        return candidate
-    return _in_main_clause(text)
+    candidate = candidate or _stated(rest)
+    return candidate or (_in_main_clause(text) if rest == text else None)
 
 
 def _in_main_clause(text: str) -> Quantity:
@@ -163,32 +158,28 @@ def _stated(text: str) -> Quantity:
     number = merged(list(stated))
     if number is None or _QUANTITIES.operator.match(text, number.end):
         return None
+    is_joined = _QUANTITIES.joined.match(text, number.end)
     for mention in mentions:
-        if mention.start < number.end or same_number(number.number, mention.number):
-            continue
-        if _QUANTITIES.joined.match(text, number.end) or _QUANTITIES.verb_before_number.search(
-            _before(text, mention)
-        ):
-            return None
+        if mention.start >= number.end and not same_number(number.number, mention.number):
+            before = _before(text, mention)
+            if is_joined or _QUANTITIES.verb_before_number.search(before):
+                return None
     verb = next(iter(stated.values()))
     return Candidate(_signed(text, number), f"number behind {verb!r}")
 
 
 def _behind_verbs(text: str, mentions: Sequence[Mention], verbs: Table) -> dict[Mention, str]:
-    # The numbers that stand behind a verb, with the name of the verb.
-    stated = {}
+    # The numbers that stand behind a verb, with the name of the first verb.
+    stated: dict[Mention, str] = {}
     for mention in mentions:
         before = _before(text, mention)
         for name, verb in verbs.items():
-            if mention not in stated and verb.search(before):
-                stated[mention] = name
+            if verb.search(before):
+                stated.setdefault(mention, name)
     return stated
 
 
-def _before(
-    text: str,
-    mention: Mention,
-) -> str:
+def _before(text: str, mention: Mention) -> str:
     return text[max(0, mention.start - _VERB_DISTANCE) : mention.start]
 
 
@@ -199,12 +190,10 @@ def _signed(text: str, mention: Mention, *, framed: bool = False) -> Number:
     rest = text[mention.end :]
     is_bare = framed and not re.search(r"\w", before + rest)
     is_bracketed = re.search(r"\(\s?\Z", before) and rest.startswith(")")
-    amount = text[max(0, mention.start - 2) : mention.end]
-    is_amount = is_bare or CURRENCY in amount
+    is_amount = is_bare or CURRENCY in text[max(0, mention.start - 2) : mention.end]
     readings = tuple(-reading for reading in number.readings)
     if is_amount and is_bracketed:
         return replace(number, value=-number.value, readings=readings)
     if number.value > 0 and _QUANTITIES.loss.search(before):
-        readings += number.readings
-        return replace(number, value=-number.value, readings=readings)
+        return replace(number, value=-number.value, readings=readings + number.readings)
     return number
