@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
 
-from fin_tasks.answers.notation import CURRENCY, keys_by_word
+from fin_tasks.answers.phrases import Phrases
 
 TOLERANCE = 0.005  # a number is near the truth within this relative distance
 _FLOAT_NOISE = 1e-9
@@ -45,89 +45,7 @@ class Mention(NamedTuple):
     number: Number
 
 
-# A hyphen is no sign behind a number or a word: `2010-2012`. Before a space it is a sign only where
-# an amount begins: at the start of the text, or behind a bracket, an equals sign or a currency.
-_AMOUNT_STARTS = rf"""
-    (?: \A | (?<=\A\s) | (?<= [\[({{=≈:\n"'{CURRENCY}] ) | (?<= [\[({{=≈:\n"']\s ) )
-"""
-_SIGN = rf"""
-    (?P<sign> \b(?i:minus|negative)\s{{1,2}} | (?<! [\w)%\]] ) [-+] (?!\s) | {_AMOUNT_STARTS} [-+]\s )?
-"""
-# 3/4, 2 1/2
-_FRACTION = r"""
-    (?: (?P<whole> \d{1,9} ) \s{1,2} )?
-    (?P<over> \d{1,15} (?:\.\d{1,15})? ) \s? / \s? (?P<under> \d{1,15} (?:\.\d{1,15})? ) (?! \s?/ )
-"""
-# 10^6
-_POWER_OF_TEN = r"10 \s?\^\s? \(? (?P<power> [-+]?\d{1,4} ) \b \)?"
-# 1,234,567.8 and 12,34,567
-_GROUPED = r"""
-    (?P<grouped>
-        (?: [1-9]\d{0,2} (?:,\d{3}){1,20} | \d{1,2} (?:,\d{2}){1,12} ,\d{3} ) (?:\.\d{1,60})? )
-"""
-# 1 234 567,8 and 1'234'567
-_SPACED = r"(?P<spaced> [1-9]\d{0,2} (?: [ ']\d{3} ){1,20} (?: [.,]\d{1,60} )? )"
-# 1.234.567,8 and 12,5; a comma is a decimal sign only where it cannot group thousands
-_EUROPEAN = r"""
-    (?P<european>
-        \d{1,3} (?:\.\d{3}){1,20} ,\d{1,60}
-      | \d{1,3} (?:\.\d{3}){2,20}
-      | 0,\d{1,60}
-      | \d{1,60} ,(?: \d{1,2} | \d{4,60} )
-      | \d{4,60} ,\d{3} )
-"""
-_SIMPLE = r"(?P<simple> \d{1,60} (?:\.\d{1,60})? | \.\d{1,60} )"
-# 1e-5, 5 x 10^-5
-_EXPONENT = r"""
-    (?: [eE] (?P<e> [-+]?\d{1,4} ) \b
-      | \s{0,3} [x*] \s{0,3} 10 \s?\^\s? \(? (?P<by> [-+]?\d{1,4} ) \b \)? )?
-"""
-# No ordinal, date, expression or `5-year`.
-_NUMBER_ENDS = r"""
-    (?! \d | _\d | x[\da-f] | \s?π | [.,]\d | [eE][-+]?\d | [/:]\d | \s?\^ | (?:st|nd|rd|th)\b
-      | -(?: years? | yrs? | months? | days? | weeks? | quarters? | periods? | steps? | for
-           | factor )\b )
-"""
-_NUMBER = re.compile(
-    rf"""
-    {_SIGN} (?: {CURRENCY}\s? )? (?<! [\w^√] ) (?<! \d[.,/:] )
-    (?: {_FRACTION} | {_POWER_OF_TEN}
-      | (?: {_GROUPED} | {_SPACED} | {_EUROPEAN} | {_SIMPLE} ) {_EXPONENT} )
-    {_NUMBER_ENDS}
-    """,
-    re.VERBOSE,
-)
-
-_SCALE_WORDS = {
-    2: "hundred",
-    3: "thousand k tausend mille mil",
-    4: "万 萬",
-    5: "lakh",
-    6: "million millionen millones mio mil mn mm m 百万",
-    7: "crore",
-    8: "亿 億",
-    9: "billion bn b milliarde milliarden milliard mrd 十亿",
-    12: "trillion tn t 兆",
-}
-_POWER_BY_WORD = keys_by_word(_SCALE_WORDS)
-_LONG_WORDS = [word for word in _POWER_BY_WORD if word.isascii() and len(word) > 1]
-_CJK_WORDS = [word for word in _POWER_BY_WORD if not word.isascii()]
-# The longer words first, because `mil` begins `million`.
-_LONG = "|".join(sorted(_LONG_WORDS, key=len, reverse=True))
-_CJK = "|".join(sorted(_CJK_WORDS, key=len, reverse=True))
-_UNIT = re.compile(
-    rf"""
-    \s{{0,2}} {CURRENCY}? \s{{0,2}} -?
-    (?: (?P<percent> % | (?i: per\s?cent (?:age)? (?: \s{{1,2}} points? )? | pct | pp | prozent
-                            | por\sciento ) \b )
-      | (?P<bps> (?i: bps? | basis\s{{1,2}}points? | basispunkte? ) \b | 个?基点 )
-      | (?P<cents> ¢ | (?i: cents? ) \b )
-      | \(? (?: (?i:in) \s{{1,2}} )? {CURRENCY}? \s? (?P<word> (?i:{_LONG}) ) (?i:s?) \b
-      | (?P<cjk> {_CJK} )
-      | (?P<letter> [kKMBT] | (?<=\d) [mb] ) \b (?!\^) )
-    """,
-    re.VERBOSE,
-)
+_NUMBERS = Phrases("numbers")
 _POWERS_BY_UNIT = {
     "percent": (-2, 0),
     "bps": (-4, -2, 0),
@@ -137,7 +55,7 @@ _POWERS_BY_UNIT = {
 
 def find_numbers(text: str) -> list[Mention]:
     """Find every number in plain text (see `notation.plain`); skip ordinals and `5-year`."""
-    return list(filter(None, map(_mention, _NUMBER.finditer(text))))
+    return list(filter(None, map(_mention, _NUMBERS.number.finditer(text))))
 
 
 def number_from_float(value: float) -> Number | None:
@@ -210,7 +128,7 @@ def merged(mentions: Sequence[Mention]) -> Mention | None:
 
 
 def _mention(match: Match) -> Mention | None:
-    unit = _UNIT.match(match.string, match.end())
+    unit = _NUMBERS.unit.match(match.string, match.end())
     size, step = _size_and_step(match)
     is_negative = (match["sign"] or "+")[0] in "-mMnN"
     if is_negative and size:
@@ -234,8 +152,11 @@ def _scaled(value: float, power: int) -> float:
 
 def _powers_of_unit(unit: Match) -> tuple[int, ...]:
     # The powers of ten of all readings. A truth may be stated in millions, so both are readings.
-    scale = unit["word"] or unit["cjk"] or unit["letter"]
-    return (_POWER_BY_WORD[scale.lower()], 0) if scale else _POWERS_BY_UNIT[unit.lastgroup or ""]
+    name = str(unit.lastgroup)
+    if name in _POWERS_BY_UNIT:
+        return _POWERS_BY_UNIT[name]
+    power, _, _ = name.removeprefix("e").partition("_")
+    return int(power), 0
 
 
 def _size_and_step(match: Match) -> tuple[float, float]:
