@@ -53,19 +53,15 @@ def responses_of_sample(sample: Mapping[str, Any]) -> Any:
     """
     responses = sample.get("resps")
     share = sample.get("cut_off")
-    if not share:
-        return responses
     texts = _flat(responses)
     readings = _flat(sample.get("filtered_resps"))
-    if len(readings) != len(texts):
+    if not share or len(readings) != len(texts):
         return responses
-    marked = []
-    for text, reading in zip(texts, readings, strict=True):
+    for index, reading in enumerate(readings):
         is_marked = share == 1 or _says_cut_off(reading)
-        if is_marked and isinstance(text, str):
-            text = CutOffResponse(text)
-        marked.append(text)
-    return [marked]
+        if is_marked and isinstance(texts[index], str):
+            texts[index] = CutOffResponse(texts[index])
+    return [texts]
 
 
 def _flat(lists: Any) -> list[Any]:

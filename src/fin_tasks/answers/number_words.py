@@ -3,30 +3,14 @@
 import re
 from collections.abc import Sequence
 
-_UNIT_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen"
-)
-_TEN_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
-_UNITS = _UNIT_WORDS.split()
-_TENS = _TEN_WORDS.split()
-_MULTIPLIERS = {
-    "hundred": 100,
-    "thousand": 10**3,
-    "million": 10**6,
-    "billion": 10**9,
-}
-_PARTS = {
-    "half": 2,
-    "third": 3,
-    "quarter": 4,
-    "fourth": 4,
-    "fifth": 5,
-    "eighth": 8,
-    "tenth": 10,
-}
+from fin_tasks.answers.phrases import read_yaml
 
-_SMALL = "|".join(_UNITS + _TENS)
+_WORDS = read_yaml("number_words")
+_SMALL_VALUES = _WORDS["small"]
+_MULTIPLIERS = _WORDS["multipliers"]
+_PARTS = _WORDS["parts"]
+
+_SMALL = "|".join(_SMALL_VALUES)
 _LARGE = "|".join(_MULTIPLIERS)
 _PART = "|".join(_PARTS)
 _FLAGS = re.IGNORECASE | re.VERBOSE
@@ -83,10 +67,8 @@ def _value_of_words(words: Sequence[str]) -> int:
     total = 0
     group = 0
     for word in words:
-        if word in _UNITS:
-            group += _UNITS.index(word)
-        elif word in _TENS:
-            group += 10 * (_TENS.index(word) + 2)
+        if word in _SMALL_VALUES:
+            group += _SMALL_VALUES[word]
         elif word == "hundred":
             group = (group or 1) * 100
         elif word in _MULTIPLIERS:
@@ -98,6 +80,5 @@ def _value_of_words(words: Sequence[str]) -> int:
 def _digits_of_fraction(match: re.Match[str]) -> str:
     if match["half"]:
         return "1/2"
-    over = match["over"].lower()
-    numerator = 1 if over in ("a", "an") else _value_of_words([over])
+    numerator = _SMALL_VALUES.get(match["over"].lower(), 1)
     return f"{numerator}/{_PARTS[match['under'].lower()]}"

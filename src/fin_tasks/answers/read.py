@@ -44,6 +44,54 @@ class AnswerReader(NamedTuple, Generic[Answer]):
     """Read whole lines and framed sentences, in their order."""
     is_same: Callable[[Answer, Answer], bool]
 
+    def read(self, response: str) -> Extraction[Answer]:
+        """Read the final answer of a response, without its reasoning."""
+        reply = strip_reasoning(response)
+        if not reply.strip():
+            return Extraction(answer=None, reason="no reply")
+        reply = in_english(shortened(reply))
+        try:
+            candidate = self._final_candidate(reply)
+        except TwoAnswersError:
+            return Extraction(answer=None, reason=f"{NEEDS_REVIEW}: two different answers")
+        if candidate is None:
+            return Extraction(answer=None, reason=NEEDS_REVIEW)
+        return Extraction(answer=candidate.answer, rule=candidate.rule)
+
+    def _final_candidate(self, reply: str) -> Candidate[Answer] | None:
+        # An answer that the text takes back later is replaced by the one that follows, if one does.
+        candidate = self._candidate(reply)
+        if candidate is None:
+            return None
+        retraction = _SIGNS.retraction.search(reply, candidate.start + 1)
+        later = self._candidate(reply[retraction.end() :]) if retraction else None
+        return later or candidate
+
+    def _candidate(self, reply: str) -> Candidate[Answer] | None:
+        # The first layer that gives an answer settles it. So does the marker, even without one.
+        marked = marked_passages(reply)
+        if marked:
+            return self._last(reply, _read_passages(marked, self.announced))
+        announced = announced_passages(reply)
+        for style in ("label", "prose"):
+            passages = [passage for passage in announced if passage.style == style]
+            candidates = _read_passages(passages, self.announced)
+            if candidates:
+                return self._last(reply, candidates)
+        return self._last(reply, self.unannounced(reply))
+
+    def _last(self, reply: str, candidates: list[Candidate[Answer]]) -> Candidate[Answer] | None:
+        # The last answer counts. Between it and a different one a correction must stand.
+        if not candidates:
+            return None
+        last = candidates[-1]
+        for earlier in candidates[:-1]:
+            between = reply[earlier.start : last.start]
+            is_same = self.is_same(earlier.answer, last.answer)
+            if not is_same and not _SIGNS.correction.search(between):
+                raise TwoAnswersError
+        return last
+
 
 class TwoAnswersError(Exception):
     """A reply gives two different final answers."""
@@ -57,7 +105,7 @@ def read_verdict(response: str) -> Extraction[int]:
         line=line_verdict,
         sentences=sentence_verdicts,
     )
-    return _read(response, AnswerReader(announced_verdict, unannounced, int.__eq__))
+    return AnswerReader(announced_verdict, unannounced, int.__eq__).read(response)
 
 
 def read_choice(
@@ -72,12 +120,12 @@ def read_choice(
         line=reader.line,
         sentences=reader.sentences,
     )
-    return _read(response, AnswerReader(reader.announced, unannounced, str.__eq__))
+    return AnswerReader(reader.announced, unannounced, str.__eq__).read(response)
 
 
 def read_quantity(response: str) -> Extraction[Number]:
     """Read a number with its unit."""
-    return _read(response, AnswerReader(announced_quantity, unannounced_quantity, same_number))
+    return AnswerReader(announced_quantity, unannounced_quantity, same_number).read(response)
 
 
 def number_of_result(
@@ -90,48 +138,6 @@ def number_of_result(
     return read_quantity(text[:_RESULT_LENGTH]).answer if text else None
 
 
-def _read(
-    response: str,
-    reader: AnswerReader[Answer],
-) -> Extraction[Answer]:
-    reply = strip_reasoning(response)
-    if not reply.strip():
-        return Extraction(answer=None, reason="no reply")
-    reply = in_english(shortened(reply))
-    try:
-        candidate = _final_candidate(reply, reader)
-    except TwoAnswersError:
-        return Extraction(answer=None, reason=f"{NEEDS_REVIEW}: two different answers")
-    if candidate is None:
-        return Extraction(answer=None, reason=NEEDS_REVIEW)
-    return Extraction(answer=candidate.answer, rule=candidate.rule)
-
-
-def _final_candidate(reply: str, reader: AnswerReader[Answer]) -> Candidate[Answer] | None:
-    # An answer that the text takes back later is replaced by the one that follows, if one does.
-    candidate = _candidate(reply, reader)
-    if candidate is None:
-        return None
-    retraction = _SIGNS.retraction.search(reply, candidate.start + 1)
-    if retraction is None:
-        return candidate
-    return _candidate(reply[retraction.end() :], reader) or candidate
-
-
-def _candidate(reply: str, reader: AnswerReader[Answer]) -> Candidate[Answer] | None:
-    # The first layer that gives an answer settles the matter. So does the marker, even without one.
-    marked = marked_passages(reply)
-    if marked:
-        return _last(reply, _read_passages(marked, reader.announced), reader)
-    announced = announced_passages(reply)
-    for style in ("label", "prose"):
-        passages = [passage for passage in announced if passage.style == style]
-        candidates = _read_passages(passages, reader.announced)
-        if candidates:
-            return _last(reply, candidates, reader)
-    return _last(reply, reader.unannounced(reply), reader)
-
-
 def _read_passages(
     passages: Sequence[Passage], announced: _Announced[Answer]
 ) -> list[Candidate[Answer]]:
@@ -141,21 +147,6 @@ def _read_passages(
         if candidate is not None:
             candidates.append(placed(candidate, passage))
     return candidates
-
-
-def _last(
-    reply: str, candidates: list[Candidate[Answer]], reader: AnswerReader[Answer]
-) -> Candidate[Answer] | None:
-    # The last answer counts. Between it and a different one a correction must stand.
-    if not candidates:
-        return None
-    last = candidates[-1]
-    for earlier in candidates[:-1]:
-        if not reader.is_same(earlier.answer, last.answer):
-            between = reply[earlier.start : last.start]
-            if not _SIGNS.correction.search(between):
-                raise TwoAnswersError
-    return last
 
 
 def _lines_and_sentences(

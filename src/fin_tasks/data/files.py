@@ -6,19 +6,14 @@ from pathlib import Path
 
 from fin_tasks.errors import DataError
 
-_CHUNK = 1 << 20  # bytes that are hashed at a time
-
 
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file in hex."""
-    digest = hashlib.sha256()
     try:
         with path.open("rb") as file:
-            while chunk := file.read(_CHUNK):
-                digest.update(chunk)
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise DataError(f"{path}: expected a readable file, got {error.strerror!r}.") from error
-    return digest.hexdigest()
 
 
 def check_name(path: Path) -> None:

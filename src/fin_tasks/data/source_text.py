@@ -52,7 +52,8 @@ def follow_statements(
         elif isinstance(statement, ast.Assign):
             _assign(statement.targets[0], statement.value, known)
         elif isinstance(statement, ast.AugAssign):
-            _append(statement.target, statement.value, known)
+            total = ast.BinOp(statement.target, statement.op, statement.value)
+            _assign(statement.target, total, known)
 
 
 def _assign(target: ast.expr, expression: ast.expr, known: Known) -> None:
@@ -65,14 +66,6 @@ def _assign(target: ast.expr, expression: ast.expr, known: Known) -> None:
     except _UNKNOWN:
         for name in names:
             known.pop(name, None)
-
-
-def _append(target: ast.expr, expression: ast.expr, known: Known) -> None:
-    name = ast.unparse(target)
-    try:
-        known[name] = known[name] + value_of(expression, known)
-    except _UNKNOWN:
-        known.pop(name, None)
 
 
 def value_of(node: ast.expr, known: Known) -> Any:
@@ -105,10 +98,9 @@ def _worked_out(node: ast.expr, known: Known) -> Any:
             return read(table)[read(key)]
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return read(left) + read(right)
-        case ast.BoolOp(op=ast.Or(), values=values):
-            return any(map(read, values))
-        case ast.BoolOp(values=values):
-            return all(map(read, values))
+        case ast.BoolOp(op=operation, values=values):
+            is_or = isinstance(operation, ast.Or)
+            return any(map(read, values)) if is_or else all(map(read, values))
         case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
             return read(left) == read(right)
         case ast.Compare(left=left, ops=[ast.In()], comparators=[right]):

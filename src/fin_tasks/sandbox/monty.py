@@ -96,19 +96,18 @@ class MontyServer:
         """Run a program; a second attempt would never help."""
         try:
             with self._pool.checkout(limits=self._limits) as session:
-                outcome = self._run_in(session, source)
+                refusal = self._refusal(session, source)
+                if refusal:
+                    return _failure(Status.unsupported, refusal)
+                frame = session.feed_run(
+                    _WRAPPER, inputs={"source": source}, print_callback=lambda *_: None
+                )
+                return Attempt(decode_frame(frame.encode()))
         except self._monty.MontyError as error:
-            outcome = _failure(error)
-        return Attempt(outcome)
-
-    def _run_in(self, session: Any, source: str) -> Outcome:
-        refusal = self._refusal(session, source)
-        if refusal:
-            return Outcome(status=Status.unsupported, detail=escape(refusal[:500]))
-        frame = session.feed_run(
-            _WRAPPER, inputs={"source": source}, print_callback=lambda *_: None
-        )
-        return decode_frame(frame.encode())
+            kind = type(error.exception()).__name__
+            if getattr(error, "timed_out", False):
+                kind = "TimeoutError"
+            return _failure(_STATUS_BY_ERROR.get(kind, Status.exception), str(error))
 
     def _refusal(self, session: Any, source: str) -> str:
         """Return why Monty cannot run a program that CPython can run; empty if it can."""
@@ -128,12 +127,8 @@ class MontyServer:
         self._resources.close()
 
 
-def _failure(error: Any) -> Outcome:
-    kind = type(error.exception()).__name__
-    if getattr(error, "timed_out", False):
-        kind = "TimeoutError"
-    status = _STATUS_BY_ERROR.get(kind, Status.exception)
-    return Outcome(status=status, detail=escape(str(error)[:500]))
+def _failure(status: Status, detail: str) -> Attempt:
+    return Attempt(Outcome(status=status, detail=escape(detail[:500])))
 
 
 def named_modules(source: str) -> list[str]:
