@@ -63,7 +63,7 @@ def compare_arms(
     lines = lines.assign(task="", model="", family="", variant=variant, unit=1.0)
     lines["group"] = lines["window"].astype(str)
     names = [field.name for field in fields(Line)]
-    return Comparisons(lines.reindex(columns=names), tuple(notes))
+    return Comparisons(lines.reindex(columns=names), notes)
 
 
 def arm_rows(

@@ -72,7 +72,7 @@ class Comparisons:
 
     lines: pd.DataFrame
     """A row for each `Line`."""
-    notes: tuple[str, ...]
+    notes: list[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +132,7 @@ def compare(reports: Mapping[str, Report], options: Options) -> Comparisons:
             "Nothing is compared: the runs share no task under the same conditions. "
             "--by style and --by knowledge compare conditions of one model."
         )
-    return Comparisons(table, tuple(notes))
+    return Comparisons(table, notes)
 
 
 def _sets_of(

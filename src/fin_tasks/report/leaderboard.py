@@ -1,7 +1,6 @@
 """A leaderboard of runs: every value with its interval, ranks and tests of pairs."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -58,7 +57,7 @@ def board(
         shown.tasks[name] = members[0].task
         for member in members:
             shown.entries += entries_of(member, ranking)
-    entries, tasks = _in_order(shown.entries, shown.tasks)
+    entries, tasks = _in_order(shown)
     costs: list[Cost] = []
     for run in report.runs:
         costs += costs_of(run, prices)
@@ -86,11 +85,9 @@ def board(
     )
 
 
-def _in_order(
-    entries: Iterable[Entry],
-    tasks: Mapping[str, BoardTask],
-) -> tuple[list[Entry], list[BoardTask]]:
+def _in_order(shown: Published) -> tuple[list[Entry], list[BoardTask]]:
     """Return entries by task, model and metric, the headline first; and their tasks with the names of their metrics."""
+    tasks = shown.tasks
     benchmarks = list(known_benchmarks())
 
     def place(entry: Entry) -> tuple[Any, ...]:
@@ -106,20 +103,18 @@ def _in_order(
             entry.metric,
         )
 
-    ordered = sorted(entries, key=place)
+    entries = sorted(shown.entries, key=place)
     metrics: dict[str, set[str]] = defaultdict(set)
-    for entry in ordered:
+    for entry in entries:
         metrics[entry.task].add(entry.metric)
-    completed = []
     for name, names in metrics.items():
         top = tasks[name].headline
-        by_importance = sorted(names, key=lambda metric: (metric != top, metric))
-        completed.append(tasks[name].model_copy(update={"metrics": by_importance}))
-    return ordered, completed
+        tasks[name].metrics = sorted(names, key=lambda metric: (metric != top, metric))
+    return entries, [tasks[name] for name in metrics]
 
 
 def _board_runs(report: Report) -> list[BoardRun]:
-    labels = _labels(report.results)
+    labels = _labels(report)
     runs = []
     for run, result in report.results:
         samples = ""
@@ -140,10 +135,10 @@ def _board_runs(report: Report) -> list[BoardRun]:
     return runs
 
 
-def _labels(results: Sequence[tuple[Run, TaskResult]]) -> dict[str, str]:
+def _labels(report: Report) -> dict[str, str]:
     """Return a label for each result: its model, and what differs if that was asked the same several times."""
     repeats: dict[tuple[str, Conditions], list[tuple[Run, TaskResult]]] = defaultdict(list)
-    for run, result in results:
+    for run, result in report.results:
         repeats[run.model, conditions_of(result)].append((run, result))
     labels = {}
     for (model, _), members in repeats.items():
@@ -153,10 +148,8 @@ def _labels(results: Sequence[tuple[Run, TaskResult]]) -> dict[str, str]:
         names_of_details = [name for name in names if not name.endswith("sha256")][:_MAX_DETAILS]
         texts = []
         for _, result in members:
-            text = model
-            for name in names_of_details:
-                text += f", {setting_note(name, result)}"
-            texts.append(text)
+            details = [setting_note(name, result) for name in names_of_details]
+            texts.append(", ".join([model, *details]))
         for (run, result), text in zip(members, texts, strict=True):
             labels[result.id] = text
             if texts.count(text) > 1:

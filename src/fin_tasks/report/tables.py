@@ -1,7 +1,6 @@
 """The values of a leaderboard as one table, and as `leaderboard.csv`."""
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -54,8 +53,5 @@ def values_table(board: Leaderboard) -> pd.DataFrame:
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:
     """Write a table as CSV; no spreadsheet takes a text in it for a formula."""
-
-    def quoted(cell: Any) -> Any:
-        return escape(quote_formulas(cell)) if isinstance(cell, str) else cell
-
-    table.map(quoted).to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
+    quoted = table.map(lambda cell: escape(quote_formulas(cell)) if isinstance(cell, str) else cell)
+    quoted.to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
