@@ -93,10 +93,6 @@ BROKEN = [
     (SAMPLES, '{"doc": ' + '{"a":' * 5000 + "1" + "}" * 5000 + "}"),
     (SAMPLES, (LINE + '"acc": 1}\n') * 2),
     (SAMPLES, LINE + '"no": 1}'),
-    (
-        SAMPLES,
-        LINE + '"acc": 1, "filtered_resps": ' + "[" * 900 + '{"answer": 1}' + "]" * 900 + "}",
-    ),
 ]
 
 

@@ -13,14 +13,17 @@ from typing import Any
 
 from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.errors import DataError
-from fin_tasks.report.lm_eval_results import ReadRun, read_content
+from fin_tasks.report.lm_eval_results import ReadRun, run_of
 from fin_tasks.stats.averages import over_responses
 
 _UNREAD = {"messages", "events", "store", "attachments"}
 _MAX_PART = 64 * 2**20  # bytes of the head of a log, and of a sample
 
 
-def read_log(path: Path, name: str) -> ReadRun:
+def read_log(
+    path: Path,
+    name: str,
+) -> ReadRun:
     """Read the head of a log; logs of one run have the same id."""
     log = _inspect_for(path).read_eval_log(str(path), header_only=True)
     if log.status != "success":
@@ -29,7 +32,7 @@ def read_log(path: Path, name: str) -> ReadRun:
     spec = log.eval
     shared = json.dumps([spec.run_id, spec.model, spec.task_args], sort_keys=True, default=str)
     identity = hashlib.sha256(shared.encode()).hexdigest()[:16]
-    run, problems = read_content(identity, path, name, _content(log))
+    run, problems = run_of(identity, path, name, _content(log))
     tasks = [replace(task, samples=path) for task in run.tasks]
     return ReadRun(replace(run, tasks=tuple(tasks)), problems)
 
@@ -46,7 +49,10 @@ def samples_of(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{path}, sample {identity}", _line(epochs, variant)
 
 
-def _line(epochs: list[Any], variant: str) -> dict[str, Any]:
+def _line(
+    epochs: list[Any],
+    variant: str,
+) -> dict[str, Any]:
     scores = [sample.scores[variant].metadata for sample in epochs]
     values = over_responses([score["values"] for score in scores])
     return {
@@ -94,7 +100,10 @@ def _metadata(log: Any) -> dict[str, Any]:
     return metadata
 
 
-def _usage(usage: Any, stats: Any) -> Mapping[str, Any]:
+def _usage(
+    usage: Any,
+    stats: Any,
+) -> Mapping[str, Any]:
     started = datetime.fromisoformat(stats.started_at)
     completed = datetime.fromisoformat(stats.completed_at)
     return {
@@ -107,11 +116,6 @@ def _usage(usage: Any, stats: Any) -> Mapping[str, Any]:
 
 def _inspect_for(path: Path) -> Any:
     """Return inspect_ai's module of logs, unless a part of the log is huge once it is unpacked."""
-    try:
-        inspect = importlib.import_module("inspect_ai.log")
-    except ImportError as error:
-        advice = 'Run `pip install "fin-tasks[inspect]"`'
-        raise DataError(f"{path}: reading it needs inspect_ai. {advice}.") from error
     with zipfile.ZipFile(path) as archive:
         for part in archive.infolist():
             if part.file_size > _MAX_PART:
@@ -119,4 +123,4 @@ def _inspect_for(path: Path) -> Any:
                     f"{path}: expected parts of at most {_MAX_PART:,} bytes, "
                     f"got {part.filename:.80} of {part.file_size:,} bytes."
                 )
-    return inspect
+    return importlib.import_module("inspect_ai.log")

@@ -1,9 +1,11 @@
 """Write the replies of a judge to saved predictions as a run."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
 
 from fin_tasks.adapters.task_file import TaskFile, task_names
 from fin_tasks.benchmarks.mme_finance.judged import score_judged
@@ -17,12 +19,8 @@ from fin_tasks.report.recorded import provenance_of, questions_of, task_of
 from fin_tasks.report.run_folder import write_run
 from fin_tasks.stats.averages import average_or_none
 
-_PARTS = {
-    "by_category": ("task_category", "category"),
-    "by_type": ("image_type",),
-    "by_style": ("image_style",),
-}
-"""Names of means, and the columns that they are grouped by: the first that a row has."""
+_PARTS = {"by_category": "category", "by_type": "image_type", "by_style": "image_style"}
+"""Names of means, and the columns that they are grouped by."""
 
 
 class Predictions(NamedTuple):
@@ -40,10 +38,18 @@ def predictions_of(
     rubric: Rubric,
 ) -> Predictions:
     """Name the task and the model of a file's rows."""
-    return Predictions(file, rows, _task_name(file, rubric), _model_name(file, rows))
+    task = _task_name(file, rubric)
+    models = {row["model"] for row in rows if row.get("model")}
+    if len(models) == 1:
+        return Predictions(file, rows, task, models.pop())
+    data_set = TaskFile(task).kit_dataset
+    return Predictions(file, rows, task, model_of(file).removesuffix(f"_{data_set}"))
 
 
-def _task_name(file: Path, rubric: Rubric) -> str:
+def _task_name(
+    file: Path,
+    rubric: Rubric,
+) -> str:
     """Return the task that the file's name says, else the one that the rubric is made for."""
     names = task_names()
     for name in names:
@@ -56,20 +62,6 @@ def _task_name(file: Path, rubric: Rubric) -> str:
         expected = "expected a name that says the task, such as gpt_MMEFinance.xlsx"
         raise ConfigError(f"{file}: {expected}, or a rubric with the language en or zh.")
     return name
-
-
-def _model_name(
-    file: Path,
-    rows: Sequence[dict[str, str]],
-) -> str:
-    """Return the model that all rows name, else the folder that begins the file's name."""
-    names = {row["model"] for row in rows if row.get("model")}
-    if len(names) == 1:
-        return names.pop()
-    for folder in file.resolve().parents:
-        if folder.name and file.name.startswith(f"{folder.name}_"):
-            return folder.name
-    return model_of(file)
 
 
 def write_judged_run(
@@ -127,12 +119,11 @@ def _means_of(scored: ScoredTask) -> dict[str, Any]:
         "overall": average_or_none(paper),
         "overall_robust": average_or_none(robust),
     }
-    for part, columns in _PARTS.items():
-        scores_by_name: dict[str, list[float | None]] = defaultdict(list)
-        for doc, score in zip(scored.docs, paper, strict=True):
-            names = [doc.get(column) for column in columns]
-            name = next(filter(None, names), None)
-            if name is not None:
-                scores_by_name[name].append(score)
-        means[part] = {name: average_or_none(scores) for name, scores in scores_by_name.items()}
+    table = pd.DataFrame(list(scored.docs)).replace("", None)
+    table["score"] = np.array(paper, dtype=float)
+    if "task_category" in table:
+        table["category"] = table["task_category"]
+    for part, column in _PARTS.items():
+        if column in table:
+            means[part] = table.groupby(column)["score"].mean().dropna().to_dict()
     return means

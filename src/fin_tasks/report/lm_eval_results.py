@@ -1,6 +1,7 @@
 """Results files of lm-eval, which all our commands write too: what they say of a run and its tasks."""
 
 import hashlib
+import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping
@@ -18,6 +19,7 @@ _MAX_BYTES = 256 * 2**20
 _MAX_NAME = 200
 _FEW_ROWS = 0.98  # of the questions; a run over fewer has another setting
 _HARNESSES = ("replay", "judge", "label", "VLMEvalKit", "inspect_ai")
+_SETTINGS = {"lm_eval_version", "fin_tasks_version", "chat_template_sha"}
 _NO_VALUE = (None, "N/A", "", " ")
 _UNPRINTED = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _CLOCK = re.compile(r"(\d{4}-\d\d-\d\dT\d\d)[-:](\d\d)[-:](\d\d)")
@@ -77,22 +79,27 @@ class ReadRun(NamedTuple):
     problems: list[str]
 
 
-def read_results(path: Path, name: str) -> ReadRun:
+def read_results(
+    path: Path,
+    name: str,
+) -> ReadRun:
     """Read a results file; `name` is its path in reports."""
     size = path.stat().st_size
     if size > _MAX_BYTES:
         raise DataError(f"{path}: expected at most {_MAX_BYTES:,} bytes, got {size:,}.")
-    content = path.read_bytes()
-    identity = hashlib.sha256(content).hexdigest()[:16]
-    return _run_of(identity, path, name, _Results.model_validate_json(content))
+    text = path.read_bytes()
+    identity = hashlib.sha256(text).hexdigest()[:16]
+    return run_of(identity, path, name, json.loads(text))
 
 
-def read_content(identity: str, path: Path, name: str, content: Mapping[str, Any]) -> ReadRun:
-    """Read the content of a results file, which another format was turned into."""
-    return _run_of(identity, path, name, _Results.model_validate(content))
-
-
-def _run_of(identity: str, path: Path, name: str, content: _Results) -> ReadRun:
+def run_of(
+    identity: str,
+    path: Path,
+    name: str,
+    parsed: Any,
+) -> ReadRun:
+    """Read the content of a results file, or of another file that was turned into one."""
+    content = _Results.model_validate(parsed)
     tasks = []
     problems = []
     for task, values in {**content.groups, **content.results}.items():
@@ -100,13 +107,9 @@ def _run_of(identity: str, path: Path, name: str, content: _Results) -> ReadRun:
             tasks.append(_task_result(identity, task, values, content))
         except ValidationError as error:
             problems.append(f"{path}, results.{task}: {first_problem(error)}.")
-    settings = {
-        "lm_eval_version": content.lm_eval_version,
-        "fin_tasks_version": content.fin_tasks_version,
-        "chat_template_sha": content.chat_template_sha,
-        "model": content.config.get("model"),
-        "model_args": content.config.get("model_args"),
-    }
+    settings = content.model_dump(include=_SETTINGS)
+    settings["model"] = content.config.get("model")
+    settings["model_args"] = content.config.get("model_args")
     kind = str(content.config.get("model") or "unknown")
     harness = kind[:40].removeprefix("fin-tasks ").replace("predict", "replay")
     # lm-eval makes up a name for `dummy`.
@@ -125,7 +128,12 @@ def _run_of(identity: str, path: Path, name: str, content: _Results) -> ReadRun:
     return ReadRun(run, problems)
 
 
-def _task_result(run: str, name: str, values: Mapping[str, Any], content: _Results) -> TaskResult:
+def _task_result(
+    run: str,
+    name: str,
+    values: Mapping[str, Any],
+    content: _Results,
+) -> TaskResult:
     counts = content.counts.get(name, _Counts())
     config = content.configs.get(name, _Config())
     metadata = without_secrets(config.metadata or {})

@@ -149,7 +149,11 @@ class Report:
             results += [(run, result) for result in run.tasks]
         return results
 
-    def rows_of(self, result: TaskResult, variant: str) -> pd.DataFrame:
+    def rows_of(
+        self,
+        result: TaskResult,
+        variant: str,
+    ) -> pd.DataFrame:
         """Return the rows of a task under a variant, those of all its tasks for a group; empty if there are none."""
         places = []
         for task in result.members or (result.task,):

@@ -36,7 +36,10 @@ def for_each(
         return list(parallel(joblib.delayed(_call)(function, call) for call in calls_with_progress))
 
 
-def _call(function: Callable[..., T], call: tuple[Any, ...]) -> T | DataError:
+def _call(
+    function: Callable[..., T],
+    call: tuple[Any, ...],
+) -> T | DataError:
     try:
         return function(*call)
     except DataError as error:

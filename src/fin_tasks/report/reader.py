@@ -15,7 +15,7 @@ from fin_tasks.report.redact import printable
 from fin_tasks.report.rows import SampleRows, read_rows
 
 _NAME = re.compile(r"(?:results|samples_(?P<task>.+))_(?P<time>\d{4}-\d\d-\d\dT[\d.+-]+)\.jsonl?")
-_RENAMED = re.compile(r"results.*\.json|samples_.+\.jsonl")
+_LIKELY = re.compile(r"results.*\.json|samples_.+\.jsonl|.+\.eval")
 _EXPECTED = (
     "results_TIME.json and samples_TASK_TIME.jsonl as lm-eval writes them, "
     "such as results_2026-03-01T10-00-00.json, or logs of inspect_ai, *.eval"
@@ -40,7 +40,11 @@ class _Reader:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
 
-    def skip(self, path: Path, message: object) -> None:
+    def skip(
+        self,
+        path: Path,
+        message: object,
+    ) -> None:
         self.problems.append(Problem(printable(str(path)), printable(str(message))))
 
     def find(self, paths: Sequence[Path]) -> dict[Path, str]:
@@ -81,7 +85,11 @@ class _Reader:
                 self.skip(path, f"{path}: skipped, as it is the same as {first.path}.")
         return list(runs.values())
 
-    def report(self, runs: Sequence[Run], names: Mapping[Path, str]) -> Report:
+    def report(
+        self,
+        runs: Sequence[Run],
+        names: Mapping[Path, str],
+    ) -> Report:
         """Read the rows of all samples files, and make the report."""
         benchmarks = {}
         for run in runs:
@@ -111,7 +119,12 @@ class _Reader:
         self._skip_unused(names, rows_by_file.keys() | {run.path for run in runs})
         return Report(tuple(complete), table_of(tables), tuple(self.problems))
 
-    def _with_rows(self, result: TaskResult, file: Path, rows: SampleRows) -> TaskResult:
+    def _with_rows(
+        self,
+        result: TaskResult,
+        file: Path,
+        rows: SampleRows,
+    ) -> TaskResult:
         table = rows.table
         for name in ("run", "benchmark", "task"):
             table[name] = texts_column([getattr(result, name)] * len(table))
@@ -123,7 +136,11 @@ class _Reader:
         n_all = result.n_all or n
         return replace(result, samples=file, n=n, n_all=n_all, aggregates=rows.aggregates)
 
-    def _skip_unused(self, names: Collection[Path], used: Collection[Path]) -> None:
+    def _skip_unused(
+        self,
+        names: Collection[Path],
+        used: Collection[Path],
+    ) -> None:
         """Name the samples files that no results file names, unless that could not be read."""
         for file in names:
             results_file = file.with_name(f"results_{_run_key(file)}.json")
@@ -132,7 +149,10 @@ class _Reader:
                 self.skip(file, f"{file}: skipped, as no results file beside it names its task.")
 
 
-def _samples_file(run: Run, result: TaskResult) -> Path:
+def _samples_file(
+    run: Run,
+    result: TaskResult,
+) -> Path:
     """Return where the rows of a task stand; a log holds them itself."""
     name = f"samples_{result.task}_{_run_key(run.path)}.jsonl"
     return result.samples or run.path.parent / name
@@ -141,12 +161,10 @@ def _samples_file(run: Run, result: TaskResult) -> Path:
 def _candidates(path: Path) -> list[Path]:
     """Return the files below a folder, or those of a file's run, that are a run's by their names, or once were."""
     if path.is_dir():
-        files = [file for file in path.rglob("*") if file.is_file()]
-        return sorted(file for file in files if _run_key(file) or _RENAMED.fullmatch(file.name))
-    key = _run_key(path)
-    if key is None:
-        return [path]
-    return sorted(file for file in path.parent.iterdir() if _run_key(file) == key)
+        files = [file for file in path.rglob("*") if _LIKELY.fullmatch(file.name)]
+        return sorted(filter(Path.is_file, files))
+    key = _run_key(path) or path.name
+    return sorted(file for file in path.parent.iterdir() if key in (_run_key(file), file.name))
 
 
 def _run_key(file: Path) -> str | None:
@@ -157,7 +175,10 @@ def _run_key(file: Path) -> str | None:
     return match["time"] if match else None
 
 
-def _read_run(path: Path, name: str) -> ReadRun:
+def _read_run(
+    path: Path,
+    name: str,
+) -> ReadRun:
     return read_log(path, name) if path.suffix == ".eval" else read_results(path, name)
 
 

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any
 
 UNKNOWN = "unknown"
 
@@ -12,18 +12,11 @@ _SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<stamp>\d{4}-\d\d-\d\dT[\d.+-]+)
 _SPLIT = re.compile(r"(vali|test|sample)(?:dation)?[-_]")
 
 
-class Questions(TypedDict):
-    """Where questions are from, for the provenance of a run."""
-
-    split: str
-    source: str
-    """`upstream`, `data_dir`, `sample` or `unknown`."""
-
-
-def questions_of(file: Path, *, ids: Iterable[str] = ()) -> Questions:
+def questions_of(file: Path, *, ids: Iterable[str] = ()) -> dict[str, str]:
     """Return the split and the source of the questions, `unknown` if nobody says.
 
-    The results file beside lm-eval's samples says it, else ids such as `validation-12`.
+    The source is `upstream`, `data_dir` or `sample`. The results file beside lm-eval's samples says
+    it, else ids such as `validation-12`.
     """
     provenance = provenance_of(file)
     split = provenance.get("split", UNKNOWN)

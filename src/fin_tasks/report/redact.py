@@ -45,7 +45,11 @@ _MAX_INTEGER = 2**53
 """The largest integer that every reader of JSON keeps."""
 
 
-def without_secrets(value: Any, *, depth: int = 0) -> Any:
+def without_secrets(
+    value: Any,
+    *,
+    depth: int = 0,
+) -> Any:
     """Remove secrets and home folders from a JSON value, by the names of fields and by their look.
 
     The result can be written as JSON: NaN, infinity and huge integers become texts.

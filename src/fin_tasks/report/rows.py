@@ -51,12 +51,19 @@ class SampleRows(NamedTuple):
     aggregates: Breakdowns
 
 
-def read_rows(path: Path, benchmark: str) -> SampleRows:
+def read_rows(
+    path: Path,
+    benchmark: str,
+) -> SampleRows:
     """Return the rows of a samples file."""
     return rows_of(str(path), read_samples(path), benchmark)
 
 
-def rows_of(source: str, samples: Iterable[Sample], benchmark: str) -> SampleRows:
+def rows_of(
+    source: str,
+    samples: Iterable[Sample],
+    benchmark: str,
+) -> SampleRows:
     """Return the rows of samples; `source` names their file in messages."""
     about = known_benchmarks()[benchmark]
     is_ours = about is not OTHER
@@ -90,7 +97,11 @@ def rows_of(source: str, samples: Iterable[Sample], benchmark: str) -> SampleRow
     return SampleRows(table.assign(**columns), aggregates)
 
 
-def _texts_of(benchmark: Benchmark, sample: Sample, readings: Readings) -> dict[str, str]:
+def _texts_of(
+    benchmark: Benchmark,
+    sample: Sample,
+    readings: Readings,
+) -> dict[str, str]:
     """Return what is known of a row, the breakdowns of its document among it."""
     reasons = [reading["reason"] for reading in readings if reading.get("reason")]
     texts = {
@@ -117,7 +128,11 @@ def _answer_text(readings: Readings) -> str:
     return " | ".join(texts)
 
 
-def _metric_columns(source: str, name: str, values: list[Any]) -> dict[str, Floats]:
+def _metric_columns(
+    source: str,
+    name: str,
+    values: list[Any],
+) -> dict[str, Floats]:
     """Return the columns of a metric; none if only the metric's own aggregation understands its values."""
     kinds = set(map(type, values))
     if name == WEIGHTED and list in kinds:
@@ -138,7 +153,10 @@ def _metric_columns(source: str, name: str, values: list[Any]) -> dict[str, Floa
     return {name: numbers}
 
 
-def _weighted_columns(name: str, values: Sequence[Any]) -> dict[str, Floats]:
+def _weighted_columns(
+    name: str,
+    values: Sequence[Any],
+) -> dict[str, Floats]:
     """Return the index of each document and its weight, from its shares of responses.
 
     The shares are those of right, led and otherwise wrong responses; the index is led among wrong.
@@ -151,7 +169,10 @@ def _weighted_columns(name: str, values: Sequence[Any]) -> dict[str, Floats]:
     return {name: index, WEIGHT: wrong}
 
 
-def _pass_at(acc: Floats, n_scored: Any) -> dict[str, Floats]:
+def _pass_at(
+    acc: Floats,
+    n_scored: Any,
+) -> dict[str, Floats]:
     """Return pass@k for k = 2, 4, ... and all responses, without bias, and the deviation among a question's responses.
 
     Source: Chen et al. (2021), Evaluating Large Language Models Trained on Code, section 2.1.

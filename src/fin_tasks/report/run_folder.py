@@ -5,8 +5,8 @@ import json
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from fin_tasks.adapters.task_file import version_of
 from fin_tasks.benchmarks.breakdowns import fields_of
 from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.errors import DataError
+from fin_tasks.stats.averages import average_or_none
 
 
 def write_run(
@@ -42,7 +43,6 @@ def write_run(
         "configs": {},
         "versions": {},
         "n-shot": {},
-        "higher_is_better": {},
         "n-samples": {},
         "config": {"model": made_by, "model_args": {}},
         "date": time.time(),
@@ -53,15 +53,15 @@ def write_run(
     for task in tasks:
         size = len(task.docs)
         config = _config(task, provenance.get(task.name, {}), metadata or {})
-        results["results"][task.name] = _totals(task.name, task) | {"sample_len": size}
+        totals = {"alias": task.name, **task.totals(), "sample_len": size}
+        results["results"][task.name] = totals
         results["group_subtasks"][task.name] = []
         results["configs"][task.name] = config
         results["versions"][task.name] = version_of(task.name)
         results["n-shot"][task.name] = 0
-        results["higher_is_better"][task.name] = _directions(task)
         results["n-samples"][task.name] = {"original": task.n_all or size, "effective": size}
     if group:
-        results["groups"] = {group: _totals(group, _pooled(tasks))}
+        results["groups"] = {group: _group_totals(group, tasks)}
         results["group_subtasks"][group] = [task.name for task in tasks]
     path = folder / f"results_{stamp}.json"
     try:
@@ -78,26 +78,16 @@ def write_run(
     return path
 
 
-def _totals(name: str, task: ScoredTask) -> dict[str, Any]:
-    return {"alias": name, **task.totals()}
-
-
-def _pooled(tasks: Sequence[ScoredTask]) -> ScoredTask:
-    """Return the rows of all tasks as one task."""
-    rows: dict[str, list[Any]] = {}
+def _group_totals(
+    name: str,
+    tasks: Sequence[ScoredTask],
+) -> dict[str, Any]:
+    """Return the mean accuracy over the rows of all tasks."""
+    totals: dict[str, Any] = {"alias": name}
     for variant in tasks[0].values:
-        rows[variant] = []
-        for task in tasks:
-            rows[variant].extend(task.values[variant])
-    return replace(tasks[0], values=rows, metrics={"acc": True})
-
-
-def _directions(task: ScoredTask) -> dict[str, Any]:
-    """Return whether more is better, by metric."""
-    directions = {}
-    for name, metric in task.metrics.items():
-        directions[name] = getattr(metric, "higher_is_better", metric)
-    return directions
+        rows = chain.from_iterable(task.values[variant] for task in tasks)
+        totals[f"acc,{variant}"] = average_or_none(row["acc"] for row in rows)
+    return totals
 
 
 def _config(

@@ -19,7 +19,6 @@ from fin_tasks.report import inspect_logs
 from fin_tasks.report.redact import printable
 
 _MAX_LINE = 64 * 2**20
-_MAX_DEPTH = 100
 _MAX_ITEMS = 1000  # of a list of responses
 _NO_TEXT = {  # values in a chat's messages that are no text for the model
     "role": ("system", "developer", "user", "assistant"),
@@ -80,7 +79,10 @@ def read_samples(path: Path | None) -> Iterator[Sample]:
         yield sample_of(where, line)
 
 
-def sample_of(where: str, line: Mapping[str, Any]) -> Sample:
+def sample_of(
+    where: str,
+    line: Mapping[str, Any],
+) -> Sample:
     """Check the types of a line; raise DataError if they are not those of a samples file."""
     try:
         fields = _Fields.model_validate(line)
@@ -102,7 +104,10 @@ def _lines(path: Path) -> Iterator[tuple[str, Any]]:
                 yield where, _decode(where, content)
 
 
-def _decode(where: str, content: bytes) -> Any:
+def _decode(
+    where: str,
+    content: bytes,
+) -> Any:
     with suppress(orjson.JSONDecodeError):
         return orjson.loads(content)
     try:
@@ -112,15 +117,11 @@ def _decode(where: str, content: bytes) -> Any:
         raise DataError(f"{where}: {expected}") from error
 
 
-def flat(value: Any, depth: int = 0) -> list[Any]:
-    """Return the values in nested lists, the first thousand of each list."""
-    if not isinstance(value, list):
-        return [value]
-    if depth > _MAX_DEPTH:
-        raise RecursionError("lists are nested too deeply")
-    values = []
-    for item in value[:_MAX_ITEMS]:
-        values.extend(flat(item, depth + 1))
+def flat(value: Any) -> list[Any]:
+    """Return the values in a list of lists, the first thousand of each."""
+    values: list[Any] = []
+    for item in value[:_MAX_ITEMS] if isinstance(value, list) else [value]:
+        values += item[:_MAX_ITEMS] if isinstance(item, list) else [item]
     return values
 
 
@@ -132,7 +133,10 @@ def _reading(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _texts(value: Any, name: str = "") -> Iterator[str]:
+def _texts(
+    value: Any,
+    name: str = "",
+) -> Iterator[str]:
     if isinstance(value, str) and value.startswith("[{"):  # a chat's messages as JSON
         with suppress(ValueError):
             value = json.loads(value)

@@ -62,16 +62,27 @@ def check_judged(
     evidence = f"{judge.model!r} scored {len(scores)} of {n_drawn} responses, seed {seed}"
     if len(scores) <= n_drawn / 2:
         return Item("judged", "not verified", f"{evidence}: too few to compare")
-    excess = np.mean(scores[:, 0] - scores[:, 1:].mean(axis=1))
-    p_value = _p_value(scores, seed)
-    evidence += f": recorded scores are higher by {excess:.3g}, p = {p_value:.2g}"
-    if p_value >= _LEVEL:
+    # Scores of a response change places.
+    test = permutation_test(
+        scores.T,
+        _excess,
+        permutation_type="samples",
+        n_resamples=_N_SHUFFLES,
+        alternative="greater",
+        random_state=np.random.default_rng(seed),
+    )
+    evidence += f": recorded scores are higher by {test.statistic:.3g}, p = {test.pvalue:.2g}"
+    if test.pvalue >= _LEVEL:
         return Item("judged", "verified", evidence)
     is_same_judge = judge.model == result.judge.get("model")
     return Item("judged", "failed" if is_same_judge else "not verified", evidence)
 
 
-def _ask(responses: list[_Response], rubric: Rubric, judge: JudgeModel) -> None:
+def _ask(
+    responses: list[_Response],
+    rubric: Rubric,
+    judge: JudgeModel,
+) -> None:
     """Add a reply to each response; the cache is empty, so that the reply is new."""
     questions = [response.question for response in responses]
     with TemporaryDirectory() as folder:
@@ -82,7 +93,11 @@ def _ask(responses: list[_Response], rubric: Rubric, judge: JudgeModel) -> None:
         response.judged.append(replace(answer, response=text))
 
 
-def _scores(task: InstalledTask, metric: str, responses: list[_Response]) -> Any:
+def _scores(
+    task: InstalledTask,
+    metric: str,
+    responses: list[_Response],
+) -> Any:
     """Return a row of scores for each response; responses without a score are left out."""
     scorer: Any = task.file.scorer
     scores = []
@@ -96,14 +111,11 @@ def _scores(task: InstalledTask, metric: str, responses: list[_Response]) -> Any
     return np.array(scores)
 
 
-def _p_value(scores: Any, seed: int) -> float:
-    """Return how often the first scores are as high if those of a response change places."""
-    test = permutation_test(
-        scores.T,
-        lambda first, *others, axis: first.sum(axis=axis),
-        permutation_type="samples",
-        n_resamples=_N_SHUFFLES,
-        alternative="greater",
-        random_state=np.random.default_rng(seed),
-    )
-    return float(test.pvalue)
+def _excess(
+    recorded: Any,
+    first: Any,
+    second: Any,
+    axis: int,
+) -> Any:
+    """Return by how much recorded scores are higher than the mean of two new ones."""
+    return (recorded - (first + second) / 2).mean(axis=axis)

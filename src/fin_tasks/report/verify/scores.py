@@ -104,7 +104,10 @@ def score_rows(
     return replace(scored, values=values)
 
 
-def check_scores(scored: ScoredTask, rows: Rows) -> Item:
+def check_scores(
+    scored: ScoredTask,
+    rows: Rows,
+) -> Item:
     """Compare the claims about each row with our scores."""
     wrong: list[str] = []
     unproven: list[str] = []
@@ -149,7 +152,12 @@ def _figures_of_parts(breakdowns: Breakdowns) -> dict[str, float]:
     return figures
 
 
-def check_totals(result: TaskResult, ours: Fields, *, is_proven: bool) -> Item:
+def check_totals(
+    result: TaskResult,
+    ours: Fields,
+    *,
+    is_proven: bool,
+) -> Item:
     """Compare the figures that a results file claims; without proof of scores they are not verified."""
     claims: dict[str, Any] = {}
     for variant, totals in result.totals.items():
@@ -165,7 +173,10 @@ def check_totals(result: TaskResult, ours: Fields, *, is_proven: bool) -> Item:
     return item_of("totals", details, "totals are not ours", evidence, status)
 
 
-def check_group(result: TaskResult, scored: Mapping[str, ScoredTask]) -> Item:
+def check_group(
+    result: TaskResult,
+    scored: Mapping[str, ScoredTask],
+) -> Item:
     """Average the totals of a group's tasks as lm-eval does, and compare."""
     from lm_eval.tasks import TaskManager
 
@@ -188,7 +199,10 @@ def check_group(result: TaskResult, scored: Mapping[str, ScoredTask]) -> Item:
     return check_totals(result, ours, is_proven=True)
 
 
-def different(theirs: Fields, ours: Fields) -> list[str]:
+def different(
+    theirs: Fields,
+    ours: Fields,
+) -> list[str]:
     """Return the names whose values are not ours; numbers of nine equal digits are equal."""
     plain_theirs = _plain(theirs)
     plain_ours = _plain(ours)

@@ -1,5 +1,6 @@
 """Make the list of each task of a submission. Documents, options and scorers are the verifier's."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,6 @@ from fin_tasks.report.conditions import settings_of
 from fin_tasks.report.model import Run, TaskResult
 from fin_tasks.report.verify.items import Item, Options, TaskList, Verification, item_of, worst_of
 from fin_tasks.report.verify.judged import check_judged
-from fin_tasks.report.verify.oddities import FirstRuns, check_oddities
 from fin_tasks.report.verify.prompts import check_prompts
 from fin_tasks.report.verify.scores import (
     InstalledTask,
@@ -38,8 +38,22 @@ _FILES = {"chart", "figure_path", "image_path", "image_paths"}
 # Settings that other items check, or that change no score of a row.
 _FREE = ("data.origin", "rows", "repeats")
 
+# Oddities are signs that somebody should look at a run; they prove nothing.
+_MIN_ROWS = 5
+_MIN_LENGTH = 20  # characters; short answers of good models are equal
+_MANY = 0.5  # share of rows
+_MANY_CUT_OFF = 0.2  # share of responses
+_MAX_SPEED = 200_000  # tokens a second
+_MAX_LENGTH = 20  # characters of a token, on average
 
-def verify(paths: Sequence[Path], options: Options) -> Verification:
+FirstRuns = dict[tuple[str, str, str], str]
+"""The first run with a response, by task, document and text."""
+
+
+def verify(
+    paths: Sequence[Path],
+    options: Options,
+) -> Verification:
     """Check all runs in files and folders; raise DataError if there are none."""
     submission = report.read(paths)
     problems = [problem.message for problem in submission.problems]
@@ -112,10 +126,14 @@ class _RunCheck:
             yield judged
         is_proven = scores.status != "not verified"
         yield check_totals(result, totals_of(scored), is_proven=is_proven)
-        yield check_oddities(self.run.name, result, rows, self.first_runs)
+        yield _check_oddities(self.run.name, result, rows, self.first_runs)
 
 
-def _check_gold(benchmark: str, provenance: Fields, revision: str | None) -> Item:
+def _check_gold(
+    benchmark: str,
+    provenance: Fields,
+    revision: str | None,
+) -> Item:
     """Say which gold data the verifier has, and whether their hashes are known."""
     data = provenance["data"]
     ours = data.get("revision") or provenance["hash"]
@@ -133,7 +151,10 @@ def _check_gold(benchmark: str, provenance: Fields, revision: str | None) -> Ite
     return Item("gold data", "not verified", f"{evidence}: {advice}")
 
 
-def _check_task(result: TaskResult, task: InstalledTask) -> Item:
+def _check_task(
+    result: TaskResult,
+    task: InstalledTask,
+) -> Item:
     """Compare the settings that the submission names with those of the verifier."""
     version = str(task.file.benchmark.version)
     ours = settings_of({"provenance": task.provenance}, version=version)
@@ -148,7 +169,11 @@ def _check_task(result: TaskResult, task: InstalledTask) -> Item:
     return item_of("task", details, wrong, right, "not verified")
 
 
-def _check_rows(rows: Rows, docs: Fields, problems: Sequence[str]) -> Item:
+def _check_rows(
+    rows: Rows,
+    docs: Fields,
+    problems: Sequence[str],
+) -> Item:
     """Compare the documents of a submission with ours."""
     details = [*problems]
     for row_id in sorted(docs.keys() - rows.keys()):
@@ -165,3 +190,37 @@ def _check_rows(rows: Rows, docs: Fields, problems: Sequence[str]) -> Item:
                 details.append(f"{row_id}: {name} {row.doc[name]!r:.80}")
     evidence = f"{len(docs):,} documents, each once"
     return item_of("rows", details, "rows are not as they should be", evidence)
+
+
+def _check_oddities(
+    run: str,
+    result: TaskResult,
+    rows: Rows,
+    first_runs: FirstRuns,
+) -> Item:
+    """Return what is odd about a task; its responses are compared with those of earlier runs."""
+    counts: Counter[str] = Counter()
+    n_characters = 0
+    for row_id, row in rows.items():
+        text = "\n".join(row.responses)
+        n_characters += len(text)
+        first = first_runs.setdefault((result.task, row_id, text), run)
+        if len(text) < _MIN_LENGTH:
+            continue
+        if first != run:
+            counts[f"are those of {first}"] += 1
+        if text.strip() == str(row.doc.get("target")).strip():
+            counts["are the right answer in the benchmark's words"] += 1
+    enough = max(_MIN_ROWS, _MANY * len(rows))
+    signs = [f"{n:,} responses {what}" for what, n in counts.items() if n >= enough]
+    cut_off = result.totals.get("robust", {}).get("cut_off") or 0
+    if cut_off > _MANY_CUT_OFF:
+        signs.append(f"{cut_off:.0%} of the responses are said to be cut off")
+    tokens = result.usage.get("response_tokens")
+    seconds = result.usage.get("seconds_of_all_tasks")
+    if isinstance(tokens, int) and not result.usage.get("estimated"):
+        if tokens * _MAX_LENGTH < n_characters:
+            signs.append(f"{tokens:,} tokens are few for {n_characters:,} characters")
+        if isinstance(seconds, float) and tokens > seconds * _MAX_SPEED:
+            signs.append(f"{tokens:,} tokens in {seconds:.3g} seconds are many")
+    return item_of("oddities", signs, "oddities", "nothing odd was seen", "warning")
