@@ -44,6 +44,14 @@ def python_literal(text: str) -> object:
             return None
 
 
+def dict_in(reply: str) -> dict[str, Any]:
+    """Return the dict from the first `{` to the last `}`, as Python writes it; empty if there is none."""
+    start = reply.find("{")
+    end = reply.rfind("}") + 1
+    points = python_literal(reply[start:end])
+    return points if isinstance(points, dict) else {}
+
+
 def list_of(cell: str) -> list[str]:
     """Read a list of texts in a cell, as JSON or as Python writes it; empty if the cell holds no such list."""
     try:

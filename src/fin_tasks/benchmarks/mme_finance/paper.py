@@ -3,7 +3,7 @@
 import re
 from contextlib import suppress
 
-from fin_tasks.benchmarks.mme_finance.multi_turn import python_literal
+from fin_tasks.benchmarks.mme_finance.multi_turn import dict_in
 from fin_tasks.judging.item import Judged, Verdict, no_response
 from fin_tasks.judging.rubric import Rubric, unscored
 
@@ -53,12 +53,8 @@ def _integer_of(reply: str, rubric: Rubric) -> int | None:
 
 def _dimensions_of(rubric: Rubric, reply: str) -> dict[str, int]:
     """Read each dimension by itself in the Python dict of a reply, and clip it to the scale."""
-    start = reply.find("{")
-    end = reply.rfind("}") + 1
-    points = python_literal(reply[start:end])
+    points = dict_in(reply)
     scores: dict[str, int] = {}
-    if not isinstance(points, dict):
-        return scores
     for name, title in rubric.dimensions.items():
         with suppress(KeyError, ValueError, TypeError, OverflowError):  # such as infinity
             number = int(points[title])

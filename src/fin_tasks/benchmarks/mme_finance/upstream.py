@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
-from fin_tasks.benchmarks.mme_finance.multi_turn import DIMENSIONS, OVERALL, python_literal
+from fin_tasks.benchmarks.mme_finance.multi_turn import DIMENSIONS, OVERALL, dict_in
 from fin_tasks.benchmarks.mme_finance.prompts import Wording
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import locate
@@ -105,10 +105,7 @@ class UpstreamConversationRubric(Rubric):
 
     def score_of(self, reply: str) -> dict[str, int] | None:
         """Read the dict in a reply, which the authors let a judge explain; None unless it is complete."""
-        start = reply.find("{")
-        end = reply.rfind("}") + 1
-        points = python_literal(reply[start:end])
-        return self.complete(points) if isinstance(points, dict) else None
+        return self.complete(dict_in(reply))
 
 
 def rubric_named(
