@@ -163,7 +163,6 @@ def _company_panel(
         **company,
         "title": words["titles"][kind].format(**company),
         "unknown": random.choice(words["unknown"]["company"]),
-        "rows": rows,
         "lasts": rows.iloc[:, -1],
         "befores": rows.iloc[:, -2:].iloc[:, 0],
         "options": ", ".join(options),
