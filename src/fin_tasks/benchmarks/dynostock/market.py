@@ -14,12 +14,12 @@ from fin_tasks.errors import ConfigError, DataError
 CANDLE = ["open", "high", "low", "close"]
 FIGURES = ["eps", "estimate", "surprise"]
 """Columns of reports in dollars per share."""
-PRICE_TYPES: Mapping[str, str] = {
+PRICE_TYPES = {
     "ticker": "object",
     "date": "datetime64[ns]",
     **dict.fromkeys([*CANDLE, "volume", "splits_after"], "float64"),
 }
-REPORT_TYPES: Mapping[str, str] = {
+REPORT_TYPES = {
     "ticker": "object",
     "fiscal_end": "datetime64[ns]",
     "reported": "datetime64[ns]",

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ Facts = dict[str, Any]
 
 _UNKNOWN = ("", "None", "-")  # not NA, which is a ticker
 _ENDINGS = (".csv", ".csv.gz", ".parquet")
-_TYPES: Mapping[str, Mapping[str, str]] = {
+_TYPES = {
     "prices": {**PRICE_TYPES, "adj_close": "float64"},
     "earnings": REPORT_TYPES,
 }

@@ -1,7 +1,7 @@
 """From a response to a forecast, its score and the metrics of its document."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -23,7 +23,7 @@ from fin_tasks.stats.averages import (
 Shares = Sequence[float]
 """How many, or which share, of a document's answers are right, biased and otherwise wrong."""
 
-_PARSERS: Mapping[str, Callable[[str], float | None]] = {
+_PARSERS = {
     "paper": paper_probability,
     "robust": robust_probability,
 }

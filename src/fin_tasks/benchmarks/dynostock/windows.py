@@ -27,7 +27,7 @@ WINDOWS = (4, 8, 12, 16, 20)
 """The window sizes of the paper's Table 1."""
 SHARE = Fraction(4, 5)
 """Minimum share of past reports that moved the same way, as in the paper."""
-REASONS: Mapping[str, str] = {
+REASONS = {
     "unknown-surprise": "a report's surprise is not known",
     "missing-prices": "a trading day has no candle of this ticker",
     "reports-too-close": "the newest report has another one on its day or less than 8 days before it",
