@@ -1,1 +1,0 @@
-"""lm-eval task files, as a package: its entry-point group `lm_eval.tasks` names it."""
