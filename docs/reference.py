@@ -12,7 +12,7 @@ from fin_tasks import cli
 from fin_tasks.settings import Settings
 
 NOT_IN_SETTINGS = {
-    "FIN_TASKS_AUTOLOAD": "0: do not show the tasks to lm-eval and VLMEvalKit at interpreter start."
+    "FIN_TASKS_AUTOLOAD": "0: lm-eval and VLMEvalKit do not see our tasks by themselves; default 1."
 }
 
 

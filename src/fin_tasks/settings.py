@@ -54,46 +54,46 @@ class Settings:
     """The environment's settings; keys and tokens are not shown by `repr`."""
 
     data_dir: _Folder | None = Field(None, validation_alias="FIN_TASKS_DATA")
-    """The user's own files, DIR/<benchmark>/..."""
+    """The folder with your own files: DIR/xfinbench, DIR/financemath and so on; none by default."""
     cache_dir: _Folder = Field(validation_alias="FIN_TASKS_CACHE")
-    """Downloads, charts and replies; by default $XDG_CACHE_HOME/fin-tasks, else ~/.cache/fin-tasks."""
+    """The folder of downloads and replies; default ~/.cache/fin-tasks ($XDG_CACHE_HOME)."""
     github_raw: _Address = Field(
         "https://raw.githubusercontent.com", validation_alias="FIN_TASKS_GITHUB_RAW"
     )
-    """A mirror of raw GitHub files."""
+    """The address of raw GitHub files or a mirror; default https://raw.githubusercontent.com."""
     hub: _Address = Field("https://huggingface.co", validation_alias="HF_ENDPOINT")
-    """The address of the Hugging Face hub."""
+    """The address of the Hugging Face hub, or of a mirror; default https://huggingface.co."""
     hub_token: str | None = Field(None, validation_alias="HF_TOKEN", repr=False)
-    """Token of the hub, sent there only."""
+    """The token for gated data sets of the hub; it is sent to no other host."""
     alpha_vantage: _Address = Field(
         "https://www.alphavantage.co", validation_alias="FIN_TASKS_ALPHA_VANTAGE"
     )
-    """The address of Alpha Vantage, which has earnings reports."""
+    """The address of Alpha Vantage (earnings); default https://www.alphavantage.co."""
     alpha_vantage_key: str | None = Field(None, validation_alias="ALPHAVANTAGE_API_KEY", repr=False)
-    """Key of Alpha Vantage, sent there only."""
+    """The key for Alpha Vantage; it is sent to no other host."""
     api_keys: Mapping[str, str] = Field(default_factory=dict, repr=False)
     """All variables whose name ends in _KEY."""
     embeddings: _Address = Field(OPENAI, validation_alias="FIN_TASKS_EMBEDDINGS_BASE_URL")
-    """OpenAI-compatible address for dense retrieval."""
+    """The OpenAI-compatible address that embeds texts for `dense` knowledge; default OpenAI."""
     judge_model: str | None = Field(None, validation_alias="FIN_TASKS_JUDGE_MODEL")
-    """The judge if nothing else names one."""
+    """The judge, unless an option or the metadata name another."""
     judge_base_urls: _Addresses = Field((OPENAI,), validation_alias="FIN_TASKS_JUDGE_BASE_URL")
-    """Addresses of the judge, separated by commas."""
+    """The addresses of the judge, with commas between them; default OpenAI."""
     metadata: _Metadata = Field(default_factory=dict, validation_alias="FIN_TASKS_METADATA")
-    """Metadata for VLMEvalKit, as a JSON object."""
+    """The metadata of data sets in VLMEvalKit, as a JSON object."""
     offline: bool = Field(
         False, validation_alias=AliasChoices("FIN_TASKS_OFFLINE", "HF_HUB_OFFLINE")
     )
-    """1: download nothing."""
+    """1: download nothing; default 0."""
     sandbox: Tier = Field("auto", validation_alias="FIN_TASKS_SANDBOX")
-    """Where programs run: `auto`, `bwrap`, `landlock` or `monty`."""
+    """Where programs run: `bwrap`, `landlock`, `monty`; default `auto`: the first that works."""
     sandbox_workers: int = Field(
         min(os.cpu_count() or 1, _USUAL_WORKERS),
         ge=1,
         le=256,
         validation_alias="FIN_TASKS_SANDBOX_WORKERS",
     )
-    """Programs that run side by side."""
+    """The number of programs that run side by side; default the number of cores, at most 8."""
 
     def __hash__(self) -> int:
         """Hash what is printed: the mappings have no hash of their own."""
