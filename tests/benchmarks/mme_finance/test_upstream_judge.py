@@ -15,8 +15,8 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Judged, Reply
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.report.samples import sample_of
+from fin_tasks.report.verify.items import Row
 from fin_tasks.report.verify.scores import RecordedReplies, load_task
-from fin_tasks.report.verify.submission import Row
 
 MMFIN = """
 raise SystemExit('this file is never executed')

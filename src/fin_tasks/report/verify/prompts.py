@@ -8,8 +8,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from fin_tasks.benchmarks.contract import Document
-from fin_tasks.report.verify.items import Item, item_of
-from fin_tasks.report.verify.submission import Rows
+from fin_tasks.report.verify.items import Item, Rows, item_of
 
 _MAX_TEMPLATE = 400  # characters; an answer key for many rows is longer
 

@@ -20,8 +20,7 @@ from fin_tasks.judging.step import JudgeStep
 from fin_tasks.report.model import TaskResult
 from fin_tasks.report.run_folder import sample_lines
 from fin_tasks.report.samples import sample_of
-from fin_tasks.report.verify.items import Item, Status, item_of
-from fin_tasks.report.verify.submission import Fields, Rows
+from fin_tasks.report.verify.items import Fields, Item, Rows, Status, item_of
 from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
 

@@ -15,7 +15,17 @@ from fin_tasks.data.pins import find_pins
 from fin_tasks.errors import FinTasksError
 from fin_tasks.report.conditions import settings_of
 from fin_tasks.report.model import Run, TaskResult
-from fin_tasks.report.verify.items import Item, Options, TaskList, Verification, item_of, worst_of
+from fin_tasks.report.verify.items import (
+    Fields,
+    Item,
+    Options,
+    Rows,
+    TaskList,
+    Verification,
+    item_of,
+    read_rows,
+    worst_of,
+)
 from fin_tasks.report.verify.judged import check_judged
 from fin_tasks.report.verify.prompts import check_prompts
 from fin_tasks.report.verify.scores import (
@@ -29,7 +39,6 @@ from fin_tasks.report.verify.scores import (
     score_rows,
     totals_of,
 )
-from fin_tasks.report.verify.submission import Fields, Rows, read_rows
 from fin_tasks.settings import Settings
 
 _ITEMS = ("gold data", "task", "rows", "prompts", "scores", "totals")
