@@ -17,10 +17,6 @@ Choice = Candidate[str] | None
 
 _LETTERS = "ABCDEFGH"
 _PLACES = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"]
-_LABEL = re.compile(r"\s{0,9}\(?([A-Ha-h])\s?[.):]\s{1,9}")
-_CAPITAL = re.compile(r"\b[A-H]\b")
-_ARTICLE = re.compile(r"\AA\s+|\b(?:[Tt]he|[Aa]n|a)\s+")
-_WORD = re.compile(r"[^\W_]+(?:\.\d+)?%?")
 _TEXT_LENGTH = 600
 # In the last line, more characters than these behind a letter may be an item of a list.
 _SHORT_REST = 40
@@ -36,16 +32,19 @@ def lettered(choices: Iterable[str]) -> str:
 def choice_texts(choices: Sequence[str]) -> tuple[str, ...]:
     """Return the texts of choices without their letters, if all have the right one."""
     for choice, letter in zip(choices, _LETTERS, strict=False):
-        label = _LABEL.match(choice)
+        label = _CHOICES.label.match(choice)
         if label is None or label[1].upper() != letter:
             return tuple(choices)
-    return tuple(_LABEL.sub("", choice, count=1) for choice in choices)
+    return tuple(_CHOICES.label.sub("", choice, count=1) for choice in choices)
 
 
 class ChoiceReader:
     """Reads which of some choices a text names."""
 
-    def __init__(self, choices: Sequence[str]) -> None:
+    def __init__(
+        self,
+        choices: Sequence[str],
+    ) -> None:
         self._n_choices = len(choices)
         self._letters = _LETTERS[: len(choices) or 4]
         self._letter_by_place = dict(zip(_PLACES, _LETTERS, strict=True))
@@ -53,10 +52,15 @@ class ChoiceReader:
         self._letter_by_place["last"] = self._letters[-1]
         self._letter_by_text: dict[str, str] = {}
         for letter, text in zip(_LETTERS, choice_texts(choices), strict=False):
-            if _normal(text).strip():
-                self._letter_by_text.setdefault(_normal(text), letter)
+            words = _normal(text)
+            if words.strip():
+                self._letter_by_text.setdefault(words, letter)
 
-    def announced(self, text: str, style: Style) -> Choice:
+    def announced(
+        self,
+        text: str,
+        style: Style,
+    ) -> Choice:
         """Read the letter at the start, else one in a choosing sentence, else the choice quoted."""
         text = self._readable(text)
         lone = self._lone_letter(text)
@@ -72,7 +76,11 @@ class ChoiceReader:
             return candidate
         return self._quoted(sentence)
 
-    def line(self, text: str, is_last: bool) -> Choice:
+    def line(
+        self,
+        text: str,
+        is_last: bool,
+    ) -> Choice:
         """Read a line that is a letter, begins with one like an item of a list, or is a choice."""
         if _CHOICES.crossed.match(text):
             return None
@@ -92,7 +100,10 @@ class ChoiceReader:
             return None
         return Candidate(first["letter"], "leading letter")
 
-    def sentences(self, text: str) -> list[Candidate[str]]:
+    def sentences(
+        self,
+        text: str,
+    ) -> list[Candidate[str]]:
         """Read each sentence that chooses."""
         candidates = []
         for sentence in split_sentences(text):
@@ -103,52 +114,78 @@ class ChoiceReader:
         checked = list(_CHOICES.checked.finditer(text))
         if len(checked) == 1:
             match = checked[0]
-            candidates.append(Candidate(match[1] or match[2], "check mark", match.start()))
+            letter = match[1] or match[2]
+            candidates.append(Candidate(letter, "check mark", match.start()))
         return candidates
 
-    def _readable(self, text: str) -> str:
+    def _readable(
+        self,
+        text: str,
+    ) -> str:
         # Plain text, without rejected letters, in which `the second option` is `option B`.
         text = plain(text[:_TEXT_LENGTH]).strip()
         text = _CHOICES.rejected.sub(" ", text)
         return _CHOICES.place.sub(self._option_at_place, text)
 
-    def _option_at_place(self, match: re.Match[str]) -> str:
+    def _option_at_place(
+        self,
+        match: re.Match[str],
+    ) -> str:
         letter = self._letter_by_place[match["place"].lower()]
         return f"option {letter} " if match[0].endswith(" ") else f"option {letter}"
 
-    def _lone_letter(self, text: str) -> Choice:
+    def _lone_letter(
+        self,
+        text: str,
+    ) -> Choice:
         match = _CHOICES.only_letter.match(text)
         if match and match["letter"].upper() in self._letters:
             return Candidate(match["letter"].upper(), "letter")
         return None
 
-    def _framed(self, sentence: str) -> Choice:
+    def _framed(
+        self,
+        sentence: str,
+    ) -> Choice:
         # The letter on which all frames in the sentence agree.
+        if _CHOICES.alternatives.search(sentence):
+            return None
         rules: dict[str, str] = {}
         for name, frame in _FRAMES.items():
             for match in frame.finditer(sentence):
-                clause = _CHOICES.clause_end.split(sentence[: match.start()])[-1]
+                before = sentence[: match.start()]
+                clause = _CHOICES.clause_end.split(before)[-1]
                 is_meant = not _CHOICES.hypothetical.search(clause)
                 if is_meant and match["letter"] in self._letters:
                     rules.setdefault(match["letter"], name)
-        return None if _CHOICES.alternatives.search(sentence) else _only_candidate(rules)
+        return _only_candidate(rules)
 
-    def _option(self, sentence: str) -> Choice:
+    def _option(
+        self,
+        sentence: str,
+    ) -> Choice:
         # The only letter that the sentence calls an option.
         letters = [match["letter"] for match in _CHOICES.option.finditer(sentence)]
         shown = [letter for letter in letters if letter in self._letters]
         return _only_candidate(dict.fromkeys(shown, "option"))
 
-    def _left_over(self, sentence: str) -> Choice:
+    def _left_over(
+        self,
+        sentence: str,
+    ) -> Choice:
         # `It is neither A nor B` leaves C.
         text = plain(sentence[:_TEXT_LENGTH])
         rest = set(self._letters)
         for match in _CHOICES.rejected.finditer(text):
-            rest.difference_update(_CAPITAL.findall(match[0]))
-        is_enough = self._n_choices > 2
-        return _only_candidate(dict.fromkeys(rest, "only choice left")) if is_enough else None
+            rest.difference_update(_CHOICES.capital.findall(match[0]))
+        if self._n_choices <= 2:
+            return None
+        return _only_candidate(dict.fromkeys(rest, "only choice left"))
 
-    def _quoted(self, sentence: str) -> Choice:
+    def _quoted(
+        self,
+        sentence: str,
+    ) -> Choice:
         # The only choice whose text stands in the sentence, and in no longer choice that does.
         words = _normal(sentence)
         quoted = [text for text in self._letter_by_text if text in words]
@@ -159,18 +196,26 @@ class ChoiceReader:
                 rules[self._letter_by_text[text]] = _QUOTED
         return _only_candidate(rules)
 
-    def _whole(self, sentence: str) -> Choice:
+    def _whole(
+        self,
+        sentence: str,
+    ) -> Choice:
         letter = self._letter_by_text.get(_normal(sentence))
-        return Candidate(letter, _QUOTED) if letter and not sentence.endswith("?") else None
+        if letter and not sentence.endswith("?"):
+            return Candidate(letter, _QUOTED)
+        return None
 
 
 def _only_candidate(rules: dict[str, str]) -> Choice:
     # The letter, if it is the only one; `rules` gives the rule of each letter.
-    return Candidate(*rules.popitem()) if len(rules) == 1 else None
+    if len(rules) != 1:
+        return None
+    letter, rule = rules.popitem()
+    return Candidate(letter, rule)
 
 
 def _normal(text: str) -> str:
     # Lower case, no articles, and one space around each word, so that only whole words match.
     text = plain(text).strip()
-    text = _ARTICLE.sub("", text).casefold()
-    return f" {' '.join(_WORD.findall(text))} "
+    text = _CHOICES.article.sub("", text).casefold()
+    return f" {' '.join(_CHOICES.word.findall(text))} "

@@ -23,19 +23,6 @@ _MOST_CONCLUSIONS = 5
 _HEAD_LENGTH = 3_000
 _TAIL_LENGTH = 8_000
 
-_WORD_CHARACTER = re.compile(r"\w")
-_PARAGRAPH_BREAK = re.compile(r"\n[ \t]*\n")
-_BULLET = re.compile(
-    r"""
-    \s{0,9}
-    (?: (?: \#{1,6}\s | > | [-*•+]\s{1,4} (?=\D) | \d{1,2}[.)]\s{1,3} (?= [A-Za-z*(] ) )
-        \s{0,4} ){1,4}
-    """,
-    re.VERBOSE,
-)
-_TABLE_LABEL = re.compile(r"answer|verdict|conclusion|result|choice|decision", re.IGNORECASE)
-_TABLE_ROW = re.compile(r"[ \t]*\|(?P<cells>.{1,600})\|[ \t]*")
-
 
 class Passage(NamedTuple):
     """The text behind an announcement."""
@@ -59,7 +46,10 @@ class Line(NamedTuple):
     """The line beside it. If that is an answer too, both are items of a list."""
 
 
-def placed(candidate: Candidate[Answer], place: Passage | Line) -> Candidate[Answer]:
+def placed(
+    candidate: Candidate[Answer],
+    place: Passage | Line,
+) -> Candidate[Answer]:
     """Return a candidate whose rule names the place and the wording: `answer label: letter`."""
     return candidate._replace(rule=f"{place.rule}: {candidate.rule}", start=place.start)
 
@@ -77,7 +67,7 @@ def marked_passages(reply: str) -> list[Passage]:
     for match in _ANNOUNCED.marker.finditer(reply):
         passage = _passage_behind(match, "marker", "marker")
         is_placeholder = _SIGNS.placeholder.match(reply, passage.start)
-        if not (is_placeholder and _WORD_CHARACTER.search(passage.text)):
+        if not (is_placeholder and _SIGNS.word_character.search(passage.text)):
             passages.append(passage)
     return _before_new_turn(reply, passages)
 
@@ -89,11 +79,12 @@ def announced_passages(reply: str) -> list[Passage]:
         for name, pattern in announcements.items():
             for match in pattern.finditer(reply):
                 passage = _passage_behind(match, name, style)
-                if _WORD_CHARACTER.search(passage.text):
+                if _SIGNS.word_character.search(passage.text):
                     passages.append(passage)
     box = last_box(reply)
     if box:
-        passages.append(Passage("box", "label", rf"\boxed{{{box.content}}}", box.start))
+        text = rf"\boxed{{{box.content}}}"
+        passages.append(Passage("box", "label", text, box.start))
     passages += _table_passages(reply)
     passages.sort(key=lambda passage: passage.start)
     return _before_new_turn(reply, passages)
@@ -105,10 +96,11 @@ def concluding_passages(reply: str) -> list[Passage]:
     Only the last two paragraphs are searched.
     """
     text = reply.rstrip()
-    breaks = list(_PARAGRAPH_BREAK.finditer(text))
+    breaks = list(_SIGNS.paragraph_break.finditer(text))
     begin = breaks[-2].end() if len(breaks) > 1 else 0
     passages = []
-    for match in list(_ANNOUNCED.conclusion.finditer(text, begin))[-_MOST_CONCLUSIONS:]:
+    matches = list(_ANNOUNCED.conclusion.finditer(text, begin))
+    for match in matches[-_MOST_CONCLUSIONS:]:
         passage = _passage_behind(match, "concluding sentence", "conclusion")
         passages.append(passage._replace(start=match.start()))
     return passages
@@ -117,7 +109,10 @@ def concluding_passages(reply: str) -> list[Passage]:
 def outer_lines(text: str) -> list[Line]:
     """Return the last and the first line that hold letters or digits."""
     lines = ["", *text.split("\n"), ""]
-    filled = [index for index, line in enumerate(lines) if any(map(str.isalnum, line))]
+    filled = []
+    for index, line in enumerate(lines):
+        if any(map(str.isalnum, line)):
+            filled.append(index)
     while len(filled) > 1 and _SIGNS.closer.match(lines[filled[-1]]):
         filled.pop()
     if not filled:
@@ -134,7 +129,11 @@ def outer_lines(text: str) -> list[Line]:
     ]
 
 
-def _passage_behind(match: re.Match[str], rule: str, style: Style) -> Passage:
+def _passage_behind(
+    match: re.Match[str],
+    rule: str,
+    style: Style,
+) -> Passage:
     # The group `answer` of an announcement, else the text behind it.
     if "answer" in match.re.groupindex:
         return Passage(rule, style, match["answer"], match.start("answer"))
@@ -146,8 +145,8 @@ def _table_passages(reply: str) -> Iterator[Passage]:
     # The last row of each table may hold an answer.
     start = 0
     for line, next_line in pairwise([*reply.split("\n"), ""]):
-        row = _TABLE_ROW.fullmatch(line)
-        if row and not _TABLE_ROW.fullmatch(next_line):
+        row = _SIGNS.table_row.fullmatch(line)
+        if row and not _SIGNS.table_row.fullmatch(next_line):
             answer = _answer_in_row(row["cells"])
             if answer is not None:
                 # In brackets, because `(5)` in a table is -5.
@@ -161,16 +160,19 @@ def _answer_in_row(cells: str) -> str | None:
     answers = list(filter(None, values))
     if len(answers) > 1:
         answers = [value for value in answers if value.startswith("**")]
-    is_label = label.startswith("**") or _TABLE_LABEL.search(label)
+    is_label = label.startswith("**") or _SIGNS.table_label.search(label)
     return answers[0] if is_label and len(answers) == 1 else None
 
 
 def _without_bullet(line: str) -> str:
-    bullet = _BULLET.match(line)
+    bullet = _SIGNS.bullet.match(line)
     return line[bullet.end() :] if bullet else line
 
 
-def _before_new_turn(reply: str, passages: list[Passage]) -> list[Passage]:
+def _before_new_turn(
+    reply: str,
+    passages: list[Passage],
+) -> list[Passage]:
     # Base models make up the next exercise. It cannot begin before the first answer.
     turn = _SIGNS.new_turn.search(reply, passages[0].start) if passages else None
     if turn is None:

@@ -55,7 +55,8 @@ _POWERS_BY_UNIT = {
 
 def find_numbers(text: str) -> list[Mention]:
     """Find every number in plain text (see `notation.plain`); skip ordinals and `5-year`."""
-    return list(filter(None, map(_mention, _NUMBERS.number.finditer(text))))
+    mentions = map(_mention, _NUMBERS.number.finditer(text))
+    return list(filter(None, mentions))
 
 
 def number_from_float(value: float) -> Number | None:
@@ -145,7 +146,10 @@ def _mention(match: Match) -> Mention | None:
     return Mention(match.start(), (unit or match).end(), number)
 
 
-def _scaled(value: float, power: int) -> float:
+def _scaled(
+    value: float,
+    power: int,
+) -> float:
     # Decimal keeps 7.66% at 0.0766; floats would give 0.07660000000000001.
     return float(Decimal(repr(value)).scaleb(power))
 
@@ -182,7 +186,12 @@ def _plain_digits(match: Match) -> str:
     return (match["grouped"] or match["simple"]).replace(",", "")
 
 
-def _is_equal(reading: float, step: float, truth: float, truth_step: float) -> bool:
+def _is_equal(
+    reading: float,
+    step: float,
+    truth: float,
+    truth_step: float,
+) -> bool:
     # They differ by at most half of the last place of the coarser number. That number has three
     # significant digits, or they are near.
     coarser_step = max(step, truth_step)

@@ -78,7 +78,10 @@ def _indented(body: str) -> str:
     return f"{_INDENT}{first}\n{rest}".rstrip()
 
 
-def _continues_prompt(first: str, rest: str) -> bool:
+def _continues_prompt(
+    first: str,
+    rest: str,
+) -> bool:
     # If only the first line lacks its indentation, the prompt had already indented it.
     widths = []
     for line in rest.expandtabs().split("\n"):

@@ -69,7 +69,10 @@ def _clean(text: str) -> str:
     return _QUANTITIES.unit_behind_brackets.sub(r" \1]", text).strip()
 
 
-def _is_stated_twice(passage: str, number: Number) -> bool:
+def _is_stated_twice(
+    passage: str,
+    number: Number,
+) -> bool:
     # `The growth rate is 2 %. The growth rate is 3 %.`: two values of one quantity.
     paragraph = _clean(passage.strip().split("\n\n")[0])
     sentences = [sentence.text for sentence in split_sentences(paragraph)]
@@ -109,7 +112,10 @@ def _line_quantity(line: Line) -> Quantity:
     return None if is_item else candidate
 
 
-def _whole_line(text: str, is_last: bool) -> Quantity:
+def _whole_line(
+    text: str,
+    is_last: bool,
+) -> Quantity:
     # A line that is a number with its unit or, if it is the last one, an equation or a named value.
     if _is_amount(text):
         return read_number(text, rule="number with unit")

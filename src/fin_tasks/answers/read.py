@@ -44,7 +44,10 @@ class AnswerReader(NamedTuple, Generic[Answer]):
     """Read whole lines and framed sentences, in their order."""
     is_same: Callable[[Answer, Answer], bool]
 
-    def read(self, response: str) -> Extraction[Answer]:
+    def read(
+        self,
+        response: str,
+    ) -> Extraction[Answer]:
         """Read the final answer of a response, without its reasoning."""
         reply = strip_reasoning(response)
         if not reply.strip():
@@ -58,7 +61,10 @@ class AnswerReader(NamedTuple, Generic[Answer]):
             return Extraction(answer=None, reason=NEEDS_REVIEW)
         return Extraction(answer=candidate.answer, rule=candidate.rule)
 
-    def _final_candidate(self, reply: str) -> Candidate[Answer] | None:
+    def _final_candidate(
+        self,
+        reply: str,
+    ) -> Candidate[Answer] | None:
         # An answer that the text takes back later is replaced by the one that follows, if one does.
         candidate = self._candidate(reply)
         if candidate is None:
@@ -67,7 +73,10 @@ class AnswerReader(NamedTuple, Generic[Answer]):
         later = self._candidate(reply[retraction.end() :]) if retraction else None
         return later or candidate
 
-    def _candidate(self, reply: str) -> Candidate[Answer] | None:
+    def _candidate(
+        self,
+        reply: str,
+    ) -> Candidate[Answer] | None:
         # The first layer that gives an answer settles it. So does the marker, even without one.
         marked = marked_passages(reply)
         if marked:
@@ -80,7 +89,11 @@ class AnswerReader(NamedTuple, Generic[Answer]):
                 return self._last(reply, candidates)
         return self._last(reply, self.unannounced(reply))
 
-    def _last(self, reply: str, candidates: list[Candidate[Answer]]) -> Candidate[Answer] | None:
+    def _last(
+        self,
+        reply: str,
+        candidates: list[Candidate[Answer]],
+    ) -> Candidate[Answer] | None:
         # The last answer counts. Between it and a different one a correction must stand.
         if not candidates:
             return None

@@ -141,7 +141,12 @@ def _in_main_clause(text: str) -> Quantity:
     return read_number(without(_QUANTITIES.adjunct, clause), rule="main clause")
 
 
-def _goes_on(text: str, first: Mention, *, is_spelled: bool) -> bool:
+def _goes_on(
+    text: str,
+    first: Mention,
+    *,
+    is_spelled: bool,
+) -> bool:
     # `30 years later it is 56`: the result stands behind the first number.
     rest = text[first.end :]
     if is_spelled:
@@ -168,7 +173,11 @@ def _stated(text: str) -> Quantity:
     return Candidate(_signed(text, number), f"number behind {verb!r}")
 
 
-def _behind_verbs(text: str, mentions: Sequence[Mention], verbs: Table) -> dict[Mention, str]:
+def _behind_verbs(
+    text: str,
+    mentions: Sequence[Mention],
+    verbs: Table,
+) -> dict[Mention, str]:
     # The numbers that stand behind a verb, with the name of the first verb.
     stated: dict[Mention, str] = {}
     for mention in mentions:
@@ -179,11 +188,19 @@ def _behind_verbs(text: str, mentions: Sequence[Mention], verbs: Table) -> dict[
     return stated
 
 
-def _before(text: str, mention: Mention) -> str:
+def _before(
+    text: str,
+    mention: Mention,
+) -> str:
     return text[max(0, mention.start - _VERB_DISTANCE) : mention.start]
 
 
-def _signed(text: str, mention: Mention, *, framed: bool = False) -> Number:
+def _signed(
+    text: str,
+    mention: Mention,
+    *,
+    framed: bool = False,
+) -> Number:
     # `($5)`, `$(5)` and a framed `(5)` are -5. So is `a loss of $5`, which may also be 5.
     number = mention.number
     before = text[: mention.start]

@@ -46,7 +46,10 @@ class Record:
         return values
 
     @classmethod
-    def from_dict(cls: type[AnyRecord], values: Mapping[str, Any]) -> AnyRecord:
+    def from_dict(
+        cls: type[AnyRecord],
+        values: Mapping[str, Any],
+    ) -> AnyRecord:
         """Make a record of what `to_dict` returned; other keys are ignored."""
         names = {field.name for field in fields(cls)}  # type: ignore[arg-type]
         known = {name: value for name, value in values.items() if name in names}
@@ -94,7 +97,10 @@ class Reading(Record):
         return values
 
     @classmethod
-    def from_dict(cls: type[AnyReading], values: Mapping[str, Any]) -> AnyReading:
+    def from_dict(
+        cls: type[AnyReading],
+        values: Mapping[str, Any],
+    ) -> AnyReading:
         """Make a reading of what `to_dict` returned; other keys are ignored."""
         answer = values["answer"]
         if "units" in values:

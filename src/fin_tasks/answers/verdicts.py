@@ -72,7 +72,11 @@ def sentence_verdicts(text: str) -> list[Candidate[int]]:
     return candidates
 
 
-def _short_form(text: str, *, alone: bool) -> Verdict:
+def _short_form(
+    text: str,
+    *,
+    alone: bool,
+) -> Verdict:
     # Read a sign at the start; `alone` means that no words may follow it.
     for name, pattern in _SHORT_FORMS.items():
         match = pattern.match(text)
@@ -96,7 +100,10 @@ def _in_verdict_words(sentence: str) -> tuple[str, str]:
     return " ".join(words.split()), name
 
 
-def _framed(words: str, idiom: str) -> Verdict:
+def _framed(
+    words: str,
+    idiom: str,
+) -> Verdict:
     # Read a sentence that is about the statement, or says what the model would answer.
     for name, frame in _FRAMES.items():
         match = frame.search(words)
@@ -108,13 +115,22 @@ def _framed(words: str, idiom: str) -> Verdict:
     return None
 
 
-def _leads(sentence: str, terms: Terms) -> bool:
+def _leads(
+    sentence: str,
+    terms: Terms,
+) -> bool:
     # Whether a sentence begins with its first verdict.
     lead = _VERDICTS.lead.match(sentence)
     return bool(terms and lead and lead.end() >= terms[0].start())
 
 
-def _candidate(sentence: str, terms: Terms, *, rule: str, leads: bool) -> Verdict:
+def _candidate(
+    sentence: str,
+    terms: Terms,
+    *,
+    rule: str,
+    leads: bool,
+) -> Verdict:
     # The first verdict counts, and a later one only behind a correction. A reason is not read.
     if not terms:
         return None

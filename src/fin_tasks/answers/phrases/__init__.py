@@ -41,10 +41,16 @@ def read_yaml(name: str) -> Any:
 class Phrases:
     """The wordings of one YAML file. Each pattern is an attribute."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(
+        self,
+        name: str,
+    ) -> None:
         self._sources = read_yaml(name)
 
-    def __getattr__(self, name: str) -> re.Pattern[str]:
+    def __getattr__(
+        self,
+        name: str,
+    ) -> re.Pattern[str]:
         """Compile a pattern at its first use."""
         if name not in self._sources:
             raise AttributeError(name)
@@ -52,18 +58,27 @@ class Phrases:
         setattr(self, name, pattern)
         return pattern
 
-    def table(self, name: str) -> Table:
+    def table(
+        self,
+        name: str,
+    ) -> Table:
         """Return the patterns of a table."""
         return {row: self._compile(source) for row, source in self._sources[name].items()}
 
-    def rewritings(self, name: str) -> Mapping[str, Rewriting]:
+    def rewritings(
+        self,
+        name: str,
+    ) -> Mapping[str, Rewriting]:
         """Return the patterns of a table with what takes their place."""
         rows = {}
         for row, texts in self._sources[name].items():
             rows[row] = Rewriting(self._compile(texts["pattern"]), texts["replacement"])
         return rows
 
-    def _compile(self, source: str) -> re.Pattern[str]:
+    def _compile(
+        self,
+        source: str,
+    ) -> re.Pattern[str]:
         while _FRAGMENT.search(source):
             source = _FRAGMENT.sub(lambda match: self._sources[match[1]], source)
         return compiled(source)
