@@ -37,7 +37,9 @@ def variables() -> Iterator[tuple[str, str]]:
 
 def option_row(parameter: Any) -> str:
     """Return a row of the table of a command's arguments and options."""
-    names = ", ".join(f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts])
+    names = ", ".join(
+        f"`{name}`" for name in [*parameter.opts, *parameter.secondary_opts]
+    )
     if parameter.param_type_name == "argument":
         names = f"`{parameter.metavar or parameter.name.upper()}`"
     default = parameter.default
@@ -51,9 +53,16 @@ def section(name: str, command: Any) -> list[str]:
     """Return the lines of a command: what it does, its arguments and options."""
     text = inspect.cleandoc(command.help or "").replace("\b", "")
     text = re.sub(
-        r"^Example: (.+?)(?=\n\n|\Z)", r"```bash\n\1\n```", text, flags=re.DOTALL | re.MULTILINE
+        r"^Example: (.+?)(?=\n\n|\Z)",
+        r"```bash\n\1\n```",
+        text,
+        flags=re.DOTALL | re.MULTILINE,
     )
-    rows = [option_row(parameter) for parameter in command.params if parameter.name != "help"]
+    rows = [
+        option_row(parameter)
+        for parameter in command.params
+        if parameter.name != "help"
+    ]
     table = ["| Option | Meaning |", "|---|---|", *rows, ""] if rows else []
     return [f"## {name}", "", text, "", *table]
 

@@ -30,7 +30,8 @@ def charts(n: int) -> list[Chart]:
     for number in range(n):
         ticker, size = ("AAPL", "IBM", "MSFT")[number % 3], SIZES[number % len(SIZES)]
         own = market.reports[
-            (market.reports["ticker"] == ticker) & (market.reports["reported"] < "2013-03-01")
+            (market.reports["ticker"] == ticker)
+            & (market.reports["reported"] < "2013-03-01")
         ]
         days = own["reported"].dt.date.tolist()
         days = days[: len(days) - number // len(SIZES)][-size:]
@@ -40,9 +41,17 @@ def charts(n: int) -> list[Chart]:
 
 
 def plain(chart: Chart) -> None:
-    look = {"type": "candle", "mav": 7, "volume": True, "style": "yahoo", "show_nontrading": True}
+    look = {
+        "type": "candle",
+        "mav": 7,
+        "volume": True,
+        "style": "yahoo",
+        "show_nontrading": True,
+    }
     size = {"figsize": (20.48, 10.24), "warn_too_much_data": len(chart.prices) + 1}
-    figure, _ = mpf.plot(chart.prices, title=chart.ticker, returnfig=True, **look, **size)
+    figure, _ = mpf.plot(
+        chart.prices, title=chart.ticker, returnfig=True, **look, **size
+    )
     figure.savefig(io.BytesIO(), dpi=100, bbox_inches="tight")
     plt.close(figure)
 
@@ -58,9 +67,13 @@ if __name__ == "__main__":
             times[number % 2].append(time.process_time() - started)
         a, b = (median(taken[1:]) for taken in times)
         totals = [totals[0] + a, totals[1] + b]
-        print(f"{size:2} reports: plain {a:.2f} s, ours {b:.2f} s, {a / b:.2f} times as fast")
+        print(
+            f"{size:2} reports: plain {a:.2f} s, ours {b:.2f} s, {a / b:.2f} times as fast"
+        )
     print(f"all: {totals[0] / totals[1]:.2f} times as fast (goal 2)")
-    for jobs, engine in [(1, "local"), (2, "local"), (2, "ray")][: 3 if "--ray" in sys.argv else 2]:
+    for jobs, engine in [(1, "local"), (2, "local"), (2, "ray")][
+        : 3 if "--ray" in sys.argv else 2
+    ]:
         with tempfile.TemporaryDirectory() as folder:
             draw_charts(charts(jobs), Path(folder, "warm-up"), jobs=jobs, engine=engine)
             started = time.perf_counter()

@@ -109,7 +109,9 @@ def main() -> int:
     options = parser.parse_args()
     problems = failures(count=options.count, seed=options.seed)
     n_hostile = len(HEADS) * len(FRAGMENTS)
-    print(f"{options.count} random strings, {n_hostile} hostile ones, {len(problems)} failures")
+    print(
+        f"{options.count} random strings, {n_hostile} hostile ones, {len(problems)} failures"
+    )
     print("\n".join(problems[:40]))
     return int(bool(problems))
 

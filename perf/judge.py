@@ -25,7 +25,9 @@ REPLY = (
     b'{"role": "assistant", "content": "4"}, "finish_reason": "stop"}], '
     b'"usage": {"prompt_tokens": 1500, "completion_tokens": 1, "total_tokens": 1501}}'
 )
-HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+HEAD = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+)
 
 
 def main() -> int:
@@ -65,7 +67,9 @@ def compare(items: list[Item], base_url: str, folder: Path) -> int:
     print(f"again, all cached: {seconds[2]:.2f} s, {judge.usage.requests} requests")
     return (
         0
-        if seconds[1] <= GOAL * bound and seconds[2] <= GOAL_AGAIN and not judge.usage.requests
+        if seconds[1] <= GOAL * bound
+        and seconds[2] <= GOAL_AGAIN
+        and not judge.usage.requests
         else 1
     )
 
@@ -90,11 +94,15 @@ def items_of(folder: Path, n: int) -> list[Item]:
 async def serve() -> None:
     """Answer every request after a while."""
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def answer(
+        reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         try:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 fields = dict(
-                    line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if line
+                    line.lower().split(b": ", 1)
+                    for line in head.split(b"\r\n")[1:]
+                    if line
                 )
                 await reader.readexactly(int(fields[b"content-length"]))
                 await asyncio.sleep(LATENCY)

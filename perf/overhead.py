@@ -15,7 +15,9 @@ from pathlib import Path
 
 from timing import command, in_turn
 
-DATA = Path(os.environ.get("FIN_TASKS_DATA") or Path(__file__).parents[2] / "shared" / "data")
+DATA = Path(
+    os.environ.get("FIN_TASKS_DATA") or Path(__file__).parents[2] / "shared" / "data"
+)
 SUBSETS, RUNS, GOAL = ("bool", "mcq", "calc"), 5, 1.10
 PLAIN = """\
 task: plain_{subset}
@@ -38,16 +40,24 @@ metadata: {{version: 1.0}}
 
 def main() -> int:
     if not (DATA / "xfinbench" / "validation_set.csv").exists():
-        print(f"{DATA}: expected xfinbench/validation_set.csv, found none; nothing is measured.")
+        print(
+            f"{DATA}: expected xfinbench/validation_set.csv, found none; nothing is measured."
+        )
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        os.environ |= {"HF_HOME": folder, "HF_HUB_OFFLINE": "1", "FIN_TASKS_DATA": str(DATA)}
+        os.environ |= {
+            "HF_HOME": folder,
+            "HF_HUB_OFFLINE": "1",
+            "FIN_TASKS_DATA": str(DATA),
+        }
         write_plain_tasks(Path(folder))
         works = [lm_eval("xfinbench", folder), lm_eval("plain", folder)]
         ours, plain = in_turn(
             works, RUNS, clock=lambda: sum(os.times()[2:4])
         )  # of commands that have ended
-    ratio = statistics.median(one / other for one, other in zip(ours, plain, strict=True))
+    ratio = statistics.median(
+        one / other for one, other in zip(ours, plain, strict=True)
+    )
     seconds = f"plain tasks {statistics.median(plain):.2f} s, ours {statistics.median(ours):.2f} s"
     print(
         f"medians of {RUNS} runs: {seconds} of processor time; ours / plain = {ratio:.3f}, goal {GOAL}"
@@ -62,7 +72,8 @@ def write_plain_tasks(folder: Path) -> None:
     for subset in SUBSETS:
         (documents,) = load(subset=subset, split="validation").values()
         lines = [
-            json.dumps({"prompt": doc["prompt"], "target": doc["target"]}) for doc in documents
+            json.dumps({"prompt": doc["prompt"], "target": doc["target"]})
+            for doc in documents
         ]
         (folder / f"{subset}.jsonl").write_text("\n".join(lines) + "\n")
         (folder / f"plain_{subset}.yaml").write_text(
@@ -73,14 +84,23 @@ def write_plain_tasks(folder: Path) -> None:
 def lm_eval(prefix: str, folder: str) -> Callable[[], object]:
     from fin_tasks.resources import task_yaml_dir
 
-    options = {"--tasks": ",".join(f"{prefix}_{subset}" for subset in SUBSETS), "--model": "dummy"}
+    options = {
+        "--tasks": ",".join(f"{prefix}_{subset}" for subset in SUBSETS),
+        "--model": "dummy",
+    }
     options |= {"--include_path": folder, "--output_path": f"{folder}/results"}
     if prefix == "xfinbench":
-        options |= {"--include_path": str(task_yaml_dir()), "--metadata": '{"split": "validation"}'}
+        options |= {
+            "--include_path": str(task_yaml_dir()),
+            "--metadata": '{"split": "validation"}',
+        }
     given = [text for option in options.items() for text in option]
     environ = {**os.environ, "FIN_TASKS_AUTOLOAD": "0"}
     return command(
-        str(Path(sys.executable).with_name("lm_eval")), *given, "--log_samples", env=environ
+        str(Path(sys.executable).with_name("lm_eval")),
+        *given,
+        "--log_samples",
+        env=environ,
     )
 
 

@@ -25,7 +25,9 @@ def main() -> None:
     """Make runs and page, open it, print seconds."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--samples", type=int, default=100_000)
-    parser.add_argument("--keep", type=Path, help="make the runs here, or use those that are here")
+    parser.add_argument(
+        "--keep", type=Path, help="make the runs here, or use those that are here"
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         runs, out = arguments.keep or Path(temporary) / "runs", Path(temporary) / "out"
@@ -50,7 +52,9 @@ def browse(address: str, chromium: str) -> None:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        page = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"]).new_page()
+        page = play.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"]
+        ).new_page()
 
         def timed(name: str, act: Callable[[], object], shown: str) -> None:
             begun = time.perf_counter()

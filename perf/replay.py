@@ -31,10 +31,16 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "responses.jsonl")
         with file.open("w") as out:
-            for number, answer in zip(range(ROWS), itertools.cycle(ANSWERS), strict=False):
-                text = REASONING * 15 + (f"Therefore, my answer is {answer}" if answer else "")
+            for number, answer in zip(
+                range(ROWS), itertools.cycle(ANSWERS), strict=False
+            ):
+                text = REASONING * 15 + (
+                    f"Therefore, my answer is {answer}" if answer else ""
+                )
                 out.write(
-                    json.dumps({"id": number, "ground_truth": "178.33", "model_response": text})
+                    json.dumps(
+                        {"id": number, "ground_truth": "178.33", "model_response": text}
+                    )
                     + "\n"
                 )
         replay = [
@@ -47,11 +53,14 @@ def main() -> int:
             "--json",
         ]
         works = [
-            command(sys.executable, *arguments, str(file)) for arguments in (["-c", READ], replay)
+            command(sys.executable, *arguments, str(file))
+            for arguments in (["-c", READ], replay)
         ]
         plain, ours = map(statistics.median, in_turn(works, RUNS))
     print(f"{ROWS} responses, median of {RUNS}: reading the JSON alone {plain:.2f} s")
-    print(f"fin-tasks replay {ours:.2f} s, {ours / plain:.1f} times as long; goal {GOAL_S} s")
+    print(
+        f"fin-tasks replay {ours:.2f} s, {ours / plain:.1f} times as long; goal {GOAL_S} s"
+    )
     return 0 if ours < GOAL_S else 1
 
 

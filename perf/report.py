@@ -19,7 +19,12 @@ from typing import Any
 import joblib
 
 STAMP = "2026-03-01T10-00-00.123456"
-SHARES = {"bool": 1360, "mcq": 468, "mcq_visual": 124, "calc": 1283}  # of the test set's rows
+SHARES = {
+    "bool": 1360,
+    "mcq": 468,
+    "mcq_visual": 124,
+    "calc": 1283,
+}  # of the test set's rows
 CODES = ("TU", "TR", "FF", "SP", "NM")
 WORDS = (
     "bond",
@@ -41,7 +46,9 @@ def main() -> None:
     """Make the runs, measure both sides, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--keep", type=Path, help="make the runs here, or use those that are here")
+    parser.add_argument(
+        "--keep", type=Path, help="make the runs here, or use those that are here"
+    )
     parser.add_argument("--side", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.side:
@@ -56,11 +63,17 @@ def main() -> None:
         for side in ("report.read", "leaderboard", "pandas loop"):
             command = [sys.executable, __file__, "--side", side, str(folder)]
             told = json.loads(
-                subprocess.run(command, check=True, capture_output=True, text=True).stdout
+                subprocess.run(
+                    command, check=True, capture_output=True, text=True
+                ).stdout
             )
-            print("{}: {rows:,} rows, {seconds:.1f} s, {mb:,.0f} MB".format(side, **told))
+            print(
+                "{}: {rows:,} rows, {seconds:.1f} s, {mb:,.0f} MB".format(side, **told)
+            )
             seconds[side] = told["seconds"]
-        print(f"pandas loop / report.read: {seconds['pandas loop'] / seconds['report.read']:.1f}")
+        print(
+            f"pandas loop / report.read: {seconds['pandas loop'] / seconds['report.read']:.1f}"
+        )
 
 
 def measure(side: str, folder: Path) -> None:
@@ -73,7 +86,9 @@ def measure(side: str, folder: Path) -> None:
         for file in sorted(folder.rglob("samples_*.jsonl")):
             table = pd.read_json(file, lines=True)
             rows += len(table)
-            table.groupby("filter")[[name for name in table["metrics"][0] if name in table]].mean()
+            table.groupby("filter")[
+                [name for name in table["metrics"][0] if name in table]
+            ].mean()
     else:
         from fin_tasks import report
         from fin_tasks.report.leaderboard import board
@@ -86,7 +101,8 @@ def measure(side: str, folder: Path) -> None:
     seconds = time.perf_counter() - begun
     joblib.externals.loky.get_reusable_executor().shutdown()  # its memory is known when it has ended
     own, largest = (
-        resource.getrusage(of).ru_maxrss for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        resource.getrusage(of).ru_maxrss
+        for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     )
     print(
         json.dumps(
@@ -128,7 +144,9 @@ def write_run(folder: Path, number: int, rows: int) -> None:
                 for variant in ("paper", "robust"):
                     acc = float(chance.random() < 0.3 + 0.005 * number)
                     row = {"acc": acc, "no_answer": 0.0, "unscored": 0.0}
-                    row |= {f"acc_{code}": acc if code in codes else None for code in CODES}
+                    row |= {
+                        f"acc_{code}": acc if code in codes else None for code in CODES
+                    }
                     row |= {f"{name}_stderr": value for name, value in row.items()}
                     sums[f"acc,{variant}"] = sums.get(f"acc,{variant}", 0.0) + acc
                     line = {
@@ -150,7 +168,9 @@ def write_run(folder: Path, number: int, rows: int) -> None:
         results["results"][task] = {name: value / n for name, value in sums.items()}
         results["n-samples"][task] = {"original": n, "effective": n}
         results["configs"][task] = {
-            "metadata": {"provenance": {"split": "test", "data": {"revision": "d" * 16}}}
+            "metadata": {
+                "provenance": {"split": "test", "data": {"revision": "d" * 16}}
+            }
         }
     (folder / f"results_{STAMP}.json").write_text(json.dumps(results))
 

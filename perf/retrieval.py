@@ -24,7 +24,12 @@ def main() -> int:
     settings = Settings.from_environ({})
     found = retrieve(texts, questions, method="bm25", top_k=TOP_K, settings=settings)
     (taken,) = in_turn(
-        [lambda: retrieve(texts, questions, method="bm25", top_k=TOP_K, settings=settings)], 3
+        [
+            lambda: retrieve(
+                texts, questions, method="bm25", top_k=TOP_K, settings=settings
+            )
+        ],
+        3,
     )
     ours = sorted(taken)[1]
 
@@ -50,7 +55,8 @@ def made_up(rng: np.random.Generator, n: int, words: int) -> list[str]:
     lengths = rng.poisson(words, n)
     drawn = rng.choice(30_000, size=lengths.sum(), p=chances / chances.sum())
     return [
-        " ".join(f"w{word}" for word in text) for text in np.split(drawn, np.cumsum(lengths)[:-1])
+        " ".join(f"w{word}" for word in text)
+        for text in np.split(drawn, np.cumsum(lengths)[:-1])
     ]
 
 

@@ -16,7 +16,9 @@ from timing import in_turn
 from fin_tasks.benchmarks.programs_paper import program_in
 from fin_tasks.sandbox import open_runner
 
-RECORDINGS = Path(__file__).resolve().parents[2] / "shared" / "data" / "financemath" / "pot"
+RECORDINGS = (
+    Path(__file__).resolve().parents[2] / "shared" / "data" / "financemath" / "pot"
+)
 COUNT, WORKERS, GOAL_PER_SECOND, GOAL_RATIO = 1000, 2, 150, 2
 OWN = (
     "def solution():\n    return sum(100 / 1.05**year for year in range(1, 11))\n",
@@ -36,11 +38,17 @@ print(repr(namespace["solution"]()))
 
 def main() -> int:
     files = [
-        json.loads(path.read_text(encoding="utf-8")) for path in sorted(RECORDINGS.glob("*.json"))
+        json.loads(path.read_text(encoding="utf-8"))
+        for path in sorted(RECORDINGS.glob("*.json"))
     ]
-    found = (program_in(row["output"][0]) for rows in zip(*files, strict=False) for row in rows)
+    found = (
+        program_in(row["output"][0])
+        for rows in zip(*files, strict=False)
+        for row in rows
+    )
     own = (
-        f"{source}# {n}\n" for n, source in zip(range(COUNT), itertools.cycle(OWN), strict=False)
+        f"{source}# {n}\n"
+        for n, source in zip(range(COUNT), itertools.cycle(OWN), strict=False)
     )
     programs = list(dict.fromkeys(filter(None, found)))[:COUNT] or list(own)
     some = programs[::4]  # so that both see the same mix
@@ -53,7 +61,9 @@ def main() -> int:
         with ThreadPoolExecutor(WORKERS) as threads:
             list(
                 threads.map(
-                    lambda one: subprocess.run([*fresh, one], capture_output=True, check=False),
+                    lambda one: subprocess.run(
+                        [*fresh, one], capture_output=True, check=False
+                    ),
                     some,
                 )
             )

@@ -30,11 +30,17 @@ def main() -> int:
             environment(Path(folder, "hooked"), hook=True),
         )
         commands = [(plain, "pass"), (plain, "import fin_tasks"), (hooked, "pass")]
-        taken = in_turn([command(python, "-c", code, env=env) for python, code in commands], STARTS)
+        taken = in_turn(
+            [command(python, "-c", code, env=env) for python, code in commands], STARTS
+        )
     bare, imported, started = (1000 * statistics.median(seconds) for seconds in taken)
     print(f"interpreter alone        {bare:6.2f} ms (median of {STARTS})")
-    print(f"import fin_tasks         {imported:6.2f} ms, so {imported - bare:+.2f} ms; limit 30")
-    print(f"interpreter with hook    {started:6.2f} ms, so {started - bare:+.2f} ms; limit 3")
+    print(
+        f"import fin_tasks         {imported:6.2f} ms, so {imported - bare:+.2f} ms; limit 30"
+    )
+    print(
+        f"interpreter with hook    {started:6.2f} ms, so {started - bare:+.2f} ms; limit 3"
+    )
     return 0 if imported - bare < 30 and started - bare < 3 else 1
 
 

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 
 def in_turn(
-    works: Sequence[Callable[[], object]], runs: int, clock: Callable[[], float] = time.perf_counter
+    works: Sequence[Callable[[], object]],
+    runs: int,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> list[list[float]]:
     """Return the seconds of each work in each run, after one round that fills caches."""
     taken: list[list[float]] = [[] for _ in works]
@@ -19,6 +21,8 @@ def in_turn(
     return taken
 
 
-def command(*arguments: str, env: Mapping[str, str] | None = None) -> Callable[[], object]:
+def command(
+    *arguments: str, env: Mapping[str, str] | None = None
+) -> Callable[[], object]:
     """Return a function that runs a command and expects it to succeed."""
     return lambda: subprocess.run(arguments, env=env, check=True, capture_output=True)

@@ -17,7 +17,17 @@ from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.windows import WINDOWS, find_windows
 
 YEARS, DAY = 25, pd.Timedelta(days=1)
-NAMES = ["bias_type", "window", "ticker", "start", "end", "signal", "truth", "n_same", "n_contrary"]
+NAMES = [
+    "bias_type",
+    "window",
+    "ticker",
+    "start",
+    "end",
+    "signal",
+    "truth",
+    "n_same",
+    "n_contrary",
+]
 
 
 def large() -> tuple[float, float]:
@@ -35,17 +45,32 @@ def synthetic(tickers: int) -> Market:
         pd.bdate_range("2000-01-03", periods=YEARS * 261, unit="ns"),
     )
     names, quarters = [f"T{number:03d}" for number in range(tickers)], 4 * YEARS
-    closes = np.exp(rng.normal(0, 0.01, (tickers, len(days))).cumsum(axis=1)).round(4).ravel() * 50
-    prices = pd.DataFrame(
-        {"ticker": np.repeat(names, len(days)), "date": np.tile(days, tickers), "close": closes}
+    closes = (
+        np.exp(rng.normal(0, 0.01, (tickers, len(days))).cumsum(axis=1))
+        .round(4)
+        .ravel()
+        * 50
     )
-    prices = prices.assign(open=closes, high=closes * 1.01, low=closes * 0.99, volume=1e6)
+    prices = pd.DataFrame(
+        {
+            "ticker": np.repeat(names, len(days)),
+            "date": np.tile(days, tickers),
+            "close": closes,
+        }
+    )
+    prices = prices.assign(
+        open=closes, high=closes * 1.01, low=closes * 0.99, volume=1e6
+    )
     shift = pd.to_timedelta(rng.integers(0, 15, tickers * quarters), "D")
     surprise = rng.normal(0.05, 0.06, tickers * quarters).round(2)
     surprise[rng.random(surprise.size) < 0.005] = np.nan
     reported = np.tile(days[15:-30:62][:quarters], tickers) + shift
     reports = pd.DataFrame(
-        {"ticker": np.repeat(names, quarters), "reported": reported, "surprise": surprise}
+        {
+            "ticker": np.repeat(names, quarters),
+            "reported": reported,
+            "surprise": surprise,
+        }
     )
     return Market.of(prices, reports.assign(fiscal_end=reported - 25 * DAY))
 
@@ -57,12 +82,18 @@ def loop(market: Market) -> Iterator[tuple[object, ...]]:
         reports = market.reports[market.reports["ticker"] == ticker].sort_values(
             "reported", ascending=False
         )
-        for size, first in ((w, i) for w in WINDOWS for i in range(len(reports) - w + 1)):
+        for size, first in (
+            (w, i) for w in WINDOWS for i in range(len(reports) - w + 1)
+        ):
             run = reports.iloc[first : first + size]
             end, start = run["reported"].iloc[0], run["reported"].iloc[-1] - 30 * DAY
             is_meet = run["surprise"] >= 0
             past = run["reported"].iloc[1:][(is_meet == is_meet.iloc[0]).iloc[1:]]
-            if run["surprise"].isna().any() or calendar[-1] < end + 8 * DAY or past.empty:
+            if (
+                run["surprise"].isna().any()
+                or calendar[-1] < end + 8 * DAY
+                or past.empty
+            ):
                 continue
             moves, floor = (
                 [movement(prices, day) for day in past],
@@ -97,14 +128,21 @@ def loop(market: Market) -> Iterator[tuple[object, ...]]:
 
 
 def movement(prices: pd.DataFrame, day: pd.Timestamp) -> int:
-    before = prices[(prices.index >= day - 7 * DAY) & (prices.index <= day)]["close"].mean()
-    after = prices[(prices.index >= day + DAY) & (prices.index <= day + 8 * DAY)]["close"].mean()
+    before = prices[(prices.index >= day - 7 * DAY) & (prices.index <= day)][
+        "close"
+    ].mean()
+    after = prices[(prices.index >= day + DAY) & (prices.index <= day + 8 * DAY)][
+        "close"
+    ].mean()
     return int(after >= before)
 
 
 if __name__ == "__main__":
     market = synthetic(20)
-    windows, started = find_windows(market).windows, time.perf_counter()  # once to warm up
+    windows, started = (
+        find_windows(market).windows,
+        time.perf_counter(),
+    )  # once to warm up
     for _ in range(5):
         find_windows(market)
     ours, started = (time.perf_counter() - started) / 5, time.perf_counter()

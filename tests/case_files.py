@@ -11,4 +11,6 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 
 def name_of(row: dict[str, Any]) -> str:
-    return str(row.get("id") or row.get("note") or row.get("why") or ascii(row.get("text")))
+    return str(
+        row.get("id") or row.get("note") or row.get("why") or ascii(row.get("text"))
+    )

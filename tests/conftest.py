@@ -41,7 +41,9 @@ SKIPPED_GROUPS = {
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say which groups of tests were skipped, and how to get them."""
-    reasons = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
+    reasons = [
+        str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])
+    ]
     for word, how in SKIPPED_GROUPS.items():
         number = sum(word.lower() in reason.lower() for reason in reasons)
         if number:

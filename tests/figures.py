@@ -17,7 +17,9 @@ def figures_of(
     return {**document_values(known, doc, fields, metrics), **metrics}
 
 
-def score_with(scorer: Any, doc: Mapping[str, Any], response: Any, variant: str) -> Score:
+def score_with(
+    scorer: Any, doc: Mapping[str, Any], response: Any, variant: str
+) -> Score:
     """Return the score of a response under one variant."""
     score: Score = scorer.compare(doc, scorer.read(doc, response, variant=variant))
     return score

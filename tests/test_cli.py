@@ -32,7 +32,12 @@ def run(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProce
     env = {k: v for k, v in os.environ.items() if not k.startswith("FIN_TASKS")}
     env |= {"FIN_TASKS_CACHE": str(cwd / "cache"), "COLUMNS": "200", **environ}
     return subprocess.run(
-        [program, *arguments], cwd=cwd, env=env, capture_output=True, text=True, check=False
+        [program, *arguments],
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -58,7 +63,9 @@ def test_every_description_is_of_an_option() -> None:
     described: set[str] = set()
     for _, command in commands(typer.main.get_command(app)):
         described.update(parameter.help for parameter in command.params)
-    tables = tomllib.loads(files("fin_tasks.cli").joinpath("options.toml").read_text("utf-8"))
+    tables = tomllib.loads(
+        files("fin_tasks.cli").joinpath("options.toml").read_text("utf-8")
+    )
     for options in tables.values():
         assert {option["help"] for option in options.values()} <= described
 
@@ -75,16 +82,26 @@ def test_doctor_names_the_sandbox_and_why(tmp_path: Path) -> None:
 
 
 def test_fetch_verify_compares_what_is_cached_with_the_pins(tmp_path: Path) -> None:
-    assert "test.json is not here" in run("fetch", "financemath", "--verify", cwd=tmp_path).stderr
+    assert (
+        "test.json is not here"
+        in run("fetch", "financemath", "--verify", cwd=tmp_path).stderr
+    )
     folder = (
-        tmp_path / "cache" / "financemath" / "bdddc58655947475da852e241b96a7dbd1478742" / "data"
+        tmp_path
+        / "cache"
+        / "financemath"
+        / "bdddc58655947475da852e241b96a7dbd1478742"
+        / "data"
     )
     folder.mkdir(parents=True)
     (folder.parent / "utils").mkdir()
     for name in ("test.json", "validation.json", "../utils/model_input_utils.py"):
         (folder / name).write_text("[]")
     wrong = run("fetch", "financemath", "--verify", cwd=tmp_path)
-    assert (wrong.returncode, "test.json: expected sha256 8aaabdc9" in wrong.stderr) == (1, True)
+    assert (
+        wrong.returncode,
+        "test.json: expected sha256 8aaabdc9" in wrong.stderr,
+    ) == (1, True)
 
 
 def test_fetch_verify_checks_the_folder_that_tasks_read(tmp_path: Path) -> None:
@@ -92,7 +109,11 @@ def test_fetch_verify_checks_the_folder_that_tasks_read(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "test.json").write_text("[]")
     done = run(
-        "fetch", "financemath", "--verify", cwd=tmp_path, FIN_TASKS_DATA=str(tmp_path / "own")
+        "fetch",
+        "financemath",
+        "--verify",
+        cwd=tmp_path,
+        FIN_TASKS_DATA=str(tmp_path / "own"),
     )
     assert done.returncode == 1
     assert done.stdout == f"financemath: 1 files in {folder.parent}\n"
@@ -101,7 +122,9 @@ def test_fetch_verify_checks_the_folder_that_tasks_read(tmp_path: Path) -> None:
     (folder / "test.json").unlink()
     (folder / "test.jsonl").write_text("{}")
     bizbench = {"FIN_TASKS_DATA": str(folder)}
-    assert run("fetch", "bizbench", "--verify", cwd=tmp_path, **bizbench).returncode == 0
+    assert (
+        run("fetch", "bizbench", "--verify", cwd=tmp_path, **bizbench).returncode == 0
+    )
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
@@ -113,7 +136,13 @@ def test_any_terminal_shows_any_name(tmp_path: Path, encoding: str, name: str) -
     assert "0 files in" in done.stdout
     assert "Traceback" not in done.stderr
     replayed = run(
-        "replay", "financemath", "--mode", "cot", f"{name}.jsonl", cwd=tmp_path, **environ
+        "replay",
+        "financemath",
+        "--mode",
+        "cot",
+        f"{name}.jsonl",
+        cwd=tmp_path,
+        **environ,
     )
     assert replayed.stderr.count("\n") == 1 and "Traceback" not in replayed.stderr
     assert replayed.stderr.startswith("fin-tasks: error: ")
@@ -121,7 +150,14 @@ def test_any_terminal_shows_any_name(tmp_path: Path, encoding: str, name: str) -
 
 def test_chart_draws_and_prints_its_name(tmp_path: Path) -> None:
     done = run(
-        "chart", "AAPL", "--sample", "--start", "2010-01-04", "--end", "2010-12-31", cwd=tmp_path
+        "chart",
+        "AAPL",
+        "--sample",
+        "--start",
+        "2010-01-04",
+        "--end",
+        "2010-12-31",
+        cwd=tmp_path,
     )
     assert done.stdout == "AAPL_2010-01-04_2010-12-31.png\n"
     with Image.open(tmp_path / "AAPL_2010-01-04_2010-12-31.png") as picture:
@@ -135,7 +171,9 @@ def test_replay_prints_one_object_and_writes_a_run_folder(tmp_path: Path) -> Non
     summary = json.loads(done.stdout)
     assert summary["n"] == 1
     assert (summary["paper"]["acc"], summary["robust"]["execution_rate"]) == (1.0, 1.0)
-    (samples,) = (tmp_path / "runs" / "org__m").glob("samples_xfinbench_calc_pot_*.jsonl")
+    (samples,) = (tmp_path / "runs" / "org__m").glob(
+        "samples_xfinbench_calc_pot_*.jsonl"
+    )
     lines = [json.loads(line) for line in samples.read_text().splitlines()]
     assert [(line["filter"], line["answer"], line["acc"]) for line in lines] == [
         ("paper", 6, 1),
@@ -144,7 +182,10 @@ def test_replay_prints_one_object_and_writes_a_run_folder(tmp_path: Path) -> Non
     assert {line["doc"]["id"] for line in lines} == {RESPONSE["id"]}
     assert [line["resps"] for line in lines] == [[[RESPONSE["model_response"]]]] * 2
     (results,) = (tmp_path / "runs" / "org__m").glob("results_*.json")
-    assert json.loads(results.read_text())["results"]["xfinbench_calc_pot"]["acc,paper"] == 1.0
+    assert (
+        json.loads(results.read_text())["results"]["xfinbench_calc_pot"]["acc,paper"]
+        == 1.0
+    )
     assert "paper.acc_err" in run(*arguments, cwd=tmp_path).stdout
     both = run(*arguments, "r.jsonl", "--json", "--model", "org/m", cwd=tmp_path)
     assert [json.loads(line) for line in both.stdout.splitlines()] == [summary, summary]
@@ -166,17 +207,31 @@ def test_what_a_strangers_file_says_cannot_steer_the_terminal(tmp_path: Path) ->
 
 
 def test_a_run_folder_holds_any_text(tmp_path: Path) -> None:
-    row = (
-        '{"id": "\\ud800", "ground_truth": 1, "model_response": "Therefore, my answer is true."}\n'
-    )
+    row = '{"id": "\\ud800", "ground_truth": 1, "model_response": "Therefore, my answer is true."}\n'
     (tmp_path / "r.jsonl").write_text(row)
-    done = run("replay", "xfinbench", "--task", "bool", "r.jsonl", "--out", "runs", cwd=tmp_path)
+    done = run(
+        "replay",
+        "xfinbench",
+        "--task",
+        "bool",
+        "r.jsonl",
+        "--out",
+        "runs",
+        cwd=tmp_path,
+    )
     assert done.returncode == 0, done.stderr
     (samples,) = (tmp_path / "runs" / "r").glob("samples_*.jsonl")
     assert json.loads(samples.read_text().splitlines()[0])["doc"]["id"] == "\ud800"
     (tmp_path / "file").write_text("")
     refused = run(
-        "replay", "xfinbench", "--task", "bool", "r.jsonl", "--out", "file/runs", cwd=tmp_path
+        "replay",
+        "xfinbench",
+        "--task",
+        "bool",
+        "r.jsonl",
+        "--out",
+        "file/runs",
+        cwd=tmp_path,
     )
     assert refused.returncode == 1
     assert "expected a folder that can be written" in refused.stderr
@@ -195,7 +250,9 @@ SAMPLE_CHART = "--sample --start 2010-01-02 --end 2010-01-03"
         (f"chart AAPL {SAMPLE_CHART} --prices x.csv", "expected no --prices"),
     ],
 )
-def test_errors_are_one_line_and_status_one(command: str, message: str, tmp_path: Path) -> None:
+def test_errors_are_one_line_and_status_one(
+    command: str, message: str, tmp_path: Path
+) -> None:
     done = run(*command.split(), cwd=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert done.stderr.startswith("fin-tasks: error: ") and message in done.stderr

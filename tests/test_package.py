@@ -21,7 +21,11 @@ def test_import_is_light(module: str) -> None:
         "PYTHONPATH": str(Path(resources.__file__).parents[1]),
     }
     done = subprocess.run(
-        [sys.executable, "-S", "-c", code], env=env, capture_output=True, text=True, check=True
+        [sys.executable, "-S", "-c", code],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     imported = done.stdout
     assert module in imported
@@ -31,5 +35,7 @@ def test_import_is_light(module: str) -> None:
 def test_the_command_line_imports_nothing_heavy_before_it_is_used() -> None:
     heavy = ("lm_eval", "torch", "pandas", "matplotlib")
     code = f"import sys; import fin_tasks.cli; print([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"

@@ -24,7 +24,9 @@ def test_every_command_has_its_options_and_an_example() -> None:
     names = [section.partition("\n")[0] for section in sections]
     assert "fin-tasks label agree" in names
     without_example = [
-        name for name, text in zip(names, sections, strict=True) if "```bash" not in text
+        name
+        for name, text in zip(names, sections, strict=True)
+        if "```bash" not in text
     ]
     assert set(without_example) <= {"fin-tasks path", "fin-tasks doctor"}
     empty = re.findall(r"^\| (`[^|]*`) \|\s*\|$", PAGE, re.MULTILINE)

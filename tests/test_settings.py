@@ -14,7 +14,11 @@ def test_defaults() -> None:
         None,
         Path("~/.cache/fin-tasks").expanduser(),
     )
-    assert (settings.sandbox, settings.offline, settings.hub_token) == ("auto", False, None)
+    assert (settings.sandbox, settings.offline, settings.hub_token) == (
+        "auto",
+        False,
+        None,
+    )
     assert (settings.embeddings, settings.judge_base_urls) == (OPENAI, (OPENAI,))
 
 
@@ -25,8 +29,15 @@ def test_variables_are_read_and_secrets_are_not_shown() -> None:
         "HF_HUB_OFFLINE": "1",
         "HF_ENDPOINT": "http://h/",
     }
-    environ |= {"HF_TOKEN": "secret", "ALPHAVANTAGE_API_KEY": "secret", "OPENAI_API_KEY": "secret"}
-    environ |= {"FIN_TASKS_JUDGE_BASE_URL": "http://a/, http://b", "FIN_TASKS_METADATA": '{"n": 1}'}
+    environ |= {
+        "HF_TOKEN": "secret",
+        "ALPHAVANTAGE_API_KEY": "secret",
+        "OPENAI_API_KEY": "secret",
+    }
+    environ |= {
+        "FIN_TASKS_JUDGE_BASE_URL": "http://a/, http://b",
+        "FIN_TASKS_METADATA": '{"n": 1}',
+    }
     settings = Settings.from_environ(environ)
     assert (settings.data_dir, settings.cache_dir, settings.hub) == (
         Path("/data"),
@@ -41,11 +52,19 @@ def test_variables_are_read_and_secrets_are_not_shown() -> None:
     ) == ("secret",) * 3
     assert "secret" not in repr(settings)
     assert (
-        Settings.from_environ({"OPENAI_API_KEY": "sk-1\r\n"}).api_keys["OPENAI_API_KEY"] == "sk-1"
+        Settings.from_environ({"OPENAI_API_KEY": "sk-1\r\n"}).api_keys["OPENAI_API_KEY"]
+        == "sk-1"
     )
-    assert (settings.judge_base_urls, settings.metadata) == (("http://a", "http://b"), {"n": 1})
+    assert (settings.judge_base_urls, settings.metadata) == (
+        ("http://a", "http://b"),
+        {"n": 1},
+    )
     own = Settings.from_environ(
-        {"FIN_TASKS_OFFLINE": "yes", "FIN_TASKS_CACHE": "/own", "XDG_CACHE_HOME": "/cache"}
+        {
+            "FIN_TASKS_OFFLINE": "yes",
+            "FIN_TASKS_CACHE": "/own",
+            "XDG_CACHE_HOME": "/cache",
+        }
     )
     assert (own.offline, own.cache_dir) == (True, Path("/own"))
 

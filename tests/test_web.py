@@ -49,7 +49,10 @@ def read(url: str, limits: Limits = LIMITS) -> bytes:
 @pytest.mark.parametrize("beginning", [HEADERS, BODY])
 def test_a_trickling_server_is_left_in_time(beginning: bytes) -> None:
     started = time.monotonic()
-    with endless(beginning) as url, pytest.raises(WebError, match=r"more than 0\.3 seconds"):
+    with (
+        endless(beginning) as url,
+        pytest.raises(WebError, match=r"more than 0\.3 seconds"),
+    ):
         read(url, Limits(seconds=0.3, n_bytes=1000, retries=5))
     assert time.monotonic() - started < 3, "one retry only"
 
@@ -124,14 +127,18 @@ def test_a_download_is_a_whole_file_or_none(tmp_path: Path) -> None:
     sizes: list[int] = []
     limits = Limits(seconds=10, n_bytes=1 << 30)
     with serve((200, {}, b"42")) as url, Web() as web:
-        done = web.download(Request(url=url), limits, tmp_path / "a" / "b", progress=sizes.append)
+        done = web.download(
+            Request(url=url), limits, tmp_path / "a" / "b", progress=sizes.append
+        )
         done.result()
     assert (tmp_path / "a" / "b").read_bytes() == b"42"
     assert sum(sizes) == 2
     received = threading.Event()
     with endless(BODY) as url, pytest.raises(KeyboardInterrupt), Web() as web:
         request = Request(url=url)
-        web.download(request, limits, tmp_path / "c", progress=lambda size: received.set())
+        web.download(
+            request, limits, tmp_path / "c", progress=lambda size: received.set()
+        )
         assert received.wait(10)
         raise KeyboardInterrupt
     assert [path.name for path in tmp_path.iterdir()] == ["a"]

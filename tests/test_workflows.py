@@ -26,7 +26,9 @@ def steps_of(workflow: Path) -> Iterator[dict[str, Any]]:
 
 def make_targets() -> set[str]:
     """Return the targets of the Makefile."""
-    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    return set(
+        re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    )
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
@@ -44,7 +46,9 @@ def test_shell_steps_are_targets_of_make(workflow: Path) -> None:
 def test_actions_are_pinned_by_their_commit(workflow: Path) -> None:
     lines = re.findall(r"uses: (.*)", workflow.read_text())
     assert lines
-    assert [line for line in lines if not re.fullmatch(r"\S+@[0-9a-f]{40} # v[\d.]+", line)] == []
+    assert [
+        line for line in lines if not re.fullmatch(r"\S+@[0-9a-f]{40} # v[\d.]+", line)
+    ] == []
 
 
 def test_zizmor_finds_nothing() -> None:

@@ -4,7 +4,9 @@ In Python: `tasks` names the tasks, `load` returns the questions of one, `score`
 `read_runs` reads results, and `write_report` makes a page of them.
 """
 
-TYPE_CHECKING = False  # every interpreter imports this module at its start, and `typing` is slow
+TYPE_CHECKING = (
+    False  # every interpreter imports this module at its start, and `typing` is slow
+)
 if TYPE_CHECKING:
     from fin_tasks.door import load, read_runs, score, tasks, write_report
 

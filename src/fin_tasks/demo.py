@@ -118,7 +118,11 @@ def replay_examples(output: Path) -> Path:
         tasks.append(run.scored)
         provenance[run.scored.name] = facts
     return write_run(
-        output, tasks, model="example responses", made_by="fin-tasks demo", provenance=provenance
+        output,
+        tasks,
+        model="example responses",
+        made_by="fin-tasks demo",
+        provenance=provenance,
     )
 
 

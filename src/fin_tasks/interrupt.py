@@ -16,7 +16,9 @@ _STDERR = 2
 
 def what_is_kept(arguments: Sequence[str]) -> str:
     """Say what a `fin-tasks` command with these arguments leaves behind if it is interrupted."""
-    kept_by_command = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+    kept_by_command = tomllib.loads(
+        Path(__file__).with_suffix(".toml").read_text("utf-8")
+    )
     for n_words in (2, 1):
         command = " ".join(arguments[:n_words])
         if command in kept_by_command:
@@ -40,7 +42,9 @@ def on_interrupt(sentence: str) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        if handler.was_called:  # some libraries raise another error when they are interrupted
+        if (
+            handler.was_called
+        ):  # some libraries raise another error when they are interrupted
             raise SystemExit(_STATUS) from None
         raise
     finally:

@@ -9,7 +9,9 @@ from fin_tasks.errors import ConfigError, DataError
 _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parents[1]
 _STOCK_PRICES = "bokeh_sampledata/_data/stocks.csv.gz"
-_STOCK_PRICES_SHA256 = "5abadf99b2d394f920120a27de6f0df129859d71d4cfb0bf661bcc99446ab1fd"
+_STOCK_PRICES_SHA256 = (
+    "5abadf99b2d394f920120a27de6f0df129859d71d4cfb0bf661bcc99446ab1fd"
+)
 
 
 def task_yaml_dir() -> Path:
@@ -23,14 +25,19 @@ def folder_of(name: str) -> Path:
         folder = parent / name
         if folder.is_dir():
             return folder.resolve()
-    raise ConfigError(f"{name}/: expected a folder in {_PACKAGE}, found none. Reinstall fin-tasks.")
+    raise ConfigError(
+        f"{name}/: expected a folder in {_PACKAGE}, found none. Reinstall fin-tasks."
+    )
 
 
 def stock_prices_file() -> Path:
     """Return the daily prices of five stocks, 2000 to 2013, in the package bokeh-sampledata."""
     # The package is not imported, because its import reads all of its data.
     path = Path(str(distribution("bokeh-sampledata").locate_file(_STOCK_PRICES)))
-    if not path.is_file() or hashlib.sha256(path.read_bytes()).hexdigest() != _STOCK_PRICES_SHA256:
+    if (
+        not path.is_file()
+        or hashlib.sha256(path.read_bytes()).hexdigest() != _STOCK_PRICES_SHA256
+    ):
         problem = "expected stocks.csv.gz as in bokeh-sampledata 2026.1, found none or another"
         remedy = "Run `pip install --force-reinstall 'bokeh-sampledata>=2026.1'`."
         raise DataError(f"sample prices: {problem}. {remedy}")

@@ -69,17 +69,25 @@ class Settings:
         "https://www.alphavantage.co", validation_alias="FIN_TASKS_ALPHA_VANTAGE"
     )
     """The address of Alpha Vantage (earnings); default https://www.alphavantage.co."""
-    alpha_vantage_key: str | None = Field(None, validation_alias="ALPHAVANTAGE_API_KEY", repr=False)
+    alpha_vantage_key: str | None = Field(
+        None, validation_alias="ALPHAVANTAGE_API_KEY", repr=False
+    )
     """The key for Alpha Vantage; it is sent to no other host."""
     api_keys: Mapping[str, str] = Field(default_factory=dict, repr=False)
     """All variables whose name ends in _KEY."""
-    embeddings: _Address = Field(OPENAI, validation_alias="FIN_TASKS_EMBEDDINGS_BASE_URL")
+    embeddings: _Address = Field(
+        OPENAI, validation_alias="FIN_TASKS_EMBEDDINGS_BASE_URL"
+    )
     """The OpenAI-compatible address that embeds texts for `dense` knowledge; default OpenAI."""
     judge_model: str | None = Field(None, validation_alias="FIN_TASKS_JUDGE_MODEL")
     """The judge, unless an option or the metadata name another."""
-    judge_base_urls: _Addresses = Field((OPENAI,), validation_alias="FIN_TASKS_JUDGE_BASE_URL")
+    judge_base_urls: _Addresses = Field(
+        (OPENAI,), validation_alias="FIN_TASKS_JUDGE_BASE_URL"
+    )
     """The addresses of the judge, with commas between them; default OpenAI."""
-    metadata: _Metadata = Field(default_factory=dict, validation_alias="FIN_TASKS_METADATA")
+    metadata: _Metadata = Field(
+        default_factory=dict, validation_alias="FIN_TASKS_METADATA"
+    )
     """The metadata of data sets in VLMEvalKit, as a JSON object."""
     offline: bool = Field(
         False, validation_alias=AliasChoices("FIN_TASKS_OFFLINE", "HF_HUB_OFFLINE")
@@ -107,7 +115,9 @@ class Settings:
             # A key read from a file may end in a line break, which no header can hold.
             if name.isupper() and value.strip():
                 env[name] = value.strip()
-        env.setdefault("FIN_TASKS_CACHE", f"{env.get('XDG_CACHE_HOME', '~/.cache')}/fin-tasks")
+        env.setdefault(
+            "FIN_TASKS_CACHE", f"{env.get('XDG_CACHE_HOME', '~/.cache')}/fin-tasks"
+        )
         keys = {name: value for name, value in env.items() if name.endswith("_KEY")}
         try:
             return TypeAdapter(cls).validate_python({**env, "api_keys": keys})

@@ -126,7 +126,9 @@ class Web:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with part.open("wb") as file:
-                await self._try(request, limits, CallbackIOWrapper(progress, file, "write"))
+                await self._try(
+                    request, limits, CallbackIOWrapper(progress, file, "write")
+                )
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
@@ -140,7 +142,9 @@ class Web:
                     await self._attempt(request, limits, file)
                 return
             except TimeoutError:
-                error = WebError(f"it took more than {limits.seconds:g} seconds", pause=0.0)
+                error = WebError(
+                    f"it took more than {limits.seconds:g} seconds", pause=0.0
+                )
                 n_late += 1
             except httpx2.RequestError as failure:
                 error = WebError(_text_of(failure), pause=0.0)
@@ -179,7 +183,9 @@ async def _check(response: httpx2.Response) -> None:
     if response.is_success:
         packing = response.headers.get("Content-Encoding", "identity")
         if packing != "identity":
-            raise WebError(f"it is packed as {packing}, although we take plain replies only")
+            raise WebError(
+                f"it is packed as {packing}, although we take plain replies only"
+            )
         return
     body = b""
     async for chunk in response.aiter_raw():
@@ -187,8 +193,12 @@ async def _check(response: httpx2.Response) -> None:
         if len(body) >= _MAX_ERROR_BYTES:
             break
     text = " ".join(body.decode("utf-8", "replace").split())
-    message = f"{response.status_code} {response.reason_phrase}: {text}"[:_MAX_ERROR_TEXT]
-    raise WebError(message, status=response.status_code, pause=_requested_pause(response))
+    message = f"{response.status_code} {response.reason_phrase}: {text}"[
+        :_MAX_ERROR_TEXT
+    ]
+    raise WebError(
+        message, status=response.status_code, pause=_requested_pause(response)
+    )
 
 
 def _requested_pause(response: httpx2.Response) -> float | None:

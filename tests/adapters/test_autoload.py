@@ -30,7 +30,9 @@ def python(
     for name in START_FILES:
         shutil.copy(ROOT / "src" / name, site)
     (tasks.parent / "__init__.py").touch()
-    (tasks / "__init__.py").write_text("from lm_eval.tasks.manager import TaskManager\n")
+    (tasks / "__init__.py").write_text(
+        "from lm_eval.tasks.manager import TaskManager\n"
+    )
     (tasks / "manager.py").write_text(manager)
     twice = f"site.addsitedir({str(site)!r}); " * 2  # as in a virtual environment
     env = {"PYTHONPATH": str(ROOT / "src"), **environ}
@@ -74,15 +76,27 @@ def test_an_unknown_harness_warns_and_goes_on(tmp_path: Path) -> None:
     code = "import lm_eval.tasks; print('went on')"
     done = python(tmp_path, code, "TaskManager = None\n", PYTHONWARNINGS="error")
     assert done.stdout.strip() == "went on", done.stderr
-    assert done.stderr.startswith("fin-tasks: warning: no tasks of ours in lm_eval.tasks.manager")
+    assert done.stderr.startswith(
+        "fin-tasks: warning: no tasks of ours in lm_eval.tasks.manager"
+    )
     assert (done.stderr.count("\n"), "--include_path" in done.stderr) == (1, True)
 
 
-@pytest.mark.parametrize("module", ["__init__", "adapters/__init__", "adapters/autoload"])
-@pytest.mark.parametrize("text", ["1 / 0", "raise OSError('two\\nlines')", "not Python"])
-def test_a_broken_package_costs_one_line(tmp_path: Path, module: str, text: str) -> None:
+@pytest.mark.parametrize(
+    "module", ["__init__", "adapters/__init__", "adapters/autoload"]
+)
+@pytest.mark.parametrize(
+    "text", ["1 / 0", "raise OSError('two\\nlines')", "not Python"]
+)
+def test_a_broken_package_costs_one_line(
+    tmp_path: Path, module: str, text: str
+) -> None:
     folder = package(tmp_path / "broken", **{module: text})
-    done = python(tmp_path / "site", PRINT_PATHS.format("include_path=['mine']"), PYTHONPATH=folder)
+    done = python(
+        tmp_path / "site",
+        PRINT_PATHS.format("include_path=['mine']"),
+        PYTHONPATH=folder,
+    )
     assert done.stdout.strip() == "['mine']"
     assert done.stderr.startswith("fin-tasks: warning: no hook: ")
     assert done.stderr.count("\n") == 1
@@ -91,15 +105,24 @@ def test_a_broken_package_costs_one_line(tmp_path: Path, module: str, text: str)
 @pytest.mark.parametrize("text", ["1 / 0", "def task_yaml_dir(): raise ValueError", ""])
 def test_a_package_that_breaks_later_costs_one_line(tmp_path: Path, text: str) -> None:
     hook = (ROOT / "src" / "fin_tasks" / "adapters" / "autoload.py").read_text()
-    folder = package(tmp_path / "broken", **{"adapters/autoload": hook, "resources": text})
-    done = python(tmp_path / "site", PRINT_PATHS.format("include_path=['mine']"), PYTHONPATH=folder)
+    folder = package(
+        tmp_path / "broken", **{"adapters/autoload": hook, "resources": text}
+    )
+    done = python(
+        tmp_path / "site",
+        PRINT_PATHS.format("include_path=['mine']"),
+        PYTHONPATH=folder,
+    )
     assert done.stdout.strip() == "['mine']"
-    assert done.stderr.startswith("fin-tasks: warning: no tasks of ours in lm_eval.tasks.manager")
+    assert done.stderr.startswith(
+        "fin-tasks: warning: no tasks of ours in lm_eval.tasks.manager"
+    )
     assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("environ", "n_finders"), [({}, 1), ({"FIN_TASKS_AUTOLOAD": "0"}, 0), ({"PYTHONPATH": ""}, 0)]
+    ("environ", "n_finders"),
+    [({}, 1), ({"FIN_TASKS_AUTOLOAD": "0"}, 0), ({"PYTHONPATH": ""}, 0)],
 )
 def test_nothing_is_loaded_without_lm_eval(
     tmp_path: Path, environ: dict[str, str], n_finders: int

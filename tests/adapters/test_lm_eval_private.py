@@ -23,10 +23,19 @@ from fin_tasks.answers.cut_off import is_cut_off
 @pytest.fixture
 def vllm_causallms(monkeypatch: pytest.MonkeyPatch) -> Any:
     """lm-eval's module of vLLM models, with vLLM made up: not every machine can have it."""
-    for name in ("", ".lora", ".lora.request", ".renderers", ".renderers.hf", ".tokenizers"):
+    for name in (
+        "",
+        ".lora",
+        ".lora.request",
+        ".renderers",
+        ".renderers.hf",
+        ".tokenizers",
+    ):
         monkeypatch.setitem(sys.modules, f"vllm{name}", MagicMock())
     monkeypatch.setattr("importlib.metadata.version", lambda name: "1.0")
-    monkeypatch.setattr("lm_eval.api.registry.register_model", lambda *_: lambda cls: cls)
+    monkeypatch.setattr(
+        "lm_eval.api.registry.register_model", lambda *_: lambda cls: cls
+    )
     module = "lm_eval.models.vllm_causallms"
     # What is set first is taken away again after the test.
     monkeypatch.setattr(module, None, raising=False)
@@ -42,7 +51,9 @@ def made(cls: type, **attributes: Any) -> Any:
     return model
 
 
-def chat(content: str | None, reason: str, index: int = 0, **message: Any) -> dict[str, Any]:
+def chat(
+    content: str | None, reason: str, index: int = 0, **message: Any
+) -> dict[str, Any]:
     message = {"role": "assistant", "content": content, **message}
     return {"index": index, "message": message, "finish_reason": reason}
 
@@ -94,16 +105,23 @@ def test_parse_generations_of_completions() -> None:
 def test_parse_generations_of_anthropic() -> None:
     reply = {"content": [{"type": "text", "text": "a"}], "stop_reason": "max_tokens"}
     assert parsed(AnthropicChat, [reply]) == [("a", True)]
-    assert parsed(AnthropicChat, [{**reply, "stop_reason": "end_turn"}]) == [("a", False)]
+    assert parsed(AnthropicChat, [{**reply, "stop_reason": "end_turn"}]) == [
+        ("a", False)
+    ]
 
 
 def test_parse_generations_of_sglang() -> None:
-    reply = {"text": "a", "meta_info": {"finish_reason": {"type": "length", "length": 64}}}
+    reply = {
+        "text": "a",
+        "meta_info": {"finish_reason": {"type": "length", "length": 64}},
+    }
     assert parsed(SGLANGGENERATEAPI, reply) == [("a", True)]
 
 
 def test_replies_that_lm_eval_cannot_parse_stay_as_it_reads_them() -> None:
-    assert parsed(LocalChatCompletion, [{"choices": [{}]}], think_end_token=None) == [("", False)]
+    assert parsed(LocalChatCompletion, [{"choices": [{}]}], think_end_token=None) == [
+        ("", False)
+    ]
     assert parsed(LocalChatCompletion, [{}], think_end_token=None) == [("", False)]
 
 
@@ -112,11 +130,16 @@ def test_the_placeholder_of_empty_replies(monkeypatch: pytest.MonkeyPatch) -> No
     module = sys.modules["fin_tasks.adapters.lm_eval_private"]
     monkeypatch.setattr(module, "LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER", "nothing")
     replies = [{"choices": [chat(None, "length")]}]
-    assert parsed(LocalChatCompletion, replies, think_end_token=None) == [("nothing", True)]
+    assert parsed(LocalChatCompletion, replies, think_end_token=None) == [
+        ("nothing", True)
+    ]
 
 
 def test_generate_until_calls_both_of_the_names(vllm_causallms: Any) -> None:
-    for function in (huggingface.HFLM.generate_until, vllm_causallms.VLLM.generate_until):
+    for function in (
+        huggingface.HFLM.generate_until,
+        vllm_causallms.VLLM.generate_until,
+    ):
         called = {"_model_generate", "postprocess_generated_text"}
         assert called <= set(function.__code__.co_names)
         postprocess = function.__globals__["postprocess_generated_text"]
@@ -138,7 +161,11 @@ def test_model_generate_of_vllm(vllm_causallms: Any) -> None:
         ]
     assert is_told
     # The last one had said all at its stop text.
-    assert [(text, is_cut_off(text)) for text in texts] == [("a", True), ("a", False), ("a", False)]
+    assert [(text, is_cut_off(text)) for text in texts] == [
+        ("a", True),
+        ("a", False),
+        ("a", False),
+    ]
     assert vllm_causallms.postprocess_generated_text("a", None, None) == "a"
 
 

@@ -28,7 +28,10 @@ def task(name: str, metadata: dict[str, Any]) -> FinTask:
     [
         ("mme_finance_zh", {"judge_base_url": NOBODY}),
         ("mme_finance_zh", {"judge_model": "m", "judge_modle": "m"}),
-        ("mme_finance_zh", {"judge_model": "m", "judge_base_url": f"{NOBODY}?api_key=secret"}),
+        (
+            "mme_finance_zh",
+            {"judge_model": "m", "judge_base_url": f"{NOBODY}?api_key=secret"},
+        ),
         ("mme_finance_zh", {"judge_model": "m", "judge_key": "sk-secret"}),
         ("mme_finance_zh", {"judge_model": "m", "judge_concurrency": 0}),
         ("mme_finance_zh", {"judge_model": "m", "rubric": "no_such"}),
@@ -45,7 +48,9 @@ def test_wrong_metadata(name: str, metadata: dict[str, Any]) -> None:
     assert "secret" not in str(error.value)
 
 
-def test_an_answer_reader_is_optional_and_no_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_reader_is_optional_and_no_judge(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("FIN_TASKS_JUDGE_MODEL", "m")
     monkeypatch.setenv("FIN_TASKS_JUDGE_BASE_URL", NOBODY)
     metadata = task("xfinbench_calc", {"rubric": "mme_finance_en"}).config.metadata

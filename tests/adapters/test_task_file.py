@@ -37,7 +37,11 @@ def test_a_file_is_read_as_lm_eval_reads_it(manager: TaskManager) -> None:
     assert task_names() and sorted(task_names()) == manager.all_subtasks
     for name in task_names():
         theirs = TaskFile(name, load_yaml(manager.task_index[name].yaml_path)).config
-        ours = {key: value for key, value in TaskFile(name).config.items() if key != "include"}
+        ours = {
+            key: value
+            for key, value in TaskFile(name).config.items()
+            if key != "include"
+        }
         assert resolved(ours) == resolved(theirs), name
 
 
@@ -48,7 +52,9 @@ def test_all_tasks_of_a_benchmark_have_its_version(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["xfinbench_text", "financemath", "mme_finance"])
-def test_results_name_the_version_of_the_benchmark(manager: TaskManager, name: str) -> None:
+def test_results_name_the_version_of_the_benchmark(
+    manager: TaskManager, name: str
+) -> None:
     loaded = manager.load([name])
     expected = {version_of(task) for task in loaded["tasks"]}
     assert len(expected) == 1
@@ -94,9 +100,18 @@ def test_two_lines_are_enough() -> None:
 
 
 def test_a_file_changes_what_it_names() -> None:
-    own = {"generation_kwargs": {"max_gen_toks": 9}, "num_fewshot": 2, "metadata": {"split": "x"}}
+    own = {
+        "generation_kwargs": {"max_gen_toks": 9},
+        "num_fewshot": 2,
+        "metadata": {"split": "x"},
+    }
     config = TaskFile("financemath", {"task": "financemath", **own}).config
-    generation = {"until": [], "max_gen_toks": 9, "do_sample": False, "temperature": 0.0}
+    generation = {
+        "until": [],
+        "max_gen_toks": 9,
+        "do_sample": False,
+        "temperature": 0.0,
+    }
     assert config["generation_kwargs"] == generation
     assert config["metadata"] == {"version": VERSION, "split": "x"}
     assert config["num_fewshot"] == 2
@@ -110,9 +125,15 @@ def test_a_task_of_no_benchmark() -> None:
 @pytest.mark.parametrize(
     ("splits", "message"),
     [
-        ({"test": {"prompt": "", "target": ""}}, "expected documents with id or question_id"),
+        (
+            {"test": {"prompt": "", "target": ""}},
+            "expected documents with id or question_id",
+        ),
         ({"test": {"id": "", "prompt": ""}}, "prompt and target, got id, prompt"),
-        ({"test": ROW, "train": ROW}, r"documents of one split, got \['test', 'train'\]"),
+        (
+            {"test": ROW, "train": ROW},
+            r"documents of one split, got \['test', 'train'\]",
+        ),
     ],
 )
 def test_documents_that_no_harness_can_ask(

@@ -20,7 +20,9 @@ def test_numbers_in_a_text(row: dict[str, Any]) -> None:
         assert ([*found[0].readings], found[0].step) == (row["readings"], row["step"])
 
 
-@pytest.mark.parametrize("row", rows("reader"), ids=lambda row: ascii(row["response"][-60:]))
+@pytest.mark.parametrize(
+    "row", rows("reader"), ids=lambda row: ascii(row["response"][-60:])
+)
 def test_reader(row: dict[str, Any]) -> None:
     if row["task"] == "bool":
         assert read_verdict(row["response"]).answer == row["answer"], row["why"]

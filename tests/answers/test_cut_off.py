@@ -52,7 +52,10 @@ def test_the_mark_outlives_a_cache() -> None:
 
 def test_readings_and_their_share() -> None:
     reading = Reading(variant="paper", answer=None)
-    readings = [mark_reading(reading, text) for text in (CutOffResponse("a"), "a", "<think>", "")]
+    readings = [
+        mark_reading(reading, text)
+        for text in (CutOffResponse("a"), "a", "<think>", "")
+    ]
     assert [one.cut_off for one in readings] == [True, False, True, False]
     assert cut_off_share(readings) == 0.5
     # Whoever scores a response again starts from its own text.
@@ -62,9 +65,18 @@ def test_readings_and_their_share() -> None:
 @pytest.mark.parametrize(
     ("sample", "marked"),
     [
-        ({"resps": [["a", "b"]], "filtered_resps": [[READ, CUT]], "cut_off": 0.5}, [False, True]),
-        ({"resps": [["a", "b"]], "filtered_resps": [["a", "b"]], "cut_off": 1.0}, [True, True]),
-        ({"resps": [["a", "b"]], "filtered_resps": [["a", "5"]], "cut_off": 0.5}, [False, False]),
+        (
+            {"resps": [["a", "b"]], "filtered_resps": [[READ, CUT]], "cut_off": 0.5},
+            [False, True],
+        ),
+        (
+            {"resps": [["a", "b"]], "filtered_resps": [["a", "b"]], "cut_off": 1.0},
+            [True, True],
+        ),
+        (
+            {"resps": [["a", "b"]], "filtered_resps": [["a", "5"]], "cut_off": 0.5},
+            [False, False],
+        ),
         ({"resps": [["a"]], "filtered_resps": [[CUT]], "cut_off": 0.0}, [False]),
         ({"resps": [["a"]], "filtered_resps": [[CUT]]}, [False]),
     ],

@@ -44,7 +44,9 @@ def announcements() -> Iterator[str]:
         yield from read_yaml("announced")[table]
 
 
-@pytest.mark.parametrize("place", [*announcements(), "box", "table row", "first line", "last line"])
+@pytest.mark.parametrize(
+    "place", [*announcements(), "box", "table row", "first line", "last line"]
+)
 def test_a_case_is_read_at_the_place(place: str, rules: list[str]) -> None:
     assert [rule for rule in rules if rule.startswith(f"{place}: ")] != []
 

@@ -26,7 +26,9 @@ FRAMES = st.sampled_from([" {}", " {}.", " **{}**", " [{}].", " $\\boxed{{{}}}$"
 WORDS = {"true": 1, "false": 0, "correct": 1, "incorrect": 0, "right": 1, "wrong": 0}
 
 
-@given(asked=ASKED, frame=FRAMES, word=st.sampled_from(sorted(WORDS)), turned=st.booleans())
+@given(
+    asked=ASKED, frame=FRAMES, word=st.sampled_from(sorted(WORDS)), turned=st.booleans()
+)
 def test_verdicts(asked: str, frame: str, word: str, turned: bool) -> None:
     verdict = WORDS[word]
     if turned:

@@ -44,10 +44,14 @@ def test_a_reading_comes_back_from_json(reading: Reading) -> None:
     [
         Forecast(variant="paper", answer=1, probability=0.75),
         ResultReading(variant="paper", answer="nan", is_nan=True, status="ok"),
-        JudgedReading(variant="robust", answer=4, scores={"overall": 4}, replies=("4",)),
+        JudgedReading(
+            variant="robust", answer=4, scores={"overall": 4}, replies=("4",)
+        ),
         FormulaReading(variant="paper", answer="7/8", n_agreeing=7, n_calls=8),
         Score(answer=0.5, correct=True, correct_err=None, reason="right"),
-        ForecastScore(answer=1, correct=False, correct_err=None, reason="", wrong_by_bias=True),
+        ForecastScore(
+            answer=1, correct=False, correct_err=None, reason="", wrong_by_bias=True
+        ),
     ],
     ids=lambda record: type(record).__name__,
 )
@@ -59,5 +63,9 @@ def test_each_kind_of_record_comes_back(record: Any) -> None:
 def test_a_number_is_its_value_with_its_units() -> None:
     number = Number(value=0.0766, readings=(0.0766, 7.66), step=0.0001)
     values = Reading(variant="robust", answer=number).to_dict()
-    assert (values["answer"], values["units"], values["step"]) == (0.0766, [0.0766, 7.66], 0.0001)
+    assert (values["answer"], values["units"], values["step"]) == (
+        0.0766,
+        [0.0766, 7.66],
+        0.0001,
+    )
     assert "units" not in Reading(variant="robust", answer=0.0766).to_dict()

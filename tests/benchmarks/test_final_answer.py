@@ -8,7 +8,12 @@ from figures import figures_of
 from fin_tasks.answers.cut_off import CutOffResponse
 from fin_tasks.benchmarks.bizbench import score as bizbench
 from fin_tasks.benchmarks.breakdowns import fields_of
-from fin_tasks.benchmarks.final_answer import Kind, item_of, read_by_model, share_read_by_model
+from fin_tasks.benchmarks.final_answer import (
+    Kind,
+    item_of,
+    read_by_model,
+    share_read_by_model,
+)
 from fin_tasks.benchmarks.xfinbench import score as xfinbench
 from fin_tasks.judging.item import Judged, Reply
 from fin_tasks.judging.rubric import load_rubric
@@ -23,12 +28,19 @@ TRUTH = "a truth that nobody may see"
 
 
 def doc_of(task: str, **more: Any) -> dict[str, Any]:
-    doc = {"task": task, "mode": "cot", "question": "What is asked?", "ground_truth": TRUTH}
+    doc = {
+        "task": task,
+        "mode": "cot",
+        "question": "What is asked?",
+        "ground_truth": TRUTH,
+    }
     return {**doc, "choices": CHOICES if task == "mcq" else [], "target": TRUTH, **more}
 
 
 def judged(response: str, *replies: str, error: str = "") -> Judged:
-    return Judged(response, tuple(Reply(text=reply, temperature=0.0) for reply in replies), error)
+    return Judged(
+        response, tuple(Reply(text=reply, temperature=0.0) for reply in replies), error
+    )
 
 
 @pytest.mark.parametrize(
@@ -85,7 +97,9 @@ def test_long_texts_are_cut() -> None:
 )
 def test_a_reply_is_read_by_our_rules(kind: Kind, reply: str, answer: object) -> None:
     choices = CHOICES if kind == "letter" else []
-    reading = read_by_model(kind, judged(SILENT[kind], reply), variant="robust", choices=choices)
+    reading = read_by_model(
+        kind, judged(SILENT[kind], reply), variant="robust", choices=choices
+    )
     value = getattr(reading.answer, "value", reading.answer)
     assert (value, reading.by, reading.unscored) == (answer, "model", False)
     assert (reading.reason, reading.replies) == ("", (reply,))
@@ -116,14 +130,20 @@ def test_none_is_no_answer(kind: Kind, reply: str) -> None:
 )
 def test_another_reply_leaves_the_response_unscored(kind: Kind, reply: str) -> None:
     choices = CHOICES if kind == "letter" else []
-    reading = read_by_model(kind, judged(SILENT[kind], reply), variant="robust", choices=choices)
+    reading = read_by_model(
+        kind, judged(SILENT[kind], reply), variant="robust", choices=choices
+    )
     assert (reading.answer, reading.by, reading.unscored) == (None, "model", True)
     assert "expected an answer of the response" in reading.reason
 
 
 @pytest.mark.parametrize("variant", ["paper", "robust"])
-def test_a_broken_model_is_unscored_in_robust_and_nothing_to_the_authors(variant: str) -> None:
-    doc = doc_of("bool", subset="bool", capabilities=[], has_table=None, ground_truth="1")
+def test_a_broken_model_is_unscored_in_robust_and_nothing_to_the_authors(
+    variant: str,
+) -> None:
+    doc = doc_of(
+        "bool", subset="bool", capabilities=[], has_table=None, ground_truth="1"
+    )
     response = judged(SILENT["verdict"], error="no connection")
     reading = xfinbench.read(doc, response, variant=variant)
     values = xfinbench.metric_values(doc, [reading])
@@ -135,7 +155,8 @@ def test_a_broken_model_is_unscored_in_robust_and_nothing_to_the_authors(variant
 def test_the_authors_readers_ignore_the_model() -> None:
     response = judged(SILENT["verdict"], "true")
     readings = [
-        xfinbench.read(doc_of("bool"), response, variant=name) for name in ("paper", "robust")
+        xfinbench.read(doc_of("bool"), response, variant=name)
+        for name in ("paper", "robust")
     ]
     assert [reading.answer for reading in readings] == [None, 1]
     assert [reading.by for reading in readings] == ["rules", "model"]

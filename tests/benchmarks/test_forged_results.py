@@ -61,14 +61,18 @@ def runner() -> Iterator[Runner]:
         yield opened
 
 
-@pytest.fixture(scope="module", params=["xfinbench", "financemath", "fincode", "formulaeval"])
+@pytest.fixture(
+    scope="module", params=["xfinbench", "financemath", "fincode", "formulaeval"]
+)
 def scorer(request: pytest.FixtureRequest) -> tuple[Any, dict[str, Any]]:
     """Return a benchmark's scorer, and a document that asks for a program."""
     if request.param == "xfinbench":
         splits = xfinbench_data.load(subset="calc", mode="pot", source="sample")
         return xfinbench, first_document(splits)
     if request.param == "financemath":
-        return financemath, first_document(financemath_data.load(mode="pot", source="sample"))
+        return financemath, first_document(
+            financemath_data.load(mode="pot", source="sample")
+        )
     mode = {"fincode": "pot", "formulaeval": "code"}[request.param]
     splits = bizbench_data.load(part=request.param, mode=mode, source="sample")
     return bizbench, first_document(splits)
@@ -94,7 +98,9 @@ def test_no_frame_makes_a_scorer_fail(
     assert_scored(module, document, decode_frame(frame), variant)
 
 
-def assert_scored(module: Any, document: dict[str, Any], outcome: Outcome, variant: str) -> None:
+def assert_scored(
+    module: Any, document: dict[str, Any], outcome: Outcome, variant: str
+) -> None:
     outcomes = (outcome, REFERENCE) if document.get("kind") == "code" else (outcome,)
     response = Ran("", outcomes)
     reading = module.read(document, response, variant=variant)

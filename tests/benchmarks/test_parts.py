@@ -16,19 +16,47 @@ from fin_tasks.benchmarks.breakdowns import document_values, summarize
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=5), inner, max_size=3)
     ),
     max_leaves=6,
 )
 DOC_FIELDS = (
-    *("subset", "part", "capabilities", "math_types", "has_table", "topic_name", "category"),
+    *(
+        "subset",
+        "part",
+        "capabilities",
+        "math_types",
+        "has_table",
+        "topic_name",
+        "category",
+    ),
     *("image_type", "image_style", "truth", "signal", "bias_type"),
 )
-USUAL = ("calc", "multi_turn", "paper_quantity", "fincode", "OCR", "recency", "TU", "risk")
+USUAL = (
+    "calc",
+    "multi_turn",
+    "paper_quantity",
+    "fincode",
+    "OCR",
+    "recency",
+    "TU",
+    "risk",
+)
 DOCS = st.dictionaries(st.sampled_from(DOC_FIELDS), JSON | st.sampled_from(USUAL))
-READING_FIELDS = ("answer", "status", "by", "unscored", "probability", "scores", "reason")
+READING_FIELDS = (
+    "answer",
+    "status",
+    "by",
+    "unscored",
+    "probability",
+    "scores",
+    "reason",
+)
 READINGS = st.lists(
-    st.dictionaries(st.sampled_from((*READING_FIELDS, "variant")), JSON | st.just("paper")),
+    st.dictionaries(
+        st.sampled_from((*READING_FIELDS, "variant")), JSON | st.just("paper")
+    ),
     max_size=3,
 )
 
@@ -42,7 +70,12 @@ def test_a_task_has_at_most_six_metrics(name: str) -> None:
     assert {"cut_off", "unscored"} <= set(metrics)
 
 
-@given(st.sampled_from(list(all_benchmarks())), DOCS, READINGS, st.sampled_from(["acc", "score"]))
+@given(
+    st.sampled_from(list(all_benchmarks())),
+    DOCS,
+    READINGS,
+    st.sampled_from(["acc", "score"]),
+)
 def test_any_sample_of_a_stranger_has_figures(
     name: str, doc: dict[str, Any], readings: list[dict[str, Any]], headline: str
 ) -> None:
@@ -54,11 +87,17 @@ def test_any_sample_of_a_stranger_has_figures(
 
 def test_means_are_over_the_documents_of_a_part() -> None:
     rows: list[dict[str, Any]] = [{"acc_TU": 1.0}, {"acc_TU": 0.0, "acc_TR": None}, {}]
-    assert summarize(benchmark_named("xfinbench"), rows) == {"acc_TU": {"value": 0.5, "n": 2}}
+    assert summarize(benchmark_named("xfinbench"), rows) == {
+        "acc_TU": {"value": 0.5, "n": 2}
+    }
 
 
 def test_the_calibration_error_is_over_all_pairs() -> None:
-    rows = [{"ece": [[0.9, 1]], "mean_probability": 0.9}, {"ece": [[0.7, 0], [0.7, 1]]}, {}]
+    rows = [
+        {"ece": [[0.9, 1]], "mean_probability": 0.9},
+        {"ece": [[0.7, 0], [0.7, 1]]},
+        {},
+    ]
     figures = summarize(benchmark_named("dynostock"), rows)
     assert figures["ece"] == {"value": pytest.approx((0.1 + 0.4) / 3), "n": 2}
     assert figures["mean_probability"] == {"value": 0.9, "n": 1}
@@ -69,7 +108,12 @@ def test_dimensions_of_a_conversation() -> None:
     points = {"overall": 6, "creativity": 3}
     readings: list[dict[str, Any]] = [
         {"variant": "paper", "scores": points, "reason": "", "unscored": False},
-        {"variant": "paper", "scores": points, "reason": "no verdict", "unscored": False},
+        {
+            "variant": "paper",
+            "scores": points,
+            "reason": "no verdict",
+            "unscored": False,
+        },
     ]
     mme_finance = benchmark_named("mme_finance")
     values = document_values(mme_finance, doc, readings, {"score": 30.0})
@@ -92,6 +136,10 @@ def test_a_failed_program_is_no_response_that_a_model_read() -> None:
     doc = {"topic_name": "risk", "mode": "pot", "exact_truth": 1.0, "ground_truth": 1.0}
     timeout = Reading(variant="paper", answer=None, status="timeout")
     figures = figures_of("financemath", doc, [timeout])
-    assert (figures["timeout"], figures["exception"], figures["acc_risk"]) == (1.0, 0.0, 0.0)
+    assert (figures["timeout"], figures["exception"], figures["acc_risk"]) == (
+        1.0,
+        0.0,
+        0.0,
+    )
     assert "read_by_model" not in figures
     json.dumps(figures, allow_nan=False)

@@ -35,7 +35,9 @@ def test_the_seed_of_a_model_draws_no_other_questions(benchmark: str) -> None:
     drawn, facts = sample(benchmark, sample_n=2)
     assert len(drawn) == 2 and facts["sample"] == {"n": 2, "seed": 0}
     assert sample(benchmark, sample_n=2, seed=1234) == (drawn, facts)
-    others = [sample(benchmark, sample_n=2, sample_seed=seed)[0] for seed in range(1, 9)]
+    others = [
+        sample(benchmark, sample_n=2, sample_seed=seed)[0] for seed in range(1, 9)
+    ]
     assert any(other != drawn for other in others)
 
 
@@ -50,7 +52,10 @@ def test_all_rows_are_no_sample(benchmark: str) -> None:
     [
         ({"n": 2}, "expected sample_n for a random sample, got its old name n"),
         ({"sample_n": 0}, "sample_n: expected a whole number from 1, got 0"),
-        ({"sample_n": 2, "sample_seed": "x"}, "sample_seed: expected a whole number, got 'x'"),
+        (
+            {"sample_n": 2, "sample_seed": "x"},
+            "sample_seed: expected a whole number, got 'x'",
+        ),
     ],
 )
 def test_another_sample_is_one_sentence(

@@ -5,7 +5,11 @@ from typing import Any
 import pytest
 from case_files import name_of, rows
 
-from fin_tasks.benchmarks.short_answers_paper import MARKER, sandboxed_program, xfinbench_program
+from fin_tasks.benchmarks.short_answers_paper import (
+    MARKER,
+    sandboxed_program,
+    xfinbench_program,
+)
 
 
 @pytest.mark.parametrize("row", rows("xfinbench_programs"), ids=name_of)

@@ -24,7 +24,11 @@ GREEN, RED, GRAY = (0x00, 0xA0, 0x46), (0xE0, 0x22, 0x2C), (0x70, 0x70, 0x70)
 
 
 def made(
-    n: int = 101, *, step: float = 0.1, marks: tuple[tuple[int, float], ...] = (), **options: Any
+    n: int = 101,
+    *,
+    step: float = 0.1,
+    marks: tuple[tuple[int, float], ...] = (),
+    **options: Any,
 ) -> Chart:
     """`n` days that all rise (or fall) by `step`, and reports (day, surprise) of quarters that ended 9 days before."""
     days = pd.date_range(START, periods=n)
@@ -37,7 +41,8 @@ def made(
         "volume": 1e6,
     }
     reports = pd.DataFrame(
-        [(days[day], surprise) for day, surprise in marks], columns=["reported", "surprise"]
+        [(days[day], surprise) for day, surprise in marks],
+        columns=["reported", "surprise"],
     )
     reports["reported"] = pd.to_datetime(reports["reported"])
     reports["fiscal_end"] = reports["reported"] - pd.Timedelta(days=9)
@@ -54,7 +59,9 @@ def triangles(image: Any, color: tuple[int, int, int]) -> list[tuple[float, bool
     mask = (image == color).all(axis=2)
     mask[:90] = False
     places = [
-        place for place in ndimage.find_objects(ndimage.label(mask)[0]) if mask[place].sum() > 60
+        place
+        for place in ndimage.find_objects(ndimage.label(mask)[0])
+        if mask[place].sum() > 60
     ]
     return sorted(
         ((x.start + x.stop - 1) / 2, mask[y, x][:3].sum() > mask[y, x][-3:].sum())
@@ -62,18 +69,24 @@ def triangles(image: Any, color: tuple[int, int, int]) -> list[tuple[float, bool
     )
 
 
-@pytest.mark.parametrize(("step", "surprise", "color"), [(0.1, -0.01, RED), (-0.1, 0.0, GREEN)])
+@pytest.mark.parametrize(
+    ("step", "surprise", "color"), [(0.1, -0.01, RED), (-0.1, 0.0, GREEN)]
+)
 def test_a_mark_has_its_color_and_stands_at_its_day(
     step: float, surprise: float, color: Any
 ) -> None:
     """All candles have the other color, so that everything of this color is a mark."""
-    image = pixels(made(step=step, marks=((0, surprise), (50, surprise), (100, surprise))))
+    image = pixels(
+        made(step=step, marks=((0, surprise), (50, surprise), (100, surprise)))
+    )
     assert image.shape == (1024, 2048, 3)
     (first, _), (middle, _), (last, _) = reports = triangles(image, color)
     (early, _), (late, _) = ends = triangles(image, GRAY)  # one is before the first day
     assert [down for _, down in [*reports, *ends]] == [True] * 3 + [False] * 2
     assert last - first > 1700 and middle == pytest.approx((first + last) / 2, abs=1)
-    assert (middle - early, last - late) == pytest.approx([0.09 * (last - first)] * 2, abs=1)
+    assert (middle - early, last - late) == pytest.approx(
+        [0.09 * (last - first)] * 2, abs=1
+    )
 
 
 def test_candles_and_volume_agree_in_color() -> None:
@@ -83,8 +96,13 @@ def test_candles_and_volume_agree_in_color() -> None:
     )
     image = pixels(chart)
     for panel in (image[90:760], image[800:965]):
-        for color, other, part in ((GREEN, RED, panel[:, :940]), (RED, GREEN, panel[:, 990:])):
-            assert (part == color).all(axis=2).sum() > 100 and not (part == other).all(axis=2).any()
+        for color, other, part in (
+            (GREEN, RED, panel[:, :940]),
+            (RED, GREEN, panel[:, 990:]),
+        ):
+            assert (part == color).all(axis=2).sum() > 100 and not (part == other).all(
+                axis=2
+            ).any()
 
 
 def test_long_periods_have_candles_of_weeks() -> None:
@@ -93,7 +111,8 @@ def test_long_periods_have_candles_of_weeks() -> None:
     falls.prices.loc[falls.prices.index[-1:], ["low", "close"]] = 1.0
     drawn = (pixels(falls)[90:760] == RED).all(axis=2).any(axis=0)
     widths = [
-        piece[0].stop - piece[0].start for piece in ndimage.find_objects(ndimage.label(drawn)[0])
+        piece[0].stop - piece[0].start
+        for piece in ndimage.find_objects(ndimage.label(drawn)[0])
     ]
     assert len(widths) == 1 and 8 <= widths[0] <= 20, "one week, several pixels wide"
 
@@ -105,20 +124,34 @@ def test_labels_cover_neither_prices_nor_each_other(
     figures: list[Any] = []
     make = candlestick.Figure
     monkeypatch.setattr(
-        candlestick, "Figure", lambda **options: figures.append(make(**options)) or figures[0]
+        candlestick,
+        "Figure",
+        lambda **options: figures.append(make(**options)) or figures[0],
     )
     days = 30 + 91 * (n_reports - 1) + 1
     marks = tuple((day, -0.12) for day in range(30, days, 91))
     image = Image.open(io.BytesIO(draw(made(days, marks=marks))))
     axes = figures[0].axes[0]
     boxes = [text.get_window_extent() for text in axes.texts]
-    lowest, highest = (axes.transData.transform((0, y))[1] for y in (49.7, 50.3 + 0.1 * (days - 1)))
+    lowest, highest = (
+        axes.transData.transform((0, y))[1] for y in (49.7, 50.3 + 0.1 * (days - 1))
+    )
     assert image.size == (2048, 1024)
     assert len(boxes) == 2 * n_reports
     assert all(box.y1 < lowest or box.y0 > highest for box in boxes)
-    assert all(axes.bbox.padded(1).fully_containsx(x) for box in boxes for x in (box.x0, box.x1))
-    assert all(axes.bbox.padded(1).fully_containsy(y) for box in boxes for y in (box.y0, box.y1))
-    assert not [box for n, box in enumerate(boxes) for other in boxes[:n] if box.overlaps(other)]
+    assert all(
+        axes.bbox.padded(1).fully_containsx(x)
+        for box in boxes
+        for x in (box.x0, box.x1)
+    )
+    assert all(
+        axes.bbox.padded(1).fully_containsy(y)
+        for box in boxes
+        for y in (box.y0, box.y1)
+    )
+    assert not [
+        box for n, box in enumerate(boxes) for other in boxes[:n] if box.overlaps(other)
+    ]
     # of 2,048 pixels, so that letters have ten where a model sees 1,500
     assert min(box.height for box in boxes) > 10
 
@@ -128,7 +161,9 @@ def test_a_small_chart_is_the_same_picture() -> None:
     small = Image.open(io.BytesIO(draw(made(marks=((50, 0.1),), pixels=1024))))
     assert small.size == (1024, 512)
     difference = np.abs(
-        np.asarray(large.convert("L").resize((128, 64), Image.Resampling.BOX)).astype(float)
+        np.asarray(large.convert("L").resize((128, 64), Image.Resampling.BOX)).astype(
+            float
+        )
         - np.asarray(small.convert("L").resize((128, 64), Image.Resampling.BOX))
     )
     assert difference.mean() < 4
@@ -159,26 +194,40 @@ def as_upstream(chart: Chart) -> Any:
         )
         every = prices.reindex(pd.date_range(chart.start, chart.end)).interpolate()
         for outcome, color in (("Meet", "#00b060"), ("Miss", "#fe3032")):
-            rows = chart.reports[(chart.reports["surprise"] >= 0) == (outcome == "Meet")]
+            rows = chart.reports[
+                (chart.reports["surprise"] >= 0) == (outcome == "Meet")
+            ]
             x = [mdates.date2num(day) for day in rows["reported"]]
             y = [
                 min(every["High"][day] + 0.15 * (high - low), high + buffer / 4)
                 for day in rows["reported"]
             ]
-            axes[0].scatter(x, y, s=50, marker="v", color=color, alpha=0.9, label=f"EPS {outcome}")
+            axes[0].scatter(
+                x, y, s=50, marker="v", color=color, alpha=0.9, label=f"EPS {outcome}"
+            )
             for day, height, surprise in zip(x, y, rows["surprise"], strict=True):
                 text = f"{mdates.num2date(day):%Y-%m-%d}\nSurprise: {surprise:.2f}"
-                look = {"fontsize": 6, "fontweight": "bold", "ha": "center", "va": "bottom"}
+                look = {
+                    "fontsize": 6,
+                    "fontweight": "bold",
+                    "ha": "center",
+                    "va": "bottom",
+                }
                 axes[0].text(day, height + buffer / 4, text, **look)
         ends = chart.reports["fiscal_end"]
         ends = ends[ends >= pd.Timestamp(chart.start)]
         x = [mdates.date2num(day) for day in ends]
-        y = [max(every["Low"][day] - 0.15 * (high - low), low - buffer / 4) for day in ends]
+        y = [
+            max(every["Low"][day] - 0.15 * (high - low), low - buffer / 4)
+            for day in ends
+        ]
         look = {"s": 50, "marker": "^", "color": "#606060", "alpha": 0.9}
         axes[0].scatter(x, y, label="Fiscal End Date", **look)
         for day, height in zip(x, y, strict=True):
             look = {"fontsize": 6, "fontweight": "bold", "ha": "center", "va": "top"}
-            axes[0].text(day, height - buffer / 4, f"{mdates.num2date(day):%Y-%m-%d}", **look)
+            axes[0].text(
+                day, height - buffer / 4, f"{mdates.num2date(day):%Y-%m-%d}", **look
+            )
         axes[0].legend(frameon=False)
         file = io.BytesIO()
         figure.savefig(file, dpi=300, bbox_inches="tight")
@@ -186,10 +235,14 @@ def as_upstream(chart: Chart) -> Any:
     return np.asarray(Image.open(file).convert("RGB"))
 
 
-def test_the_paper_style_is_the_authors_picture(caplog: pytest.LogCaptureFixture) -> None:
+def test_the_paper_style_is_the_authors_picture(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     chart = made(200, marks=((0, 0.2), (91, -0.3), (182, 0.0)), style="paper")
     ours = pixels(chart)
-    assert not [record for record in caplog.records if "findfont" in record.getMessage()]
+    assert not [
+        record for record in caplog.records if "findfont" in record.getMessage()
+    ]
     theirs = as_upstream(chart)
     assert ours.shape == theirs.shape and (ours == theirs).all()
 
@@ -211,7 +264,12 @@ def test_paper_draws_a_line_from_600_rows(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_what_cannot_be_drawn_is_refused() -> None:
     closes = made().prices.assign(high=float("nan"))
-    for options in ({"style": "x"}, {"pixels": 5}, {"prices": closes}, {"start": date(2012, 1, 1)}):
+    for options in (
+        {"style": "x"},
+        {"pixels": 5},
+        {"prices": closes},
+        {"start": date(2012, 1, 1)},
+    ):
         with pytest.raises(FinTasksError):
             made(**options)  # type: ignore[arg-type]
     with pytest.raises(DataError, match="Show fewer days"):

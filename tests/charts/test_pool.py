@@ -16,7 +16,9 @@ from fin_tasks.errors import DataError
 
 def charts(n: int = 3) -> list[Chart]:
     days = pd.bdate_range("2010-01-04", periods=40)
-    reports = pd.DataFrame({"reported": days[[20]], "fiscal_end": days[[5]], "surprise": [0.1]})
+    reports = pd.DataFrame(
+        {"reported": days[[20]], "fiscal_end": days[[5]], "surprise": [0.1]}
+    )
     made: dict[str, Any] = {
         "ticker": "T",
         "start": days[0].date(),
@@ -29,7 +31,9 @@ def charts(n: int = 3) -> list[Chart]:
     return [Chart(**made, prices=prices * k, pixels=256) for k in range(1, n + 1)]
 
 
-@pytest.mark.parametrize("engine", ["local", pytest.param("ray", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "engine", ["local", pytest.param("ray", marks=pytest.mark.slow)]
+)
 def test_every_engine_draws_the_same(engine: str, tmp_path: Path) -> None:
     if engine == "ray":
         pytest.importorskip("ray")
@@ -78,7 +82,14 @@ def test_one_bad_chart_does_not_stop_the_others(tmp_path: Path) -> None:
 
 WITHOUT_SHM = (
     *("bwrap", "--bind", "/", "/", "--proc", "/proc", "--tmpfs", "/dev"),
-    *("--dev-bind", "/dev/null", "/dev/null", "--dev-bind", "/dev/urandom", "/dev/urandom"),
+    *(
+        "--dev-bind",
+        "/dev/null",
+        "/dev/null",
+        "--dev-bind",
+        "/dev/urandom",
+        "/dev/urandom",
+    ),
     *("--remount-ro", "/dev"),
 )
 
@@ -90,7 +101,9 @@ def works(*command: str) -> bool:
         return False
 
 
-@pytest.mark.skipif(not works(*WITHOUT_SHM, "true"), reason="bwrap cannot hide /dev/shm here")
+@pytest.mark.skipif(
+    not works(*WITHOUT_SHM, "true"), reason="bwrap cannot hide /dev/shm here"
+)
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_machine_without_shared_memory(tmp_path: Path, jobs: int) -> None:
     code = (
@@ -99,5 +112,7 @@ def test_a_machine_without_shared_memory(tmp_path: Path, jobs: int) -> None:
     )
     folder = str(Path(__file__).parent)
     command = (sys.executable, "-c", code, folder, str(tmp_path), str(jobs))
-    done = subprocess.run([*WITHOUT_SHM, *command], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*WITHOUT_SHM, *command], capture_output=True, text=True, check=False
+    )
     assert done.stdout == "3\n", done.stderr

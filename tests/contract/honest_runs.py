@@ -57,7 +57,9 @@ def verify(*arguments: str | Path) -> tuple[int, dict[str, str], str]:
     for task in json.loads(done.stdout)["tasks"] if done.stdout else []:
         for item in task["items"]:
             name = item["name"]
-            worst[name] = max(worst.get(name, "verified"), item["status"], key=order.index)
+            worst[name] = max(
+                worst.get(name, "verified"), item["status"], key=order.index
+            )
     return done.exit_code, worst, done.output
 
 

@@ -18,11 +18,15 @@ class Scripted(LM):
 
     MULTIMODAL = False
 
-    def __init__(self, answer: Callable[[Mapping[str, Any]], str], *, sees: bool) -> None:
+    def __init__(
+        self, answer: Callable[[Mapping[str, Any]], str], *, sees: bool
+    ) -> None:
         super().__init__()
         self.answer, self.MULTIMODAL = answer, sees
 
-    def generate_until(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[str]:
+    def generate_until(
+        self, requests: Sequence[Any], disable_tqdm: bool = False
+    ) -> list[str]:
         return [self.answer(request.doc) for request in requests]
 
     def loglikelihood(self, requests: Sequence[Any], disable_tqdm: bool = False) -> Any:
@@ -47,7 +51,9 @@ def run(
     if served:
         server["base_url"] = f"{served.base_url}/chat/completions"
     found = simple_evaluate(
-        model="local-chat-completions" if served else model or Scripted(answer, sees=sees),
+        model="local-chat-completions"
+        if served
+        else model or Scripted(answer, sees=sees),
         model_args=server if served else None,
         apply_chat_template=chat or served is not None,
         tasks=list(tasks),
@@ -74,7 +80,9 @@ def parts_of(found: Mapping[str, Any], task: str) -> dict[str, float]:
     return named
 
 
-def samples(found: Mapping[str, Any], task: str, variant: str = "paper") -> list[dict[str, Any]]:
+def samples(
+    found: Mapping[str, Any], task: str, variant: str = "paper"
+) -> list[dict[str, Any]]:
     return [sample for sample in found["samples"][task] if sample["filter"] == variant]
 
 
@@ -84,7 +92,9 @@ def saved(found: dict[str, Any], folder: Path, model: str = "model") -> Path:
     tracker = EvaluationTracker(output_path=str(folder))
     tracker.general_config_tracker.model_name = model
     tracker.general_config_tracker.model_name_sanitized = model
-    tracker.save_results_aggregated(results={"model_name": model, **found}, samples=samples)
+    tracker.save_results_aggregated(
+        results={"model_name": model, **found}, samples=samples
+    )
     for task, task_samples in samples.items():
         tracker.save_results_samples(task_name=task, samples=task_samples)
     return folder

@@ -19,7 +19,9 @@ UNREAD = "Let us see. Between {} and 3.14159, hard to say ("
 
 
 @pytest.fixture(autouse=True)
-def _own_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_proxy: None) -> None:
+def _own_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_proxy: None
+) -> None:
     monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up")
 
@@ -64,7 +66,9 @@ def test_lm_eval() -> None:
         assert results["acc,robust"] > 0.9
         for metric in ("acc", "no_answer", "unscored", "read_by_model"):
             assert results[f"{metric},paper"] == without[f"{metric},paper"]
-        assert {reading["by"] for row in rows for reading in readings_of(row)} == {"model"}
+        assert {reading["by"] for row in rows for reading in readings_of(row)} == {
+            "model"
+        }
         facts = found["configs"][task]["metadata"]["judge"]
         assert (facts["model"], facts["rubric"]) == ("reader", "final_answer@1")
         assert "judge" not in plain["configs"][task]["metadata"]
@@ -88,7 +92,9 @@ def test_bizbench() -> None:
 
 def test_a_response_that_was_cut_off_is_not_shown() -> None:
     with serve(copy) as served:
-        found = run("xfinbench_bool", answer=lambda doc: f"<think>{unread(doc)}", **keys(served))
+        found = run(
+            "xfinbench_bool", answer=lambda doc: f"<think>{unread(doc)}", **keys(served)
+        )
     assert not served.bodies
     assert found["results"]["xfinbench_bool"]["no_answer,robust"] == 1.0
 
@@ -103,7 +109,9 @@ def test_a_response_of_which_the_server_says_that_it_was_cut_off_is_not_shown() 
     assert parts_of(found, "xfinbench_bool")["read_by_model,robust"] == 0.0
 
 
-def test_a_model_that_is_down_is_unscored_and_never_wrong(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_model_that_is_down_is_unscored_and_never_wrong(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     read = "Therefore, my answer is true."
 
     def answer(doc: Mapping[str, Any]) -> str:
@@ -126,14 +134,22 @@ def test_a_model_that_is_down_is_unscored_and_never_wrong(caplog: pytest.LogCapt
 @pytest.mark.parametrize(
     ("command", "row"),
     [
-        (["xfinbench", "--task", "calc"], {"id": "a", "model_response": UNREAD.format("12.5")}),
-        (["financemath", "--mode", "cot"], {"question_id": "a", "output": UNREAD.format("12.5")}),
+        (
+            ["xfinbench", "--task", "calc"],
+            {"id": "a", "model_response": UNREAD.format("12.5")},
+        ),
+        (
+            ["financemath", "--mode", "cot"],
+            {"question_id": "a", "output": UNREAD.format("12.5")},
+        ),
     ],
 )
 def test_replay(tmp_path: Path, command: list[str], row: dict[str, Any]) -> None:
     file = tmp_path / "model.jsonl"
     out = tmp_path / "out"
-    file.write_text(json.dumps({**row, "ground_truth": 12.5, "topic": "Risk Management"}))
+    file.write_text(
+        json.dumps({**row, "ground_truth": 12.5, "topic": "Risk Management"})
+    )
 
     def replay(*options: str) -> dict[str, Any]:
         asked = ["replay", *command, str(file), "--json", "--out", str(out), *options]
@@ -159,6 +175,14 @@ def test_replay(tmp_path: Path, command: list[str], row: dict[str, Any]) -> None
 def test_replay_needs_the_name_of_the_model(tmp_path: Path) -> None:
     file = tmp_path / "model.jsonl"
     file.write_text('{"id": "a", "ground_truth": 1, "model_response": ""}')
-    command = ["replay", "xfinbench", "--task", "calc", str(file), "--reader-key", "MY_KEY"]
+    command = [
+        "replay",
+        "xfinbench",
+        "--task",
+        "calc",
+        str(file),
+        "--reader-key",
+        "MY_KEY",
+    ]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 1 and "reader_model" in str(done.exception)

@@ -7,7 +7,14 @@ import pytest
 from in_process import parts_of, run, samples
 
 PROGRAMS = ("fincode", "codefinqa", "codetatqa", "paper_quantity_pot")
-TEXTS = ("convfinqa_e", "tatqa_e", "secnum", "finknow", "paper_choice", "paper_quantity")
+TEXTS = (
+    "convfinqa_e",
+    "tatqa_e",
+    "secnum",
+    "finknow",
+    "paper_choice",
+    "paper_quantity",
+)
 
 
 @pytest.fixture(scope="module")
@@ -19,8 +26,14 @@ def test_right_answers_are_right_in_every_task(gold: dict[str, Any]) -> None:
     results = gold["results"]
     for name in (*PROGRAMS, *TEXTS, "formulaeval"):
         task = results[f"bizbench_{name}"]
-        assert task["acc,robust"] == task["acc_err,paper"] == task["acc_err,robust"] == 1.0, name
-        assert (task["unscored,paper"], task["unscored,robust"], task["no_answer,robust"]) == (
+        assert (
+            task["acc,robust"] == task["acc_err,paper"] == task["acc_err,robust"] == 1.0
+        ), name
+        assert (
+            task["unscored,paper"],
+            task["unscored,robust"],
+            task["no_answer,robust"],
+        ) == (
             0.0,
             0.0,
             0.0,
@@ -30,7 +43,9 @@ def test_right_answers_are_right_in_every_task(gold: dict[str, Any]) -> None:
         assert task.get("execution_rate,paper", "N/A" if name in TEXTS else None) == (
             "N/A" if name in TEXTS else 1.0
         )
-    assert results["bizbench"]["acc_err,paper"] == results["bizbench"]["acc,robust"] == 1.0
+    assert (
+        results["bizbench"]["acc_err,paper"] == results["bizbench"]["acc,robust"] == 1.0
+    )
     assert parts_of(gold, "bizbench_paper_choice")["acc_finknow,paper"] == 1.0
     assert "acc_secnum,paper" not in parts_of(gold, "bizbench_paper_quantity")
     assert "acc_secnum,paper" not in parts_of(gold, "bizbench_secnum")
@@ -39,7 +54,10 @@ def test_right_answers_are_right_in_every_task(gold: dict[str, Any]) -> None:
 
 def test_results_say_what_was_run(gold: dict[str, Any]) -> None:
     facts = gold["configs"]["bizbench_paper_choice"]["metadata"]["provenance"]
-    assert (facts["data"]["origin"], facts["sample"]) == ("sample", {"n": 500, "seed": 0})
+    assert (facts["data"]["origin"], facts["sample"]) == (
+        "sample",
+        {"n": 500, "seed": 0},
+    )
     assert gold["configs"]["bizbench_formulaeval"]["metadata"]["sandbox"]["tier"] in (
         "bwrap",
         "landlock",
@@ -57,8 +75,9 @@ def test_a_model_without_answers() -> None:
     results = found["results"]
     for name in (*TEXTS[:4], *PROGRAMS[:3], "formulaeval"):
         task = results[f"bizbench_{name}"]
-        assert task["acc,paper"] == task["acc,robust"] == 0.0 and task["no_answer,robust"] == 1.0, (
-            name
-        )
+        assert (
+            task["acc,paper"] == task["acc,robust"] == 0.0
+            and task["no_answer,robust"] == 1.0
+        ), name
     endings = parts_of(found, "bizbench_fincode")
     assert endings["exception,paper"] == endings["no_code,robust"] == 1.0

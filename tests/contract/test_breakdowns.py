@@ -49,7 +49,9 @@ def as_version_0_2(found: Mapping[str, Any]) -> dict[str, Any]:
         for sample in samples:
             metrics = {name: sample[name] for name in sample["metrics"]}
             readings = sample_of("", sample).readings
-            sample["figures"] = document_values(benchmark, sample["doc"], readings, metrics)
+            sample["figures"] = document_values(
+                benchmark, sample["doc"], readings, metrics
+            )
         names = sorted({name for sample in samples for name in sample["figures"]})
         for sample in samples:
             sample |= {**dict.fromkeys(names), **sample.pop("figures")}
@@ -68,20 +70,31 @@ def test_reports_of_older_files_show_the_same(
     older = saved(as_version_0_2(found), tmp_path / "old")
     now = values(folder)
     before = values(older)
-    shown = {"acc_TU", "acc_err_TU", "acc_em_table", "acc_risk", "timeout", "follows_signal"}
+    shown = {
+        "acc_TU",
+        "acc_err_TU",
+        "acc_em_table",
+        "acc_risk",
+        "timeout",
+        "follows_signal",
+    }
     assert shown <= set(now["metric"])
     # How many documents a calibration error is over was not known.
     before.loc[before["metric"] == "ece", "n"] = now.loc[now["metric"] == "ece", "n"]
     pd.testing.assert_frame_equal(now, before)
 
 
-def test_without_samples_the_figures_of_parts_are_claims(folder: Path, tmp_path: Path) -> None:
+def test_without_samples_the_figures_of_parts_are_claims(
+    folder: Path, tmp_path: Path
+) -> None:
     bare = shutil.copytree(folder, tmp_path / "bare")
     for file in bare.rglob("samples_*.jsonl"):
         file.unlink()
     keys = ["task", "mode", "variant", "metric"]
     both = values(bare).merge(values(folder), on=keys, suffixes=("", "_by_rows"))
-    assert {"acc_TU", "acc_risk", "syntax", "ece", "read_by_model"} <= set(both["metric"])
+    assert {"acc_TU", "acc_risk", "syntax", "ece", "read_by_model"} <= set(
+        both["metric"]
+    )
     assert both["value"].tolist() == pytest.approx(both["value_by_rows"].tolist())
     parts = both[both["metric"].isin(["acc_TU", "acc_risk"])]
     assert parts["n"].tolist() == parts["n_by_rows"].tolist()
@@ -105,6 +118,10 @@ def test_claims_that_are_no_figures_are_named(folder: Path, claim: object) -> No
     results["configs"]["financemath_pot"]["metadata"]["breakdowns"] = claim
     file.write_text(json.dumps(results))
     read = report.read([folder])
-    assert "financemath_pot" not in {task.task for one in read.runs for task in one.tasks}
+    assert "financemath_pot" not in {
+        task.task for one in read.runs for task in one.tasks
+    }
     messages = [problem.message for problem in read.problems]
-    assert any("financemath_pot: metadata.breakdowns" in message for message in messages)
+    assert any(
+        "financemath_pot: metadata.breakdowns" in message for message in messages
+    )

@@ -50,7 +50,9 @@ def _alone(no_proxy: None, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def cut_offs(found: Mapping[str, Any], task: str = TASK) -> list[float]:
     """Return the metric of each row, the same under both variants and as the reading says."""
-    paper, robust = ([row["cut_off"] for row in samples(found, task, v)] for v in VARIANTS)
+    paper, robust = (
+        [row["cut_off"] for row in samples(found, task, v)] for v in VARIANTS
+    )
     assert paper == robust
     for row in samples(found, task):
         flags = [json.loads(reading)["cut_off"] for reading in row["filtered_resps"][0]]
@@ -63,13 +65,17 @@ def cut_offs(found: Mapping[str, Any], task: str = TASK) -> list[float]:
 
 def warnings_in(caplog: pytest.LogCaptureFixture) -> list[str]:
     texts = [
-        record.getMessage() for record in caplog.records if record.name.startswith("fin_tasks")
+        record.getMessage()
+        for record in caplog.records
+        if record.name.startswith("fin_tasks")
     ]
     return [text for text in texts if "cut off" in text]
 
 
 @pytest.mark.parametrize("name", [*CUT_OFF, *COMPLETE])
-def test_a_server_cuts_off_every_response(name: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_server_cuts_off_every_response(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
     reply = {**CUT_OFF, **COMPLETE}[name]
     with serve(lambda body: reply) as served:
         found = run(TASK, served=served, limit=4)
@@ -95,7 +101,9 @@ def test_one_request_at_a_time(caplog: pytest.LogCaptureFixture) -> None:
 def evaluate(base_url: str, **more: Any) -> dict[str, Any]:
     """Ask a server one question after the other."""
     manager = TaskManager(
-        metadata={"source": "sample"}, include_path=task_yaml_dir(), include_defaults=False
+        metadata={"source": "sample"},
+        include_path=task_yaml_dir(),
+        include_defaults=False,
     )
     found = simple_evaluate(
         model="local-chat-completions",
@@ -135,7 +143,9 @@ def test_the_mark_is_kept_in_the_cache_of_lm_eval(tmp_path: Path) -> None:
 )
 def test_every_kind_of_task_counts_them(task: str) -> None:
     answer = lambda doc: "<think>First" if str(doc.get("id")) else ""  # noqa: E731
-    found = run(task, answer=answer, sees=True, limit=None if task.endswith("mt_zh") else 2)
+    found = run(
+        task, answer=answer, sees=True, limit=None if task.endswith("mt_zh") else 2
+    )
     rows = samples(found, task)
     assert {row["cut_off"] for row in rows} == {1.0}
     assert found["results"][task]["cut_off,robust"] == 1.0
@@ -158,7 +168,9 @@ def test_a_model_that_tells_nothing_is_counted_by_its_tokens() -> None:
     assert found["configs"][TASK]["metadata"]["cut_off"]["told_by"] == "tokens"
 
 
-def test_predictions_without_scores_keep_the_metric(caplog: pytest.LogCaptureFixture) -> None:
+def test_predictions_without_scores_keep_the_metric(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     with serve(lambda body: completion("The", "length")) as served:
         found = run(TASK, served=served, limit=2, predict_only=True)
     assert [row["cut_off"] for row in found["samples"][TASK]] == [1.0, 1.0]
@@ -172,7 +184,9 @@ def test_a_small_model_at_a_small_limit(
     model = find_model()
     monkeypatch.chdir(model.parents[1])
     manager = TaskManager(
-        metadata={"source": "sample"}, include_path=task_yaml_dir(), include_defaults=False
+        metadata={"source": "sample"},
+        include_path=task_yaml_dir(),
+        include_defaults=False,
     )
     found = simple_evaluate(
         model="hf",
@@ -194,7 +208,9 @@ def test_a_small_model_at_a_small_limit(
     assert warning.startswith("fin-tasks: 2 of 2 responses were cut off at 8 tokens.")
 
 
-def test_a_thinking_model_at_64_tokens(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_thinking_model_at_64_tokens(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     thought = "<think>First I have to see what the statement says. It says that"
     with serve(lambda body: completion(thought, "length")) as served:
         found = evaluate(served.base_url, gen_kwargs="max_gen_toks=64")
@@ -221,14 +237,27 @@ def test_a_cut_off_run_is_verified_and_replayed(tmp_path: Path) -> None:
     expected = sorted(cut_offs(found))
     folder = saved(found, tmp_path / "run")
     status, worst, output = verify(folder, "--source", "sample", "--rows", "4")
-    assert (status, worst["scores"], worst["totals"]) == (0, "verified", "verified"), output
+    assert (status, worst["scores"], worst["totals"]) == (0, "verified", "verified"), (
+        output
+    )
     (file,) = folder.rglob("samples_*.jsonl")
-    command = ["replay", "xfinbench", "--task", "bool", str(file), "--out", str(tmp_path / "again")]
+    command = [
+        "replay",
+        "xfinbench",
+        "--task",
+        "bool",
+        str(file),
+        "--out",
+        str(tmp_path / "again"),
+    ]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     (again,) = (tmp_path / "again").rglob("samples_*.jsonl")
     lines = map(json.loads, again.read_text().splitlines())
-    assert sorted(line["cut_off"] for line in lines if line["filter"] == "paper") == expected
+    assert (
+        sorted(line["cut_off"] for line in lines if line["filter"] == "paper")
+        == expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -244,7 +273,9 @@ def test_a_cut_off_run_is_verified_and_replayed(tmp_path: Path) -> None:
 def test_saved_responses_with_a_finish_reason(
     row: dict[str, Any], is_cut_off: bool, tmp_path: Path
 ) -> None:
-    (tmp_path / "saved.jsonl").write_text(json.dumps({"id": "1", "ground_truth": "1", **row}))
+    (tmp_path / "saved.jsonl").write_text(
+        json.dumps({"id": "1", "ground_truth": "1", **row})
+    )
     command = ["replay", "xfinbench", "--task", "bool", str(tmp_path / "saved.jsonl")]
     done = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output

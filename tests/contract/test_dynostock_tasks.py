@@ -27,9 +27,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three windows of each size, with truths and signals of our choice."""
     folder = tmp_path_factory.mktemp("windows")
     windows = find_windows(sample_market(), biases=["recency"], windows=[4]).windows
-    facts = [(size, int(place * 4 < size), place % 2) for size in SIZES for place in range(3)]
+    facts = [
+        (size, int(place * 4 < size), place % 2) for size in SIZES for place in range(3)
+    ]
     made = [
-        replace(window, window=size, truth=truth, signal=signal, id=f"made-{size}-{window.end}")
+        replace(
+            window,
+            window=size,
+            truth=truth,
+            signal=signal,
+            id=f"made-{size}-{window.end}",
+        )
         for window, (size, truth, signal) in zip(windows, facts, strict=False)
     ]
     write_set(
@@ -58,7 +66,9 @@ def test_a_group_shows_plain_means(folder: Path) -> None:
         for metric in ("acc", "bias_index"):
             values = [row[f"{metric},{variant}"] for row in rows]
             group = found["groups"]["dynostock_recency_text"][f"{metric},{variant}"]
-            assert len(set(values)) > 1 and group == pytest.approx(statistics.mean(values))
+            assert len(set(values)) > 1 and group == pytest.approx(
+                statistics.mean(values)
+            )
     facts = found["configs"]["dynostock_recency_w4_text"]["metadata"]["provenance"]
     assert (facts["arm"], facts["data"]["origin"]) == ("flipped", "windows")
     (first, *_) = samples(found, "dynostock_recency_w12_text")
@@ -67,14 +77,24 @@ def test_a_group_shows_plain_means(folder: Path) -> None:
 
 
 def test_a_model_that_sees(folder: Path) -> None:
-    options: dict[str, Any] = {"source": "auto", "windows_dir": str(folder), "pixels": 256}
+    options: dict[str, Any] = {
+        "source": "auto",
+        "windows_dir": str(folder),
+        "pixels": 256,
+    }
 
     def follow(doc: Mapping[str, Any]) -> str:
         return f"Final prediction: {doc['statement']}"
 
     found = run("dynostock_recency_w8", answer=follow, sees=True, **options)
-    wrong = [sample for sample in samples(found, "dynostock_recency_w8") if sample["acc"] == 0]
-    assert wrong and found["results"]["dynostock_recency_w8"]["bias_index,robust"] == 1.0
+    wrong = [
+        sample
+        for sample in samples(found, "dynostock_recency_w8")
+        if sample["acc"] == 0
+    ]
+    assert (
+        wrong and found["results"]["dynostock_recency_w8"]["bias_index,robust"] == 1.0
+    )
     assert all(Path(sample["doc"]["chart"]).is_file() for sample in wrong)
 
 
@@ -95,7 +115,10 @@ def test_the_effect_of_a_statement_from_lm_eval_to_the_command(
             "arm": arm,
         }
         found = run(
-            "dynostock_recency_w4_text", "dynostock_recency_w8_text", answer=follow, **options
+            "dynostock_recency_w4_text",
+            "dynostock_recency_w8_text",
+            answer=follow,
+            **options,
         )
         tracker = EvaluationTracker(output_path=str(tmp_path / arm))
         tracker.general_config_tracker.log_experiment_args(
@@ -110,25 +133,40 @@ def test_the_effect_of_a_statement_from_lm_eval_to_the_command(
         app, [*command, "arm", "--out", str(tmp_path / "out")], env={"COLUMNS": "150"}
     )
     written = {path.name for path in (tmp_path / "out").iterdir()}
-    assert printed.exit_code == 0 and written == {"compare.csv", "compare.png", "compare.svg"}
+    assert printed.exit_code == 0 and written == {
+        "compare.csv",
+        "compare.png",
+        "compare.svg",
+    }
     said = json.loads(CliRunner().invoke(app, [*command, "arm", "--json"]).stdout)
     effects = {
-        (one["metric"], one["group"]): one["difference"] for one in said["lines"] if one["against"]
+        (one["metric"], one["group"]): one["difference"]
+        for one in said["lines"]
+        if one["against"]
     }
     # signals 0, 1, 0, so P(signal) is 0.9 with the statement and 0.4, 0.6, 0.4 without
     assert effects["signal_probability", "mean"] == pytest.approx(0.9 - 1.4 / 3)
-    assert effects["follows_signal", "4"] == pytest.approx(2 / 3) and "+43.3" in printed.stdout
+    assert (
+        effects["follows_signal", "4"] == pytest.approx(2 / 3)
+        and "+43.3" in printed.stdout
+    )
     # size 4 has the truths 1, 0, 0: 2 wrong of 2 follow the signal with it, and 1 of 2 without;
     # size 8 has the truths 1, 1, 0: 1 of 1 follows it, and none of 1
     assert (effects["bias_index", "4"], effects["bias_index", "8"]) == (0.5, 1.0)
     assert effects["bias_index", "mean"] == 0.75 and "+75.0" in printed.stdout
-    windows = json.loads(CliRunner().invoke(app, [*command, "window", "--json"]).stdout)["lines"]
-    assert {(one["run"], one["group"]): one["n"] for one in windows}["none", "mean"] == 6
+    windows = json.loads(
+        CliRunner().invoke(app, [*command, "window", "--json"]).stdout
+    )["lines"]
+    assert {(one["run"], one["group"]): one["n"] for one in windows}[
+        "none", "mean"
+    ] == 6
 
 
 def build(*options: str) -> dict[str, Any]:
     result = CliRunner().invoke(
-        app, ["build", "dynostock", "--sample", "--json", *options], catch_exceptions=False
+        app,
+        ["build", "dynostock", "--sample", "--json", *options],
+        catch_exceptions=False,
     )
     return dict(json.loads(result.stdout))
 
@@ -158,7 +196,8 @@ def test_build(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", ["--windows 4,x", "--windows 2", "--bias herd", "--timing strict", "--prices x"]
+    "options",
+    ["--windows 4,x", "--windows 2", "--bias herd", "--timing strict", "--prices x"],
 )
 def test_options_of_build_that_mean_nothing(options: str) -> None:
     result = CliRunner().invoke(
@@ -167,9 +206,18 @@ def test_options_of_build_that_mean_nothing(options: str) -> None:
     assert isinstance(result.exception, ConfigError)
 
 
-def test_sizes_that_cannot_be_used_and_an_empty_set_are_explained(tmp_path: Path) -> None:
+def test_sizes_that_cannot_be_used_and_an_empty_set_are_explained(
+    tmp_path: Path,
+) -> None:
     def error(*options: str) -> str:
-        command = ["build", "dynostock", "--sample", "--no-charts", f"--out={tmp_path}", *options]
+        command = [
+            "build",
+            "dynostock",
+            "--sample",
+            "--no-charts",
+            f"--out={tmp_path}",
+            *options,
+        ]
         return str(CliRunner().invoke(app, command).exception)
 
     assert "got 'x'" in error("--windows", "4,x")

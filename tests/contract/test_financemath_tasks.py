@@ -32,20 +32,29 @@ def copy(body: dict[str, Any]) -> Answer:
 def answer(doc: Mapping[str, Any]) -> str:
     if doc["mode"] == "pot" or doc["topic_name"] != "risk":
         return str(doc["target"])
-    return UNREAD.format(8 if doc["question_id"].endswith("4") else f"{doc['ground_truth']:.12g}")
+    return UNREAD.format(
+        8 if doc["question_id"].endswith("4") else f"{doc['ground_truth']:.12g}"
+    )
 
 
 def test_lm_eval_with_a_model_that_reads_answers() -> None:
     with serve(copy) as served:
         reader = {"reader_model": "reader", "reader_base_url": served.base_url}
         found = run(*TASKS, answer=answer, **reader)
-    risk = [one for one in samples(found, "financemath") if one["doc"]["topic_name"] == "risk"]
+    risk = [
+        one
+        for one in samples(found, "financemath")
+        if one["doc"]["topic_name"] == "risk"
+    ]
     failed = [one["doc"]["question_id"] for one in risk if one["acc"] is None]
     assert len(risk) > len(failed) == 1
     for variant in ("paper", "robust"):
         for task, unscored in (("financemath", 1 / 25), ("financemath_pot", 0.0)):
             results = found["results"][task]
-            assert (results[f"acc,{variant}"], results[f"execution_rate,{variant}"]) == (1.0, 1.0)
+            assert (
+                results[f"acc,{variant}"],
+                results[f"execution_rate,{variant}"],
+            ) == (1.0, 1.0)
             assert results[f"unscored,{variant}"] == pytest.approx(unscored)
         share = parts_of(found, "financemath")[f"read_by_model,{variant}"]
         assert share == pytest.approx((len(risk) - 1) / 25)
@@ -59,7 +68,9 @@ def test_lm_eval_with_a_model_that_reads_answers() -> None:
 
 
 @pytest.mark.parametrize("mode", ["cot", "pot"])
-def test_replay_writes_the_run_folder_that_a_report_reads(tmp_path: Path, mode: str) -> None:
+def test_replay_writes_the_run_folder_that_a_report_reads(
+    tmp_path: Path, mode: str
+) -> None:
     right = {"cot": "Therefore, the answer is 7.", "pot": "return 7"}[mode]
     same = {"ground_truth": 7, "topic": "Accounting"}
     rows = [
@@ -68,7 +79,16 @@ def test_replay_writes_the_run_folder_that_a_report_reads(tmp_path: Path, mode: 
     ]
     file, out = tmp_path / "m.json", tmp_path / "out"
     file.write_text(json.dumps(rows))
-    command = ["replay", "financemath", str(file), "--mode", mode, "--out", str(out), "--json"]
+    command = [
+        "replay",
+        "financemath",
+        str(file),
+        "--mode",
+        mode,
+        "--out",
+        str(out),
+        "--json",
+    ]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     summary = json.loads(done.stdout)
@@ -85,4 +105,8 @@ def test_replay_writes_the_run_folder_that_a_report_reads(tmp_path: Path, mode: 
     assert summary.items() >= {**rates, "by_topic": {"Accounting": rates}}.items()
     (path,) = out.rglob("samples_financemath*.jsonl")
     lines = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [one["answer"] for one in lines if one["filter"] == "paper"] == [7.0, None, None]
+    assert [one["answer"] for one in lines if one["filter"] == "paper"] == [
+        7.0,
+        None,
+        None,
+    ]

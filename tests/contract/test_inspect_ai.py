@@ -54,7 +54,9 @@ def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_proxy: None) -> N
 
 def said_to(prompt: str) -> str:
     """Answer a question, always the same way."""
-    return SAID[hashlib.sha256(prompt.replace("<image>\n", "").encode()).digest()[0] % len(SAID)]
+    return SAID[
+        hashlib.sha256(prompt.replace("<image>\n", "").encode()).digest()[0] % len(SAID)
+    ]
 
 
 def mock(answer: Callable[[str], str]) -> Model:
@@ -96,36 +98,59 @@ def as_files(found: Mapping[str, Any], folder: Path) -> Path:
     """Write what lm-eval returned as it writes it itself."""
     folder.mkdir()
     head = {name: value for name, value in found.items() if name != "samples"}
-    (folder / "results_2026-01-01T00-00-00.0.json").write_text(json.dumps(head, default=str))
+    (folder / "results_2026-01-01T00-00-00.0.json").write_text(
+        json.dumps(head, default=str)
+    )
     for task, samples in found["samples"].items():
         lines = [json.dumps(sample, default=str) for sample in samples]
-        (folder / f"samples_{task}_2026-01-01T00-00-00.0.jsonl").write_text("\n".join(lines))
+        (folder / f"samples_{task}_2026-01-01T00-00-00.0.jsonl").write_text(
+            "\n".join(lines)
+        )
     return folder
 
 
 def compare_both(
-    tasks: tuple[str, ...], logs: list[EvalLog], found: Mapping[str, Any], tmp_path: Path
+    tasks: tuple[str, ...],
+    logs: list[EvalLog],
+    found: Mapping[str, Any],
+    tmp_path: Path,
 ) -> None:
-    assert {log.status: log.error and log.error.message for log in logs} == {"success": None}
-    runs, rows, problems = report.read([as_files(found, tmp_path / "lm"), tmp_path / "logs"])
+    assert {log.status: log.error and log.error.message for log in logs} == {
+        "success": None
+    }
+    runs, rows, problems = report.read(
+        [as_files(found, tmp_path / "lm"), tmp_path / "logs"]
+    )
     assert not problems
     (ours,) = (one for one in runs if one.harness == "inspect_ai")
     (theirs,) = (one for one in runs if one.harness == "lm-eval")
     for task in tasks:
-        mine, other = (next(t for t in one.tasks if t.task == task) for one in (ours, theirs))
+        mine, other = (
+            next(t for t in one.tasks if t.task == task) for one in (ours, theirs)
+        )
         assert mine.settings == other.settings
         assert (mine.n, mine.n_all) == (other.n, other.n_all)
         for variant in ("paper", "robust"):
             # What is no mean over rows must be there without the metadata of lm-eval.
-            assert mine.breakdowns.get(variant, {}).keys() <= other.breakdowns[variant].keys()
+            assert (
+                mine.breakdowns.get(variant, {}).keys()
+                <= other.breakdowns[variant].keys()
+            )
             for name, figure in mine.breakdowns.get(variant, {}).items():
                 assert figure == pytest.approx(other.breakdowns[variant][name])
             assert mine.totals[variant] == pytest.approx(
-                {name: other.totals[variant].get(name) for name in mine.totals[variant]},
+                {
+                    name: other.totals[variant].get(name)
+                    for name in mine.totals[variant]
+                },
                 nan_ok=True,
             )
             pair = [
-                rows[(rows.run == one.id) & (rows.task == task) & (rows.variant == variant)]
+                rows[
+                    (rows.run == one.id)
+                    & (rows.task == task)
+                    & (rows.variant == variant)
+                ]
                 .drop(columns="run")
                 .astype({"doc_id": str})
                 .sort_values("doc_id", ignore_index=True)
@@ -168,7 +193,11 @@ def test_responses_that_were_cut_off(tmp_path: Path) -> None:
     model = get_model("mockllm/tested", custom_outputs=output)
     arguments = {"source": "sample"}
     (log,) = inspect_eval(
-        "fin_tasks/xfinbench_bool", model=model, task_args=arguments, limit=4, display="none"
+        "fin_tasks/xfinbench_bool",
+        model=model,
+        task_args=arguments,
+        limit=4,
+        display="none",
     )
     assert log.status == "success", log.error
     assert shown(log)["robust"]["cut_off"] == 0.75
@@ -187,7 +216,11 @@ def test_the_grader_is_the_judge(tmp_path: Path) -> None:
         return "".join(part["text"] for part in content if part["type"] == "text")
 
     with serve(lambda body: completion(points(parts(body)))) as served:
-        said = {"judge_model": "tested", "judge_base_url": served.base_url, "judge_max_failed": 1.0}
+        said = {
+            "judge_model": "tested",
+            "judge_base_url": served.base_url,
+            "judge_max_failed": 1.0,
+        }
         plain = lambda doc: answer(doc["prompt"].replace("<image>\n", ""))  # noqa: E731
         found = run("mme_finance_en", answer=plain, sees=True, limit=6, **said)
     logs = ask("mme_finance_en", answer=answer, roles={"grader": points}, limit=6)
@@ -198,7 +231,9 @@ def test_a_model_reads_answers(tmp_path: Path) -> None:
     tasks = ("xfinbench_calc", "financemath", "bizbench_formulaeval")
     silent = lambda _: "Between 12.5 and 3.14159, or A and B, hard to say ("  # noqa: E731
     copy = lambda text: "B" if "the letter" in text else "12.5"  # noqa: E731
-    with serve(lambda body: completion(copy(body["messages"][-1]["content"]))) as served:
+    with serve(
+        lambda body: completion(copy(body["messages"][-1]["content"]))
+    ) as served:
         reader = {"reader_model": "tested", "reader_base_url": served.base_url}
         found = run(*tasks, answer=lambda doc: silent(doc["prompt"]), limit=6, **reader)
     logs = ask(*tasks, answer=silent, roles={"reader": copy}, limit=6)
@@ -217,7 +252,15 @@ def test_without_a_grader_responses_are_unscored(tmp_path: Path) -> None:
 
 def test_few_metrics_are_shown_and_each_has_a_value() -> None:
     (log,) = ask("dynostock_authority_w4_text", limit=4)
-    names = ["acc", "acc_stderr", "bias_index", "no_answer", "cut_off", "unscored", "brier"]
+    names = [
+        "acc",
+        "acc_stderr",
+        "bias_index",
+        "no_answer",
+        "cut_off",
+        "unscored",
+        "brier",
+    ]
     metrics = shown(log)
     assert list(metrics) == ["paper", "robust"]
     for values in metrics.values():
@@ -231,7 +274,10 @@ def test_a_question_is_asked_with_its_picture() -> None:
     (sample,) = log.samples
     *_, question = sample.input
     assert [part.type for part in question.content] == ["image", "text"]
-    assert "<image>" not in question.text and Path(sample.metadata["figure_path"]).is_file()
+    assert (
+        "<image>" not in question.text
+        and Path(sample.metadata["figure_path"]).is_file()
+    )
     assert sample.scores["robust"].explanation and sample.input[0].role == "system"
 
 
@@ -244,7 +290,12 @@ def test_epochs_are_responses_to_one_question(tmp_path: Path) -> None:
     )  # one epoch after the other
     runs, rows, problems = report.read([tmp_path / "logs"])
     (task,) = runs[0].tasks
-    assert not problems and len(rows) == 8 and task.settings["repeats"] == 2 and task.n == 4
+    assert (
+        not problems
+        and len(rows) == 8
+        and task.settings["repeats"] == 2
+        and task.n == 4
+    )
     assert rows.acc.mean() == task.totals["robust"]["acc"] == 0.5
     assert set(rows.mean_probability) == {0.5} and set(rows["pass@2"]) == {1.0}
     assert task.totals["robust"]["bias_index"] == pytest.approx(

@@ -54,7 +54,9 @@ def other_interpreters() -> list[Path]:
 
 def starts(python: str) -> bool:
     """Return whether this is an interpreter; pyenv has a script of each name that may be none."""
-    done = subprocess.run([python, "-c", "import venv"], capture_output=True, check=False)
+    done = subprocess.run(
+        [python, "-c", "import venv"], capture_output=True, check=False
+    )
     return done.returncode == 0
 
 
@@ -76,7 +78,9 @@ def installed(folder: Path, *what: str, interpreter: Path | None = None) -> Path
 
 
 def environment(**environ: str) -> dict[str, str]:
-    names = [name for name in os.environ if not name.startswith(("FIN_TASKS", "PYTHONPATH"))]
+    names = [
+        name for name in os.environ if not name.startswith(("FIN_TASKS", "PYTHONPATH"))
+    ]
     return {name: os.environ[name] for name in names} | environ
 
 
@@ -109,7 +113,9 @@ def wheel_python(wheel: Path) -> Path:
 
 
 @pytest.fixture(scope="module", params=["wheel", "editable"])
-def python(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def python(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     if request.param == "wheel":
         return Path(request.getfixturevalue("wheel_python"))
     folder = tmp_path_factory.mktemp("editable")
@@ -124,21 +130,33 @@ def test_a_wheel_has_everything_and_no_tests(wheel: Path) -> None:
         "benchmarks/xfinbench/sample/validation_set.csv",
     )
     outside = ("task_yaml/xfinbench/_base.yaml", "judges/mme_finance_en.yaml")
-    assert {f"fin_tasks_autoload.{suffix}" for suffix in ("pth", "py", "start")} <= names
+    assert {
+        f"fin_tasks_autoload.{suffix}" for suffix in ("pth", "py", "start")
+    } <= names
     assert {f"fin_tasks/{name}" for name in inside + outside} <= names
     assert not [name for name in names if name.startswith(("tests/", "perf/"))]
 
 
 def test_lm_eval_finds_our_tasks(python: Path, tmp_path: Path) -> None:
     facts = probe(python, tmp_path)
-    assert (facts["has_our_tasks"], facts["is_untouched"], facts["n_finders"]) == (True, False, 1)
+    assert (facts["has_our_tasks"], facts["is_untouched"], facts["n_finders"]) == (
+        True,
+        False,
+        1,
+    )
     home = ROOT if facts["places"][0].startswith(str(ROOT)) else python.parents[1]
     assert all(place.startswith(str(home)) for place in facts["places"])
     facts = probe(python, tmp_path, FIN_TASKS_AUTOLOAD="0")
-    assert (facts["has_our_tasks"], facts["is_untouched"], facts["n_finders"]) == (False, True, 0)
+    assert (facts["has_our_tasks"], facts["is_untouched"], facts["n_finders"]) == (
+        False,
+        True,
+        0,
+    )
 
 
-@pytest.mark.parametrize("interpreter", other_interpreters(), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "interpreter", other_interpreters(), ids=lambda path: path.name
+)
 def test_a_virtual_environment_has_one_finder(
     wheel: Path, interpreter: Path, tmp_path: Path
 ) -> None:
@@ -147,13 +165,21 @@ def test_a_virtual_environment_has_one_finder(
     tasks = tmp_path / "lm_eval" / "tasks"
     tasks.mkdir(parents=True)
     (tasks / "manager.py").write_text(SMALL_LM_EVAL)
-    (tasks / "__init__.py").write_text("from lm_eval.tasks.manager import TaskManager\n")
+    (tasks / "__init__.py").write_text(
+        "from lm_eval.tasks.manager import TaskManager\n"
+    )
     facts = probe(fresh, tmp_path, PYTHONPATH=str(tmp_path))
     assert (facts["n_finders"], facts["has_our_tasks"]) == (1, True)
 
 
-def test_the_first_command_prints_no_warning_of_ours(wheel_python: Path, tmp_path: Path) -> None:
-    options = {"--model": "dummy", "--tasks": "xfinbench_calc", "--metadata": '{"source":"sample"}'}
+def test_the_first_command_prints_no_warning_of_ours(
+    wheel_python: Path, tmp_path: Path
+) -> None:
+    options = {
+        "--model": "dummy",
+        "--tasks": "xfinbench_calc",
+        "--metadata": '{"source":"sample"}',
+    }
     arguments = [text for option in options.items() for text in option]
     done = subprocess.run(
         [str(wheel_python), "-m", "lm_eval", *arguments],
@@ -164,5 +190,7 @@ def test_the_first_command_prints_no_warning_of_ours(wheel_python: Path, tmp_pat
         check=True,
     )
     assert "|xfinbench_calc|" in done.stdout
-    assert len([line for line in done.stdout.splitlines() if line.startswith("|")]) <= 14
+    assert (
+        len([line for line in done.stdout.splitlines() if line.startswith("|")]) <= 14
+    )
     assert [line for line in done.stderr.splitlines() if "WARNING" in line] == []

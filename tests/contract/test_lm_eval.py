@@ -41,7 +41,11 @@ def results_of(folder: Path) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def dummy_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("dummy")
-    tasks = ("--tasks", "xfinbench_text,xfinbench_calc_pot", "--confirm_run_unsafe_code")
+    tasks = (
+        "--tasks",
+        "xfinbench_text,xfinbench_calc_pot",
+        "--confirm_run_unsafe_code",
+    )
     done = command(*SAMPLE, *tasks, "--output_path", "out", "--log_samples", cwd=out)
     assert done.returncode == 0, done.stderr
     return out / "out"
@@ -68,12 +72,17 @@ def test_results_hold_both_variants_and_what_was_run(dummy_run: Path) -> None:
     # The authors run the whole response.
     assert endings["no_code,robust"] == endings["exception,paper"] == 1.0
     assert program["execution_rate,paper"] == 0.0
-    config, other = (found["configs"][f"xfinbench_{name}"] for name in ("bool", "calc_pot"))
+    config, other = (
+        found["configs"][f"xfinbench_{name}"] for name in ("bool", "calc_pot")
+    )
     facts = config["metadata"]["provenance"]
     assert (facts["data"]["origin"], facts["prompts"]["set"]) == ("sample", "house")
     assert facts["fin_tasks"] and facts["rows"] >= 24
     assert facts["hash"] != other["metadata"]["provenance"]["hash"]
-    assert (config["generation_kwargs"]["max_gen_toks"], config["generation_kwargs"]["until"]) == (
+    assert (
+        config["generation_kwargs"]["max_gen_toks"],
+        config["generation_kwargs"]["until"],
+    ) == (
         1024,
         [],
     )
@@ -100,7 +109,9 @@ def test_samples_show_prompt_and_reading_and_can_be_replayed(dummy_run: Path) ->
     assert (summary["n"], summary["paper"]["no_answer"]) == (4, 1.0)
 
 
-def test_a_wrong_option_ends_with_one_sentence_and_programs_need_consent(tmp_path: Path) -> None:
+def test_a_wrong_option_ends_with_one_sentence_and_programs_need_consent(
+    tmp_path: Path,
+) -> None:
     wrong = command(
         "--model",
         "dummy",
@@ -127,7 +138,10 @@ def test_every_way_in_finds_the_tasks_and_a_users_own_wins(tmp_path: Path) -> No
         "metric_list: [{metric: exact_match, aggregation: mean, higher_is_better: true}]\n"
     )
     # `dummy_run` is the third way: the hook alone
-    for switch, include, metric in (("0", path, "acc,paper"), ("1", "mine", "exact_match,none")):
+    for switch, include, metric in (
+        ("0", path, "acc,paper"),
+        ("1", "mine", "exact_match,none"),
+    ):
         out = tmp_path / f"{switch}{Path(include).name}"
         tasks = ["--tasks", "xfinbench_bool", *SAMPLE, "--include_path", include]
         environ = {"FIN_TASKS_AUTOLOAD": switch, "HF_HOME": str(tmp_path / "hf")}

@@ -32,7 +32,9 @@ NAMES: dict[str, Callable[[], bool]] = {
     "LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER": lambda: isinstance(
         api_models.LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER, str
     ),
-    "TemplateAPI.parse_generations": lambda: callable(api_models.TemplateAPI.parse_generations),
+    "TemplateAPI.parse_generations": lambda: callable(
+        api_models.TemplateAPI.parse_generations
+    ),
     "HFLM._model_generate": lambda: (
         {"context", "max_length"} <= parameters(huggingface.HFLM._model_generate)
     ),
@@ -45,20 +47,25 @@ NAMES: dict[str, Callable[[], bool]] = {
     "Instance.arguments": lambda: "arguments" in FIELDS,
     "Instance.repeats": lambda: "repeats" in FIELDS | set(dir(Instance)),
     "Task.instances is a property": lambda: isinstance(task.Task.instances, property),
-    "Task.override_metric": lambda: "metric_name" in parameters(task.Task.override_metric),
+    "Task.override_metric": lambda: (
+        "metric_name" in parameters(task.Task.override_metric)
+    ),
     "Task.apply_filters": lambda: callable(task.Task.apply_filters),
     "Task.build_all_requests": lambda: (
         {"world_size", "chat_template", "apply_chat_template", "system_instruction"}
         <= parameters(task.Task.build_all_requests)
     ),
     "ConfigurableTask.fewshot_context": lambda: (
-        {"doc", "num_fewshot", "chat_template"} <= parameters(task.ConfigurableTask.fewshot_context)
+        {"doc", "num_fewshot", "chat_template"}
+        <= parameters(task.ConfigurableTask.fewshot_context)
     ),
     "ConfigurableTask.construct_requests": lambda: (
         {"doc", "ctx"} <= parameters(task.ConfigurableTask.construct_requests)
     ),
     "ConfigurableTask.download": lambda: callable(task.ConfigurableTask.download),
-    "ConfigurableTask.fewshot_docs": lambda: callable(task.ConfigurableTask.fewshot_docs),
+    "ConfigurableTask.fewshot_docs": lambda: callable(
+        task.ConfigurableTask.fewshot_docs
+    ),
     "TaskManager takes verbosity, include_path and include_defaults": lambda: (
         list(inspect.signature(TaskManager.__init__).parameters)[1:4]
         == ["verbosity", "include_path", "include_defaults"]

@@ -46,8 +46,12 @@ def test_the_judge_decides_the_score(tmp_path: Path) -> None:
     }
     answer = lambda doc: said.get(doc["id"], "give me no points")  # noqa: E731
     with serve(points) as served:
-        found = run("mme_finance_en", answer=answer, sees=True, limit=5, **judged_by(served))
-        again = run("mme_finance_en", answer=answer, sees=True, limit=5, **judged_by(served))
+        found = run(
+            "mme_finance_en", answer=answer, sees=True, limit=5, **judged_by(served)
+        )
+        again = run(
+            "mme_finance_en", answer=answer, sees=True, limit=5, **judged_by(served)
+        )
         requests = [body for body in served.bodies if "me 5 points" in text_of(body)]
     results = found["results"]["mme_finance_en"]
     assert results["score,paper"] == pytest.approx(20 * (5 + 4 + 0 + 5 + 0) / 5)
@@ -55,7 +59,9 @@ def test_the_judge_decides_the_score(tmp_path: Path) -> None:
     assert (results["unscored,paper"], results["unscored,robust"]) == (0.0, 0.6)
     assert (results["judge_error,paper"], results["judge_error,robust"]) == (0.25, 0.5)
     figures = parts_of(found, "mme_finance_en")
-    assert figures["score_IC,paper"] == 100.0 and "score_reasoning,robust" not in figures
+    assert (
+        figures["score_IC,paper"] == 100.0 and "score_reasoning,robust" not in figures
+    )
     assert results["exact,paper"] == pytest.approx(
         1 / 3
     )  # rows 1, 3 and 4 have a truth and a response
@@ -66,21 +72,27 @@ def test_the_judge_decides_the_score(tmp_path: Path) -> None:
     assert base64.b64encode(picture).decode() in text_of(requests[0])
     reading = json.loads(first["filtered_resps"][0][0])
     digest = hashlib.sha256(said["0"].encode()).hexdigest()
-    assert (reading["answer"], reading["replies"], reading["response_sha256"]) == (5, ["5"], digest)
+    assert (reading["answer"], reading["replies"], reading["response_sha256"]) == (
+        5,
+        ["5"],
+        digest,
+    )
     facts = found["configs"]["mme_finance_en"]["metadata"]
     assert (
         facts["judge"]["rubric"].startswith("mme_finance_en@")
         and facts["provenance"]["data"]["origin"] == "sample"
     )
-    assert served.base_url not in json.dumps(facts["judge"]) and "sk-very-secret" not in json.dumps(
-        found["configs"], default=str
-    )
+    assert served.base_url not in json.dumps(
+        facts["judge"]
+    ) and "sk-very-secret" not in json.dumps(found["configs"], default=str)
 
 
 def test_binary_questions() -> None:
     """Truths 是 否 是 否 是 否. Paper: 2 right; tp 1, fp 1, fn 1. Robust reads the last two as well: 4 right, tp 2."""
     said = ["是", "是。", "否", "否。", "是的，超过一半。", "不是，评级为减持。"]
-    found = run("mme_finance_binary_zh", answer=lambda doc: said[int(doc["id"])], sees=True)
+    found = run(
+        "mme_finance_binary_zh", answer=lambda doc: said[int(doc["id"])], sees=True
+    )
     results = found["results"]["mme_finance_binary_zh"]
     assert (results["acc,paper"], results["f1,paper"]) == (
         pytest.approx(2 / 6),
@@ -90,7 +102,10 @@ def test_binary_questions() -> None:
         pytest.approx(4 / 6),
         pytest.approx(4 / 6),
     )
-    assert results["no_answer,paper"] == pytest.approx(2 / 6) and results["no_answer,robust"] == 0.0
+    assert (
+        results["no_answer,paper"] == pytest.approx(2 / 6)
+        and results["no_answer,robust"] == 0.0
+    )
 
 
 def test_sets_that_need_no_judge_name_none(tmp_path: Path) -> None:
@@ -133,7 +148,9 @@ class Talking(Scripted):
         super().__init__(lambda doc: f"answer {doc['id']}", sees=True)
         self.rounds: list[list[str]] = []
 
-    def generate_until(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[str]:
+    def generate_until(
+        self, requests: Sequence[Any], disable_tqdm: bool = False
+    ) -> list[str]:
         self.rounds.append([request.args[0] for request in requests])
         assert all(
             len(request.args[2]["visual"]) == len(request.doc["image_paths"])
@@ -141,9 +158,12 @@ class Talking(Scripted):
         )
         return super().generate_until(requests)
 
-    def apply_chat_template(self, chat_history: Sequence[Mapping[str, str]], **_: Any) -> str:
+    def apply_chat_template(
+        self, chat_history: Sequence[Mapping[str, str]], **_: Any
+    ) -> str:
         return json.dumps(
-            [[message["role"], message["content"]] for message in chat_history], ensure_ascii=False
+            [[message["role"], message["content"]] for message in chat_history],
+            ensure_ascii=False,
         )
 
     tokenizer_name = "talking"
@@ -155,10 +175,20 @@ class Talking(Scripted):
 def dimensions(body: Mapping[str, Any]) -> Answer:
     """Ten points for first turns, four in all else for others; the last turn of conversation 2 cannot be read."""
     (turn,) = re.findall(r"answer (\d-\d)", text_of(body))
-    names = ("创造性", "丰富性", "视觉感知", "逻辑连贯性", "答案准确性", "图像关系理解", "总分")
+    names = (
+        "创造性",
+        "丰富性",
+        "视觉感知",
+        "逻辑连贯性",
+        "答案准确性",
+        "图像关系理解",
+        "总分",
+    )
     scores = {name: 10 if turn.endswith("1") else 4 for name in names}
     return completion(
-        "?" if turn == "2-2" else json.dumps({**scores, "丰富性": 1}, ensure_ascii=False)
+        "?"
+        if turn == "2-2"
+        else json.dumps({**scores, "丰富性": 1}, ensure_ascii=False)
     )
 
 
@@ -171,39 +201,80 @@ def test_conversations_hold_the_models_own_answers(chat: bool) -> None:
         assert not [body for body in served.bodies if "image_url" in text_of(body)]
     results = found["results"]["mme_finance_mt_zh"]
     assert results["score,paper"] == pytest.approx(420 / 7)
-    assert results["score_read,paper"] == results["score,robust"] == pytest.approx(420 / 6)
+    assert (
+        results["score_read,paper"] == results["score,robust"] == pytest.approx(420 / 6)
+    )
     figures = parts_of(found, "mme_finance_mt_zh")
     assert figures["score_richness,paper"] == pytest.approx(60 / 7)
     assert figures["score_richness_read,paper"] == 10.0
     assert results["unscored,robust"] == pytest.approx(1 / 7)
     assert [len(asked) for asked in model.rounds] == [3, 3, 1]
-    docs = {sample["doc"]["id"]: sample["doc"] for sample in found["samples"]["mme_finance_mt_zh"]}
+    docs = {
+        sample["doc"]["id"]: sample["doc"]
+        for sample in found["samples"]["mme_finance_mt_zh"]
+    }
     (last,) = model.rounds[2]
     said = ["answer 1-1", "answer 1-2"]
     turns = [docs[f"1-{turn}"]["prompt"] for turn in (1, 2, 3)]
     if chat:
         messages = json.loads(last)
-        assert [role for role, _ in messages] == ["user", "assistant", "user", "assistant", "user"]
-        assert [text for _, text in messages] == [turns[0], said[0], turns[1], said[1], turns[2]]
+        assert [role for role, _ in messages] == [
+            "user",
+            "assistant",
+            "user",
+            "assistant",
+            "user",
+        ]
+        assert [text for _, text in messages] == [
+            turns[0],
+            said[0],
+            turns[1],
+            said[1],
+            turns[2],
+        ]
     else:
-        parts = [turns[0], f"答案： {said[0]}", turns[1], f"答案： {said[1]}", turns[2], "答案："]
+        parts = [
+            turns[0],
+            f"答案： {said[0]}",
+            turns[1],
+            f"答案： {said[1]}",
+            turns[2],
+            "答案：",
+        ]
         assert last == "\n\n".join(parts)
-    assert [sample["doc"]["id"] for sample in samples(found, "mme_finance_mt_zh")] == list(docs)
+    assert [
+        sample["doc"]["id"] for sample in samples(found, "mme_finance_mt_zh")
+    ] == list(docs)
 
 
-@pytest.mark.filterwarnings("ignore:Sending a large body")  # aiohttp's advice to lm-eval
+@pytest.mark.filterwarnings(
+    "ignore:Sending a large body"
+)  # aiohttp's advice to lm-eval
 def test_an_api_gets_the_pictures_of_each_turn_in_their_place() -> None:
     def reply(body: Mapping[str, Any]) -> Answer:
         return completion(f"said {len(body['messages'])}")
 
     with serve(reply) as served:
         found = run("mme_finance_mt_zh", served=served)
-    (third,) = [body["messages"] for body in served.bodies if len(body["messages"]) == 5]
+    (third,) = [
+        body["messages"] for body in served.bodies if len(body["messages"]) == 5
+    ]
     kinds = [
-        [part["type"] for part in one["content"]] if isinstance(one["content"], list) else "-"
+        [part["type"] for part in one["content"]]
+        if isinstance(one["content"], list)
+        else "-"
         for one in third
     ]
-    assert kinds == [["text", "image_url", "text"], "-", ["image_url", "text"], "-", "-"]
-    assert [one["content"] for one in third if one["role"] == "assistant"] == ["said 1", "said 3"]
+    assert kinds == [
+        ["text", "image_url", "text"],
+        "-",
+        ["image_url", "text"],
+        "-",
+        "-",
+    ]
+    assert [one["content"] for one in third if one["role"] == "assistant"] == [
+        "said 1",
+        "said 3",
+    ]
     for sample in found["samples"]["mme_finance_mt_zh"]:
         assert ";base64," not in json.dumps(sample["arguments"], default=str)

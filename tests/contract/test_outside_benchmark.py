@@ -51,7 +51,12 @@ pytestmark = pytest.mark.slow
 def python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run Python where the other package is installed."""
     source = Path(fin_tasks.__file__).parents[1]
-    folders = [source, OUTSIDE, ROOT / "tests" / "contract", ROOT / "tests" / "endpoints"]
+    folders = [
+        source,
+        OUTSIDE,
+        ROOT / "tests" / "contract",
+        ROOT / "tests" / "endpoints",
+    ]
     path = os.pathsep.join(map(str, folders))
     offline = {"HF_HUB_OFFLINE": "1", "FIN_TASKS_CACHE": str(folder / "cache")}
     return subprocess.run(
@@ -81,8 +86,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = []
     for line in (OUTSIDE / "bank_exam" / "questions.jsonl").read_text().splitlines():
         question = json.loads(line)
-        answer = question["answer"] if question["topic"] == "Loans" else "I do not know."
-        lines.append(json.dumps({"id": question["id"], "response": f"My answer is {answer}"}))
+        answer = (
+            question["answer"] if question["topic"] == "Loans" else "I do not know."
+        )
+        lines.append(
+            json.dumps({"id": question["id"], "response": f"My answer is {answer}"})
+        )
     (folder / "answers.jsonl").write_text("\n".join(lines))
     done = python(folder, "-c", SCRIPTED)
     assert done.returncode == 0, done.stderr
@@ -118,7 +127,9 @@ def test_lm_eval_and_replay_score_it(folder: Path) -> None:
         totals = results["results"]["bank_exam"]
         assert totals["acc,paper"] == totals["acc,robust"]
         kind = results["config"]["model"]
-        acc_by_model["dummy" if kind == "dummy" else results["model_name"]] = totals["acc,robust"]
+        acc_by_model["dummy" if kind == "dummy" else results["model_name"]] = totals[
+            "acc,robust"
+        ]
     assert acc_by_model == {"dummy": 0.0, "other": 0.5, "scripted": 1.0}
 
 
@@ -137,7 +148,9 @@ def test_it_is_verified(folder: Path) -> None:
         status = {item["name"]: item["status"] for item in task["items"]}
         was_replayed = task["model"] == "other"
         assert status["prompts"] == ("not verified" if was_replayed else "verified")
-        assert {status[name] for name in ("gold data", "rows", "scores")} == {"verified"}
+        assert {status[name] for name in ("gold data", "rows", "scores")} == {
+            "verified"
+        }
 
 
 def test_a_changed_score_is_found(folder: Path, tmp_path: Path) -> None:
@@ -151,7 +164,9 @@ def test_a_changed_score_is_found(folder: Path, tmp_path: Path) -> None:
 
 def test_models_are_ranked(folder: Path) -> None:
     board = json.loads((folder / "report" / "leaderboard.json").read_text())
-    schema = json.loads((files("fin_tasks.report") / "leaderboard.schema.json").read_text())
+    schema = json.loads(
+        (files("fin_tasks.report") / "leaderboard.schema.json").read_text()
+    )
     Draft202012Validator(schema).validate(board)
     model_by_run = {run["id"]: run["model"] for run in board["runs"]}
     for comparison in board["comparisons"]:
@@ -164,7 +179,9 @@ def test_the_page_shows_its_words_and_samples(folder: Path) -> None:
     page = folder / "report" / "page"
     report = data(page / "data.js")
     assert report["benchmarks"]["bank_exam"]["title"] == "Bank exam"
-    assert report["benchmarks"]["bank_exam"]["description"].startswith("Questions about loans")
+    assert report["benchmarks"]["bank_exam"]["description"].startswith(
+        "Questions about loans"
+    )
     assert report["breakdowns"]["topic"] == "Topic"
     assert set(report["names"].values()) == {"Bank exam, test questions"}
     assert {samples["n"] for samples in report["samples"].values()} == {10}
@@ -178,7 +195,10 @@ def test_the_page_shows_its_words_and_samples(folder: Path) -> None:
 
 def test_people_can_label_it(folder: Path) -> None:
     (folder / "study.yaml").write_text(STUDY)
-    run_command(folder, "fin-tasks label draw results/scripted --study study.yaml --out clear.csv")
+    run_command(
+        folder,
+        "fin-tasks label draw results/scripted --study study.yaml --out clear.csv",
+    )
     sheet = (folder / "clear_1.csv").read_text(encoding="utf-8-sig")
     rows = list(csv.DictReader(StringIO(sheet)))
     assert len(rows) == 4

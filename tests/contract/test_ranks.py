@@ -38,7 +38,13 @@ def evaluate(judge: Served, *, world_size: int) -> dict[str, Any]:
     sent: list[Any] = []
     for rank in reversed(range(world_size)):
         model = Process(rank, world_size, sent)
-        found = run(TASK, model=model, limit=DOCS, judge_model="m", judge_base_url=judge.base_url)
+        found = run(
+            TASK,
+            model=model,
+            limit=DOCS,
+            judge_model="m",
+            judge_base_url=judge.base_url,
+        )
     assert not sent
     return found
 
@@ -56,7 +62,9 @@ def values(found: Mapping[str, Any]) -> dict[str, Any]:
 def points(body: Mapping[str, Any]) -> Answer:
     """Give points by the document's id, and none to number 3."""
     words = json.dumps(body["messages"])
-    number = next(number for number in reversed(range(DOCS)) if f"It is {number}." in words)
+    number = next(
+        number for number in reversed(range(DOCS)) if f"It is {number}." in words
+    )
     return completion("well" if number == 3 else str(number % 6))
 
 
@@ -68,7 +76,9 @@ def test_two_processes_give_the_numbers_of_one(
         one, two = (evaluate(judge, world_size=size) for size in (1, 2))
     assert values(two) == values(one)
     total = sum(number % 6 for number in range(DOCS) if number != 3)
-    assert two["results"][TASK]["score,robust"] == pytest.approx(20 * total / (DOCS - 1))
+    assert two["results"][TASK]["score,robust"] == pytest.approx(
+        20 * total / (DOCS - 1)
+    )
     assert two["results"][TASK]["judge_error,paper"] == pytest.approx(1 / DOCS)
     config = one["configs"][TASK]
     assert config["metadata"]["judge"]["model"] == "m"

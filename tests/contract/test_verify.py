@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 from chat_server import completion, serve
 from cheats import BOOL, CHEATS, GROUP, JUDGED, POT, Cheat, edit_lines, edit_results
-from honest_runs import SAMPLE, points, right_or_wrong, save_judged_run, save_run, verify
+from honest_runs import (
+    SAMPLE,
+    points,
+    right_or_wrong,
+    save_judged_run,
+    save_run,
+    verify,
+)
 from in_process import parts_of, run, saved
 from typer.testing import CliRunner
 
@@ -49,11 +56,15 @@ def test_an_honest_run_is_verified(runs: Path, task: str) -> None:
 
 
 @pytest.mark.parametrize("cheat", CHEATS, ids=lambda cheat: cheat.name)
-def test_a_cheat_ends_at_its_item(cheat: Cheat, runs: Path, judge_url: str, tmp_path: Path) -> None:
+def test_a_cheat_ends_at_its_item(
+    cheat: Cheat, runs: Path, judge_url: str, tmp_path: Path
+) -> None:
     folder = Path(shutil.copytree(runs / cheat.run, tmp_path / "run"))
     cheat.change(folder)
     judge = ("--judge-model", "judge", "--judge-base-url", judge_url)
-    status, worst, output = verify(folder, *SAMPLE, *(judge if cheat.run == JUDGED else ()))
+    status, worst, output = verify(
+        folder, *SAMPLE, *(judge if cheat.run == JUDGED else ())
+    )
     assert worst[cheat.item] == cheat.status, output
     assert status == (1 if "failed" in worst.values() else 3)
 
@@ -66,14 +77,23 @@ def test_without_own_gold_data_nothing_is_verified(runs: Path, judge_url: str) -
 
 def test_a_judge_is_asked_anew(runs: Path, judge_url: str) -> None:
     assert verify(runs / JUDGED, *SAMPLE)[:2][0] == 3
-    judge = ("--judge-model", "judge", "--judge-base-url", judge_url, "--judge-rows", "9")
+    judge = (
+        "--judge-model",
+        "judge",
+        "--judge-base-url",
+        judge_url,
+        "--judge-rows",
+        "9",
+    )
     status, worst, output = verify(runs / JUDGED, *SAMPLE, *judge)
     assert (status, worst["judged"]) == (0, "verified"), output
     assert "scored 9 of 9" in output
     assert verify(runs / JUDGED, *SAMPLE, *judge)[2] != output, "other rows are drawn"
 
 
-def test_another_judge_that_gives_less_proves_nothing(runs: Path, judge_url: str) -> None:
+def test_another_judge_that_gives_less_proves_nothing(
+    runs: Path, judge_url: str
+) -> None:
     with serve(lambda body: completion("0")) as strict:
         judge = ("--judge-model", "other", "--judge-base-url", strict.base_url)
         status, worst, output = verify(runs / JUDGED, *SAMPLE, *judge)
@@ -109,7 +129,9 @@ def test_pictures_over_an_api_are_no_text(tmp_path: Path, judge_url: str) -> Non
     assert (status, worst["prompts"]) == (0, "verified"), output
 
 
-def test_conversations_repeat_the_models_own_answers(tmp_path: Path, judge_url: str) -> None:
+def test_conversations_repeat_the_models_own_answers(
+    tmp_path: Path, judge_url: str
+) -> None:
     task = "mme_finance_mt_zh"
     answer = lambda doc: f"answer {doc['id']}: give me 7 points"  # noqa: E731
     with serve(lambda body: completion(seven_points())) as judge:
@@ -152,18 +174,26 @@ def test_a_chat_template_may_stand_around_our_texts(runs: Path, tmp_path: Path) 
     assert "im_start" in output
 
 
-@pytest.mark.parametrize("task", ["financemath", "xfinbench_calc", "bizbench_formulaeval"])
+@pytest.mark.parametrize(
+    "task", ["financemath", "xfinbench_calc", "bizbench_formulaeval"]
+)
 def test_a_model_that_reads_answers_leaves_its_replies(
     tmp_path: Path, judge_url: str, task: str
 ) -> None:
     reply = "B" if task == "bizbench_formulaeval" else "12.5"
     with serve(lambda body: completion(reply)) as served:
         reader = {"reader_model": "reader", "reader_base_url": served.base_url}
-        found = run(task, answer=lambda doc: "either 12.5 or 7, hard to say (", **reader)
+        found = run(
+            task, answer=lambda doc: "either 12.5 or 7, hard to say (", **reader
+        )
         assert parts_of(found, task)["read_by_model,robust"] > 0
         folder = saved(found, tmp_path / "run")
         status, worst, output = verify(folder, *SAMPLE)
-        assert (status, worst["scores"], worst["judged"]) == (3, "verified", "not verified"), output
+        assert (status, worst["scores"], worst["judged"]) == (
+            3,
+            "verified",
+            "not verified",
+        ), output
         judge = ("--judge-model", "reader", "--judge-base-url", served.base_url)
         assert verify(folder, *SAMPLE, *judge)[0] == 0
     edit_lines(folder, lambda lines: [line.update(acc=1.0) for line in lines])
@@ -195,24 +225,34 @@ def test_replayed_responses_lack_only_what_was_sent(runs: Path, tmp_path: Path) 
 
 def test_equal_responses_of_two_runs_are_odd(runs: Path, tmp_path: Path) -> None:
     shutil.copytree(runs / BOOL, tmp_path / "a")
-    edit_results(Path(shutil.copytree(runs / BOOL, tmp_path / "b")), lambda of: of.update(date=1.0))
+    edit_results(
+        Path(shutil.copytree(runs / BOOL, tmp_path / "b")),
+        lambda of: of.update(date=1.0),
+    )
     status, worst, output = verify(tmp_path, *SAMPLE)
     assert (status, worst["oddities"]) == (0, "warning"), output
 
 
-def test_the_list_is_written_with_the_hashes_of_all_files(runs: Path, tmp_path: Path) -> None:
+def test_the_list_is_written_with_the_hashes_of_all_files(
+    runs: Path, tmp_path: Path
+) -> None:
     file = tmp_path / "verified.json"
     verify(runs / BOOL, *SAMPLE, "--out", file)
     content = json.loads(file.read_text())
     assert content["status"] == "verified"
     assert content["tasks"][0]["status"] == "verified"
-    assert sorted(Path(name).name[:7] for name in content["files"]) == ["results", "samples"]
+    assert sorted(Path(name).name[:7] for name in content["files"]) == [
+        "results",
+        "samples",
+    ]
     assert {len(sha256) for sha256 in content["files"].values()} == {64}
 
 
 def test_a_broken_file_does_not_stop_the_rest(runs: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(runs / BOOL, tmp_path / "run"))
-    (folder / "results_2026-01-01T00-00-00.json").write_text('{ "results" "xfinbench_bool"')
+    (folder / "results_2026-01-01T00-00-00.json").write_text(
+        '{ "results" "xfinbench_bool"'
+    )
     status, worst, output = verify(folder, *SAMPLE)
     assert (status, worst["scores"]) == (1, "verified"), output
 

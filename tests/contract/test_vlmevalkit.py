@@ -53,7 +53,8 @@ MORE = (
 )  # what upstream's run.py imports beyond the packaged kit's requirements
 pytestmark = [
     pytest.mark.skipif(
-        not PYTHON.exists(), reason=f"no VLMEvalKit in {PYTHON}; `make vlmevalkit` installs it"
+        not PYTHON.exists(),
+        reason=f"no VLMEvalKit in {PYTHON}; `make vlmevalkit` installs it",
     ),
     pytest.mark.slow,
 ]
@@ -94,7 +95,9 @@ class Kit:
                 return json.loads(line)[name]
         raise AssertionError("the runner ended")
 
-    def run(self, job: Mapping[str, Any], started: Callable[[int], None] | None) -> None:
+    def run(
+        self, job: Mapping[str, Any], started: Callable[[int], None] | None
+    ) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(job) + "\n")
         self.process.stdin.flush()
@@ -112,11 +115,16 @@ def environment(folder: Path) -> dict[str, str]:
         "FIN_TASKS_CACHE": folder / "cache",
         "PYTHONPATH": ROOT / "src",
     }
-    return {"PATH": os.environ["PATH"], **{name: str(path) for name, path in named.items()}}
+    return {
+        "PATH": os.environ["PATH"],
+        **{name: str(path) for name, path in named.items()},
+    }
 
 
 @pytest.fixture(scope="module", params=["packaged", "checkout"])
-def kit(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kit]:
+def kit(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Kit]:
     checkout = request.param == "checkout"
     if checkout and not (UPSTREAM.exists() and MORE.is_dir()):
         pytest.skip(f"no {UPSTREAM}, or no {MORE}")
@@ -198,7 +206,9 @@ class Run:
         return json.loads(found[0].read_text()) if found else {}
 
     def newest(self) -> Path:
-        return max(self.folder.glob("outputs/tested/T*"), key=lambda path: path.stat().st_mtime)
+        return max(
+            self.folder.glob("outputs/tested/T*"), key=lambda path: path.stat().st_mtime
+        )
 
     def asked(self, whom: str = "tested") -> int:
         return sum(body["model"] == whom for body in self.served.bodies)
@@ -210,7 +220,9 @@ class Run:
     def samples(self, dataset: str) -> dict[str, dict[str, Any]]:
         """Return the lines of the newest run folder that `paper` read, by the document's id."""
         (path,) = self.run_folder(dataset).glob("tested/samples_*.jsonl")
-        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        lines = [
+            json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()
+        ]
         return {line["doc"]["id"]: line for line in lines if line["filter"] == "paper"}
 
 
@@ -231,7 +243,9 @@ class Odd(dict[str, str]):
         self.more = more
 
     def __call__(self, body: Mapping[str, Any]) -> Answer:
-        return completion(self.setdefault(text_of(body), ODD[len(self) % len(ODD)] + self.more))
+        return completion(
+            self.setdefault(text_of(body), ODD[len(self) % len(ODD)] + self.more)
+        )
 
 
 def text_of(body: Mapping[str, Any]) -> str:
@@ -262,7 +276,11 @@ def test_responses_stay_whole_and_are_paid_once(run: Run, way: str) -> None:
         i: line["resps"] for i, line in before.items()
     }
     assert again == first
-    kept = (run.newest() / "tested_XFinBench_MCQ_V_responses.jsonl").read_text().splitlines()
+    kept = (
+        (run.newest() / "tested_XFinBench_MCQ_V_responses.jsonl")
+        .read_text()
+        .splitlines()
+    )
     assert json.loads(kept[0])["provenance"]["data"]["origin"] == "sample", (
         "what was asked stands there in every mode"
     )
@@ -304,7 +322,9 @@ def test_only_failed_requests_are_repeated(run: Run) -> None:
     run.model = odd
     again = run("XFinBench_MCQ_V", "--reuse")
     assert run.asked() == failed
-    assert first["unscored_robust"] - again["unscored_robust"] == pytest.approx(100 * failed / 14)
+    assert first["unscored_robust"] - again["unscored_robust"] == pytest.approx(
+        100 * failed / 14
+    )
     assert first["unscored_paper"] == again["unscored_paper"], (
         "the authors count a failure as wrong"
     )
@@ -316,7 +336,9 @@ def test_other_questions_are_asked_anew(run: Run) -> None:
     run.model = lambda _: completion("A")
     run("XFinBench_MCQ_V", "--reuse")
     assert run.asked() == 14
-    assert {line["resps"][0][0] for line in run.samples("XFinBench_MCQ_V").values()} == {"A"}
+    assert {
+        line["resps"][0][0] for line in run.samples("XFinBench_MCQ_V").values()
+    } == {"A"}
 
 
 def points(body: dict[str, Any]) -> Answer:
@@ -337,12 +359,21 @@ def points(body: dict[str, Any]) -> Answer:
 )
 def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
     judged = task.startswith("mme_finance") and "binary" not in task
-    run.model, run.judge = Odd("\nFinal prediction: 0.7" if "dyno" in task else ""), points
+    run.model, run.judge = (
+        Odd("\nFinal prediction: 0.7" if "dyno" in task else ""),
+        points,
+    )
     run.metadata = {**SAMPLE, "pixels": 256} if "dyno" in task else SAMPLE
     found = run(dataset, judge="judge" if judged else "")
     assert found, run.log[-3000:]
-    said = {line["doc"]["id"]: line["resps"][0][0] for line in run.samples(dataset).values()}
-    judge = {"judge_model": "judge", "judge_base_url": run.served.base_url} if judged else {}
+    said = {
+        line["doc"]["id"]: line["resps"][0][0] for line in run.samples(dataset).values()
+    }
+    judge = (
+        {"judge_model": "judge", "judge_base_url": run.served.base_url}
+        if judged
+        else {}
+    )
     theirs = run_lm_eval(
         task, answer=lambda doc: said[doc["id"]], sees=True, **run.metadata, **judge
     )["results"][task]
@@ -361,7 +392,9 @@ def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
     assert facts["vlmeval_version"] == (
         "vlmeval 0.2rc1, commit unknown" if run.kit.checkout else "nvidia-vlmeval 26.3"
     )
-    _, worst, told = verify(run.run_folder(dataset), "--metadata", json.dumps(run.metadata))
+    _, worst, told = verify(
+        run.run_folder(dataset), "--metadata", json.dumps(run.metadata)
+    )
     assert {worst[item] for item in ("task", "rows")} == {"verified"}, told
     # The row whose judge could not be read has no score, so nobody can vouch for it.
     outcome = "not verified" if judged else "verified"
@@ -369,7 +402,9 @@ def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
 
 
 @pytest.mark.parametrize("arguments", [[], ["--api-mode"]])
-def test_conversations_are_asked_turn_by_turn_and_judged(run: Run, arguments: list[str]) -> None:
+def test_conversations_are_asked_turn_by_turn_and_judged(
+    run: Run, arguments: list[str]
+) -> None:
     if arguments and not run.kit.checkout:
         pytest.skip("the packaged kit has one mode")
     run.model = lambda body: completion(
@@ -381,18 +416,28 @@ def test_conversations_are_asked_turn_by_turn_and_judged(run: Run, arguments: li
     assert found, run.log[-3000:]
     lines = run.samples("MMEFinance_MT")
     assert run.asked() == run.asked("judge") == len(lines) == found["n"]
-    assert {line["resps"][0][0] for line in lines.values()} >= {"Answer 1, N/A", "Answer 2, N/A"}
+    assert {line["resps"][0][0] for line in lines.values()} >= {
+        "Answer 1, N/A",
+        "Answer 2, N/A",
+    }
     assert all(
-        line["resps"][0][0] == f"Answer {line['doc']['turn']}, N/A" for line in lines.values()
+        line["resps"][0][0] == f"Answer {line['doc']['turn']}, N/A"
+        for line in lines.values()
     )
     assert found["score_paper"] == found["score_read_robust"] == pytest.approx(70)
-    asked = [body["messages"] for body in run.served.bodies if body["model"] == "tested"]
+    asked = [
+        body["messages"] for body in run.served.bodies if body["model"] == "tested"
+    ]
     pictures = {json.dumps(one).count('"image_url": {') for one in asked}
     assert 0 not in pictures and all(
         one[-2]["role"] == "assistant" for one in asked if len(one) > 2
     )
-    _, worst, told = verify(run.run_folder("MMEFinance_MT"), "--metadata", json.dumps(run.metadata))
-    assert {worst[item] for item in ("task", "rows", "scores", "totals")} == {"verified"}, told
+    _, worst, told = verify(
+        run.run_folder("MMEFinance_MT"), "--metadata", json.dumps(run.metadata)
+    )
+    assert {worst[item] for item in ("task", "rows", "scores", "totals")} == {
+        "verified"
+    }, told
     assert run("MMEFinance_MT", "--reuse", *arguments, judge="judge") == found
     assert run.asked() == run.asked("judge") == 0
 

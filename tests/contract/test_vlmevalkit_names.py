@@ -47,4 +47,6 @@ def is_there(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bool]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_kit_has_the_name(is_there: dict[str, bool], name: str) -> None:
-    assert is_there[name], f"VLMEvalKit has no vlmeval.{name} any more; see vlmeval_private.py."
+    assert is_there[name], (
+        f"VLMEvalKit has no vlmeval.{name} any more; see vlmeval_private.py."
+    )

@@ -22,9 +22,7 @@ REPLY = "<think>Perhaps A? Therefore, my answer is A.</think>Therefore, my answe
 
 def gold(doc: Mapping[str, Any]) -> str:
     if doc["mode"] == "pot":
-        return (
-            f"```python\ndef solution():\n    return {doc['ground_truth'].replace(DASH, '-')}\n```"
-        )
+        return f"```python\ndef solution():\n    return {doc['ground_truth'].replace(DASH, '-')}\n```"
     return str(doc["target"]).replace(DASH, "-")
 
 
@@ -79,7 +77,9 @@ def test_a_group_on_a_chat_server() -> None:
             assert picture_of(asked) == drawn.convert("RGB").tobytes()
     for asked in served.bodies:
         assert "<image>" not in json.dumps(asked)
-        assert asked["messages"][0]["content"].startswith("You are an expert in finance")
+        assert asked["messages"][0]["content"].startswith(
+            "You are an expert in finance"
+        )
         assert (
             asked.get("max_tokens", asked.get("max_completion_tokens")),
             asked["temperature"],
@@ -93,9 +93,13 @@ def test_a_group_on_a_chat_server() -> None:
     every: list[bool] = []
     for task, docs in rows.items():
         hits = [doc["ground_truth"] == said[task] for doc in docs]
-        assert found["results"][task]["acc,paper"] == pytest.approx(sum(hits) / len(hits))
+        assert found["results"][task]["acc,paper"] == pytest.approx(
+            sum(hits) / len(hits)
+        )
         every += hits
-    assert found["results"]["xfinbench"]["acc,paper"] == pytest.approx(sum(every) / len(every))
+    assert found["results"]["xfinbench"]["acc,paper"] == pytest.approx(
+        sum(every) / len(every)
+    )
     for sample in samples(found, "xfinbench_mcq_visual"):
         assert json.loads(sample["filtered_resps"][0][0])["answer"] == "B"
         assert ";base64," not in json.dumps(sample["arguments"], default=str)
@@ -103,17 +107,26 @@ def test_a_group_on_a_chat_server() -> None:
 
 def test_models_that_insist_on_a_picture_get_a_blank_one() -> None:
     class Seeing(Scripted):
-        def generate_until(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[str]:
+        def generate_until(
+            self, requests: Sequence[Any], disable_tqdm: bool = False
+        ) -> list[str]:
             for prompt, _, shown in (request.args for request in requests):
                 (picture,) = shown["visual"]
                 assert prompt.count("<image>") == 1 and set(picture.tobytes()) == {255}
             return super().generate_until(requests)
 
-    run("xfinbench_bool", model=Seeing(lambda _: REPLY, sees=True), limit=2, blank_image=True)
+    run(
+        "xfinbench_bool",
+        model=Seeing(lambda _: REPLY, sees=True),
+        limit=2,
+        blank_image=True,
+    )
 
 
 @pytest.mark.parametrize("knowledge", ["bm25", "dense", "oracle"])
-def test_knowledge_goes_before_the_question_and_into_the_provenance(knowledge: str) -> None:
+def test_knowledge_goes_before_the_question_and_into_the_provenance(
+    knowledge: str,
+) -> None:
     found = run("xfinbench_calc", limit=3, knowledge=knowledge, top_k=2)
     plain = run("xfinbench_calc", limit=3)
     for sample, without in zip(
@@ -125,7 +138,8 @@ def test_knowledge_goes_before_the_question_and_into_the_provenance(knowledge: s
         if knowledge == "oracle":
             assert [term["id"] for term in terms] == sample["doc"]["gold_terms"]
     given, none = (
-        one["configs"]["xfinbench_calc"]["metadata"]["provenance"] for one in (found, plain)
+        one["configs"]["xfinbench_calc"]["metadata"]["provenance"]
+        for one in (found, plain)
     )
     assert given["retrieval"]["condition"] == knowledge and "retrieval" not in none
     assert given["hash"] != none["hash"]
@@ -135,7 +149,9 @@ def test_responses_alone_run_no_program(capsys: pytest.CaptureFixture[str]) -> N
     found = run(*TASKS, PROGRAM, limit=2, predict_only=True)
     assert "Running programs" not in capsys.readouterr().err
     for task in (*TASKS, PROGRAM):
-        assert [sample["resps"] for sample in samples(found, task, "none")] == [[["lol"]]] * 2
+        assert [sample["resps"] for sample in samples(found, task, "none")] == [
+            [["lol"]]
+        ] * 2
 
 
 def test_sampling_of_the_paper() -> None:

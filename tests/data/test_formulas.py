@@ -29,7 +29,9 @@ def test_formulas_are_quoted(text: str, quoted: str) -> None:
     assert quote_formulas(text) == quoted
 
 
-@pytest.mark.parametrize("text", ["", "-1.5", "+1,000", "a=b", "1;-2", "a - b", "x; y", "-3 "])
+@pytest.mark.parametrize(
+    "text", ["", "-1.5", "+1,000", "a=b", "1;-2", "a - b", "x; y", "-3 "]
+)
 def test_other_texts_stay(text: str) -> None:
     assert quote_formulas(text) == text
 
@@ -38,5 +40,7 @@ def test_other_texts_stay(text: str) -> None:
 def test_nothing_is_lost(text: str) -> None:
     quoted = quote_formulas(text)
     assert quoted.replace("'", "") == text.replace("'", "")
-    for part in quoted.replace("\t", ";").replace("\r", ";").replace("\n", ";").split(";"):
+    for part in (
+        quoted.replace("\t", ";").replace("\r", ";").replace("\n", ";").split(";")
+    ):
         assert not part.strip().startswith(("=", "@", "\uff1d"))

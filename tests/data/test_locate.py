@@ -19,7 +19,11 @@ from fin_tasks.data.pins import Pin, Pins, load_pins, pinned_benchmarks
 from fin_tasks.errors import ConfigError, DataError, FetchError
 from fin_tasks.settings import Settings
 
-CSV, PICTURE, BANK = "dataset/test_set.csv", "dataset/figures/a.jpg", "dataset/knowledge_bank.csv"
+CSV, PICTURE, BANK = (
+    "dataset/test_set.csv",
+    "dataset/figures/a.jpg",
+    "dataset/knowledge_bank.csv",
+)
 BODIES = {CSV: b"id,question\n", PICTURE: b"picture", BANK: b"bank"}
 TEST_SET = ["data/test-*.parquet|test.jsonl"]
 COMMIT, NEWER = "1" * 40, "2" * 40
@@ -38,7 +42,8 @@ def server(no_proxy: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback
 
     def pins(name: str) -> Pins:
         return replace(
-            load_pins(name), files=(*files, Pin(BANK, None, None)) if name == "xfinbench" else ()
+            load_pins(name),
+            files=(*files, Pin(BANK, None, None)) if name == "xfinbench" else (),
         )
 
     monkeypatch.setattr(locating, "load_pins", pins)
@@ -50,7 +55,11 @@ def server(no_proxy: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback
 
 @pytest.fixture
 def settings(server: Loopback, tmp_path: Path) -> Settings:
-    names = {"FIN_TASKS_GITHUB_RAW": server.url, "HF_ENDPOINT": server.url, "HF_TOKEN": "hf_secret"}
+    names = {
+        "FIN_TASKS_GITHUB_RAW": server.url,
+        "HF_ENDPOINT": server.url,
+        "HF_TOKEN": "hf_secret",
+    }
     return Settings.from_environ({"FIN_TASKS_CACHE": str(tmp_path / "cache"), **names})
 
 
@@ -62,7 +71,9 @@ def test_a_file_is_downloaded_once_and_checked_each_time(
     server: Loopback, settings: Settings
 ) -> None:
     server.faults[GITHUB + CSV] = [503, 429]  # a busy server is asked again
-    found = xfinbench(settings).with_files([PICTURE, "dataset/figures/b.png"], optional=True)
+    found = xfinbench(settings).with_files(
+        [PICTURE, "dataset/figures/b.png"], optional=True
+    )
     assert {name: path.read_bytes() for name, path in found.files.items()} == {
         CSV: BODIES[CSV],
         PICTURE: b"picture",
@@ -73,9 +84,13 @@ def test_a_file_is_downloaded_once_and_checked_each_time(
     assert xfinbench(offline).files[CSV] == found.files[CSV]
     assert len(server.asked) == 4
     found.files[CSV].write_bytes(b"changed")
-    with pytest.raises(DataError, match=r"test_set.csv: expected sha256 .*, got .*was removed"):
+    with pytest.raises(
+        DataError, match=r"test_set.csv: expected sha256 .*, got .*was removed"
+    ):
         xfinbench(offline)
-    assert xfinbench(settings).files[CSV].read_bytes() == BODIES[CSV], "a wrong file is replaced"
+    assert xfinbench(settings).files[CSV].read_bytes() == BODIES[CSV], (
+        "a wrong file is replaced"
+    )
 
 
 def test_a_file_without_a_pin_must_stay_the_same(
@@ -90,7 +105,9 @@ def test_a_file_without_a_pin_must_stay_the_same(
     assert xfinbench(settings, BANK).files[BANK] == bank
     assert not caplog.records
     bank.write_bytes(b"changed")
-    with pytest.raises(DataError, match=f"expected sha256 {sha256}, as recorded in .*hashes.json"):
+    with pytest.raises(
+        DataError, match=f"expected sha256 {sha256}, as recorded in .*hashes.json"
+    ):
         xfinbench(settings, BANK)
     assert not bank.exists()
     server.files[GITHUB + BANK] = b"a newer bank"
@@ -107,9 +124,15 @@ def test_a_trickling_server_does_not_hold_a_download(
 ) -> None:
     monkeypatch.setattr(download, "SECONDS", 0.3)
     started = time.monotonic()
-    with endless(beginning) as url, pytest.raises(FetchError, match="put it at DIR/xfinbench"):
+    with (
+        endless(beginning) as url,
+        pytest.raises(FetchError, match="put it at DIR/xfinbench"),
+    ):
         xfinbench(replace(settings, github_raw=url), BANK)
-    with endless(beginning) as url, pytest.raises(FetchError, match="put it at DIR/bizbench"):
+    with (
+        endless(beginning) as url,
+        pytest.raises(FetchError, match="put it at DIR/bizbench"),
+    ):
         monkeypatch.setattr(hub, "SECONDS", 0.3)
         locate("bizbench", TEST_SET, settings=replace(settings, hub=url))
     assert time.monotonic() - started < 10
@@ -148,14 +171,17 @@ def test_without_a_network_the_message_says_where_to_put_the_file(
     settings: Settings, host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fin_tasks.web.FIRST_PAUSE", 0.0)
-    unreachable = replace(settings, offline=host == "offline", github_raw=host, hub=host)
+    unreachable = replace(
+        settings, offline=host == "offline", github_raw=host, hub=host
+    )
     with pytest.raises(
         FetchError,
         match=r"github\.com/Zhihan72/XFinBench, put it at DIR/xfinbench/dataset/test_set",
     ):
         xfinbench(unreachable)
     with pytest.raises(
-        FetchError, match=r"kensho/bizbench: expected to look up main .*put it at DIR/bizbench/"
+        FetchError,
+        match=r"kensho/bizbench: expected to look up main .*put it at DIR/bizbench/",
     ):
         locate("bizbench", TEST_SET, settings=unreachable)
 
@@ -163,19 +189,32 @@ def test_without_a_network_the_message_says_where_to_put_the_file(
 def publish(server: Loopback, body: bytes, commit: str = COMMIT) -> str:
     """Make a file of ten bytes BizBench's test set in the newest commit on the hub, and return its address."""
     lfs = {"sha256": hashlib.sha256(body).hexdigest(), "size": 10, "pointerSize": 9}
-    siblings = [{"rfilename": "data/test-0.parquet", "size": 10, "lfs": lfs}, {"rfilename": "a.md"}]
-    listing = json.dumps({"id": "kensho/bizbench", "sha": commit, "siblings": siblings}).encode()
+    siblings = [
+        {"rfilename": "data/test-0.parquet", "size": 10, "lfs": lfs},
+        {"rfilename": "a.md"},
+    ]
+    listing = json.dumps(
+        {"id": "kensho/bizbench", "sha": commit, "siblings": siblings}
+    ).encode()
     server.files |= dict.fromkeys(
-        ("/api/datasets/kensho/bizbench" + end for end in ("", f"/revision/{commit}")), listing
+        ("/api/datasets/kensho/bizbench" + end for end in ("", f"/revision/{commit}")),
+        listing,
     )
-    server.files[file := f"/datasets/kensho/bizbench/resolve/{commit}/data/test-0.parquet"] = body
+    server.files[
+        file := f"/datasets/kensho/bizbench/resolve/{commit}/data/test-0.parquet"
+    ] = body
     return file
 
 
-def test_the_hub_names_the_commit_and_the_hash(server: Loopback, settings: Settings) -> None:
+def test_the_hub_names_the_commit_and_the_hash(
+    server: Loopback, settings: Settings
+) -> None:
     publish(server, b"some rows!")
     found = locate("bizbench", TEST_SET, settings=settings)
-    assert (found.commit, found.files["test-0.parquet"].read_bytes()) == (COMMIT, b"some rows!")
+    assert (found.commit, found.files["test-0.parquet"].read_bytes()) == (
+        COMMIT,
+        b"some rows!",
+    )
     assert not list(settings.cache_dir.rglob("hashes.json")), "the hub knows the hash"
     file, asked = publish(server, b"other rows", NEWER), len(server.asked)
     assert locate("bizbench", TEST_SET, settings=settings).files == found.files, (
@@ -195,7 +234,9 @@ def test_the_token_goes_to_the_hub_and_not_where_it_redirects(
         other.files["/blob"] = b"some rows!"
         server.redirects[file] = f"{other.url.replace('127.0.0.1', 'localhost')}/blob"
         assert locate("bizbench", TEST_SET, settings=settings).files
-        assert {authorization for _, authorization in server.asked} == {"Bearer hf_secret"}
+        assert {authorization for _, authorization in server.asked} == {
+            "Bearer hf_secret"
+        }
         assert {authorization for _, authorization in other.asked} == {None}
 
 
@@ -218,7 +259,10 @@ def test_a_folder_is_laid_out_like_the_repository_or_flat(
     settings: Settings, tmp_path: Path, place: str
 ) -> None:
     csv = tmp_path / "data" / place
-    for path, body in ((csv, BODIES[CSV]), (csv.parent / "figures" / "a.jpg", b"picture")):
+    for path, body in (
+        (csv, BODIES[CSV]),
+        (csv.parent / "figures" / "a.jpg", b"picture"),
+    ):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(body)
     found = xfinbench(replace(settings, data_dir=tmp_path / "data")).with_files(
@@ -229,11 +273,14 @@ def test_a_folder_is_laid_out_like_the_repository_or_flat(
         None,
     )
     assert (
-        found.provenance()["revision"] == xfinbench(settings, CSV, PICTURE).provenance()["revision"]
+        found.provenance()["revision"]
+        == xfinbench(settings, CSV, PICTURE).provenance()["revision"]
     )
 
 
-def test_files_that_are_not_the_authors_are_own(settings: Settings, tmp_path: Path) -> None:
+def test_files_that_are_not_the_authors_are_own(
+    settings: Settings, tmp_path: Path
+) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     table = folder / "test_set.csv"
@@ -282,8 +329,12 @@ def test_bad_input_is_one_clear_sentence(
 
 
 @pytest.mark.parametrize("name", ["own\udcff", "own"])
-def test_a_name_that_is_not_utf_8_is_refused(settings: Settings, tmp_path: Path, name: str) -> None:
-    file = tmp_path / name / ("test-0.parquet" if name != "own" else "test-\udcff.parquet")
+def test_a_name_that_is_not_utf_8_is_refused(
+    settings: Settings, tmp_path: Path, name: str
+) -> None:
+    file = (
+        tmp_path / name / ("test-0.parquet" if name != "own" else "test-\udcff.parquet")
+    )
     file.parent.mkdir()
     file.write_bytes(b"")
     with pytest.raises(DataError, match=r"\\xff.*: expected a path in UTF-8"):
@@ -292,20 +343,31 @@ def test_a_name_that_is_not_utf_8_is_refused(settings: Settings, tmp_path: Path,
         locate("bizbench", TEST_SET, data_dir=file, settings=settings)
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="upstream's list is not beside the checkout")
+@pytest.mark.skipif(
+    not SHARED.is_dir(), reason="upstream's list is not beside the checkout"
+)
 def test_our_pins_agree_with_upstreams_list() -> None:
     ours = {pins.repo: pins for pins in map(load_pins, pinned_benchmarks())}
-    assert all((pins.revision is None) == (pins.host == "hub") for pins in ours.values())
+    assert all(
+        (pins.revision is None) == (pins.host == "hub") for pins in ours.values()
+    )
     for repo, listed in json.loads((SHARED / "pins.json").read_text()).items():
         if repo in ours and ours[repo].host == "github":
-            files = {(file["path"], file["bytes"], file["sha256"]) for file in listed["files"]}
+            files = {
+                (file["path"], file["bytes"], file["sha256"])
+                for file in listed["files"]
+            }
             assert files == {
-                (pin.path, pin.size, pin.sha256) for pin in ours[repo].files if pin.sha256
+                (pin.path, pin.size, pin.sha256)
+                for pin in ours[repo].files
+                if pin.sha256
             }
             assert ours[repo].revision == listed["commit"]
 
 
-@pytest.mark.parametrize("name", ["../../bank.csv", "/etc/bank.csv", "data/../../../bank.csv"])
+@pytest.mark.parametrize(
+    "name", ["../../bank.csv", "/etc/bank.csv", "data/../../../bank.csv"]
+)
 def test_the_hub_names_no_file_outside_the_cache(
     server: Loopback, settings: Settings, name: str
 ) -> None:

@@ -34,14 +34,20 @@ def replaced(old: bytes, new: bytes) -> Callable[[bytes], bytes]:
 
 
 def many_cells(content: bytes) -> bytes:
-    return content.replace(b"</sheetData>", b"<row>" + b"<c/>" * 5_000_000 + b"</row></sheetData>")
+    return content.replace(
+        b"</sheetData>", b"<row>" + b"<c/>" * 5_000_000 + b"</row></sheetData>"
+    )
 
 
 LAUGHS = b"".join(
-    b"<!ENTITY a%d '%s'>" % (number, b"&a%d;" % (number - 1) * 10) for number in range(1, 10)
+    b"<!ENTITY a%d '%s'>" % (number, b"&a%d;" % (number - 1) * 10)
+    for number in range(1, 10)
 )
 OVERSIZED: dict[str, tuple[Callable[[bytes], bytes], str]] = {
-    "spaces": (replaced(b"<sheetData>", b"<sheetData>" + b" " * 300_000_000), "sheet1.foo"),
+    "spaces": (
+        replaced(b"<sheetData>", b"<sheetData>" + b" " * 300_000_000),
+        "sheet1.foo",
+    ),
     "cells": (many_cells, "sheet1.foo"),
     "a far row": (replaced(b'<row r="3"', b'<row r="999999999"'), "sheet1.foo"),
     "a far column": (replaced(b'r="B3"', b'r="ZZZ3"'), ""),
@@ -58,7 +64,9 @@ OVERSIZED: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     ),
     "entities": (
         lambda content: content.replace(
-            b"<worksheet", b"<!DOCTYPE a [<!ENTITY a0 'ha'>" + LAUGHS + b"]><worksheet", 1
+            b"<worksheet",
+            b"<!DOCTYPE a [<!ENTITY a0 'ha'>" + LAUGHS + b"]><worksheet",
+            1,
         ).replace(b"<sheetData>", b"<sheetData><row><c t='str'><v>&a9;</v></c></row>"),
         "",
     ),
@@ -82,7 +90,10 @@ def test_oversized_workbooks_are_refused_soon(tmp_path: Path, name: str) -> None
 @pytest.mark.parametrize(
     "text",
     [
-        ",".join(f"c{number}" for number in range(100_000)) + "\n" + "1," * 100_000 + "\n",
+        ",".join(f"c{number}" for number in range(100_000))
+        + "\n"
+        + "1," * 100_000
+        + "\n",
         ",".join(f"c{number}" for number in range(900)) + "\n" + "1\n" * 100_000,
         "a\n" + "1\n" * 300_000,
         "a,a\n1,2\n",

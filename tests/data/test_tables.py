@@ -8,7 +8,9 @@ from fin_tasks.errors import DataError
 
 def test_rows_have_their_line_and_their_odd_cells(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_bytes('\ufeffid,text\na,"two\nlines, one\u2028cell"\n\nb\nc,d,e\n'.encode())
+    path.write_bytes(
+        '\ufeffid,text\na,"two\nlines, one\u2028cell"\n\nb\nc,d,e\n'.encode()
+    )
     records = read_csv(path, ["text", "id"])
     assert [(r.line, r.surplus) for r in records] == [(3, 0), (5, -1), (6, 1)]
     assert [r.cells for r in records][:2] == [
@@ -17,7 +19,9 @@ def test_rows_have_their_line_and_their_odd_cells(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("body", [b"id\n", b"", b"id,text,id\n", b"id,text\n\xff,x\n", None])
+@pytest.mark.parametrize(
+    "body", [b"id\n", b"", b"id,text,id\n", b"id,text\n\xff,x\n", None]
+)
 def test_a_table_that_cannot_be_used_is_one_clear_sentence(
     tmp_path: Path, body: bytes | None
 ) -> None:
@@ -37,8 +41,13 @@ def test_a_file_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
 
 def test_json_rows_and_samples_of_lm_eval(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_bytes('\ufeff{"id": 1, "text": "two\u2028"}\n\n{"id": 2, "text": ""}'.encode())
-    assert read_json(path, ["id"]) == [{"id": 1, "text": "two\u2028"}, {"id": 2, "text": ""}]
+    path.write_bytes(
+        '\ufeff{"id": 1, "text": "two\u2028"}\n\n{"id": 2, "text": ""}'.encode()
+    )
+    assert read_json(path, ["id"]) == [
+        {"id": 1, "text": "two\u2028"},
+        {"id": 2, "text": ""},
+    ]
     sample = '{"doc": {"id": 1}, "resps": [["a"]], "filter": "%s"}\n'
     path.write_text(sample % "paper" + sample % "robust")
     assert read_json(path) == [{"id": 1, "output": [["a"]]}]
@@ -47,7 +56,9 @@ def test_json_rows_and_samples_of_lm_eval(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "body", ["", "[]", '{"id": 1}\n{"id": 2', "[1]", '{"text": ""}', '{"doc": {}}']
 )
-def test_json_that_cannot_be_used_is_one_clear_sentence(tmp_path: Path, body: str) -> None:
+def test_json_that_cannot_be_used_is_one_clear_sentence(
+    tmp_path: Path, body: str
+) -> None:
     (tmp_path / "a.jsonl").write_text(body)
     with pytest.raises(DataError, match=r"a\.jsonl.*: expected "):
         read_json(tmp_path / "a.jsonl", ["id"])

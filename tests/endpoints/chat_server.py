@@ -14,7 +14,10 @@ Answer = tuple[int, dict[str, str], Any]
 
 
 def completion(
-    text: str | None, finish_reason: str = "stop", *, usage: tuple[int, int] | None = None
+    text: str | None,
+    finish_reason: str = "stop",
+    *,
+    usage: tuple[int, int] | None = None,
 ) -> Answer:
     """A chat completion; `usage` is its tokens, of the prompt and of the reply."""
     message = {"role": "assistant", "content": text}
@@ -48,7 +51,9 @@ class Served:
 
 
 @contextmanager
-def serve(answer: Callable[[dict[str, Any]], Answer], *, pause: float = 0.0) -> Iterator[Served]:
+def serve(
+    answer: Callable[[dict[str, Any]], Answer], *, pause: float = 0.0
+) -> Iterator[Served]:
     """Serve on a free port; `answer` gets each request's body."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -58,7 +63,9 @@ def serve(answer: Callable[[dict[str, Any]], Answer], *, pause: float = 0.0) -> 
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             with served.lock:
                 served.bodies.append(body)
-                served.headers.append({name.lower(): value for name, value in self.headers.items()})
+                served.headers.append(
+                    {name.lower(): value for name, value in self.headers.items()}
+                )
                 served.under_way += 1
                 served.most_at_once = max(served.most_at_once, served.under_way)
             time.sleep(pause)
@@ -68,12 +75,18 @@ def serve(answer: Callable[[dict[str, Any]], Answer], *, pause: float = 0.0) -> 
             data = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
             try:
                 self.send_response(status)
-                for name, value in {"Content-Type": "application/json", **headers}.items():
+                for name, value in {
+                    "Content-Type": "application/json",
+                    **headers,
+                }.items():
                     self.send_header(name, value)
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
                 self.wfile.write(data)
-            except (BrokenPipeError, ConnectionResetError):  # the client gave up waiting
+            except (
+                BrokenPipeError,
+                ConnectionResetError,
+            ):  # the client gave up waiting
                 self.close_connection = True
 
         def log_message(self, *_: object) -> None:

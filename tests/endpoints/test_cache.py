@@ -61,7 +61,9 @@ def test_three_processes_ask_each_row_once(settings: Settings) -> None:
     assert sum(int(cached) for _, cached in counts) == 120
 
 
-def test_equal_rows_are_asked_once(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_rows_are_asked_once(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(cache, "CLAIM_SECONDS", 0.6)
     monkeypatch.setattr(chat, "RENEW_SECONDS", 0.1)
     with (
@@ -74,7 +76,9 @@ def test_equal_rows_are_asked_once(settings: Settings, monkeypatch: pytest.Monke
     assert len(served.bodies) == 1, "a claim is renewed while a server is slow"
 
 
-def test_a_claim_of_a_killed_run_ends(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_claim_of_a_killed_run_ends(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with serve(echo) as served, Chat("m", [served.base_url], settings) as model:
         key = request_key([served.base_url], {"model": "m", "messages": question(7)})
         killed = ReplyCache(settings.cache_dir / "chat.sqlite")
@@ -124,9 +128,14 @@ def test_a_read_only_cache_gives_what_it_has(settings: Settings) -> None:
     with serve(echo) as served:
         with Chat("m", [served.base_url], settings) as model:
             model.ask(question(7))
-        with unprivileged(settings.cache_dir), Chat("m", [served.base_url], settings) as model:
+        with (
+            unprivileged(settings.cache_dir),
+            Chat("m", [served.base_url], settings) as model,
+        ):
             assert model.ask(question(7)).cached
-            with pytest.raises(EndpointError, match="it is read-only, and has no reply to this"):
+            with pytest.raises(
+                EndpointError, match="it is read-only, and has no reply to this"
+            ):
                 model.ask(question(8))
         assert len(served.bodies) == 1
 
@@ -157,12 +166,16 @@ def ask_until_the_disk_is_full(model: Chat, served: Served) -> int:
 def test_a_full_disk_loses_no_reply(settings: Settings) -> None:
     large = "x" * 50_000
 
-    with serve(lambda body: completion(large + body["messages"][0]["content"])) as served:
+    with serve(
+        lambda body: completion(large + body["messages"][0]["content"])
+    ) as served:
         with Chat("m", [served.base_url], settings) as model:
             with full_disk(300_000):
                 n_answered = ask_until_the_disk_is_full(model, served)
             assert n_answered > 0
-            assert model.ask(question(1000)).text.endswith("1000"), "there is room again"
+            assert model.ask(question(1000)).text.endswith("1000"), (
+                "there is room again"
+            )
         with Chat("m", [served.base_url], settings) as model:
             for number in range(n_answered):
                 assert model.ask(question(number)).cached

@@ -20,13 +20,21 @@ def test_a_reply_is_asked_for_once(settings: Settings) -> None:
         for cached in (False, True):
             with Chat("m", [served.base_url], settings) as chat:
                 reply = chat.ask(QUESTION, temperature=0, max_tokens=3)
-                assert (reply.text, reply.reason, reply.prompt_tokens, reply.cached) == (
+                assert (
+                    reply.text,
+                    reply.reason,
+                    reply.prompt_tokens,
+                    reply.cached,
+                ) == (
                     "4",
                     "stop",
                     90,
                     cached,
                 )
-                assert (chat.usage.requests, chat.usage.cached) == (int(not cached), int(cached))
+                assert (chat.usage.requests, chat.usage.cached) == (
+                    int(not cached),
+                    int(cached),
+                )
         with Chat("m", [served.base_url], settings) as chat:
             chat.ask(QUESTION, temperature=0.5, max_tokens=3)
             chat.ask(QUESTION, temperature=0, max_tokens=3, fresh=True)
@@ -35,7 +43,10 @@ def test_a_reply_is_asked_for_once(settings: Settings) -> None:
 
 
 def test_another_address_has_its_own_replies(settings: Settings) -> None:
-    with serve(lambda _: completion("5")) as stand_in, serve(lambda _: completion("2")) as real:
+    with (
+        serve(lambda _: completion("5")) as stand_in,
+        serve(lambda _: completion("2")) as real,
+    ):
         for served, text in ((stand_in, "5"), (real, "2")):
             with Chat("m", [served.base_url], settings) as chat:
                 assert chat.ask(QUESTION).text == text
@@ -54,7 +65,8 @@ def test_a_redirect_is_not_followed(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [(503, {}, {}), (401, {}, {}), (200, {}, {"object": "list"}), (200, {}, b"<html>")]
+    "bad",
+    [(503, {}, {}), (401, {}, {}), (200, {}, {"object": "list"}), (200, {}, b"<html>")],
 )
 def test_other_addresses_take_over(settings: Settings, bad: Answer) -> None:
     with (
@@ -88,16 +100,26 @@ def test_options_that_a_model_refuses_are_replaced(
             "seed": "'seed' is too large, only smaller ones are supported.",
         }
         refused = [text for name, text in said.items() if name in body]
-        return (400, {}, {"error": {"message": refused[0]}}) if refused else completion("4")
+        return (
+            (400, {}, {"error": {"message": refused[0]}})
+            if refused
+            else completion("4")
+        )
 
     with serve(answer) as served, Chat("m", [served.base_url], settings) as chat:
         for text in ("One?", "Two?"):
             assert (
-                chat.ask([{"role": "user", "content": text}], temperature=0, max_tokens=3).text
+                chat.ask(
+                    [{"role": "user", "content": text}], temperature=0, max_tokens=3
+                ).text
                 == "4"
             )
         assert len(served.bodies) == chat.usage.requests == 3 + 1
-        assert served.bodies[-1].keys() == {"model", "messages", "max_completion_tokens"}
+        assert served.bodies[-1].keys() == {
+            "model",
+            "messages",
+            "max_completion_tokens",
+        }
         assert [
             next(name for name in ("max_tokens", "temperature") if name in line)
             for line in caplog.messages
@@ -125,7 +147,9 @@ def test_the_key_is_shown_nowhere(settings: Settings) -> None:
         assert chat.ask(QUESTION).text == "your key is [key]"
     shown = str(error.value) + repr(error.value.__cause__)
     assert KEY not in shown
-    assert not any(KEY.encode() in path.read_bytes() for path in settings.cache_dir.iterdir())
+    assert not any(
+        KEY.encode() in path.read_bytes() for path in settings.cache_dir.iterdir()
+    )
 
 
 @pytest.mark.parametrize("part", ["?api_key=sk-secret", "#sk-secret"])
@@ -137,7 +161,14 @@ def test_an_address_with_a_key_is_refused(part: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["127.0.0.1:8000/v1", "ftp://host/v1", "http:///v1", "http://h:99999/v1", "http://[/v1"]
+    "url",
+    [
+        "127.0.0.1:8000/v1",
+        "ftp://host/v1",
+        "http:///v1",
+        "http://h:99999/v1",
+        "http://[/v1",
+    ],
 )
 def test_an_address_that_is_none_is_refused(settings: Settings, url: str) -> None:
     with pytest.raises(ConfigError, match="expected an address such as"):
@@ -156,7 +187,10 @@ def test_a_limit_of_requests_a_minute_holds(settings: Settings) -> None:
 
 
 def test_texts_that_are_no_utf_8_are_sent(settings: Settings) -> None:
-    with serve(lambda _: completion("4")) as served, Chat("m", [served.base_url], settings) as chat:
+    with (
+        serve(lambda _: completion("4")) as served,
+        Chat("m", [served.base_url], settings) as chat,
+    ):
         chat.ask([{"role": "user", "content": "half \ud800 of a pair"}])
     assert served.bodies[0]["messages"][0]["content"] == "half ? of a pair"
 

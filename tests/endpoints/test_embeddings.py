@@ -54,7 +54,10 @@ def test_replies_that_cannot_be_used(settings: Settings, change: Any) -> None:
 
 def test_a_refusal_does_not_show_the_key(settings: Settings) -> None:
     refused = (401, {}, {"error": {"message": f"key {KEY}"}})
-    with serve(lambda _: refused) as served, pytest.raises(EndpointError, match="401") as error:
+    with (
+        serve(lambda _: refused) as served,
+        pytest.raises(EndpointError, match="401") as error,
+    ):
         embed("m", served.base_url, ["a"], settings)
     assert KEY not in str(error.value)
 
@@ -62,7 +65,10 @@ def test_a_refusal_does_not_show_the_key(settings: Settings) -> None:
 def test_dense_retrieval_uses_the_address(settings: Settings) -> None:
     with serve(vectors) as served:
         (scores,) = dense_scores(
-            ["aa", "aaaa"], ["aaaa"], "endpoint:m", replace(settings, embeddings=served.base_url)
+            ["aa", "aaaa"],
+            ["aaaa"],
+            "endpoint:m",
+            replace(settings, embeddings=served.base_url),
         )
     assert np.argmax(scores) == 1
     assert scores[1] == pytest.approx(1.0)

@@ -68,7 +68,9 @@ MALFORMED = {
     "choice empty": with_choice({}),
     "choice of a delta": with_choice({"delta": {"content": "4"}}),
     "reason a number": with_choice({"message": {"content": "4"}, "finish_reason": 1}),
-    "reason a list": with_choice({"message": {"content": "4"}, "finish_reason": ["stop"]}),
+    "reason a list": with_choice(
+        {"message": {"content": "4"}, "finish_reason": ["stop"]}
+    ),
     "message null": with_message(None),
     "message text": with_message("4"),
     "message a list": with_message(["4"]),
@@ -100,7 +102,9 @@ def test_a_malformed_reply_is_an_endpoint_error(settings: Settings, name: str) -
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 418, 500])
-@pytest.mark.parametrize("body", [b"", b"null", DEEP, b"\xff", b"[" * 10, b'{"error": null}'])
+@pytest.mark.parametrize(
+    "body", [b"", b"null", DEEP, b"\xff", b"[" * 10, b'{"error": null}']
+)
 def test_a_refusal_of_any_form_is_an_endpoint_error(
     settings: Settings, status: int, body: bytes
 ) -> None:
@@ -116,10 +120,15 @@ def test_a_refusal_of_any_form_is_an_endpoint_error(
         (with_choice({"message": {"content": "4"}}), "4"),
         (with_usage(None), "4"),
         (with_usage({"prompt_tokens": None}), "4"),
-        (with_usage({"prompt_tokens": 5.0, "completion_tokens": 1, "cost": "low"}), "4"),
+        (
+            with_usage({"prompt_tokens": 5.0, "completion_tokens": 1, "cost": "low"}),
+            "4",
+        ),
     ],
 )
-def test_unusual_completions_are_read(settings: Settings, answer: Answer, text: str) -> None:
+def test_unusual_completions_are_read(
+    settings: Settings, answer: Answer, text: str
+) -> None:
     assert ask(settings, answer) == text
 
 
@@ -130,7 +139,9 @@ def test_a_large_reply_is_refused(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("beginning", [HEADERS, BODY])
-def test_a_trickling_server_is_left_in_time(settings: Settings, beginning: bytes) -> None:
+def test_a_trickling_server_is_left_in_time(
+    settings: Settings, beginning: bytes
+) -> None:
     started = time.monotonic()
     with (
         endless(beginning) as url,
@@ -148,13 +159,17 @@ def test_the_path_of_an_address_is_not_shown(settings: Settings) -> None:
         for url in (f"{served.base_url}/{name}", f"http://127.0.0.1:9/{name}/v1"):
             with (
                 Chat("m", [url], settings, retries=0) as chat,
-                pytest.raises(EndpointError, match=r"m at http://127\.0\.0\.1:\d+: ") as error,
+                pytest.raises(
+                    EndpointError, match=r"m at http://127\.0\.0\.1:\d+: "
+                ) as error,
             ):
                 chat.ask(QUESTION)
             assert name not in str(error.value) + repr(error.value.__cause__)
 
 
-def test_stopped_requests_end_soon(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stopped_requests_end_soon(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(chats, "GRACE_SECONDS", 0.1)
     with (
         endless(HEADERS) as url,

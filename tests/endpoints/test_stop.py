@@ -77,9 +77,13 @@ def running(code: str, url: str, cache: Path) -> Iterator["subprocess.Popen[str]
             process.kill()
 
 
-@pytest.mark.parametrize("handler", ["signal.default_int_handler", "lambda *_: sys.exit(130)"])
+@pytest.mark.parametrize(
+    "handler", ["signal.default_int_handler", "lambda *_: sys.exit(130)"]
+)
 @pytest.mark.parametrize("loop", LOOPS)
-def test_ctrl_c_ends_requests_without_noise(settings: Settings, loop: str, handler: str) -> None:
+def test_ctrl_c_ends_requests_without_noise(
+    settings: Settings, loop: str, handler: str
+) -> None:
     code = f"import signal\nsignal.signal(signal.SIGINT, {handler})\ntry:\n"
     code += "".join(f"    {line}\n" for line in LOOPS[loop].splitlines())
     code += "except (KeyboardInterrupt, SystemExit):\n    print('stopped')"
@@ -108,7 +112,9 @@ def large() -> Iterator[str]:
         yield served.base_url
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux tells the memory")
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="Linux tells the memory"
+)
 @pytest.mark.parametrize(
     ("server", "outcome"), [(flood, "more than 4,194,304 bytes"), (large, "4000000")]
 )

@@ -21,7 +21,9 @@ def main() -> None:
         del os.environ[name]
     with TemporaryDirectory() as folder, serve(points) as judge:
         runs = Path(folder)
-        os.environ.update(FIN_TASKS_CACHE=f"{folder}/cache", OPENAI_API_KEY="sk-made-up")
+        os.environ.update(
+            FIN_TASKS_CACHE=f"{folder}/cache", OPENAI_API_KEY="sk-made-up"
+        )
         for task in (BOOL, POT, GROUP):
             save_run(task, runs)
         save_judged_run(runs / JUDGED, judge.base_url)
@@ -34,7 +36,9 @@ def main() -> None:
             shutil.copytree(runs / cheat.run, copy)
             cheat.change(copy)
             status, worst, _ = verify(copy, *SAMPLE, *options)
-            items = [f"{name} {told}" for name, told in worst.items() if told != "verified"]
+            items = [
+                f"{name} {told}" for name, told in worst.items() if told != "verified"
+            ]
             print(f"{status}  {cheat.name}: {', '.join(items)}")
             passed += status == 0
     sys.exit(1 if passed else 0)

@@ -8,7 +8,9 @@ from typing import Any, Literal
 
 Line = dict[str, Any]
 Results = dict[str, Any]
-Honest = Literal["xfinbench_bool", "financemath_pot", "xfinbench_text", "mme_finance_en"]
+Honest = Literal[
+    "xfinbench_bool", "financemath_pot", "xfinbench_text", "mme_finance_en"
+]
 
 BOOL: Honest = "xfinbench_bool"
 POT: Honest = "financemath_pot"
@@ -87,7 +89,9 @@ def own_truths(folder: Path) -> None:
 
     def change(lines: list[Line]) -> None:
         for line in lines:
-            line["doc"]["ground_truth"] = "1.0" if "true" in line["resps"][0][0] else "0.0"
+            line["doc"]["ground_truth"] = (
+                "1.0" if "true" in line["resps"][0][0] else "0.0"
+            )
             line["acc"] = 1.0
 
     edit_lines(folder, change)
@@ -139,7 +143,9 @@ def failed_judge(folder: Path) -> None:
     def change(lines: list[Line]) -> None:
         for line in filter(is_wrong, lines):
             line.update(score=None, unscored=1.0, judge_error=1.0)
-            edit_readings([line], answer=None, replies=[], unscored=True, judge_error=True)
+            edit_readings(
+                [line], answer=None, replies=[], unscored=True, judge_error=True
+            )
 
     edit_lines(folder, change)
     edit_results(folder, lambda results: claim_total(results, 100.0))
@@ -147,7 +153,10 @@ def failed_judge(folder: Path) -> None:
 
 def own_rubric(folder: Path) -> None:
     """Let the judge read a milder rubric."""
-    edit_results(folder, lambda results: metadata(results)["judge"].update(rubric_sha256="0" * 64))
+    edit_results(
+        folder,
+        lambda results: metadata(results)["judge"].update(rubric_sha256="0" * 64),
+    )
 
 
 def no_arguments(folder: Path) -> None:
@@ -155,7 +164,9 @@ def no_arguments(folder: Path) -> None:
     edit_lines(folder, lambda lines: [line.pop("arguments") for line in lines])
 
 
-def _add_to_prompts(folder: Path, text_of: Callable[[int, Line], str], *, first: bool) -> None:
+def _add_to_prompts(
+    folder: Path, text_of: Callable[[int, Line], str], *, first: bool
+) -> None:
     def change(lines: list[Line]) -> None:
         for place, line in enumerate(lines):
             sent = line["arguments"]["gen_args_0"]
@@ -173,7 +184,9 @@ def hints(folder: Path) -> None:
 def one_hint(folder: Path) -> None:
     """Send the right answer behind one question."""
     _add_to_prompts(
-        folder, lambda place, line: "" if place else f" Hint: {line['target']}", first=False
+        folder,
+        lambda place, line: "" if place else f" Hint: {line['target']}",
+        first=False,
     )
 
 
@@ -189,7 +202,9 @@ def hidden_key(folder: Path) -> None:
     def change(lines: list[Line]) -> None:
         for line in lines:
             sent = line["arguments"]["gen_args_0"]
-            sent["arg_0"] = sent["arg_0"].replace("Statement:", f"{line['target']} Statement:")
+            sent["arg_0"] = sent["arg_0"].replace(
+                "Statement:", f"{line['target']} Statement:"
+            )
 
     edit_lines(folder, change)
 
@@ -277,7 +292,9 @@ def forged_total(folder: Path) -> None:
 
 def forged_group(folder: Path) -> None:
     """Claim another headline for a group of tasks."""
-    edit_results(folder, lambda results: results["results"][GROUP].update({"acc,robust": 0.99}))
+    edit_results(
+        folder, lambda results: results["results"][GROUP].update({"acc,robust": 0.99})
+    )
 
 
 def forged_part(folder: Path) -> None:
@@ -300,20 +317,38 @@ def examples(folder: Path) -> None:
 
 
 CHEATS = (
-    Cheat("own revision of the gold answers", BOOL, "task", "not verified", own_revision),
+    Cheat(
+        "own revision of the gold answers", BOOL, "task", "not verified", own_revision
+    ),
     Cheat("own gold answers", BOOL, "rows", "failed", own_truths),
-    Cheat("wrong responses are called lost", BOOL, "scores", "not verified", lost_responses),
+    Cheat(
+        "wrong responses are called lost",
+        BOOL,
+        "scores",
+        "not verified",
+        lost_responses,
+    ),
     Cheat("forged replies of a judge", JUDGED, "judged", "failed", forged_replies),
-    Cheat("low points are called failures", JUDGED, "scores", "not verified", failed_judge),
+    Cheat(
+        "low points are called failures", JUDGED, "scores", "not verified", failed_judge
+    ),
     Cheat("a milder rubric", JUDGED, "judged", "not verified", own_rubric),
     Cheat("what was sent is left out", BOOL, "prompts", "not verified", no_arguments),
     Cheat("a hint behind each question", BOOL, "prompts", "failed", hints),
     Cheat("a hint behind one question", BOOL, "prompts", "failed", one_hint),
-    Cheat("an answer key in a system message", BOOL, "prompts", "not verified", answer_key),
+    Cheat(
+        "an answer key in a system message", BOOL, "prompts", "not verified", answer_key
+    ),
     Cheat("hints within our texts", BOOL, "prompts", "failed", hidden_key),
     Cheat("few-shot examples", BOOL, "task", "not verified", examples),
     Cheat("the best of many random draws", BOOL, "task", "not verified", best_draw),
-    Cheat("wrong programs are called timeouts", POT, "scores", "not verified", forged_timeouts),
+    Cheat(
+        "wrong programs are called timeouts",
+        POT,
+        "scores",
+        "not verified",
+        forged_timeouts,
+    ),
     Cheat("wrong rows are left out", BOOL, "rows", "failed", dropped_rows),
     Cheat("rows of one's own", BOOL, "rows", "failed", foreign_rows),
     Cheat("points for wrong responses", BOOL, "scores", "failed", forged_scores),

@@ -52,7 +52,9 @@ def write(path: Path, lines: list[Mapping[str, Any]]) -> None:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
-def change_and_check(honest: Path, folder: Path, pattern: str, data: st.DataObject) -> None:
+def change_and_check(
+    honest: Path, folder: Path, pattern: str, data: st.DataObject
+) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(honest, folder)
     (file,) = folder.rglob(pattern)
@@ -64,7 +66,9 @@ def change_and_check(honest: Path, folder: Path, pattern: str, data: st.DataObje
 
 def test_the_honest_run_has_only_open_prompts(honest: Path) -> None:
     (task,) = verify([honest], OPTIONS).tasks
-    assert [item.name for item in task.items if item.status != "verified"] == ["prompts"]
+    assert [item.name for item in task.items if item.status != "verified"] == [
+        "prompts"
+    ]
 
 
 HOSTILE = settings(

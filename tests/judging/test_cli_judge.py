@@ -21,7 +21,13 @@ from fin_tasks.report.conditions import differences
 from fin_tasks.report.run_folder import write_run
 
 ROWS = [
-    {"index": 7, "answer": "1", "prediction": "one", "task_category": "OCR", "image_type": "table"},
+    {
+        "index": 7,
+        "answer": "1",
+        "prediction": "one",
+        "task_category": "OCR",
+        "image_type": "table",
+    },
     {
         "index": 3,
         "answer": "2",
@@ -49,17 +55,38 @@ SCORES = {"one": "5", "two": "Score: 2", "three": "3"}
 
 
 def answer(body: dict[str, Any]) -> Answer:
-    text = body["messages"][1]["content"].split("BEGIN RESPONSE")[1].split("END RESPONSE")[0]
-    return completion(next(score for word, score in SCORES.items() if word in text), usage=(100, 1))
+    text = (
+        body["messages"][1]["content"]
+        .split("BEGIN RESPONSE")[1]
+        .split("END RESPONSE")[0]
+    )
+    return completion(
+        next(score for word, score in SCORES.items() if word in text), usage=(100, 1)
+    )
 
 
 def run(tmp_path: Path, *options: str) -> Any:
-    rows = [{**row, "question": f"{row['index']}?", "image_style": "screenshot"} for row in ROWS]
+    rows = [
+        {**row, "question": f"{row['index']}?", "image_style": "screenshot"}
+        for row in ROWS
+    ]
     (tmp_path / "gpt").mkdir(exist_ok=True)
-    pd.DataFrame(rows).to_excel(file := tmp_path / "gpt" / "gpt_MMEFinance.xlsx", index=False)
+    pd.DataFrame(rows).to_excel(
+        file := tmp_path / "gpt" / "gpt_MMEFinance.xlsx", index=False
+    )
     out = ["--out", str(tmp_path / "out")]
     return CliRunner().invoke(
-        app, ["judge", str(file), "--rubric", "mme_finance_en", "--model", "m", *out, *options]
+        app,
+        [
+            "judge",
+            str(file),
+            "--rubric",
+            "mme_finance_en",
+            "--model",
+            "m",
+            *out,
+            *options,
+        ],
     )
 
 
@@ -103,7 +130,8 @@ def test_from_a_workbook_to_a_run_folder(tmp_path: Path) -> None:
     )
     lines = [json.loads(line) for line in samples.read_text().splitlines()]
     by_filter = {
-        name: [line for line in lines if line["filter"] == name] for name in ("paper", "robust")
+        name: [line for line in lines if line["filter"] == name]
+        for name in ("paper", "robust")
     }
     assert [line["doc"]["id"] for line in by_filter["paper"]] == ["7", "3", "5", "9"]
     assert [line["score"] for line in by_filter["paper"]] == [100, 40, 60, 0]
@@ -131,7 +159,9 @@ def test_many_failures_are_an_error_after_saving(tmp_path: Path) -> None:
         found = json.loads(done.stdout)
         assert (found["unscored"], Path(found["results"]).is_file()) == (3, True)
         assert "1 of 3 responses" in str(done.exception)
-        again = run(tmp_path, "--base-url", served.base_url, "--json", "--max-failed", "0.9")
+        again = run(
+            tmp_path, "--base-url", served.base_url, "--json", "--max-failed", "0.9"
+        )
     assert again.exception is None
 
 
@@ -149,7 +179,13 @@ def test_a_dry_run_asks_nothing(tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text("models: {m: {input: 10, output: 1000}}")
     with serve(answer) as served:
-        options = ["--base-url", served.base_url, "--json", "--token-prices", str(prices)]
+        options = [
+            "--base-url",
+            served.base_url,
+            "--json",
+            "--token-prices",
+            str(prices),
+        ]
         first = json.loads(run(tmp_path, *options, "--dry-run").stdout)
         assert (first["n"], first["without_response"], first["requests"]) == (4, 1, 3)
         assert 1_000 < first["prompt_tokens_without_pictures"] < 10_000
@@ -169,12 +205,16 @@ def test_limits_of_requests(tmp_path: Path) -> None:
         assert served.most_at_once == 1
     done = run(tmp_path, "--base-url", "http://127.0.0.1:9/v1", "--timeout", "0")
     assert "judge_timeout" in str(done.exception)
-    done = run(tmp_path, "--base-url", "http://127.0.0.1:9/v1", "--requests-per-minute", "0")
+    done = run(
+        tmp_path, "--base-url", "http://127.0.0.1:9/v1", "--requests-per-minute", "0"
+    )
     assert "judge_requests_per_minute" in str(done.exception)
 
 
 def own_rubric(folder: Path) -> Path:
-    text = (Path(__file__).resolve().parents[2] / "judges/mme_finance_en.yaml").read_text("utf-8")
+    text = (
+        Path(__file__).resolve().parents[2] / "judges/mme_finance_en.yaml"
+    ).read_text("utf-8")
     path = folder / "own.yaml"
     path.write_text(text.replace("name: mme_finance_en", "name: strict"), "utf-8")
     return path
@@ -190,10 +230,20 @@ def own_rubric(folder: Path) -> Path:
         ("predictions", "mme_finance_en"),
     ],
 )
-def test_results_have_the_name_of_the_task(tmp_path: Path, stem: str, task: str) -> None:
+def test_results_have_the_name_of_the_task(
+    tmp_path: Path, stem: str, task: str
+) -> None:
     file = tmp_path / f"{stem}.jsonl"
     file.write_text(json.dumps({**ROWS[0], "question": "?"}))
-    command = ["judge", str(file), "--rubric", str(own_rubric(tmp_path)), "--model", "m", "--json"]
+    command = [
+        "judge",
+        str(file),
+        "--rubric",
+        str(own_rubric(tmp_path)),
+        "--model",
+        "m",
+        "--json",
+    ]
     with serve(answer) as served:
         command += ["--base-url", served.base_url, "--out", str(tmp_path / "out")]
         found = json.loads(CliRunner().invoke(app, command).stdout)
@@ -208,7 +258,9 @@ def test_a_judged_run_can_be_compared_with_its_original(tmp_path: Path) -> None:
     docs = list(documents)
     rubric = load_rubric("mme_finance_en")
     judge = JudgeModel(model="m", base_url=("http://127.0.0.1:9/v1",))
-    original = score_judged(rubric, docs, [Judged("one")] * len(docs), task="mme_finance_en")
+    original = score_judged(
+        rubric, docs, [Judged("one")] * len(docs), task="mme_finance_en"
+    )
     write_run(
         tmp_path / "original",
         [original],
@@ -218,7 +270,15 @@ def test_a_judged_run_can_be_compared_with_its_original(tmp_path: Path) -> None:
         metadata={"judge": judge.facts(rubric)},
     )
     (file,) = (tmp_path / "original").rglob("samples_*.jsonl")
-    command = ["judge", str(file), "--rubric", "mme_finance_en", "--model", "m", "--json"]
+    command = [
+        "judge",
+        str(file),
+        "--rubric",
+        "mme_finance_en",
+        "--model",
+        "m",
+        "--json",
+    ]
     with serve(lambda _: completion("4")) as served:
         command += ["--base-url", served.base_url, "--out", str(tmp_path / "again")]
         done = CliRunner().invoke(app, command)

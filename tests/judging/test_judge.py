@@ -101,9 +101,14 @@ def test_three_hundred_predictions_and_a_bad_server(
 
 
 def test_a_judge_that_is_down_is_found_out_soon(settings: Settings) -> None:
-    with serve(lambda _: (400, {}, {"error": {"message": "the model is not here"}})) as served:
+    with serve(
+        lambda _: (400, {}, {"error": {"message": "the model is not here"}})
+    ) as served:
         judged = judge_items(
-            items_of(200), EN, judge_of(served.base_url, concurrency=4), settings=settings
+            items_of(200),
+            EN,
+            judge_of(served.base_url, concurrency=4),
+            settings=settings,
         )
         assert len(served.bodies) < 20
     assert all("the model is not here" in one.error for one in judged)
@@ -129,7 +134,9 @@ def test_a_judge_that_reasons_gets_more_tokens(
         again = judge_items(items_of(20), EN, judge, settings=settings)
         assert scores(again) == [3] * 20
         assert len(served.bodies) == 21
-    assert len([record for record in caplog.records if "reasons" in record.message]) == 2
+    assert (
+        len([record for record in caplog.records if "reasons" in record.message]) == 2
+    )
 
 
 SHAPES: list[Any] = [
@@ -143,7 +150,10 @@ SHAPES: list[Any] = [
     {"choices": [{"message": None}]},
     {"choices": [{"message": {"content": 4}}]},
     {"choices": [{"message": {"content": "4"}}], "usage": {"prompt_tokens": "many"}},
-    {"choices": [{"message": {"content": "4"}}], "usage": {"prompt_tokens": float("nan")}},
+    {
+        "choices": [{"message": {"content": "4"}}],
+        "usage": {"prompt_tokens": float("nan")},
+    },
     b'{"choices": ' + b"[" * 100_000 + b"]" * 100_000 + b"}",
 ]
 
@@ -163,7 +173,9 @@ def test_a_malformed_reply_is_a_failure_of_its_row(settings: Settings) -> None:
         check_failures(judged, EN, 0.2)
 
 
-def test_a_stopped_run_goes_on(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_run_goes_on(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def stop(jobs: Iterable[Any], *_: Any, **__: Any) -> Iterator[Any]:
         yield from islice(jobs, 10)
         raise KeyboardInterrupt
@@ -175,7 +187,9 @@ def test_a_stopped_run_goes_on(settings: Settings, monkeypatch: pytest.MonkeyPat
             judge_items(items_of(50), EN, judge, settings=settings)
         asked = len(served.bodies)
         assert asked < 50
-        assert scores(judge_items(items_of(50), EN, judge, settings=settings)) == [4] * 50
+        assert (
+            scores(judge_items(items_of(50), EN, judge, settings=settings)) == [4] * 50
+        )
         assert len(served.bodies) == 50
         assert served.most_at_once <= 2
 
@@ -203,7 +217,11 @@ def test_what_is_not_asked(settings: Settings, tmp_path: Path) -> None:
             [silent, blind, odd, item], EN, judge_of(served.base_url), settings=settings
         )
         assert judged[0] == Judged(silent.response)
-        assert ["broken.png" in judged[1].error, "No such" in judged[2].error, judged[3].error] == [
+        assert [
+            "broken.png" in judged[1].error,
+            "No such" in judged[2].error,
+            judged[3].error,
+        ] == [
             True,
             True,
             "",
@@ -211,7 +229,9 @@ def test_what_is_not_asked(settings: Settings, tmp_path: Path) -> None:
         assert len(served.bodies) == 1
         blind_judge = judge_of(served.base_url, picture=False)
         assert judge_items([blind], EN, blind_judge, settings=settings)[0].error == ""
-        assert len(served.bodies) == 1  # the same request as for the item without a picture
+        assert (
+            len(served.bodies) == 1
+        )  # the same request as for the item without a picture
 
 
 def test_costs(settings: Settings, tmp_path: Path) -> None:
@@ -227,8 +247,15 @@ def test_costs(settings: Settings, tmp_path: Path) -> None:
 
 def test_a_judge_from_metadata_and_the_environment() -> None:
     settings = Settings.from_environ(
-        {"FIN_TASKS_JUDGE_MODEL": "m", "FIN_TASKS_JUDGE_BASE_URL": "http://a/v1/,http://b"}
+        {
+            "FIN_TASKS_JUDGE_MODEL": "m",
+            "FIN_TASKS_JUDGE_BASE_URL": "http://a/v1/,http://b",
+        }
     )
     found = judge_from({"judge_timeout": 5, "other": 1}, settings)
     assert found is not None
-    assert (found.model, found.base_url, found.timeout) == ("m", ("http://a/v1", "http://b"), 5)
+    assert (found.model, found.base_url, found.timeout) == (
+        "m",
+        ("http://a/v1", "http://b"),
+        5,
+    )

@@ -17,7 +17,13 @@ from fin_tasks.settings import Settings
 
 RESPONSES = ["N/A", "nan", "007.50", "a\r\nb", "=1+1", "x" * 42_000, ""]
 ROWS = [
-    {"index": n, "question": f"{n}?", "answer": "7", "prediction": text, "task_category": "OCR"}
+    {
+        "index": n,
+        "question": f"{n}?",
+        "answer": "7",
+        "prediction": text,
+        "task_category": "OCR",
+    }
     for n, text in enumerate(RESPONSES)
 ]
 
@@ -37,7 +43,9 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
-def test_every_form_is_read_as_text(tmp_path: Path, settings: Settings, suffix: str) -> None:
+def test_every_form_is_read_as_text(
+    tmp_path: Path, settings: Settings, suffix: str
+) -> None:
     WRITERS[suffix](path := tmp_path / f"model_set{suffix}")
     items, rows = read_items(path, settings=settings)
     expected = RESPONSES[:4] if suffix == ".xlsx" else RESPONSES
@@ -70,19 +78,25 @@ def test_samples_of_lm_eval(tmp_path: Path, settings: Settings) -> None:
         {"doc_id": 0, "doc": doc, "resps": [["Seven."]], "filter": name}
         for name in ("paper", "robust")
     ]
-    items, rows = read_items(write_lines(tmp_path / "samples_x.jsonl", lines), settings=settings)
+    items, rows = read_items(
+        write_lines(tmp_path / "samples_x.jsonl", lines), settings=settings
+    )
     assert [item.response for item in items] == ["Seven."]
     assert (rows[0]["index"], rows[0]["na"]) == ("a", "true")
 
 
-def test_cut_off_responses_in_samples_of_lm_eval(tmp_path: Path, settings: Settings) -> None:
+def test_cut_off_responses_in_samples_of_lm_eval(
+    tmp_path: Path, settings: Settings
+) -> None:
     """As `--predict_only` writes them: the responses stand in place of readings."""
     lines = []
     for name, share in (("a", 1.0), ("b", 0.0)):
         doc = {"id": name, "question": "q", "answer": "x", "category": "OCR"}
         texts = {"resps": [["said"]], "filtered_resps": [["said"]], "filter": "none"}
         lines.append({"doc": doc, **texts, "cut_off": share})
-    items, _ = read_items(write_lines(tmp_path / "samples_a.jsonl", lines), settings=settings)
+    items, _ = read_items(
+        write_lines(tmp_path / "samples_a.jsonl", lines), settings=settings
+    )
     assert [is_cut_off(item.response) for item in items] == [True, False]
 
 
@@ -102,10 +116,14 @@ def test_pictures(tmp_path: Path, settings: Settings) -> None:
             with pytest.raises(DataError, match="--image-root"):
                 read_items(file, settings=settings)
         else:
-            assert read_items(file, settings=settings)[0][0].picture == tmp_path / "mine" / expected
+            assert (
+                read_items(file, settings=settings)[0][0].picture
+                == tmp_path / "mine" / expected
+            )
     write_lines(file, [{**ROWS[0], "image_path": "b.png"}])
     assert (
-        read_items(file, settings=settings, image_root=tmp_path)[0][0].picture == tmp_path / "b.png"
+        read_items(file, settings=settings, image_root=tmp_path)[0][0].picture
+        == tmp_path / "b.png"
     )
     assert read_items(file, settings=settings, pictures=False)[0][0].picture is None
 
@@ -125,11 +143,18 @@ def rewritten(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("suffix", "write"),
     [
-        (".xlsx", rewritten(lambda data: data.replace(b'<row r="3"', b'<row r="999999999999"'))),
         (
             ".xlsx",
             rewritten(
-                lambda data: data.replace(b'<row r="3"', b"<row spans='1:2' r = '999999999999'")
+                lambda data: data.replace(b'<row r="3"', b'<row r="999999999999"')
+            ),
+        ),
+        (
+            ".xlsx",
+            rewritten(
+                lambda data: data.replace(
+                    b'<row r="3"', b"<row spans='1:2' r = '999999999999'"
+                )
             ),
         ),
         (
@@ -143,12 +168,17 @@ def rewritten(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
         (
             ".xlsx",
             rewritten(
-                lambda data: data.replace(b"<sheetData>", b"<sheetData>" + b" " * 300_000_000)
+                lambda data: data.replace(
+                    b"<sheetData>", b"<sheetData>" + b" " * 300_000_000
+                )
             ),
         ),
         (".xlsx", lambda path: path.write_bytes(b"PK no workbook")),
         (".tsv", lambda path: path.write_bytes(b"index\tprediction\n1\t\xff\xfe\n")),
-        (".csv", lambda path: path.write_text(",".join(f"c{n}" for n in range(2000)) + "\n")),
+        (
+            ".csv",
+            lambda path: path.write_text(",".join(f"c{n}" for n in range(2000)) + "\n"),
+        ),
         (".csv", lambda path: path.write_text("index,prediction\n1,a\n1,b\n")),
         (".csv", lambda path: path.write_text("number,text\n1,a\n")),
         (".json", lambda path: path.write_text("[" * 100_000)),
@@ -168,14 +198,18 @@ def test_files_that_are_refused_soon(
     assert time.process_time() - started < 5
 
 
-def test_rows_without_a_question_are_an_error(tmp_path: Path, settings: Settings) -> None:
+def test_rows_without_a_question_are_an_error(
+    tmp_path: Path, settings: Settings
+) -> None:
     path = write_lines(tmp_path / "a.jsonl", [{**ROWS[0], "question": " "}])
     with pytest.raises(DataError, match="index 0: expected a text in question"):
         read_items(path, settings=settings)
 
 
 @pytest.mark.parametrize("responses", [[], [[]]])
-def test_a_sample_without_a_response_has_an_empty_one(tmp_path: Path, responses: Any) -> None:
+def test_a_sample_without_a_response_has_an_empty_one(
+    tmp_path: Path, responses: Any
+) -> None:
     sample = {"doc": {"id": "1", "question": "?", "answer": "7"}, "resps": responses}
     (row,) = read_rows(write_lines(tmp_path / "samples.jsonl", [sample]))
     assert row["prediction"] == ""

@@ -17,7 +17,9 @@ from fin_tasks.settings import Settings
 def item_of(doc: dict[str, Any], response: str) -> Item | None:
     if doc.get("easy"):
         return None
-    return Item(question="Which day?", answer="Friday", response=response, category="OCR")
+    return Item(
+        question="Which day?", answer="Friday", response=response, category="OCR"
+    )
 
 
 def number_item(doc: dict[str, Any], response: str) -> Item:
@@ -37,7 +39,9 @@ def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def judged(metadata: dict[str, Any]) -> tuple[list[list[Any]], JudgeStep]:
     judge = judge_from(metadata, Settings.from_environ())
     step = JudgeStep(item_of, load_rubric("mme_finance_zh"), judge)
-    first, again = [step.judge_responses(DOCS, [["Friday", ""], ["text"]]) for _ in range(2)]
+    first, again = [
+        step.judge_responses(DOCS, [["Friday", ""], ["text"]]) for _ in range(2)
+    ]
     assert first == again
     return first, step
 
@@ -45,7 +49,10 @@ def judged(metadata: dict[str, Any]) -> tuple[list[list[Any]], JudgeStep]:
 def test_both_variants_ask_once() -> None:
     with serve(lambda _: completion("4", usage=(90, 1))) as served:
         rows, step = judged({"judge_model": "m", "judge_base_url": served.base_url})
-    assert [[type(response) for response in row] for row in rows] == [[Judged, Judged], [Judged]]
+    assert [[type(response) for response in row] for row in rows] == [
+        [Judged, Judged],
+        [Judged],
+    ]
     assert [reply.text for reply in rows[0][0].replies] == ["4"]
     assert rows[0][1] == Judged("")
     assert rows[1] == [Judged("text")]

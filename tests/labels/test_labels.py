@@ -35,9 +35,15 @@ def run(*arguments: object, status: int = 0) -> Any:
 
 def fill(path: Path, person: int, columns: list[str], answer: Answer) -> None:
     in_csv, options = path.suffix == ".csv", {"dtype": str, "na_filter": False}
-    table = pd.read_csv(path, **options) if in_csv else pd.read_excel(path, "Labels", **options)
+    table = (
+        pd.read_csv(path, **options)
+        if in_csv
+        else pd.read_excel(path, "Labels", **options)
+    )
     for name in columns:
-        table[name] = [answer(person, name, cells) for cells in table.to_dict("records")]
+        table[name] = [
+            answer(person, name, cells) for cells in table.to_dict("records")
+        ]
     if in_csv:
         table.to_csv(path, index=False)
     else:
@@ -53,7 +59,9 @@ def merged(
     folder = out.parent / "merged"
     run("merge", *sheets, "--out", folder, status=status)
     return {
-        path.stem: pd.read_csv(path) for path in folder.glob("*.csv") if path.stat().st_size > 1
+        path.stem: pd.read_csv(path)
+        for path in folder.glob("*.csv")
+        if path.stat().st_size > 1
     }, folder
 
 
@@ -64,7 +72,9 @@ def share(
     by: str = "all",
     part: str = "all",
 ) -> float:
-    found = tables["shares"].query("question == @question and by == @by and part == @part")
+    found = tables["shares"].query(
+        "question == @question and by == @by and part == @part"
+    )
     return float(found[found["value"].astype(str) == str(value)]["share"].iloc[0])
 
 
@@ -145,7 +155,10 @@ def test_calculation_errors(xfinbench: Path, tmp_path: Path) -> None:
     # 24 labels, one of row 6 differs: coincidences (yes, no) 1 of 24, 19 yes and 5 no in all
     assert alphas.loc["path", "alpha"] == pytest.approx(1 - (24 - 1) * 1 / (19 * 5))
     assert (
-        alphas.loc["path", "low"] <= alphas.loc["path", "alpha"] <= alphas.loc["path", "high"] == 1
+        alphas.loc["path", "low"]
+        <= alphas.loc["path", "alpha"]
+        <= alphas.loc["path", "high"]
+        == 1
     )
     assert alphas.loc["rounding", "alpha"] == 1
     assert (folder / "types.png").read_bytes()[:4] == b"\x89PNG"
@@ -170,7 +183,8 @@ def test_wrong_answers_by_task_and_capability(xfinbench: Path, tmp_path: Path) -
     def answer(person: int, column: str, cells: dict[str, str]) -> str:
         return (
             "yes"
-            if (column == "direct" and tasks[cells["row"]] == "mcq") or column == "triggered"
+            if (column == "direct" and tasks[cells["row"]] == "mcq")
+            or column == "triggered"
             else "no"
         )
 
@@ -180,12 +194,16 @@ def test_wrong_answers_by_task_and_capability(xfinbench: Path, tmp_path: Path) -
     assert share(tables, "direct", "yes", "task", "mcq") == 1
     assert share(tables, "direct", "yes", "task", "bool") == 0
     code = drawn[0]["facts"]["capability"][0]
-    own = [row["facts"]["task"][0] for row in drawn if code in row["facts"]["capability"]]
+    own = [
+        row["facts"]["task"][0] for row in drawn if code in row["facts"]["capability"]
+    ]
     assert share(tables, "direct", "yes", "capability", code) == pytest.approx(
         own.count("mcq") / len(own)
     )
     over = tables["shares"].query("type == 'reasoning error' and by == 'all'")
-    assert over["share"].tolist() == [0]  # all labels are the same, so alpha is not defined
+    assert over["share"].tolist() == [
+        0
+    ]  # all labels are the same, so alpha is not defined
     assert tables["alpha"].set_index("question")["alpha"].isna()["triggered"]
 
 
@@ -209,24 +227,44 @@ def test_figures_ratings_and_capabilities(xfinbench: Path, tmp_path: Path) -> No
     ]
 
     given = ("--source", "sample", "--n")
-    run("draw", "--study", "xfinbench_quality", "--out", tmp_path / "q/rate.xlsx", *given, 4)
+    run(
+        "draw",
+        "--study",
+        "xfinbench_quality",
+        "--out",
+        tmp_path / "q/rate.xlsx",
+        *given,
+        4,
+    )
     scores = {0: [5, 5, 5], 1: [5, 4, 3], 2: [4, 4, 3], 3: [1, 5, 5]}
     tables, _ = merged(tmp_path / "q/rate.xlsx", ["fluency", "completeness", "correctness", "helpfulness"],
                        lambda person, _, cells: scores[number(cells)][person])  # fmt: skip
     means = {
-        f">= {score}": share(tables, "helpfulness", f">= {score}") for score in (5, 4, 3, 2, 1)
+        f">= {score}": share(tables, "helpfulness", f">= {score}")
+        for score in (5, 4, 3, 2, 1)
     }
     assert list(means.values()) == [1 / 4, 2 / 4, 1, 1, 1]  # means 5, 4, 3.67, 3.67
     assert tables["labels"].query("review")["row"].nunique() == 1
 
-    run("draw", "--study", "xfinbench_capabilities", "--out", tmp_path / "c/cap.xlsx", *given, 3)
+    run(
+        "draw",
+        "--study",
+        "xfinbench_capabilities",
+        "--out",
+        tmp_path / "c/cap.xlsx",
+        *given,
+        3,
+    )
     codes = {0: ["TU", "TU", "FF"], 1: ["TR", "SP", "NM"], 2: ["TR+NM", "tr+nm", "NM"]}
     tables, _ = merged(
         tmp_path / "c/cap.xlsx",
         ["capability"],
         lambda person, _, cells: codes[number(cells)][person],
     )
-    found = {code: share(tables, "capability", code) for code in ("TU", "TR", "FF", "SP", "NM")}
+    found = {
+        code: share(tables, "capability", code)
+        for code in ("TU", "TR", "FF", "SP", "NM")
+    }
     assert found == {
         "TU": 1 / 2,
         "TR": 1 / 2,
@@ -239,7 +277,17 @@ def test_figures_ratings_and_capabilities(xfinbench: Path, tmp_path: Path) -> No
 
 def test_people_stand_beside_models(tmp_path: Path) -> None:
     out = tmp_path / "human.xlsx"
-    run("draw", "--study", "xfinbench_human", "--n", 24, "--source", "sample", "--out", out)
+    run(
+        "draw",
+        "--study",
+        "xfinbench_human",
+        "--n",
+        24,
+        "--source",
+        "sample",
+        "--out",
+        out,
+    )
     drawn = {
         row["id"]: row["doc"]
         for row in json.loads((tmp_path / "human.draw.json").read_text())["rows"]
@@ -254,10 +302,14 @@ def test_people_stand_beside_models(tmp_path: Path) -> None:
             return 99 if person == 2 else 2.5
         if person == 2:
             return "none" if number(cells) % 5 else ""
-        truth = float(doc["ground_truth"]) if doc["task"] != "mcq" else doc["ground_truth"]
-        wrong = {"bool": not truth, "mcq": "A" if truth != "A" else "B", "calcu": 0.125}[
-            doc["task"]
-        ]
+        truth = (
+            float(doc["ground_truth"]) if doc["task"] != "mcq" else doc["ground_truth"]
+        )
+        wrong = {
+            "bool": not truth,
+            "mcq": "A" if truth != "A" else "B",
+            "calcu": 0.125,
+        }[doc["task"]]
         return (
             wrong
             if person == 1 and number(cells) % 2
@@ -272,12 +324,20 @@ def test_people_stand_beside_models(tmp_path: Path) -> None:
     found = report.read([folder])
     assert [(one.harness, one.model) for one in found.runs] == [("label", "people")]
     results = {
-        result.task: result for result in found.runs[0].tasks if result.task != "xfinbench_text"
+        result.task: result
+        for result in found.runs[0].tasks
+        if result.task != "xfinbench_text"
     }
-    assert results["xfinbench"].members == tuple(name for name in results if name != "xfinbench")
+    assert results["xfinbench"].members == tuple(
+        name for name in results if name != "xfinbench"
+    )
     for task, result in results.items():
         subset = task.removeprefix("xfinbench").removeprefix("_")
-        rows = [number({"row": row}) for row, doc in drawn.items() if subset in ("", doc["subset"])]
+        rows = [
+            number({"row": row})
+            for row, doc in drawn.items()
+            if subset in ("", doc["subset"])
+        ]
         shares = [(2 - row % 2) / (3 if row % 5 else 2) for row in rows]
         for variant in ("paper", "robust"):
             value = values_of(found, result, variant)["acc"].estimate
@@ -305,7 +365,11 @@ def test_a_judge_beside_people(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "results_2026-01-01T00-00-00.json").write_text(
         json.dumps(
-            {"results": {"mme_finance_en": {"score,paper": 50.0}}, "model_name": "m", "config": {}}
+            {
+                "results": {"mme_finance_en": {"score,paper": 50.0}},
+                "model_name": "m",
+                "config": {},
+            }
         )
     )
     samples = folder / "samples_mme_finance_en_2026-01-01T00-00-00.jsonl"
@@ -330,10 +394,18 @@ def test_a_judge_beside_people(tmp_path: Path) -> None:
         [0, 5, 5][person] if rows[cells["row"]] == 3 else min(5, rows[cells["row"]] % 6 + 1)))  # fmt: skip
     sheets = sorted(tmp_path.glob("mme_*.xlsx"))
     found = json.loads(run("agree", *sheets, "--judge", samples, "--json").stdout)
-    expected = [5 - 3 if p == 3 else min(5, p % 6 + 1) - p % 6 for p in range(len(docs)) if p != 5]
+    expected = [
+        5 - 3 if p == 3 else min(5, p % 6 + 1) - p % 6
+        for p in range(len(docs))
+        if p != 5
+    ]
     table = {line["rows"]: line for line in found["judges"]}
     assert set(table) == {"all", "objective", "subjective"}
-    assert table["objective"]["n"] + table["subjective"]["n"] == table["all"]["n"] == len(docs) - 1
+    assert (
+        table["objective"]["n"] + table["subjective"]["n"]
+        == table["all"]["n"]
+        == len(docs) - 1
+    )
     assert table["all"]["bias"] == pytest.approx(-sum(expected) / len(expected))
     assert len(pd.read_csv(tmp_path / "merged/labels.csv").query("review")) == 1
     samples.write_text(samples.read_text().replace("response 1", "another response"))
@@ -365,13 +437,22 @@ def test_what_is_wrong_with_sheets_is_listed(xfinbench: Path, tmp_path: Path) ->
         )
     first = pd.read_csv(sheets[0], dtype=str)
     first.loc[0, "path"], first.loc[1, "path"] = "maybe", None
-    pd.concat([first.iloc[[0, 1, 2, 2]], first.iloc[[3]].assign(row="ffff-0001")]).to_csv(
-        sheets[0], index=False
-    )
+    pd.concat(
+        [first.iloc[[0, 1, 2, 2]], first.iloc[[3]].assign(row="ffff-0001")]
+    ).to_csv(sheets[0], index=False)
     run("merge", *sheets, "--out", tmp_path / "merged", status=1)
     problems = pd.read_csv(tmp_path / "merged/problems.csv")
-    lines = set(zip(problems["sheet"], problems["line"], problems["column"], strict=True))
-    expected = {(2, "path"), (3, "path"), (4, "row"), (5, "row"), (6, "row"), (0, "row")}
+    lines = set(
+        zip(problems["sheet"], problems["line"], problems["column"], strict=True)
+    )
+    expected = {
+        (2, "path"),
+        (3, "path"),
+        (4, "row"),
+        (5, "row"),
+        (6, "row"),
+        (0, "row"),
+    }
     assert lines == {("calc_1.csv", *one) for one in expected}
     assert (
         pd.read_csv(tmp_path / "merged/shares.csv")
@@ -388,7 +469,9 @@ def test_what_is_wrong_with_sheets_is_listed(xfinbench: Path, tmp_path: Path) ->
         ("--out", tmp_path / "b.csv"),
     ):  # sheets exist; no responses
         with pytest.raises(FinTasksError):
-            run("draw", *wrong, "--study", "xfinbench_calc_errors", "--source", "sample")
+            run(
+                "draw", *wrong, "--study", "xfinbench_calc_errors", "--source", "sample"
+            )
 
 
 @pytest.mark.skipif(not RECORDINGS.is_dir(), reason="needs the authors' recordings")
@@ -401,7 +484,16 @@ def test_a_users_study_on_a_real_recording(tmp_path: Path) -> None:
     )
     recording = RECORDINGS / "cot/gpt-4o.json"
     done = CliRunner().invoke(
-        app, ["replay", "financemath", "--mode", "cot", str(recording), "--out", str(tmp_path)]
+        app,
+        [
+            "replay",
+            "financemath",
+            "--mode",
+            "cot",
+            str(recording),
+            "--out",
+            str(tmp_path),
+        ],
     )
     assert done.exit_code == 0, done.output
     data = ("--data-dir", RECORDINGS / "validation.json")
@@ -418,7 +510,9 @@ def test_a_users_study_on_a_real_recording(tmp_path: Path) -> None:
     )
     tables, _ = merged(tmp_path / "s/mine.xlsx", ["clear"], lambda person, _, cells: (
         "no" if number(cells) < 10 or (number(cells) < 13 and person) else "yes"))  # fmt: skip
-    assert share(tables, "clear", "no") == 10 / 27  # of rows 10 to 12 the two do not agree
+    assert (
+        share(tables, "clear", "no") == 10 / 27
+    )  # of rows 10 to 12 the two do not agree
     assert len(tables["undecided"]) == 3
     topics = tables["shares"].query("by == 'topic' and value == 'yes'")
     assert topics["n"].sum() == 27

@@ -77,7 +77,9 @@ def test_a_sheet_of_any_name(tmp_path: Path, name: str) -> None:
     for sheet in sheets:
         fill(sheet, clear=["yes"] * 6, short=["no"] * 6)
     run("merge", *sheets, "--out", tmp_path / "merged")
-    shares = pd.read_csv(tmp_path / "merged/shares.csv").query("by == 'all' and value == 'yes'")
+    shares = pd.read_csv(tmp_path / "merged/shares.csv").query(
+        "by == 'all' and value == 'yes'"
+    )
     assert shares["share"].tolist() == [1, 0]
     assert f"{name}.xlsx" in pd.read_csv(tmp_path / "merged/labels.csv").columns
 
@@ -99,7 +101,10 @@ def test_a_second_round_decides_what_is_undecided(tmp_path: Path) -> None:
         fill(sheet, clear=["no"] * 2, short=["yes"] * 2)
     run("merge", *second_sheets, "--out", tmp_path / "final")
     labels = pd.read_csv(tmp_path / "final/labels.csv")
-    assert labels.query("question == 'clear'")["label"].tolist() == ["yes"] * 4 + ["no"] * 2
+    assert (
+        labels.query("question == 'clear'")["label"].tolist()
+        == ["yes"] * 4 + ["no"] * 2
+    )
     assert labels.query("question == 'short'")["label"].tolist() == ["no"] * 6
 
 
@@ -120,7 +125,9 @@ def test_a_sheet_of_a_long_list_of_words_can_be_opened(tmp_path: Path) -> None:
     rules = load_workbook(sheets[0])["Labels"].data_validations.dataValidation
     assert [rule.formula1 for rule in rules] == ['"yes,no"']
     for sheet in sheets:
-        fill(sheet, clear=["category1+category7"] * 5 + ["category99"], short=["no"] * 6)
+        fill(
+            sheet, clear=["category1+category7"] * 5 + ["category99"], short=["no"] * 6
+        )
     run("merge", *sheets, "--out", tmp_path / "merged", status=1)
     assert len(pd.read_csv(tmp_path / "merged/problems.csv")) == 3
 
@@ -139,13 +146,23 @@ def write_judged_run(folder: Path, points: dict[str, int], judge: str = "j") -> 
             responses: list[Any] = [[f"{task} {number}"]]
             if number == 0:
                 responses = []
-            line = {"doc": doc, "resps": responses, "filtered_resps": [[json.dumps(reading)]]}
-            line |= {"filter": "robust", "metrics": ["score"], "score": 20.0 * points[task]}
+            line = {
+                "doc": doc,
+                "resps": responses,
+                "filtered_resps": [[json.dumps(reading)]],
+            }
+            line |= {
+                "filter": "robust",
+                "metrics": ["score"],
+                "score": 20.0 * points[task],
+            }
             lines.append(json.dumps(line) + "\n")
         (folder / f"samples_{task}_{stamp}.jsonl").write_text("".join(lines))
     results = {task: {"score,robust": 50.0} for task in PARTS}
     file = folder / f"results_{stamp}.json"
-    file.write_text(json.dumps({"results": results, "configs": configs, "model_name": "m"}))
+    file.write_text(
+        json.dumps({"results": results, "configs": configs, "model_name": "m"})
+    )
     return folder
 
 
@@ -155,7 +172,16 @@ def test_a_judge_of_tasks_whose_ids_collide(tmp_path: Path) -> None:
     judged = write_judged_run(tmp_path / "a", points)
     other = write_judged_run(tmp_path / "b", dict.fromkeys(points, 2), judge="k")
     out = tmp_path / "study/mme.xlsx"
-    draw = ["draw", judged, "--study", "mme_finance_judge", "--source", "sample", "--out", out]
+    draw = [
+        "draw",
+        judged,
+        "--study",
+        "mme_finance_judge",
+        "--source",
+        "sample",
+        "--out",
+        out,
+    ]
     run(*draw)
     rows = json.loads((tmp_path / "study/mme.draw.json").read_text())["rows"]
     assert {row["task"] for row in rows} == set(PARTS)
@@ -163,7 +189,10 @@ def test_a_judge_of_tasks_whose_ids_collide(tmp_path: Path) -> None:
     for sheet in sheets:
         fill(sheet, score=[str(points[row["task"]]) for row in rows])
     done = run("agree", *sheets, "--judge", judged, "--judge", other, "--json")
-    lines = {(line["judge"], line["rows"]): line for line in json.loads(done.stdout)["judges"]}
+    lines = {
+        (line["judge"], line["rows"]): line
+        for line in json.loads(done.stdout)["judges"]
+    }
     first = lines["j r@1", "all"]
     assert (first["n"], first["mean_absolute_difference"]) == (len(rows), 0)
     assert first["spearman"] == pytest.approx(1)

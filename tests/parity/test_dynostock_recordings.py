@@ -9,7 +9,9 @@ import pytest
 from fin_tasks.benchmarks.dynostock.experiment import by_window
 from fin_tasks.benchmarks.dynostock.replay import replay, rows_of
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "dynostock" / "recordings"
+DATA = (
+    Path(__file__).resolve().parents[3] / "shared" / "data" / "dynostock" / "recordings"
+)
 FILES = sorted(DATA.rglob("exp_*.json"))
 TABLE_1 = {
     "MobileVLM_V2-7B-4bit": (51.2, 5.5, 27.3, 7.7),
@@ -18,13 +20,21 @@ TABLE_1 = {
 }
 RECORDED = {**TABLE_1, "llava-v1.6-mistral-7b-hf-4bit": (57.0, 4.0, 6.4, 7.7)}
 """What the recordings and the counts beside them say; docs/dynostock.md tells where Table 1 differs."""
-AGREED = {"MobileVLM_V2-7B-4bit": 357, "gpt-4o": 495, "llava-v1.6-mistral-7b-hf-4bit": 500}
+AGREED = {
+    "MobileVLM_V2-7B-4bit": 357,
+    "gpt-4o": 495,
+    "llava-v1.6-mistral-7b-hf-4bit": 500,
+}
 """Responses both parsers read alike, of 500; each of the others was judged by reading it."""
 
-pytestmark = pytest.mark.skipif(not FILES, reason=f"the authors' recordings are not at {DATA}")
+pytestmark = pytest.mark.skipif(
+    not FILES, reason=f"the authors' recordings are not at {DATA}"
+)
 
 
-@pytest.mark.parametrize("path", FILES, ids=[f"{path.parent.name}-{path.stem}" for path in FILES])
+@pytest.mark.parametrize(
+    "path", FILES, ids=[f"{path.parent.name}-{path.stem}" for path in FILES]
+)
 def test_counts_are_those_beside_the_recording(path: Path) -> None:
     ((_, task),) = replay([path])
     rows = task.values["paper"]
@@ -53,7 +63,9 @@ def test_counts_are_those_beside_the_recording(path: Path) -> None:
 
 
 def test_table_1() -> None:
-    table = by_window(rows_of(replay([DATA]), variant="paper")).set_index(["model", "window"])
+    table = by_window(rows_of(replay([DATA]), variant="paper")).set_index(
+        ["model", "window"]
+    )
     names = ["acc", "acc_std", "bias_index", "bias_index_std"]
     ours = {
         model: tuple(round(100 * table.loc[(model, "mean"), name], 1) for name in names)

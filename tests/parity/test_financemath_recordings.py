@@ -28,7 +28,9 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def scored(model: str, mode: str, tier: str = "auto") -> tuple[ScoredTask, list[dict[str, Any]]]:
+def scored(
+    model: str, mode: str, tier: str = "auto"
+) -> tuple[ScoredTask, list[dict[str, Any]]]:
     """Return a file scored by us, and the authors' rows."""
     path = DATA / mode / f"{model}.json"
     docs, texts = zip(*recording.read(path, mode=mode), strict=True)
@@ -54,15 +56,23 @@ def test_programs_and_published_rates(model: str) -> None:
         compare(doc, reading)
         for doc, (reading,) in zip(task.docs, task.readings["paper"], strict=True)
     ]
-    ours = [(int(one.answer is not None), one.answer, int(bool(one.correct))) for one in found]
+    ours = [
+        (int(one.answer is not None), one.answer, int(bool(one.correct)))
+        for one in found
+    ]
     names = ("execution_rate", "prediction_executed_result", "acc")
     assert ours == [tuple(row["result"][name] for name in names) for row in rows]
-    published = json.loads((DATA / "validation_pot_results.json").read_text(encoding="utf-8"))
+    published = json.loads(
+        (DATA / "validation_pot_results.json").read_text(encoding="utf-8")
+    )
     (theirs,) = (row for row in published if row["model_name"] == model)
     topics = pd.Series([doc["topic"] for doc in task.docs])
     values = pd.DataFrame(task.values["paper"])
     assert (len(values), values["unscored"].sum()) == (200, 0)
-    for metric, rates in (("execution_rate", "topic_execution_rate"), ("acc", "topic_accuracy")):
+    for metric, rates in (
+        ("execution_rate", "topic_execution_rate"),
+        ("acc", "topic_accuracy"),
+    ):
         by_topic = 100 * values[metric].groupby(topics).mean()
         assert by_topic.round(2).to_dict() == theirs[rates]
 
@@ -83,7 +93,9 @@ def test_monty_is_never_wrong(model: str) -> None:
     task, rows = scored(model, "pot", tier="monty")
     pairs = [
         (compare(doc, one), row)
-        for doc, (one,), row in zip(task.docs, task.readings["paper"], rows, strict=True)
+        for doc, (one,), row in zip(
+            task.docs, task.readings["paper"], rows, strict=True
+        )
     ]
     ran = [(found.answer, row) for found, row in pairs if found.correct is not None]
     assert len(ran) >= 190

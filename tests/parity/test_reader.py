@@ -27,7 +27,9 @@ def with_choices(labelled: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**row, "choice": choices[row["id"]]} for row in labelled]
 
 
-@pytest.mark.skipif(not QUESTIONS.is_file(), reason=f"the questions are not at {QUESTIONS}")
+@pytest.mark.skipif(
+    not QUESTIONS.is_file(), reason=f"the questions are not at {QUESTIONS}"
+)
 def test_our_labelled_responses() -> None:
     labelled = with_choices(rows("free_form"))
     ordinary = [row for row in labelled if row["set"] == "ordinary"]
@@ -37,8 +39,12 @@ def test_our_labelled_responses() -> None:
     assert (precision >= 0.98, coverage >= 0.85) == (True, True)
 
 
-@pytest.mark.skipif(not LABELLED.is_file(), reason=f"the labelled responses are not at {LABELLED}")
+@pytest.mark.skipif(
+    not LABELLED.is_file(), reason=f"the labelled responses are not at {LABELLED}"
+)
 def test_shared_labelled_responses() -> None:
-    labelled = [json.loads(line) for line in LABELLED.read_text(encoding="utf-8").splitlines()]
+    labelled = [
+        json.loads(line) for line in LABELLED.read_text(encoding="utf-8").splitlines()
+    ]
     precision, coverage = precision_and_coverage(labelled)
     assert (precision >= 0.98, coverage >= 0.90) == (True, True)

@@ -164,8 +164,12 @@ def test_hand_made_programs(runner: Runner) -> None:
         assert answer == right, response
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason=f"the authors' recordings are not at {DATA}")
-@pytest.mark.parametrize("file", sorted(DATA.glob("*.json")), ids=lambda file: file.stem)
+@pytest.mark.skipif(
+    not DATA.is_dir(), reason=f"the authors' recordings are not at {DATA}"
+)
+@pytest.mark.parametrize(
+    "file", sorted(DATA.glob("*.json")), ids=lambda file: file.stem
+)
 def test_recorded_programs(file: Path, runner: Runner) -> None:
     rows = json.loads(file.read_text(encoding="utf-8"))
     responses = [row["output"][0] for row in rows]

@@ -32,8 +32,15 @@ def write_run(
         "n-samples": {},
         "higher_is_better": {},
     }
-    results |= {"model_name": model, "config": {"model": "hf", "model_args": {"pretrained": model}}}
-    results |= {"group_subtasks": dict(groups or {}), "lm_eval_version": "0.4.13", "versions": {}}
+    results |= {
+        "model_name": model,
+        "config": {"model": "hf", "model_args": {"pretrained": model}},
+    }
+    results |= {
+        "group_subtasks": dict(groups or {}),
+        "lm_eval_version": "0.4.13",
+        "versions": {},
+    }
     for task, rows in tasks.items():
         lines = [
             {
@@ -41,7 +48,10 @@ def write_run(
                 "doc": {"id": f"{task}-{at}", **(docs[at] if docs else {})},
                 "filter": variant,
             }
-            | {"resps": [["text"]], "filtered_resps": [[json.dumps({"answer": 1.0, "reason": ""})]]}
+            | {
+                "resps": [["text"]],
+                "filtered_resps": [[json.dumps({"answer": 1.0, "reason": ""})]],
+            }
             | {"metrics": list(row), **row}
             for variant in ("paper", "robust")
             for at, row in enumerate(rows)
@@ -50,9 +60,13 @@ def write_run(
             "".join(json.dumps(one) + "\n" for one in lines)
         )
         results["results"][task] = {
-            f"{m},{v}": mean(r[m] for r in rows) for m in rows[0] for v in ("paper", "robust")
+            f"{m},{v}": mean(r[m] for r in rows)
+            for m in rows[0]
+            for v in ("paper", "robust")
         }
-        results["configs"][task] = {"metadata": {"provenance": PROVENANCE, **(metadata or {})}}
+        results["configs"][task] = {
+            "metadata": {"provenance": PROVENANCE, **(metadata or {})}
+        }
         results["n-samples"][task] = {"original": len(rows), "effective": len(rows)}
         results["higher_is_better"][task] = {
             metric: metric in ("acc", "score") for metric in rows[0]

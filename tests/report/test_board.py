@@ -25,12 +25,17 @@ def made(folder: Path, **more: Any) -> dict[str, Any]:
     """Make the board of a folder, and check it against the published schema."""
     document = board(report.read([folder]), **more).model_dump(mode="json")
     schema = json.loads(SCHEMA.read_text())
-    Draft202012Validator(schema).validate(json.loads(json.dumps(document, allow_nan=False)))
+    Draft202012Validator(schema).validate(
+        json.loads(json.dumps(document, allow_nan=False))
+    )
     known = {key: {one["id"] for one in document[key]} for key in ("runs", "tasks")}
     for entry in document["entries"]:
         assert entry["run"] in known["runs"]
         assert entry["task"] in known["tasks"]
-        assert entry["low"] is None or entry["low"] <= entry["value"] + 1e-5 <= entry["high"] + 2e-5
+        assert (
+            entry["low"] is None
+            or entry["low"] <= entry["value"] + 1e-5 <= entry["high"] + 2e-5
+        )
     return document
 
 
@@ -43,7 +48,11 @@ def marks_of(document: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def comparison(document: dict[str, Any], task: str = TASK) -> dict[str, Any]:
-    return next(one for one in document["comparisons"] if one["task"].startswith(f"{task}/robust"))
+    return next(
+        one
+        for one in document["comparisons"]
+        if one["task"].startswith(f"{task}/robust")
+    )
 
 
 def answers(seed: int, n: int = 200) -> Sequence[dict[str, float | None]]:
@@ -85,7 +94,9 @@ def test_folder_without_a_scored_row_is_a_report(tmp_path: Path) -> None:
 def test_junk_runs_do_not_push_complete_runs_out(tmp_path: Path) -> None:
     write_run(tmp_path / "whole", {TASK: answers(1)}, model="whole")
     for at in range(4):
-        file = write_run(tmp_path / f"junk{at}", {TASK: answers(at, 5)}, model=f"junk{at}")
+        file = write_run(
+            tmp_path / f"junk{at}", {TASK: answers(at, 5)}, model=f"junk{at}"
+        )
         content = json.loads(file.read_text())
         content["n-samples"][TASK]["original"] = 200
         file.write_text(json.dumps(content))
@@ -106,7 +117,9 @@ def test_reference_can_be_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("lost", "compared"), [(1, True), (4, True), (5, False)])
-def test_two_percent_of_the_rows_may_be_missing(tmp_path: Path, lost: int, compared: bool) -> None:
+def test_two_percent_of_the_rows_may_be_missing(
+    tmp_path: Path, lost: int, compared: bool
+) -> None:
     write_run(tmp_path / "whole", {TASK: answers(1)}, model="whole")
     write_run(tmp_path / "cut", {TASK: answers(2)[:-lost]}, model="cut")
     document = made(tmp_path, papers=False)
@@ -134,7 +147,8 @@ def test_holm_corrects_the_headline_alone(tmp_path: Path) -> None:
     right = {"a": [1.0] * 60, "b": [1.0] * 50 + [0.0] * 10}
     for model, values in right.items():
         rows = [
-            {"acc": value, "acc_risk": value if at % 2 else None} for at, value in enumerate(values)
+            {"acc": value, "acc_risk": value if at % 2 else None}
+            for at, value in enumerate(values)
         ]
         write_run(tmp_path / model, {TASK: rows}, model=model)
     (pair,) = comparison(made(tmp_path))["pairs"]
@@ -151,9 +165,13 @@ def test_later_run_of_a_model_replaces_the_earlier(tmp_path: Path) -> None:
     assert len({one["label"] for one in runs.values()}) == 2
 
 
-def test_group_has_one_interval_over_the_sources_of_all_its_tasks(tmp_path: Path) -> None:
+def test_group_has_one_interval_over_the_sources_of_all_its_tasks(
+    tmp_path: Path,
+) -> None:
     """Two tasks that ask the same exercises are no more certain than one of them."""
-    docs = [{"question": f"{'abcdefghijklmnopqrst'[at // 2]} is a bond"} for at in range(40)]
+    docs = [
+        {"question": f"{'abcdefghijklmnopqrst'[at // 2]} is a bond"} for at in range(40)
+    ]
     rows = answers(3, 40)
     tasks = {"xfinbench_bool": rows, "xfinbench_mcq": rows}
     write_run(tmp_path, tasks, docs=docs, groups={"xfinbench_text": list(tasks)})
@@ -230,7 +248,9 @@ def test_published_figures_stand_apart(tmp_path: Path) -> None:
         for e in theirs
     )
     assert not any(
-        place["run"] in printed for one in document["comparisons"] for place in one["ranks"]
+        place["run"] in printed
+        for one in document["comparisons"]
+        for place in one["ranks"]
     )
     assert not math.isnan(sum(e["value"] for e in theirs))
 
@@ -252,14 +272,18 @@ def values_of(document: dict[str, Any], task: str, metric: str) -> list[dict[str
     return [
         e
         for e in document["entries"]
-        if e["task"].startswith(f"{task}/robust") and e["metric"] == metric and e["group"]
+        if e["task"].startswith(f"{task}/robust")
+        and e["metric"] == metric
+        and e["group"]
     ]
 
 
 def test_forged_totals_are_shown_as_a_mark_and_not_as_the_value(tmp_path: Path) -> None:
     rows = [{"acc": row["acc"], "no_answer": 0.5} for row in answers(1)]
     parts = ("xfinbench_bool", "xfinbench_mcq")
-    file = write_run(tmp_path, dict.fromkeys(parts, rows), groups={"xfinbench_text": parts})
+    file = write_run(
+        tmp_path, dict.fromkeys(parts, rows), groups={"xfinbench_text": parts}
+    )
     claim(file, "xfinbench_text", acc=0.99)
     claim(file, "xfinbench_bool", no_answer=0.01)
     document = made(tmp_path, papers=False)
@@ -292,7 +316,9 @@ def test_newest_run_with_rows_is_ranked(tmp_path: Path) -> None:
     (place,) = comparison(document)["ranks"]
     runs = {run["id"]: run for run in document["runs"]}
     assert "03-01" in runs[place["run"]]["path"]
-    (left_out,) = (e for e in values_of(document, TASK, "acc") if e["run"] != place["run"])
+    (left_out,) = (
+        e for e in values_of(document, TASK, "acc") if e["run"] != place["run"]
+    )
     assert left_out["marks"] == ["not ranked: its rows are not known"]
 
 
@@ -303,7 +329,9 @@ def test_a_run_without_any_score_is_no_reference(tmp_path: Path) -> None:
     write_run(tmp_path / "good", {TASK: answers(1)}, model="good")
     document = made(tmp_path, papers=False)
     assert marks_of(document)["good"] == []
-    assert any("judge: down here, not stated" in mark for mark in marks_of(document)["broken"])
+    assert any(
+        "judge: down here, not stated" in mark for mark in marks_of(document)["broken"]
+    )
     (entry,) = (e for e in values_of(document, TASK, "acc") if e["model"] == "broken")
     assert (entry["value"], entry["n"], entry["unscored"]) == (None, 0, 300)
 
@@ -312,7 +340,9 @@ def test_labels_say_what_differs(tmp_path: Path) -> None:
     for at, judge in enumerate(("gpt-4o", "qwen", "qwen")):
         metadata = {"judge": {"model": judge, "rubric": "house@2"}}
         stamp = f"2026-03-0{at + 1}T10-00-00"
-        write_run(tmp_path, {TASK: answers(at)}, model="m", metadata=metadata, stamp=stamp)
+        write_run(
+            tmp_path, {TASK: answers(at)}, model="m", metadata=metadata, stamp=stamp
+        )
     labels = {run["label"] for run in made(tmp_path, papers=False)["runs"]}
     assert labels == {
         "m, judge: gpt-4o",
@@ -338,7 +368,9 @@ def test_a_bias_index_without_a_wrong_answer_is_not_defined(
     claim(file, "dynostock_recency_w4", bias_index=0.0)
     if not has_samples:
         next(tmp_path.glob("samples_*")).unlink()
-    (entry,) = values_of(made(tmp_path, papers=False), "dynostock_recency_w4", "bias_index")
+    (entry,) = values_of(
+        made(tmp_path, papers=False), "dynostock_recency_w4", "bias_index"
+    )
     assert (entry["value"], entry["low"]) == (None, None)
     assert "claims" not in str(entry["marks"])
     assert entry["notes"] == ["not defined: no answer is wrong"]

@@ -33,7 +33,10 @@ def compared(*folders: Path, **more: Any) -> Comparisons:
 
 def models(folder: Path, *seeds: int, topics: bool = False, n: int = 60) -> list[Path]:
     docs = (
-        [{"topic": ("Accounting", "Risk Management", "Economics")[at % 3]} for at in range(n)]
+        [
+            {"topic": ("Accounting", "Risk Management", "Economics")[at % 3]}
+            for at in range(n)
+        ]
         if topics
         else None
     )
@@ -47,13 +50,19 @@ def test_pair_equals_statsmodels_and_a_sum_over_the_samples(tmp_path: Path) -> N
     found = compared(*models(tmp_path, 1, 3))
     base, line = found.lines.to_dict("records")
     first, second = (np.array(draw(seed, share=0.3 + 0.1 * seed)) for seed in (1, 3))
-    table = [[int(((first == a) & (second == b)).sum()) for b in (1, 0)] for a in (1, 0)]
-    assert (base["value"], line["value"]) == pytest.approx((first.mean(), second.mean()))
+    table = [
+        [int(((first == a) & (second == b)).sum()) for b in (1, 0)] for a in (1, 0)
+    ]
+    assert (base["value"], line["value"]) == pytest.approx(
+        (first.mean(), second.mean())
+    )
     assert (base["against"], line["against"], line["pairs"]) == ("", "m1", 60)
     assert line["difference"] == pytest.approx((second - first).mean())
     assert line["p"] == pytest.approx(mcnemar(table, exact=True).pvalue)
     assert (line["gained"], line["lost"]) == (table[1][0], table[0][1])
-    assert (line["difference_low"] > 0 or line["difference_high"] < 0) == (line["p"] < 0.05)
+    assert (line["difference_low"] > 0 or line["difference_high"] < 0) == (
+        line["p"] < 0.05
+    )
 
 
 def test_shared_sources_are_tested_together(tmp_path: Path) -> None:
@@ -72,7 +81,9 @@ def test_shared_sources_are_tested_together(tmp_path: Path) -> None:
 def test_third_model_changes_nothing_between_the_first_two(tmp_path: Path) -> None:
     folders = models(tmp_path, 1, 3, 4, topics=True)
     two, three = (compared(*some, by="topic").lines for some in (folders[:2], folders))
-    pd.testing.assert_frame_equal(two, three[three["run"] != "m4"].reset_index(drop=True))
+    pd.testing.assert_frame_equal(
+        two, three[three["run"] != "m4"].reset_index(drop=True)
+    )
 
 
 def test_groups_are_corrected_apart_from_the_headline(tmp_path: Path) -> None:
@@ -92,7 +103,12 @@ def test_members_of_a_group_are_parts_of_it(tmp_path: Path) -> None:
     parts = ("xfinbench_bool", "xfinbench_mcq")
     for seed in (1, 2):
         tasks = {part: scored(*draw(seed + at, 30)) for at, part in enumerate(parts)}
-        write_run(tmp_path / str(seed), tasks, model=f"m{seed}", groups={"xfinbench_text": parts})
+        write_run(
+            tmp_path / str(seed),
+            tasks,
+            model=f"m{seed}",
+            groups={"xfinbench_text": parts},
+        )
     lines = compared(tmp_path / "1", tmp_path / "2").lines
     tested = lines[lines["against"] != ""].set_index("task")
     assert tested["pairs"].to_dict() == {
@@ -117,8 +133,15 @@ def test_other_data_is_not_compared(tmp_path: Path) -> None:
     write_run(tmp_path / "b", {TASK: scored(1, 0)}, model="b", metadata=other)
     found = compared(tmp_path / "a", tmp_path / "b")
     assert not found.lines["against"].any()
-    assert any("validation: a has no result to compare b with" in note for note in found.notes)
-    newer = {"provenance": {**PROVENANCE, "data": {**PROVENANCE["data"], "revision": "newer"}}}
+    assert any(
+        "validation: a has no result to compare b with" in note for note in found.notes
+    )
+    newer = {
+        "provenance": {
+            **PROVENANCE,
+            "data": {**PROVENANCE["data"], "revision": "newer"},
+        }
+    }
     write_run(tmp_path / "c", {TASK: scored(1, 0)}, model="c", metadata=newer)
     found = compared(tmp_path / "a", tmp_path / "c")
     assert not found.lines["against"].any()
@@ -128,7 +151,12 @@ def test_other_data_is_not_compared(tmp_path: Path) -> None:
 def test_questions_of_an_unknown_split_are_not_the_test_set(tmp_path: Path) -> None:
     without = {name: fact for name, fact in PROVENANCE.items() if name != "split"}
     write_run(tmp_path / "a", {TASK: scored(1, 0)}, model="a")
-    write_run(tmp_path / "b", {TASK: scored(1, 0)}, model="b", metadata={"provenance": without})
+    write_run(
+        tmp_path / "b",
+        {TASK: scored(1, 0)},
+        model="b",
+        metadata={"provenance": without},
+    )
     found = compared(tmp_path / "a", tmp_path / "b")
     assert not found.lines["against"].any()
 
@@ -136,10 +164,16 @@ def test_questions_of_an_unknown_split_are_not_the_test_set(tmp_path: Path) -> N
 def test_newest_of_repeated_runs_counts(tmp_path: Path) -> None:
     write_run(tmp_path / "a", {TASK: scored(1, 1)}, model="a")
     write_run(
-        tmp_path / "b" / "old", {TASK: scored(0, 0)}, model="b", stamp="2026-01-01T10-00-00.1"
+        tmp_path / "b" / "old",
+        {TASK: scored(0, 0)},
+        model="b",
+        stamp="2026-01-01T10-00-00.1",
     )
     write_run(
-        tmp_path / "b" / "new", {TASK: scored(1, 0)}, model="b", stamp="2026-02-01T10-00-00.1"
+        tmp_path / "b" / "new",
+        {TASK: scored(1, 0)},
+        model="b",
+        stamp="2026-02-01T10-00-00.1",
     )
     found = compared(tmp_path / "a", tmp_path / "b")
     assert found.lines["value"].to_list() == [1.0, 0.5]
@@ -148,9 +182,13 @@ def test_newest_of_repeated_runs_counts(tmp_path: Path) -> None:
 
 def conditions(folder: Path) -> None:
     """Write one model's runs in four styles and with three kinds of knowledge."""
-    for at, (mode, role) in enumerate([("da", True), ("cot", False), ("cot", True), ("da", False)]):
+    for at, (mode, role) in enumerate(
+        [("da", True), ("cot", False), ("cot", True), ("da", False)]
+    ):
         own = {"provenance": {**PROVENANCE, "style": {"mode": mode, "role": role}}}
-        write_run(folder / f"style{at}", {"xfinbench_bool": scored(*draw(at))}, metadata=own)
+        write_run(
+            folder / f"style{at}", {"xfinbench_bool": scored(*draw(at))}, metadata=own
+        )
     for name in ("bm25", "oracle"):
         own = {
             "provenance": {
@@ -160,12 +198,17 @@ def conditions(folder: Path) -> None:
             }
         }
         docs: list[dict[str, Any]] = [
-            {"gold_terms": ["t1", "t2"] if at else [], "terms": [{"id": "t9"}, {"id": "t1"}]}
+            {
+                "gold_terms": ["t1", "t2"] if at else [],
+                "terms": [{"id": "t9"}, {"id": "t1"}],
+            }
             for at in range(60)
         ]
         for doc in docs[::2] if name == "bm25" else []:
             doc["terms"] = [{"id": "t9"}]
-        write_run(folder / name, {"xfinbench_bool": scored(*draw(7))}, metadata=own, docs=docs)
+        write_run(
+            folder / name, {"xfinbench_bool": scored(*draw(7))}, metadata=own, docs=docs
+        )
 
 
 def test_styles_and_knowledge_of_one_model(tmp_path: Path) -> None:
@@ -186,9 +229,14 @@ def test_share_of_questions_for_which_a_gold_term_was_found(tmp_path: Path) -> N
     conditions(tmp_path)
     lines = compared(tmp_path, factor="knowledge").lines
     found = lines[lines["metric"] == "hit_rate"].set_index("run")
-    assert found["n"].to_dict() == {"bm25": 59, "oracle": 59}  # one question has no gold term
+    assert found["n"].to_dict() == {
+        "bm25": 59,
+        "oracle": 59,
+    }  # one question has no gold term
     assert found["value"].to_dict() == {"bm25": pytest.approx(30 / 59), "oracle": 1.0}
-    (plain,) = (one for run in report.read([tmp_path / "style2"]).runs for one in run.tasks)
+    (plain,) = (
+        one for run in report.read([tmp_path / "style2"]).runs for one in run.tasks
+    )
     assert hits(plain) == []
 
 
@@ -200,7 +248,10 @@ def test_unknown_metric_names_those_there_are(tmp_path: Path) -> None:
 
 def test_command_prints_writes_and_refuses(tmp_path: Path) -> None:
     folders = [str(one) for one in models(tmp_path, 1, 3, topics=True)]
-    assert "Accounting" in CliRunner().invoke(app, ["compare", *folders, "--by", "topic"]).output
+    assert (
+        "Accounting"
+        in CliRunner().invoke(app, ["compare", *folders, "--by", "topic"]).output
+    )
     out = tmp_path / "out"
     ran = CliRunner().invoke(
         app, ["compare", *folders, "--by", "topic", "--out", str(out), "--json"]
@@ -209,7 +260,9 @@ def test_command_prints_writes_and_refuses(tmp_path: Path) -> None:
     assert (ran.exit_code, len(lines)) == (0, 8)
     assert {path.suffix for path in out.iterdir()} == {".csv", ".png", ".svg"}
     p_values = [one["p"] for one in lines if one["p"] is not None]
-    assert pd.read_csv(out / "compare.csv")["p"].dropna().to_list() == pytest.approx(p_values)
+    assert pd.read_csv(out / "compare.csv")["p"].dropna().to_list() == pytest.approx(
+        p_values
+    )
     for by in (
         ["--by", "color"],
         ["--by", "style", "--by", "knowledge"],
@@ -218,24 +271,34 @@ def test_command_prints_writes_and_refuses(tmp_path: Path) -> None:
         ["--metric", "bias_index"],
     ):
         assert CliRunner().invoke(app, ["compare", *folders, *by]).exit_code > 0
-    (tmp_path / "m1" / "samples_financemath_2026-03-01T10-00-00.123456.jsonl").write_text("{")
+    (
+        tmp_path / "m1" / "samples_financemath_2026-03-01T10-00-00.123456.jsonl"
+    ).write_text("{")
     assert CliRunner().invoke(app, ["compare", *folders]).exit_code == 1
 
 
-def test_effects_of_statements_stand_before_the_values_of_each_size(tmp_path: Path) -> None:
+def test_effects_of_statements_stand_before_the_values_of_each_size(
+    tmp_path: Path,
+) -> None:
     """The arms have other window sizes; the mean stands behind the sizes of Table 1."""
     for arm, sizes in (("none", (4, 6)), ("signal", (4, 6, 16))):
         metadata = {"provenance": {**PROVENANCE, "arm": arm}}
         for size in sizes:
             docs = [{"ticker": f"T{at}", "arm": arm, "window": size} for at in range(8)]
-            tasks = {f"dynostock_{bias}_w{size}": scored(*draw(size, 8)) for bias in BIASES}
+            tasks = {
+                f"dynostock_{bias}_w{size}": scored(*draw(size, 8)) for bias in BIASES
+            }
             folder = tmp_path / f"{arm}{size}"
             groups = {"dynostock_recency": [f"dynostock_recency_w{size}"]}
             write_run(folder, tasks, docs=docs, metadata=metadata, groups=groups)
     command = ["compare", str(tmp_path), "--by", "arm"]
     assert "more rows: --all shows them." in CliRunner().invoke(app, command).stdout
     printed = CliRunner().invoke(app, [*command, "--all"]).stdout
-    lines = [line.split("│") for line in printed.splitlines() if "recency, org/model (acc)" in line]
+    lines = [
+        line.split("│")
+        for line in printed.splitlines()
+        if "recency, org/model (acc)" in line
+    ]
     order = [(line[3].strip(), line[2].strip()) for line in lines]
     values = [("none", "4"), ("none", "6"), *SIGNAL_ORDER]
     assert order[-len(values) :] == values
@@ -257,7 +320,11 @@ SIGNAL_ORDER = [("signal", "4"), ("signal", "16"), ("signal", "mean"), ("signal"
 
 def test_a_metric_that_the_baseline_lacks_is_a_note(tmp_path: Path) -> None:
     write_run(tmp_path / "a", {TASK: scored(1, 0)}, model="a")
-    write_run(tmp_path / "b", {TASK: [{"acc": 1.0, "f1": 0.5}, {"acc": 0.0, "f1": 1.0}]}, model="b")
+    write_run(
+        tmp_path / "b",
+        {TASK: [{"acc": 1.0, "f1": 0.5}, {"acc": 0.0, "f1": 1.0}]},
+        model="b",
+    )
     found = compared(tmp_path / "a", tmp_path / "b", metric="f1")
     assert found.lines["value"].to_list() == [0.75]
     assert any("a has no value of f1" in note for note in found.notes)
@@ -280,13 +347,19 @@ def test_one_run_has_no_figure(tmp_path: Path) -> None:
     assert [path.name for path in out.iterdir()] == ["compare.csv"]
 
 
-def test_styles_of_all_models_are_one_table_with_a_baseline_of_choice(tmp_path: Path) -> None:
+def test_styles_of_all_models_are_one_table_with_a_baseline_of_choice(
+    tmp_path: Path,
+) -> None:
     for model in ("m1", "m2"):
         for at, mode in enumerate(("cot", "da")):
-            metadata = {"provenance": {**PROVENANCE, "style": {"mode": mode, "role": True}}}
+            metadata = {
+                "provenance": {**PROVENANCE, "style": {"mode": mode, "role": True}}
+            }
             rows = {"xfinbench_bool": scored(*draw(at))}
             write_run(tmp_path / f"{model}{mode}", rows, model=model, metadata=metadata)
-    printed = CliRunner().invoke(app, ["compare", str(tmp_path), "--by", "style"]).stdout
+    printed = (
+        CliRunner().invoke(app, ["compare", str(tmp_path), "--by", "style"]).stdout
+    )
     assert printed.count("┏") == 1 and "m1, cot" in printed
     found = compared(tmp_path, factor="style", baseline="da")
     assert found.lines["model"].to_list() == ["m1", "m1", "m2", "m2"]
@@ -297,4 +370,7 @@ def test_styles_of_all_models_are_one_table_with_a_baseline_of_choice(tmp_path: 
 
 def test_the_baseline_may_be_any_run(tmp_path: Path) -> None:
     found = compared(*models(tmp_path, 1, 2), baseline="m2")
-    assert found.lines[["run", "against"]].to_numpy().tolist() == [["m2", ""], ["m1", "m2"]]
+    assert found.lines[["run", "against"]].to_numpy().tolist() == [
+        ["m2", ""],
+        ["m1", "m2"],
+    ]

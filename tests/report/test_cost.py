@@ -56,7 +56,11 @@ def test_cost_beside_quality_from_run_to_report(tmp_path: Path) -> None:
             for row in csv.DictReader(file)
             if row["metric"] == "acc" and row["variant"] == "paper"
         }
-    assert (float(own["org/a"]["cost"]), own["org/a"]["currency"], own["org/a"]["estimated"]) == (
+    assert (
+        float(own["org/a"]["cost"]),
+        own["org/a"]["currency"],
+        own["org/a"]["estimated"],
+    ) == (
         0.7,
         "EUR",
         "",

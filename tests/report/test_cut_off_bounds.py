@@ -17,7 +17,10 @@ from fin_tasks.report.tables import values_table
 
 def rows(*pairs: tuple[float | None, float | None]) -> list[dict[str, float | None]]:
     """Return rows with accuracy and share of cut-off responses."""
-    return [{"acc": acc, "cut_off": share, "unscored": float(acc is None)} for acc, share in pairs]
+    return [
+        {"acc": acc, "cut_off": share, "unscored": float(acc is None)}
+        for acc, share in pairs
+    ]
 
 
 HALF = rows(*[(1.0, 0.0)] * 5, *[(0.0, 1.0)] * 4, (0.0, 0.0))
@@ -94,7 +97,11 @@ def test_bounds_of_rows(
 ) -> None:
     write_run(tmp_path, {TASK: rows(*pairs)})
     cut_off = entry(made(tmp_path))["cut_off"]
-    assert (cut_off["share"], cut_off["upper"], cut_off["finished"]) == (share, upper, finished)
+    assert (cut_off["share"], cut_off["upper"], cut_off["finished"]) == (
+        share,
+        upper,
+        finished,
+    )
 
 
 @pytest.mark.parametrize("own", [SEVEN, [{"acc": 1.0}, {"acc": 0.0}]])
@@ -110,7 +117,11 @@ def test_a_rank_that_could_change_says_so(tmp_path: Path) -> None:
     for model, own in (("half", HALF), ("seven", SEVEN), ("none", NONE)):
         write_run(tmp_path / model, {TASK: own}, model=model)
     document = made(tmp_path)
-    assert places(document) == {"seven": (1, 1, 2), "half": (2, 1, 2), "none": (3, 3, 3)}
+    assert places(document) == {
+        "seven": (1, 1, 2),
+        "half": (2, 1, 2),
+        "none": (3, 3, 3),
+    }
     note = "rank 1 to 2 if cut-off responses were finished"
     assert entry(document, "half")["notes"][1:] == [note]
     assert entry(document, "seven")["notes"] == [note]
@@ -134,7 +145,9 @@ def test_a_group_that_averages_its_tasks(tmp_path: Path) -> None:
     )
     content = json.loads(file.read_text())
     for variant in ("paper", "robust"):
-        content["results"]["xfinbench_text"][f"acc,{variant}"] = 0.75  # the mean of both tasks
+        content["results"]["xfinbench_text"][f"acc,{variant}"] = (
+            0.75  # the mean of both tasks
+        )
     file.write_text(json.dumps(content))
     found = [
         one
@@ -150,7 +163,11 @@ def test_a_bound_that_says_nothing_is_not_shown(tmp_path: Path) -> None:
     """All responses are right, those that were cut off, too."""
     write_run(tmp_path, {TASK: rows(*[(1.0, 1.0)] * 3)})
     found = entry(made(tmp_path))
-    assert (found["value"], found["cut_off"]["is_lower_bound"], found["notes"]) == (1.0, False, [])
+    assert (found["value"], found["cut_off"]["is_lower_bound"], found["notes"]) == (
+        1.0,
+        False,
+        [],
+    )
 
 
 def test_tables_and_csv(tmp_path: Path) -> None:
@@ -164,7 +181,9 @@ def test_tables_and_csv(tmp_path: Path) -> None:
     text = (tmp_path / "financemath.md").read_text()
     assert "lower bound: 40.0% of the responses were cut off" in text
     order = [
-        line.split(" | ")[0] for line in text.splitlines() if "half" in line or "seven" in line
+        line.split(" | ")[0]
+        for line in text.splitlines()
+        if "half" in line or "seven" in line
     ]
     assert order[0] == "| seven"
     assert "**70.0" not in text  # the best only if nothing is open

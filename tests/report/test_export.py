@@ -55,14 +55,22 @@ def test_every_eval_ever(tmp_path: Path) -> None:
     bounds = acc["score_details"]["uncertainty"]["confidence_interval"]
     assert bounds["lower"] < 2 / 3 < bounds["upper"]
     score = found["mme_finance"]["evaluation_results"][0]
-    assert (score["score_details"]["score"], score["metric_config"]["max_score"]) == (80.0, 100.0)
-    assert score["metric_config"]["llm_scoring"]["judges"][0]["model_info"]["name"] == "judge"
+    assert (score["score_details"]["score"], score["metric_config"]["max_score"]) == (
+        80.0,
+        100.0,
+    )
+    assert (
+        score["metric_config"]["llm_scoring"]["judges"][0]["model_info"]["name"]
+        == "judge"
+    )
     if find_spec("every_eval_ever"):  # needs Python 3.12
         from every_eval_ever.validator.validation_core import validate_file
 
         for path in records.values():
             checked = validate_file(
-                path, repo_path=path.relative_to(tmp_path).as_posix(), run_semantic_checks=True
+                path,
+                repo_path=path.relative_to(tmp_path).as_posix(),
+                run_semantic_checks=True,
             )
             assert checked.valid and not checked.warnings, checked
 

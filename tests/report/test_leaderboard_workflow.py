@@ -36,7 +36,9 @@ def scripts(workflow: dict[Any, Any]) -> dict[str, str]:
     return {step["name"]: step["run"] for step in steps(workflow) if "run" in step}
 
 
-def test_strangers_get_no_secret_and_no_right_to_write(workflow: dict[Any, Any]) -> None:
+def test_strangers_get_no_secret_and_no_right_to_write(
+    workflow: dict[Any, Any],
+) -> None:
     triggers = workflow[True]  # YAML 1.1 reads "on" so
     assert set(triggers) == {"pull_request", "push", "workflow_dispatch"}
     assert workflow["permissions"] == {"contents": "read"}
@@ -48,7 +50,9 @@ def test_strangers_get_no_secret_and_no_right_to_write(workflow: dict[Any, Any])
     # an expression within a script would let a branch's or folder's name run
     assert not [name for name, script in scripts(workflow).items() if "${{" in script]
     checkouts = [
-        step for step in steps(workflow) if step.get("uses", "").startswith("actions/checkout@")
+        step
+        for step in steps(workflow)
+        if step.get("uses", "").startswith("actions/checkout@")
     ]
     assert [step["with"]["persist-credentials"] for step in checkouts] == [False, False]
 
@@ -73,9 +77,20 @@ class Repository:
                 "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}",
                 "CALLS": str(self.calls),
             },
-            **{"TITLE": "A board", "RUNNER_TEMP": str(self.temporary), "HOME": str(folder.parent)},
-            **{"GITHUB_OUTPUT": str(self.output), "GITHUB_STEP_SUMMARY": str(self.summary)},
-            **{"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "LANG": "C.UTF-8"},
+            **{
+                "TITLE": "A board",
+                "RUNNER_TEMP": str(self.temporary),
+                "HOME": str(folder.parent),
+            },
+            **{
+                "GITHUB_OUTPUT": str(self.output),
+                "GITHUB_STEP_SUMMARY": str(self.summary),
+            },
+            **{
+                "GIT_CONFIG_GLOBAL": os.devnull,
+                "GIT_CONFIG_SYSTEM": os.devnull,
+                "LANG": "C.UTF-8",
+            },
         }
         self.git("init", "-q", "-b", "main")
         self.write("submissions/old/results.json", "1")
@@ -113,7 +128,15 @@ class Repository:
     def run(self, name: str) -> tuple[int, str]:
         """Run a step as GitHub does where the shell is bash, and return its status and stdout."""
         done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", self.scripts[name]],
+            [
+                "bash",
+                "--noprofile",
+                "--norc",
+                "-eo",
+                "pipefail",
+                "-c",
+                self.scripts[name],
+            ],
             cwd=self.folder,
             env=self.env,
             stdin=subprocess.DEVNULL,
@@ -157,7 +180,9 @@ def repository(tmp_path: Path, workflow: dict[Any, Any]) -> Repository:
     return Repository(tmp_path / "repository", workflow)
 
 
-def test_submissions_that_changed_are_found_and_no_others(repository: Repository) -> None:
+def test_submissions_that_changed_are_found_and_no_others(
+    repository: Repository,
+) -> None:
     repository.write("submissions/new/deep/naïve file\n::error::.json", "2")
     repository.write("submissions/old/results.json", "2")
     repository.write("submissions/Model-1.5_b/results.json", "2")
@@ -165,7 +190,9 @@ def test_submissions_that_changed_are_found_and_no_others(repository: Repository
     assert repository.changed() == ["Model-1.5_b", "new", "old"]
 
 
-@pytest.mark.parametrize("path", ["submissions/link", "submissions/new/link", "submissions"])
+@pytest.mark.parametrize(
+    "path", ["submissions/link", "submissions/new/link", "submissions"]
+)
 def test_links_are_refused(repository: Repository, path: str) -> None:
     if path == "submissions":
         repository.git("mv", "submissions", "elsewhere")
@@ -187,13 +214,18 @@ ODD_NAMES = [
         "submissions/naïve/results.json",
         'submissions/a"b:c*/results.json',
     ),
-    *("submissions/$(touch ran)/results.json", "submissions/a\n::set-env name=x::y/results.json"),
+    *(
+        "submissions/$(touch ran)/results.json",
+        "submissions/a\n::set-env name=x::y/results.json",
+    ),
     "submissions/a##[add-mask]b/results.json",
 ]
 
 
 @pytest.mark.parametrize("path", [*ODD_NAMES, "readme"])
-def test_files_out_of_place_and_odd_names_are_refused(repository: Repository, path: str) -> None:
+def test_files_out_of_place_and_odd_names_are_refused(
+    repository: Repository, path: str
+) -> None:
     repository.write("submissions/new/results.json", "2")
     repository.write(path, "2")
     repository.pull_request()
@@ -231,7 +263,11 @@ def test_each_is_verified_and_keeps_a_verdict(repository: Repository) -> None:
         ["verify", f"submissions/{name}", "--out", f"{verdicts}/{name}.json"]
         for name in ("a", "bad", "c")
     ]
-    assert sorted(path.name for path in verdicts.iterdir()) == ["a.json", "bad.json", "c.json"]
+    assert sorted(path.name for path in verdicts.iterdir()) == [
+        "a.json",
+        "bad.json",
+        "c.json",
+    ]
     warned = "nothing failed, but not everything is verified"
     assert (
         repository.summary.read_text()
@@ -245,7 +281,15 @@ def test_each_is_verified_and_keeps_a_verdict(repository: Repository) -> None:
 
 @pytest.mark.parametrize(
     ("statuses", "worst"),
-    [("00", 0), ("03", 0), ("31", 1), ("01", 1), ("21", 1), ("02", 2), (("0", "137"), 2)],
+    [
+        ("00", 0),
+        ("03", 0),
+        ("31", 1),
+        ("01", 1),
+        ("21", 1),
+        ("02", 2),
+        (("0", "137"), 2),
+    ],
 )
 def test_the_worst_verdict_is_the_job_s(
     repository: Repository, statuses: str | tuple[str, str], worst: int

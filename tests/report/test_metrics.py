@@ -17,7 +17,10 @@ METRICS = [
     financemath.metrics_of(mode="pot"),
     bizbench.metrics_of(part="paper_quantity", mode="pot"),
     dynostock.metrics_of(bias="recency"),
-    *(mme_finance.metrics_of(part=part, na=True) for part in ("open", "binary", "multi_turn")),
+    *(
+        mme_finance.metrics_of(part=part, na=True)
+        for part in ("open", "binary", "multi_turn")
+    ),
 ]
 
 

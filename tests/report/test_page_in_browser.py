@@ -13,7 +13,9 @@ from fin_tasks.report.leaderboard import board
 from fin_tasks.report.site.page import write_page
 
 CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="needs Chromium: apt-get install chromium"
+)
 FORMULAS = r"""A bond pays $C = 5$ a year. It costs $100 today and $105 later. \[P = \frac{C}{1+r}\] $\undefined{$
 | Year | Cash |
 |---|---:|
@@ -36,7 +38,12 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     """
     folder = tmp_path_factory.mktemp("page")
     docs: list[dict[str, Any]] = [
-        {"prompt": f"{HOSTILE} {at}", "capabilities": ["TU"], "topic": "Risk", "category": "OCR"}
+        {
+            "prompt": f"{HOSTILE} {at}",
+            "capabilities": ["TU"],
+            "topic": "Risk",
+            "category": "OCR",
+        }
         for at in range(40)
     ]
     for model, right in (("org/strong", 36), ("org/weak", 8), (HOSTILE, 1)):
@@ -65,7 +72,12 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
         )
     calculations = [{"prompt": FORMULAS, "answer": at} for at in range(40)]
     for model in ("org/strong", "org/weak"):
-        metadata = {"provenance": {**PROVENANCE, "data": {"origin": "upstream", "revision": model}}}
+        metadata = {
+            "provenance": {
+                **PROVENANCE,
+                "data": {"origin": "upstream", "revision": model},
+            }
+        }
         calc = {"xfinbench_calc": [{"acc": 1.0}] * 40}
         write_run(
             folder / "runs" / f"calc-{model[4:]}",
@@ -98,7 +110,9 @@ def page(browser: Any, address: str) -> Iterator[Any]:
         found, told, asked = context.new_page(), [], []
         found.on("console", lambda message: told.append(message.text))
         found.on("pageerror", lambda error: told.append(str(error)))
-        found.on("dialog", lambda dialog: (told.append(dialog.message), dialog.dismiss()))
+        found.on(
+            "dialog", lambda dialog: (told.append(dialog.message), dialog.dismiss())
+        )
         found.on("request", lambda request: asked.append(request.url))
         yield found
         own = address.removesuffix("index.html")
@@ -133,7 +147,9 @@ def test_every_view_is_accessible_and_fits_the_screen(
         assert page.evaluate("document.documentElement.scrollWidth") <= width, place
 
 
-def test_the_first_sight_says_who_leads_and_how_sure_that_is(page: Any, address: str) -> None:
+def test_the_first_sight_says_who_leads_and_how_sure_that_is(
+    page: Any, address: str
+) -> None:
     show(page, address, "")
     assert page.locator("h2").first.inner_text() == "3 models on 3 benchmarks"
     first = page.locator("table.models tbody tr").first
@@ -160,14 +176,19 @@ def test_the_first_view_is_sorted_by_any_column(page: Any, address: str) -> None
     assert page.locator("[aria-sort=descending]").count() == 1
 
 
-def test_the_choice_of_benchmark_carries_through_all_views(page: Any, address: str) -> None:
+def test_the_choice_of_benchmark_carries_through_all_views(
+    page: Any, address: str
+) -> None:
     show(page, address, "")
     page.select_option("#choice-benchmark", "financemath")
     for view in VIEWS:
         page.click(f"#view-{view}")
         page.wait_for_timeout(300)
         assert page.locator("#choice-benchmark").input_value() == "financemath"
-        assert "XFinBench" not in page.locator("#main h2, #main h3, #main tbody").all_inner_texts()
+        assert (
+            "XFinBench"
+            not in page.locator("#main h2, #main h3, #main tbody").all_inner_texts()
+        )
 
 
 def test_hostile_texts_are_shown_as_they_are(page: Any, address: str) -> None:
@@ -183,27 +204,41 @@ def test_samples_gained_and_lost_between_two_runs(page: Any, address: str) -> No
     page.select_option("#choice-run", label="org/strong")
     page.select_option("#choice-with", label="org/weak")
     page.select_option("#choice-show", "gained")
-    page.wait_for_function("document.getElementById('status').textContent.startsWith('28 of 40')")
+    page.wait_for_function(
+        "document.getElementById('status').textContent.startsWith('28 of 40')"
+    )
     page.select_option("#choice-show", "lost")
-    page.wait_for_function("document.getElementById('status').textContent.startsWith('0 of 40')")
+    page.wait_for_function(
+        "document.getElementById('status').textContent.startsWith('0 of 40')"
+    )
     page.select_option("#choice-show", "right")
-    page.wait_for_function("document.getElementById('status').textContent.startsWith('36 of 40')")
+    page.wait_for_function(
+        "document.getElementById('status').textContent.startsWith('36 of 40')"
+    )
     page.locator(".list a").nth(9).focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("#sample-title")
     said = page.locator("article").inner_text()
     assert "xfinbench_bool-9" in said
-    assert said.index("right") < said.index("Response of org/weak") < said.rindex("wrong")
+    assert (
+        said.index("right") < said.index("Response of org/weak") < said.rindex("wrong")
+    )
 
 
-def test_a_choice_that_needs_two_runs_ends_with_the_second_run(page: Any, address: str) -> None:
+def test_a_choice_that_needs_two_runs_ends_with_the_second_run(
+    page: Any, address: str
+) -> None:
     show(page, address, "view=samples&benchmark=financemath&show=lost")
     page.select_option("#choice-run", label="org/weak")
     page.select_option("#choice-with", label="org/strong")
     page.select_option("#choice-show", "lost")
-    page.wait_for_function("document.getElementById('status').textContent.startsWith('28 of 40')")
+    page.wait_for_function(
+        "document.getElementById('status').textContent.startsWith('28 of 40')"
+    )
     page.select_option("#choice-with", label="no other run")
-    page.wait_for_function("document.getElementById('status').textContent.startsWith('40 of 40')")
+    page.wait_for_function(
+        "document.getElementById('status').textContent.startsWith('40 of 40')"
+    )
     assert page.locator("#choice-show").input_value() == ""
 
 
@@ -223,7 +258,9 @@ def test_the_first_question_is_open_and_keys_go_on(page: Any, address: str) -> N
     page.wait_for_selector("#sample-title", state="detached")
 
 
-def test_partly_right_answers_are_neither_right_nor_wrong(page: Any, address: str) -> None:
+def test_partly_right_answers_are_neither_right_nor_wrong(
+    page: Any, address: str
+) -> None:
     show(page, address, "view=samples&benchmark=mme_finance")
     page.select_option("#choice-run", label="org/strong")
     for kind, shown in (("right", 36), ("partly", 1), ("wrong", 3)):
@@ -237,7 +274,9 @@ def test_partly_right_answers_are_neither_right_nor_wrong(page: Any, address: st
 def test_formulas_and_tables_are_shown_as_such(page: Any, address: str) -> None:
     where = "view=samples&benchmark=xfinbench&run=RUN&sample=xfinbench_calc-3"
     show(page, address, "view=samples&benchmark=xfinbench")
-    calculations = page.locator("#choice-run optgroup[label*=calculations] option").first
+    calculations = page.locator(
+        "#choice-run optgroup[label*=calculations] option"
+    ).first
     show(page, address, where.replace("RUN", calculations.get_attribute("value")))
     page.wait_for_selector("article .katex")
     text = page.locator("article .text").first
@@ -280,7 +319,11 @@ def test_figures_and_files_of_the_report_are_linked(page: Any, address: str) -> 
     assert page.locator("img[src='figures/financemath_cost.svg']").count() == 1
     page.click("#view-runs")
     links = page.locator("a[download]").all_inner_texts()
-    assert links == ["leaderboard.json", "leaderboard.csv", "figures/financemath_cost.svg"]
+    assert links == [
+        "leaderboard.json",
+        "leaderboard.csv",
+        "figures/financemath_cost.svg",
+    ]
 
 
 def test_a_lower_bound_is_marked_with_its_upper_bound(page: Any, address: str) -> None:
@@ -294,14 +337,19 @@ def test_a_lower_bound_is_marked_with_its_upper_bound(page: Any, address: str) -
     lead = page.locator(".lead").inner_text()
     assert "org/strong leads with 90.0" in lead
     assert "Not certain: responses were cut off, and org/weak may be ahead." in lead
-    assert "More than 2 % of the responses were cut off" in page.locator("aside").inner_text()
+    assert (
+        "More than 2 % of the responses were cut off"
+        in page.locator("aside").inner_text()
+    )
 
 
 def test_samples_that_were_cut_off(page: Any, address: str) -> None:
     show(page, address, "view=samples&benchmark=financemath")
     page.select_option("#choice-run", label="org/weak")
     page.select_option("#choice-show", "cut")
-    page.wait_for_function("document.getElementById('status').textContent.startsWith('30 of 40')")
+    page.wait_for_function(
+        "document.getElementById('status').textContent.startsWith('30 of 40')"
+    )
     page.locator(".list a").nth(0).click()
     page.wait_for_selector("#sample-title")
     assert "The response was cut off." in page.locator("article").inner_text()
@@ -323,7 +371,9 @@ def test_two_models_are_compared_on_the_same_questions(page: Any, address: str) 
     assert "org/strong is better" in row
 
 
-def test_one_benchmark_has_the_same_first_view(page: Any, address: str, tmp_path: Path) -> None:
+def test_one_benchmark_has_the_same_first_view(
+    page: Any, address: str, tmp_path: Path
+) -> None:
     write_run(tmp_path / "run", {"financemath": [{"acc": 1.0}] * 3}, model="org/alone")
     report = read([tmp_path / "run"])
     folder = Path(address.removeprefix("file://")).parent / "alone"

@@ -58,7 +58,9 @@ def test_tasks_of_several_benchmarks_share_the_table(tmp_path: Path) -> None:
         docs=[{"capabilities": ["TU"], "figure": "7.png"}],
     )
     write_run(
-        tmp_path / "b", {"financemath": [{"acc": 0.0, "acc_risk": 0.0}]}, docs=[{"topic": "Risk"}]
+        tmp_path / "b",
+        {"financemath": [{"acc": 0.0, "acc_risk": 0.0}]},
+        docs=[{"topic": "Risk"}],
     )
     rows = report.read([tmp_path]).rows
     assert rows["capability"].tolist()[:2] == ["TU", "TU"]
@@ -110,7 +112,9 @@ def test_broken_file_is_named_and_the_rest_is_complete(
 
 
 def test_link_out_of_the_folder_is_skipped(tmp_path: Path) -> None:
-    outside = write_run(tmp_path / "outside", {"xfinbench_bool": scored(0.0)}, model="other")
+    outside = write_run(
+        tmp_path / "outside", {"xfinbench_bool": scored(0.0)}, model="other"
+    )
     write_run(tmp_path / "given", {"xfinbench_bool": scored(1.0)})
     (tmp_path / "given" / "results_2026-01-01T00-00-00.json").symlink_to(outside)
     runs, _, problems = report.read([tmp_path / "given"])
@@ -163,7 +167,10 @@ def test_secrets_are_left_out(tmp_path: Path) -> None:
     )
     file.write_text(
         json.dumps(
-            {**json.loads(file.read_text()), "config": {"model_args": "model=x,api_key=abc"}}
+            {
+                **json.loads(file.read_text()),
+                "config": {"model_args": "model=x,api_key=abc"},
+            }
         )
     )
     assert "sk-1234" not in repr(report.read([tmp_path]))
@@ -171,13 +178,17 @@ def test_secrets_are_left_out(tmp_path: Path) -> None:
 
 
 def test_saved_predictions_compare_whatever_their_files_are_called() -> None:
-    first, second = ({"provenance": {"file": f"{name}.xlsx", "file_sha256": name}} for name in "ab")
+    first, second = (
+        {"provenance": {"file": f"{name}.xlsx", "file_sha256": name}} for name in "ab"
+    )
     assert settings_of(first) == settings_of(second)
 
 
 def test_a_folder_name_that_is_not_utf8_is_escaped(tmp_path: Path) -> None:
     write_run(tmp_path / os.fsdecode(b"caf\xe9"), {"xfinbench_bool": scored(1.0)})
-    write_run(tmp_path / os.fsdecode(b"bad\xe9"), {"xfinbench_bool": scored(1.0)}, model="bad")
+    write_run(
+        tmp_path / os.fsdecode(b"bad\xe9"), {"xfinbench_bool": scored(1.0)}, model="bad"
+    )
     next(tmp_path.glob("bad*/samples_*")).write_text("{")
     out = tmp_path / "out"
     done = CliRunner().invoke(app, ["report", str(tmp_path), "--out", str(out)])
@@ -193,18 +204,25 @@ def test_names_that_are_expected_are_told(tmp_path: Path) -> None:
             report.read([path])
     write_run(tmp_path / "other", {"xfinbench_bool": scored(0.0)})
     problems = report.read([tmp_path]).problems
-    assert any("results.json: skipped because of its name" in one.message for one in problems)
+    assert any(
+        "results.json: skipped because of its name" in one.message for one in problems
+    )
 
 
 def test_tasks_of_others_have_their_own_metrics(tmp_path: Path) -> None:
-    tasks = {"gsm8k": [{"exact_match": 1.0}, {"exact_match": 0.0}], "financemath": scored(1.0)}
+    tasks = {
+        "gsm8k": [{"exact_match": 1.0}, {"exact_match": 0.0}],
+        "financemath": scored(1.0),
+    }
     file = write_run(tmp_path, tasks)
     text = file.read_text().replace("exact_match,paper", "exact_match,strict-match")
     file.write_text(text.replace("exact_match,robust", "exact_match,flexible-extract"))
     (samples,) = tmp_path.glob("samples_gsm8k_*")
     text = samples.read_text().replace('"filter": "paper"', '"filter": "strict-match"')
     text = re.sub(r'"id": "[^"]*"', '"answer": "#### 7"', text)
-    samples.write_text(text.replace('"filter": "robust"', '"filter": "flexible-extract"'))
+    samples.write_text(
+        text.replace('"filter": "robust"', '"filter": "flexible-extract"')
+    )
     out = tmp_path / "out"
     done = CliRunner().invoke(app, ["report", str(tmp_path), "--out", str(out)])
     assert done.exit_code == 0, done.output

@@ -19,7 +19,9 @@ APIKey privateKey authorization
 @pytest.mark.parametrize("name", NAMES.split())
 def test_secrets_are_known_by_their_names(name: str) -> None:
     for value in (HIDDEN, [HIDDEN], {"OTHER": HIDDEN}):
-        assert HIDDEN not in json.dumps(without_secrets({"model": {name: value, "dtype": "float"}}))
+        assert HIDDEN not in json.dumps(
+            without_secrets({"model": {name: value, "dtype": "float"}})
+        )
 
 
 KEPT: list[dict[str, Any]] = [
@@ -71,7 +73,8 @@ KINDS = {
     "NVIDIA": "nvapi-" + HIDDEN,
     "OpenAI": "sk-" + "proj-" + HIDDEN,
     "Perplexity": "pplx-" + HIDDEN,
-    "private key": "-----BEGIN RSA PRIVATE " + f"KEY-----\n{HIDDEN}\n-----END RSA PRIVATE KEY-----",
+    "private key": "-----BEGIN RSA PRIVATE "
+    + f"KEY-----\n{HIDDEN}\n-----END RSA PRIVATE KEY-----",
     "PyPI": "pypi-" + "AgEIcHlwaS5vcmc" + HIDDEN,
     "Replicate": "r8_" + HIDDEN,
     "SendGrid": "SG." + "ngeVfQFYQlKU0ufo8x5d1A." + HIDDEN,
@@ -89,7 +92,9 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_secrets_are_known_by_their_formats(kind: str) -> None:
     assert len(KINDS) == 27
-    shown = without_secrets({"model_args": f"pretrained=x,note {KINDS[kind]}"})["model_args"]
+    shown = without_secrets({"model_args": f"pretrained=x,note {KINDS[kind]}"})[
+        "model_args"
+    ]
     assert HIDDEN not in shown and KINDS[kind] not in shown
     assert shown.startswith("pretrained=x,note ")
 

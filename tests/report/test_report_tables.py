@@ -48,7 +48,8 @@ def xfinbench(
     for part, n in sizes.items():
         rows = [{"acc": float(one)} for one in own.integers(0, 2, n)]
         tasks[part] = [
-            {**row, "acc_TU": row["acc"] if at % 2 else None} for at, row in enumerate(rows)
+            {**row, "acc_TU": row["acc"] if at % 2 else None}
+            for at, row in enumerate(rows)
         ]
     tasks[PARTS[2]] = [
         {
@@ -88,7 +89,9 @@ def test_values_and_the_interval_of_all_tasks_are_over_all_rows(tmp_path: Path) 
         (*expected, len(every)), rel=1e-5
     )
     within = own[own["metric"] == "acc_err_TU"].iloc[0]["value"]
-    margin = [row.get("acc_err_TU", row["acc_TU"]) for rows in tasks.values() for row in rows]
+    margin = [
+        row.get("acc_err_TU", row["acc_TU"]) for rows in tasks.values() for row in rows
+    ]
     assert within == pytest.approx(mean(margin), rel=1e-5)
 
 
@@ -96,11 +99,18 @@ def test_windows_are_averaged_as_the_paper_does(tmp_path: Path) -> None:
     """The paper's table leaves out the sizes 6 and 10, which the authors recorded too."""
     shares = {4: 0.5, 6: 1.0, 8: 0.25, 10: 1.0, 12: 0.75, 16: 0.5, 20: 1.0}
     tasks = {
-        f"dynostock_recency_w{size}": scored(*[1.0] * int(8 * of), *[0.0] * (8 - int(8 * of)))
+        f"dynostock_recency_w{size}": scored(
+            *[1.0] * int(8 * of), *[0.0] * (8 - int(8 * of))
+        )
         for size, of in shares.items()
     }
     docs = [{"ticker": f"T{at}", "arm": "signal"} for at in range(8)]
-    write_run(tmp_path, tasks, docs=docs, metadata={"provenance": {**PROVENANCE, "arm": "signal"}})
+    write_run(
+        tmp_path,
+        tasks,
+        docs=docs,
+        metadata={"provenance": {**PROVENANCE, "arm": "signal"}},
+    )
     shown = cells(tables(tmp_path, papers=False)["dynostock_bias"], "org/model")
     values = 100 * np.array([shares[size] for size in (4, 8, 12, 16, 20)])
     assert shown["Recency, accuracy"] == f"{values.mean():.1f} ± {values.std():.1f}"
@@ -114,13 +124,17 @@ def test_combined_table_holds_the_papers_figures_and_own_runs(tmp_path: Path) ->
     assert own["XFinBench All"] != "\u2013"
     printed = cells(text, "gpt-4o, *published*")
     assert (printed["XFinBench All"], printed["XFinBench Bool"]) == ("63.6", "84.0")
-    assert printed["FinanceMath CoT"].startswith("58.5 (")  # with the note on XFinBench's scorer
+    assert printed["FinanceMath CoT"].startswith(
+        "58.5 ("
+    )  # with the note on XFinBench's scorer
 
 
 @pytest.mark.parametrize("start", [*"=+-@\t\r\uff1d\uff0b\uff0d\uff20", " ="])
 def test_no_cell_of_a_csv_is_a_formula(tmp_path: Path, start: str) -> None:
     write_csv(
-        pd.DataFrame({"model": [f'{start}HYPERLINK("x")', "plain"], "value": [-0.5, 1.0]}),
+        pd.DataFrame(
+            {"model": [f'{start}HYPERLINK("x")', "plain"], "value": [-0.5, 1.0]}
+        ),
         tmp_path / "a.csv",
     )
     with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
@@ -130,7 +144,9 @@ def test_no_cell_of_a_csv_is_a_formula(tmp_path: Path, start: str) -> None:
 
 
 def test_names_of_strangers_are_no_markup(tmp_path: Path) -> None:
-    write_run(tmp_path, {"financemath": scored(1, 0)}, model="<script>|[a](http://b)\n# x")
+    write_run(
+        tmp_path, {"financemath": scored(1, 0)}, model="<script>|[a](http://b)\n# x"
+    )
     text = tables(tmp_path, papers=False)["financemath"]
     assert "<script>" not in text
     assert "\n# x" not in text
@@ -138,14 +154,22 @@ def test_names_of_strangers_are_no_markup(tmp_path: Path) -> None:
 
 
 def test_figures_of_all_kinds(tmp_path: Path) -> None:
-    rows = [{"acc": float(at % 2), "execution_rate": float(at % 3 > 0)} for at in range(12)]
+    rows = [
+        {"acc": float(at % 2), "execution_rate": float(at % 3 > 0)} for at in range(12)
+    ]
     programs = {"provenance": {**PROVENANCE, "mode": "pot"}}
     write_run(tmp_path / "pot", {"financemath_pot": rows}, metadata=programs)
     docs = [
-        {"ticker": f"T{at}", "window": size, "arm": "signal"} for at in range(12) for size in (4,)
+        {"ticker": f"T{at}", "window": size, "arm": "signal"}
+        for at in range(12)
+        for size in (4,)
     ]
     biased = [
-        {"acc": float(at % 2), "bias_index": None if at % 2 else 1.0, "follows_signal": 1.0}
+        {
+            "acc": float(at % 2),
+            "bias_index": None if at % 2 else 1.0,
+            "follows_signal": 1.0,
+        }
         for at in range(12)
     ]
     write_run(tmp_path / "bias", {"dynostock_recency_w4": biased}, docs=docs)
@@ -160,7 +184,9 @@ def test_figures_of_all_kinds(tmp_path: Path) -> None:
 
 def test_filters_of_own_tasks_are_drawn(tmp_path: Path) -> None:
     file = write_run(tmp_path, {"financemath": scored(1, 0, 1)})
-    file.write_text(file.read_text().replace(",paper", ",strict").replace(",robust", ",lenient"))
+    file.write_text(
+        file.read_text().replace(",paper", ",strict").replace(",robust", ",lenient")
+    )
     (samples,) = tmp_path.glob("samples_*")
     text = samples.read_text().replace('"filter": "paper"', '"filter": "strict"')
     samples.write_text(text.replace('"filter": "robust"', '"filter": "lenient"'))
@@ -172,15 +198,21 @@ def test_filters_of_own_tasks_are_drawn(tmp_path: Path) -> None:
 def test_conditions_stand_side_by_side(tmp_path: Path) -> None:
     for mode, values in (("cot", (1, 0)), ("da", (0, 0))):
         metadata = {"provenance": {**PROVENANCE, "style": {"mode": mode}}}
-        write_run(tmp_path / mode, {"xfinbench_bool": scored(*values)}, metadata=metadata)
+        write_run(
+            tmp_path / mode, {"xfinbench_bool": scored(*values)}, metadata=metadata
+        )
     text = tables(tmp_path)["xfinbench_conditions"]
     shown = cells(text, "org/model")
     assert shown["test, cot, none"].startswith("50.0 [")
     assert shown["test, da, none"].startswith("0.0 [")
 
 
-def test_a_bias_index_without_wrong_answers_is_not_in_the_demos_table(tmp_path: Path) -> None:
+def test_a_bias_index_without_wrong_answers_is_not_in_the_demos_table(
+    tmp_path: Path,
+) -> None:
     rows = [{"acc": 1.0, "bias_index": None, "follows_signal": 1.0} for _ in range(4)]
     write_run(tmp_path, {"dynostock_recency_w4": rows})
-    shown = {row["Metric"] for row in scores(board(report.read([tmp_path]), papers=False))}
+    shown = {
+        row["Metric"] for row in scores(board(report.read([tmp_path]), papers=False))
+    }
     assert shown == {"acc"}

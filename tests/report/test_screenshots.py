@@ -19,7 +19,9 @@ from fin_tasks.report.leaderboard import board
 from fin_tasks.report.site.page import write_page
 
 CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium: apt-get install chromium")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="needs Chromium: apt-get install chromium"
+)
 
 MODELS = ("ash-8b", "birch-14b", "cedar-7b", "elm-32b", "fir-7b", "oak-70b")
 QUESTION = r"""A bond pays a coupon of $C = 5$ a year for $n$ years. It costs $96.20 today.
@@ -50,16 +52,24 @@ def report_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("screenshots")
     chance = random.Random(3)  # noqa: S311 - the pictures stay the same
     docs = [
-        {"prompt": QUESTION, "question": f"Bond {at}: what is its yield?", "answer": "0.0712"}
+        {
+            "prompt": QUESTION,
+            "question": f"Bond {at}: what is its yield?",
+            "answer": "0.0712",
+        }
         for at in range(100)
     ]
 
-    def rows(share: float, metric: str, right: float, cut_off: float = 0.0) -> list[dict[str, Any]]:
+    def rows(
+        share: float, metric: str, right: float, cut_off: float = 0.0
+    ) -> list[dict[str, Any]]:
         made = []
         for _ in range(100):
             is_right = chance.random() < share
             cut = not is_right and chance.random() < cut_off
-            made.append({metric: right * is_right, "no_answer": 0.0, "cut_off": float(cut)})
+            made.append(
+                {metric: right * is_right, "no_answer": 0.0, "cut_off": float(cut)}
+            )
         return made
 
     for place, model in enumerate(MODELS):
@@ -68,17 +78,27 @@ def report_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             name: rows(skill + easier, "acc", 1.0, 0.2 if model == "elm-32b" else 0)
             for name, easier in TASKS.items()
         }
-        groups = {"xfinbench_text": [name for name in tasks if name.startswith("xfinbench")]}
+        groups = {
+            "xfinbench_text": [name for name in tasks if name.startswith("xfinbench")]
+        }
         write_run(folder / f"{place}", tasks, model=model, docs=docs, groups=groups)
         judged = {
             "mme_finance_en": rows(skill, "score", 100.0),
             "mme_finance_zh": rows(skill - 0.05, "score", 100.0),
         }
         judge = {"judge": {"model": "gpt-4o", "rubric": "paper"}}
-        write_run(folder / f"judged-{place}", judged, model=model, docs=docs, metadata=judge)
+        write_run(
+            folder / f"judged-{place}", judged, model=model, docs=docs, metadata=judge
+        )
         terms = {"provenance": {**PROVENANCE, "retrieval": {"condition": "bm25"}}}
         calculations = {"xfinbench_calc": rows(skill, "acc", 1.0)}
-        write_run(folder / f"terms-{place}", calculations, model=model, docs=docs, metadata=terms)
+        write_run(
+            folder / f"terms-{place}",
+            calculations,
+            model=model,
+            docs=docs,
+            metadata=terms,
+        )
     out = folder / "out"
     out.mkdir()
     report = read([folder])
@@ -106,13 +126,17 @@ def test_pictures_of_the_page(
     page.goto(f"{address}#view=samples&benchmark=xfinbench")
     page.wait_for_selector("#sample-title")
     options = page.locator("#choice-run optgroup").first.locator("option")
-    ids = {option.text_content(): option.get_attribute("value") for option in options.all()}
+    ids = {
+        option.text_content(): option.get_attribute("value") for option in options.all()
+    }
     page.goto("about:blank")
     view = VIEWS[name].format(first=ids["ash-8b"], second=ids["oak-70b"])
     page.goto(f"{address}#{view}")
     page.wait_for_selector("article .katex" if "samples" in view else "#main tbody tr")
     page.wait_for_timeout(300)
-    folder = os.environ.get("FIN_TASKS_SCREENSHOTS", tmp_path) if width == 1440 else tmp_path
+    folder = (
+        os.environ.get("FIN_TASKS_SCREENSHOTS", tmp_path) if width == 1440 else tmp_path
+    )
     picture = Path(folder) / f"{name}.png"
     page.screenshot(path=picture)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

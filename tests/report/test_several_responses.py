@@ -16,7 +16,8 @@ def test_pass_at_k_is_the_share_of_draws_with_a_right_response(tmp_path: Path) -
     """Against all draws of k among the responses; an unscored response is not drawn."""
     right = {0: [1, 0, 0, 0], 1: [1, 1, 0], 2: [0, 0, 0, 0]}
     write_run(
-        tmp_path, {"xfinbench_calc": scored(*(sum(of) / len(of) for of in right.values()), None)}
+        tmp_path,
+        {"xfinbench_calc": scored(*(sum(of) / len(of) for of in right.values()), None)},
     )
     (file,) = tmp_path.glob("samples_*")
     lines = [json.loads(line) for line in file.read_text().splitlines()]
@@ -25,31 +26,44 @@ def test_pass_at_k_is_the_share_of_draws_with_a_right_response(tmp_path: Path) -
             {"answer": one, "reason": "", "unscored": False}
             for one in right.get(line["doc_id"], [0] * 4)
         ]
-        said += [{"answer": None, "reason": "broken", "unscored": True}] * (4 - len(said))
+        said += [{"answer": None, "reason": "broken", "unscored": True}] * (
+            4 - len(said)
+        )
         line["filtered_resps"] = [[json.dumps(one) for one in said]]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     rows = report.read([tmp_path]).rows
     for at, of in right.items():
-        row = rows[(rows.doc_id == f"xfinbench_calc-{at}") & (rows.variant == "robust")].iloc[0]
+        row = rows[
+            (rows.doc_id == f"xfinbench_calc-{at}") & (rows.variant == "robust")
+        ].iloc[0]
         draws = list(itertools.combinations(of, 2))
         assert row["pass@2"] == pytest.approx(sum(map(max, draws)) / len(draws))
-        assert (row["pass@4"] == max(of)) if len(of) == 4 else (row["pass@4"] != row["pass@4"])
+        assert (
+            (row["pass@4"] == max(of))
+            if len(of) == 4
+            else (row["pass@4"] != row["pass@4"])
+        )
     assert rows.spread.iloc[0] == pytest.approx(0.5)
-    assert rows[rows.acc.isna()][["pass@2", "pass@4", "spread"]].isna().all(axis=None), (
-        "its truth cannot be scored"
-    )
+    assert (
+        rows[rows.acc.isna()][["pass@2", "pass@4", "spread"]].isna().all(axis=None)
+    ), "its truth cannot be scored"
 
 
 def test_more_than_a_hundred_responses_all_count(tmp_path: Path) -> None:
     write_run(tmp_path, {"xfinbench_calc": scored(1 / 128)})
     (file,) = tmp_path.glob("samples_*")
     said = [[json.dumps({"answer": one, "reason": ""}) for one in range(128)]]
-    lines = [json.loads(line) | {"filtered_resps": said} for line in file.read_text().splitlines()]
+    lines = [
+        json.loads(line) | {"filtered_resps": said}
+        for line in file.read_text().splitlines()
+    ]
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert report.read([tmp_path]).rows["pass@64"].tolist() == pytest.approx([0.5, 0.5])
 
 
-def test_the_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_missing_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
     (tmp_path / "one.eval").write_bytes(b"")
     with pytest.raises(DataError, match=r'pip install "fin-tasks\[inspect\]"'):

@@ -29,7 +29,11 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(
         tmp_path / "results/0/pictures/pictures.png", tmp_path / "cache"
     )  # the same picture, found twice
-    figures = ["/away/pictures/pictures.png", str(tmp_path / "secret" / "secret.png"), ""]
+    figures = [
+        "/away/pictures/pictures.png",
+        str(tmp_path / "secret" / "secret.png"),
+        "",
+    ]
     docs: list[dict[str, Any]] = [
         {"prompt": HOSTILE, "figure_path": one, "__proto__": "x"} for one in figures
     ]
@@ -59,22 +63,32 @@ def report(*words: object) -> tuple[int, str]:
 
 def data(file: Path) -> Any:
     """Return what a script hands to the page."""
-    call = re.fullmatch(r'give\("[\w-]+", (".*")\);\n', file.read_text(encoding="utf-8"))
+    call = re.fullmatch(
+        r'give\("[\w-]+", (".*")\);\n', file.read_text(encoding="utf-8")
+    )
     assert call
     return json.loads(json.loads(call[1]))
 
 
-def test_scripts_hold_runs_and_samples_and_nothing_that_runs(results: Path, tmp_path: Path) -> None:
+def test_scripts_hold_runs_and_samples_and_nothing_that_runs(
+    results: Path, tmp_path: Path
+) -> None:
     assert report(results, "--out", tmp_path / "out")[0] == 0
     out = tmp_path / "out"
-    assert {one.name for one in out.iterdir()} >= {"index.html", "leaderboard.json", "page"}
+    assert {one.name for one in out.iterdir()} >= {
+        "index.html",
+        "leaderboard.json",
+        "page",
+    }
     shown = data(out / "page" / "data.js")
     assert len(shown["files"]) == 2
     assert [one["n"] for one in shown["samples"].values()] == [3, 3]
     for key, facts in shown["samples"].items():
         rows = data(out / "page" / f"list-{key}.js")
         values = rows["by"]["paper"]["value"]
-        first = next(run for run in shown["runs"] if run["id"] == key)["model"] == "org/a"
+        first = (
+            next(run for run in shown["runs"] if run["id"] == key)["model"] == "org/a"
+        )
         assert values == ([0, 1, 0] if first else [1, 1, 1])
         asked = data(out / "page" / f"asked-{facts['asked'][0]}.js")
         assert [bool(one["picture"]) for one in asked] == [True, False, False]
@@ -106,13 +120,21 @@ def test_many_runs_are_read_by_several_processes(
         monkeypatch.setattr("fin_tasks.report.processes._MANY", few)
         status, said = report(results, "--out", out := tmp_path / f"out-{few}")
         assert status == 1 and "more-7" in said
-        files = [*(out / "page").rglob("*"), *(out / "tables").iterdir(), out / "leaderboard.csv"]
-        written.append({one.relative_to(out): one.read_bytes() for one in files if one.is_file()})
+        files = [
+            *(out / "page").rglob("*"),
+            *(out / "tables").iterdir(),
+            out / "leaderboard.csv",
+        ]
+        written.append(
+            {one.relative_to(out): one.read_bytes() for one in files if one.is_file()}
+        )
         written[-1].pop(Path("page/data.js"))  # it holds the time
     assert written[0] == written[1] and len(written[0]) > 40
 
 
-def test_a_report_replaces_its_own_files_and_no_others(results: Path, tmp_path: Path) -> None:
+def test_a_report_replaces_its_own_files_and_no_others(
+    results: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "out"
     assert report(results, "--out", out)[0] == 0
     (out / "mine.txt").write_text("kept")
@@ -121,11 +143,17 @@ def test_a_report_replaces_its_own_files_and_no_others(results: Path, tmp_path: 
     with (out / "page" / "files.txt").open("a") as listed:
         listed.write("\nfigures/stale_models.png\n../outside.txt")
     (tmp_path / "outside.txt").write_text("kept")
-    (out / ".fin-tasks-unfinished" / "page").mkdir(parents=True)  # of a report that was killed
+    (out / ".fin-tasks-unfinished" / "page").mkdir(
+        parents=True
+    )  # of a report that was killed
     assert report(results, "--out", out, "--no-samples")[0] == 0
     assert {
         path.read_text()
-        for path in (out / "mine.txt", out / "tables" / "mine.md", tmp_path / "outside.txt")
+        for path in (
+            out / "mine.txt",
+            out / "tables" / "mine.md",
+            tmp_path / "outside.txt",
+        )
     } == {"kept"}
     assert not (out / "figures" / "stale_models.png").exists()
     (out / "figures" / "stale_models.png").write_text("my own, later")
@@ -165,5 +193,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_the_old_report(
 
 def test_a_huge_picture_is_not_opened(tmp_path: Path) -> None:
     Image.new("1", (8_000, 8_000)).save(tmp_path / "huge.png")
-    shown = copy_picture("huge.png", out=tmp_path / "out", folders=frozenset([tmp_path]))
+    shown = copy_picture(
+        "huge.png", out=tmp_path / "out", folders=frozenset([tmp_path])
+    )
     assert shown == ""

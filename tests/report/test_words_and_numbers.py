@@ -14,22 +14,38 @@ from fin_tasks.stats.averages import over_responses
 
 
 def test_names() -> None:
-    shown = metric_of("acc_TU").label, metric_of("score_OCR").unit, metric_of("acc_odd").label
+    shown = (
+        metric_of("acc_TU").label,
+        metric_of("score_OCR").unit,
+        metric_of("acc_odd").label,
+    )
     assert shown == ("Terminology understanding", "points", "Acc odd")
     names = ("mme_finance_en", "xfinbench", "xfinbenchmark_x")
-    assert [benchmark_of(name).name for name in names] == ["mme_finance", "xfinbench", "other"]
+    assert [benchmark_of(name).name for name in names] == [
+        "mme_finance",
+        "xfinbench",
+        "other",
+    ]
     asked = TaskResult(
-        run="r", benchmark="xfinbench", task="xfinbench_calc_pot", settings={"split": "test"}
+        run="r",
+        benchmark="xfinbench",
+        task="xfinbench_calc_pot",
+        settings={"split": "test"},
     )
     assert conditions_of(asked)[:4] == ("xfinbench_calc", "test", "pot", "")
-    conditions = Conditions("dynostock_recency_w4", mode="text", retrieval="none", arm="signal")
+    conditions = Conditions(
+        "dynostock_recency_w4", mode="text", retrieval="none", arm="signal"
+    )
     named = task_name(task_of("dynostock", conditions, "paper", "acc"))
     assert named == "DynoStock, recency, 4 reports, price tables"
 
 
 def test_numbers() -> None:
     assert (
-        next(one.value for one in figures(["xfinbench"]).entries if one.model == "gpt-4o") == 0.84
+        next(
+            one.value for one in figures(["xfinbench"]).entries if one.model == "gpt-4o"
+        )
+        == 0.84
     )
     assert pareto([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)]) == [(1, 0.5), (3, 0.9)]
     cost = Cost(
@@ -49,7 +65,14 @@ def test_numbers() -> None:
 
 
 def test_texts_that_are_not_ours() -> None:
-    assert safe("<b>a|b</b> [x](http://y)") == r"&lt;b&gt;a\|b&lt;/b&gt; \[x\](http\://y)"
-    given = {"path": "/home/ann/m", "env": {"x": 1}, "max_tokens": 5, "url": "http://a:pw@h/?key=k"}
+    assert (
+        safe("<b>a|b</b> [x](http://y)") == r"&lt;b&gt;a\|b&lt;/b&gt; \[x\](http\://y)"
+    )
+    given = {
+        "path": "/home/ann/m",
+        "env": {"x": 1},
+        "max_tokens": 5,
+        "url": "http://a:pw@h/?key=k",
+    }
     shown = {"path": "~/m", "max_tokens": 5, "url": "http://[removed]@h/?key=[removed]"}
     assert without_secrets(given) == shown

@@ -7,9 +7,9 @@ from fin_tasks.retrieval.search import bm25_scores, retrieve
 from fin_tasks.settings import Settings
 
 # few words and runs of spaces, so that texts share words, tie, and hold empty tokens and line breaks
-TEXT = st.lists(st.sampled_from(["bond", "Bond", "yield", "put", "", "a\nb"]), max_size=8).map(
-    " ".join
-)
+TEXT = st.lists(
+    st.sampled_from(["bond", "Bond", "yield", "put", "", "a\nb"]), max_size=8
+).map(" ".join)
 
 
 @given(
@@ -27,8 +27,12 @@ def test_scores_and_ranks_are_those_of_rank_bm25(
     theirs = BM25Okapi([text.split(" ") for text in texts])
     expected = [theirs.get_scores(query.split(" ")) for query in queries]
     for scores, right in zip(bm25_scores(texts, queries), expected, strict=True):
-        assert np.array_equal(scores, right), "the same bits, so that the same texts tie"
-    found = retrieve(texts, queries, method="bm25", top_k=top_k, settings=Settings.from_environ({}))
+        assert np.array_equal(scores, right), (
+            "the same bits, so that the same texts tie"
+        )
+    found = retrieve(
+        texts, queries, method="bm25", top_k=top_k, settings=Settings.from_environ({})
+    )
     for hits, right in zip(found, expected, strict=True):
         last = sorted(right)[-min(top_k, len(texts))]
         assert (

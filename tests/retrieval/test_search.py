@@ -17,7 +17,9 @@ TERMS = [
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings.from_environ({"FIN_TASKS_CACHE": str(tmp_path), "FIN_TASKS_OFFLINE": "1"})
+    return Settings.from_environ(
+        {"FIN_TASKS_CACHE": str(tmp_path), "FIN_TASKS_OFFLINE": "1"}
+    )
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -68,7 +70,13 @@ def test_a_vector_without_direction_is_an_error_and_not_kept(
 ) -> None:
     for _ in range(2):
         with pytest.raises(FinTasksError, match="not 0"):
-            retrieve(["ab", "cc"], ["a"], method="dense", encoder="endpoint:toy", settings=settings)
+            retrieve(
+                ["ab", "cc"],
+                ["a"],
+                method="dense",
+                encoder="endpoint:toy",
+                settings=settings,
+            )
     assert len(asked) == 2
 
 
@@ -77,9 +85,15 @@ def test_a_vector_without_direction_is_an_error_and_not_kept(
     [
         ({"method": "bm25", "texts": []}, "at least one text"),
         ({"method": "hybrid"}, "bm25 or dense, got 'hybrid'"),
-        ({"method": "bm25", "top_k": 0}, "top_k: expected a whole number of 1 or more, got 0"),
+        (
+            {"method": "bm25", "top_k": 0},
+            "top_k: expected a whole number of 1 or more, got 0",
+        ),
         ({"method": "dense", "encoder": "minilm:x"}, "endpoint:MODEL, got 'minilm:x'"),
-        ({"method": "dense", "encoder": "endpoint:"}, "endpoint:MODEL, got 'endpoint:'"),
+        (
+            {"method": "dense", "encoder": "endpoint:"},
+            "endpoint:MODEL, got 'endpoint:'",
+        ),
     ],
 )
 def test_a_bad_option_is_one_clear_sentence(

@@ -35,7 +35,9 @@ def missing(tier: str) -> str:
     # Asked without our own code: a tier that we broke must fail its tests, not skip them.
     if tier == "monty":
         return (
-            "" if importlib.util.find_spec("pydantic_monty") else "pydantic-monty is not installed"
+            ""
+            if importlib.util.find_spec("pydantic_monty")
+            else "pydantic-monty is not installed"
         )
     if platform.system() != "Linux" or platform.machine() not in ("x86_64", "aarch64"):
         return f"no table of system calls for {platform.system()} {platform.machine()}"
@@ -52,8 +54,14 @@ def missing(tier: str) -> str:
         "/",
         "true",
     ]
-    done = subprocess.run(probe, capture_output=True, text=True, check=False, timeout=30)
-    return "bubblewrap cannot make namespaces here" if done.returncode or bwrap == "true" else ""
+    done = subprocess.run(
+        probe, capture_output=True, text=True, check=False, timeout=30
+    )
+    return (
+        "bubblewrap cannot make namespaces here"
+        if done.returncode or bwrap == "true"
+        else ""
+    )
 
 
 @pytest.fixture(scope="module", params=["bwrap", "landlock", "monty"])
@@ -64,13 +72,19 @@ def any_runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FIN_TASKS_TEST_SECRET", SECRET)
         with open_runner(
-            tier=request.param, workers=1, cpu_limit_s=1.0, wall_limit_s=1.2, memory_mb=256
+            tier=request.param,
+            workers=1,
+            cpu_limit_s=1.0,
+            wall_limit_s=1.2,
+            memory_mb=256,
         ) as runner:
             yield runner
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
-def test_hostile_program(any_runner: Runner, tmp_path: Path, case: dict[str, Any]) -> None:
+def test_hostile_program(
+    any_runner: Runner, tmp_path: Path, case: dict[str, Any]
+) -> None:
     tier = any_runner.tier
     bait, target = tmp_path / "bait", tmp_path / "target"
     bait.write_text(SECRET)
@@ -94,7 +108,11 @@ def test_hostile_program(any_runner: Runner, tmp_path: Path, case: dict[str, Any
             [BENIGN] if tier == "monty" else [BENIGN, NUMERIC]
         )  # numeric programs have a server of their own
         _, hostile, *benign = any_runner.run(
-            [f"{before}# {case['id']}", program, *(source.format(case["id"]) for source in after)]
+            [
+                f"{before}# {case['id']}",
+                program,
+                *(source.format(case["id"]) for source in after),
+            ]
         )
         with pytest.raises(BlockingIOError):
             listener.accept()[0].close()
@@ -114,7 +132,10 @@ def test_hostile_program(any_runner: Runner, tmp_path: Path, case: dict[str, Any
     "answer", ["shared", "['x' * 10**7] * 100", "'x' * 10**7", "{1: [0] * 10**6}"]
 )
 def test_answers_cost_the_evaluator_nothing(any_runner: Runner, answer: str) -> None:
-    started, memory = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    started, memory = (
+        time.process_time(),
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+    )
     grow = (
         "shared = [1]\nfor _ in range(63):\n    shared = [shared, shared]\n"
         if answer == "shared"

@@ -27,7 +27,10 @@ def runner() -> Iterator[Runner]:
         ("import nonexistent_xyz\ndef solution(): return 1", Status.exception),
         ("import scipy.nonexistent_xyz\ndef solution(): return 1", Status.exception),
         ("from . import numpy\ndef solution(): return 1", Status.exception),
-        (f"import {', '.join(f'x{n}' for n in range(5_000))}\ndef solution(): 1", Status.exception),
+        (
+            f"import {', '.join(f'x{n}' for n in range(5_000))}\ndef solution(): 1",
+            Status.exception,
+        ),
         (
             "try:\n    import nonexistent_xyz\nexcept ImportError:\n    pass\n"
             "def solution(): return 1",
@@ -68,6 +71,8 @@ def test_a_module_is_looked_for_and_not_executed(
     folder.mkdir(parents=True)  # a namespace package
     (folder / "module.py").write_text("raise SystemExit('executed')")
     (tmp_path / "own_module.py").write_text("raise SystemExit('executed')")
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path, str(tmp_path / "site-packages")])
+    monkeypatch.setattr(
+        sys, "path", [str(tmp_path), *sys.path, str(tmp_path / "site-packages")]
+    )
     assert is_installed(module) is installed
     assert "fin_tasks_package" not in sys.modules

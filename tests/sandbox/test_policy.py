@@ -12,7 +12,13 @@ ALLOW, KILL, REFUSE = 0x7FFF0000, 0x80000000, 0x00050001
 ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 CALLS = {
     "x86_64": {"read": 0, "openat": 257, "fcntl": 72, "madvise": 28, "membarrier": 324},
-    "aarch64": {"read": 63, "openat": 56, "fcntl": 25, "madvise": 233, "membarrier": 283},
+    "aarch64": {
+        "read": 63,
+        "openat": 56,
+        "fcntl": 25,
+        "madvise": 233,
+        "membarrier": 283,
+    },
 }
 DANGEROUS = {  # socket, clone, execve, kill, ptrace, prctl, unshare, prlimit64, memfd_create, bpf, io_uring_setup, ...
     "x86_64": [
@@ -39,10 +45,32 @@ DANGEROUS = {  # socket, clone, execve, kill, ptrace, prctl, unshare, prlimit64,
         437,
         1 << 30,
     ],
-    "aarch64": [35, 97, 117, 129, 131, 167, 198, 220, 221, 261, 270, 279, 280, 425, 435, 437],
+    "aarch64": [
+        35,
+        97,
+        117,
+        129,
+        131,
+        167,
+        198,
+        220,
+        221,
+        261,
+        270,
+        279,
+        280,
+        425,
+        435,
+        437,
+    ],
 }
 CHECKED = [  # call, index of its argument, values that are allowed, values that are refused
-    ("openat", 2, [0, os.O_CLOEXEC], [1, 2, os.O_CREAT, os.O_TRUNC, os.O_TRUNC | 1 << 40]),
+    (
+        "openat",
+        2,
+        [0, os.O_CLOEXEC],
+        [1, 2, os.O_CREAT, os.O_TRUNC, os.O_TRUNC | 1 << 40],
+    ),
     ("fcntl", 1, [1, 2, 1030], [8, 10]),  # F_SETOWN and F_SETSIG direct signals
     (
         "madvise",
@@ -54,9 +82,13 @@ CHECKED = [  # call, index of its argument, values that are allowed, values that
 ]
 
 
-def run_filter(code: bytes, *, number: int, arch: int, arguments: tuple[int, ...] = ()) -> int:
+def run_filter(
+    code: bytes, *, number: int, arch: int, arguments: tuple[int, ...] = ()
+) -> int:
     """Interpret the four instructions the filter is made of."""
-    data = struct.pack("=IIQ6Q", number, arch, 0, *arguments, *[0] * (6 - len(arguments)))
+    data = struct.pack(
+        "=IIQ6Q", number, arch, 0, *arguments, *[0] * (6 - len(arguments))
+    )
     lines = list(struct.iter_unpack("=HBBI", code))
     register, at = 0, 0
     while True:
@@ -76,14 +108,20 @@ def run_filter(code: bytes, *, number: int, arch: int, arguments: tuple[int, ...
 @pytest.mark.parametrize("machine", ARCH)
 def test_the_filter(machine: str) -> None:
     code, calls, arch = seccomp_program(machine), CALLS[machine], ARCH[machine]
-    refused = {number: run_filter(code, number=number, arch=arch) for number in DANGEROUS[machine]}
+    refused = {
+        number: run_filter(code, number=number, arch=arch)
+        for number in DANGEROUS[machine]
+    }
     assert refused == dict.fromkeys(DANGEROUS[machine], REFUSE)
     assert run_filter(code, number=calls["read"], arch=arch) == ALLOW
     assert run_filter(code, number=calls["read"], arch=0x40000003) == KILL
     for call, index, good, bad in CHECKED:
         answers = {value: run_filter(code, number=calls[call], arch=arch, arguments=(*[0] * index, value))
                    for value in good + bad}  # fmt: skip
-        assert answers == {**dict.fromkeys(good, ALLOW), **dict.fromkeys(bad, REFUSE)}, call
+        assert answers == {
+            **dict.fromkeys(good, ALLOW),
+            **dict.fromkeys(bad, REFUSE),
+        }, call
 
 
 def test_a_kernel_without_landlock_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,9 @@ from fin_tasks.sandbox.server import ENDED, TOO_MUCH, WALL, run_program
 
 
 def outcome_of(returned: str) -> Outcome:
-    return decode_frame(run_program(f"def solution():\n    return {returned}\n".encode()))
+    return decode_frame(
+        run_program(f"def solution():\n    return {returned}\n".encode())
+    )
 
 
 @given(st.binary(max_size=300) | forged_frames())
@@ -34,7 +36,10 @@ def test_an_honest_result_arrives_as_it_is(result: Any) -> None:
     outcome = outcome_of(text)
     assert outcome.ran
     if type(result) in (int, float):
-        assert (outcome.is_number, outcome.value) == (True, repr(round(float(result), 3)))
+        assert (outcome.is_number, outcome.value) == (
+            True,
+            repr(round(float(result), 3)),
+        )
         number = math.nan if outcome.number is None else outcome.number
         assert math.isclose(number, result) or number is result or math.isnan(result)
     else:
@@ -42,7 +47,9 @@ def test_an_honest_result_arrives_as_it_is(result: Any) -> None:
         assert (outcome.is_number, outcome.value) == (False, shown)
 
 
-@pytest.mark.parametrize("row", rows("program_results"), ids=lambda row: row["returned"])
+@pytest.mark.parametrize(
+    "row", rows("program_results"), ids=lambda row: row["returned"]
+)
 def test_the_authors_terms(row: dict[str, Any]) -> None:
     fields = {name: row[name] for name in ("value", "number", "is_number")}
     assert outcome_of(row["returned"]) == Outcome(status=Status.ok, **fields)
@@ -99,4 +106,7 @@ def test_classify(
     worth_repeating: bool,
 ) -> None:
     attempt = classify(Report(data, wait_status, ending, cpu_s), cpu_limit_s=3.0)
-    assert (attempt.outcome.status, attempt.worth_repeating) == (status, worth_repeating)
+    assert (attempt.outcome.status, attempt.worth_repeating) == (
+        status,
+        worth_repeating,
+    )

@@ -14,14 +14,23 @@ import pytest
 
 import fin_tasks
 from fin_tasks.errors import SandboxError
-from fin_tasks.sandbox import Outcome, Runner, Status, describe_tiers, open_runner, run_programs
+from fin_tasks.sandbox import (
+    Outcome,
+    Runner,
+    Status,
+    describe_tiers,
+    open_runner,
+    run_programs,
+)
 from fin_tasks.sandbox import runner as runner_module
 from fin_tasks.sandbox.policy import landlock_abi
 from fin_tasks.sandbox.process import Server
 from fin_tasks.sandbox.report import Attempt
 from fin_tasks.settings import SANDBOX_TIERS, Settings
 
-pytestmark = pytest.mark.skipif(landlock_abi() < 1, reason="this kernel has no Landlock")
+pytestmark = pytest.mark.skipif(
+    landlock_abi() < 1, reason="this kernel has no Landlock"
+)
 SETTINGS = Settings.from_environ(
     {"FIN_TASKS_SANDBOX": "landlock", "FIN_TASKS_SANDBOX_WORKERS": "1"}
 )
@@ -36,7 +45,11 @@ def runner() -> Iterator[Runner]:
 def test_order_is_kept_and_repeats_run_once(runner: Runner) -> None:
     programs = [None, *(f"def solution(): return {n % 7}" for n in range(40)), None]
     outcomes = runner.run(programs)
-    assert [o.value for o in outcomes] == [None, *(f"{n % 7}.0" for n in range(40)), None]
+    assert [o.value for o in outcomes] == [
+        None,
+        *(f"{n % 7}.0" for n in range(40)),
+        None,
+    ]
     assert outcomes[0].status is outcomes[-1].status is Status.no_code
     assert runner.run([]) == []
 
@@ -77,7 +90,9 @@ def test_a_kill_of_a_busy_machine_is_tried_once_more_but_sleep_is_not(
         assert time.monotonic() - started < 3.8
 
 
-def test_what_a_broken_sandbox_did_not_run_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_broken_sandbox_did_not_run_is_broken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     real, broken = Server._start, ["numpy"]
 
     def start(server: Server) -> "subprocess.Popen[bytes]":
@@ -86,7 +101,11 @@ def test_what_a_broken_sandbox_did_not_run_is_broken(monkeypatch: pytest.MonkeyP
         return real(server)
 
     monkeypatch.setattr(Server, "_start", start)
-    programs = ["def solution(): return 1", None, "import numpy\ndef solution(): return 2"]
+    programs = [
+        "def solution(): return 1",
+        None,
+        "import numpy\ndef solution(): return 2",
+    ]
     outcomes = run_programs(programs, settings=SETTINGS)
     assert [o.status for o in outcomes] == [Status.ok, Status.no_code, Status.broken]
     assert outcomes[2].detail == r"no \x1b memory left"
@@ -102,7 +121,8 @@ def test_an_unknown_tier_and_one_whose_canaries_escape_are_refused(
         open_runner(tier="docker")
     monkeypatch.setitem(runner_module.CANARIES, "harmless", "def solution(): return 1")
     with pytest.raises(
-        SandboxError, match=r"cannot be run safely here.*bwrap.*landlock.*harmless.*Install"
+        SandboxError,
+        match=r"cannot be run safely here.*bwrap.*landlock.*harmless.*Install",
     ):
         open_runner()
 
@@ -120,7 +140,9 @@ def test_auto_goes_down_the_tiers(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_killed_evaluator_takes_its_servers_along() -> None:
     script = "import time; from fin_tasks.sandbox import open_runner; r = open_runner(tier='landlock', workers=1)\n"
     script += "print(next(iter(r._idle.values()))[0]._process.pid, flush=True); time.sleep(20)\n"
-    evaluator = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    evaluator = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True
+    )
     assert evaluator.stdout is not None
     with evaluator, evaluator.stdout:
         status = Path(f"/proc/{int(evaluator.stdout.readline())}/status")
@@ -141,7 +163,9 @@ def test_an_installed_package_hides_its_samples(tmp_path: Path, tier: str) -> No
         pytest.skip("bubblewrap is not installed")
     venv = tmp_path / "venv"  # under /tmp, where bubblewrap mounts a folder of its own
     subprocess.run(
-        [sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True, timeout=180
+        [sys.executable, "-m", "venv", "--without-pip", str(venv)],
+        check=True,
+        timeout=180,
     )
     (site,) = venv.glob("lib/python*/site-packages")
     shutil.copytree(Path(fin_tasks.__file__).parent, site / "fin_tasks")
@@ -151,12 +175,16 @@ def test_an_installed_package_hides_its_samples(tmp_path: Path, tier: str) -> No
     (link := site / "link").symlink_to(
         "/etc/hostname"
     )  # and no link leads out of a folder that may be read
-    programs = [f"def solution(): return open({str(path)!r}).read()" for path in (sample, link)]
+    programs = [
+        f"def solution(): return open({str(path)!r}).read()" for path in (sample, link)
+    ]
     programs.append("import library\ndef solution(): return 1")
     script = "from fin_tasks.sandbox import open_runner\n"
     script += f"with open_runner(tier={tier!r}, workers=1) as r: print(*(o.status.value for o in r.run({programs})))\n"
     command = [str(venv / "bin" / "python"), "-c", script]
-    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environ = {
+        name: value for name, value in os.environ.items() if name != "PYTHONPATH"
+    }
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=120, env=environ
     )

@@ -11,9 +11,12 @@ from fin_tasks.stats.averages import average, over_responses, standard_error
 
 
 @given(
-    st.lists(st.floats(0, 1), min_size=2, max_size=50), st.lists(st.integers(0, 60), max_size=20)
+    st.lists(st.floats(0, 1), min_size=2, max_size=50),
+    st.lists(st.integers(0, 60), max_size=20),
 )
-def test_known_values_have_lm_evals_mean(values: list[float], places: list[int]) -> None:
+def test_known_values_have_lm_evals_mean(
+    values: list[float], places: list[int]
+) -> None:
     gappy: list[float | None] = list(values)
     for place in places:
         gappy.insert(min(place, len(gappy)), None)
@@ -27,8 +30,20 @@ def test_nothing_to_average() -> None:
 
 
 def test_metrics_of_several_responses_are_combined() -> None:
-    first = {"acc": 1.0, "shares": [1.0, 0.0], "pairs": [[0.2, 0]], "brier": None, "ece": None}
-    second = {"acc": 0.0, "shares": [0.0, 1.0], "pairs": [[0.9, 1]], "brier": 0.5, "ece": None}
+    first = {
+        "acc": 1.0,
+        "shares": [1.0, 0.0],
+        "pairs": [[0.2, 0]],
+        "brier": None,
+        "ece": None,
+    }
+    second = {
+        "acc": 0.0,
+        "shares": [0.0, 1.0],
+        "pairs": [[0.9, 1]],
+        "brier": 0.5,
+        "ece": None,
+    }
     third = {"acc": None, "shares": None, "pairs": [], "brier": None, "ece": None}
     combined = over_responses([first, second, third])
     assert (combined["acc"], combined["brier"], combined["ece"]) == (0.5, 0.5, None)

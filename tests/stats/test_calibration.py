@@ -15,7 +15,9 @@ from fin_tasks.stats.averages import brier_score, expected_calibration_error
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=1, max_size=60))
 def test_the_brier_score_is_sklearns(forecasts: list[tuple[float, int]]) -> None:
     p, y = map(list, zip(*forecasts, strict=True))
-    assert brier_score(p, y) == pytest.approx(sklearn_metrics.brier_score_loss(y, p, pos_label=1))
+    assert brier_score(p, y) == pytest.approx(
+        sklearn_metrics.brier_score_loss(y, p, pos_label=1)
+    )
 
 
 def test_calibration_error_is_sklearns_curve_weighted() -> None:
@@ -34,7 +36,9 @@ def test_an_edge_belongs_to_the_lower_bin(tenths: int) -> None:
     edge = tenths / 10
     # Beside a forecast of the lower bin that errs the other way the errors cancel, in another bin they would add up.
     below = [edge, edge - 0.05]
-    assert expected_calibration_error(below, [1, 0]) == pytest.approx(abs(1 - sum(below)) / 2)
+    assert expected_calibration_error(below, [1, 0]) == pytest.approx(
+        abs(1 - sum(below)) / 2
+    )
 
 
 @pytest.mark.parametrize("score", [brier_score, expected_calibration_error])

@@ -16,7 +16,9 @@ VALUES = np.random.default_rng(3).integers(0, 2, len(CLUSTERS)).astype(float)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_clustered_interval_is_that_of_statsmodels(weighted: bool) -> None:
     weights = (
-        np.random.default_rng(4).random(len(VALUES)) + 0.5 if weighted else np.ones(len(VALUES))
+        np.random.default_rng(4).random(len(VALUES)) + 0.5
+        if weighted
+        else np.ones(len(VALUES))
     )
     model = sm.WLS(VALUES, np.ones(len(VALUES)), weights=weights)
     n, groups = len(VALUES), 12
@@ -32,16 +34,24 @@ def test_clustered_interval_is_that_of_statsmodels(weighted: bool) -> None:
 def test_independent_shares_have_wilsons_interval() -> None:
     values = np.array([1.0] * 17 + [0.0] * 3 + [math.nan])
     found = estimate(values, clusters=np.full(21, -1))
-    assert (found.low, found.high) == pytest.approx(proportion_confint(17, 20, method="wilson"))
+    assert (found.low, found.high) == pytest.approx(
+        proportion_confint(17, 20, method="wilson")
+    )
     assert (found.n, found.clusters, found.method) == (20, 20, "Wilson")
     points = estimate(100 * values, most=100.0)
-    assert (points.low, points.high) == pytest.approx((100 * found.low, 100 * found.high))
+    assert (points.low, points.high) == pytest.approx(
+        (100 * found.low, 100 * found.high)
+    )
 
 
 def test_rows_without_spread() -> None:
     ones = estimate(np.ones(30), clusters=np.arange(30) % 5)
-    assert (ones.low, ones.high) == pytest.approx(proportion_confint(5, 5, method="wilson"))
+    assert (ones.low, ones.high) == pytest.approx(
+        proportion_confint(5, 5, method="wilson")
+    )
     assert math.isnan(estimate(np.full(9, 0.5)).low)
     assert math.isnan(estimate(np.array([0.0, 1.0]), clusters=np.array([7, 7])).low)
     nothing = estimate(np.full(6, math.nan), clusters=np.array([0, 0, 1, 1, 2, 2]))
-    assert (nothing.n, nothing.clusters, nothing.method) == (0, 0, "") and math.isnan(nothing.mean)
+    assert (nothing.n, nothing.clusters, nothing.method) == (0, 0, "") and math.isnan(
+        nothing.mean
+    )

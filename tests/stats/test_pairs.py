@@ -15,14 +15,18 @@ from statsmodels.stats.multitest import multipletests
 from fin_tasks.stats.pairs import compare_all, compare_pair, holm, rank
 
 
-def answers(both: int, gained: int, lost: int, neither: int) -> tuple[np.ndarray, np.ndarray]:
+def answers(
+    both: int, gained: int, lost: int, neither: int
+) -> tuple[np.ndarray, np.ndarray]:
     first = [1.0] * (both + gained) + [0.0] * (lost + neither)
     second = [1.0] * both + [0.0] * gained + [1.0] * lost + [0.0] * neither
     return np.array(first), np.array(second)
 
 
 def test_shares_are_tested_exactly_and_the_interval_agrees() -> None:
-    for both, gained, lost, neither in product((0, 40), range(0, 30, 2), range(0, 30, 3), (1, 30)):
+    for both, gained, lost, neither in product(
+        (0, 40), range(0, 30, 2), range(0, 30, 3), (1, 30)
+    ):
         pair = compare_pair(*answers(both, gained, lost, neither))
         expected = mcnemar([[both, gained], [lost, neither]], exact=True).pvalue
         assert pair.p == pytest.approx(min(1.0, expected))
@@ -34,7 +38,9 @@ def test_interval_of_shares_covers() -> None:
     generator = np.random.default_rng(1)
     kinds = generator.choice(4, (1500, 60), p=[0.5, 0.2, 0.05, 0.25])
     found = [
-        compare_pair(np.isin(one, (0, 1)).astype(float), np.isin(one, (0, 2)).astype(float))
+        compare_pair(
+            np.isin(one, (0, 1)).astype(float), np.isin(one, (0, 2)).astype(float)
+        )
         for one in kinds
     ]
     assert 0.94 < np.mean([one.low <= 0.15 <= one.high for one in found]) < 0.995
@@ -56,7 +62,11 @@ def test_shared_sources_widen_the_test_as_in_statsmodels() -> None:
         cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True
     )
     pair = compare_pair(first, second, clusters=clusters)
-    assert (pair.p, pair.test, pair.clusters) == (pytest.approx(fit.pvalues[0]), "clustered t", 12)
+    assert (pair.p, pair.test, pair.clusters) == (
+        pytest.approx(fit.pvalues[0]),
+        "clustered t",
+        12,
+    )
     assert pair.p > compare_pair(first, second).p
 
 
@@ -88,7 +98,8 @@ def test_rank_and_range_come_from_the_same_rows() -> None:
     easy_only = np.array([1.0] * 45 + [0.0] * 15 + [math.nan] * 40)
     thorough = np.array([1.0] * 60 + [0.0] * 40)
     places = rank(
-        {"easy": easy_only, "all": thorough}, compare_all({"easy": easy_only, "all": thorough})
+        {"easy": easy_only, "all": thorough},
+        compare_all({"easy": easy_only, "all": thorough}),
     )
     assert [(one.run, one.rank, one.best, one.worst) for one in places] == [
         ("all", 1, 1, 1),

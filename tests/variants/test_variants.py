@@ -26,7 +26,9 @@ PROGRAM = """def solution():
     years = 7
     return price * (1 + rate) ** years
 """
-QUESTION = "A bond costs $4,500 and grows by 6 % a year. What is it worth after seven years?"
+QUESTION = (
+    "A bond costs $4,500 and grows by 6 % a year. What is it worth after seven years?"
+)
 
 
 def source(question: str = QUESTION, program: str = PROGRAM, **changes: Any) -> Source:
@@ -49,11 +51,15 @@ def run(programs: Any) -> list[Outcome]:
         names: dict[str, Any] = {}
         exec(program, names)  # noqa: S102 - a program of this file
         number = float(names["solution"]())
-        outcomes.append(Outcome(status=Status.ok, value=str(number), number=number, is_number=True))
+        outcomes.append(
+            Outcome(status=Status.ok, value=str(number), number=number, is_number=True)
+        )
     return outcomes
 
 
-def changed_numbers(question: str, program: str = PROGRAM, texts: tuple[str, ...] = ()) -> set[str]:
+def changed_numbers(
+    question: str, program: str = PROGRAM, texts: tuple[str, ...] = ()
+) -> set[str]:
     mentions = mentions_in([question, *texts])
     tied = related(mentions)
     numbers = literals_in(ast.parse(program), mentions)
@@ -172,16 +178,32 @@ def test_numbers_are_replaced_from_the_back() -> None:
 
 
 @pytest.mark.parametrize("benchmark", ["financemath", "financereasoning"])
-def test_the_command_and_the_tasks_that_ask_variants(benchmark: str, tmp_path: Path) -> None:
+def test_the_command_and_the_tasks_that_ask_variants(
+    benchmark: str, tmp_path: Path
+) -> None:
     out = tmp_path / "variants"
-    command = ["build", "variants", benchmark, "--source", "sample", "--out", str(out), "--json"]
+    command = [
+        "build",
+        "variants",
+        benchmark,
+        "--source",
+        "sample",
+        "--out",
+        str(out),
+        "--json",
+    ]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     counts = json.loads(done.stdout)
-    assert counts["with_variants"] > 0 and counts["variants"] <= 3 * counts["with_variants"]
+    assert (
+        counts["with_variants"] > 0
+        and counts["variants"] <= 3 * counts["with_variants"]
+    )
     dropped = sum(counts["dropped"].values())
     assert counts["with_variants"] + dropped == counts["questions"]
-    rows = [json.loads(line) for line in (out / "variants.jsonl").read_text().splitlines()]
+    rows = [
+        json.loads(line) for line in (out / "variants.jsonl").read_text().splitlines()
+    ]
     assert len(rows) == counts["variants"]
     task = "financemath" if benchmark == "financemath" else "financereasoning_easy"
     docs = fin_tasks.load(task, source="sample", variants=str(out))
@@ -202,7 +224,15 @@ def test_the_command_and_the_tasks_that_ask_variants(benchmark: str, tmp_path: P
 
 
 def test_a_model_that_knows_the_published_answers_by_heart(tmp_path: Path) -> None:
-    command = ["build", "variants", "financemath", "--source", "sample", "--out", str(tmp_path)]
+    command = [
+        "build",
+        "variants",
+        "financemath",
+        "--source",
+        "sample",
+        "--out",
+        str(tmp_path),
+    ]
     assert CliRunner().invoke(app, command).exit_code == 0
     options = {"source": "sample", "variants": str(tmp_path)}
     docs = fin_tasks.load("financemath", **options)
@@ -224,7 +254,9 @@ def test_a_model_that_knows_the_published_answers_by_heart(tmp_path: Path) -> No
         ('{"benchmark": "bizbench", "seed": 1, "rules": 1}', "got those of 'bizbench'"),
     ],
 )
-def test_a_wrong_folder_is_one_sentence(manifest: str, message: str, tmp_path: Path) -> None:
+def test_a_wrong_folder_is_one_sentence(
+    manifest: str, message: str, tmp_path: Path
+) -> None:
     if manifest:
         (tmp_path / "manifest.json").write_text(manifest)
     with pytest.raises(DataError, match=message):
@@ -234,6 +266,8 @@ def test_a_wrong_folder_is_one_sentence(manifest: str, message: str, tmp_path: P
 def test_a_program_that_hangs_costs_its_question_only() -> None:
     hanging = source(program="def solution():\n    while True: pass\n")
     with open_runner(workers=2) as runner:
-        variants, dropped = build_variants([hanging, source()], runner.run, per_question=1, seed=7)
+        variants, dropped = build_variants(
+            [hanging, source()], runner.run, per_question=1, seed=7
+        )
     assert len(variants) == 1
     assert dropped == {"the program does not run": 1}

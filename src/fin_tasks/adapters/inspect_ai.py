@@ -3,7 +3,13 @@
 from inspect_ai import Task, model, task
 from inspect_ai.dataset import MemoryDataset, Sample
 
-from fin_tasks.adapters.inspect_ai_scorers import GRADER, READER, SCORERS, role_of, runner
+from fin_tasks.adapters.inspect_ai_scorers import (
+    GRADER,
+    READER,
+    SCORERS,
+    role_of,
+    runner,
+)
 from fin_tasks.adapters.task_file import Mapped, TaskFile, pictures_of, task_names
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.errors import ConfigError
@@ -48,7 +54,9 @@ def _task(name: str, metadata: Mapped) -> Task:
 def _sample(doc: Document) -> Sample:
     text = doc["prompt"].removeprefix("<image>\n")
     pictures = [model.ContentImage(image=file) for file in pictures_of(doc)]
-    messages = [model.ChatMessageUser(content=[*pictures, model.ContentText(text=text)])]
+    messages = [
+        model.ChatMessageUser(content=[*pictures, model.ContentText(text=text)])
+    ]
     if doc.get("system"):
         messages.insert(0, model.ChatMessageSystem(content=doc["system"]))
     return Sample(

@@ -132,10 +132,16 @@ def _metrics_of(scores: list[SampleScore]) -> Mapping[str, float]:
     for name, kind in file.scorer.metrics_of(**file.options).items():
         column = [row[name] for row in rows]
         is_headline = not totals
-        totals[name] = kind.aggregate(column) if isinstance(kind, Metric) else average(column)
+        totals[name] = (
+            kind.aggregate(column) if isinstance(kind, Metric) else average(column)
+        )
         if is_headline:
             totals[f"{name}_stderr"] = standard_error(column)
-    return {name: total for name, total in totals.items() if total == total and total != "N/A"}
+    return {
+        name: total
+        for name, total in totals.items()
+        if total == total and total != "N/A"
+    }
 
 
 def _register(variant: str) -> Callable[..., ScoreSample]:
@@ -148,14 +154,18 @@ def _register(variant: str) -> Callable[..., ScoreSample]:
             response = _response_of(state.output)
             item: Any = response
             if file.runs_programs:
-                programs = tuple(file.scorer.programs(state.metadata, response, variant=variant))
+                programs = tuple(
+                    file.scorer.programs(state.metadata, response, variant=variant)
+                )
                 outcomes = await anyio.to_thread.run_sync(runner().run, programs)
                 item = sandbox.Ran(response, tuple(outcomes))
             is_asked = file.judge or READER in model.model_roles()
             if step and is_asked and not has_result(item):
                 # Both variants share what the model is asked once.
                 judged = _judged.pop(state.uuid, None)
-                item = judged or await _ask(step, role_of(file), state.metadata, response)
+                item = judged or await _ask(
+                    step, role_of(file), state.metadata, response
+                )
                 if variant == VARIANTS[0]:
                     _judged[state.uuid] = item
             reading = file.scorer.read(state.metadata, item, variant=variant)

@@ -7,9 +7,16 @@ from itertools import chain
 from types import TracebackType
 from typing import Any
 
-from fin_tasks.adapters.lm_eval_conversations import ConversationTask as ConversationTask
+from fin_tasks.adapters.lm_eval_conversations import (
+    ConversationTask as ConversationTask,
+)
 from fin_tasks.adapters.lm_eval_cut_off import warning_of
-from fin_tasks.adapters.lm_eval_private import LM, marking_cut_offs, model_of, wrap_evaluate
+from fin_tasks.adapters.lm_eval_private import (
+    LM,
+    marking_cut_offs,
+    model_of,
+    wrap_evaluate,
+)
 from fin_tasks.adapters.lm_eval_task import FinTask as FinTask
 from fin_tasks.adapters.task_file import Mapped
 from fin_tasks.benchmarks.breakdowns import summarize
@@ -28,10 +35,14 @@ def _evaluate_with_checks(
 ) -> Any:
     """Check our tasks before the run, give them the model, and warn of cut-off responses."""
     tasks = task_dict.get("tasks", {})
-    own_tasks = {name: task for name, task in tasks.items() if isinstance(task, FinTask)}
+    own_tasks = {
+        name: task for name, task in tasks.items() if isinstance(task, FinTask)
+    }
     if not own_tasks:
         return evaluate(lm, task_dict, *args, **kwargs)
-    with_pictures = [name for name, task in own_tasks.items() if task.config.doc_to_image]
+    with_pictures = [
+        name for name, task in own_tasks.items() if task.config.doc_to_image
+    ]
     if with_pictures and not getattr(lm, "MULTIMODAL", False):
         raise ConfigError(
             f"{', '.join(with_pictures)}: these tasks show pictures, and this model takes text "

@@ -37,7 +37,9 @@ class ConversationTask(FinTask):
                 "model on a server."
             )
         self._is_asked = False
-        self._template = kwargs["chat_template"] if kwargs["apply_chat_template"] else None
+        self._template = (
+            kwargs["chat_template"] if kwargs["apply_chat_template"] else None
+        )
         self._instruction = kwargs["system_instruction"]
         super().build_all_requests(**kwargs)
 
@@ -55,7 +57,9 @@ class ConversationTask(FinTask):
                 )
         conversations = by_index.values()
         for n_turns in range(2, max(map(len, conversations)) + 1):
-            self._ask([turns[:n_turns] for turns in conversations if len(turns) >= n_turns])
+            self._ask(
+                [turns[:n_turns] for turns in conversations if len(turns) >= n_turns]
+            )
         super().apply_filters()
 
     def _ask(self, conversations: Iterable[list[Instance]]) -> None:
@@ -65,7 +69,9 @@ class ConversationTask(FinTask):
         for *before, request in conversations:
             for repeat in range(request.repeats):
                 context = self._context(before, repeat, request.doc)
-                again = self.construct_requests(request.doc, context, metadata=request.metadata)
+                again = self.construct_requests(
+                    request.doc, context, metadata=request.metadata
+                )
                 request.arguments = again.arguments
                 sent.append(again)
                 owners.append(request)

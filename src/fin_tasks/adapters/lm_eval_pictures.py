@@ -38,7 +38,9 @@ def with_pictures(chat: JsonChatStr, files: Sequence[str]) -> JsonChatStr:
                 url = {"url": picture_url(Path(left.pop())), "detail": "auto"}
                 parts.append({"type": "image_url", "image_url": url})
         parts.append({"type": "text", "text": first})
-        message["content"] = [part for part in reversed(parts) if part.get("text") != ""]
+        message["content"] = [
+            part for part in reversed(parts) if part.get("text") != ""
+        ]
     return JsonChatStr(json.dumps(messages))
 
 

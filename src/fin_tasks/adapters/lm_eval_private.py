@@ -83,7 +83,9 @@ def marking_cut_offs(lm: LM) -> Iterator[bool]:
             generate = _noting_flags(model, flags)
             postprocess = _marking_texts(module["postprocess_generated_text"], flags)
             stack.enter_context(_replaced(vars(model), "_model_generate", generate))
-            stack.enter_context(_replaced(module, "postprocess_generated_text", postprocess))
+            stack.enter_context(
+                _replaced(module, "postprocess_generated_text", postprocess)
+            )
             yield True
         else:
             yield False
@@ -99,7 +101,9 @@ def _marking_replies(parse: Function) -> Function:
             reasons = list(chain.from_iterable(map(_reasons_of_reply, replies)))
         except (AttributeError, KeyError, TypeError):
             return texts
-        return list(map(_marked, texts, reasons)) if len(reasons) == len(texts) else texts
+        return (
+            list(map(_marked, texts, reasons)) if len(reasons) == len(texts) else texts
+        )
 
     return parse_and_mark
 

@@ -29,7 +29,14 @@ if TYPE_CHECKING:
 
 _GROUP_METRICS = ("acc", "acc_err", "score")
 """The metrics that groups average."""
-_OWN_SETTINGS = ("answer_reader", "blank_image", "class", "judge", "paper_sampling", "vlmevalkit")
+_OWN_SETTINGS = (
+    "answer_reader",
+    "blank_image",
+    "class",
+    "judge",
+    "paper_sampling",
+    "vlmevalkit",
+)
 """The settings of a task file that lm-eval does not know."""
 _KEPT = (
     "replies so far are kept in the cache, "
@@ -88,7 +95,9 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         self.tells_cut_offs = False
         self.figures: dict[str, list[Values]] = defaultdict(list)
         self._predicts_only = False
-        self._with_stderr = [name for name in metrics if not isinstance(metrics[name], Metric)]
+        self._with_stderr = [
+            name for name in metrics if not isinstance(metrics[name], Metric)
+        ]
         # Errors come before the model answers.
         self._step = file.model_step(metadata)
         if self._step and self._step.judge is None:
@@ -197,7 +206,9 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         for variant in VARIANTS:
             self._read_responses(variant)
 
-    def _mark_cut_offs(self, response_tokens: Sequence[int] | None) -> dict[str, object]:
+    def _mark_cut_offs(
+        self, response_tokens: Sequence[int] | None
+    ) -> dict[str, object]:
         """Mark cut-off responses where the model does not; return the limit and who tells."""
         told_by = "text"
         if self.tells_cut_offs:
@@ -205,13 +216,18 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         elif response_tokens is not None:
             told_by = "tokens"
             mark_full_responses(self.instances, response_tokens)
-        return {"limit": self.config.generation_kwargs["max_gen_toks"], "told_by": told_by}
+        return {
+            "limit": self.config.generation_kwargs["max_gen_toks"],
+            "told_by": told_by,
+        }
 
     def _read_responses(self, variant: str) -> None:
         """Run programs and ask a judge, if the task asks for that, then read."""
         scorer = self.file.scorer
         docs = [request.doc for request in self.instances]
-        rows: Any = [[response or "" for response in request.resps] for request in self.instances]
+        rows: Any = [
+            [response or "" for response in request.resps] for request in self.instances
+        ]
         if self.file.runs_programs:
             programs_of = functools.partial(scorer.programs, variant=variant)
             rows = with_outcomes(
@@ -265,7 +281,9 @@ def run_programs(programs: tuple[str | None, ...]) -> Sequence[sandbox.Outcome]:
     try:
         return sandbox.run_programs(programs, settings=Settings.from_environ())
     except (SandboxError, OSError) as error:
-        _log.error("The sandbox broke, every program of this task stays unscored: %s", error)
+        _log.error(
+            "The sandbox broke, every program of this task stays unscored: %s", error
+        )
         broken = sandbox.Outcome(status=sandbox.Status.broken, detail=str(error))
         return [broken] * len(programs)
 

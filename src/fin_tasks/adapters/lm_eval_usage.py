@@ -48,7 +48,9 @@ def usage_of(
     if prompt_tokens is None or response_tokens is None:
         is_estimated = True
         prompt_tokens = [sum(map(len, prompts)) // _CHARACTERS_PER_TOKEN]
-        response_tokens = [sum(map(len, responses_of(requests))) // _CHARACTERS_PER_TOKEN]
+        response_tokens = [
+            sum(map(len, responses_of(requests))) // _CHARACTERS_PER_TOKEN
+        ]
     return {
         "prompt_tokens": n_processes * sum(prompt_tokens),
         "response_tokens": n_processes * sum(response_tokens),

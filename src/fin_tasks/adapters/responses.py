@@ -107,7 +107,9 @@ def _texts_by_id(source: str, rows: Iterable[Row]) -> TextsById:
             is_missing = response is None or response != response  # NaN in a table
             text = "" if is_missing else response
             if not isinstance(text, str):
-                raise DataError(f"{source}, {name}: expected text as response, got {text!r:.80}.")
+                raise DataError(
+                    f"{source}, {name}: expected text as response, got {text!r:.80}."
+                )
             text = mark_response(text, row.get("finish_reason"))
             is_lost = is_missing and not isinstance(text, CutOffResponse)
             texts.append(None if is_lost else text)

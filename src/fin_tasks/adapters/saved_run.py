@@ -64,11 +64,15 @@ def score_documents(
     """Score the responses to each document of a task; `failed` are places of documents without any."""
     task_file = TaskFile(task)
     settings = Settings.from_environ()
-    facts = {name: metadata[name] for name in metadata if not name.startswith(_MODEL_OPTIONS)}
+    facts = {
+        name: metadata[name] for name in metadata if not name.startswith(_MODEL_OPTIONS)
+    }
     with ExitStack() as stack:
         run_programs = None
         if task_file.runs_programs:
-            runner = open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
+            runner = open_runner(
+                tier=settings.sandbox, workers=settings.sandbox_workers
+            )
             run_programs = stack.enter_context(runner).run
             facts["sandbox"] = {"tier": runner.tier, "reason": runner.reason}
         scored = score_task(

@@ -33,7 +33,11 @@ _USUAL = {
     "num_fewshot": 0,
 }
 _GREEDY = {"until": [], "max_gen_toks": 1024, "do_sample": False, "temperature": 0.0}
-_PICTURE_COLUMNS = ("image_path", "figure_path", "chart")  # a document has one of them at most
+_PICTURE_COLUMNS = (
+    "image_path",
+    "figure_path",
+    "chart",
+)  # a document has one of them at most
 
 Mapped = Mapping[str, Any]
 """What a YAML or JSON file holds: a task's settings, its options, metadata, or a document."""
@@ -65,7 +69,9 @@ class TaskFile:
         if config is None:
             similar = get_close_matches(name, _configs(), n=1)
             advice = (
-                f"Did you mean {similar[0]!r}?" if similar else "`fin_tasks.tasks()` names them."
+                f"Did you mean {similar[0]!r}?"
+                if similar
+                else "`fin_tasks.tasks()` names them."
             )
             raise ConfigError(
                 f"task {name!r:.80}: expected a task of fin-tasks, found none. {advice}"
@@ -116,7 +122,9 @@ class TaskFile:
             )
         ((split, documents),) = splits.items()
         fields = set(documents.column_names)
-        if fields.isdisjoint(("id", "question_id")) or not fields.issuperset(("prompt", "target")):
+        if fields.isdisjoint(("id", "question_id")) or not fields.issuperset(
+            ("prompt", "target")
+        ):
             raise ConfigError(
                 f"{self.name}: expected documents with id or question_id, prompt and target, "
                 f"got {', '.join(sorted(fields))}."
@@ -223,7 +231,9 @@ def _read_config(file: Path) -> Mapped:
         text = file.read_text(encoding="utf-8")
         config = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
     except (OSError, ValueError, yaml.YAMLError) as error:
-        raise ConfigError(f"{file}: expected a task file in YAML, got {error}.") from error
+        raise ConfigError(
+            f"{file}: expected a task file in YAML, got {error}."
+        ) from error
     if not isinstance(config, dict):
         return {}
     if "include" not in config:

@@ -15,7 +15,11 @@ from vlmeval.dataset import ImageBaseDataset
 from fin_tasks import report
 from fin_tasks.adapters.task_file import TaskFile, pictures_of, task_names
 from fin_tasks.adapters.vlmeval_judge import KitJudge, judge_of
-from fin_tasks.adapters.vlmeval_private import keep_responses_whole, kit_version, register
+from fin_tasks.adapters.vlmeval_private import (
+    keep_responses_whole,
+    kit_version,
+    register,
+)
 from fin_tasks.adapters.vlmeval_responses import Responses, keep_responses
 from fin_tasks.benchmarks.contract import Document
 from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask, score_task

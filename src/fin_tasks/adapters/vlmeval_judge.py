@@ -11,7 +11,15 @@ from fin_tasks.settings import Settings
 
 _KEY = "FIN_TASKS_GIVEN_KEY"
 """Names a key that stands in the kit's arguments; it is kept in memory only."""
-_KIT_ARGUMENTS = ("api_base", "nproc", "verbose", "retry", "wait", "use_vllm", "use_verifier")
+_KIT_ARGUMENTS = (
+    "api_base",
+    "nproc",
+    "verbose",
+    "retry",
+    "wait",
+    "use_vllm",
+    "use_verifier",
+)
 """What the kit adds to a judge's arguments."""
 
 
@@ -28,7 +36,11 @@ def judge_of(task: TaskFile, arguments: Mapping[str, object]) -> KitJudge:
     settings = Settings.from_environ()
     key = str(arguments.get("key") or "")
     concurrency = arguments.get("nproc") or 4
-    metadata = {"judge_model": "gpt-4o", "judge_concurrency": concurrency, **settings.metadata}
+    metadata = {
+        "judge_model": "gpt-4o",
+        "judge_concurrency": concurrency,
+        **settings.metadata,
+    }
     if arguments.get("api_base"):
         address = str(arguments["api_base"])
         metadata["judge_base_url"] = address.replace("/chat/completions", "")

@@ -37,7 +37,9 @@ class Responses:
         """Write the responses of a table beside it."""
         lines: list[Mapping[str, object]] = [{"provenance": self.provenance}]
         for index, prediction in predictions.items():
-            whole = prediction if isinstance(prediction, str | list) else str(prediction)
+            whole = (
+                prediction if isinstance(prediction, str | list) else str(prediction)
+            )
             asked = self.hashes.get(str(index))
             lines.append({"index": index, "asked": asked, "prediction": whole})
         text = "".join(json.dumps(line) + "\n" for line in lines)
@@ -60,7 +62,10 @@ class Responses:
 
     def to_pickle(self, predictions: Predictions) -> Predictions:
         """Return responses with the hashes of what was asked."""
-        return {index: (self.hashes.get(str(index)), text) for index, text in predictions.items()}
+        return {
+            index: (self.hashes.get(str(index)), text)
+            for index, text in predictions.items()
+        }
 
     def from_pickle(self, pickled: Predictions) -> Predictions:
         """Return the responses to the questions as they are now."""

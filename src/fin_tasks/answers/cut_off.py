@@ -9,7 +9,9 @@ from fin_tasks.answers.reasoning import is_reasoning_open
 from fin_tasks.answers.types import AnyReading, Reading
 
 # What APIs, servers and harnesses call it when the limit of tokens ended a response.
-_LIMIT_REASONS = frozenset(("length", "max_tokens", "max_output_tokens", "model_length"))
+_LIMIT_REASONS = frozenset(
+    ("length", "max_tokens", "max_output_tokens", "model_length")
+)
 
 
 class CutOffResponse(str):

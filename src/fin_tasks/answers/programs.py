@@ -23,7 +23,8 @@ _PROSE = re.compile(
 )
 # A function or class inside a body, with the indented and blank lines below it.
 _NESTED = re.compile(
-    r"^([ \t]*)(?:async[ \t]+)?(?:def|class)\b.*(?:\n(?:\1[ \t]+.*|[ \t]*$))*", re.MULTILINE
+    r"^([ \t]*)(?:async[ \t]+)?(?:def|class)\b.*(?:\n(?:\1[ \t]+.*|[ \t]*$))*",
+    re.MULTILINE,
 )
 _RETURN = re.compile(r"^[ \t]*return\b", re.MULTILINE)
 

@@ -132,7 +132,9 @@ def _whole_line(
 
 def _is_amount(text: str) -> bool:
     first = leading_number(text)
-    return first is not None and _QUANTITIES.units.fullmatch(text, first.end) is not None
+    return (
+        first is not None and _QUANTITIES.units.fullmatch(text, first.end) is not None
+    )
 
 
 def _in_last_sentences(text: str) -> Quantity:

@@ -25,7 +25,11 @@ from fin_tasks.answers.quantities import announced_quantity, unannounced_quantit
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.translate import in_english
 from fin_tasks.answers.types import Answer, Candidate, Extraction, Style
-from fin_tasks.answers.verdicts import announced_verdict, line_verdict, sentence_verdicts
+from fin_tasks.answers.verdicts import (
+    announced_verdict,
+    line_verdict,
+    sentence_verdicts,
+)
 
 _SIGNS = Phrases("signs")
 
@@ -56,7 +60,9 @@ class AnswerReader(NamedTuple, Generic[Answer]):
         try:
             candidate = self._final_candidate(reply)
         except TwoAnswersError:
-            return Extraction(answer=None, reason=f"{NEEDS_REVIEW}: two different answers")
+            return Extraction(
+                answer=None, reason=f"{NEEDS_REVIEW}: two different answers"
+            )
         if candidate is None:
             return Extraction(answer=None, reason=NEEDS_REVIEW)
         return Extraction(answer=candidate.answer, rule=candidate.rule)
@@ -138,7 +144,9 @@ def read_choice(
 
 def read_quantity(response: str) -> Extraction[Number]:
     """Read a number with its unit."""
-    return AnswerReader(announced_quantity, unannounced_quantity, same_number).read(response)
+    return AnswerReader(announced_quantity, unannounced_quantity, same_number).read(
+        response
+    )
 
 
 def number_of_result(

@@ -35,7 +35,9 @@ def sentence_number(
     is_spelled = not find_numbers(text)
     text = words_as_digits(text, single=is_spelled)
     first = leading_number(text)
-    if first and not (style == "conclusion" and _goes_on(text, first, is_spelled=is_spelled)):
+    if first and not (
+        style == "conclusion" and _goes_on(text, first, is_spelled=is_spelled)
+    ):
         return Candidate(_signed(text, first), "leading number")
     if is_spelled:
         return _stated(text)
@@ -136,7 +138,11 @@ def _in_main_clause(text: str) -> Quantity:
     # The clause before a condition or a reason, if no other result stands behind it.
     clause = _QUANTITIES.clause_end.split(text)[0]
     rest = text[len(clause) :]
-    if EQUALS.search(rest) or _stated(rest) or _QUANTITIES.condition_with_number.match(rest):
+    if (
+        EQUALS.search(rest)
+        or _stated(rest)
+        or _QUANTITIES.condition_with_number.match(rest)
+    ):
         return None
     return read_number(without(_QUANTITIES.adjunct, clause), rule="main clause")
 
@@ -165,7 +171,9 @@ def _stated(text: str) -> Quantity:
         return None
     is_joined = _QUANTITIES.joined.match(text, number.end)
     for mention in mentions:
-        if mention.start >= number.end and not same_number(number.number, mention.number):
+        if mention.start >= number.end and not same_number(
+            number.number, mention.number
+        ):
             before = _before(text, mention)
             if is_joined or _QUANTITIES.verb_before_number.search(before):
                 return None

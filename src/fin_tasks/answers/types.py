@@ -104,7 +104,9 @@ class Reading(Record):
         """Make a reading of what `to_dict` returned; other keys are ignored."""
         answer = values["answer"]
         if "units" in values:
-            answer = Number(value=answer, readings=tuple(values["units"]), step=values["step"])
+            answer = Number(
+                value=answer, readings=tuple(values["units"]), step=values["step"]
+            )
         replies = tuple(values.get("replies", ()))
         return super().from_dict({**values, "answer": answer, "replies": replies})
 

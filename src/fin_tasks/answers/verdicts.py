@@ -140,7 +140,9 @@ def _candidate(
         between = sentence[end : term.start()]
         reason = _VERDICTS.reason.search(between)
         correction = _VERDICTS.correction.search(between)
-        is_corrected = correction and not (reason and reason.start() < correction.start())
+        is_corrected = correction and not (
+            reason and reason.start() < correction.start()
+        )
         is_contrary = _value(term) != verdict
         is_explained = is_contrary and leads and _VERDICTS.explanation.match(between)
         if is_explained or (reason and not is_corrected):

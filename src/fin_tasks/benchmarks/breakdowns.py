@@ -61,7 +61,9 @@ def document_values(
     return values
 
 
-def recalled_values(doc: Mapping[str, Any], readings: Sequence[ReadingFields]) -> Values:
+def recalled_values(
+    doc: Mapping[str, Any], readings: Sequence[ReadingFields]
+) -> Values:
     """Return the share of responses that give the published truth to a variant of the question."""
     published = doc.get("published_truth")
     if not isinstance(published, int | float):
@@ -71,7 +73,9 @@ def recalled_values(doc: Mapping[str, Any], readings: Sequence[ReadingFields]) -
         answers = [reading.get("answer"), *(reading.get("units") or ())]
         numbers = [answer for answer in answers if isinstance(answer, int | float)]
         margin = abs(published) * _RECALL_TOLERANCE
-        shares.append(float(any(abs(number - published) <= margin for number in numbers)))
+        shares.append(
+            float(any(abs(number - published) <= margin for number in numbers))
+        )
     return {"recalled": average_or_none(shares)}
 
 
@@ -81,7 +85,9 @@ def _failures(readings: Sequence[ReadingFields]) -> Values:
     shares = [failure_shares(status) for status in statuses if isinstance(status, str)]
     if not shares:
         return {}
-    return {reason: average_or_none(row[reason] for row in shares) for reason in REASONS}
+    return {
+        reason: average_or_none(row[reason] for row in shares) for reason in REASONS
+    }
 
 
 def summarize(benchmark: Benchmark, rows: Sequence[Values]) -> dict[str, PartValue]:
@@ -101,5 +107,7 @@ def summarize(benchmark: Benchmark, rows: Sequence[Values]) -> dict[str, PartVal
 
 def aggregates_of(benchmark: Benchmark) -> Mapping[str, Aggregate]:
     """Return how the figures of a benchmark are made that are not means over documents."""
-    aggregates: Mapping[str, Aggregate] = getattr(benchmark.scorer, "BREAKDOWN_AGGREGATES", {})
+    aggregates: Mapping[str, Aggregate] = getattr(
+        benchmark.scorer, "BREAKDOWN_AGGREGATES", {}
+    )
     return aggregates

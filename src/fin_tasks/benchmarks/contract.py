@@ -83,7 +83,9 @@ class Scorer(Protocol):
         """Name the metrics of a task, the headline first, and whether more is better."""
         ...
 
-    def metric_values(self, doc: Document, readings: Sequence[Any]) -> Mapping[str, Any]:
+    def metric_values(
+        self, doc: Document, readings: Sequence[Any]
+    ) -> Mapping[str, Any]:
         """Return a document's metrics, each the mean over its responses."""
         ...
 

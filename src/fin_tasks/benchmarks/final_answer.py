@@ -21,7 +21,9 @@ from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.judging.item import Item, Judged
 
 Kind = Literal["verdict", "letter", "number"]
-AnyExtraction = Extraction[int] | Extraction[str] | Extraction[float] | Extraction[Number]
+AnyExtraction = (
+    Extraction[int] | Extraction[str] | Extraction[float] | Extraction[Number]
+)
 
 RUBRIC = "final_answer"
 READER_OPTIONS = ("reader_model", "reader_base_url", "reader_key")
@@ -87,7 +89,9 @@ def read_by_model(
         return replace(reading, reason="the model found no final answer")
     answer = _answer_in(kind, reply, judged.response, choices)
     if answer is None:
-        reason = f"expected an answer of the response from the model, got {reply[:80]!r}"
+        reason = (
+            f"expected an answer of the response from the model, got {reply[:80]!r}"
+        )
         return replace(reading, reason=reason, unscored=True)
     return replace(reading, answer=answer)
 

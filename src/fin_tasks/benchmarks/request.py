@@ -62,7 +62,9 @@ class Request:
         request = cls(**{"split": split, **options, "benchmark": benchmark})
         if request.prompts not in ("house", "upstream"):
             expected = "expected house or upstream"
-            raise ConfigError(f"{benchmark} prompts: {expected}, got {request.prompts!r}.")
+            raise ConfigError(
+                f"{benchmark} prompts: {expected}, got {request.prompts!r}."
+            )
         return request
 
     def locate(self, names: Sequence[str]) -> Located:

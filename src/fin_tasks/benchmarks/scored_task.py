@@ -72,7 +72,9 @@ class ScoredTask:
     def breakdown_rows(self, variant: str) -> list[Values]:
         """Return the figures of each document that are no metrics, such as those of its parts."""
         rows = []
-        documents = zip(self.docs, self.readings[variant], self.values[variant], strict=True)
+        documents = zip(
+            self.docs, self.readings[variant], self.values[variant], strict=True
+        )
         for doc, readings, values in documents:
             fields = [fields_of(reading) for reading in readings]
             rows.append(document_values(self.benchmark, doc, fields, values))
@@ -152,7 +154,9 @@ def with_outcomes(
     counts = map(len, programs)
     rows = []
     for texts in responses:
-        rows.append([Ran(text, tuple(islice(outcomes, next(counts)))) for text in texts])
+        rows.append(
+            [Ran(text, tuple(islice(outcomes, next(counts)))) for text in texts]
+        )
     return rows
 
 

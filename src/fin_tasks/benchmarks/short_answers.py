@@ -8,7 +8,12 @@ from dataclasses import replace
 
 from fin_tasks.answers.numbers import Number, equal_reading, near_reading
 from fin_tasks.answers.programs import extract_program
-from fin_tasks.answers.read import number_of_result, read_choice, read_quantity, read_verdict
+from fin_tasks.answers.read import (
+    number_of_result,
+    read_choice,
+    read_quantity,
+    read_verdict,
+)
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import final_answer
 from fin_tasks.benchmarks import short_answers_paper as paper
@@ -78,8 +83,14 @@ def read_answer(
     """
     if isinstance(response, Ran) and response.outcomes:
         return _read_result(response.outcomes[0], variant)
-    if isinstance(response, Judged) and variant == "robust" and final_answer.was_asked(response):
-        return final_answer.read_by_model(kind, response, variant=variant, choices=choices)
+    if (
+        isinstance(response, Judged)
+        and variant == "robust"
+        and final_answer.was_asked(response)
+    ):
+        return final_answer.read_by_model(
+            kind, response, variant=variant, choices=choices
+        )
     extraction = _extract(kind, text_of(response), variant, choices)
     return Reading(
         variant=variant,

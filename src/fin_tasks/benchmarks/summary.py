@@ -32,7 +32,9 @@ def summary_of(tasks: Sequence[ScoredTask]) -> Figures:
             rows.append(row)
             for column, names in task.benchmark.parts_of(doc).items():
                 for name in names:
-                    parts.setdefault(f"by_{column}", {}).setdefault(name, []).append(row)
+                    parts.setdefault(f"by_{column}", {}).setdefault(name, []).append(
+                        row
+                    )
             readings = task.readings["paper"][number]
             statuses.update(reading.status for reading in readings if reading.status)
     task_names = [task.name for task in tasks]

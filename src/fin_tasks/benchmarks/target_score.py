@@ -34,7 +34,9 @@ def read(
     variant: str,
 ) -> Reading:
     """Read the answer in a response, or in a model's copy of it."""
-    reading = read_answer(doc["kind"], response, variant="robust", choices=_choices(doc))
+    reading = read_answer(
+        doc["kind"], response, variant="robust", choices=_choices(doc)
+    )
     return replace(reading, variant=variant)
 
 

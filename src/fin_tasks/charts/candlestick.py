@@ -135,7 +135,9 @@ def _weeks_of(prices: pd.DataFrame) -> pd.DataFrame:
     return prices.groupby(saturdays + pd.Timedelta(days=4)).agg(_WEEK)
 
 
-def _draw_candles(price_axes: Axes, volume_axes: Axes, candles: pd.DataFrame, body: float) -> None:
+def _draw_candles(
+    price_axes: Axes, volume_axes: Axes, candles: pd.DataFrame, body: float
+) -> None:
     """Draw candles and volumes, whose bodies are so many days wide."""
     x = _dates.date2num(candles.index)
     volume = candles["volume"] / 1e6
@@ -174,7 +176,9 @@ def _draw_average(axes: Axes, average: _Column) -> None:
     axes.legend(ncols=4, loc="lower left", bbox_to_anchor=(0, 1))
 
 
-def _draw_triangle(axes: Axes, kind: str, x: list[float], y: list[float], **options: Any) -> None:
+def _draw_triangle(
+    axes: Axes, kind: str, x: list[float], y: list[float], **options: Any
+) -> None:
     shape, color, _ = _KINDS[kind]
     axes.plot(
         x,
@@ -189,7 +193,9 @@ def _draw_triangle(axes: Axes, kind: str, x: list[float], y: list[float], **opti
     )
 
 
-def _draw_marks(axes: Axes, chart: Chart, average: _Column, points_per_day: float) -> None:
+def _draw_marks(
+    axes: Axes, chart: Chart, average: _Column, points_per_day: float
+) -> None:
     """Set the price axis; put triangles beside the prices, and labels above and below all prices."""
     limits = axes.get_xlim()
     reports = [mark for mark in chart.marks if mark.kind != "fiscal"]
@@ -211,7 +217,9 @@ def _draw_marks(axes: Axes, chart: Chart, average: _Column, points_per_day: floa
     low -= buffer
     high += buffer
     price_per_point = (high - low) / room
-    axes.set_ylim(low - price_per_point * below_height, high + price_per_point * above_height)
+    axes.set_ylim(
+        low - price_per_point * below_height, high + price_per_point * above_height
+    )
     axes.set_yticks([tick for tick in axes.get_yticks() if max(low, 0) <= tick <= high])
     reach = 5 + int(_TRIANGLE / points_per_day)
     distance = price_per_point * (_CLEARANCE + _TRIANGLE / 2)

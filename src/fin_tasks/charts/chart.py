@@ -49,7 +49,9 @@ class Chart:
     def __post_init__(self) -> None:
         if self.style not in ("house", "paper") or not 256 <= self.pixels <= 8192:
             expected = "house or paper, and 256 to 8192 pixels"
-            raise ConfigError(f"chart: expected {expected}, got {self.style!r}, {self.pixels}.")
+            raise ConfigError(
+                f"chart: expected {expected}, got {self.style!r}, {self.pixels}."
+            )
         first = pd.Timestamp(self.start)
         last = pd.Timestamp(self.end)
         prices = self.prices.loc[first:last, [*CANDLE, "volume"]].dropna(subset=CANDLE)
@@ -57,16 +59,22 @@ class Chart:
         self.reports = self.reports[self.reports["reported"].between(first, last)]
         if self.prices.empty:
             period = f"from {self.start} to {self.end}"
-            raise DataError(f"chart of {self.ticker}: expected candles {period}, found none.")
+            raise DataError(
+                f"chart of {self.ticker}: expected candles {period}, found none."
+            )
 
     @property
     def marks(self) -> list[Mark]:
         """Reports with a known surprise, and fiscal ends from `start` to `end`, oldest first."""
         marks = []
         known = self.reports.dropna(subset="surprise")
-        for day, surprise in zip(known["reported"], known["surprise"].astype(float), strict=True):
+        for day, surprise in zip(
+            known["reported"], known["surprise"].astype(float), strict=True
+        ):
             marks.append(Mark(day, "meet" if surprise >= 0 else "miss", surprise))
-        for day in pd.to_datetime(self.reports["fiscal_end"]).dropna().drop_duplicates():
+        for day in (
+            pd.to_datetime(self.reports["fiscal_end"]).dropna().drop_duplicates()
+        ):
             if self.start <= day.date() <= self.end:
                 marks.append(Mark(day, "fiscal"))
         return sorted(marks, key=lambda mark: mark.day)
@@ -81,6 +89,14 @@ class Chart:
     def file_name(self) -> str:
         """The stem and a hash of everything that the picture depends on."""
         prices = self.prices.to_csv()
-        facts = [RENDERER, self.ticker, self.stem, self.style, self.pixels, self.marks, prices]
+        facts = [
+            RENDERER,
+            self.ticker,
+            self.stem,
+            self.style,
+            self.pixels,
+            self.marks,
+            prices,
+        ]
         digest = hashlib.sha256(repr(facts).encode())
         return f"{self.stem}_{digest.hexdigest()[:12]}.png"

@@ -36,7 +36,9 @@ def draw_as_authors(chart: Chart) -> bytes:
     high = prices["High"].max()
     margin = 0.1 * (high - low)
     width = max(10.0, min((chart.end - chart.start).days / 30, 30.0))
-    kind = {"type": "candle", "mav": 7} if len(prices) < _MAX_CANDLES else {"type": "line"}
+    kind = (
+        {"type": "candle", "mav": 7} if len(prices) < _MAX_CANDLES else {"type": "line"}
+    )
     file = io.BytesIO()
     with mpl.rc_context():
         mpl.rcdefaults()
@@ -65,7 +67,9 @@ def draw_as_authors(chart: Chart) -> bytes:
             else:
                 _draw_marks(axes, name, marks, above, margin / 4)
         axes.legend(frameon=False)
-        figure.savefig(file, bbox_inches="tight", dpi=300, pil_kwargs={"compress_level": 1})
+        figure.savefig(
+            file, bbox_inches="tight", dpi=300, pil_kwargs={"compress_level": 1}
+        )
         pyplot.close(figure)
     return file.getvalue()
 

@@ -110,7 +110,9 @@ def _start_ray() -> None:
         from ray.util.joblib import register_ray
     except ImportError as error:
         problem = "the package ray is missing"
-        raise ConfigError(f"engine ray: {problem}. Run pip install 'fin-tasks[ray]'.") from error
+        raise ConfigError(
+            f"engine ray: {problem}. Run pip install 'fin-tasks[ray]'."
+        ) from error
     if not ray.is_initialized():
         ray.init(include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     register_ray()

@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 import fin_tasks
-from fin_tasks.cli import build, compare, fetch, judge, label, predict, replay, report, verify
+from fin_tasks.cli import (
+    build,
+    compare,
+    fetch,
+    judge,
+    label,
+    predict,
+    replay,
+    report,
+    verify,
+)
 from fin_tasks.cli.options import App, print_anything, print_table, say, show
 from fin_tasks.errors import FinTasksError
 
@@ -42,7 +52,10 @@ def overview(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", help="Print the version and exit.", is_eager=True, callback=_version
+            "--version",
+            help="Print the version and exit.",
+            is_eager=True,
+            callback=_version,
         ),
     ] = False,
 ) -> None:

@@ -65,7 +65,9 @@ def build_dynostock(
         share = sets.SAMPLE_SHARE if sample else finding.SHARE
         biases = bias.replace(" ", "").split(",")
         sizes = _sizes(windows)
-        found = finding.find_windows(market, biases=biases, windows=sizes, seed=seed, share=share)
+        found = finding.find_windows(
+            market, biases=biases, windows=sizes, seed=seed, share=share
+        )
         found = found._replace(windows=sets.sampled(found.windows, samples, seed=seed))
         parameters |= {
             "biases": biases,
@@ -79,7 +81,9 @@ def build_dynostock(
         "sample" if sample else "windows"
     )
     made = sets.write_set(folder, found, market, parameters=parameters)
-    summary: dict[str, Any] = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    summary: dict[str, Any] = json.loads(
+        (folder / "manifest.json").read_text(encoding="utf-8")
+    )
     summary |= {
         "folder": str(folder),
         "tickers": len(market.tickers),
@@ -87,9 +91,13 @@ def build_dynostock(
     }
     if charts:
         shown = made.windows
-        excerpts = (made.market.excerpt(item.ticker, item.start, item.end) for item in shown)
+        excerpts = (
+            made.market.excerpt(item.ticker, item.start, item.end) for item in shown
+        )
         drawing = map(chart_of, excerpts)
-        paths, drawn = draw_charts(drawing, made.charts, jobs=jobs, engine=engine, total=len(shown))
+        paths, drawn = draw_charts(
+            drawing, made.charts, jobs=jobs, engine=engine, total=len(shown)
+        )
         summary |= {"charts": len(set(paths)), "drawn": drawn}
     if not as_json:
         counts = json_normalize(summary["counts"]).to_dict("records")
@@ -102,7 +110,9 @@ def _sizes(text: str) -> list[int]:
     sizes = []
     for size in text.split(","):
         if not size.strip().isdecimal():
-            raise ConfigError(f"--windows: expected sizes such as 4,8,12, got {size!r}.")
+            raise ConfigError(
+                f"--windows: expected sizes such as 4,8,12, got {size!r}."
+            )
         sizes.append(int(size))
     return sizes
 
@@ -127,5 +137,9 @@ def build_mme_finance(
 
     folder = out or Settings.from_environ().cache_dir / "mme_finance" / f"seed-{seed}"
     languages = [name.strip() for name in language.split(",")]
-    counts = build_set(folder, n=n, seed=seed, languages=languages, prices=prices)["counts"]
-    show({"folder": str(folder), "n": n, "seed": seed, "counts": counts}, as_json=as_json)
+    counts = build_set(folder, n=n, seed=seed, languages=languages, prices=prices)[
+        "counts"
+    ]
+    show(
+        {"folder": str(folder), "n": n, "seed": seed, "counts": counts}, as_json=as_json
+    )

@@ -47,7 +47,9 @@ def compare(
     if arm:
         reports = {"": read(paths)}
         benchmark = arms.benchmark_with_arms(reports[""])
-        compared = arms.compare_arms(reports[""], benchmark, variant=variant, effects=arm == "arm")
+        compared = arms.compare_arms(
+            reports[""], benchmark, variant=variant, effects=arm == "arm"
+        )
     else:
         reports = {str(path): read([path]) for path in paths}
         options = comparing.Options(
@@ -68,11 +70,15 @@ def compare(
     else:
         lines = compared.lines.astype({"gained": float, "lost": float})
         if arm:  # the effects first
-            lines = lines.sort_values("against", key=lambda runs: runs == "", kind="stable")
+            lines = lines.sort_values(
+                "against", key=lambda runs: runs == "", kind="stable"
+            )
         rows = [_row(line) for line in lines.to_dict("records")]
         print_table(f"Scored as `{variant}`", rows, show_all=show_all)
         say(*(f"Note: {note}" for note in compared.notes))
-    tell([problem.message for report in reports.values() for problem in report.problems])
+    tell(
+        [problem.message for report in reports.values() for problem in report.problems]
+    )
 
 
 def _only(columns: set[str], names: Iterable[str]) -> str:
@@ -93,7 +99,9 @@ def _row(line: Mapping[str, Any]) -> dict[str, Any]:
         "Run": run,
         "n": line["n"],
         "Value": value,
-        "Difference": _number(line, "+", "difference", "difference_low", "difference_high"),
+        "Difference": _number(
+            line, "+", "difference", "difference_low", "difference_high"
+        ),
         "p": line["p"],
         "Holm": line["p_holm"],
         "+": line["gained"],

@@ -59,7 +59,9 @@ def _fetch_files(benchmark: str, settings: Settings, *, verify: bool) -> None:
     names = list(hub_files) or [pin.path for pin in load_pins(benchmark).files]
     if not verify:
         located = locate(benchmark, names, source="upstream", settings=settings)
-        say(f"{benchmark}: {len(located.files)} files at commit {located.commit} in {located.root}")
+        say(
+            f"{benchmark}: {len(located.files)} files at commit {located.commit} in {located.root}"
+        )
         return
     offline = replace(settings, offline=True)
     located = locate(benchmark, names, settings=offline, optional=True)
@@ -69,5 +71,7 @@ def _fetch_files(benchmark: str, settings: Settings, *, verify: bool) -> None:
     problems += [f"{name} is not the pinned file" for name in located.unlike_pins()]
     n_more = len(problems) - _MAX_PROBLEMS
     if n_more > 0:
-        problems[_MAX_PROBLEMS:] = [f"{n_more} more files are missing or not the pinned ones"]
+        problems[_MAX_PROBLEMS:] = [
+            f"{n_more} more files are missing or not the pinned ones"
+        ]
     tell(problems)

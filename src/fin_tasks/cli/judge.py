@@ -54,7 +54,9 @@ def judge(
     asked_model = judge_from(options, settings)
     assert asked_model is not None  # noqa: S101 - with options, a missing model is an error
     rules = rubric_named(rubric, language=language)
-    items, rows = read_items(file, settings=settings, image_root=image_root, pictures=not no_image)
+    items, rows = read_items(
+        file, settings=settings, image_root=image_root, pictures=not no_image
+    )
     for item in items:
         rules.check(item.category)
     predictions = predictions_of(file, rows, rules)

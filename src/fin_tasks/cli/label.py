@@ -38,7 +38,11 @@ def draw_sheets(
     from fin_tasks.labels.sheet import write_sheets
     from fin_tasks.labels.study import load_study
 
-    options = {"source": source, "data_dir": str(data_dir) if data_dir else None, "split": split}
+    options = {
+        "source": source,
+        "data_dir": str(data_dir) if data_dir else None,
+        "split": split,
+    }
     drawn = draw(load_study(study), run, n=n, seed=seed, options=options)
     for path in write_sheets(drawn, out, bundle=bundle):
         print(path)
@@ -73,7 +77,9 @@ def merge_sheets(
     tables = dict(merge(filled.draw, filled.values, out, name=name))
     tables["problems"] = DataFrame(filled.problems, columns=Problem._fields)
     for title, table in tables.items():
-        safe_table = table.map(lambda cell: quote_formulas(cell) if isinstance(cell, str) else cell)
+        safe_table = table.map(
+            lambda cell: quote_formulas(cell) if isinstance(cell, str) else cell
+        )
         safe_table.to_csv(out / f"{title}.csv", index=False)
         if title == "shares":
             table = table[table["by"] == "all"].drop(columns=["by", "part"])
@@ -117,5 +123,8 @@ def _read(sheets: list[Path]) -> "FilledSheets":
         say(f"fin-tasks: {place}: {problem.message}", error=True)
     if filled.problems:
         n_problems = len(filled.problems)
-        say(f"fin-tasks: {n_problems} problems in the sheets; such cells do not count", error=True)
+        say(
+            f"fin-tasks: {n_problems} problems in the sheets; such cells do not count",
+            error=True,
+        )
     return filled

@@ -70,7 +70,9 @@ def tickers_of(value: str | None) -> list[str] | None:
     names = value.replace(" ", "").upper().split(",")
     for name in names:
         if not TICKER.fullmatch(name):
-            raise ConfigError(f"--tickers: expected some such as AAPL,MSFT, got {name!r}.")
+            raise ConfigError(
+                f"--tickers: expected some such as AAPL,MSFT, got {name!r}."
+            )
     return names
 
 
@@ -88,7 +90,9 @@ def market_of(
     wanted = tickers_of(tickers)
     store = Settings.from_environ().cache_dir / "dynostock" / "market"
     if sample and (prices or earnings or adjust != "none"):
-        raise ConfigError("--sample: expected no --prices, --earnings or --adjust beside it.")
+        raise ConfigError(
+            "--sample: expected no --prices, --earnings or --adjust beside it."
+        )
     if sample:
         return sample_market(*wanted or ())
     if not (prices and earnings) and not store.is_dir():
@@ -96,7 +100,9 @@ def market_of(
             f"market data: expected --prices and --earnings, or the folder of `fin-tasks fetch dynostock` at {store}; "
             "found neither. --sample uses the packaged sample."
         )
-    return read_market(prices or store, earnings or store, tickers=wanted, adjust=adjust)
+    return read_market(
+        prices or store, earnings or store, tickers=wanted, adjust=adjust
+    )
 
 
 def print_anything() -> None:
@@ -129,7 +135,9 @@ def show(found: Mapping[str, Any], *, as_json: bool, show_all: bool = False) -> 
         return
     from pandas import json_normalize
 
-    figures = json_normalize(dict(found)).iloc[0]  # names of nested figures are joined with dots
+    figures = json_normalize(dict(found)).iloc[
+        0
+    ]  # names of nested figures are joined with dots
     rows = []
     for name, value in figures.items():
         if isinstance(value, list) and value and isinstance(value[0], Mapping):
@@ -158,7 +166,9 @@ def print_table(
     for column in rows[0]:
         texts = [_text(row.get(column)) for row in shown]
         is_number = all(text[:1] in "0123456789+-−–" for text in texts)
-        table.add_column(str(column), overflow="fold", justify="right" if is_number else "left")
+        table.add_column(
+            str(column), overflow="fold", justify="right" if is_number else "left"
+        )
     for row in shown:
         table.add_row(*[Text(escape(_text(value))) for value in row.values()])
     # a line that the terminal wraps reads better than words cut in columns

@@ -31,7 +31,9 @@ def predict(
     Example: fin-tasks predict AAPL --sample --start 2009-01-01 --end 2010-10-18 --bias recency --print-prompt
     """
     if not (model or print_prompt):
-        raise ConfigError("predict: expected --model with the name of a model, or --print-prompt.")
+        raise ConfigError(
+            "predict: expected --model with the name of a model, or --print-prompt."
+        )
     from fin_tasks.benchmarks.dynostock import predict as own
     from fin_tasks.benchmarks.dynostock.own_window import own_window
     from fin_tasks.endpoints.address import shown_address
@@ -45,16 +47,25 @@ def predict(
             f"predict: expected a key for {shown_address(base_url)} in the variable OPENAI_API_KEY, got none. Set it."
         )
     market = market_of(
-        prices, earnings, adjust=adjust, sample=sample, tickers=None if sample else ticker
+        prices,
+        earnings,
+        adjust=adjust,
+        sample=sample,
+        tickers=None if sample else ticker,
     )
     kind: Any = "plain" if bias == "none" else bias
     window = own_window(market, ticker.upper(), start.date(), end.date(), bias=kind)
     doc = own.own_question(
-        market, window, text=text, folder=(out or settings.cache_dir / "dynostock") / "charts"
+        market,
+        window,
+        text=text,
+        folder=(out or settings.cache_dir / "dynostock") / "charts",
     )
     if print_prompt or model is None:
         parts = own.parts_of(doc)
-        text_of_parts = "\n\n".join(f"--- {name}\n{part}" for name, part in parts.items())
+        text_of_parts = "\n\n".join(
+            f"--- {name}\n{part}" for name, part in parts.items()
+        )
         print(json.dumps(parts) if as_json else text_of_parts)
         return
     with Chat(model, [base_url], settings) as chat:
@@ -64,7 +75,11 @@ def predict(
         task = own.scored(doc, reply)
         facts = {"mode": doc["mode"], "arm": doc["arm"], "data": dict(market.facts)}
         run = write_run(
-            out, [task], model=model, made_by="fin-tasks predict", provenance={task.name: facts}
+            out,
+            [task],
+            model=model,
+            made_by="fin-tasks predict",
+            provenance={task.name: facts},
         )
         result["run"] = str(run)
     show(result, as_json=as_json)

@@ -43,7 +43,9 @@ def replay_task(
     from fin_tasks.adapters.responses import read_responses
     from fin_tasks.adapters.saved_run import score_responses
 
-    options = json_options(metadata) | _options(data_dir, reader_model, reader_base_url, reader_key)
+    options = json_options(metadata) | _options(
+        data_dir, reader_model, reader_base_url, reader_key
+    )
 
     def score(file: Path) -> "list[SavedRun]":
         return [score_responses(name, read_responses(file), options)]
@@ -73,7 +75,9 @@ def _add_command(benchmark: "Benchmark") -> None:
         from fin_tasks.errors import ConfigError
 
         if mode not in modes:
-            raise ConfigError(f"--mode: expected one of {', '.join(modes)}, got {mode!r:.80}.")
+            raise ConfigError(
+                f"--mode: expected one of {', '.join(modes)}, got {mode!r:.80}."
+            )
         options = _options(data_dir, reader_model, reader_base_url, reader_key)
         options["source"] = source
 
@@ -147,7 +151,9 @@ def replay_financemath(
     facts = {"mode": mode, "scorer": VERSION}
 
     def score(file: Path) -> "list[SavedRun]":
-        return _score_recording(file, name, recording.read(file, mode=mode), options, facts)
+        return _score_recording(
+            file, name, recording.read(file, mode=mode), options, facts
+        )
 
     _replay(files, score, model, out, show_all=show_all, as_json=as_json)
 
@@ -172,7 +178,10 @@ def _score_recording(
 
 @app.command("dynostock")
 def replay_dynostock(
-    files: list[Path], model: str | None = None, out: Path | None = None, as_json: bool = False
+    files: list[Path],
+    model: str | None = None,
+    out: Path | None = None,
+    as_json: bool = False,
 ) -> None:
     """Score the authors' recordings of DynoStock (MODEL/exp_recency_4.json) and show the rows of Table 1.
 
@@ -200,7 +209,10 @@ def replay_dynostock(
 
 
 def _options(
-    data_dir: Path | None, model: str | None, base_urls: list[str] | None, key: str | None
+    data_dir: Path | None,
+    model: str | None,
+    base_urls: list[str] | None,
+    key: str | None,
 ) -> dict[str, Any]:
     """Return the metadata of a task that the usual options set."""
     options = {
@@ -229,7 +241,9 @@ def _replay(
         runs = score(file)
         model_name = model or model_of(file)
         _write_runs(out, runs, model_name)
-        facts = {name: fact for name, fact in runs[0].provenance.items() if name in _SHOWN}
+        facts = {
+            name: fact for name, fact in runs[0].provenance.items() if name in _SHOWN
+        }
         figures = summary_of([run.scored for run in runs])
         if "sandbox" in runs[0].metadata:
             figures["sandbox"] = runs[0].metadata["sandbox"]["tier"]

@@ -47,6 +47,8 @@ def report(
         print(json.dumps(summary, allow_nan=False))
     else:
         say(*(f"Note: {note}" for note in written.notes[:_MAX_NOTES]))
-        say(f"Runs: {written.n_runs}, models: {written.n_models}, notes: {len(written.notes)}.")
+        say(
+            f"Runs: {written.n_runs}, models: {written.n_models}, notes: {len(written.notes)}."
+        )
         say(f"Open {written.page}")
     tell(written.problems)

@@ -96,10 +96,14 @@ def _summary_of(labels: Sequence[Mapping[str, str]]) -> Mapping[str, Any]:
     from fin_tasks.benchmarks.xfinbench.math_types import MATH_TYPES, PUBLISHED
     from fin_tasks.stats.averages import average_or_none
 
-    types_of_labels = [label["math_types"].split(";") for label in labels if label["math_types"]]
+    types_of_labels = [
+        label["math_types"].split(";") for label in labels if label["math_types"]
+    ]
     shares = {}
     for name in MATH_TYPES:
-        shares[name] = average_or_none(float(name in types) for types in types_of_labels)
+        shares[name] = average_or_none(
+            float(name in types) for types in types_of_labels
+        )
     return {
         "n": len(labels),
         "labeled": len(types_of_labels),

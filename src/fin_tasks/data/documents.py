@@ -61,9 +61,13 @@ def draw_rows(
     if n is None:
         return list(rows)
     if type(n) is not int or n < 1:
-        raise ConfigError(f"{benchmark} sample_n: expected a whole number from 1, got {n!r}.")
+        raise ConfigError(
+            f"{benchmark} sample_n: expected a whole number from 1, got {n!r}."
+        )
     if type(seed) is not int:
-        raise ConfigError(f"{benchmark} sample_seed: expected a whole number, got {seed!r}.")
+        raise ConfigError(
+            f"{benchmark} sample_seed: expected a whole number, got {seed!r}."
+        )
 
     def rank(row_id: str) -> bytes:
         return hashlib.sha256(f"{seed} {row_id}".encode()).digest()
@@ -80,7 +84,9 @@ def sample_facts(n: int | str | None, seed: int) -> dict[str, Any]:
     return {"sample": {"n": n, "seed": seed}}
 
 
-def dataset_of(docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]) -> "Dataset":
+def dataset_of(
+    docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]
+) -> "Dataset":
     """Return documents as a data set whose `info.description` is the JSON of the facts.
 
     There is at least one document, and all have the same keys. Our version, the number of rows and

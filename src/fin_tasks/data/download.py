@@ -44,15 +44,21 @@ def fetch(pins: Pins, root: Path, paths: Iterable[Path], settings: Settings) -> 
     missing = [pin for pin in chosen if not (root / pin.path).is_file()]
     if missing and settings.offline:
         first = missing[0].path
-        raise pins.fetch_error(f"{pins.name}: {root / first} is not here", _OFFLINE, first)
+        raise pins.fetch_error(
+            f"{pins.name}: {root / first} is not here", _OFFLINE, first
+        )
     if missing:
         source = f"{pins.repo} at {pins.revision}"
-        _log.warning("%s: downloading from %s, license %s", pins.name, source, pins.license)
+        _log.warning(
+            "%s: downloading from %s, license %s", pins.name, source, pins.license
+        )
         _download(pins, missing, root, settings)
     _check(pins, chosen, root)
 
 
-def _download(pins: Pins, missing: Sequence[Pin], root: Path, settings: Settings) -> None:
+def _download(
+    pins: Pins, missing: Sequence[Pin], root: Path, settings: Settings
+) -> None:
     host = settings.github_raw
     folder = f"{host}/{pins.repo}/{pins.revision}"
     headers: dict[str, str] = {}
@@ -121,4 +127,6 @@ def _check(pins: Pins, chosen: Sequence[Pin], root: Path) -> None:
     if new:
         write_file(record, _HASHES.dump_json({**recorded, **new}, indent=1))
         names = ", ".join(new)
-        _log.warning("%s: no hash is known of %s; recorded in %s", pins.name, names, record)
+        _log.warning(
+            "%s: no hash is known of %s; recorded in %s", pins.name, names, record
+        )

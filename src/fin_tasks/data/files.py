@@ -13,7 +13,9 @@ def sha256_of(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise DataError(f"{path}: expected a readable file, got {error.strerror!r}.") from error
+        raise DataError(
+            f"{path}: expected a readable file, got {error.strerror!r}."
+        ) from error
 
 
 def check_name(path: Path) -> None:
@@ -22,7 +24,9 @@ def check_name(path: Path) -> None:
         str(path).encode()
     except UnicodeEncodeError:
         name = os.fsencode(path).decode("utf-8", "backslashreplace")
-        raise DataError(f"{name}: expected a path in UTF-8. Rename the file or folder.") from None
+        raise DataError(
+            f"{name}: expected a path in UTF-8. Rename the file or folder."
+        ) from None
 
 
 def write_file(target: Path, content: bytes) -> None:

@@ -51,7 +51,9 @@ def look_up(pins: Pins, revision: str | None, settings: Settings) -> Pins:
     known = known_pins(pins, revision, settings)
     if known.revision:
         return known
-    expected = f"{pins.repo}: expected to look up {revision or 'main'} at {settings.hub}"
+    expected = (
+        f"{pins.repo}: expected to look up {revision or 'main'} at {settings.hub}"
+    )
     if settings.offline:
         raise pins.fetch_error(expected, "downloads are switched off")
     url = f"{settings.hub}/api/datasets/{pins.repo}"

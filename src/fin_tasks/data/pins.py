@@ -38,13 +38,17 @@ class Pins:
     homepage: str
     files: tuple[Pin, ...]
 
-    def fetch_error(self, expected: str, error: object, path: str = "...") -> FetchError:
+    def fetch_error(
+        self, expected: str, error: object, path: str = "..."
+    ) -> FetchError:
         """Return an error that says how to get a file by hand."""
         first_line = str(error).strip().partition("\n")[0]
         reason = first_line[:_MAX_REASON].rstrip(".")
         gate = ""
         if self.host == "hub":
-            gate = " (if it is gated, accept its conditions there and run `hf auth login`)"
+            gate = (
+                " (if it is gated, accept its conditions there and run `hf auth login`)"
+            )
         return FetchError(
             f"{expected}, but {reason}. Or get it from {self.homepage}{gate}, put it at "
             f"DIR/{self.name}/{path}, and set data_dir or FIN_TASKS_DATA to DIR."
@@ -66,7 +70,9 @@ def load_pins(benchmark: str) -> Pins:
     pins = find_pins(benchmark)
     if pins is None:
         names = ", ".join(pinned_benchmarks())
-        raise ConfigError(f"benchmark with files to fetch: expected {names}, got {benchmark!r}.")
+        raise ConfigError(
+            f"benchmark with files to fetch: expected {names}, got {benchmark!r}."
+        )
     return pins
 
 

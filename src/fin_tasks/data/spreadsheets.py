@@ -29,9 +29,13 @@ def read_sheet(
     elif path.suffix in _DELIMITERS:
         rows = (row for _, row in csv_rows(path, _DELIMITERS[path.suffix]))
     else:
-        raise DataError(f"{path}: expected a file .xlsx, .csv or .tsv, got {path.suffix!r}.")
+        raise DataError(
+            f"{path}: expected a file .xlsx, .csv or .tsv, got {path.suffix!r}."
+        )
     records = records_of(path, enumerate(rows, start=1))
-    return [record for record in records if any(record.cells.values()) or record.surplus > 0]
+    return [
+        record for record in records if any(record.cells.values()) or record.surplus > 0
+    ]
 
 
 def _workbook_rows(path: Path, sheet: str | None) -> Iterator[list[str]]:

@@ -12,14 +12,20 @@ REST_SECONDS = 30.0
 
 _MAX_PROBLEM = 300  # characters
 _SHORTEST_KEY = 6  # characters; shorter keys are placeholders
-_SHORTEST_TOKEN = 12  # characters of a part of a path; shorter ones are words such as `v1`
+_SHORTEST_TOKEN = (
+    12  # characters of a part of a path; shorter ones are words such as `v1`
+)
 
 
 def check_address(url: str) -> None:
     """Refuse an address that is not HTTP, or whose user, password or query may hold a key."""
     try:
         parts = urlsplit(url)
-        has_host = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        has_host = (
+            parts.scheme in ("http", "https")
+            and bool(parts.hostname)
+            and parts.port != 0
+        )
         has_more = parts.username or parts.password or parts.query or parts.fragment
     except ValueError:  # an impossible host or port
         has_host = False
@@ -40,7 +46,10 @@ def shown_address(url: str) -> str:
 
 def request_headers(key: str) -> dict[str, str]:
     """Return the headers of a request, which a server without keys ignores."""
-    return {"Authorization": f"Bearer {key or 'none'}", "Content-Type": "application/json"}
+    return {
+        "Authorization": f"Bearer {key or 'none'}",
+        "Content-Type": "application/json",
+    }
 
 
 class AddressRing:

@@ -92,7 +92,12 @@ class ReplyCache:
     def claim(self, key: str) -> bool:
         """Claim a request; return False if it is answered by now, or claimed already."""
         now = time.time()
-        values = {"key": key, "owner": self._owner, "now": now, "until": now + CLAIM_SECONDS}
+        values = {
+            "key": key,
+            "owner": self._owner,
+            "now": now,
+            "until": now + CLAIM_SECONDS,
+        }
         with self._using():
             return self._database.execute(_CLAIM, values).rowcount > 0
 
@@ -125,11 +130,15 @@ class ReplyCache:
     def _write(self) -> None:
         if not self._unwritten:
             return
-        rows = [(key, reply.model_dump_json()) for key, reply in self._unwritten.items()]
+        rows = [
+            (key, reply.model_dump_json()) for key, reply in self._unwritten.items()
+        ]
         keys = [(key,) for key in self._unwritten]
         self._database.execute("BEGIN IMMEDIATE")
         with self._database:  # commits, or rolls back
-            self._database.executemany("INSERT OR REPLACE INTO chat_replies VALUES (?, ?)", rows)
+            self._database.executemany(
+                "INSERT OR REPLACE INTO chat_replies VALUES (?, ?)", rows
+            )
             self._database.executemany("DELETE FROM claims WHERE key = ?", keys)
         self._unwritten.clear()
 
@@ -166,6 +175,8 @@ def _open(path: Path) -> tuple[sqlite3.Connection, bool]:
             raise
     # Without `immutable`, SQLite would have to make a file beside the database.
     address = f"{path.resolve().as_uri()}?immutable=1"
-    database = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
+    database = sqlite3.connect(
+        address, uri=True, isolation_level=None, check_same_thread=False
+    )
     database.execute("SELECT 1 FROM chat_replies LIMIT 1")
     return database, False

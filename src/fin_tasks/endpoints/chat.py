@@ -34,7 +34,9 @@ RENEW_SECONDS = 2.0
 GRACE_SECONDS = 5.0
 """Time for replies that are on their way when a run is stopped."""
 
-_FIRST_PAUSE = 0.05  # seconds, before looking again for a reply that another run has claimed
+_FIRST_PAUSE = (
+    0.05  # seconds, before looking again for a reply that another run has claimed
+)
 _LONGEST_PAUSE = 1.0
 
 
@@ -115,7 +117,9 @@ class Chat:
             self._keeper.shutdown()
             self._cache.close()
 
-    def ask(self, messages: Messages, *, fresh: bool = False, **options: Any) -> ChatReply:
+    def ask(
+        self, messages: Messages, *, fresh: bool = False, **options: Any
+    ) -> ChatReply:
         """Return the reply to messages in OpenAI's form, from the cache unless `fresh`.
 
         Raises:
@@ -128,7 +132,9 @@ class Chat:
         self._cache.check_writable()
         if self._stopped.wait(self._pace.pause()):
             raise self._stop_error()
-        return self._ask_servers(request, key) if fresh else self._ask_once(request, key)
+        return (
+            self._ask_servers(request, key) if fresh else self._ask_once(request, key)
+        )
 
     def has_reply(self, messages: Messages, **options: Any) -> bool:
         """Return whether the cache has the reply to messages."""
@@ -147,7 +153,9 @@ class Chat:
                 future.cancel()
 
     def _request(self, messages: Messages, options: Fields) -> tuple[Fields, str]:
-        request = encodable({"model": self.model, "messages": list(messages), **options})
+        request = encodable(
+            {"model": self.model, "messages": list(messages), **options}
+        )
         return request, request_key(self.base_urls, request)
 
     def _cached(self, key: str) -> ChatReply | None:
@@ -186,7 +194,9 @@ class Chat:
         except (WebError, ValueError) as error:
             raise self._error(last, error) from None  # the cause may show a secret
 
-    def _ask_server(self, url: str, request: Fields, key: str, *, retries: int) -> ChatReply:
+    def _ask_server(
+        self, url: str, request: Fields, key: str, *, retries: int
+    ) -> ChatReply:
         try:
             body = self._post(url, request, key, retries)
             job = self._keeper.submit(self._keep, key, body)
@@ -263,7 +273,9 @@ class Chat:
         )
 
     def _stop_error(self) -> EndpointError:
-        return EndpointError(f"{self.model}: expected a reply, but the run was stopped.")
+        return EndpointError(
+            f"{self.model}: expected a reply, but the run was stopped."
+        )
 
 
 class _Pace:

@@ -7,7 +7,12 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel
 
-from fin_tasks.endpoints.address import Secrets, check_address, request_headers, shown_address
+from fin_tasks.endpoints.address import (
+    Secrets,
+    check_address,
+    request_headers,
+    shown_address,
+)
 from fin_tasks.errors import EndpointError, WebError
 from fin_tasks.settings import Settings
 from fin_tasks.web import Limits, Request, Web
@@ -44,7 +49,11 @@ def embed(
             futures = []
             for batch in batches:
                 # Plain numbers are asked for, because not every server knows a packed form.
-                content = {"model": model, "input": list(batch), "encoding_format": "float"}
+                content = {
+                    "model": model,
+                    "input": list(batch),
+                    "encoding_format": "float",
+                }
                 body = json.dumps(content).encode()
                 request = Request(url=url, headers=request_headers(key), content=body)
                 futures.append(web.send(request, _LIMITS))

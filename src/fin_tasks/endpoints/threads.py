@@ -27,9 +27,13 @@ def map_in_threads(
     """
     with ThreadPoolExecutor(n_threads, "fin-tasks-chat") as pool:
         try:
-            with without_interrupts():  # the pool forgets a thread that is interrupted at its start
+            with (
+                without_interrupts()
+            ):  # the pool forgets a thread that is interrupted at its start
                 futures = [pool.submit(function, item) for item in items]
-            for future in tqdm(as_completed(futures), title, len(futures), disable=None):
+            for future in tqdm(
+                as_completed(futures), title, len(futures), disable=None
+            ):
                 future.result()
         except (KeyboardInterrupt, SystemExit):  # Ctrl-C
             for chat in chats:

@@ -35,7 +35,9 @@ def estimate(
             options = {"max_tokens": rubric.max_tokens, "temperature": temperature}
             if not chat.has_reply(messages, **options):
                 n_requests += 1
-                n_prompt_tokens += _n_tokens(rubric.messages(replace(item, picture=None)))
+                n_prompt_tokens += _n_tokens(
+                    rubric.messages(replace(item, picture=None))
+                )
     n_completion_tokens = n_requests * rubric.max_tokens
     figures: Facts = {
         "n": len(items),

@@ -69,7 +69,9 @@ class JudgeModel(BaseModel):
     def chat(self, settings: Settings) -> Chat:
         """Return a client that counts into `usage`."""
         limits = self.model_dump(include={"requests_per_minute", "timeout", "retries"})
-        chat = Chat(self.model, self.base_url, settings, key_variable=self.key, **limits)
+        chat = Chat(
+            self.model, self.base_url, settings, key_variable=self.key, **limits
+        )
         chat.usage = self.usage
         return chat
 
@@ -79,7 +81,9 @@ class JudgeModel(BaseModel):
         counts = asdict(usage)
         if self.prices is None:
             return counts
-        cost = self.prices.cost(self.model, usage.prompt_tokens, usage.completion_tokens)
+        cost = self.prices.cost(
+            self.model, usage.prompt_tokens, usage.completion_tokens
+        )
         prices = self.prices.model_dump(mode="json", exclude={"models"})
         return {**counts, "cost": cost, "prices": prices}
 
@@ -179,7 +183,9 @@ def check_failures(
         problem = f"the judge failed on {len(failed)} of {n_asked} responses"
         first = failed[0].error.rstrip(".")
         remedy = "Replies are kept: run again to ask only for failed responses."
-        raise JudgeError(f"{problem}, expected at most {max_failed:.0%}. First: {first}. {remedy}")
+        raise JudgeError(
+            f"{problem}, expected at most {max_failed:.0%}. First: {first}. {remedy}"
+        )
 
 
 class Asker:
@@ -222,7 +228,11 @@ class Asker:
             item = replace(item, picture=None)
         judged = self._tries(item, fresh=False)
         was_unreadable = len(judged.replies) == len(self._rubric.temperatures)
-        if judged.error and was_unreadable and all(reply.cached for reply in judged.replies):
+        if (
+            judged.error
+            and was_unreadable
+            and all(reply.cached for reply in judged.replies)
+        ):
             # No reply could be read in an earlier run.
             second = self._tries(item, fresh=True)
             return second if second.replies else judged
@@ -240,7 +250,9 @@ class Asker:
             messages = self._rubric.messages(item)
             for temperature in self._rubric.temperatures:
                 reply = self._ask(messages, temperature, fresh)
-                replies.append(Reply(text=reply.text, temperature=temperature, cached=reply.cached))
+                replies.append(
+                    Reply(text=reply.text, temperature=temperature, cached=reply.cached)
+                )
                 if self._rubric.accepts(reply.text):
                     break
             else:
@@ -257,7 +269,9 @@ class Asker:
     ) -> ChatReply:
         """Ask with few tokens; ask again with many if the judge used them up by reasoning."""
         if self._n_failed_in_a_row >= self._most_failed:
-            raise EndpointError(f"not asked, as the judge fails every time: {self._last_error}")
+            raise EndpointError(
+                f"not asked, as the judge fails every time: {self._last_error}"
+            )
         large_limit = self._rubric.reasoning_max_tokens
         limit = large_limit if self._reasons else self._rubric.max_tokens
         ask = partial(self._ask_judge, messages, temperature=temperature, fresh=fresh)
@@ -267,9 +281,14 @@ class Asker:
             is_reasoning = not text or text.startswith(_REASONING_MARKS)
             if is_reasoning and reply.reason == "length" and limit < large_limit:
                 if not self._reasons:
-                    problem = "the judge %s reasons: it used up %d tokens before its reply"
+                    problem = (
+                        "the judge %s reasons: it used up %d tokens before its reply"
+                    )
                     _log.warning(
-                        f"{problem}, and now gets up to %d.", self._name, limit, large_limit
+                        f"{problem}, and now gets up to %d.",
+                        self._name,
+                        limit,
+                        large_limit,
                     )
                 self._reasons = True
                 reply = ask(max_tokens=large_limit)

@@ -22,7 +22,9 @@ TokenLimit = Annotated[int, Field(ge=1, le=100_000)]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, str_strip_whitespace=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, str_strip_whitespace=True
+    )
 
 
 class Example(_Strict):
@@ -175,13 +177,19 @@ class Pack(Rubric):
         for category in self.categories.values():
             if category.points not in self.points:
                 name = category.points
-                raise ValueError(f"points: expected an entry {name!r}, which a category names")
+                raise ValueError(
+                    f"points: expected an entry {name!r}, which a category names"
+                )
         if self.message.count("{mark}") < 2 or "{response}" not in self.message:
-            raise ValueError("message: expected {response} between two lines with {mark}")
+            raise ValueError(
+                "message: expected {response} between two lines with {mark}"
+            )
         if self.highest <= self.lowest:
             raise ValueError("highest: expected more than lowest")
         if (self.parser == "dimensions") != bool(self.dimensions):
-            raise ValueError("dimensions: expected some for the parser of that name only")
+            raise ValueError(
+                "dimensions: expected some for the parser of that name only"
+            )
         if self.dimensions and "overall" not in self.dimensions:
             raise ValueError("dimensions: expected one with the name overall")
         return self
@@ -248,4 +256,6 @@ def with_picture(text: str, picture: Path) -> Messages:
 
 def _fill(template: str, parts: Mapping[str, object]) -> str:
     """Fill in the names in braces in one pass, so that braces in a part are left alone."""
-    return re.sub(r"\{(\w+)\}", lambda match: str(parts.get(match[1], match[0])), template)
+    return re.sub(
+        r"\{(\w+)\}", lambda match: str(parts.get(match[1], match[0])), template
+    )

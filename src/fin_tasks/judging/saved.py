@@ -54,7 +54,12 @@ def read_items(
 ) -> tuple[list[Item], list[Row]]:
     """Return a file's items and rows in its order."""
     rows = read_rows(path)
-    folders = [image_root or path.parent, settings.cache_dir, settings.data_dir, _PACKAGE]
+    folders = [
+        image_root or path.parent,
+        settings.cache_dir,
+        settings.data_dir,
+        _PACKAGE,
+    ]
     trusted = [folder.resolve() for folder in folders if folder is not None]
     items = []
     for row in rows:
@@ -109,7 +114,9 @@ def _table_rows(path: Path) -> list[Row]:
     records = read_sheet(path)
     for record in records:
         if record.surplus > 0:
-            raise DataError(f"{path}, row {record.line}: it has more cells than the header.")
+            raise DataError(
+                f"{path}, row {record.line}: it has more cells than the header."
+            )
     return [record.cells for record in records]
 
 

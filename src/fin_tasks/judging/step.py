@@ -82,7 +82,9 @@ class JudgeStep:
                 self._judged = judge_items(items, self.rubric, self.judge)
                 check_failures(self._judged, self.rubric, self.judge.max_failed)
             except (FinTasksError, OSError) as error:
-                _log.error("All responses that were to be judged stay unscored: %s", error)
+                _log.error(
+                    "All responses that were to be judged stay unscored: %s", error
+                )
                 self._judged = [Judged(item.response, (), str(error)) for item in items]
             self.facts["usage"] = self.judge.spent()
         return self._judged

@@ -26,7 +26,9 @@ def compare(
     scores["people"] = scores["row"].map(votes.agg(most_frequent))
     scores = scores.dropna()
     if scores.empty:
-        expected = f"expected responses of {', '.join(draw.study.tasks)} that people scored"
+        expected = (
+            f"expected responses of {', '.join(draw.study.tasks)} that people scored"
+        )
         raise DataError(f"--judge: {expected}, found none.")
     lines = []
     for (judge, rows), group in scores.groupby(["judge", "rows"], sort=False):
@@ -61,6 +63,10 @@ def _judged(draw: Draw, paths: Sequence[Path]) -> Iterator[tuple[str, str, str, 
                     raise DataError(f"{sample.where}: {expected}, got another one.")
                 points = lowest + (highest - lowest) * score / 100
                 strata = {*row.facts.get(study.strata, [])}
-                groups = [name for name, members in study.groups.items() if strata & {*members}]
+                groups = [
+                    name
+                    for name, members in study.groups.items()
+                    if strata & {*members}
+                ]
                 for group in ["all", *groups]:
                     yield judge, group, row.id, points

@@ -57,7 +57,9 @@ class Draw(BaseModel):
         for row in self.rows:
             n_choices = len(row.doc.get("choices") or ())
             allowed = self.study.cells(row.kind, n_choices)
-            open_columns = {name: allowed[name] for name in allowed if name not in row.labels}
+            open_columns = {
+                name: allowed[name] for name in allowed if name not in row.labels
+            }
             if open_columns:
                 cells[row.id] = open_columns
         return cells
@@ -152,7 +154,9 @@ def _rows_of_run(
             if result.task in drawn.provenance or run.model != drawn.model:
                 expected = "expected results of one model, each task once"
                 raise DataError(f"{path}: {expected}, got more of {result.task}.")
-            questions = {row.doc_id: row for row in _questions(drawn, result.task, options)}
+            questions = {
+                row.doc_id: row for row in _questions(drawn, result.task, options)
+            }
             metric = headline(result)
             for sample in read_samples(result.samples):
                 # The lines of all variants hold the same responses, so the first one is enough.
@@ -179,10 +183,16 @@ def _questions(
 ) -> list[Row]:
     """Return the documents of a task as rows, and note their provenance."""
     benchmark = benchmark_named(drawn.study.benchmark)
-    named_options = {name: value for name, value in options.items() if value is not None}
-    (documents,) = benchmark.load(**{**drawn.study.tasks[task], **named_options}).values()
+    named_options = {
+        name: value for name, value in options.items() if value is not None
+    }
+    (documents,) = benchmark.load(
+        **{**drawn.study.tasks[task], **named_options}
+    ).values()
     facts = json.loads(documents.info.description)
-    drawn.provenance[task] = {name: facts[name] for name in _PROVENANCE if name in facts}
+    drawn.provenance[task] = {
+        name: facts[name] for name in _PROVENANCE if name in facts
+    }
     rows = []
     for doc in documents:
         parts = {"task": [doc.get("task") or task], **benchmark.parts_of(doc)}

@@ -42,7 +42,9 @@ def read_sheets(paths: Sequence[Path]) -> FilledSheets:
     names = [path.name for path in paths]
     if len(set(names)) < len(names):
         expected = "expected a file name for each person"
-        raise ConfigError(f"sheets: {expected}, got {', '.join(names)}. Rename a sheet.")
+        raise ConfigError(
+            f"sheets: {expected}, got {', '.join(names)}. Rename a sheet."
+        )
     draw = _read_draw(paths)
     row_ids = [row.id for row in draw.rows]
     lines = pd.MultiIndex.from_product(
@@ -66,7 +68,9 @@ def _read_draw(sheets: Sequence[Path]) -> Draw:
     if len(files) != 1:
         expected = "expected sheets of one draw, with its .draw.json beside them"
         names = sorted(file.name for file in files)
-        raise ConfigError(f"label: {expected}, got {names}. Name sheets like their draw.")
+        raise ConfigError(
+            f"label: {expected}, got {names}. Name sheets like their draw."
+        )
     (file,) = files
     try:
         return Draw.model_validate_json(file.read_bytes())
@@ -85,7 +89,9 @@ def _read_cells(
     records = read_sheet(path, sheet=SHEET if path.suffix == ".xlsx" else None)
     for column in ["row", *draw.study.columns()]:
         if not records or column not in records[0].cells:
-            raise DataError(f"{path}: expected rows with a column {column}, found none.")
+            raise DataError(
+                f"{path}: expected rows with a column {column}, found none."
+            )
     counts = Counter(record.cells["row"].strip() for record in records)
     values = {}
     for record in records:

@@ -42,7 +42,9 @@ def write_shares(
 def _shares(draw: Draw, votes: pd.DataFrame) -> pd.DataFrame:
     """Return the share of each label in all rows, and in those of each part."""
     facts = pd.DataFrame({row.id: {"all": ["all"], **row.facts} for row in draw.rows})
-    parts = facts.T.stack().explode().rename_axis(["row", "by"]).reset_index(name="part")
+    parts = (
+        facts.T.stack().explode().rename_axis(["row", "by"]).reset_index(name="part")
+    )
     lines = []
     for keys, group in parts.merge(votes, on="row").groupby(_KEYS, sort=False):
         question = draw.study.questions[keys[-1]]

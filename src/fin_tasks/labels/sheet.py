@@ -129,7 +129,9 @@ def _copy_pictures(table: pd.DataFrame, folder: Path) -> None:
                 shutil.copyfile(name, copy)
                 table.at[line, "picture"] = f"{folder.name}/{copy.name}"
     except OSError as error:
-        raise DataError(f"--bundle: expected to copy the pictures, got {error}.") from error
+        raise DataError(
+            f"--bundle: expected to copy the pictures, got {error}."
+        ) from error
 
 
 def _format(sheet: Worksheet, draw: Draw) -> None:
@@ -149,7 +151,9 @@ def _format(sheet: Worksheet, draw: Draw) -> None:
                 cell.fill = _YELLOW
                 words = ",".join(columns[name].words)
                 if columns[name].largest is None and len(words) <= _MAX_LIST:
-                    rule = DataValidation("list", formula1=f'"{words}"', showErrorMessage=True)
+                    rule = DataValidation(
+                        "list", formula1=f'"{words}"', showErrorMessage=True
+                    )
                     rules.setdefault(words, rule).add(cell)
         # LibreOffice does not make a row as high as its text.
         height = min(_LINE_HEIGHT * n_lines, _MAX_HEIGHT)

@@ -138,7 +138,10 @@ class Study(BaseModel, extra="forbid", frozen=True):
     def cells(self, kind: str, n_choices: int) -> dict[str, Allowed]:
         """Return what people may write about a question of a kind, by column."""
         if self.questions:
-            return {name: Allowed(question.allowed) for name, question in self.questions.items()}
+            return {
+                name: Allowed(question.allowed)
+                for name, question in self.questions.items()
+            }
         answer = self.answers[kind]
         is_choice = answer.values == "letters"
         words = ascii_uppercase[:n_choices] if is_choice else answer.values
@@ -155,5 +158,7 @@ def load_study(name: str) -> Study:
     path = packaged.get(name, Path(name))
     if not path.is_file():
         known = ", ".join(packaged)
-        raise ConfigError(f"study: expected a YAML file or one of {known}, got {name!r}.")
+        raise ConfigError(
+            f"study: expected a YAML file or one of {known}, got {name!r}."
+        )
     return read_yaml(path, Study, expected="a study as in docs/labels.md")

@@ -66,7 +66,9 @@ def _labels(draw: Draw, values: pd.DataFrame) -> pd.DataFrame:
             label = row.labels.get(name)
             if label is None:
                 label = _decide(question, cast_votes, len(votes))
-            review = question.scale and cast_votes.astype(float).var(ddof=0) > _MAX_VARIANCE
+            review = (
+                question.scale and cast_votes.astype(float).var(ddof=0) > _MAX_VARIANCE
+            )
             line = {
                 "row": row.id,
                 "task": row.task,

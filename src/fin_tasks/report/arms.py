@@ -58,7 +58,9 @@ def compare_arms(
         if not contrasts.empty:
             heading = contrasts["bias"] + ", " + experiment.names_of(contrasts, names)
             table = contrasts.rename(columns={"contrast": "run"})
-            tables.append(table.assign(heading=heading, n=table["pairs"], test="McNemar"))
+            tables.append(
+                table.assign(heading=heading, n=table["pairs"], test="McNemar")
+            )
     lines = pd.concat(tables, ignore_index=True)
     lines = lines.assign(task="", model="", family="", variant=variant, unit=1.0)
     lines["group"] = lines["window"].astype(str)
@@ -93,7 +95,9 @@ def arm_rows(
         asked = replace(result, task="", settings=settings)
         differing = "; ".join(differences(asked, first_by_key.setdefault(key, asked)))
         if differing:
-            notes[f"{', '.join(key)}: runs that differ are not compared; {differing}."] = None
+            notes[
+                f"{', '.join(key)}: runs that differ are not compared; {differing}."
+            ] = None
         rows = rows.assign(
             model=run.model,
             bias=family,

@@ -16,7 +16,10 @@ from fin_tasks.report.samples import read_samples
 from fin_tasks.report.values import value_of
 from fin_tasks.stats.pairs import compare_pair, holm
 
-FACTORS: Mapping[str, tuple[str, ...]] = {"style": ("mode", "style"), "knowledge": ("retrieval",)}
+FACTORS: Mapping[str, tuple[str, ...]] = {
+    "style": ("mode", "style"),
+    "knowledge": ("retrieval",),
+}
 """What one model's results may differ in, with the conditions that say so."""
 
 ARMS = ("arm", "window")
@@ -150,7 +153,9 @@ def _sets_of(
         labels[entry.label] = None
         entries = entries_by_key[entry.heading, entry.model]
         if entry.label in entries:
-            notes.append(f"{entry.heading}: {entry.label} was run twice; the newest run counts.")
+            notes.append(
+                f"{entry.heading}: {entry.label} was run twice; the newest run counts."
+            )
         entries[entry.label] = entry
     if options.baseline not in ("", *labels):
         raise DataError(
@@ -166,7 +171,9 @@ def _sets_of(
         if name in entries:
             sets.append([entries.pop(name), *entries.values()])
         else:
-            notes.append(f"{heading}: {name} has no result to compare {', '.join(entries)} with.")
+            notes.append(
+                f"{heading}: {name} has no result to compare {', '.join(entries)} with."
+            )
     return sets, notes
 
 
@@ -185,7 +192,9 @@ def _entries_of(reports: Mapping[str, Report], options: Options) -> Iterator[_En
                 conditions = conditions_of(result)
                 if options.factor:
                     names = FACTORS[options.factor]
-                    label = ", ".join(filter(None, (getattr(conditions, name) for name in names)))
+                    label = ", ".join(
+                        filter(None, (getattr(conditions, name) for name in names))
+                    )
                     conditions = conditions._replace(**dict.fromkeys(names, ""))
                 yield _Entry(
                     heading=conditions.text(),
@@ -205,7 +214,9 @@ def _compare_with(
     """Return a line for all rows of a result and for each group of rows, and what is to be said of it."""
     where = f"{entry.heading}: {', '.join(filter(None, (entry.model, entry.label)))}"
     metric = options.metric or headline(first.result)
-    revisions = {result.settings.get("data.revision") for result in (first.result, entry.result)}
+    revisions = {
+        result.settings.get("data.revision") for result in (first.result, entry.result)
+    }
     if len(revisions - {None}) > 1:
         differing = "; ".join(differences(entry.result, first.result))
         return [], [f"{where} is not compared with {first.label}: {differing}."]
@@ -213,7 +224,9 @@ def _compare_with(
         return [], [f"{where} has no {options.variant} value of {metric}."]
     notes = []
     if metric not in first.rows:
-        notes.append(f"{where} is not compared, as {first.label} has no value of {metric}.")
+        notes.append(
+            f"{where} is not compared, as {first.label} has no value of {metric}."
+        )
     expected = ("tasks", *_MAY_DIFFER) if options.factor else ("tasks",)
     differing = "; ".join(differences(entry.result, first.result, expected))
     bound = cut_off.note_of(cut_off.cut_offs_of(entry.rows, metric), metric)
@@ -261,7 +274,9 @@ def _lines_of(
     question_hits = hits(entry.result) if options.factor == "knowledge" else []
     if question_hits:
         n = len(question_hits)
-        yield replace(whole, metric="hit_rate", unit=1.0, value=fmean(question_hits), n=n)
+        yield replace(
+            whole, metric="hit_rate", unit=1.0, value=fmean(question_hits), n=n
+        )
 
 
 def _groups_of(rows: pd.DataFrame, by: str) -> dict[str, pd.DataFrame]:

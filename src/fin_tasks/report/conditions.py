@@ -135,7 +135,9 @@ def _split_name(task: str, benchmark: Benchmark) -> tuple[str, list[str]]:
     """Return a task's name without the endings that repeat conditions, and these endings, the last one first."""
     start = f"{benchmark.name}_"
     endings = []
-    while task.startswith(start) and task.removeprefix(start) not in benchmark.part_labels:
+    while (
+        task.startswith(start) and task.removeprefix(start) not in benchmark.part_labels
+    ):
         shorter, _, ending = task.rpartition("_")
         if ending not in _ENDINGS:
             break
@@ -187,7 +189,9 @@ def differences(
     for name in differing(result.settings, reference.settings):
         if not name.startswith(ignored):
             expected = _short_text(reference.settings.get(name))
-            texts.append(f"{setting_note(name, result)} here, {expected} in the reference")
+            texts.append(
+                f"{setting_note(name, result)} here, {expected} in the reference"
+            )
     return texts
 
 
@@ -202,7 +206,9 @@ def shared_settings(results: Sequence[TaskResult]) -> dict[str, Any]:
     shared = dict(results[0].settings)
     for result in results:
         settings = result.settings
-        shared = {name: fact for name, fact in shared.items() if settings.get(name) == fact}
+        shared = {
+            name: fact for name, fact in shared.items() if settings.get(name) == fact
+        }
     differing_settings = {}
     for result in results:
         settings = result.settings

@@ -73,4 +73,6 @@ def _sum(parts: Sequence[Cost], task: str, identity: str) -> Cost:
         sums[name] = None if None in numbers else sum(numbers)
     for part in parts:
         estimated += part.estimated
-    return parts[0].model_copy(update={**sums, "estimated": list(dict.fromkeys(estimated))})
+    return parts[0].model_copy(
+        update={**sums, "estimated": list(dict.fromkeys(estimated))}
+    )

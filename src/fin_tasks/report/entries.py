@@ -85,7 +85,9 @@ def scored_tasks(report: Report) -> dict[str, list[Scored]]:
     return by_task
 
 
-def task_of(benchmark: str, conditions: Conditions, variant: str, top: str) -> BoardTask:
+def task_of(
+    benchmark: str, conditions: Conditions, variant: str, top: str
+) -> BoardTask:
     """Return a task as a leaderboard has it."""
     about = known_benchmarks()[benchmark]
     name = conditions.task.removeprefix(f"{about.name}_")
@@ -119,7 +121,10 @@ def entries_of(scored: Scored, ranking: Ranking) -> list[Entry]:
         if value.claim is not None:
             claim = f"its results file claims {value.claim:.4g}, its rows give {estimate.mean:.4g}"
             marks.insert(0, claim)
-        notes = [cut_off.note_of(value.cut_offs, metric), _note_on_estimate(metric, estimate)]
+        notes = [
+            cut_off.note_of(value.cut_offs, metric),
+            _note_on_estimate(metric, estimate),
+        ]
         if metric == top:
             notes.append(ranking.open_ranks.get(result.id, ""))
         entry = Entry(

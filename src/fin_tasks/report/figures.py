@@ -25,9 +25,7 @@ _MAX_NAMES = 60  # more beside points cannot be read
 _MAX_NAME = 80  # characters
 _SCATTER_HEIGHT = 14  # rows
 _CAPTION = "95 % intervals. Hollow: printed in a paper, not run here."
-_FRONT_CAPTION = (
-    "95 % intervals. Dotted: models that no other beats in both quality and cost. ≈: estimated."
-)
+_FRONT_CAPTION = "95 % intervals. Dotted: models that no other beats in both quality and cost. ≈: estimated."
 _NUMBERS = ["value", "low", "high"]
 
 
@@ -56,7 +54,9 @@ def write_figures(
 
 def _drawn_values(values: pd.DataFrame) -> pd.DataFrame:
     """Return the values without marks, in percent or points, with the panel that each belongs to."""
-    is_drawn = (values["marks"] == "") & values["value"].notna() & values["window"].isna()
+    is_drawn = (
+        (values["marks"] == "") & values["value"].notna() & values["window"].isna()
+    )
     drawn = values[is_drawn].assign(published=values["source"] == "published")
     scale = drawn["unit"].map({"fraction": 100.0}).fillna(1.0)
     drawn[_NUMBERS] = drawn[_NUMBERS].astype(float).mul(scale, axis=0)
@@ -164,7 +164,9 @@ def _draw_panels(
     if values.empty:
         return
     shown = list(values.groupby("panel", sort=False))[:_MAX_PANELS]
-    heights = [_SCATTER_HEIGHT if "x" in values else 1 + len(lines) for _, lines in shown]
+    heights = [
+        _SCATTER_HEIGHT if "x" in values else 1 + len(lines) for _, lines in shown
+    ]
     with drawing():
         height = 1.4 + 0.2 * sum(heights) + 0.3 * len(heights)
         figure = Figure(figsize=(7.2, height), layout="constrained")

@@ -28,9 +28,13 @@ def read_log(
     log = _inspect_for(path).read_eval_log(str(path), header_only=True)
     if log.status != "success":
         advice = "`inspect eval-retry` ends it"
-        raise DataError(f"{path}: expected a run that ended, got status {log.status}; {advice}.")
+        raise DataError(
+            f"{path}: expected a run that ended, got status {log.status}; {advice}."
+        )
     spec = log.eval
-    shared = json.dumps([spec.run_id, spec.model, spec.task_args], sort_keys=True, default=str)
+    shared = json.dumps(
+        [spec.run_id, spec.model, spec.task_args], sort_keys=True, default=str
+    )
     identity = hashlib.sha256(shared.encode()).hexdigest()[:16]
     run, problems = run_of(identity, path, name, _content(log))
     tasks = [replace(task, samples=path) for task in run.tasks]
@@ -41,7 +45,9 @@ def samples_of(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield a log's samples, a line for each variant, with where they are."""
     epochs_by_id: dict[Any, list[Any]] = defaultdict(list)
     inspect = _inspect_for(path)
-    for sample in inspect.read_eval_log_samples(str(path), False, exclude_fields=_UNREAD):
+    for sample in inspect.read_eval_log_samples(
+        str(path), False, exclude_fields=_UNREAD
+    ):
         if sample.scores and sample.error is None:
             epochs_by_id[sample.id].append(sample)
     for identity, epochs in epochs_by_id.items():

@@ -60,7 +60,9 @@ def _task_name(
     name = f"mme_finance_{part}{rubric.language}"
     if name not in names:
         expected = "expected a name that says the task, such as gpt_MMEFinance.xlsx"
-        raise ConfigError(f"{file}: {expected}, or a rubric with the language en or zh.")
+        raise ConfigError(
+            f"{file}: {expected}, or a rubric with the language en or zh."
+        )
     return name
 
 

@@ -64,7 +64,8 @@ def board(
     if prices:
         unused = prices.models.keys() - {run.model for run in report.runs}
         notes += [
-            f"The prices name {name}, but no run is of that model." for name in sorted(unused)
+            f"The prices name {name}, but no run is of that model."
+            for name in sorted(unused)
         ]
     metrics = sorted({entry.metric for entry in entries})
     return Leaderboard(
@@ -75,7 +76,9 @@ def board(
         runs=[*_board_runs(report), *shown.runs.values()],
         tasks=tasks,
         metrics={name: metric_of(name) for name in metrics},
-        groups={setting_id(result): dict(result.settings) for _, result in report.results},
+        groups={
+            setting_id(result): dict(result.settings) for _, result in report.results
+        },
         entries=entries,
         comparisons=comparisons,
         costs=costs,
@@ -119,7 +122,9 @@ def _board_runs(report: Report) -> list[BoardRun]:
     for run, result in report.results:
         samples = ""
         if result.samples:
-            samples = printable(Path(run.name).with_name(result.samples.name).as_posix())
+            samples = printable(
+                Path(run.name).with_name(result.samples.name).as_posix()
+            )
         board_run = BoardRun(
             id=result.id,
             label=labels[result.id],
@@ -137,7 +142,9 @@ def _board_runs(report: Report) -> list[BoardRun]:
 
 def _labels(report: Report) -> dict[str, str]:
     """Return a label for each result: its model, and what differs if that was asked the same several times."""
-    repeats: dict[tuple[str, Conditions], list[tuple[Run, TaskResult]]] = defaultdict(list)
+    repeats: dict[tuple[str, Conditions], list[tuple[Run, TaskResult]]] = defaultdict(
+        list
+    )
     for run, result in report.results:
         repeats[run.model, conditions_of(result)].append((run, result))
     labels = {}
@@ -145,7 +152,9 @@ def _labels(report: Report) -> dict[str, str]:
         names: dict[str, None] = {}
         for _, result in members:
             names |= dict.fromkeys(differing(members[0][1].settings, result.settings))
-        names_of_details = [name for name in names if not name.endswith("sha256")][:_MAX_DETAILS]
+        names_of_details = [name for name in names if not name.endswith("sha256")][
+            :_MAX_DETAILS
+        ]
         texts = []
         for _, result in members:
             details = [setting_note(name, result) for name in names_of_details]

@@ -2,7 +2,14 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, NonNegativeInt, PositiveInt
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveInt,
+)
 
 from fin_tasks.endpoints.prices import Prices
 from fin_tasks.report.model import Metric, Problem
@@ -29,7 +36,9 @@ Settings = dict[str, Any]
 
 
 class _Model(BaseModel):
-    model_config = ConfigDict(use_attribute_docstrings=True, extra="forbid", from_attributes=True)
+    model_config = ConfigDict(
+        use_attribute_docstrings=True, extra="forbid", from_attributes=True
+    )
 
 
 class BoardRun(_Model):

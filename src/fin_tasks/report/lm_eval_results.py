@@ -122,7 +122,9 @@ def run_of(
         path=path,
         name=printable(name),
         date=":".join(clock.groups()) if clock else "",
-        settings=without_secrets({key: value for key, value in settings.items() if value}),
+        settings=without_secrets(
+            {key: value for key, value in settings.items() if value}
+        ),
         tasks=tuple(tasks),
     )
     return ReadRun(run, problems)
@@ -162,7 +164,9 @@ def _totals(values: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
         metric, comma, variant = printable(key).partition(",")
         if comma and not metric.endswith("_stderr"):
             is_known = value not in _NO_VALUE and value == value
-            totals[variant][metric] = _NUMBER.validate_python(value) if is_known else None
+            totals[variant][metric] = (
+                _NUMBER.validate_python(value) if is_known else None
+            )
     return dict(totals)
 
 

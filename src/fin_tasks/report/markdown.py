@@ -24,7 +24,12 @@ _MARKUP = re.compile(r"([\\`*_\[\]|~$#@])|(:)(?=//)")
 _WWW = re.compile(r"(?i)\b(www)\.")  # GitHub makes a link of it
 _MAX_TEXT = 400
 _SCORINGS = {"paper": "scored as the authors do", "robust": "scored robustly"}
-_NOT_NAMED = ("", "cot", "pot", "none")  # conditions that are usual, or stand in the header
+_NOT_NAMED = (
+    "",
+    "cot",
+    "pot",
+    "none",
+)  # conditions that are usual, or stand in the header
 _ROW = ["label", "published"]
 _MARKED = 1e6  # added to a rank
 
@@ -47,9 +52,13 @@ _TABLES = TypeAdapter(dict[str, _Table])
 
 def write_tables(values: pd.DataFrame, folder: Path) -> None:
     """Write each table of the benchmarks' `tables.yaml` that has a value, and a table of conditions, into a folder."""
-    values = values[values["value"].notna()].assign(published=values["source"] == "published")
+    values = values[values["value"].notna()].assign(
+        published=values["source"] == "published"
+    )
     for name, benchmark in known_benchmarks().items():
-        tables = _TABLES.validate_python(yaml.safe_load(benchmark.text_of("tables.yaml") or "{}"))
+        tables = _TABLES.validate_python(
+            yaml.safe_load(benchmark.text_of("tables.yaml") or "{}")
+        )
         for stem, table in tables.items():
             lines = _lines_of(table, values)
             _write(
@@ -106,7 +115,9 @@ def _lines_by_condition(values: pd.DataFrame) -> pd.DataFrame:
         benchmark = known_benchmarks()[lines["benchmark"].iloc[0]]
         headlines = lines[lines["metric"] == benchmark.headline(list(lines["metric"]))]
         conditions = headlines[list(CONDITIONS[1:])]
-        headers = conditions.agg(lambda row: ", ".join(filter(None, row)) or "usual", axis=1)
+        headers = conditions.agg(
+            lambda row: ", ".join(filter(None, row)) or "usual", axis=1
+        )
         part = headlines.assign(header=headers, label=headlines["model"])
         if part.groupby("model")["header"].nunique().max() > 1:
             parts.append(part.assign(heading=f"{task}, {_scoring(variant)}"))
@@ -134,10 +145,16 @@ def _section_parts(lines: pd.DataFrame) -> list[str]:
         key=lambda marks: marks == "",
         kind="stable",
     )
-    lines = lines.drop_duplicates([*_ROW, "header"], keep="last")  # without marks if there is one
+    lines = lines.drop_duplicates(
+        [*_ROW, "header"], keep="last"
+    )  # without marks if there is one
     is_marked = lines["marks"] != ""
-    is_less_better = [metric_of(name).higher_is_better is False for name in lines["metric"]]
-    lines["rank"] = lines["value"].where(is_less_better, -lines["value"]) + _MARKED * is_marked
+    is_less_better = [
+        metric_of(name).higher_is_better is False for name in lines["metric"]
+    ]
+    lines["rank"] = (
+        lines["value"].where(is_less_better, -lines["value"]) + _MARKED * is_marked
+    )
     ranks = lines.pivot(
         index=_ROW,
         columns="header",
@@ -145,7 +162,11 @@ def _section_parts(lines: pd.DataFrame) -> list[str]:
     )[headers].fillna(math.inf)
     lines = lines.set_index(_ROW).loc[ranks.sort_values(headers).index].reset_index()
     measured = lines[~lines["published"]]
-    best = measured.groupby("header")["rank"].min() if measured["label"].nunique() > 1 else {}
+    best = (
+        measured.groupby("header")["rank"].min()
+        if measured["label"].nunique() > 1
+        else {}
+    )
     notes: dict[str, int] = {}
     rows: dict[str, dict[str, str]] = {}
     for line in lines.to_dict("records"):
@@ -160,7 +181,9 @@ def _section_parts(lines: pd.DataFrame) -> list[str]:
     cells = [[name, *map(texts.get, headers)] for name, texts in rows.items()]
     parts = [_table_text(["Model", *headers], cells)]
     if notes:
-        parts.append("\n".join(f"- ({number}) {safe(note)}" for note, number in notes.items()))
+        parts.append(
+            "\n".join(f"- ({number}) {safe(note)}" for note, number in notes.items())
+        )
     return parts
 
 
@@ -213,12 +236,20 @@ def _means_over_windows(
         low=math.nan,
         n_windows=groups.size(),
         n_all_windows=len(sizes),
-        marks=groups["marks"].agg(lambda marks: "; ".join(filter(None, marks.unique()))),
-        notes=groups["notes"].agg(lambda notes: _OPEN if notes.str.contains("cut").any() else ""),
+        marks=groups["marks"].agg(
+            lambda marks: "; ".join(filter(None, marks.unique()))
+        ),
+        notes=groups["notes"].agg(
+            lambda notes: _OPEN if notes.str.contains("cut").any() else ""
+        ),
     )
     printed = values[values["published"] & (values["task"] == task)]
-    deviations = printed[printed["metric"] == f"{metric}_std"].set_index("label")["value"]
-    return pd.concat([means.reset_index(), printed.assign(std=printed["label"].map(deviations))])
+    deviations = printed[printed["metric"] == f"{metric}_std"].set_index("label")[
+        "value"
+    ]
+    return pd.concat(
+        [means.reset_index(), printed.assign(std=printed["label"].map(deviations))]
+    )
 
 
 def write_costs(board: Leaderboard, folder: Path) -> None:
@@ -229,14 +260,25 @@ def write_costs(board: Leaderboard, folder: Path) -> None:
     rows = []
     n_by_path = Counter(cost.path for cost in board.costs)
     for cost in board.costs:
-        is_shown = cost.task or n_by_path[cost.path] > 2  # the only task is the whole run
+        is_shown = (
+            cost.task or n_by_path[cost.path] > 2
+        )  # the only task is the whole run
         texts = [cost_text(cost, name) for name in COSTS]
         if is_shown and any(texts):
             rows.append([safe(cost.model), cost.task or "**all tasks**", *texts])
     if rows:
-        header = ["Model", "Task", "Tokens in", "Tokens out", "Seconds", f"Cost ({currency})"]
+        header = [
+            "Model",
+            "Task",
+            "Tokens in",
+            "Tokens out",
+            "Seconds",
+            f"Cost ({currency})",
+        ]
         table = _table_text(header, rows, n_texts=2)
-        about = "What each run used. The judge's tokens are not included. ≈: an estimate."
+        about = (
+            "What each run used. The judge's tokens are not included. ≈: an estimate."
+        )
         text = f"# Tokens, time and cost\n\n{about}\n\n{table}\n"
         (folder / "costs.md").write_text(text, encoding="utf-8")
 

@@ -126,7 +126,9 @@ class Run:
     path: Path  # the results file
     name: str  # its path below the folder that was given
     date: str = ""  # ISO date and time; empty if unknown
-    settings: Settings = field(default_factory=dict)  # the model's arguments and versions
+    settings: Settings = field(
+        default_factory=dict
+    )  # the model's arguments and versions
     tasks: tuple[TaskResult, ...] = ()  # results by task, groups included
 
 
@@ -194,7 +196,9 @@ def metric_of(name: str) -> Metric:
     if name in known:
         return known[name]
     label = name.replace("_", " ").capitalize()
-    similar = known.get(re.split("[_@]", name)[0], Metric("", "number", higher_is_better=True))
+    similar = known.get(
+        re.split("[_@]", name)[0], Metric("", "number", higher_is_better=True)
+    )
     return Metric(label, similar.unit, similar.higher_is_better)
 
 
@@ -218,7 +222,9 @@ def headline(result: TaskResult) -> str:
 
 @cache
 def _known_metrics() -> dict[str, Metric]:
-    texts = [files("fin_tasks.report").joinpath("metrics.csv").read_text(encoding="utf-8")]
+    texts = [
+        files("fin_tasks.report").joinpath("metrics.csv").read_text(encoding="utf-8")
+    ]
     for benchmark in all_benchmarks().values():
         texts.append(benchmark.text_of("metrics.csv") or "")
     metrics = {}

@@ -28,12 +28,18 @@ def for_each(
     progress bar.
     """
     is_many = len(calls) > _MANY
-    calls_with_progress = tqdm(calls, name, unit="file", disable=None if is_many else True)
+    calls_with_progress = tqdm(
+        calls, name, unit="file", disable=None if is_many else True
+    )
     n_processes = min(_MAX_PROCESSES, joblib.cpu_count()) if is_many else 1
     with joblib.Parallel(n_jobs=n_processes) as parallel:
         if is_many:
             start_workers(parallel)
-        return list(parallel(joblib.delayed(_call)(function, call) for call in calls_with_progress))
+        return list(
+            parallel(
+                joblib.delayed(_call)(function, call) for call in calls_with_progress
+            )
+        )
 
 
 def _call(
@@ -48,5 +54,7 @@ def _call(
         message = f"{call[0]}, {first_problem(error)}."
     except Exception as error:  # noqa: BLE001 - no file of a stranger may end the report of all others
         problem = f"got {type(error).__name__}: {error!s:.200}"
-        message = f"{call[0]}: expected a readable file with results of our tasks, {problem}."
+        message = (
+            f"{call[0]}: expected a readable file with results of our tasks, {problem}."
+        )
     return DataError(printable(message))

@@ -33,7 +33,9 @@ def rank_task(report: Report, members: Sequence[Scored], reference_run: str) -> 
     reference = max(members, key=weight)
     ranking = Ranking(reference.result)
     for group in sorted(sizes, key=lambda group: group != reference.group):
-        _rank_group(report, [member for member in members if member.group == group], ranking)
+        _rank_group(
+            report, [member for member in members if member.group == group], ranking
+        )
     return ranking
 
 
@@ -85,7 +87,9 @@ def _newest_runs(members: Sequence[Scored], ranking: Ranking) -> list[Scored]:
     newest: dict[str, Scored] = {}
     for member in sorted(members, key=lambda member: member.run.date):
         if not member.n_scored:
-            reason = "no row is scored" if member.n_unscored else "its rows are not known"
+            reason = (
+                "no row is scored" if member.n_unscored else "its rows are not known"
+            )
             ranking.why_not_ranked[member.result.id] = reason
             continue
         earlier = newest.get(member.run.model)
@@ -123,7 +127,9 @@ def _ranks(
     ranks = []
     for place in rank(scores, pairs, higher_is_better=sign > 0):
         best, worst = possible.loc[place.run]
-        ranks.append(Rank(**place._asdict(), best_if_finished=best, worst_if_finished=worst))
+        ranks.append(
+            Rank(**place._asdict(), best_if_finished=best, worst_if_finished=worst)
+        )
         if best < worst:
             note = f"rank {best} to {worst} if cut-off responses were finished"
             ranking.open_ranks[place.run] = note

@@ -9,12 +9,21 @@ from fin_tasks.errors import DataError
 from fin_tasks.report.conditions import shared_settings
 from fin_tasks.report.inspect_logs import read_log
 from fin_tasks.report.lm_eval_results import ReadRun, read_results
-from fin_tasks.report.model import Problem, Report, Run, TaskResult, table_of, texts_column
+from fin_tasks.report.model import (
+    Problem,
+    Report,
+    Run,
+    TaskResult,
+    table_of,
+    texts_column,
+)
 from fin_tasks.report.processes import for_each
 from fin_tasks.report.redact import printable
 from fin_tasks.report.rows import SampleRows, read_rows
 
-_NAME = re.compile(r"(?:results|samples_(?P<task>.+))_(?P<time>\d{4}-\d\d-\d\dT[\d.+-]+)\.jsonl?")
+_NAME = re.compile(
+    r"(?:results|samples_(?P<task>.+))_(?P<time>\d{4}-\d\d-\d\dT[\d.+-]+)\.jsonl?"
+)
 _LIKELY = re.compile(r"results.*\.json|samples_.+\.jsonl|.+\.eval")
 _EXPECTED = (
     "results_TIME.json and samples_TASK_TIME.jsonl as lm-eval writes them, "
@@ -58,11 +67,19 @@ class _Reader:
             for file in _candidates(path):
                 resolved = file.resolve()
                 if not resolved.is_relative_to(root.resolve()):
-                    self.skip(file, f"{file}: skipped, as it is a link to a place out of {root}.")
+                    self.skip(
+                        file,
+                        f"{file}: skipped, as it is a link to a place out of {root}.",
+                    )
                 elif _run_key(file) is None:
-                    self.skip(file, f"{file}: skipped because of its name; expected {_EXPECTED}.")
+                    self.skip(
+                        file,
+                        f"{file}: skipped because of its name; expected {_EXPECTED}.",
+                    )
                 else:
-                    files.setdefault(resolved, (file, file.relative_to(root).as_posix()))
+                    files.setdefault(
+                        resolved, (file, file.relative_to(root).as_posix())
+                    )
         return dict(files.values())
 
     def read_runs(self, names: Mapping[Path, str]) -> list[Run]:
@@ -134,7 +151,9 @@ class _Reader:
             got = sizes.to_dict()
             self.skip(file, f"{file}: expected {n} rows under each variant, got {got}.")
         n_all = result.n_all or n
-        return replace(result, samples=file, n=n, n_all=n_all, aggregates=rows.aggregates)
+        return replace(
+            result, samples=file, n=n, n_all=n_all, aggregates=rows.aggregates
+        )
 
     def _skip_unused(
         self,
@@ -146,7 +165,10 @@ class _Reader:
             results_file = file.with_name(f"results_{_run_key(file)}.json")
             is_odd = results_file in used or results_file not in names
             if file.suffix == ".jsonl" and file not in used and is_odd:
-                self.skip(file, f"{file}: skipped, as no results file beside it names its task.")
+                self.skip(
+                    file,
+                    f"{file}: skipped, as no results file beside it names its task.",
+                )
 
 
 def _samples_file(
@@ -164,7 +186,9 @@ def _candidates(path: Path) -> list[Path]:
         files = [file for file in path.rglob("*") if _LIKELY.fullmatch(file.name)]
         return sorted(filter(Path.is_file, files))
     key = _run_key(path) or path.name
-    return sorted(file for file in path.parent.iterdir() if key in (_run_key(file), file.name))
+    return sorted(
+        file for file in path.parent.iterdir() if key in (_run_key(file), file.name)
+    )
 
 
 def _run_key(file: Path) -> str | None:

@@ -8,7 +8,9 @@ from typing import Any
 
 UNKNOWN = "unknown"
 
-_SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<stamp>\d{4}-\d\d-\d\dT[\d.+-]+)\.jsonl")
+_SAMPLES = re.compile(
+    r"samples_(?P<task>.+)_(?P<stamp>\d{4}-\d\d-\d\dT[\d.+-]+)\.jsonl"
+)
 _SPLIT = re.compile(r"(vali|test|sample)(?:dation)?[-_]")
 
 
@@ -27,7 +29,10 @@ def questions_of(file: Path, *, ids: Iterable[str] = ()) -> dict[str, str]:
     recorded_data = provenance.get("data")
     if isinstance(recorded_data, dict):
         data |= recorded_data
-    return {"split": str(split), "source": str(provenance.get("source") or data["origin"])}
+    return {
+        "split": str(split),
+        "source": str(provenance.get("source") or data["origin"]),
+    }
 
 
 def _split_of(ids: Iterable[str]) -> str:

@@ -77,7 +77,9 @@ def rows_of(
             figures = document_values(about, sample.doc, readings, sample.metrics)
         texts.append(_texts_of(about, sample, readings))
         values.append({**figures, **sample.metrics})
-        n_scored.append(sum(reading.get("unscored") is not True for reading in readings))
+        n_scored.append(
+            sum(reading.get("unscored") is not True for reading in readings)
+        )
     names = set[str]().union(*values)
     if len(names) > _MAX_COLUMNS:
         expected = f"expected at most {_MAX_COLUMNS} metrics and figures of parts"
@@ -146,7 +148,9 @@ def _metric_columns(
     if math.isfinite(maximum):
         is_wrong |= numbers < 0
     if is_wrong.any():
-        expected = f"expected null or numbers from 0 to {maximum:g}, got {str(values)[:80]}"
+        expected = (
+            f"expected null or numbers from 0 to {maximum:g}, got {str(values)[:80]}"
+        )
         raise DataError(f"{source}, {name:.80}: {expected}.")
     if name == WEIGHTED:
         return {name: numbers, WEIGHT: (~np.isnan(numbers)).astype(float)}
@@ -203,4 +207,6 @@ def _aggregates(
     for row, row_values in zip(texts, values, strict=True):
         figures = {name: row_values.get(name) for name in names}
         rows_by_variant[row["variant"]].append(figures)
-    return {variant: summarize(benchmark, rows) for variant, rows in rows_by_variant.items()}
+    return {
+        variant: summarize(benchmark, rows) for variant, rows in rows_by_variant.items()
+    }

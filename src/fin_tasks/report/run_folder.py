@@ -59,7 +59,10 @@ def write_run(
         results["configs"][task.name] = config
         results["versions"][task.name] = version_of(task.name)
         results["n-shot"][task.name] = 0
-        results["n-samples"][task.name] = {"original": task.n_all or size, "effective": size}
+        results["n-samples"][task.name] = {
+            "original": task.n_all or size,
+            "effective": size,
+        }
     if group:
         results["groups"] = {group: _group_totals(group, tasks)}
         results["group_subtasks"][group] = [task.name for task in tasks]

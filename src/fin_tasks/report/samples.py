@@ -86,19 +86,27 @@ def sample_of(
     """Check the types of a line; raise DataError if they are not those of a samples file."""
     try:
         fields = _Fields.model_validate(line)
-        metrics = {name: line[name] for name in fields.metrics if not name.endswith("_stderr")}
+        metrics = {
+            name: line[name] for name in fields.metrics if not name.endswith("_stderr")
+        }
     except ValidationError as error:
         raise DataError(f"{where}, {first_problem(error)}.") from error
     except KeyError as error:
-        raise DataError(f"{where}: expected a value of {error!s:.80}, found none.") from error
+        raise DataError(
+            f"{where}: expected a value of {error!s:.80}, found none."
+        ) from error
     doc = fields.doc
     identity = doc.get("id", doc.get("question_id", line.get("doc_id")))
-    return Sample(where, printable(str(identity)), printable(fields.variant), doc, metrics, line)
+    return Sample(
+        where, printable(str(identity)), printable(fields.variant), doc, metrics, line
+    )
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Any]]:
     with path.open("rb", buffering=2**20) as file:
-        for number, content in enumerate(iter(lambda: file.readline(_MAX_LINE), b""), 1):
+        for number, content in enumerate(
+            iter(lambda: file.readline(_MAX_LINE), b""), 1
+        ):
             if content.strip():
                 where = f"{path}, line {number}"
                 yield where, _decode(where, content)
@@ -111,7 +119,9 @@ def _decode(
     with suppress(orjson.JSONDecodeError):
         return orjson.loads(content)
     try:
-        return json.loads(content)  # takes NaN, which lm-eval writes, and unpaired surrogates
+        return json.loads(
+            content
+        )  # takes NaN, which lm-eval writes, and unpaired surrogates
     except (ValueError, RecursionError) as error:
         expected = f"expected JSON, got {content[:40]!r} ({error}). Was the file cut?"
         raise DataError(f"{where}: {expected}") from error

@@ -53,5 +53,7 @@ def values_table(board: Leaderboard) -> pd.DataFrame:
 
 def write_csv(table: pd.DataFrame, path: Path) -> None:
     """Write a table as CSV; no spreadsheet takes a text in it for a formula."""
-    quoted = table.map(lambda cell: escape(quote_formulas(cell)) if isinstance(cell, str) else cell)
+    quoted = table.map(
+        lambda cell: escape(quote_formulas(cell)) if isinstance(cell, str) else cell
+    )
     quoted.to_csv(path, index=False, encoding="utf-8", lineterminator="\n")

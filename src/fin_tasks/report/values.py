@@ -24,7 +24,12 @@ from fin_tasks.report.model import (
 )
 from fin_tasks.stats.means import Estimate, Floats, estimate
 
-_NO_VALUES = ("_low", "_high", "_std", WEIGHT)  # bounds, deviations and weights of other metrics
+_NO_VALUES = (
+    "_low",
+    "_high",
+    "_std",
+    WEIGHT,
+)  # bounds, deviations and weights of other metrics
 _ROUNDING = 1e-6
 
 
@@ -39,7 +44,9 @@ class Value:
     """What the results file says instead; None if it says nothing else."""
 
 
-def value_of(rows: pd.DataFrame, metric: str, *, weights: Floats | None = None) -> Estimate:
+def value_of(
+    rows: pd.DataFrame, metric: str, *, weights: Floats | None = None
+) -> Estimate:
     """Return the mean of a metric over rows with its interval. Rows of one source are one cluster.
 
     The rows are of one run and variant. Without weights each row counts once; in `bias_index` each wrong response does.
@@ -82,7 +89,9 @@ def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Val
             value = _mean_of(rows, name, claim, is_group=bool(result.members))
         else:
             mean = figures[name]["value"]
-            no_interval = replace(estimate(np.empty(0)), mean=mean, n=figures[name]["n"])
+            no_interval = replace(
+                estimate(np.empty(0)), mean=mean, n=figures[name]["n"]
+            )
             value = Value(no_interval, claim=None if _agree(mean, claim) else claim)
         values[name] = value
     return values
@@ -98,7 +107,9 @@ def _with_fallbacks(rows: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
             part_metric = f"{metric}{name.removeprefix(fallback)}"
             by = metric_of(name).by
             if by in benchmark.group_breakdowns and metric_of(part_metric).by == by:
-                filled[part_metric] = rows.get(part_metric, rows[name]).fillna(rows[name])
+                filled[part_metric] = rows.get(part_metric, rows[name]).fillna(
+                    rows[name]
+                )
     return rows.assign(**filled)
 
 

@@ -115,7 +115,9 @@ def _reference_run(report: Report, reference: AnyPath | None) -> str:
     for run in report.runs:
         if run.path.resolve() == path:
             return run.id
-    raise ConfigError(f"--reference: expected a results file among PATHS, got {str(reference)!r}.")
+    raise ConfigError(
+        f"--reference: expected a results file among PATHS, got {str(reference)!r}."
+    )
 
 
 @contextmanager
@@ -126,7 +128,9 @@ def _replacing(out: Path) -> Iterator[Path]:
     """
     folder = out / _UNFINISHED
     try:
-        shutil.rmtree(folder, ignore_errors=True)  # of an earlier report that was killed
+        shutil.rmtree(
+            folder, ignore_errors=True
+        )  # of an earlier report that was killed
         folder.mkdir(parents=True)
         yield folder
         _replace(folder, out)
@@ -138,7 +142,11 @@ def _replacing(out: Path) -> Iterator[Path]:
 
 
 def _replace(folder: Path, out: Path) -> None:
-    new = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    new = {
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
     old = set()
     listed = out / _LIST
     if listed.is_file():
@@ -154,6 +162,8 @@ def _replace(folder: Path, out: Path) -> None:
     )
     for name in old - new:
         place = out / name
-        if place.resolve().is_relative_to(out.resolve()):  # the list may be a stranger's
+        if place.resolve().is_relative_to(
+            out.resolve()
+        ):  # the list may be a stranger's
             place.unlink(missing_ok=True)
     listed.write_text("\n".join(sorted(new)), encoding="utf-8")

@@ -44,8 +44,12 @@ def bm25_scores(
     frequencies = np.array(counts)
     saturated = frequencies * (model.k1 + 1) / (frequencies + norms)
     idf = np.array(list(model.idf.values()))[rows]
-    weights = csr_array((idf * saturated, (rows, columns)), shape=(len(model.idf), len(texts)))
+    weights = csr_array(
+        (idf * saturated, (rows, columns)), shape=(len(model.idf), len(texts))
+    )
     for query in queries:
-        query_rows = [row_by_word[word] for word in query.split(" ") if word in row_by_word]
+        query_rows = [
+            row_by_word[word] for word in query.split(" ") if word in row_by_word
+        ]
         # Sums up the rows in the order of the words, as the library does.
         yield np.ones(len(query_rows)) @ weights[query_rows]

@@ -53,7 +53,9 @@ def encoder_provenance(encoder: str) -> dict[str, str]:
                 hashes.append((name, sha256_of(path)))
         return {"name": MINILM, "sha256": _hash(hashes)}
     if encoder.removeprefix(_ENDPOINT) in ("", encoder):
-        raise ConfigError(f"encoder: expected minilm or endpoint:MODEL, got {encoder!r}.")
+        raise ConfigError(
+            f"encoder: expected minilm or endpoint:MODEL, got {encoder!r}."
+        )
     return {"name": encoder}
 
 

@@ -42,7 +42,9 @@ def retrieve(
         settings: Cache and address of embeddings.
     """
     if type(top_k) is not int or top_k < 1:
-        raise ConfigError(f"top_k: expected a whole number of 1 or more, got {top_k!r}.")
+        raise ConfigError(
+            f"top_k: expected a whole number of 1 or more, got {top_k!r}."
+        )
     if not texts:
         raise DataError(
             "retrieval: expected at least one text to search, got none. Is the file empty?"

@@ -25,7 +25,15 @@ class Status(StrEnum):
 
 
 _UNSCORED = (Status.broken, Status.unsupported)
-REASONS = ("no_code", "syntax", "exception", "timeout", "memory", "forbidden", "unsupported")
+REASONS = (
+    "no_code",
+    "syntax",
+    "exception",
+    "timeout",
+    "memory",
+    "forbidden",
+    "unsupported",
+)
 """Why a program gave no value."""
 
 

@@ -101,7 +101,9 @@ _ALL_SCOPES = 0b11  # abstract unix sockets and signals beyond the own domain
 _MIB = 1024 * 1024
 _libc = ctypes.CDLL(None, use_errno=True)
 
-_Instruction = tuple[int, int, int, int]  # operation, jump if true, jump if false, operand
+_Instruction = tuple[
+    int, int, int, int
+]  # operation, jump if true, jump if false, operand
 
 
 def _check(action: str, result: int) -> int:
@@ -156,7 +158,9 @@ class Policy:
     A child may read what lies below `readable`, but nothing below `hidden`.
     """
 
-    def __init__(self, readable: list[str], hidden: str, *, need_landlock: bool) -> None:
+    def __init__(
+        self, readable: list[str], hidden: str, *, need_landlock: bool
+    ) -> None:
         code = seccomp_program(platform.machine())
         self._code = ctypes.create_string_buffer(code, len(code))
         # struct sock_fprog: a count, padding up to the pointer, the pointer
@@ -197,7 +201,10 @@ class Policy:
         """Lock down the calling process for good: files, other descriptors, unlisted calls."""
         _check("no_new_privs", _libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         if self._ruleset is not None:
-            _check("landlock_restrict_self", _libc.syscall(_RESTRICT_SELF, self._ruleset, 0))
+            _check(
+                "landlock_restrict_self",
+                _libc.syscall(_RESTRICT_SELF, self._ruleset, 0),
+            )
         os.closerange(kept_fds, 256)
         result = _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, self._program, 0, 0)
         _check("seccomp", result)
@@ -212,7 +219,9 @@ def _create_ruleset(abi: int) -> int:
         handled.append(_ALL_SCOPES)
     attributes = struct.pack(f"={len(handled)}Q", *handled)
     size = ctypes.c_size_t(len(attributes))
-    return _check("landlock_create_ruleset", _libc.syscall(_CREATE_RULESET, attributes, size, 0))
+    return _check(
+        "landlock_create_ruleset", _libc.syscall(_CREATE_RULESET, attributes, size, 0)
+    )
 
 
 def die_with_parent(signal_number: int) -> None:

@@ -18,7 +18,9 @@ from fin_tasks.sandbox.report import Attempt, Report, classify
 from fin_tasks.sandbox.server import MAX_FRAME, REQUEST, RESPONSE, Config
 
 _SANDBOX_FOLDER = Path(__file__).absolute().parent
-_PACKAGE_FOLDER = _SANDBOX_FOLDER.parent  # hidden from programs, because it holds sample answers
+_PACKAGE_FOLDER = (
+    _SANDBOX_FOLDER.parent
+)  # hidden from programs, because it holds sample answers
 _FOLDER_INSIDE = "/fin_tasks_sandbox"
 _SYSTEM_LIBRARIES = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
@@ -70,7 +72,9 @@ class Server:
         request = REQUEST.pack(len(program)) + program
         self._n_requests += 1
         try:
-            report = self._exchange(process, request, self._limits.wall_s + _REPORT_SLACK_S)
+            report = self._exchange(
+                process, request, self._limits.wall_s + _REPORT_SLACK_S
+            )
         except ConnectionError:
             self.close()
             died = Outcome(status=Status.forbidden, detail="its server died with it")
@@ -192,7 +196,11 @@ def _bubblewrap() -> list[str]:
         command += ["--dev-bind", device, device]
     command += ["--tmpfs", str(_PACKAGE_FOLDER), "--remount-ro", str(_PACKAGE_FOLDER)]
     for name in ("server.py", "policy.py"):
-        command += ["--ro-bind", str(_SANDBOX_FOLDER / name), f"{_FOLDER_INSIDE}/{name}"]
+        command += [
+            "--ro-bind",
+            str(_SANDBOX_FOLDER / name),
+            f"{_FOLDER_INSIDE}/{name}",
+        ]
     return [*command, *_END_OF_MOUNTS.split()]
 
 

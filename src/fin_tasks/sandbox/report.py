@@ -10,7 +10,9 @@ from typing import NamedTuple
 from fin_tasks.sandbox.outcome import Outcome, Status, escape
 from fin_tasks.sandbox.server import LOCKED, MAX_TEXT, TOO_MUCH, WALL
 
-_NOT_A_RESULT = Outcome(status=Status.forbidden, detail="wrote something that is not a result")
+_NOT_A_RESULT = Outcome(
+    status=Status.forbidden, detail="wrote something that is not a result"
+)
 _FAILURES = ("syntax", "exception", "memory", "forbidden")
 """The failures that the child reports itself; the server and the runner report the others."""
 _FLOAT = re.compile(r"-?[0-9]{1,30}(\.[0-9]{1,30})?(e[+-]?[0-9]{1,3})?|-?inf|nan")
@@ -56,7 +58,11 @@ def decode_frame(frame: bytes) -> Outcome:
         # The child does not round, because the program may have replaced the function `round`.
         value = repr(round(number, 3))
         return Outcome(status=Status.ok, value=value, number=number, is_number=True)
-    if (status, is_number, number) == (Status.ok, "1", None) and _LARGE_INTEGER.fullmatch(text):
+    if (status, is_number, number) == (
+        Status.ok,
+        "1",
+        None,
+    ) and _LARGE_INTEGER.fullmatch(text):
         return Outcome(status=Status.ok, value=text, is_number=True)
     return _NOT_A_RESULT
 
@@ -64,7 +70,9 @@ def decode_frame(frame: bytes) -> Outcome:
 def classify(report: Report, *, cpu_limit_s: float) -> Attempt:
     """Turn the report on a program into its outcome."""
     if not report.data.startswith(LOCKED):
-        return _failure(Status.broken, "the child could not be locked down", worth_repeating=True)
+        return _failure(
+            Status.broken, "the child could not be locked down", worth_repeating=True
+        )
     if report.ending == WALL:  # a second attempt would only sleep again
         return _failure(Status.timeout, "ran out of wall time")
     if report.ending == TOO_MUCH:
@@ -76,9 +84,13 @@ def classify(report: Report, *, cpu_limit_s: float) -> Attempt:
     signal_number = report.wait_status & 0x7F
     if signal_number == 0:
         exit_code = report.wait_status >> 8 & 0xFF
-        return _failure(Status.exception, f"ended its own process (exit code {exit_code})")
+        return _failure(
+            Status.exception, f"ended its own process (exit code {exit_code})"
+        )
     if signal_number not in (SIGKILL, SIGXCPU):
-        return _failure(Status.exception, f"crashed the interpreter (signal {signal_number})")
+        return _failure(
+            Status.exception, f"crashed the interpreter (signal {signal_number})"
+        )
     # The kernel counts whole ticks towards the limit, so on a busy machine it may kill well before
     # the limit. With less CPU time than that, a busy machine may be to blame, not the program.
     if report.cpu_s >= 0.5 * cpu_limit_s:

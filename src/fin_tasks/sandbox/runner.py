@@ -19,7 +19,16 @@ from fin_tasks.settings import SANDBOX_TIERS, Settings
 
 # Forking takes longer the more memory the parent has, so servers without numeric libraries are
 # twice as fast.
-_PLAIN = ("math", "statistics", "random", "datetime", "decimal", "fractions", "itertools", "re")
+_PLAIN = (
+    "math",
+    "statistics",
+    "random",
+    "datetime",
+    "decimal",
+    "fractions",
+    "itertools",
+    "re",
+)
 _NUMERIC = (*_PLAIN, "numpy", "scipy.optimize", "scipy.stats", "sympy")
 _NUMERIC_NAME = re.compile(r"numpy|scipy|sympy|mpmath|pandas")
 _MIN_SHOWN = 10  # programs from which progress is shown
@@ -58,8 +67,13 @@ class Runner(AbstractContextManager["Runner"]):
         self._limits = limits
         # A server dies with the thread that started it (PDEATHSIG), so the threads live as long
         # as the runner.
-        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="fin-tasks-sandbox")
-        self._idle: dict[tuple[str, ...], list[Server | MontyServer]] = {_PLAIN: [], _NUMERIC: []}
+        self._threads = ThreadPoolExecutor(
+            workers, thread_name_prefix="fin-tasks-sandbox"
+        )
+        self._idle: dict[tuple[str, ...], list[Server | MontyServer]] = {
+            _PLAIN: [],
+            _NUMERIC: [],
+        }
 
     def run(self, programs: Sequence[str | None]) -> list[Outcome]:
         """Run programs, identical ones once; None stands for a response without a program.
@@ -75,11 +89,16 @@ class Runner(AbstractContextManager["Runner"]):
             desc="Running programs",
             total=len(futures),
             unit="program",
-            disable=True if len(futures) < _MIN_SHOWN else None,  # None: hidden without a terminal
+            disable=True
+            if len(futures) < _MIN_SHOWN
+            else None,  # None: hidden without a terminal
         )
         for future in bar:
             future.result()
-        return [_NO_CODE if program is None else futures[program].result() for program in programs]
+        return [
+            _NO_CODE if program is None else futures[program].result()
+            for program in programs
+        ]
 
     def _run_program(self, source: str) -> Outcome:
         try:
@@ -171,7 +190,9 @@ def _check_tier(runner: Runner) -> None:
         port = listener.getsockname()[1]
         programs = [_FIRST_CHECK]
         for canary in CANARIES.values():
-            programs.append(canary.format(bait=str(bait), target=str(target), port=port))
+            programs.append(
+                canary.format(bait=str(bait), target=str(target), port=port)
+            )
         first, *outcomes = runner.run(programs)
         has_written = target.exists()
     if first.status is Status.broken:
@@ -188,7 +209,9 @@ def _check_tier(runner: Runner) -> None:
         )
 
 
-def run_programs(programs: Sequence[str | None], *, settings: Settings) -> list[Outcome]:
+def run_programs(
+    programs: Sequence[str | None], *, settings: Settings
+) -> list[Outcome]:
     """Run programs with the tier and workers of the settings; SandboxError if no tier works."""
     with open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner:
         return runner.run(programs)

@@ -77,7 +77,10 @@ def _call_solution(code: CodeType) -> Any:
 
 def _result_lines(result: Any) -> tuple[str, str, str, str]:
     number = _float_text(result)
-    if type(result) not in (int, float):  # the authors take the text of all but plain numbers
+    if type(result) not in (
+        int,
+        float,
+    ):  # the authors take the text of all but plain numbers
         return "ok", "0", number, str(result)[:MAX_TEXT]
     if number:
         return "ok", "1", number, ""
@@ -87,7 +90,9 @@ def _result_lines(result: Any) -> tuple[str, str, str, str]:
 def _float_text(result: Any) -> str:
     if isinstance(result, str | bytes) and len(result) > 100:
         return ""  # parsing a million digits takes minutes
-    with contextlib.suppress(Exception):  # a class of the program may raise whatever it likes
+    with contextlib.suppress(
+        Exception
+    ):  # a class of the program may raise whatever it likes
         return repr(float(result))
     return ""
 
@@ -95,7 +100,9 @@ def _float_text(result: Any) -> str:
 def _error_lines(error: BaseException, status: str) -> tuple[str, str, str, str]:
     if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         status = "memory"
-    elif isinstance(error, OSError):  # a calculation needs nothing of the operating system
+    elif isinstance(
+        error, OSError
+    ):  # a calculation needs nothing of the operating system
         status = "forbidden"
     text = type(error).__name__
     with contextlib.suppress(BaseException):  # the program may have written `__str__`
@@ -114,7 +121,8 @@ def _main() -> None:
     lockdown = policy.Policy(
         config.readable,
         config.hidden,
-        need_landlock=config.tier != "bwrap",  # there, the mounts close the file system already
+        need_landlock=config.tier
+        != "bwrap",  # there, the mounts close the file system already
     )
     policy.drop_capabilities()
     address_space = policy.address_space_bytes() + config.memory_mb * 1024 * 1024
@@ -178,7 +186,9 @@ def _run_child(program: bytes) -> None:
     os._exit(0)
 
 
-def _watch(pid: int, reader: int, frame: memoryview, wall_s: float) -> tuple[int, int, float, int]:
+def _watch(
+    pid: int, reader: int, frame: memoryview, wall_s: float
+) -> tuple[int, int, float, int]:
     """Read the child's bytes until they end, are too many, or the time is over; end the child.
 
     Returns its wait status, ending, CPU seconds and number of bytes.

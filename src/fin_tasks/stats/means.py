@@ -47,7 +47,9 @@ def wilson(successes: int, n: int) -> Interval:
     """
     if n == 0:
         return Interval(0.0, 1.0)
-    test = binomtest(successes, n, successes / n)  # fast, because it tests the observed share
+    test = binomtest(
+        successes, n, successes / n
+    )  # fast, because it tests the observed share
     interval = test.proportion_ci(method="wilson")
     return Interval(float(interval.low), float(interval.high))
 

@@ -87,7 +87,9 @@ def compare_pair(
     n = len(first)
     if clusters is None:
         clusters = np.full(len(is_scored), -1)
-    difference, stderr, n_clusters = clustered_mean(first - second, clusters[is_scored], np.ones(n))
+    difference, stderr, n_clusters = clustered_mean(
+        first - second, clusters[is_scored], np.ones(n)
+    )
     low = math.nan
     high = math.nan
     p = 1.0
@@ -110,7 +112,15 @@ def compare_pair(
         test = "sign"
         if abs(difference) > _NOISE:
             p = min(1.0, 2 * 0.5**n_clusters)
-    return Pair(n=n, clusters=n_clusters, difference=difference, low=low, high=high, p=p, test=test)
+    return Pair(
+        n=n,
+        clusters=n_clusters,
+        difference=difference,
+        low=low,
+        high=high,
+        p=p,
+        test=test,
+    )
 
 
 def _binary_interval(

@@ -11,7 +11,13 @@ from typing import Any, Literal, NamedTuple
 
 from fin_tasks.sandbox import Outcome
 from fin_tasks.variants.draw import Change, draw_changes
-from fin_tasks.variants.literals import ProgramNumber, literals_in, parse, values_in, with_literals
+from fin_tasks.variants.literals import (
+    ProgramNumber,
+    literals_in,
+    parse,
+    values_in,
+    with_literals,
+)
 from fin_tasks.variants.mentions import Mention, mentions_in, replaced
 from fin_tasks.variants.relations import related
 
@@ -152,7 +158,11 @@ def _question_of(
         return None
     mentions = mentions_in([source.question, *source.texts])
     tied = related(mentions)
-    literals = [literal for literal in literals_in(tree, mentions) if literal.mention not in tied]
+    literals = [
+        literal
+        for literal in literals_in(tree, mentions)
+        if literal.mention not in tied
+    ]
     if not literals:
         return None
     decimals = _MOST_DECIMALS

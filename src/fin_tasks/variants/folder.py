@@ -32,7 +32,9 @@ def write_variants(
     facts: Mapping[str, Any],
 ) -> None:
     """Write `variants.jsonl` and `manifest.json`, which names the benchmark and how they were made."""
-    lines = [json.dumps(variant.to_dict(), ensure_ascii=False) + "\n" for variant in variants]
+    lines = [
+        json.dumps(variant.to_dict(), ensure_ascii=False) + "\n" for variant in variants
+    ]
     write_file(folder / _FILE, "".join(lines).encode())
     manifest = {
         "benchmark": benchmark,
@@ -56,7 +58,9 @@ def read_variants(
     try:
         manifest = _Manifest.model_validate_json((folder / _MANIFEST).read_bytes())
     except (OSError, ValidationError) as error:
-        problem = f"expected {_MANIFEST} and {_FILE} as fin-tasks build variants writes them"
+        problem = (
+            f"expected {_MANIFEST} and {_FILE} as fin-tasks build variants writes them"
+        )
         raise DataError(f"{folder}: {problem}, got {error}") from error
     if manifest.benchmark != benchmark:
         raise DataError(

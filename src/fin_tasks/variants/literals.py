@@ -66,7 +66,9 @@ def with_literals(
     for node in _numbers_in(changed):
         if _value_of(node) in values:
             new_value = values[_value_of(node)]
-            node.value = int(new_value) if isinstance(node.value, int) else float(new_value)
+            node.value = (
+                int(new_value) if isinstance(node.value, int) else float(new_value)
+            )
     return ast.unparse(changed)
 
 

@@ -18,7 +18,20 @@ _WORDS = {
 }
 """Number words that are no counts of a convention; `one` is often a pronoun."""
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTHS = [
+    "jan",
+    "feb",
+    "mar",
+    "apr",
+    "may",
+    "jun",
+    "jul",
+    "aug",
+    "sep",
+    "oct",
+    "nov",
+    "dec",
+]
 
 _NUMBER = re.compile(
     rf"""
@@ -97,7 +110,9 @@ def mentions_in(texts: Sequence[str]) -> list[Mention]:
     """Return all numbers in some texts."""
     mentions: list[Mention] = []
     for number, text in enumerate(texts):
-        table = "\n".join(line for line in text.split("\n") if line.startswith(_TABLE_STARTS))
+        table = "\n".join(
+            line for line in text.split("\n") if line.startswith(_TABLE_STARTS)
+        )
         has_totals = _TOTALS.search(table) is not None
         for match in _NUMBER.finditer(text):
             written = match["number"] or match["word"]
@@ -113,7 +128,9 @@ def mentions_in(texts: Sequence[str]) -> list[Mention]:
                 Mention(
                     position=Position(number, start, start + len(written)),
                     written=written,
-                    value=Decimal(_WORDS.get(written.lower(), written.replace(",", ""))),
+                    value=Decimal(
+                        _WORDS.get(written.lower(), written.replace(",", ""))
+                    ),
                     factors=tuple(factors),
                     is_fixed=in_totals or _is_label(text, match),
                 )
@@ -135,7 +152,12 @@ def _is_label(
         return False
     is_year = match[0].isdigit() and int(match[0]) in _YEARS
     before = text[max(0, match.start() - _LONGEST_LABEL) : match.start()]
-    return bool(is_year or _DAY.search(before) or _MONTH.match(text, end) or _LABEL.search(before))
+    return bool(
+        is_year
+        or _DAY.search(before)
+        or _MONTH.match(text, end)
+        or _LABEL.search(before)
+    )
 
 
 def replaced(
@@ -145,7 +167,9 @@ def replaced(
     """Return the texts with other numbers."""
     changed = list(texts)
     # From the back, so that the places in front stay.
-    for mention, written in sorted(changes, key=lambda change: change[0].position, reverse=True):
+    for mention, written in sorted(
+        changes, key=lambda change: change[0].position, reverse=True
+    ):
         position = mention.position
         text = changed[position.text]
         changed[position.text] = text[: position.start] + written + text[position.end :]

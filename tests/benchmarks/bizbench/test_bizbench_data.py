@@ -12,7 +12,10 @@ from fin_tasks.benchmarks.bizbench import score
 from fin_tasks.benchmarks.bizbench.data import PARTS, load
 from fin_tasks.errors import ConfigError, DataError
 
-MODES = {**dict.fromkeys(("fincode", "codefinqa", "codetatqa"), "pot"), "formulaeval": "code"}
+MODES = {
+    **dict.fromkeys(("fincode", "codefinqa", "codetatqa"), "pot"),
+    "formulaeval": "code",
+}
 TABLE = "| | 2021 | 2020 |\n|---|---|---|\n| Sales | 1,250 | 1,000 |\n| Costs | (900) | (800) |\n"
 MARGIN = "def margin(profit, sales):\n    '''Profit as a share of sales.'''\n"
 SCRIPT = "def solution():\n    return 200 * 0.05\n"
@@ -24,7 +27,12 @@ def row(task: str, question: str, answer: Any, **more: Any) -> dict[str, Any]:
 
 
 ROWS = [
-    row("FinCode", "A deposit of 200 earns 5 %. What is the interest?", "10.0", program=SCRIPT),
+    row(
+        "FinCode",
+        "A deposit of 200 earns 5 %. What is the interest?",
+        "10.0",
+        program=SCRIPT,
+    ),
     row(
         "CodeFinQA",
         "By what share did sales grow?",
@@ -93,36 +101,54 @@ def test_rows_of_the_real_schema(folder: Path) -> None:
         for doc in docs[part]
     ]
     programs = [
-        f"```python\n{code}\n```" for code in (SCRIPT.strip(), "def solution():\n    return -850")
+        f"```python\n{code}\n```"
+        for code in (SCRIPT.strip(), "def solution():\n    return -850")
     ]
-    assert targets == [*programs, f"{score.MARKER} [1,250].", f"{score.MARKER} [-800].", ""]
+    assert targets == [
+        *programs,
+        f"{score.MARKER} [1,250].",
+        f"{score.MARKER} [-800].",
+        "",
+    ]
     (extract,) = docs["convfinqa_e"]
     assert extract["prompt"].startswith(
         f"Document:\n{TABLE.strip()}\n\nQuestion: What were sales in 2021?\n\n"
     )
-    assert score.MARKER in extract["prompt"] and "A. Cash\nB. Loan" in docs["finknow"][0]["prompt"]
+    assert (
+        score.MARKER in extract["prompt"]
+        and "A. Cash\nB. Loan" in docs["finknow"][0]["prompt"]
+    )
     assert "ocument" not in docs["fincode"][0]["prompt"]
     left_out = {"unknown-task": ["test_12"], "empty-question": ["test_13"]}
     assert loaded("secnum", data_dir=str(folder))[1]["left_out"] == left_out
 
 
-def test_the_papers_sample_leaves_sec_num_out_and_is_drawn_by_seed(tmp_path: Path) -> None:
+def test_the_papers_sample_leaves_sec_num_out_and_is_drawn_by_seed(
+    tmp_path: Path,
+) -> None:
     tasks = {"SEC-NUM": None, "TAT-QA (E)": None, "FinKnow": ["1", "2"]}
     rows = [
         row(task, f"{at}?", "1", options=options)
         for at in range(40)
         for task, options in tasks.items()
     ]
-    pandas.DataFrame(rows).to_json(tmp_path / "test.jsonl", orient="records", lines=True)
+    pandas.DataFrame(rows).to_json(
+        tmp_path / "test.jsonl", orient="records", lines=True
+    )
     here = {"data_dir": str(tmp_path / "test.jsonl"), "sample_n": 50}
     (quantity, facts), (choice, _) = (
         loaded("paper_quantity", **here),
         loaded("paper_choice", **here),
     )
-    assert (Counter(doc["part"] for doc in quantity), len(choice)) == ({"tatqa_e": 36}, 14)
+    assert (Counter(doc["part"] for doc in quantity), len(choice)) == (
+        {"tatqa_e": 36},
+        14,
+    )
     assert facts["sample"] == {"n": 50, "seed": 0}
     ids = {doc["id"] for doc in quantity}
-    assert ids != {doc["id"] for doc in loaded("paper_quantity", sample_seed=1, **here)[0]}
+    assert ids != {
+        doc["id"] for doc in loaded("paper_quantity", sample_seed=1, **here)[0]
+    }
     assert ids == {doc["id"] for doc in loaded("paper_quantity", "pot", **here)[0]}
     assert [doc["id"] for doc in loaded("secnum", **{**here, "sample_n": 3})[0]] == [
         "test_3",
@@ -135,10 +161,18 @@ def test_bad_files_and_options(folder: Path) -> None:
     with pytest.raises(ConfigError, match="Did you mean 'source'"):
         loaded("finknow", source="sample", sourc="web")
     assert loaded(
-        "finknow", source="sample", pretrained="gpt2", model="o1", revision="main", dtype="float32"
+        "finknow",
+        source="sample",
+        pretrained="gpt2",
+        model="o1",
+        revision="main",
+        dtype="float32",
     )
     file = folder / "test.parquet"
-    for content, message in ((b"PAR1 broken", "expected Parquet"), (None, "missing|not in index")):
+    for content, message in (
+        (b"PAR1 broken", "expected Parquet"),
+        (None, "missing|not in index"),
+    ):
         file.write_bytes(content) if content else pandas.DataFrame(ROWS).drop(
             columns="program"
         ).to_parquet(file)
@@ -146,7 +180,8 @@ def test_bad_files_and_options(folder: Path) -> None:
             loaded("finknow", data_dir=str(file))
     pandas.DataFrame(ROWS[:1]).to_parquet(file)
     with pytest.raises(
-        DataError, match=r"secnum: expected rows in test\.parquet, got none \(parts: fincode\)"
+        DataError,
+        match=r"secnum: expected rows in test\.parquet, got none \(parts: fincode\)",
     ):
         loaded("secnum", data_dir=str(file))
     with pytest.raises(DataError, match="dev"):

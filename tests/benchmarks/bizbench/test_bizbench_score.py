@@ -34,11 +34,15 @@ def doc_of(kind: str = "number", **case: Any) -> dict[str, Any]:
         "letter": case["truth"] if kind == "choice" else "",
         "options": case.get("options", []),
         "stub": question,
-        "program": formulas.reference_of(question, [case["reference"]]) if kind == "code" else "",
+        "program": formulas.reference_of(question, [case["reference"]])
+        if kind == "code"
+        else "",
     }
 
 
-def scored(doc: dict[str, Any], response: str, runner: Runner, variant: str = "robust") -> Score:
+def scored(
+    doc: dict[str, Any], response: str, runner: Runner, variant: str = "robust"
+) -> Score:
     programs = score.programs(doc, response, variant=variant)
     ran = Ran(response, tuple(runner.run(programs))) if programs else response
     return score_with(score, doc, ran, variant)
@@ -48,8 +52,12 @@ def scored(doc: dict[str, Any], response: str, runner: Runner, variant: str = "r
 @pytest.mark.parametrize("case", rows("bizbench"), ids=name_of)
 def test_case(case: dict[str, Any], variant: str, runner: Runner) -> None:
     found = scored(doc_of(**case), case["response"], runner, variant)
-    assert [found.answer, found.correct, found.correct_err] == case[variant], case["why"]
-    assert found.status == case.get(f"{variant}_status", case.get("status")), case["why"]
+    assert [found.answer, found.correct, found.correct_err] == case[variant], case[
+        "why"
+    ]
+    assert found.status == case.get(f"{variant}_status", case.get("status")), case[
+        "why"
+    ]
 
 
 @pytest.mark.parametrize("status", [Status.broken, Status.unsupported])
@@ -67,12 +75,17 @@ def test_a_program_that_could_not_run_is_unscored(
 @pytest.mark.parametrize("row", rows("bizbench_truths"), ids=name_of)
 def test_truths(row: dict[str, Any]) -> None:
     truth = score.number_truth(row["text"])
-    assert (truth and as_written(truth), truth and truth.value) == (row["written"], row["value"])
+    assert (truth and as_written(truth), truth and truth.value) == (
+        row["written"],
+        row["value"],
+    )
 
 
 @given(st.text(alphabet="def f(a):\n  '\"`#=,returnimport0 "))
 def test_no_text_breaks_the_reader_of_functions(text: str) -> None:
-    formulas.programs({"stub": f"def f(a):\n{text}", "program": "def f(a):\n    return a"}, text)
+    formulas.programs(
+        {"stub": f"def f(a):\n{text}", "program": "def f(a):\n    return a"}, text
+    )
 
 
 def test_the_model_never_shares_a_process_with_the_reference(runner: Runner) -> None:
@@ -80,14 +93,30 @@ def test_the_model_never_shares_a_process_with_the_reference(runner: Runner) -> 
     mine, reference = score.programs(doc, "return 1 - sales / sales", variant="paper")
     assert "profit / sales" not in str(mine) and "profit / sales" in str(reference)
     (outcome,) = runner.run([reference])
-    for value in ("[1.0, 2.0]", "[" * 5000, "__import__('os')", "", None, "{1: 2}", "[[1.0]]"):
+    for value in (
+        "[1.0, 2.0]",
+        "[" * 5000,
+        "__import__('os')",
+        "",
+        None,
+        "{1: 2}",
+        "[[1.0]]",
+    ):
         lying = Ran("", (Outcome(status=Status.ok, value=value), outcome))
         assert score_with(score, doc, lying, "paper").correct is False, value
 
 
 def test_calls_without_a_result_of_the_reference_do_not_count(runner: Runner) -> None:
-    for reference in ("", "no idea", "return missing + 1", "return None", "return float('nan')"):
-        found = scored(doc_of("code", question=STUB, reference=reference), RIGHT, runner)
+    for reference in (
+        "",
+        "no idea",
+        "return missing + 1",
+        "return None",
+        "return float('nan')",
+    ):
+        found = scored(
+            doc_of("code", question=STUB, reference=reference), RIGHT, runner
+        )
         assert (
             found.correct,
             found.reason.startswith("unscored: the reference gives no results"),
@@ -102,18 +131,30 @@ def test_calls_without_a_result_of_the_reference_do_not_count(runner: Runner) ->
 
 
 def test_metrics() -> None:
-    doc = doc_of(truth="1000") | {"part": "tatqa_e", "subset": "paper_quantity", "task_mode": "pot"}
+    doc = doc_of(truth="1000") | {
+        "part": "tatqa_e",
+        "subset": "paper_quantity",
+        "task_mode": "pot",
+    }
     near = Reading(variant="paper", answer=1004.0, status="ok")
     broken = Reading(variant="paper", answer=None, unscored=True, status="broken")
     failed = Reading(variant="paper", answer=0.0, status="timeout")
     readings = [near, failed, broken]
     values = score.metric_values(doc, readings)
     assert values.keys() == score.metrics_of(part="paper_quantity", mode="pot").keys()
-    assert (values["acc"], values["acc_err"], values["execution_rate"]) == (0.0, 0.5, 0.5)
+    assert (values["acc"], values["acc_err"], values["execution_rate"]) == (
+        0.0,
+        0.5,
+        0.5,
+    )
     figures = figures_of("bizbench", doc, readings)
     assert (figures["acc_tatqa_e"], figures["timeout"]) == (0.0, 0.5)
     assert "acc_fincode" not in figures
     assert (values["unscored"], values["no_answer"]) == (pytest.approx(1 / 3), 0.0)
     choice = doc | {"kind": "choice", "letter": "B"}
     values = score.metric_values(choice, [Reading(variant="robust", answer="B")])
-    assert (values["acc"], values["acc_err"], values["execution_rate"]) == (1.0, 1.0, None)
+    assert (values["acc"], values["acc_err"], values["execution_rate"]) == (
+        1.0,
+        1.0,
+        None,
+    )

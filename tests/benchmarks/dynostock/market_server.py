@@ -20,7 +20,11 @@ class MarketServer(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
-        self.answers: dict[str, Any] = {"/": "", "/consent": "", "/v1/test/getcrumb": "crumb"}
+        self.answers: dict[str, Any] = {
+            "/": "",
+            "/consent": "",
+            "/v1/test/getcrumb": "crumb",
+        }
         self.asked: list[str] = []
         self.yahoo = self.url  # another address if Yahoo is down
         self.stopped = threading.Event()
@@ -51,13 +55,17 @@ class _Handler(BaseHTTPRequestHandler):
             if self.server.stopped.wait(0.05):
                 return
         answer = {} if isinstance(answer, int) else answer
-        self.wfile.write((answer if isinstance(answer, str) else json.dumps(answer)).encode())
+        self.wfile.write(
+            (answer if isinstance(answer, str) else json.dumps(answer)).encode()
+        )
 
 
 @contextmanager
 def serving() -> Iterator[MarketServer]:
     with MarketServer() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        thread = threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.02}
+        )
         thread.start()
         yield server
         server.stopped.set()
@@ -66,11 +74,14 @@ def serving() -> Iterator[MarketServer]:
 
 
 def chart(
-    ticker: str, closes: Mapping[str, float | None], splits: Mapping[str, int] | None = None
+    ticker: str,
+    closes: Mapping[str, float | None],
+    splits: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
     """Return Yahoo's chart of daily closes; a split of n:1 on its day."""
     stamps = {
-        day: int(pd.Timestamp(f"{day} 09:30", tz="America/New_York").timestamp()) for day in closes
+        day: int(pd.Timestamp(f"{day} 09:30", tz="America/New_York").timestamp())
+        for day in closes
     }
     meta = {
         "symbol": ticker,

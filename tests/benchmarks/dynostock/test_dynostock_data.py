@@ -24,31 +24,51 @@ pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def documents(**options: Any) -> list[dict[str, Any]]:
-    return load(**{"bias": "recency", "window": 4, "mode": "text", "source": "sample", **options})[
-        "test"
-    ].to_list()
+    return load(
+        **{
+            "bias": "recency",
+            "window": 4,
+            "mode": "text",
+            "source": "sample",
+            **options,
+        }
+    )["test"].to_list()
 
 
 @pytest.mark.parametrize("bias", ["recency", "authority"])
 def test_arms_differ_in_the_last_fact_only(bias: str) -> None:
     by_arm = {arm: documents(bias=bias, arm=arm, frequency="monthly") for arm in ARMS}
     for docs in zip(*by_arm.values(), strict=True):
-        lines = dict(zip(ARMS, (doc["prompt"].split("\n") for doc in docs), strict=True))
+        lines = dict(
+            zip(ARMS, (doc["prompt"].split("\n") for doc in docs), strict=True)
+        )
         place = next(
             i
-            for i, (a, b) in enumerate(zip(lines["signal"], lines["none"], strict=False))
+            for i, (a, b) in enumerate(
+                zip(lines["signal"], lines["none"], strict=False)
+            )
             if a != b
         )
         said = {arm: text.pop(place) for arm, text in lines.items() if arm != "none"}
-        assert len({tuple(text) for text in lines.values()}) == 1 and len(set(said.values())) == 3
+        assert (
+            len({tuple(text) for text in lines.values()}) == 1
+            and len(set(said.values())) == 3
+        )
         signal = docs[0]["signal"]
-        assert [doc["statement"] for doc in docs] == [signal, None, 1 - signal, 1 - signal]
+        assert [doc["statement"] for doc in docs] == [
+            signal,
+            None,
+            1 - signal,
+            1 - signal,
+        ]
         words = ("a rise", "go up") if signal else ("a fall", "go down")
         assert any(word in said["signal"] for word in words) and not any(
             word in said["flipped"] for word in words
         )
     shown = documents(bias=bias)[0]
-    header, *table = shown["prompt"].partition("Reported,")[2].partition("\n\n")[0].splitlines()
+    header, *table = (
+        shown["prompt"].partition("Reported,")[2].partition("\n\n")[0].splitlines()
+    )
     assert shown["arm"] == "signal" and {line.count(",") for line in table} == {
         header.count(",") + 1
     } == {6}
@@ -63,7 +83,10 @@ def test_a_naive_prompt_has_no_statement(tmp_path: Path) -> None:
         documents(prompt="naive", arm="flipped")
     market = sample_market()
     write_set(
-        tmp_path, find_windows(market, biases=["authority"], windows=[8]), market, parameters={}
+        tmp_path,
+        find_windows(market, biases=["authority"], windows=[8]),
+        market,
+        parameters={},
     )
     with pytest.raises(DataError, match="recency windows of 4"):
         documents(source="auto", windows_dir=str(tmp_path))
@@ -82,7 +105,10 @@ def test_wrong_options_are_errors_and_arguments_of_models_are_not() -> None:
         "pixels",
         "chart",
     )
-    wrong: list[dict[str, Any]] = [*({name: "x"} for name in names), {"anonymise": True}]
+    wrong: list[dict[str, Any]] = [
+        *({name: "x"} for name in names),
+        {"anonymise": True},
+    ]
     for options in (
         *wrong,
         {"prompts": "upstream", "prompt": "naive"},
@@ -92,7 +118,9 @@ def test_wrong_options_are_errors_and_arguments_of_models_are_not() -> None:
         with pytest.raises(ConfigError):
             documents(**options)
     assert documents(
-        **dict.fromkeys(("pretrained", "model", "dtype", "max_length", "base_url", "seed"), "x")
+        **dict.fromkeys(
+            ("pretrained", "model", "dtype", "max_length", "base_url", "seed"), "x"
+        )
     )
 
 
@@ -113,7 +141,8 @@ def test_provenance_tells_questions_apart() -> None:
     }
     changes += [{"frequency": "weekly"}, {"prompt": "naive"}, {"pixels": 720}]
     *found, same = (
-        json.loads(load(**fixed | change)["test"].info.description) for change in changes
+        json.loads(load(**fixed | change)["test"].info.description)
+        for change in changes
     )
     assert (
         len({facts["asked"] for facts in found})
@@ -127,14 +156,18 @@ def test_provenance_tells_questions_apart() -> None:
     assert same["hash"] == found[0]["hash"], "there is no picture"
 
 
-@pytest.mark.parametrize(("text", "arm"), [("table", "signal"), ("narrative", "aligned")])
+@pytest.mark.parametrize(
+    ("text", "arm"), [("table", "signal"), ("narrative", "aligned")]
+)
 def test_an_anonymous_prompt_names_neither_share_nor_time(text: str, arm: str) -> None:
     for doc in documents(anonymize=True, text=text, arm=arm) + documents(
         bias="authority", window=12, anonymize=True
     ):
         words = f"{doc['system']} {doc['prompt']} {doc['cue']}"
         assert doc["ticker"] not in words and ANONYMOUS_TICKER in words
-        years = {int(year) for year in re.findall(r"(?<![\d.,-])(\d{4})-\d\d-\d\d", words)}
+        years = {
+            int(year) for year in re.findall(r"(?<![\d.,-])(\d{4})-\d\d-\d\d", words)
+        }
         assert years and max(years) < 1992
 
 
@@ -144,8 +177,8 @@ def changed(market: Market, after: pd.Timestamp) -> Market:
     later, told = prices["date"] > after, reports["reported"] > after
     rng, figures = np.random.default_rng(1), ["open", "high", "low", "close", "volume"]
     prices.loc[later, figures] = rng.uniform(1, 500, (later.sum(), len(figures)))
-    reports.loc[told, ["eps", "estimate", "surprise", "surprise_percentage"]] = rng.uniform(
-        -5, 5, (told.sum(), 4)
+    reports.loc[told, ["eps", "estimate", "surprise", "surprise_percentage"]] = (
+        rng.uniform(-5, 5, (told.sum(), 4))
     )
     reports.loc[told, "fiscal_end"] -= pd.Timedelta(days=3)
     prices.loc[~later, figures] *= np.array([1 / 7, 1 / 7, 1 / 7, 1 / 7, 7])
@@ -155,13 +188,17 @@ def changed(market: Market, after: pd.Timestamp) -> Market:
 
 
 @pytest.mark.parametrize("mode", ["text", "image"])
-@pytest.mark.parametrize("name", ["recency-w04-AAPL-2007-04-25", "authority-w04-MSFT-2002-04-18"])
+@pytest.mark.parametrize(
+    "name", ["recency-w04-AAPL-2007-04-25", "authority-w04-MSFT-2002-04-18"]
+)
 def test_another_future_changes_no_byte(
     mode: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bias, size, _, day = name.split("-", 3)
     end, market = pd.Timestamp(day), sample_market()
-    last = market.prices.assign(high=market.prices["high"].mask(market.prices["date"] == day, 1e4))
+    last = market.prices.assign(
+        high=market.prices["high"].mask(market.prices["date"] == day, 1e4)
+    )
 
     def asked(market: Market, folder: str, **options: Any) -> tuple[Any, ...]:
         windows = find_windows(
@@ -185,8 +222,12 @@ def test_another_future_changes_no_byte(
         {"text": "narrative", "frequency": "weekly"},
     ]
     for options in ({}, *others[mode]):
-        assert asked(market, "a", **options) == asked(changed(market, end), "b", **options), options
-    assert asked(market, "a") != asked(Market.of(last, market.reports), "c"), "the last day is seen"
+        assert asked(market, "a", **options) == asked(
+            changed(market, end), "b", **options
+        ), options
+    assert asked(market, "a") != asked(Market.of(last, market.reports), "c"), (
+        "the last day is seen"
+    )
 
 
 def test_charts_of_a_set_elsewhere_are_in_the_cache_too(tmp_path: Path) -> None:
@@ -200,7 +241,12 @@ def test_charts_of_a_set_elsewhere_are_in_the_cache_too(tmp_path: Path) -> None:
         for window in made.windows
     ]
     draw_charts(drawn, made.charts)
-    options = {"source": "auto", "windows_dir": str(folder), "mode": "image", "pixels": 256}
+    options = {
+        "source": "auto",
+        "windows_dir": str(folder),
+        "mode": "image",
+        "pixels": 256,
+    }
     docs = documents(**options)
     cache = Settings.from_environ().cache_dir
     for doc in docs:

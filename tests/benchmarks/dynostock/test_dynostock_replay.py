@@ -56,7 +56,9 @@ def test_a_recording(tmp_path: Path) -> None:
         "2017-02-07",
         1,
     )
-    assert len({doc["id"] for doc in found.docs}) == 2, "a recording may hold a window twice"
+    assert len({doc["id"] for doc in found.docs}) == 2, (
+        "a recording may hold a window twice"
+    )
 
 
 @pytest.mark.parametrize(
@@ -77,7 +79,12 @@ def test_files_and_their_mean_and_the_run_folder(tmp_path: Path) -> None:
         write(tmp_path / name.split("_")[0] / "m" / f"exp_{name}.json", rows)
     windows = json.loads(run(tmp_path, "--json").stdout)["windows"]
     found = {(one["bias"], one["window"]): one for one in windows}
-    assert found.keys() == {("authority", 4), ("recency", 4), ("recency", 12), ("recency", "mean")}
+    assert found.keys() == {
+        ("authority", 4),
+        ("recency", 4),
+        ("recency", 12),
+        ("recency", "mean"),
+    }
     four, mean = found["recency", 4], found["recency", "mean"]
     assert (four["n"], four["acc"], four["bias_index"], four["no_answer"]) == (
         4,
@@ -92,7 +99,10 @@ def test_files_and_their_mean_and_the_run_folder(tmp_path: Path) -> None:
     done = run(tmp_path, "--out", tmp_path / "out", "--model", "mine")
     assert "0.4583" in done.stdout and "0.2083" in done.stdout
     written = sorted((tmp_path / "out" / "mine").glob("samples_*.jsonl"))
-    names = [f"samples_dynostock_{name}" for name in ("authority_w4", "recency_w12", "recency_w4")]
+    names = [
+        f"samples_dynostock_{name}"
+        for name in ("authority_w4", "recency_w12", "recency_w4")
+    ]
     assert [path.name.split("_20")[0] for path in written] == names
     lines = [
         json.loads(line)

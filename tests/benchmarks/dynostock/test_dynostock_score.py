@@ -56,7 +56,12 @@ def test_a_wrong_answer_may_follow_the_signal(
 def test_what_is_not_known_is_unscored() -> None:
     assert score({**DOC, "truth": None}, "0.4", variant="paper").correct is None
     found = figures("Final prediction: 0.4", truth=None)
-    assert (found["unscored"], found["acc"], found["bias_index"], found["mean_probability"]) == (
+    assert (
+        found["unscored"],
+        found["acc"],
+        found["bias_index"],
+        found["mean_probability"],
+    ) == (
         1.0,
         None,
         None,
@@ -65,12 +70,20 @@ def test_what_is_not_known_is_unscored() -> None:
 
 
 def test_metrics_of_a_task() -> None:
-    rows = [values(f"Final prediction: {p}") for p in (0.9, 0.8, 0.1)] + [values("no idea")]
+    rows = [values(f"Final prediction: {p}") for p in (0.9, 0.8, 0.1)] + [
+        values("no idea")
+    ]
     metrics = metrics_of(bias="recency", window=4)
-    assert all(row.keys() == metrics.keys() for row in rows) and next(iter(metrics)) == "acc"
+    assert (
+        all(row.keys() == metrics.keys() for row in rows)
+        and next(iter(metrics)) == "acc"
+    )
     json.dumps(rows, allow_nan=False)
     index = metrics["bias_index"]
-    assert isinstance(index, Metric) and index.aggregate([row["bias_index"] for row in rows]) == 0.5
+    assert (
+        isinstance(index, Metric)
+        and index.aggregate([row["bias_index"] for row in rows]) == 0.5
+    )
     assert index.aggregate([rows[0]["bias_index"]]) == 0.0  # nothing is wrong
     assert values("0.9", "0.1")["acc"] == 0.5 and bias_index([[1, 2, 6]]) == 0.25
     plain = values("0.9", bias_type="plain", signal=None)
@@ -79,7 +92,10 @@ def test_metrics_of_a_task() -> None:
 
 def test_figures_of_stated_probabilities() -> None:
     found = figures("Final prediction: 0.3", "0.9", "", signal=0)
-    assert (found["follows_signal"], found["signal_probability"]) == (1 / 3, pytest.approx(0.4))
+    assert (found["follows_signal"], found["signal_probability"]) == (
+        1 / 3,
+        pytest.approx(0.4),
+    )
     assert found["bias_percentage"] == 1 / 3
     assert found["ece"] == [[0.3, 1], [0.9, 1]]
     assert found["mean_probability"] == pytest.approx(0.6)

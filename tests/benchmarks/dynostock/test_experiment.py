@@ -12,11 +12,22 @@ from fin_tasks.benchmarks.dynostock.experiment import COLUMNS, by_window, compar
 from fin_tasks.benchmarks.dynostock.score import read
 from fin_tasks.benchmarks.dynostock.window_figure import draw_windows
 
-GROUP = {"model": "m", "bias": "recency", "mode": "text", "setting": "a", "anonymized": False}
+GROUP = {
+    "model": "m",
+    "bias": "recency",
+    "mode": "text",
+    "setting": "a",
+    "anonymized": False,
+}
 
 
 def rows(
-    arm: str, forecast: Callable[[Any], Any], *, sizes: Any = (4,), n: int = 40, **group: Any
+    arm: str,
+    forecast: Callable[[Any], Any],
+    *,
+    sizes: Any = (4,),
+    n: int = 40,
+    **group: Any,
 ) -> pd.DataFrame:
     """Rows of 20 tickers in which signals and truths come in all four combinations."""
     found = []
@@ -35,7 +46,14 @@ def rows(
             }
             reading = read(doc, str(forecast(doc)), variant="paper")
             values = figures_of("dynostock", doc, [reading])
-            row = {**GROUP, **group, "arm": arm, "doc_id": f"{window}-{number}", **doc, **values}
+            row = {
+                **GROUP,
+                **group,
+                "arm": arm,
+                "doc_id": f"{window}-{number}",
+                **doc,
+                **values,
+            }
             found.append({name: row.get(name) for name in COLUMNS})
     return pd.DataFrame(found)
 
@@ -46,7 +64,9 @@ def towards(by: float) -> Callable[[Any], float]:
     )
 
 
-def effect(table: pd.DataFrame, contrast: str, measure: str, window: Any = 4) -> pd.Series:
+def effect(
+    table: pd.DataFrame, contrast: str, measure: str, window: Any = 4
+) -> pd.Series:
     chosen = (table["contrast"] == contrast.replace("-", "\N{MINUS SIGN}")) & (
         table["metric"] == measure
     )
@@ -57,8 +77,13 @@ def effect(table: pd.DataFrame, contrast: str, measure: str, window: Any = 4) ->
 def test_a_model_that_every_statement_moves() -> None:
     arms = ("signal", "none", "flipped", "aligned")
     found, notes = compare_arms(pd.concat([rows(arm, towards(0.1)) for arm in arms]))
-    for contrast, moved, answers in (("signal - none", 0.1, 0.5), ("flipped - none", -0.1, -0.5)):
-        assert effect(found, contrast, "signal_probability")["difference"] == pytest.approx(moved)
+    for contrast, moved, answers in (
+        ("signal - none", 0.1, 0.5),
+        ("flipped - none", -0.1, -0.5),
+    ):
+        assert effect(found, contrast, "signal_probability")[
+            "difference"
+        ] == pytest.approx(moved)
         # without a statement 0.5 is up, which the signal says in half of the windows
         one = effect(found, contrast, "follows_signal")
         assert (one["difference"], one["pairs"], one["tickers"]) == (answers, 40, 20)
@@ -76,7 +101,9 @@ def test_a_model_that_every_statement_moves() -> None:
 
 
 def test_tickers_are_resampled_whole() -> None:
-    def of_ticker(doc: Any) -> float:  # all windows of a ticker move by the same amount, 0 to 0.19
+    def of_ticker(
+        doc: Any,
+    ) -> float:  # all windows of a ticker move by the same amount, 0 to 0.19
         return towards(int(doc["ticker"][1:]) / 100)(doc)
 
     widths = []
@@ -107,18 +134,25 @@ def test_effects_are_averaged_over_sizes() -> None:
 
 
 def test_windows_of_one_arm_and_without_forecast_are_counted() -> None:
-    silent = rows("signal", lambda doc: "no idea" if doc["ticker"] == "T3" else 0.7, n=40)
+    silent = rows(
+        "signal", lambda doc: "no idea" if doc["ticker"] == "T3" else 0.7, n=40
+    )
     found, _ = compare_arms(pd.concat([silent, rows("none", towards(0), n=30)]))
     stated, answers = (
-        effect(found, "signal - none", name) for name in ("signal_probability", "follows_signal")
+        effect(found, "signal - none", name)
+        for name in ("signal_probability", "follows_signal")
     )
-    assert (stated["pairs"], stated["left_out"]) == (28, 12), "10 have no pair, 2 no forecast"
+    assert (stated["pairs"], stated["left_out"]) == (28, 12), (
+        "10 have no pair, 2 no forecast"
+    )
     assert (answers["pairs"], answers["left_out"]) == (30, 10)
 
 
 def test_other_settings_are_not_paired_and_of_repeated_runs_the_last_counts() -> None:
     older, newer = rows("none", lambda doc: 0.0), rows("none", towards(0))
-    effects, notes = compare_arms(pd.concat([newer, rows("signal", towards(0.2), setting="b")]))
+    effects, notes = compare_arms(
+        pd.concat([newer, rows("signal", towards(0.2), setting="b")])
+    )
     assert effects.empty and "no effect" in notes[-1]
     assert by_window(pd.concat([older, newer]))["signal_probability"].tolist() == [0.5]
 
@@ -131,10 +165,19 @@ def test_names_hidden_and_shown() -> None:
 
 
 def test_table_1_and_figures(tmp_path: Path) -> None:
-    table = pd.concat([rows(arm, towards(0.1), sizes=(4, 8)) for arm in ("signal", "none")])
+    table = pd.concat(
+        [rows(arm, towards(0.1), sizes=(4, 8)) for arm in ("signal", "none")]
+    )
     arms = by_window(table)
-    (mean,) = arms[(arms["arm"] == "none") & (arms["window"] == "mean")].to_dict("records")
-    assert (mean["acc"], mean["acc_std"], mean["bias_index"], mean["n"]) == (0.5, 0.0, 0.5, 80)
+    (mean,) = arms[(arms["arm"] == "none") & (arms["window"] == "mean")].to_dict(
+        "records"
+    )
+    assert (mean["acc"], mean["acc_std"], mean["bias_index"], mean["n"]) == (
+        0.5,
+        0.0,
+        0.5,
+        80,
+    )
     assert mean["bias_index_low"] < 0.5 < mean["bias_index_high"]
     drawn = draw_windows(arms, tmp_path / "a", title="x")
     assert all(path.stat().st_size > 10_000 for path in drawn) and len(drawn) == 2
@@ -144,7 +187,10 @@ def test_the_mean_is_over_the_sizes_of_table_1() -> None:
     """Sizes 6 and 10 move otherwise, and stand behind the mean."""
     of_arm = {
         arm: pd.concat(
-            [rows(arm, towards(0.1), sizes=(4, 20)), rows(arm, towards(0.4), sizes=(6, 10))]
+            [
+                rows(arm, towards(0.1), sizes=(4, 20)),
+                rows(arm, towards(0.4), sizes=(6, 10)),
+            ]
         )
         for arm in ("signal", "none")
     }

@@ -28,7 +28,9 @@ REPORT = {
 @pytest.fixture
 def reports(tmp_path: Path) -> Path:
     rows = "NA,2023-12-31,2024-01-02,1,1,1,1\nB,,2024-01-03,1,None,,-\n"
-    return written(tmp_path / "reports.csv", ",".join(REPORT_COLUMNS[:-2]) + "\n" + rows)
+    return written(
+        tmp_path / "reports.csv", ",".join(REPORT_COLUMNS[:-2]) + "\n" + rows
+    )
 
 
 def written(path: Path, text: str) -> Path:
@@ -38,20 +40,28 @@ def written(path: Path, text: str) -> Path:
 
 def closes(market: Market) -> list[tuple[Any, ...]]:
     known = market.prices.dropna(subset=["close"])
-    return [*zip(known["ticker"], known["date"].astype(str), known["close"], strict=True)]
+    return [
+        *zip(known["ticker"], known["date"].astype(str), known["close"], strict=True)
+    ]
 
 
 @pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".parquet"])
 def test_the_layouts_of_prices(tmp_path: Path, reports: Path, ending: str) -> None:
-    table = pd.read_csv(written(tmp_path / "x.csv", LONG), keep_default_na=False, na_values=[""])
+    table = pd.read_csv(
+        written(tmp_path / "x.csv", LONG), keep_default_na=False, na_values=[""]
+    )
     table["Date"] = table["Date"].str[:10]
     one = table[table["Ticker"] == "B"].drop(columns="Ticker")
     wide = table.pivot(columns="Ticker", index="Date")["Close"].reset_index()
     for name, layout in (("long", table), ("closes", wide), ("B", one)):
         path = tmp_path / f"{name}{ending}"
-        layout.to_parquet(path) if ending == ".parquet" else layout.to_csv(path, index=False)
+        layout.to_parquet(path) if ending == ".parquet" else layout.to_csv(
+            path, index=False
+        )
         expected = [("B", "2024-01-02", 21), ("NA", "2024-01-02", 10)]
-        assert closes(read_market(path, reports)) == expected[: 1 if name == "B" else 2], name
+        assert (
+            closes(read_market(path, reports)) == expected[: 1 if name == "B" else 2]
+        ), name
 
 
 YFINANCE = """Price,Close,Close,Low,Low
@@ -63,7 +73,9 @@ Date,,,,
 
 
 @pytest.mark.parametrize("first", ["Price", "Ticker"])
-def test_prices_as_yfinance_writes_them(tmp_path: Path, reports: Path, first: str) -> None:
+def test_prices_as_yfinance_writes_them(
+    tmp_path: Path, reports: Path, first: str
+) -> None:
     """`group_by="ticker"` changes the order of the two rows of headers."""
     prices, tickers, *rows = YFINANCE.splitlines()
     heads = [prices, tickers] if first == "Price" else [tickers, prices]
@@ -97,9 +109,13 @@ def test_reports_of_alpha_vantage_and_of_tables(tmp_path: Path, reports: Path) -
     assert row["eps"] == 1.5 and pd.isna(row["estimate"]) and pd.isna(row["surprise"])
     assert {*market.facts["defects"]} == {"duplicate-report", "report-without-day"}
     table = read_market(prices, reports).reports
-    assert table["eps"].tolist() == [1, 1] and table["surprise"].isna().tolist() == [True, False]
+    assert table["eps"].tolist() == [1, 1] and table["surprise"].isna().tolist() == [
+        True,
+        False,
+    ]
     assert (
-        table["fiscal_end"].isna().tolist() == [True, False] and table["report_time"].isna().all()
+        table["fiscal_end"].isna().tolist() == [True, False]
+        and table["report_time"].isna().all()
     )
     assert read_market(prices, reports, tickers=["b"]).tickers == ("B",)
     with pytest.raises(DataError, match="prices: expected rows of AMZN"):
@@ -112,7 +128,11 @@ def test_reports_of_alpha_vantage_and_of_tables(tmp_path: Path, reports: Path) -
         ("prices.csv", "Date,Open\n2024-01-02,x\n", "'x'"),
         ("prices.csv", LONG + "B,02/01/2024,1,1,1,1,1,1\n", "02/01/2024"),
         ("prices.csv", LONG + "B,2024-01-02,1,1,1,1,1,1\n", "got two on 2024-01-02"),
-        ("prices.csv", "Ticker,Date,Adj Close\nB,2024-01-02,1\n", "got no column close"),
+        (
+            "prices.csv",
+            "Ticker,Date,Adj Close\nB,2024-01-02,1\n",
+            "got no column close",
+        ),
         ("prices.parquet", "no Parquet", "cannot be read"),
         (
             "reports.json",
@@ -131,10 +151,17 @@ def test_a_file_that_cannot_be_used(
 
 def test_prices_of_zero_are_unknown(tmp_path: Path, reports: Path) -> None:
     market = read_market(
-        written(tmp_path / "prices.csv", LONG + "B,2024-01-04,1,2,0,1.5,9,1.5\n"), reports
+        written(tmp_path / "prices.csv", LONG + "B,2024-01-04,1,2,0,1.5,9,1.5\n"),
+        reports,
     )
     own = market.excerpt("B", date(2024, 1, 4), date(2024, 1, 4)).prices
-    assert own.isna().sum().to_dict() == {"open": 0, "high": 0, "low": 1, "close": 0, "volume": 0}
+    assert own.isna().sum().to_dict() == {
+        "open": 0,
+        "high": 0,
+        "low": 1,
+        "close": 0,
+        "volume": 0,
+    }
     assert {*market.facts["defects"]} == {"impossible-price"}
 
 
@@ -151,7 +178,12 @@ def test_prices_of_zero_are_unknown(tmp_path: Path, reports: Path) -> None:
     ],
 )
 def test_splits_and_dividends(
-    tmp_path: Path, reports: Path, before: float, after: float, adjusted: float, ratio: float | None
+    tmp_path: Path,
+    reports: Path,
+    before: float,
+    after: float,
+    adjusted: float,
+    ratio: float | None,
 ) -> None:
     rows = [
         ("2024-01-02", before, adjusted),
@@ -159,16 +191,22 @@ def test_splits_and_dividends(
         ("2024-01-04", after, after),
     ]
     text = "".join(
-        f"B,{day},{close},{close},{close},{close},100,{adj}\n" for day, close, adj in rows
+        f"B,{day},{close},{close},{close},{close},100,{adj}\n"
+        for day, close, adj in rows
     )
     path = written(tmp_path / "prices.csv", LONG.splitlines()[0] + "\n" + text)
     market, factor = read_market(path, reports, adjust="splits"), ratio or 1.0
     assert market.prices["close"].tolist() == [before / factor, after, after]
     assert market.prices["volume"].tolist() == [100 * factor, 100, 100]
-    assert market.facts["prices"]["splits"] == ({"B": {"2024-01-03": ratio}} if ratio else {})
+    assert market.facts["prices"]["splits"] == (
+        {"B": {"2024-01-03": ratio}} if ratio else {}
+    )
     raw = read_market(path, reports)
     assert raw.prices["close"].tolist() == [before, after, after]
-    assert (market.facts["basis"], raw.facts["basis"]) == ("split-adjusted", "as in the files")
+    assert (market.facts["basis"], raw.facts["basis"]) == (
+        "split-adjusted",
+        "as in the files",
+    )
     assert ("split-in-close" in raw.facts["defects"]) == bool(ratio)
     # what was seen on the first day tells nothing of the split
     seen = market.excerpt("B", date(2024, 1, 1), date(2024, 1, 2)).prices
@@ -187,7 +225,11 @@ def test_figures_per_share_are_those_of_the_last_day_too(tmp_path: Path) -> None
     )
     for end, factor in ((date(2020, 1, 2), 2.0), (date(2020, 6, 1), 1.0)):
         told = market.excerpt("B", date(2020, 1, 1), end).reports.iloc[0]
-        assert told[["eps", "estimate", "surprise"]].tolist() == [factor, 2 * factor, -factor]
+        assert told[["eps", "estimate", "surprise"]].tolist() == [
+            factor,
+            2 * factor,
+            -factor,
+        ]
         assert told["surprise_percentage"] == -50
     filed = market.excerpt("B", date(2020, 1, 1), date(2020, 1, 2)).filed
     assert filed["eps"].tolist() == [1]
@@ -196,7 +238,10 @@ def test_figures_per_share_are_those_of_the_last_day_too(tmp_path: Path) -> None
 def test_the_sample() -> None:
     market = sample_market()
     assert market.tickers == ("AAPL", "IBM", "MSFT") and market.facts["defects"] == {}
-    splits = {"AAPL": {"2000-06-21": 2.0, "2005-02-28": 2.0}, "MSFT": {"2003-02-18": 2.0}}
+    splits = {
+        "AAPL": {"2000-06-21": 2.0, "2005-02-28": 2.0},
+        "MSFT": {"2003-02-18": 2.0},
+    }
     assert market.facts["prices"]["splits"] == splits, (
         "the special dividend of MSFT in 2004 is none"
     )
@@ -205,4 +250,6 @@ def test_the_sample() -> None:
         "as it was seen then"
     )
     report = market.excerpt("AAPL", date(2010, 10, 1), date(2010, 10, 30)).reports
-    assert report["eps"].tolist() == [4.62], "4.64 a share, before the splits of 2014 and 2020"
+    assert report["eps"].tolist() == [4.62], (
+        "4.64 a share, before the splits of 2014 and 2020"
+    )

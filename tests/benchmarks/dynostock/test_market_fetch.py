@@ -53,7 +53,9 @@ def server(
     with serving() as server:
         request_elsewhere = Session.request
 
-        def request(self: Any, method: str, url: str, *args: Any, **options: Any) -> Any:
+        def request(
+            self: Any, method: str, url: str, *args: Any, **options: Any
+        ) -> Any:
             parts = urlsplit(url)
             assert parts.netloc.endswith("yahoo.com")
             url = f"{server.yahoo}{parts.path}?{parts.query}"
@@ -81,13 +83,21 @@ def server(
 def fetch(tickers: str, out: Path, *more: str) -> Any:
     options = ["--start", "2024-01-01", "--end", "2024-01-31", "--out", str(out), *more]
     return CliRunner().invoke(
-        app, ["fetch", "dynostock", *(["--tickers", tickers] if tickers else []), *options]
+        app,
+        ["fetch", "dynostock", *(["--tickers", tickers] if tickers else []), *options],
     )
 
 
-def test_what_is_there_is_not_fetched_again(server: MarketServer, tmp_path: Path) -> None:
+def test_what_is_there_is_not_fetched_again(
+    server: MarketServer, tmp_path: Path
+) -> None:
     splits = {"2024-01-04": 2, "2024-02-02": 5}
-    closes = {"2024-01-02": 10.0, "2024-01-03": None, "2024-01-04": 11.0, "2024-02-02": 12.0}
+    closes = {
+        "2024-01-02": 10.0,
+        "2024-01-03": None,
+        "2024-01-04": 11.0,
+        "2024-02-02": 12.0,
+    }
     server.answers["/v8/finance/chart/A"] = chart("A", closes, splits)
     done = fetch("a, A,B", tmp_path / "m")
     assert done.exit_code == 0, done.output
@@ -105,10 +115,14 @@ def test_what_is_there_is_not_fetched_again(server: MarketServer, tmp_path: Path
     assert "prices: 2 of 2 tickers" in fetch("A,B", tmp_path / "m").output
     assert server.asked == []
     other = fetch("A", tmp_path / "m", "--start", "2020-01-01")
-    assert isinstance(other.exception, ConfigError) and "2024-01-01" in str(other.exception)
+    assert isinstance(other.exception, ConfigError) and "2024-01-01" in str(
+        other.exception
+    )
 
 
-def test_failures_are_listed_and_the_quota_stops(server: MarketServer, tmp_path: Path) -> None:
+def test_failures_are_listed_and_the_quota_stops(
+    server: MarketServer, tmp_path: Path
+) -> None:
     server.answers["/query?A"] = {"Error Message": "Invalid API call."}
     server.answers["/query?B"] = [500, LIMIT]
     done = fetch("A,GONE,B", tmp_path / "m")
@@ -120,11 +134,16 @@ def test_failures_are_listed_and_the_quota_stops(server: MarketServer, tmp_path:
     server.answers["/query?B"] = earnings("B.X")
     server.asked.clear()
     again = fetch("A,GONE,B", tmp_path / "m")
-    assert [path for path in server.asked if "query" in path] == ["/query?A", "/query?B"]
+    assert [path for path in server.asked if "query" in path] == [
+        "/query?A",
+        "/query?B",
+    ]
     assert read_market(tmp_path / "m", tmp_path / "m", tickers=["B"]).tickers == ("B",)
     assert KEY not in done.output + again.output
     assert all(
-        KEY.encode() not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()
+        KEY.encode() not in path.read_bytes()
+        for path in tmp_path.rglob("*")
+        if path.is_file()
     )
 
 
@@ -140,13 +159,17 @@ def test_a_source_that_is_down_stops_and_names_no_key(
     assert not (tmp_path / "n" / "prices").exists()
 
 
-def test_without_a_connection_one_sentence_comes_soon(server: MarketServer, tmp_path: Path) -> None:
+def test_without_a_connection_one_sentence_comes_soon(
+    server: MarketServer, tmp_path: Path
+) -> None:
     server.yahoo = "http://127.0.0.1:9"
     started = time.monotonic()
     done = fetch(",".join(f"T{number}" for number in range(60)), tmp_path / "m")
     assert time.monotonic() - started < 10
     assert isinstance(done.exception, FetchError)
-    assert str(done.exception).startswith("Yahoo: no connection to https://query2.finance.yahoo")
+    assert str(done.exception).startswith(
+        "Yahoo: no connection to https://query2.finance.yahoo"
+    )
     assert "\n" not in str(done.exception) and "listed" not in done.output
 
 
@@ -197,7 +220,9 @@ def test_offline_no_key_and_no_yfinance(
     server: MarketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "yfinance", None)
-    assert "pip install 'fin-tasks[market]'" in str(fetch("A", tmp_path / "m").exception)
+    assert "pip install 'fin-tasks[market]'" in str(
+        fetch("A", tmp_path / "m").exception
+    )
     monkeypatch.delenv("ALPHAVANTAGE_API_KEY")
     assert "ALPHAVANTAGE_API_KEY" in str(
         fetch("A", tmp_path / "n", "--earnings", "alpha-vantage").exception

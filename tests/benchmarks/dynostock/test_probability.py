@@ -48,5 +48,7 @@ def test_any_text_gives_a_probability_or_none(text: str) -> None:
         ("", None),
     ],
 )
-def test_the_authors_take_unsigned_numbers(response: str, probability: float | None) -> None:
+def test_the_authors_take_unsigned_numbers(
+    response: str, probability: float | None
+) -> None:
     assert paper_probability(response) == probability

@@ -57,15 +57,25 @@ FRAME = "Question: {}\nBackground: {}\nRule: {}\nFrom {} to {}\n{}\nSay {{a numb
 def folder(tmp_path: Path) -> Path:
     root = tmp_path / "dynostock"
     (root / "config").mkdir(parents=True)
-    figures = [{"name": name, "summary": f"about {name}", "impact": "x"} for name in AUTHORITIES]
+    figures = [
+        {"name": name, "summary": f"about {name}", "impact": "x"}
+        for name in AUTHORITIES
+    ]
     (root / "config" / "celebrity.json").write_text(json.dumps(figures))
-    (root / "config" / "prompt.json").write_text(json.dumps({"gpt-4o": {"prompt": FRAME}}))
+    (root / "config" / "prompt.json").write_text(
+        json.dumps({"gpt-4o": {"prompt": FRAME}})
+    )
     (root / "gen.py").write_text(CODE)
     return tmp_path
 
 
 def documents(folder: Path, **options: Any) -> Any:
-    fixed = {"window": 4, "source": "sample", "prompts": "upstream", "data_dir": str(folder)}
+    fixed = {
+        "window": 4,
+        "source": "sample",
+        "prompts": "upstream",
+        "data_dir": str(folder),
+    }
     return load(**{"bias": "recency", "mode": "text", **fixed, **options})["test"]
 
 
@@ -73,7 +83,9 @@ def documents(folder: Path, **options: Any) -> Any:
 def test_statement_prices_and_reports(folder: Path, text: str) -> None:
     docs = documents(folder, text=text)
     facts = json.loads(docs.info.description)["prompts"]
-    assert facts["set"] == "upstream" and any("gen.py" in name for name in facts["files"])
+    assert facts["set"] == "upstream" and any(
+        "gen.py" in name for name in facts["files"]
+    )
     for doc in docs:
         lines = doc["prompt"].splitlines()
         assert lines[0] == f"Question: Does {doc['ticker']} rise after {doc['end']}?"
@@ -108,6 +120,8 @@ def test_a_chart_stands_for_the_tables(folder: Path) -> None:
 
 
 def test_other_code_is_refused(folder: Path) -> None:
-    (folder / "dynostock" / "gen.py").write_text(CODE.replace("instruction = [", "result = ["))
+    (folder / "dynostock" / "gen.py").write_text(
+        CODE.replace("instruction = [", "result = [")
+    )
     with pytest.raises(DataError, match="found other code"):
         documents(folder)

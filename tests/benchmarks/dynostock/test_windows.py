@@ -64,7 +64,9 @@ def market_of(
         for t, given in reports.items()
         for day, s in given
     ]
-    return Market.of(pd.DataFrame(rows, columns=columns), pd.DataFrame(told, columns=names))
+    return Market.of(
+        pd.DataFrame(rows, columns=columns), pd.DataFrame(told, columns=names)
+    )
 
 
 def stepwise(moves: list[int], surprises: list[float], *, gap: int = 40) -> Market:
@@ -89,15 +91,22 @@ def test_a_report_before_the_opening_bell() -> None:
         reacted, market.reports.assign(report_time=["post-market"] * 3 + ["pre-market"])
     )
     start = market.prices["date"].min().date()
-    assert own_window(timed, "AB", start, end.date()).truth == 0  # the reaction counts as before
+    assert (
+        own_window(timed, "AB", start, end.date()).truth == 0
+    )  # the reaction counts as before
     assert own_window(strict_timing(timed), "AB", start, (end - DAY).date()).truth == 1
     with pytest.raises(ConfigError, match="report_time"):
         strict_timing(market)
 
 
 def slow_movement(closes: dict[date, float], day: date) -> int | None:
-    sides = [[closes.get(day + n * DAY, NAN) for n in days] for days in (range(-7, 1), range(1, 9))]
-    before, after = ([Fraction(str(close)) for close in side if not isnan(close)] for side in sides)
+    sides = [
+        [closes.get(day + n * DAY, NAN) for n in days]
+        for days in (range(-7, 1), range(1, 9))
+    ]
+    before, after = (
+        [Fraction(str(close)) for close in side if not isnan(close)] for side in sides
+    )
     return (
         None
         if not before or not after
@@ -132,7 +141,9 @@ def slow_fate(
     signal = moves[0] if bias == "recency" else int(2 * ups < len(moves))
     contrary = sum(move != signal for move in moves)
     least = threshold if bias == "recency" else Fraction(4, 5)
-    if Fraction(contrary, len(past)) < least or (bias == "authority" and 2 * ups == len(moves)):
+    if Fraction(contrary, len(past)) < least or (
+        bias == "authority" and 2 * ups == len(moves)
+    ):
         return "unbiased"
     if calendar[-1] < end + 8 * DAY:
         return "truth-pending"
@@ -152,18 +163,31 @@ def slow_windows(
         ("authority", "recency"), sizes, sorted(closes.keys() & reports.keys())
     ):
         prices = closes[ticker]
-        candles = {day for day in prices if lows and not isnan(lows[ticker].get(day, 1.0))}
+        candles = {
+            day for day in prices if lows and not isnan(lows[ticker].get(day, 1.0))
+        }
         drawn = candles or {day for day in prices if not isnan(prices[day])}
-        inside = [report for report in reports[ticker] if calendar[0] <= report[0] <= calendar[-1]]
+        inside = [
+            report
+            for report in reports[ticker]
+            if calendar[0] <= report[0] <= calendar[-1]
+        ]
         newest_first = sorted(inside, key=lambda report: report[0], reverse=True)
         for i in reversed(range(len(newest_first) - size + 1)):
             run = newest_first[i : i + size]
             fate = slow_fate(
-                run, i > 0 and newest_first[i - 1][0] == run[0][0], prices, drawn, calendar, bias
+                run,
+                i > 0 and newest_first[i - 1][0] == run[0][0],
+                prices,
+                drawn,
+                calendar,
+                bias,
             )
             counts[bias, size, fate if isinstance(fate, str) else "found"] += 1
             if not isinstance(fate, str):
-                windows.append((bias, size, ticker, run[-1][0] - 30 * DAY, run[0][0], *fate))
+                windows.append(
+                    (bias, size, ticker, run[-1][0] - 30 * DAY, run[0][0], *fate)
+                )
     return windows, counts
 
 
@@ -176,25 +200,43 @@ def markets(draw: st.DrawFn) -> tuple[Any, Any, Any]:
         days = [day for day in days if day.weekday() < 5]
     closes, reports, lows = {}, {}, {}
     for ticker in draw(
-        st.lists(st.sampled_from(["A", "AB", "B", "c"]), min_size=1, max_size=3, unique=True)
+        st.lists(
+            st.sampled_from(["A", "AB", "B", "c"]), min_size=1, max_size=3, unique=True
+        )
     ):
         listed = days[draw(st.sampled_from([0, 0, 7])) :]
         level = st.sampled_from([0.1, 0.2, 0.3, 0.7, 1.2345, 10.0, 10.01])
-        levels = draw(st.lists(level, min_size=1, max_size=draw(st.sampled_from([1, 3, 8]))))
+        levels = draw(
+            st.lists(level, min_size=1, max_size=draw(st.sampled_from([1, 3, 8])))
+        )
         closes[ticker] = {day: levels[chance.integers(len(levels))] for day in listed}
-        hole, width = draw(st.sampled_from(listed)), draw(st.sampled_from([0, 0, 0, 1, 3, 5, 20]))
+        hole, width = (
+            draw(st.sampled_from(listed)),
+            draw(st.sampled_from([0, 0, 0, 1, 3, 5, 20])),
+        )
         is_row = draw(st.booleans())
         for day in [day for day in listed if hole <= day < hole + width * DAY]:
             closes[ticker].pop(day)
             closes[ticker] |= {day: NAN} if is_row else {}
         closes[ticker] |= {days[0]: 1.0}
         lows[ticker] = dict.fromkeys(
-            draw(st.one_of(st.sets(st.sampled_from(listed), max_size=1), st.just(days))), NAN
+            draw(
+                st.one_of(st.sets(st.sampled_from(listed), max_size=1), st.just(days))
+            ),
+            NAN,
         )
 
-        day, outcomes, reports[ticker] = FIRST + draw(st.integers(-10, 20)) * DAY, {}, []
-        surprises = st.sampled_from([0.0, 0.1, 0.1, 0.2, -0.1, *[NAN] * draw(st.booleans())])
-        for gap in draw(st.lists(st.sampled_from([0, 3, 8, 9, 15]), min_size=2, max_size=12)):
+        day, outcomes, reports[ticker] = (
+            FIRST + draw(st.integers(-10, 20)) * DAY,
+            {},
+            [],
+        )
+        surprises = st.sampled_from(
+            [0.0, 0.1, 0.1, 0.2, -0.1, *[NAN] * draw(st.booleans())]
+        )
+        for gap in draw(
+            st.lists(st.sampled_from([0, 3, 8, 9, 15]), min_size=2, max_size=12)
+        ):
             day += gap * DAY
             # reports of one day have one outcome: their order among themselves is not part of the definitions
             reports[ticker].append((day, outcomes.setdefault(day, draw(surprises))))
@@ -225,20 +267,28 @@ def test_random_markets_against_the_slow_way(drawn: tuple[Any, Any, Any]) -> Non
         "n_same",
         "n_contrary",
     )
-    assert [tuple(getattr(window, name) for name in names) for window in found.windows] == expected
+    assert [
+        tuple(getattr(window, name) for name in names) for window in found.windows
+    ] == expected
     for count in found.counts:
-        ours = {"found": count["found"], "unbiased": count["unbiased"], **count["dropped"]}
+        ours = {
+            "found": count["found"],
+            "unbiased": count["unbiased"],
+            **count["dropped"],
+        }
         place = (count["bias_type"], count["window"])
         theirs = {key[2]: n for key, n in counts.items() if key[:2] == place}
-        assert {key: n for key, n in ours.items() if n} == theirs and count["candidates"] == sum(
-            ours.values()
-        )
+        assert {key: n for key, n in ours.items() if n} == theirs and count[
+            "candidates"
+        ] == sum(ours.values())
 
 
 def test_a_set_comes_back_and_shows_no_other_days(tmp_path: Path) -> None:
     market = stepwise([1, 1, 0, 1, 0, 0, 1, 1, 0, 1], [0.1] * 10)
     found = find_windows(market, windows=[4])
-    made = write_set(tmp_path, Found(found.windows[:1], found.counts), market, parameters={"a": 1})
+    made = write_set(
+        tmp_path, Found(found.windows[:1], found.counts), market, parameters={"a": 1}
+    )
     assert made.windows == found.windows[:1] and made.facts["parameters"] == {"a": 1}
     (window,) = made.windows
     assert (
@@ -249,7 +299,9 @@ def test_a_set_comes_back_and_shows_no_other_days(tmp_path: Path) -> None:
     assert made.market.excerpt("AB", window.start, window.end).prices.equals(
         market.excerpt("AB", window.start, window.end).prices
     )
-    (tmp_path / "reports.parquet").write_bytes((tmp_path / "prices.parquet").read_bytes())
+    (tmp_path / "reports.parquet").write_bytes(
+        (tmp_path / "prices.parquet").read_bytes()
+    )
     with pytest.raises(DataError, match=r"reports\.parquet"):
         read_set(tmp_path)
 

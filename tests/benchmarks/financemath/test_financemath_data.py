@@ -19,27 +19,39 @@ ROW: dict[str, Any] = {
     },
     **{"python_solution": "def solution():\n    return 1 / 3", "ground_truth": 0.333},
 }
-RECORDED = {name: ROW[name] for name in ("question_id", "ground_truth", "python_solution", "topic")}
+RECORDED = {
+    name: ROW[name]
+    for name in ("question_id", "ground_truth", "python_solution", "topic")
+}
 
 
 def write(path: Path, *rows: object) -> Path:
     path.write_text(
-        json.dumps(rows) if path.suffix == ".json" else "\n".join(map(json.dumps, rows)), "utf-8"
+        json.dumps(rows)
+        if path.suffix == ".json"
+        else "\n".join(map(json.dumps, rows)),
+        "utf-8",
     )
     return path
 
 
 def test_documents(tmp_path: Path) -> None:
     path = write(
-        tmp_path / "validation.json", ROW, {**ROW, "question_id": 1, "tables": ["| b |", "| c |"]}
+        tmp_path / "validation.json",
+        ROW,
+        {**ROW, "question_id": 1, "tables": ["| b |", "| c |"]},
     )
-    docs = data.load(mode="cot", data_dir=str(path), pretrained="m", sampling="paper")["validation"]
+    docs = data.load(mode="cot", data_dir=str(path), pretrained="m", sampling="paper")[
+        "validation"
+    ]
     assert (docs[0]["exact_truth"], docs[0]["ground_truth"], docs[0]["topic_name"]) == (
         1 / 3,
         0.333,
         "accounting",
     )
-    assert docs[0]["prompt"].startswith("Question: What is a third?\n\nTable:\n| a |\n\n")
+    assert docs[0]["prompt"].startswith(
+        "Question: What is a third?\n\nTable:\n| a |\n\n"
+    )
     assert "Table 2:\n| c |" in docs[1]["prompt"] and docs[1]["question_id"] == "1"
     facts = json.loads(docs.info.description)
     assert (facts["truths"]["rounded"], facts["rows"]) == ([], 2)
@@ -47,12 +59,18 @@ def test_documents(tmp_path: Path) -> None:
 
 def test_truths_are_rounded_if_programs_give_no_number(tmp_path: Path) -> None:
     witness = tmp_path / "witness"
-    solution = f"def solution():\n    open({str(witness)!r}, 'w').write('out')\n    return 5"
+    solution = (
+        f"def solution():\n    open({str(witness)!r}, 'w').write('out')\n    return 5"
+    )
     docs = data.load(
-        mode="cot", data_dir=write(tmp_path / "mine.json", {**ROW, "python_solution": solution})
+        mode="cot",
+        data_dir=write(tmp_path / "mine.json", {**ROW, "python_solution": solution}),
     )
     truths = json.loads(docs["validation"].info.description)["truths"]
-    assert (docs["validation"]["exact_truth"], truths["rounded"]) == ([0.333], ["validation-0"])
+    assert (docs["validation"]["exact_truth"], truths["rounded"]) == (
+        [0.333],
+        ["validation-0"],
+    )
     assert not witness.exists()
 
 
@@ -79,7 +97,9 @@ def test_what_cannot_be_used(
 def test_the_sample_and_a_part_of_it() -> None:
     docs = data.load(mode="cot", source="sample")["validation"]
     assert len(docs) == 25 and set(docs["topic"]) == set(TOPICS)
-    assert [round(exact, 3) for exact in docs["exact_truth"]] == pytest.approx(docs["ground_truth"])
+    assert [round(exact, 3) for exact in docs["exact_truth"]] == pytest.approx(
+        docs["ground_truth"]
+    )
     drawn = [
         data.load(mode=mode, source="sample", sample_n=5, sample_seed=3)["validation"][
             "question_id"
@@ -89,9 +109,9 @@ def test_the_sample_and_a_part_of_it() -> None:
     assert drawn[0] == drawn[1] and len(drawn[0]) == 5
     assert (
         drawn[0]
-        != data.load(mode="cot", source="sample", sample_n=5, sample_seed=4)["validation"][
-            "question_id"
-        ]
+        != data.load(mode="cot", source="sample", sample_n=5, sample_seed=4)[
+            "validation"
+        ]["question_id"]
     )
 
 
@@ -101,9 +121,12 @@ def test_recordings(tmp_path: Path) -> None:
         {"question_id": 7, "output": [], "ground_truth": "-8.5"},
     ]
     samples = [
-        {"doc": RECORDED, "resps": [["is 5\u2028"]], "filter": name} for name in ("paper", "robust")
+        {"doc": RECORDED, "resps": [["is 5\u2028"]], "filter": name}
+        for name in ("paper", "robust")
     ]
-    (first, text), (second, blank) = recording.read(write(tmp_path / "m.jsonl", *rows), mode="cot")
+    (first, text), (second, blank) = recording.read(
+        write(tmp_path / "m.jsonl", *rows), mode="cot"
+    )
     other = {
         "id": "q",
         "ground_truth": 5,
@@ -111,25 +134,42 @@ def test_recordings(tmp_path: Path) -> None:
     }  # as other benchmarks name the fields
     ((doc, said),) = recording.read(write(tmp_path / "o.jsonl", other), mode="cot")
     assert (doc["id"], doc["ground_truth"], said) == ("q", 5.0, "It is 5.")
-    assert recording.read(write(tmp_path / "s.jsonl", *samples), mode="cot") == [(first, text)]
-    assert (text, blank, second["id"], second["ground_truth"]) == ("is 5\u2028", "", "7", -8.5)
+    assert recording.read(write(tmp_path / "s.jsonl", *samples), mode="cot") == [
+        (first, text)
+    ]
+    assert (text, blank, second["id"], second["ground_truth"]) == (
+        "is 5\u2028",
+        "",
+        "7",
+        -8.5,
+    )
     assert (first["exact_truth"], first["mode"]) == (1 / 3, "cot")
-    with pytest.raises(DataError, match=r"validation-0: expected text as output, got 3"):
+    with pytest.raises(
+        DataError, match=r"validation-0: expected text as output, got 3"
+    ):
         recording.read(write(tmp_path / "b.json", {**rows[0], "output": 3}), mode="cot")
 
 
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"ground_truth": 10**400}, "row 1, ground_truth: Input should be a .* number, got 1000"),
-        ({"python_solution": 5}, "python_solution: Input should be a valid string, got 5"),
+        (
+            {"ground_truth": 10**400},
+            "row 1, ground_truth: Input should be a .* number, got 1000",
+        ),
+        (
+            {"python_solution": 5},
+            "python_solution: Input should be a valid string, got 5",
+        ),
         ({"topic": {"a": 1}}, "topic: Input should be a valid string, got {'a': 1}"),
         ({"question": ["a"]}, "question: Input should be a valid string"),
         ({"tables": [5]}, r"tables.0: Input should be a valid string, got 5"),
         ({"output": {"a": 1}}, "expected text as output, got {'a': 1}"),
     ],
 )
-def test_a_hostile_row_is_one_sentence(tmp_path: Path, row: dict[str, Any], message: str) -> None:
+def test_a_hostile_row_is_one_sentence(
+    tmp_path: Path, row: dict[str, Any], message: str
+) -> None:
     file = write(tmp_path / "m.jsonl", {**RECORDED, "output": "is 5", **row})
     with pytest.raises(DataError, match=message) as caught:
         recording.read(file, mode="cot")

@@ -45,7 +45,9 @@ ROW: dict[str, Any] = {
 }
 
 
-def asked(folder: Path, mode: str, **options: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def asked(
+    folder: Path, mode: str, **options: Any
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     rows = [ROW, {**ROW, "question_id": "validation-1", "tables": []}]
     (folder / "validation.json").write_text(json.dumps(rows))
     options = {"data_dir": str(folder), "prompts": "upstream", **options}
@@ -53,20 +55,28 @@ def asked(folder: Path, mode: str, **options: Any) -> tuple[list[dict[str, Any]]
     return documents.to_list(), json.loads(documents.info.description)
 
 
-@pytest.mark.parametrize("place", ["utils/model_input_utils.py", "model_input_utils.py"])
+@pytest.mark.parametrize(
+    "place", ["utils/model_input_utils.py", "model_input_utils.py"]
+)
 def test_the_authors_prompts(tmp_path: Path, place: str) -> None:
     (tmp_path / "utils").mkdir()
     (tmp_path / place).write_text(CODE)
     (first, second), facts = asked(tmp_path, "pot")
     prefix = "\n\nWrite it now.\n```python\ndef solution():\n"
     assert first["system"] == "You write code.\nOne function, \\n and no more."
-    assert first["prompt"] == f"Look at this:\n| a |\n| b |\n\nQuestion: What is a third? {prefix}"
+    assert (
+        first["prompt"]
+        == f"Look at this:\n| a |\n| b |\n\nQuestion: What is a third? {prefix}"
+    )
     assert second["prompt"] == f"\nQuestion: What is a third? {prefix}"
     assert (first["cue"], facts["prompts"]["set"]) == ("", "upstream")
     (first, second), others = asked(tmp_path, "cot")
     prefix = "\n\nThink now."
     assert first["system"] == "You think. Then you answer."
-    assert first["prompt"] == f"Table:\n| a |\n\n| b |\n\nQuestion: What is a third? {prefix}"
+    assert (
+        first["prompt"]
+        == f"Table:\n| a |\n\n| b |\n\nQuestion: What is a third? {prefix}"
+    )
     assert second["prompt"] == f"\nQuestion: What is a third? {prefix}"
     assert others["prompts"]["sha256"] != facts["prompts"]["sha256"]
 
@@ -93,7 +103,10 @@ def test_the_sample_takes_the_authors_prompts_from_elsewhere(
             CODE.replace("prepare_cot", "prepare"),
             "the function prepare_cot_model_input, found none",
         ),
-        (CODE.replace('"Think now."', "other()"), "a text in program_prefix_input of prepare_cot"),
+        (
+            CODE.replace('"Think now."', "other()"),
+            "a text in program_prefix_input of prepare_cot",
+        ),
         ("def (", "expected Python code"),
         (None, r"expected utils/model_input_utils\.py in "),
     ],

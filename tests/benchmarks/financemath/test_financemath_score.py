@@ -13,7 +13,12 @@ from fin_tasks.judging.item import Judged, Reply
 from fin_tasks.sandbox import Outcome, Ran, Status
 
 TRUTHS = {"ground_truth": 0.154, "exact_truth": 0.15372}
-DOC: dict[str, Any] = {"question_id": "1", "topic_name": "risk", "mode": "cot", **TRUTHS}
+DOC: dict[str, Any] = {
+    "question_id": "1",
+    "topic_name": "risk",
+    "mode": "cot",
+    **TRUTHS,
+}
 POT = {**DOC, "mode": "pot"}
 OK: dict[str, Any] = {"status": Status.ok, "is_number": True}
 UNREAD = "<think>5</think>either 1,250.5 or 15.3% or 7, hard to say ("
@@ -22,7 +27,8 @@ UNREAD = "<think>5</think>either 1,250.5 or 15.3% or 7, hard to say ("
 @pytest.mark.parametrize("case", rows("financemath"), ids=name_of)
 def test_case(case: dict[str, Any]) -> None:
     paper, robust = (
-        score_with(scorer, DOC, case["response"], variant) for variant in ("paper", "robust")
+        score_with(scorer, DOC, case["response"], variant)
+        for variant in ("paper", "robust")
     )
     assert (paper.answer, robust.answer) == (case["written"], case["value"])
 
@@ -31,7 +37,9 @@ def test_case(case: dict[str, Any]) -> None:
 def test_variants(row: dict[str, Any]) -> None:
     text = f"Therefore, the answer is {row['text']}."
     right = [
-        variant for variant in ("paper", "robust") if score_with(scorer, DOC, text, variant).correct
+        variant
+        for variant in ("paper", "robust")
+        if score_with(scorer, DOC, text, variant).correct
     ]
     assert right == row["right"]
 
@@ -75,11 +83,19 @@ def test_variants(row: dict[str, Any]) -> None:
             None,
             {"acc": None, "unscored": 1.0, "no_answer": None},
         ),
-        (Outcome(status=Status.unsupported), None, None, {"execution_rate": None, "unscored": 1.0}),
+        (
+            Outcome(status=Status.unsupported),
+            None,
+            None,
+            {"execution_rate": None, "unscored": 1.0},
+        ),
     ],
 )
 def test_programs(
-    outcome: Outcome, answer: object, correct: bool | None, values: dict[str, float | None]
+    outcome: Outcome,
+    answer: object,
+    correct: bool | None,
+    values: dict[str, float | None],
 ) -> None:
     for variant in ("paper", "robust"):
         reading = scorer.read(POT, Ran("", (outcome,)), variant=variant)
@@ -87,19 +103,26 @@ def test_programs(
         assert found.correct is correct
         assert variant == "robust" or found.answer == answer
         assert figures_of("financemath", POT, [reading]).items() >= values.items()
-        assert scorer.metrics_of(mode="pot").keys() == scorer.metric_values(POT, [reading]).keys()
+        assert (
+            scorer.metrics_of(mode="pot").keys()
+            == scorer.metric_values(POT, [reading]).keys()
+        )
         assert reading.to_dict()["status"] == outcome.status.value
 
 
 def test_nan_is_right_in_paper_and_no_answer_in_robust() -> None:
     ran = Ran("", (Outcome(**OK, value="nan", number=math.nan),))
-    readings = {name: scorer.read(POT, ran, variant=name) for name in ("paper", "robust")}
+    readings = {
+        name: scorer.read(POT, ran, variant=name) for name in ("paper", "robust")
+    }
     scores = {name: scorer.compare(POT, reading) for name, reading in readings.items()}
     assert (scores["paper"].answer, scores["paper"].correct) == ("nan", True)
     assert (scores["robust"].answer, scores["robust"].correct) == (None, False)
     values = {name: scorer.metric_values(POT, [readings[name]]) for name in readings}
     assert (values["paper"]["no_answer"], values["robust"]["no_answer"]) == (0.0, 1.0)
-    assert values["paper"]["execution_rate"] == values["robust"]["execution_rate"] == 1.0
+    assert (
+        values["paper"]["execution_rate"] == values["robust"]["execution_rate"] == 1.0
+    )
     text = json.dumps(readings["paper"].to_dict(), allow_nan=False)
     assert json.loads(text)["is_nan"] is True
 
@@ -107,7 +130,9 @@ def test_nan_is_right_in_paper_and_no_answer_in_robust() -> None:
 @pytest.mark.parametrize(("variant", "number"), [("paper", 1), ("robust", 2)])
 def test_variants_take_different_programs(variant: str, number: int) -> None:
     text = "".join(f"```python\ndef solution():\n    return {n}\n```\n" for n in (1, 2))
-    assert scorer.programs(POT, text, variant=variant) == (f"def solution():\n    return {number}",)
+    assert scorer.programs(POT, text, variant=variant) == (
+        f"def solution():\n    return {number}",
+    )
     assert scorer.programs(DOC, text, variant=variant) == ()
 
 
@@ -115,16 +140,26 @@ def test_variants_take_different_programs(variant: str, number: int) -> None:
 def test_a_model_reads_for_both_variants(variant: str) -> None:
     assert scorer.reader_item(DOC, "Therefore, the answer is 0.154.") is None
     item = scorer.reader_item(DOC, UNREAD)
-    assert item is not None and "1,250.5" in item.response and "<think>" not in item.response
+    assert (
+        item is not None
+        and "1,250.5" in item.response
+        and "<think>" not in item.response
+    )
     judged = Judged(UNREAD, (Reply(text="15.3%", temperature=0.0),))
     rules, model = (
         scorer.read(DOC, response, variant=variant)
         for response in (Judged("The answer is 0.154."), judged)
     )
     assert (rules.by, model.by) == ("rules", "model")
-    assert scorer.compare(DOC, model).answer == {"paper": 15.3, "robust": 0.153}[variant]
+    assert (
+        scorer.compare(DOC, model).answer == {"paper": 15.3, "robust": 0.153}[variant]
+    )
     values = figures_of("financemath", DOC, [rules, model])
-    assert (values["read_by_model"], values["unscored"], values["acc"]) == (0.5, 0.0, 0.5)
+    assert (values["read_by_model"], values["unscored"], values["acc"]) == (
+        0.5,
+        0.0,
+        0.5,
+    )
     broken = scorer.read(DOC, Judged(UNREAD, (), "no connection"), variant=variant)
     assert (broken.unscored, broken.reason) == (True, "no connection")
     assert figures_of("financemath", DOC, [broken])["read_by_model"] == 0.0

@@ -60,9 +60,13 @@ def test_upstream_prompts_are_read_from_files_of_the_same_shape(tmp_path: Path) 
     assert prompts.system == "Say it."
     with_context = "Look here:\nA table.\n\nQuestion: How much?\n\nNow think."
     assert prompts.fill("How much?", "A table.")["prompt"] == with_context
-    assert prompts.fill("How much?", "")["prompt"] == "Question: How much?\n\nNow think."
+    assert (
+        prompts.fill("How much?", "")["prompt"] == "Question: How much?\n\nNow think."
+    )
     texts.write_text("COT_SYSTEM_INPUT = 3", encoding="utf-8")
-    with pytest.raises(DataError, match="expected a text in COT_SYSTEM_INPUT, found none"):
+    with pytest.raises(
+        DataError, match="expected a text in COT_SYSTEM_INPUT, found none"
+    ):
         upstream_prompts(texts, code, "cot")
 
 
@@ -70,7 +74,9 @@ def test_the_folder_of_a_user_with_the_authors_texts(tmp_path: Path) -> None:
     write_levels(tmp_path, context="A table.")
     (tmp_path / "utils").mkdir()
     (tmp_path / "utils" / "prompts.py").write_text(TEXTS, encoding="utf-8")
-    (docs,) = load(level="hard", mode="pot", data_dir=tmp_path, prompts="upstream").values()
+    (docs,) = load(
+        level="hard", mode="pot", data_dir=tmp_path, prompts="upstream"
+    ).values()
     assert docs[0]["system"] == "Code it."
     assert docs[0]["prompt"] == "Document:\nA table.\n\nQuestion: How much?\n\nBegin."
 
@@ -81,18 +87,28 @@ def test_the_folder_of_a_user_with_the_authors_texts(tmp_path: Path) -> None:
         ({"ground_truth": "much"}, "row 1, ground_truth.* number.*, got "),
         ({"ground_truth": 10**400}, "row 1, ground_truth.* number.*, got "),
         ({"context": ["a"]}, "context: Input should be a valid string"),
-        ({"python_solution": 5}, "python_solution: Input should be a valid string, got 5"),
+        (
+            {"python_solution": 5},
+            "python_solution: Input should be a valid string, got 5",
+        ),
     ],
 )
-def test_a_broken_row_is_one_sentence(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_a_broken_row_is_one_sentence(
+    change: dict[str, Any], message: str, tmp_path: Path
+) -> None:
     write_levels(tmp_path, **change)
     with pytest.raises(DataError, match=message):
         load(level="easy", mode="cot", data_dir=tmp_path)
 
 
-def test_replay_scores_one_file_with_the_questions_of_all_levels(tmp_path: Path) -> None:
+def test_replay_scores_one_file_with_the_questions_of_all_levels(
+    tmp_path: Path,
+) -> None:
     write_levels(tmp_path)
-    answers = {"easy-1": "Therefore, the answer is 7.", "hard-1": "Therefore, the answer is 8."}
+    answers = {
+        "easy-1": "Therefore, the answer is 7.",
+        "hard-1": "Therefore, the answer is 8.",
+    }
     rows = [{"question_id": name, "output": text} for name, text in answers.items()]
     file = tmp_path / "model.json"
     file.write_text(json.dumps(rows), encoding="utf-8")
@@ -109,13 +125,17 @@ def test_replay_scores_one_file_with_the_questions_of_all_levels(tmp_path: Path)
         {"financereasoning_easy", "financereasoning_hard"},
         [],
     )
-    file.write_text(json.dumps([{"question_id": "else", "output": "7"}]), encoding="utf-8")
+    file.write_text(
+        json.dumps([{"question_id": "else", "output": "7"}]), encoding="utf-8"
+    )
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 1
     assert "expected ids of its questions, got 'else'" in str(done.exception)
 
 
-@pytest.mark.skipif(not PUBLISHED.is_dir(), reason=f"the authors' questions are not at {PUBLISHED}")
+@pytest.mark.skipif(
+    not PUBLISHED.is_dir(), reason=f"the authors' questions are not at {PUBLISHED}"
+)
 def test_gold_programs_give_their_truths() -> None:
     """The others give another number, which the authors rounded or corrected, or fail."""
     counts = Counter[str]()
@@ -127,8 +147,14 @@ def test_gold_programs_give_their_truths() -> None:
         for row, outcome in zip(rows, outcomes, strict=True):
             counts["rows"] += 1
             counts["ran"] += outcome.ran
-            value = outcome.number if outcome.is_number else paper.value_in(outcome.value or "")
-            counts["right"] += value is not None and _is_right(value, row["ground_truth"])
+            value = (
+                outcome.number
+                if outcome.is_number
+                else paper.value_in(outcome.value or "")
+            )
+            counts["right"] += value is not None and _is_right(
+                value, row["ground_truth"]
+            )
     assert counts == {"rows": 2238, "ran": 2234, "right": 2144}
 
 

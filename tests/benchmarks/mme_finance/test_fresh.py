@@ -20,7 +20,11 @@ from typer.testing import CliRunner
 from fin_tasks.benchmarks.mme_finance.data import load
 from fin_tasks.benchmarks.mme_finance.exact import is_exact, parse_truth
 from fin_tasks.benchmarks.mme_finance.fresh.build import Picture, build_set, plan
-from fin_tasks.benchmarks.mme_finance.fresh.company import Facts, make_company, read_texts
+from fin_tasks.benchmarks.mme_finance.fresh.company import (
+    Facts,
+    make_company,
+    read_texts,
+)
 from fin_tasks.benchmarks.mme_finance.fresh.prices import read_prices
 from fin_tasks.benchmarks.mme_finance.fresh.questions import questions
 from fin_tasks.benchmarks.mme_finance.fresh.scenes import KINDS, Panel, make_scene
@@ -36,7 +40,10 @@ STOCKS = ("candles", "macd", "rsi")
 @pytest.fixture(scope="module")
 def plans() -> dict[str, list[Picture]]:
     prices = read_prices(None)
-    return {language: plan(language, n=500, seed=5, prices=prices) for language in ("en", "zh")}
+    return {
+        language: plan(language, n=500, seed=5, prices=prices)
+        for language in ("en", "zh")
+    }
 
 
 def rows_of(pictures: list[Picture]) -> list[dict[str, str]]:
@@ -75,7 +82,9 @@ def test_no_single_answer_is_right_often(plans: dict[str, list[Picture]]) -> Non
 
 def test_both_languages_ask_the_same(plans: dict[str, list[Picture]]) -> None:
     """Kinds and numbers are equal, so truths that are right in English are right in Chinese."""
-    for english, chinese in zip(rows_of(plans["en"]), rows_of(plans["zh"]), strict=True):
+    for english, chinese in zip(
+        rows_of(plans["en"]), rows_of(plans["zh"]), strict=True
+    ):
         assert english["task_category"] == chinese["task_category"]
         assert "Answer: " in english["question"] and "答案" in chinese["question"]
         one, other = json.loads(english["truth"]), json.loads(chinese["truth"])
@@ -88,11 +97,15 @@ def test_there_is_a_template_for_every_category_and_panel() -> None:
     assert len(templates) >= 40
     assert {template["category"] for template in templates} == set(CATEGORIES)
     cells = Counter(
-        (template["category"], kind) for template in templates for kind in template["shows"].split()
+        (template["category"], kind)
+        for template in templates
+        for kind in template["shows"].split()
     )
     for kinds in KINDS.values():
         for category in CATEGORIES:
-            assert any(cells[category, kind] for name in kinds for kind in name.split("+"))
+            assert any(
+                cells[category, kind] for name in kinds for kind in name.split("+")
+            )
 
 
 def test_seeds_share_no_question_and_larger_sets_start_with_smaller_ones(
@@ -100,7 +113,9 @@ def test_seeds_share_no_question_and_larger_sets_start_with_smaller_ones(
 ) -> None:
     prices = read_prices(None)
     other = rows_of(plan("en", n=120, seed=6, prices=prices))
-    shared = {row["question"] for row in other} & {row["question"] for row in rows_of(plans["en"])}
+    shared = {row["question"] for row in other} & {
+        row["question"] for row in rows_of(plans["en"])
+    }
     assert len(shared) <= 1  # two sets may meet at the same day of the same stock
     assert rows_of(plan("zh", n=41, seed=5, prices=prices)) == rows_of(plans["zh"])[:41]
 
@@ -137,7 +152,14 @@ def check_statements(company: Facts) -> None:
     }
     for name, zero in zeros.items():
         assert zero.abs().max() < 1e-6, name
-    for account in ("cash", "net_profit", "equity", "debt", "fixed_assets", "operating_cash_flow"):
+    for account in (
+        "cash",
+        "net_profit",
+        "equity",
+        "debt",
+        "fixed_assets",
+        "operating_cash_flow",
+    ):
         assert (year[account] > 0).all(), account
     assert (year.capital_spending < 0.5 * year.total_assets).all()
     assert (company["segments"] > 0).all(axis=None)
@@ -148,7 +170,10 @@ def test_a_rating_follows_from_the_target_price(seed: int) -> None:
     (report,) = make_scene("document", "en", Random(seed), [])  # noqa: S311
     upside = (report.facts["target"] / report.facts["price"] - 1) * 100
     places = ["Sell", "Reduce", "Hold", "Outperform", "Buy"]
-    assert report.facts["rating"] == places[sum(upside >= bound for bound in (-10, -3, 7, 18))]
+    assert (
+        report.facts["rating"]
+        == places[sum(upside >= bound for bound in (-10, -3, 7, 18))]
+    )
     value = report.facts["eps"] * report.facts["value"] / report.facts["price"]
     assert value == pytest.approx(report.facts["net_profit"], rel=0.01)
 
@@ -158,7 +183,9 @@ def test_a_rating_follows_from_the_target_price(seed: int) -> None:
 
 @cache
 def market_of(symbol: str) -> pd.DataFrame:
-    table = pd.read_csv(stock_prices_file()).query("Ticker == @symbol").set_index("Date")
+    table = (
+        pd.read_csv(stock_prices_file()).query("Ticker == @symbol").set_index("Date")
+    )
     return table[["Open", "High", "Low", "Close"]].rename(columns=str.lower).round(2)
 
 
@@ -193,7 +220,9 @@ def test_charts_show_the_prices_of_the_file(plans: dict[str, list[Picture]]) -> 
         for name in ("open", "high", "low", "close"):
             assert chart.printed[name.capitalize()] == days[name].iloc[-1]
         for name in chart.colors:
-            assert chart.printed[name] == pytest.approx(line_of(name, closes), abs=0.0051)
+            assert chart.printed[name] == pytest.approx(
+                line_of(name, closes), abs=0.0051
+            )
         assert chart.facts["unknown_day"] < chart.facts["start"]
 
 
@@ -203,9 +232,16 @@ def printed_text(panel: Panel) -> str:
     if panel.kind in ("bar", "pie", "income", "balance", "cash_flow"):
         cells = [f"{value:,.1f}" for value in panel.table.to_numpy().flat]
     box = [f"{v:,.2f}" if isinstance(v, float) else v for v in panel.printed.values()]
-    words = [*panel.table.get("text", []), panel.facts["title"], panel.facts.get("end", "")]
+    words = [
+        *panel.table.get("text", []),
+        panel.facts["title"],
+        panel.facts.get("end", ""),
+    ]
     labels = [*map(str, panel.table.index), *map(str, panel.table.columns)]
-    names = [str(panel.facts.get(name, "")) for name in ("publisher", "day", "number", "symbol")]
+    names = [
+        str(panel.facts.get(name, ""))
+        for name in ("publisher", "day", "number", "symbol")
+    ]
     return "\n".join([*cells, *box, *words, *labels, *names])
 
 
@@ -289,7 +325,9 @@ def solve_statement(category: str, table: Panel, question: str) -> Any:
         assets = ["Cash at year end", "Receivables", "Inventories", "Fixed assets"]
         return (change[assets] * np.sign(change["Total assets"])).idxmax()
     if category == "Risk Warning":
-        return (rows.loc["Operating cash flow"] + rows.loc["Investing cash flow"]).idxmin()
+        return (
+            rows.loc["Operating cash flow"] + rows.loc["Investing cash flow"]
+        ).idxmin()
     assert category == "Explain Reason"
     totals = {"Operating cash flow", "Financing cash flow", "Net change in cash"}
     return change.drop([*totals, "Cash at year end"]).idxmax()
@@ -346,14 +384,21 @@ def solve_report(category: str, report: Panel, question: str) -> Any:
         headings = list(report.table.index)
         return headings[headings.index(quoted(question)[0]) + 1]
     if category == "Risk Warning":
-        return re.findall(r"our view is (.+?)\.|[Aa]bove all we see (.+?) as a danger", text)[0]
+        return re.findall(
+            r"our view is (.+?)\.|[Aa]bove all we see (.+?) as a danger", text
+        )[0]
     if category == "Investment Advice":
-        prices = report.printed["Target price (USD)"], report.printed["Closing price (USD)"]
+        prices = (
+            report.printed["Target price (USD)"],
+            report.printed["Closing price (USD)"],
+        )
         upside = (float(prices[0]) / float(prices[1]) - 1) * 100
         answers = ["sell", "trim", "keep", "top up", "buy"]
         return answers[sum(upside >= bound for bound in (-15, -5, 5, 20))]
     assert category == "Numerical Calculation"
-    revenue = re.findall(r"revenue of USD ([\d,.]+) million|reached USD ([\d,.]+) million", text)[0]
+    revenue = re.findall(
+        r"revenue of USD ([\d,.]+) million|reached USD ([\d,.]+) million", text
+    )[0]
     value = float(report.printed["Market value (USD million)"])
     return value / float("".join(revenue).replace(",", ""))
 
@@ -363,12 +408,12 @@ CAPTIONS: Any = {
         panel.table.loc[text.partition(" moved")[0].partition(". ")[2]]
     ),
     "pie": lambda panel, _: panel.table.iloc[:, 0].nlargest(2).sum(),
-    "income": lambda panel, _: (lambda last: last["Net profit"] / last["Revenue"] * 100)(
-        ends(panel)[0]
-    ),
-    "balance": lambda panel, _: (lambda last: last["Equity"] / last["Total assets"] * 100)(
-        ends(panel)[0]
-    ),
+    "income": lambda panel, _: (
+        lambda last: last["Net profit"] / last["Revenue"] * 100
+    )(ends(panel)[0]),
+    "balance": lambda panel, _: (
+        lambda last: last["Equity"] / last["Total assets"] * 100
+    )(ends(panel)[0]),
     "cash_flow": lambda panel, _: (
         lambda last: last["Operating cash flow"] + last["Investing cash flow"]
     )(ends(panel)[0]),
@@ -395,14 +440,18 @@ def check_working(panel: Panel, answer: str, value: float, category: str) -> Non
     """The working gives the answer, and each of its numbers is printed, but for the factors in the question."""
     working = answer.splitlines()[0]
     result = eval(working.replace("−", "-").replace("×", "*"))  # noqa: S307 - a sum of our own
-    assert value == pytest.approx(result, abs=0.051 if abs(value) * 10 % 1 < 1e-6 else 0.0051)
+    assert value == pytest.approx(
+        result, abs=0.051 if abs(value) * 10 % 1 < 1e-6 else 0.0051
+    )
     text = printed_text(panel)
     for number in re.findall(r"\d+\.\d+", working):
         shown = {f"{float(number):,.1f}", f"{float(number):,.2f}"}
         is_total = panel.kind == "bar" and any(
             f"{total:,.1f}" in shown for total in panel.table.sum()
         )
-        assert is_total or number == "0.95" or any(each in text for each in shown), working
+        assert is_total or number == "0.95" or any(each in text for each in shown), (
+            working
+        )
 
 
 def test_truths_follow_from_what_is_shown() -> None:
@@ -471,9 +520,9 @@ def test_the_tasks_read_a_set(built: Path, language: Any) -> None:
     for document in documents:
         with Image.open(document["image_path"]) as picture:
             assert min(picture.size) >= 700
-            assert (picture.height > picture.width) == document["image_style"].startswith(
-                "vertical"
-            )
+            assert (picture.height > picture.width) == document[
+                "image_style"
+            ].startswith("vertical")
             assert len(picture.convert("RGB").getcolors(2**24)) > 20
 
 
@@ -488,12 +537,21 @@ def test_prices_come_from_folders_and_are_cut_at_splits(tmp_path: Path) -> None:
     days = pd.bdate_range("2018-01-01", periods=500)
     close = [100 + at % 17 for at in range(300)] + [50 + at % 13 for at in range(200)]
     table = pd.DataFrame(
-        {"Date": days, "Open": close, "High": close, "Low": close, "Close": close, "Volume": 5e6}
+        {
+            "Date": days,
+            "Open": close,
+            "High": close,
+            "Low": close,
+            "Close": close,
+            "Volume": 5e6,
+        }
     )
     table.assign(High=table["High"] + 1, Low=table["Low"] - 1).to_csv(
         tmp_path / "data-NVDA.csv", index=False
     )
-    table.iloc[:200].assign(Ticker="AMD").set_index("Date").to_parquet(tmp_path / "more.parquet")
+    table.iloc[:200].assign(Ticker="AMD").set_index("Date").to_parquet(
+        tmp_path / "more.parquet"
+    )
     pieces = read_prices(tmp_path)
     assert [(symbol, len(part)) for symbol, part in pieces] == [
         ("NVDA", 300),

@@ -95,18 +95,31 @@ def test_rows_with_pictures_in_an_archive(tmp_path: Path, inside: str) -> None:
     files = {inside.format(n): picture(n) for n in (1, 2)}
     rows = [row(1), row(2, answer="N/A", task_category="Not Applicable")]
     docs, facts = docs_of(data_dir=folder(tmp_path, rows, files))
-    assert [(doc["id"], doc["answer"]) for doc in docs] == [("1", "007.50"), ("2", "N/A")]
-    assert [Path(doc["image_path"]).read_bytes() for doc in docs] == [picture(1), picture(2)]
+    assert [(doc["id"], doc["answer"]) for doc in docs] == [
+        ("1", "007.50"),
+        ("2", "N/A"),
+    ]
+    assert [Path(doc["image_path"]).read_bytes() for doc in docs] == [
+        picture(1),
+        picture(2),
+    ]
     assert open_pictures(docs[0])[0].size == (40, 30)
     (tmp_path / "loose").mkdir()
     loose = folder(
-        tmp_path / "loose", rows, {f"MMfin/{n}.jpg": picture(n) for n in (1, 2)}, zipped=False
+        tmp_path / "loose",
+        rows,
+        {f"MMfin/{n}.jpg": picture(n) for n in (1, 2)},
+        zipped=False,
     )
-    assert docs_of(data_dir=loose)[1]["data"] == facts["data"]  # the same data, wherever it lies
+    assert (
+        docs_of(data_dir=loose)[1]["data"] == facts["data"]
+    )  # the same data, wherever it lies
 
 
 def test_a_sample_of_the_rows(tmp_path: Path) -> None:
-    place = folder(tmp_path, [row(n, image_path="1.jpg") for n in range(20)], {"1.jpg": picture()})
+    place = folder(
+        tmp_path, [row(n, image_path="1.jpg") for n in range(20)], {"1.jpg": picture()}
+    )
     docs, facts = docs_of(data_dir=place, sample_n=7, sample_seed=3)
     assert (len(docs), facts["sample"]) == (7, {"n": 7, "seed": 3})
 
@@ -123,11 +136,16 @@ def test_rows_that_cannot_be_asked_are_left_out_and_counted(tmp_path: Path) -> N
     rows = [
         row(1),
         row(1),
-        *(row(kind, **{"image_path": "1.jpg", **changes}) for kind, changes in bad.items()),
+        *(
+            row(kind, **{"image_path": "1.jpg", **changes})
+            for kind, changes in bad.items()
+        ),
     ]
     rows += [row("far", image_path=str(tmp_path / "secret.jpg"))]
     docs, facts = docs_of(
-        data_dir=folder(tmp_path, rows, {"1.jpg": picture(), "broken.jpg": b"GIF8 nothing"})
+        data_dir=folder(
+            tmp_path, rows, {"1.jpg": picture(), "broken.jpg": b"GIF8 nothing"}
+        )
     )
     assert [doc["id"] for doc in docs] == ["1"]
     missing = {"picture-missing": ["picture-missing", "far"], "duplicate-index": ["1"]}
@@ -135,13 +153,19 @@ def test_rows_that_cannot_be_asked_are_left_out_and_counted(tmp_path: Path) -> N
 
 
 def test_turned_photographs_are_shown_upright(tmp_path: Path) -> None:
-    (doc,), _ = docs_of(data_dir=folder(tmp_path, [row(1)], {"1.jpg": picture(turned=True)}))
+    (doc,), _ = docs_of(
+        data_dir=folder(tmp_path, [row(1)], {"1.jpg": picture(turned=True)})
+    )
     assert open_pictures(doc)[0].size == (30, 40)
 
 
-def test_archives_of_macos_name_pictures_in_utf8_without_saying_so(tmp_path: Path) -> None:
+def test_archives_of_macos_name_pictures_in_utf8_without_saying_so(
+    tmp_path: Path,
+) -> None:
     files = {f"MMfin/{name}.jpg": picture() for name in ("行情图", "a")}
-    place = folder(tmp_path, [row(1, image_path="行情图.jpg"), row(2, image_path="a.jpg")], files)
+    place = folder(
+        tmp_path, [row(1, image_path="行情图.jpg"), row(2, image_path="a.jpg")], files
+    )
     archive = tmp_path / "MMfin.zip"
     packed = bytearray(archive.read_bytes())
     for header, flags in ((b"PK\3\4", 7), (b"PK\1\2", 9)):
@@ -158,13 +182,16 @@ def links(name: str) -> zipfile.ZipInfo:
 
 
 @pytest.mark.parametrize("name", ["../1.jpg", "/1.jpg", "a/../../1.jpg", "link"])
-def test_archives_stay_in_their_folder(tmp_path: Path, own_cache: Path, name: str) -> None:
+def test_archives_stay_in_their_folder(
+    tmp_path: Path, own_cache: Path, name: str
+) -> None:
     place = folder(tmp_path, [row(2)], {"2.jpg": picture()})
     with zipfile.ZipFile(tmp_path / "MMfin.zip", "a") as packed:
         packed.writestr(links("1.jpg") if name == "link" else name, "/etc/passwd")
     assert len(docs_of(data_dir=place)[0]) == 1
     files = [
-        path.relative_to(own_cache / "mme_finance/pictures") for path in tmp_path.rglob("*.jpg")
+        path.relative_to(own_cache / "mme_finance/pictures")
+        for path in tmp_path.rglob("*.jpg")
     ]
     assert len(files) == 2 and len({path.parts[0] for path in files}) == 1
     assert not [path for path in own_cache.rglob("*") if path.is_symlink()]
@@ -218,7 +245,9 @@ class {name}(Base):
 
 def authors_prompt(code: str, name: str, line: dict[str, Any]) -> str:
     """Run the fixture's own function."""
-    (found,) = [node for node in ast.parse(code).body if getattr(node, "name", "") == name]
+    (found,) = [
+        node for node in ast.parse(code).body if getattr(node, "name", "") == name
+    ]
     assert isinstance(found, ast.ClassDef)
     found.bases = []
     space: dict[str, Any] = {"pd": pd}
@@ -229,7 +258,9 @@ def authors_prompt(code: str, name: str, line: dict[str, Any]) -> str:
 
 def test_upstream_prompts_are_the_authors_texts(tmp_path: Path) -> None:
     place = folder(
-        tmp_path, [row(1), row(2, background="b")], {f"{n}.jpg": picture() for n in (1, 2)}
+        tmp_path,
+        [row(1), row(2, background="b")],
+        {f"{n}.jpg": picture() for n in (1, 2)},
     )
     (tmp_path / "image_vqa.py").write_text(
         authors_code("en") + authors_code("zh"), encoding="utf-8"
@@ -256,17 +287,23 @@ def test_upstream_prompts_equal_those_of_the_function(
     code = authors_code(language)
     (tmp_path / "mme_finance").mkdir()
     (tmp_path / "mme_finance" / "image_vqa.py").write_text(code, encoding="utf-8")
-    wanted = upstream.wording(language, source="auto", data_dir=str(tmp_path / "mme_finance"))
+    wanted = upstream.wording(
+        language, source="auto", data_dir=str(tmp_path / "mme_finance")
+    )
     docs, _ = docs_of(source="sample", language=language)
     for doc in docs:
-        text = wanted.fill(doc["question"], doc["category"], background=doc["background"])
+        text = wanted.fill(
+            doc["question"], doc["category"], background=doc["background"]
+        )
         line = {"question": doc["question"], "task_category": doc["category"]}
         line["background"] = doc["background"] or None
         assert text == authors_prompt(code, name, line)
 
 
 def test_a_set_in_which_all_rows_have_a_truth_needs_no_judge(tmp_path: Path) -> None:
-    path = Path(folder(tmp_path, [row(1), row(2)], {f"{n}.jpg": picture() for n in (1, 2)}))
+    path = Path(
+        folder(tmp_path, [row(1), row(2)], {f"{n}.jpg": picture() for n in (1, 2)})
+    )
     table = pd.read_csv(path / "MMfin.tsv", sep="\t", dtype=str)
     for second, expected in (("", False), ('{"kind": "na"}', True)):
         truths = ['{"kind": "na"}', second]
@@ -283,13 +320,23 @@ def test_fetch_takes_all_tables_of_the_hub(
     for name in [*names, "README.md"]:
         (tmp_path / name).write_text("")
     monkeypatch.setenv("FIN_TASKS_DATA", str(tmp_path))
-    located = locate("mme_finance", BENCHMARK.hub_files, settings=Settings.from_environ())
+    located = locate(
+        "mme_finance", BENCHMARK.hub_files, settings=Settings.from_environ()
+    )
     assert sorted(located.files) == sorted(names)
 
 
 def test_conversations_become_turns(tmp_path: Path) -> None:
     docs, _ = docs_of(part="multi_turn", language="zh", source="sample")
-    assert [doc["id"] for doc in docs] == ["0-1", "0-2", "1-1", "1-2", "1-3", "2-1", "2-2"]
+    assert [doc["id"] for doc in docs] == [
+        "0-1",
+        "0-2",
+        "1-1",
+        "1-2",
+        "1-3",
+        "2-1",
+        "2-2",
+    ]
     assert [len(doc["image_paths"]) for doc in docs] == [1, 1, 1, 2, 2, 2, 2]
     assert [doc["prompt"].count("<image>") for doc in docs] == [1, 0, 1, 1, 0, 2, 0]
     assert docs[3]["prompt"].startswith("<image>\n这张表")
@@ -308,7 +355,12 @@ def test_conversations_become_turns(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"prompts": "ours"}, {"part": "binary", "language": "en"}, {"data_dir": "/nowhere"}]
+    "options",
+    [
+        {"prompts": "ours"},
+        {"part": "binary", "language": "en"},
+        {"data_dir": "/nowhere"},
+    ],
 )
 def test_what_cannot_be_loaded(options: dict[str, Any]) -> None:
     with pytest.raises((ConfigError, DataError), match="expected"):

@@ -54,7 +54,13 @@ def test_the_tries_are_those_of_the_rubric_that_was_asked() -> None:
     """A rubric of the user's asks twice; the house rubric asks five times."""
     own = EN.model_copy(update={"temperatures": (0.0, 1.0)})
     replies = tuple(Reply(text="no", temperature=0.0) for _ in own.temperatures)
-    doc = {"part": "open", "language": "en", "truth": "", "na": False, "category": "OCR"}
+    doc = {
+        "part": "open",
+        "language": "en",
+        "truth": "",
+        "na": False,
+        "category": "OCR",
+    }
     reading = read(doc, Judged("Friday.", replies, "unread", own), variant="paper")
     assert (reading.answer, reading.unscored) == (0, False)
     assert read(doc, Judged("Friday.", replies, "unread"), variant="paper").unscored
@@ -68,8 +74,14 @@ VALUES: list[tuple[Callable[[Random], Any], Callable[[Any], int | None]]] = [
     (lambda random: -random.randint(1, 10**6), lambda value: 0),
     (lambda random: random.randint(0, 99) / 10, lambda value: int(value)),
     (lambda random: f" {random.randint(0, 10)}", lambda value: int(value[1:])),
-    (lambda random: random.choice(["8.5", "八", "", "nine", "10/10"]), lambda value: None),
-    (lambda random: random.choice([None, [9], (9,), {"score": 9}, b"x", 3 + 1j]), lambda _: None),
+    (
+        lambda random: random.choice(["8.5", "八", "", "nine", "10/10"]),
+        lambda value: None,
+    ),
+    (
+        lambda random: random.choice([None, [9], (9,), {"score": 9}, b"x", 3 + 1j]),
+        lambda _: None,
+    ),
     (lambda random: random.choice([True, False]), lambda value: int(value)),
 ]
 WRAPPINGS = [
@@ -97,7 +109,9 @@ def scripted_reply(random: Random) -> tuple[str, dict[str, int]]:
             points[name] = point
     kind = random.randrange(12)
     if kind == 0:
-        return json.dumps({**{title: 5 for title in values}, "x": None}), {}  # null is not Python
+        return json.dumps(
+            {**{title: 5 for title in values}, "x": None}
+        ), {}  # null is not Python
     if kind == 1:
         return f"{values}".rstrip("}"), {}
     if kind == 2:
@@ -115,15 +129,25 @@ def test_replies_of_every_kind_about_conversations() -> None:
         text, points = scripted_reply(random)
         assert score_of(MT, text) == (points or None), text
         replies = (Reply(text=text, temperature=0.0),) * len(MT.temperatures)
-        doc = {"part": "multi_turn", "language": "zh", "truth": "", "na": False, "category": ""}
-        readings.append(read(doc, Judged("Friday.", replies, "unread"), variant="paper"))
+        doc = {
+            "part": "multi_turn",
+            "language": "zh",
+            "truth": "",
+            "na": False,
+            "category": "",
+        }
+        readings.append(
+            read(doc, Judged("Friday.", replies, "unread"), variant="paper")
+        )
         for name, point in points.items():
             totals[name].append(point)
     rows = [figures_of("mme_finance", doc, [reading]) for reading in readings]
     for name, points_read in totals.items():
         metric = "score" if name == "overall" else f"score_{name}"
         assert 1000 < len(points_read) < 2000
-        assert average(row[metric] for row in rows) == pytest.approx(10 * sum(points_read) / 4000)
+        assert average(row[metric] for row in rows) == pytest.approx(
+            10 * sum(points_read) / 4000
+        )
         read_only = average(row[f"{metric}_read"] for row in rows)
         assert read_only == pytest.approx(10 * sum(points_read) / len(points_read))
 

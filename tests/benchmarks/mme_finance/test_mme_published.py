@@ -8,7 +8,9 @@ import pytest
 import fin_tasks
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 
-FILE = Path(fin_tasks.__file__).with_name("benchmarks") / "mme_finance" / "published.csv"
+FILE = (
+    Path(fin_tasks.__file__).with_name("benchmarks") / "mme_finance" / "published.csv"
+)
 
 
 @pytest.fixture(scope="module")

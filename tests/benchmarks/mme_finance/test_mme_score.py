@@ -21,7 +21,13 @@ DOC: dict[str, Any] = {
         "category": "OCR",
         "question": "Close?",
     },
-    **{"answer": "7.5", "background": "", "image_path": "a.png", "truth": "", "prompt": ""},
+    **{
+        "answer": "7.5",
+        "background": "",
+        "image_path": "a.png",
+        "truth": "",
+        "prompt": "",
+    },
 }
 
 
@@ -30,10 +36,14 @@ def cases(part: str) -> list[dict[str, Any]]:
 
 
 def judged(*replies: str, response: str = "7.5", error: str = "") -> Judged:
-    return Judged(response, tuple(Reply(text=text, temperature=0.0) for text in replies), error)
+    return Judged(
+        response, tuple(Reply(text=text, temperature=0.0) for text in replies), error
+    )
 
 
-def values(doc: dict[str, Any], said: Judged | str, variant: str) -> dict[str, float | None]:
+def values(
+    doc: dict[str, Any], said: Judged | str, variant: str
+) -> dict[str, float | None]:
     return figures_of("mme_finance", doc, [read(doc, said, variant=variant)])
 
 
@@ -47,7 +57,10 @@ def test_points_become_a_score(case: dict[str, Any]) -> None:
         else judged(*replies, error="" if replies else "the judge is down")
     )
     found = {variant: values(DOC, said, variant) for variant in ("paper", "robust")}
-    assert (found["paper"]["score"], found["robust"]["score"]) == (case["paper"], case["robust"])
+    assert (found["paper"]["score"], found["robust"]["score"]) == (
+        case["paper"],
+        case["robust"],
+    )
     full = None if case["robust"] is None else case["robust"] == 100
     assert score(DOC, said, variant="robust").correct is full
     for of in found.values():
@@ -64,7 +77,8 @@ def test_points_become_a_score(case: dict[str, Any]) -> None:
 def test_declined_answerable_questions_are_counted(case: dict[str, Any]) -> None:
     doc = {**DOC, "na": True, "category": case["category"]}
     assert (
-        values(doc, judged("0", response=case["response"]), "paper")["declined"] == case["declined"]
+        values(doc, judged("0", response=case["response"]), "paper")["declined"]
+        == case["declined"]
     )
     assert metrics_of(na=True)["declined"] is False  # less is better
 
@@ -72,7 +86,9 @@ def test_declined_answerable_questions_are_counted(case: dict[str, Any]) -> None
 @pytest.mark.parametrize("case", cases("exact"), ids=str)
 def test_exact_answers(case: dict[str, Any]) -> None:
     said = judged("0", response=case["response"])
-    assert values({**DOC, "truth": case["truth"]}, said, "paper")["exact"] == float(case["right"])
+    assert values({**DOC, "truth": case["truth"]}, said, "paper")["exact"] == float(
+        case["right"]
+    )
 
 
 @pytest.mark.parametrize("case", cases("binary"), ids=str)
@@ -80,13 +96,18 @@ def test_yes_and_no(case: dict[str, Any]) -> None:
     doc = {**DOC, "part": "binary", "answer": "是。"}
     for variant in ("paper", "robust"):
         assert read(doc, case["response"], variant=variant).answer == case[variant]
-        assert score(doc, case["response"], variant=variant).correct is (case[variant] == "是")
+        assert score(doc, case["response"], variant=variant).correct is (
+            case[variant] == "是"
+        )
 
 
 def test_f1_counts_as_the_authors_do() -> None:
     """Two hits, one false alarm, one miss and one that says neither: 2 * 2 / (2 * 2 + 1 + 1)."""
     said = [("是", "是"), ("是", "是"), ("否", "是"), ("是", "否"), ("是", "也许")]
-    docs = [({**DOC, "part": "binary", "answer": truth}, response) for truth, response in said]
+    docs = [
+        ({**DOC, "part": "binary", "answer": truth}, response)
+        for truth, response in said
+    ]
     paper = [values(doc, response, "paper") for doc, response in docs]
     assert f1([one["f1"] for one in paper]) == pytest.approx(4 / 6)
     assert [one["acc"] for one in paper] == [1.0, 1.0, 0.0, 0.0, 0.0]
@@ -115,7 +136,11 @@ def test_a_question_with_an_exact_truth_only_needs_no_judge(variant: str) -> Non
     assert judge_item(doc, "Answer: 7.5") is None
     for response, right in (("Answer: 7.5", 1.0), ("Answer: 8", 0.0), ("7.5", 0.0)):
         found = values(doc, response, variant)
-        assert (found["exact"], found["exact_OCR"], found["score"]) == (right, right, None)
+        assert (found["exact"], found["exact_OCR"], found["score"]) == (
+            right,
+            right,
+            None,
+        )
         assert (found["unscored"], found["judge_error"]) == (0.0, None)
         assert score(doc, response, variant=variant).correct is bool(right)
     silent = values(doc, " ", variant)

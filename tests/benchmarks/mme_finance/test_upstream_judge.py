@@ -55,7 +55,11 @@ def score(line):
     return 0
 '''
 ITEM = Item(
-    question="Q?", answer="x<AND>y<OR>z", response="{mark} | 5", category="OCR", background="no"
+    question="Q?",
+    answer="x<AND>y<OR>z",
+    response="{mark} | 5",
+    category="OCR",
+    background="no",
 )
 
 
@@ -79,14 +83,19 @@ def test_the_message(folder: str, tmp_path: Path) -> None:
     assert image["image_url"]["url"].startswith("data:image/jpeg;base64,")
     (message,) = rubric.messages(replace(ITEM, category="Not Applicable", picture=None))
     assert "Give points. Declined: 5.\n" in message["content"][0]["text"]
-    assert read_verdict(rubric, Judged("x", (Reply(text="3/5", temperature=0),))).score == 5
+    assert (
+        read_verdict(rubric, Judged("x", (Reply(text="3/5", temperature=0),))).score
+        == 5
+    )
 
 
 def test_results_name_the_file(folder: str) -> None:
     rubric = rubric_named("upstream", language="en", data_dir=folder)
     before, sha256 = rubric.sha256, hashlib.sha256(MMFIN.encode()).hexdigest()
     assert rubric.label == f"mme_finance_upstream_en@{sha256[:12]}"
-    Path(folder, "mmfin.py").write_text(MMFIN.replace("Give points.", "Grade."), "utf-8")
+    Path(folder, "mmfin.py").write_text(
+        MMFIN.replace("Give points.", "Grade."), "utf-8"
+    )
     other = rubric_named("upstream", language="en", data_dir=folder)
     assert other.sha256 != before
     assert "Grade." in other.messages(ITEM)[0]["content"][0]["text"]
@@ -148,11 +157,21 @@ def test_the_reply_about_a_turn(folder: str) -> None:
     text = f"Because. { ({**points, 'Creativity': 'none', 'Overall Score': 12}) }"
     assert rubric.score_of(text) is None
     judged = Judged("x", (Reply(text=text, temperature=0),), "unread", rubric)
-    doc = {"part": "multi_turn", "language": "zh", "truth": "", "na": False, "category": ""}
+    doc = {
+        "part": "multi_turn",
+        "language": "zh",
+        "truth": "",
+        "na": False,
+        "category": "",
+    }
     reading = read(doc, judged, variant="paper")
     assert isinstance(reading, JudgedReading)
     assert reading.scores is not None and "creativity" not in reading.scores
-    assert (reading.answer, reading.scores["richness"], reading.judge_error) == (10, 7, False)
+    assert (reading.answer, reading.scores["richness"], reading.judge_error) == (
+        10,
+        7,
+        False,
+    )
     assert read(doc, judged, variant="robust").unscored
 
 

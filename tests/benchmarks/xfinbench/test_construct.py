@@ -24,7 +24,9 @@ from fin_tasks.benchmarks.xfinbench.math_types import read_types
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError, EndpointError
 
-REAL_PROMPTS = Path(__file__).resolve().parents[4] / "shared/data/xfinbench/construct_data/prompts"
+REAL_PROMPTS = (
+    Path(__file__).resolve().parents[4] / "shared/data/xfinbench/construct_data/prompts"
+)
 SOURCE = {
     "source": "A textbook",
     "chapter": "3",
@@ -45,7 +47,10 @@ SOLVED = "6 * 7 = 42. Therefore, my answer is [42]."
 def purpose_of(prompt: str) -> str:
     """Recognize a request by what our prompts say."""
     marks = {
-        **{"Make true statements": "statement_true", "Make false statements": "statement_false"},
+        **{
+            "Make true statements": "statement_true",
+            "Make false statements": "statement_false",
+        },
         **{
             "Make multiple-choice": "mcq",
             "Split it into calculation": "calcu",
@@ -66,7 +71,12 @@ def purpose_of(prompt: str) -> str:
 
 def good(prompt: str) -> str:
     purpose = purpose_of(prompt)
-    made = {"statement_true": TRUE, "statement_false": FALSE, "mcq": MCQ, "calcu": CALCU}
+    made = {
+        "statement_true": TRUE,
+        "statement_false": FALSE,
+        "mcq": MCQ,
+        "calcu": CALCU,
+    }
     if purpose in made:
         n = re.findall(r"source (\d+)", prompt)
         return f"Context: There are 6 boxes with 7 dollars each in store {n[-1] if n else 0}.\n{made[purpose]}"
@@ -80,9 +90,9 @@ def good(prompt: str) -> str:
 
 def table(folder: Path, *rows: dict[str, str]) -> Path:
     path = folder / "qa.csv"
-    pd.DataFrame([{"id": f"s{place}", **SOURCE, **row} for place, row in enumerate(rows)]).to_csv(
-        path, index=False
-    )
+    pd.DataFrame(
+        [{"id": f"s{place}", **SOURCE, **row} for place, row in enumerate(rows)]
+    ).to_csv(path, index=False)
     return path
 
 
@@ -98,7 +108,9 @@ def build(
         found = run(folder, served.base_url, table(folder, *(rows or [{}])), **options)
     if found.exception:
         raise found.exception
-    lines = (folder / "own" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (
+        (folder / "own" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    )
     return json.loads(found.output), list(map(json.loads, lines))
 
 
@@ -128,17 +140,28 @@ def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
     report, questions = build(
         tmp_path, lambda prompt: seen.append(prompt) or good(prompt), *rows, **options
     )
-    assert report["generated"] == {"bool": 8, "mcq": 4, "calcu": 4} and report["dropped"] == 0
+    assert (
+        report["generated"] == {"bool": 8, "mcq": 4, "calcu": 4}
+        and report["dropped"] == 0
+    )
     assert report["splits"] == {"test": 8, "validation": 8}
     writer, verifier = report["models"]["writer"], report["models"]["verifier"]
-    assert (writer["model"], writer["replies"], writer["prompt_tokens"]) == ("m", 16, 1600)
+    assert (writer["model"], writer["replies"], writer["prompt_tokens"]) == (
+        "m",
+        16,
+        1600,
+    )
     assert (verifier["model"], verifier["replies"]) == ("other", 4 * (4 + 1 + 1))
     for prompt in seen:
-        assert ("olution: 42" in prompt) == (purpose_of(prompt) not in ("solve", "pair"))
+        assert ("olution: 42" in prompt) == (
+            purpose_of(prompt) not in ("solve", "pair")
+        )
     sources: dict[str, set[str]] = {"test": set(), "validation": set()}
     for split, own in sources.items():
         for subset in ("bool", "mcq", "calc"):
-            (docs,) = load(subset=subset, split=split, data_dir=str(tmp_path / "own")).values()
+            (docs,) = load(
+                subset=subset, split=split, data_dir=str(tmp_path / "own")
+            ).values()
             own |= {name.split("_")[0] for name in docs["id"]}
             assert json.loads(docs.info.description)["left_out"] == {}
             for doc in docs:
@@ -148,19 +171,27 @@ def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
                     or doc["choices"]["ABC".index(doc["ground_truth"])] == "It is 42"
                 )
     assert not sources["test"] & sources["validation"] and len(sources["test"]) == 2
-    assert (tmp_path / "own" / "replies.jsonl").read_text(encoding="utf-8").count('"solve"') == 4
+    assert (tmp_path / "own" / "replies.jsonl").read_text(encoding="utf-8").count(
+        '"solve"'
+    ) == 4
     assert build(tmp_path, good, *rows, **options)[1] == questions
 
 
 @pytest.mark.parametrize("case", rows("own_questions"), ids=name_of)
-def test_a_bad_reply_drops_its_question_only(tmp_path: Path, case: dict[str, str]) -> None:
+def test_a_bad_reply_drops_its_question_only(
+    tmp_path: Path, case: dict[str, str]
+) -> None:
     purpose, reply, rule = case["purpose"], case["reply"], case["rule"]
     report, questions = build(
-        tmp_path, lambda prompt: reply if purpose_of(prompt) == purpose else good(prompt)
+        tmp_path,
+        lambda prompt: reply if purpose_of(prompt) == purpose else good(prompt),
     )
     (dropped,) = (one for one in questions if one["dropped"])
     assert dropped["dropped"] == rule and reply.splitlines()[-1] in dropped["why"]
-    assert report["rules"]["all"] == {"kept": 3, rule: 1} and report["dropped_share"] == 0.25
+    assert (
+        report["rules"]["all"] == {"kept": 3, rule: 1}
+        and report["dropped_share"] == 0.25
+    )
     assert sum(report["splits"].values()) == 3
 
 
@@ -169,7 +200,13 @@ def test_statements_that_give_each_other_away_are_dropped(tmp_path: Path) -> Non
 
     def say(prompt: str) -> str:
         asked = purpose_of(prompt)
-        return two if asked == "statement_true" else "Yes." if asked == "pair" else good(prompt)
+        return (
+            two
+            if asked == "statement_true"
+            else "Yes."
+            if asked == "pair"
+            else good(prompt)
+        )
 
     _, questions = build(tmp_path, say, {"kinds": "bool"})
     rules = [(one["kind"], one["dropped"]) for one in questions]
@@ -186,7 +223,13 @@ def test_numbers_and_cut_replies() -> None:
     )
     read = read_questions("s", "calcu", many, "house", is_cut=True, seed=0)
     assert [(one.answer, one.dropped) for one in read] == [
-        *(("-1.50", ""), ("0.125", ""), (".5", ""), ("1/0", "not_a_number"), ("7", "incomplete")),
+        *(
+            ("-1.50", ""),
+            ("0.125", ""),
+            (".5", ""),
+            ("1/0", "not_a_number"),
+            ("7", "incomplete"),
+        ),
     ]
     assert read[0].whole == "-1.50?"
 
@@ -206,12 +249,27 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
         return completion(good(body["messages"][-1]["content"]), usage=(100, 10))
 
     with serve(answer, pause=0.01) as served:
-        options = ["--base-url", served.base_url, "--out", str(tmp_path / "own"), "--model", "m"]
+        options = [
+            "--base-url",
+            served.base_url,
+            "--out",
+            str(tmp_path / "own"),
+            "--model",
+            "m",
+        ]
         program = [sys.executable, "-c", "from fin_tasks.cli import main; main()"]
-        command = [*program, "build", "xfinbench", "--from", str(table(tmp_path, *rows))]
+        command = [
+            *program,
+            "build",
+            "xfinbench",
+            "--from",
+            str(table(tmp_path, *rows)),
+        ]
         killed.append(
             subprocess.Popen(
-                [*command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+                [*command, *options],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
             )
         )
         assert killed[0].wait(60) != 0
@@ -264,10 +322,16 @@ def test_the_authors_prompts_are_read_from_their_folder(tmp_path: Path) -> None:
     theirs = upstream_folder(tmp_path / "prompts")
     seen: list[str] = []
     report, _ = build(
-        tmp_path, lambda prompt: seen.append(prompt) or good(prompt), upstream_prompts=str(theirs)
+        tmp_path,
+        lambda prompt: seen.append(prompt) or good(prompt),
+        upstream_prompts=str(theirs),
     )
-    assert report["rules"]["all"] == {"kept": 4} and report["prompts"]["set"] == "upstream"
-    asked = [prompt for prompt in seen if prompt.startswith("AUTHORS $\\frac{a}{b}$\\n")]
+    assert (
+        report["rules"]["all"] == {"kept": 4} and report["prompts"]["set"] == "upstream"
+    )
+    asked = [
+        prompt for prompt in seen if prompt.startswith("AUTHORS $\\frac{a}{b}$\\n")
+    ]
     assert len(asked) == 4 + 4 + 1 and SOURCE["question"] in asked[0]
     assert not any("orig_" in prompt or "statement_" in prompt for prompt in asked)
     (theirs / "verify" / "calcu.txt").write_text("{orig_ques}", encoding="utf-8")
@@ -280,14 +344,22 @@ def test_the_authors_prompts_are_read_from_their_folder(tmp_path: Path) -> None:
         load_templates(theirs)
 
 
-@pytest.mark.skipif(not REAL_PROMPTS.is_dir(), reason="the authors' prompts are not here")
+@pytest.mark.skipif(
+    not REAL_PROMPTS.is_dir(), reason="the authors' prompts are not here"
+)
 def test_the_authors_real_folder_works(tmp_path: Path) -> None:
     def say(prompt: str) -> str:
-        return CALCU if prompt.rstrip().endswith(SOURCE["answer"]) else "Q1: Yes\nQ2: Yes"
+        return (
+            CALCU if prompt.rstrip().endswith(SOURCE["answer"]) else "Q1: Yes\nQ2: Yes"
+        )
 
     options = {"upstream_prompts": str(REAL_PROMPTS), "rules": "paper"}
     report, (question,) = build(tmp_path, say, {"kinds": "calcu"}, **options)
-    assert (report["kept"], report["rule_set"], question["answer"]) == (1, "paper", "42")
+    assert (report["kept"], report["rule_set"], question["answer"]) == (
+        1,
+        "paper",
+        "42",
+    )
     for purpose, text in load_templates(REAL_PROMPTS).texts.items():
         assert "{orig_" not in text, purpose
 
@@ -309,7 +381,9 @@ def test_the_authors_real_folder_works(tmp_path: Path) -> None:
         ("", 1, False),
     ],
 )
-def test_a_question_is_verified_by_yes(reply: str, n_questions: int, verified: bool) -> None:
+def test_a_question_is_verified_by_yes(
+    reply: str, n_questions: int, verified: bool
+) -> None:
     assert is_verified(reply, n_questions, "house") is verified
 
 
@@ -317,12 +391,17 @@ def test_the_rules_of_the_paper(tmp_path: Path) -> None:
     """A number may have a minus inside, and any "no" drops, as in "know"; nothing is solved again."""
     replies = {"calcu": CALCU.replace("42", "45-3"), "verify_mcq": "Yes, as you know."}
     report, questions = build(
-        tmp_path, lambda prompt: replies.get(purpose_of(prompt)) or good(prompt), rules="paper"
+        tmp_path,
+        lambda prompt: replies.get(purpose_of(prompt)) or good(prompt),
+        rules="paper",
     )
     dropped = {question["kind"]: question["dropped"] for question in questions}
     assert dropped.pop("mcq") == "verification" and set(dropped.values()) == {""}
     assert [one["answer"] for one in questions if one["kind"] == "calcu"] == ["45-3"]
-    assert (report["rule_set"], report["models"]["verifier"]["replies"]) == ("paper", 4 + 1)
+    assert (report["rule_set"], report["models"]["verifier"]["replies"]) == (
+        "paper",
+        4 + 1,
+    )
 
 
 def test_replies_that_cannot_be_used_are_asked_for_again(tmp_path: Path) -> None:
@@ -340,7 +419,10 @@ def test_replies_that_cannot_be_used_are_asked_for_again(tmp_path: Path) -> None
         assert first["rules"]["all"] == {"kept": 2, "no_question": 1, "verification": 1}
         useless.clear()
         asked.clear()
-        assert json.loads(run(tmp_path, served.base_url, file).output) == first and not asked
+        assert (
+            json.loads(run(tmp_path, served.base_url, file).output) == first
+            and not asked
+        )
         again = json.loads(run(tmp_path, served.base_url, file, ask_again=None).output)
         assert (again["kept"], again["dropped"]) == (4, 0)
         new = {"calcu", "verify_true", "verify_calcu", "solve", "pair"}
@@ -361,8 +443,12 @@ def test_a_build_that_keeps_nothing_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("row", [{"answer": " "}, {"id": "s1"}, {"kinds": "bool;calc"}])
-def test_a_table_that_cannot_be_used_is_refused(tmp_path: Path, row: dict[str, str]) -> None:
-    with pytest.raises(DataError, match=r"qa\.csv(, row [12])?(, \w+.*, got|: expected exercises)"):
+def test_a_table_that_cannot_be_used_is_refused(
+    tmp_path: Path, row: dict[str, str]
+) -> None:
+    with pytest.raises(
+        DataError, match=r"qa\.csv(, row [12])?(, \w+.*, got|: expected exercises)"
+    ):
         build(tmp_path, good, row, {"id": "s1"})
 
 
@@ -372,12 +458,21 @@ def test_types_are_read_behind_the_last_marker(case: dict[str, Any]) -> None:
 
 
 def test_labels_make_accuracy_by_type(tmp_path: Path) -> None:
-    file, sample = tmp_path / "types.csv", str(Path(xfinbench.__file__).with_name("sample"))
+    file, sample = (
+        tmp_path / "types.csv",
+        str(Path(xfinbench.__file__).with_name("sample")),
+    )
 
     def answer(body: dict[str, Any]) -> Answer:
         prompt = body["messages"][0]["content"]
-        named = {"bond": "Guessing", "crusher": "Arithmetic Reasoning, Logical", "": "Arithmetic"}
-        return completion(f"{MARKER} {next(named[word] for word in named if word in prompt)}.")
+        named = {
+            "bond": "Guessing",
+            "crusher": "Arithmetic Reasoning, Logical",
+            "": "Arithmetic",
+        }
+        return completion(
+            f"{MARKER} {next(named[word] for word in named if word in prompt)}."
+        )
 
     with serve(answer) as served:
         command = [
@@ -402,15 +497,22 @@ def test_labels_make_accuracy_by_type(tmp_path: Path) -> None:
         list(csv.DictReader(file.read_text(encoding="utf-8").splitlines())),
     )
     assert len(served.bodies) == summary["n"] == len(rows)
-    assert [row["math_types"] for row in rows if row["id"] == "sample_2"] == ["arithmetic;logical"]
+    assert [row["math_types"] for row in rows if row["id"] == "sample_2"] == [
+        "arithmetic;logical"
+    ]
     unnamed = [row["id"] for row in rows if not row["math_types"]]
-    assert summary["not_labeled"] == {"unknown type 'guessing'": len(unnamed)} and unnamed
+    assert (
+        summary["not_labeled"] == {"unknown type 'guessing'": len(unnamed)} and unnamed
+    )
     assert (
         summary["shares"]["arithmetic"] == 1
         and summary["shares"]["logical"] == 1 / summary["labeled"]
     )
     assert load(subset="calc", source="sample", math_types=str(file))
-    for text in ("id,math_types\nother,arithmetic\n", "id,math_types\nsample_2,guessing\n"):
+    for text in (
+        "id,math_types\nother,arithmetic\n",
+        "id,math_types\nsample_2,guessing\n",
+    ):
         file.write_text(text)
         with pytest.raises(DataError, match="types"):
             load(subset="calc", source="sample", math_types=str(file))

@@ -21,7 +21,8 @@ from fin_tasks.retrieval import dense
 
 REAL = Path(__file__).resolve().parents[3].parent / "shared" / "data"
 real_file = pytest.mark.skipif(
-    not (REAL / "xfinbench").is_dir(), reason="the real files are not beside this checkout"
+    not (REAL / "xfinbench").is_dir(),
+    reason="the real files are not beside this checkout",
 )
 FOLDER = Path(xfinbench.__file__).parent
 COLUMNS = (
@@ -35,19 +36,34 @@ COLUMNS = (
     "gold_fin_term_id",
 )
 GOOD = dict(
-    zip(COLUMNS, ("q", "bool", "Cash is an asset.", "", "1.0", "", "TU", "t1;t2"), strict=True)
+    zip(
+        COLUMNS,
+        ("q", "bool", "Cash is an asset.", "", "1.0", "", "TU", "t1;t2"),
+        strict=True,
+    )
 )
-MCQ = {"task": "mcq", "question": "Which?", "choice": "A. up\nB. down", "ground_truth": "A"}
+MCQ = {
+    "task": "mcq",
+    "question": "Which?",
+    "choice": "A. up\nB. down",
+    "ground_truth": "A",
+}
 SUBSETS = tuple(TASKS)
 
 
-def documents(subset: str = "bool", **options: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def documents(
+    subset: str = "bool", **options: Any
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     (found,) = load(subset=subset, **{"source": "sample", **options}).values()
     return found.to_list(), json.loads(found.info.description)
 
 
-def write(folder: Path, *cells: dict[str, str], split: str = "validation") -> dict[str, Any]:
-    table = pd.DataFrame([{**GOOD, "id": f"q{place}", **row} for place, row in enumerate(cells)])
+def write(
+    folder: Path, *cells: dict[str, str], split: str = "validation"
+) -> dict[str, Any]:
+    table = pd.DataFrame(
+        [{**GOOD, "id": f"q{place}", **row} for place, row in enumerate(cells)]
+    )
     table.to_csv(folder / f"{split}_set.csv", index=False)
     return {"source": "data_dir", "data_dir": str(folder), "split": split}
 
@@ -61,9 +77,14 @@ def test_the_real_validation_set_counts_as_published() -> None:
     docs = [doc for of, _ in found.values() for doc in of]
     sizes = {subset: len(of) for subset, (of, _) in found.items()}
     assert sizes == {"bool": 435, "mcq": 147, "mcq_visual": 2, "calc": 396}
-    assert Counter(doc["has_table"] for doc in found["calc"][0]) == {False: 337, True: 59}
+    assert Counter(doc["has_table"] for doc in found["calc"][0]) == {
+        False: 337,
+        True: 59,
+    }
     left_out = {
-        kind: len(ids) for _, facts in found.values() for kind, ids in facts["left_out"].items()
+        kind: len(ids)
+        for _, facts in found.values()
+        for kind, ids in facts["left_out"].items()
     }
     assert left_out == {"missing-figure": 20}
     table = read_rows(REAL / "xfinbench" / "validation_set.csv")
@@ -71,7 +92,9 @@ def test_the_real_validation_set_counts_as_published() -> None:
     assert capabilities == {"TU": 582, "TR": 222, "FF": 44, "SP": 69, "NM": 188}
     assert {len(row.choices) for row in table if row.task == "mcq"} == {3}
     assert {figure(doc)[0].mode for doc in found["mcq_visual"][0]} == {"RGB"}
-    assert not any(doc["prompt"].startswith("<image>") for doc in docs if not doc["figure"])
+    assert not any(
+        doc["prompt"].startswith("<image>") for doc in docs if not doc["figure"]
+    )
 
 
 @real_file
@@ -84,7 +107,9 @@ def test_the_authors_templates_are_filled_as_they_are() -> None:
     }
     (doc, *_), facts = documents("mcq", **options)
     (row, *_) = (
-        one for one in read_rows(REAL / "xfinbench" / "validation_set.csv") if one.id == doc["id"]
+        one
+        for one in read_rows(REAL / "xfinbench" / "validation_set.csv")
+        if one.id == doc["id"]
     )
     # The characters `\\n` of the template reach the model, those of the file's choices do not.
     template = (REAL / "xfinbench" / "prompt_template" / "mcq_CoT.txt").read_text()
@@ -101,10 +126,21 @@ def test_the_authors_templates_are_filled_as_they_are() -> None:
     ("n", "sizes"), [("sensitivity", (180, 67, 253)), (100, (100, 100 + 2, 100))]
 )
 def test_samples(n: int | str, sizes: tuple[int, ...]) -> None:
-    options: dict[str, Any] = {"source": "data_dir", "data_dir": str(REAL), "sample_n": n}
+    options: dict[str, Any] = {
+        "source": "data_dir",
+        "data_dir": str(REAL),
+        "sample_n": n,
+    }
     options["split"] = "validation"
-    ids = {subset: [doc["id"] for doc in documents(subset, **options)[0]] for subset in SUBSETS}
-    assert (len(ids["bool"]), len(ids["mcq"]) + len(ids["mcq_visual"]), len(ids["calc"])) == sizes
+    ids = {
+        subset: [doc["id"] for doc in documents(subset, **options)[0]]
+        for subset in SUBSETS
+    }
+    assert (
+        len(ids["bool"]),
+        len(ids["mcq"]) + len(ids["mcq_visual"]),
+        len(ids["calc"]),
+    ) == sizes
     for mode in ("da", "pot"):
         again, facts = documents("calc", mode=mode, **options)
         assert [doc["id"] for doc in again] == ids["calc"]
@@ -123,7 +159,9 @@ def test_the_sensitivity_study_draws_from_the_test_set_and_says_so(
     assert len(docs) == 67
     assert "sample_n sensitivity draws 67 of 100 usable rows (mcq) of " in caplog.text
     assert "test_set.csv; this task asks 67 of them" in caplog.text
-    with pytest.raises(DataError, match=r"got none among 67 of 100 usable .* Leave out this task"):
+    with pytest.raises(
+        DataError, match=r"got none among 67 of 100 usable .* Leave out this task"
+    ):
         documents("mcq_visual", sample_n="sensitivity", **options)
 
 
@@ -144,7 +182,9 @@ def test_the_choices_of_a_study_need_no_pictures(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("subset", SUBSETS)
-def test_odd_rows_are_left_out_or_kept_and_never_end_the_run(subset: str, tmp_path: Path) -> None:
+def test_odd_rows_are_left_out_or_kept_and_never_end_the_run(
+    subset: str, tmp_path: Path
+) -> None:
     (tmp_path / "figures").mkdir()
     (tmp_path / "figures" / "one.jpg").write_bytes(b"")
     usable = {
@@ -154,7 +194,10 @@ def test_odd_rows_are_left_out_or_kept_and_never_end_the_run(subset: str, tmp_pa
         "calc": {"task": "calcu"},
     }[subset]
     own = [row for row in rows("xfinbench_odd_rows") if row["subset"] == subset]
-    odd = [{**usable, "question": f"Is it {at}?", **row["cells"]} for at, row in enumerate(own)]
+    odd = [
+        {**usable, "question": f"Is it {at}?", **row["cells"]}
+        for at, row in enumerate(own)
+    ]
     docs, facts = documents(
         subset, **write(tmp_path, {**usable, "question": "Cash is an asset."}, *odd)
     )
@@ -185,7 +228,9 @@ def test_choices(case: dict[str, Any]) -> None:
 
 def test_knowledge(tmp_path: Path) -> None:
     options = write(
-        tmp_path, {"question": "Which  coupon?"}, {"question": "Zzz?", "gold_fin_term_id": "t9"}
+        tmp_path,
+        {"question": "Which  coupon?"},
+        {"question": "Zzz?", "gold_fin_term_id": "t9"},
     )
     bank = "id,term_name,term_definition\nt1,Coupon,\\frac{c} {question}\nt2,,A put.\nt1,x,y\n,e,f\nt5, ,\nt4,Which,\n"
     (tmp_path / "knowledge_bank.csv").write_text(bank)
@@ -240,7 +285,10 @@ def test_house_wording_and_styles(style: str | None) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"knowledge": "hybrid"}, "expected one of none, bm25, dense, oracle, got 'hybrid'"),
+        (
+            {"knowledge": "hybrid"},
+            "expected one of none, bm25, dense, oracle, got 'hybrid'",
+        ),
         ({"mode": "da", "style": "cot"}, "Use the task without _da"),
         ({"sample_n": "humans"}, "expected a whole number from 1, got 'humans'"),
         ({"knowlege": "bm25"}, "got 'knowlege'. Did you mean 'knowledge'?"),
@@ -258,12 +306,18 @@ def test_the_packaged_sample_is_sound() -> None:
         docs, facts = documents(subset)
         assert facts["left_out"] == {}
         assert all(
-            doc["gold_terms"] and set(doc["gold_terms"]) <= terms and doc["capabilities"]
+            doc["gold_terms"]
+            and set(doc["gold_terms"]) <= terms
+            and doc["capabilities"]
             for doc in docs
         )
-    solutions = json.loads((FOLDER / "sample" / "solutions.json").read_text(encoding="utf-8"))
+    solutions = json.loads(
+        (FOLDER / "sample" / "solutions.json").read_text(encoding="utf-8")
+    )
     for doc in documents("calc")[0]:
         namespace: dict[str, Any] = {}
         exec(solutions[doc["id"]], namespace)  # noqa: S102 - our own programs
         decimals = len(doc["ground_truth"].partition(".")[2])
-        assert f"{namespace['solution']():.{decimals}f}" == doc["ground_truth"], doc["id"]
+        assert f"{namespace['solution']():.{decimals}f}" == doc["ground_truth"], doc[
+            "id"
+        ]

@@ -33,7 +33,10 @@ SAMPLES = [
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("r.csv", "\ufeff" + "".join('"' + '","'.join(row) + '"\n' for row in [KEYS, *ROWS])),
+        (
+            "r.csv",
+            "\ufeff" + "".join('"' + '","'.join(row) + '"\n' for row in [KEYS, *ROWS]),
+        ),
         ("r.json", json.dumps(OBJECTS)),
         ("r.jsonl", "\n\n".join(map(json.dumps, OBJECTS))),
         ("samples_xfinbench_calc_2026.jsonl", "\n".join(map(json.dumps, SAMPLES))),
@@ -45,24 +48,47 @@ def test_formats_and_summary(name: str, text: str, tmp_path: Path) -> None:
     assert texts == (RIGHT, WRONG)
     assert (
         docs[0].items()
-        >= {"id": "a", "task": "calcu", "subset": "calc", "capabilities": ["NM", "TR"]}.items()
+        >= {
+            "id": "a",
+            "task": "calcu",
+            "subset": "calc",
+            "capabilities": ["NM", "TR"],
+        }.items()
     )
     command = ["replay", "xfinbench", "--task", "calc", str(tmp_path / name), "--json"]
     summary = json.loads(CliRunner().invoke(app, command).stdout)
     assert (summary["task"], summary["n"], summary["n_all"]) == ("xfinbench_calc", 2, 2)
     for variant in VARIANTS:
         figures = summary[variant]
-        assert (figures["acc"], figures["acc_err"], figures["no_answer"]) == (0.5, 0.5, 0.5)
-        assert (figures["acc_TR"], figures["acc_err_NM"], figures["unscored"]) == (1.0, 0.5, 0.0)
+        assert (figures["acc"], figures["acc_err"], figures["no_answer"]) == (
+            0.5,
+            0.5,
+            0.5,
+        )
+        assert (figures["acc_TR"], figures["acc_err_NM"], figures["unscored"]) == (
+            1.0,
+            0.5,
+            0.0,
+        )
         assert (figures["acc_em"], summary["unscored"]) == (0.5, 0)
         part = summary["by_capability"]["TR"]
-        assert (part["n"], part[variant]["acc_em"], part[variant]["acc_err"]) == (1, 1.0, 1.0)
+        assert (part["n"], part[variant]["acc_em"], part[variant]["acc_err"]) == (
+            1,
+            1.0,
+            1.0,
+        )
 
 
 def test_programs_and_what_the_data_folder_adds(tmp_path: Path) -> None:
-    columns = "id,task,question,choice,ground_truth,figure,fin_capability,gold_fin_term_id\n"
-    (tmp_path / "test_set.csv").write_text(columns + 'a,calcu,"\\begin{tabular}",,0,,SP,\n')
-    (tmp_path / "r.jsonl").write_text('{"id": "a", "ground_truth": 0, "model_response": null}')
+    columns = (
+        "id,task,question,choice,ground_truth,figure,fin_capability,gold_fin_term_id\n"
+    )
+    (tmp_path / "test_set.csv").write_text(
+        columns + 'a,calcu,"\\begin{tabular}",,0,,SP,\n'
+    )
+    (tmp_path / "r.jsonl").write_text(
+        '{"id": "a", "ground_truth": 0, "model_response": null}'
+    )
     ((doc, response),) = recording.read(
         tmp_path / "r.jsonl", task="calc", mode="pot", data_dir=tmp_path
     )
@@ -96,7 +122,9 @@ def test_a_broken_file_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "r.jsonl").write_text(
         '{"id": 1, "ground_truth": 1, "model_response": "", "task": "mcq"}'
     )
-    (tmp_path / "r.csv").write_text(",".join(KEYS) + "\na,6,Therefore, my answer is [6].,NM\n")
+    (tmp_path / "r.csv").write_text(
+        ",".join(KEYS) + "\na,6,Therefore, my answer is [6].,NM\n"
+    )
     for name, message in (
         ("r.jsonl", r"got \['mcq'\]"),
         ("r.csv", "line 2: expected as many cells"),
@@ -140,7 +168,9 @@ def test_the_command_scores_programs_as_the_authors_do(tmp_path: Path) -> None:
 def saved(folder: Path, *rows: dict[str, Any]) -> Path:
     """Write rows over a right calculation."""
     file = folder / "model.jsonl"
-    lines = [json.dumps({"id": f"q{at}", **OBJECTS[0], **row}) for at, row in enumerate(rows)]
+    lines = [
+        json.dumps({"id": f"q{at}", **OBJECTS[0], **row}) for at, row in enumerate(rows)
+    ]
     file.write_text("\n".join(lines))
     return file
 
@@ -152,7 +182,9 @@ def test_responses_to_other_questions_are_refused(tmp_path: Path) -> None:
         for at, answer in enumerate(answers)
     ]
     file = saved(tmp_path, *verdicts)
-    with pytest.raises(DataError, match=r"of calc questions a number, .*, got 3 of 3 rows"):
+    with pytest.raises(
+        DataError, match=r"of calc questions a number, .*, got 3 of 3 rows"
+    ):
         recording.read(file, task="calc")
     assert len(recording.read(file, task="bool")) == 3
     with pytest.raises(DataError, match="of mcq questions a letter, got 3 of 3 rows"):
@@ -164,7 +196,9 @@ def test_responses_to_other_questions_are_refused(tmp_path: Path) -> None:
 
 
 def test_the_data_folder_knows_questions_of_another_task(tmp_path: Path) -> None:
-    columns = "id,task,question,choice,ground_truth,figure,fin_capability,gold_fin_term_id\n"
+    columns = (
+        "id,task,question,choice,ground_truth,figure,fin_capability,gold_fin_term_id\n"
+    )
     (tmp_path / "test_set.csv").write_text(columns + "a,bool,Is it?,,1,,SP,\n")
     row = {name: OBJECTS[0][name] for name in ("ground_truth", "model_response")}
     (tmp_path / "r.jsonl").write_text(json.dumps({"id": "a", **row}))
@@ -177,7 +211,10 @@ def test_the_data_folder_knows_questions_of_another_task(tmp_path: Path) -> None
     [
         ({"ground_truth": 10**400}, "a number, .*, got 1 of 1 rows"),
         ({"ground_truth": {"a": 1}}, "ground_truth: Input should be a.*, got {'a': 1}"),
-        ({"capabilities": [["TU"]]}, r"capabilities.0: Input should be a.*, got \['TU'\]"),
+        (
+            {"capabilities": [["TU"]]},
+            r"capabilities.0: Input should be a.*, got \['TU'\]",
+        ),
         ({"fin_capability": {"a": 1}}, "fin_capability: Input should be a valid list"),
         ({"choices": [{"a": 1}]}, "choice.*0: Input should be a.*"),
         ({"question": [1]}, "question: Input should be a.*"),
@@ -187,7 +224,9 @@ def test_the_data_folder_knows_questions_of_another_task(tmp_path: Path) -> None
         ({"task": ["calcu"]}, "task: Input should be a.*"),
     ],
 )
-def test_a_hostile_row_is_one_sentence(tmp_path: Path, row: dict[str, Any], message: str) -> None:
+def test_a_hostile_row_is_one_sentence(
+    tmp_path: Path, row: dict[str, Any], message: str
+) -> None:
     with pytest.raises(DataError, match=message) as caught:
         recording.read(saved(tmp_path, row), task="calc")
     assert "\n" not in str(caught.value)
@@ -202,7 +241,16 @@ def test_a_file_without_rows_is_one_sentence(tmp_path: Path, name: str) -> None:
 
 def replayed(file: Path, out: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what the command prints, and the provenance in the file it writes."""
-    command = ["replay", "xfinbench", str(file), "--task", "calc", "--out", str(out), "--json"]
+    command = [
+        "replay",
+        "xfinbench",
+        str(file),
+        "--task",
+        "calc",
+        "--out",
+        str(out),
+        "--json",
+    ]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     (results,) = out.rglob("results_*.json")
@@ -220,10 +268,16 @@ def replayed(file: Path, out: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         (("a", "b"), "unknown", "unknown"),
     ],
 )
-def test_ids_name_the_split(tmp_path: Path, ids: tuple[str, ...], split: str, source: str) -> None:
+def test_ids_name_the_split(
+    tmp_path: Path, ids: tuple[str, ...], split: str, source: str
+) -> None:
     file = saved(tmp_path, *({"id": name} for name in ids))
     shown, facts = replayed(file, tmp_path / "out")
-    assert (shown["split"], shown["source"]) == (facts["split"], facts["source"]) == (split, source)
+    assert (
+        (shown["split"], shown["source"])
+        == (facts["split"], facts["source"])
+        == (split, source)
+    )
 
 
 def test_samples_keep_the_split_and_source_of_their_run(tmp_path: Path) -> None:

@@ -46,7 +46,10 @@ def runner() -> Iterator[Runner]:
 @pytest.mark.parametrize("case", rows("xfinbench"), ids=name_of)
 def test_case(case: dict[str, Any], runner: Runner) -> None:
     doc = doc_of(
-        case["task"], case["truth"], case.get("mode", "cot"), choices=case.get("choices", [])
+        case["task"],
+        case["truth"],
+        case.get("mode", "cot"),
+        choices=case.get("choices", []),
     )
     found = {}
     for variant in ("paper", "robust"):
@@ -58,11 +61,14 @@ def test_case(case: dict[str, Any], runner: Runner) -> None:
         response = Ran(case["response"], outcomes) if outcomes else case["response"]
         found[variant] = score_with(scorer, doc, response, variant)
     paper, robust = found["paper"], found["robust"]
-    wanted = tuple(case[f"paper_{name}"] for name in ("answer", "correct", "correct_err"))
+    wanted = tuple(
+        case[f"paper_{name}"] for name in ("answer", "correct", "correct_err")
+    )
     assert (paper.answer, paper.correct, paper.correct_err) == wanted, case["why"]
-    assert (robust.answer, robust.correct) == (case["robust_answer"], case["robust_correct"]), case[
-        "why"
-    ]
+    assert (robust.answer, robust.correct) == (
+        case["robust_answer"],
+        case["robust_correct"],
+    ), case["why"]
 
 
 @pytest.mark.parametrize("case", rows("xfinbench_truths"))
@@ -93,13 +99,20 @@ def test_how_a_program_ended(status: Status, variant: str) -> None:
     assert values["execution_rate"] == (None if silent else float(status is Status.ok))
     assert values["unscored"] == float(silent)
     failed = not silent and status is not Status.ok
-    assert values["no_answer"] == (None if silent else float(failed and variant == "robust"))
+    assert values["no_answer"] == (
+        None if silent else float(failed and variant == "robust")
+    )
 
 
 def test_metrics_of_a_document() -> None:
     doc = doc_of("calc", "142.86", has_table=False)
-    readings = [read(doc, f"{MARKER} [{said}].", variant="paper") for said in ("142.86", "143")]
-    assert metric_values(doc, readings).keys() == metrics_of(subset="calc", mode="cot").keys()
+    readings = [
+        read(doc, f"{MARKER} [{said}].", variant="paper") for said in ("142.86", "143")
+    ]
+    assert (
+        metric_values(doc, readings).keys()
+        == metrics_of(subset="calc", mode="cot").keys()
+    )
     assert figures_of("xfinbench", doc, readings) == {
         **{
             "acc": 0.5,
@@ -128,7 +141,10 @@ def test_metrics_of_a_document() -> None:
     ]
     unusable = doc_of("calc", "1, 2")
     assert (
-        metric_values(unusable, [read(unusable, f"{MARKER} [1].", variant="robust")])["acc"] is None
+        metric_values(unusable, [read(unusable, f"{MARKER} [1].", variant="robust")])[
+            "acc"
+        ]
+        is None
     )
 
 
@@ -136,17 +152,23 @@ def test_metrics_of_a_document() -> None:
 def test_results_of_programs(value: float, truth: float) -> None:
     ended = Ran("", (Outcome(status=Status.ok, value=str(value), number=value),))
     doc = doc_of("calc", repr(truth), "pot")
-    paper, robust = (score_with(scorer, doc, ended, variant) for variant in ("paper", "robust"))
+    paper, robust = (
+        score_with(scorer, doc, ended, variant) for variant in ("paper", "robust")
+    )
     assert paper.correct is (value == truth)
     assert robust.correct or value != truth
     assert robust.correct_err or not robust.correct  # equal is also near
 
 
-@pytest.mark.parametrize("benchmark", ["xfinbench", "bizbench", "financemath", "dynostock"])
+@pytest.mark.parametrize(
+    "benchmark", ["xfinbench", "bizbench", "financemath", "dynostock"]
+)
 def test_a_scorer_imports_no_client_of_models(benchmark: str) -> None:
     program = (
         f"import sys, fin_tasks.benchmarks.{benchmark}.score\n"
         "print([name for name in sys.modules if name.startswith('fin_tasks.endpoints')])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True
+    )
     assert done.stdout.strip() == "[]", done

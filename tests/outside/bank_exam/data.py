@@ -8,6 +8,8 @@ def load(**_):
     file = Path(__file__).with_name("questions.jsonl")
     documents = read_json(file, ("id", "topic", "kind", "question", "answer"))
     for document in documents:
-        document["prompt"] = f"{document['question']} Close with 'Therefore, my answer is X.'"
+        document["prompt"] = (
+            f"{document['question']} Close with 'Therefore, my answer is X.'"
+        )
         document["target"] = f"Therefore, my answer is {document['answer']}."
     return documents_of_file(documents, file)

@@ -63,7 +63,9 @@ class Phrases:
         name: str,
     ) -> Table:
         """Return the patterns of a table."""
-        return {row: self._compile(source) for row, source in self._sources[name].items()}
+        return {
+            row: self._compile(source) for row, source in self._sources[name].items()
+        }
 
     def rewritings(
         self,

@@ -28,7 +28,11 @@ _WORDS_BY_KIND: Mapping[str, str] = {
 }
 # Names mislead: `dividends` may be a list or one number. So there are calls with the likely kinds,
 # with lists in place of amounts, and with amounts in place of lists.
-_REPLACED_KINDS: tuple[Mapping[str, str], ...] = ({}, {"amount": "list"}, {"list": "amount"})
+_REPLACED_KINDS: tuple[Mapping[str, str], ...] = (
+    {},
+    {"amount": "list"},
+    {"list": "amount"},
+)
 
 
 def calls_of(stub: ast.FunctionDef) -> list[list[Argument]]:
@@ -48,7 +52,9 @@ def calls_of(stub: ast.FunctionDef) -> list[list[Argument]]:
 
 def _likely_kinds(stub: ast.FunctionDef) -> list[str]:
     parameters = [*stub.args.posonlyargs, *stub.args.args]
-    defaults = dict(zip(reversed(parameters), reversed(stub.args.defaults), strict=False))
+    defaults = dict(
+        zip(reversed(parameters), reversed(stub.args.defaults), strict=False)
+    )
     kinds = []
     for parameter in parameters:
         default = getattr(defaults.get(parameter), "value", None)

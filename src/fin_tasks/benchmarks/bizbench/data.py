@@ -90,7 +90,9 @@ def load(
             flaw = "empty-question" if row.part else "unknown-task"
             left_out.setdefault(flaw, []).append(row.id)
     candidates, n_rows = _candidates(rows, part, request.sample_n)
-    drawn = draw_rows("bizbench", candidates, n_rows, request.sample_seed, attrgetter("id"))
+    drawn = draw_rows(
+        "bizbench", candidates, n_rows, request.sample_seed, attrgetter("id")
+    )
     if not drawn:
         parts = ", ".join(sorted({row.part for row in rows})) or "none"
         raise DataError(
@@ -131,13 +133,17 @@ def _read(paths: Sequence[Path], prefix: str) -> list[Row]:
         texts = table[_TEXTS].fillna("").astype(str)
         options_of_rows = table["options"]
     except (OSError, ValueError, KeyError) as error:
-        expected = f"Parquet or JSON lines with the columns options, {', '.join(_TEXTS)}"
+        expected = (
+            f"Parquet or JSON lines with the columns options, {', '.join(_TEXTS)}"
+        )
         raise DataError(
             f"{paths[0]}: expected {expected}, got {error}. Fetch the file again."
         ) from error
     rows = []
     cells_of_rows = texts.to_dict("records")
-    for position, (cells, options) in enumerate(zip(cells_of_rows, options_of_rows, strict=True)):
+    for position, (cells, options) in enumerate(
+        zip(cells_of_rows, options_of_rows, strict=True)
+    ):
         is_missing = isinstance(options, float | str | None)  # NaN is a float
         listed = [] if is_missing else list(map(str, options))
         rows.append(Row(id=f"{prefix}_{position}", options=listed, **cells))
@@ -177,7 +183,9 @@ def _document(
         stub = row.question
         reference = reference_of(row.question, (row.program, row.answer))
     program = reference or row.program
-    target = prompts.target_of(kind, mode, answer=row.answer, letter=letter, program=program)
+    target = prompts.target_of(
+        kind, mode, answer=row.answer, letter=letter, program=program
+    )
     prompt = prompts.fill(
         kind,
         mode,

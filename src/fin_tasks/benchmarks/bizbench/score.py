@@ -74,7 +74,9 @@ def read(
     """Read the answer in a response, in a model's copy of it, or the results of its programs once they ran."""
     if doc["kind"] == "code" and isinstance(response, Ran):
         return formulas.read(response.outcomes, variant=variant)
-    return read_answer(_KINDS[doc["kind"]], response, variant=variant, choices=doc["options"])
+    return read_answer(
+        _KINDS[doc["kind"]], response, variant=variant, choices=doc["options"]
+    )
 
 
 def compare(doc: Document, reading: Reading) -> Score:
@@ -82,7 +84,9 @@ def compare(doc: Document, reading: Reading) -> Score:
     if doc["kind"] == "number":
         truth = number_truth(doc["ground_truth"])
         if truth is None:
-            return compare_with([], reading, numeric=True, flaw="the truth is not one number")
+            return compare_with(
+                [], reading, numeric=True, flaw="the truth is not one number"
+            )
         return compare_with(truth.readings_with_steps(), reading, numeric=True)
     right = doc["letter"]
     if doc["kind"] == "code":

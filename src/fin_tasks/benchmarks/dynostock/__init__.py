@@ -30,7 +30,9 @@ BENCHMARK = Benchmark(
     published=Published(
         titles={
             "paper": "Behavioral Bias of Vision-Language Models: A Behavioral Finance View",
-            "repository": ("github.com/mydcxiao/vlm_behavioral_fin, counts beside the recordings"),
+            "repository": (
+                "github.com/mydcxiao/vlm_behavioral_fin, counts beside the recordings"
+            ),
         }
     ),
 )

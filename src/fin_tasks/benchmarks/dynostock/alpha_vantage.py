@@ -39,15 +39,21 @@ def earnings_of(
     query = {"function": "EARNINGS", "symbol": ticker, "apikey": key}
     limits = Limits(seconds=SECONDS, n_bytes=_MAX_BYTES, retries=_RETRIES)
     try:
-        answer = dict(json.loads(web.send(Request(url=url, query=query), limits).result()))
+        answer = dict(
+            json.loads(web.send(Request(url=url, query=query), limits).result())
+        )
     except (WebError, ValueError, TypeError, RecursionError) as error:
         reason = (str(error) or type(error).__name__).replace(key, "(your key)")
-        raise LimitError(f"Alpha Vantage: expected JSON from {url}, got {reason}.") from None
+        raise LimitError(
+            f"Alpha Vantage: expected JSON from {url}, got {reason}."
+        ) from None
     refusal = " ".join(str(answer[name]) for name in _REFUSALS if name in answer)
     refusal = refusal.replace(key, "(your key)")
     is_about_ticker = "Error Message" in answer and "apikey" not in refusal
     if refusal and not is_about_ticker:
         raise LimitError(f"Alpha Vantage: {refusal}")
     if refusal or not answer.get("quarterlyEarnings"):
-        raise FetchError(f"Alpha Vantage knows no earnings of {ticker}. {refusal}".strip())
+        raise FetchError(
+            f"Alpha Vantage knows no earnings of {ticker}. {refusal}".strip()
+        )
     return answer

@@ -14,7 +14,12 @@ from pydantic import BaseModel, ValidationError
 import fin_tasks
 from fin_tasks.benchmarks.dynostock import VERSION
 from fin_tasks.benchmarks.dynostock.market import Excerpt
-from fin_tasks.benchmarks.dynostock.prompts import Arm, HousePrompts, Prompt, statement_direction
+from fin_tasks.benchmarks.dynostock.prompts import (
+    Arm,
+    HousePrompts,
+    Prompt,
+    statement_direction,
+)
 from fin_tasks.benchmarks.dynostock.upstream import UpstreamPrompts, upstream_prompts
 from fin_tasks.benchmarks.dynostock.window_set import find_set
 from fin_tasks.benchmarks.dynostock.windows import Window
@@ -61,7 +66,9 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
     except ValidationError as error:
         raise ConfigError(f"dynostock metadata {first_problem(error)}.") from error
     if options.pixels and options.chart == "paper":
-        raise ConfigError("metadata pixels: expected none with chart paper, whose size is fixed.")
+        raise ConfigError(
+            "metadata pixels: expected none with chart paper, whose size is fixed."
+        )
     is_naive = options.prompt == "naive"
     arm = options.arm or ("none" if is_naive else "signal")
     if is_naive and (arm != "none" or options.prompts == "upstream"):
@@ -82,7 +89,9 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
     views = []
     for window in windows:
         excerpt = window_set.market.excerpt(window.ticker, window.start, window.end)
-        views.append(_hidden(excerpt, window) if options.anonymize else (excerpt, window))
+        views.append(
+            _hidden(excerpt, window) if options.anonymize else (excerpt, window)
+        )
     facts = {
         "fin_tasks": fin_tasks.__version__,
         "scorer": VERSION,
@@ -98,7 +107,9 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         pixels = options.pixels or PIXELS
         facts |= {"pixels": pixels, "renderer": RENDERER, "chart": options.chart}
         charts = [chart_of(excerpt, pixels, options.chart) for excerpt, _ in views]
-        pictures = _draw(charts, window_set.charts, settings.cache_dir / "dynostock" / "charts")
+        pictures = _draw(
+            charts, window_set.charts, settings.cache_dir / "dynostock" / "charts"
+        )
     docs = []
     for window, (excerpt, shown), picture in zip(windows, views, pictures, strict=True):
         message = wording.ask(
@@ -123,7 +134,15 @@ def _hash_of(docs: Sequence[Document]) -> str:
     """Hash what the model is asked; a chart's name holds the hash of its content."""
     texts = []
     for doc in docs:
-        texts.append((doc["id"], doc["system"], doc["prompt"], doc["cue"], Path(doc["chart"]).name))
+        texts.append(
+            (
+                doc["id"],
+                doc["system"],
+                doc["prompt"],
+                doc["cue"],
+                Path(doc["chart"]).name,
+            )
+        )
     return hashlib.sha256(json.dumps(texts).encode()).hexdigest()
 
 
@@ -204,7 +223,9 @@ def _hidden(excerpt: Excerpt, window: Window) -> tuple[Excerpt, Window]:
         reports,
     )
     name = f"anonymous-{digest.hexdigest()[:12]}"
-    return hidden, replace(window, id=name, ticker=ANONYMOUS_TICKER, start=start, end=end)
+    return hidden, replace(
+        window, id=name, ticker=ANONYMOUS_TICKER, start=start, end=end
+    )
 
 
 def _draw(

@@ -63,7 +63,10 @@ def by_window(rows: pd.DataFrame) -> pd.DataFrame:
     columns = [*GROUP, "arm"]
     tables = []
     for key, arm_rows in _without_repeats(rows).groupby(columns):
-        lines = [_size_line(size, size_rows) for size, size_rows in arm_rows.groupby("window")]
+        lines = [
+            _size_line(size, size_rows)
+            for size, size_rows in arm_rows.groupby("window")
+        ]
         sizes = pd.DataFrame(lines)
         group = dict(zip(columns, key, strict=True))
         for label, covered in _coverage(sizes["window"]).items():
@@ -95,7 +98,9 @@ def _size_line(size: object, rows: pd.DataFrame) -> Line:
     intervals = {
         "acc": wilson(round(n_correct), len(acc)),
         "bias_index": bias_index_interval(
-            correct=round(n_correct), led=round(n_biased), other=round(n_wrong - n_biased)
+            correct=round(n_correct),
+            led=round(n_biased),
+            other=round(n_wrong - n_biased),
         ),
     }
     line = {
@@ -136,7 +141,9 @@ def compare_arms(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     notes = []
     rows = rows.assign(bias_index=rows["bias_percentage"])
     for group, first, second in _contrasts(_without_repeats(rows)):
-        pairs = first.merge(second, on=["window", "doc_id"], suffixes=("_first", "_second"))
+        pairs = first.merge(
+            second, on=["window", "doc_id"], suffixes=("_first", "_second")
+        )
         n_tickers = pairs["ticker_first"].nunique()
         if n_tickers:
             asked = pd.concat([first["window"], second["window"]])
@@ -160,7 +167,11 @@ def _contrasts(rows: pd.DataFrame) -> Iterator[tuple[Line, pd.DataFrame, pd.Data
     for condition, contrasts in _CONTRASTS.items():
         columns = [name for name in (*GROUP, "arm") if name != condition]
         for key, group_rows in rows.groupby(columns):
-            group: Line = {"arm": "", "anonymized": None, **dict(zip(columns, key, strict=True))}
+            group: Line = {
+                "arm": "",
+                "anonymized": None,
+                **dict(zip(columns, key, strict=True)),
+            }
             by_condition = dict(list(group_rows.groupby(condition)))
             for first, second in contrasts:
                 if first in by_condition and second in by_condition:
@@ -211,7 +222,9 @@ def _effects(pairs: pd.DataFrame, asked: "pd.Series[int]") -> Iterator[Line]:
                 "pairs": is_used.sum(),
                 "tickers": n_tickers,
                 "left_out": n_asked - is_used.sum(),
-                "p": math.nan if label == MEAN else _p_value(numerators[is_used], measure),
+                "p": math.nan
+                if label == MEAN
+                else _p_value(numerators[is_used], measure),
             }
 
 
@@ -239,4 +252,6 @@ def names_of(table: pd.DataFrame, columns: Sequence[str]) -> "pd.Series[str]":
     table = table.assign(anonymized=anonymity)
     n_values = table.nunique(dropna=False)
     differing = [name for name in columns if name == "model" or n_values[name] > 1]
-    return table[differing].apply(lambda names: escape(", ".join(names.dropna())), axis=1)
+    return table[differing].apply(
+        lambda names: escape(", ".join(names.dropna())), axis=1
+    )

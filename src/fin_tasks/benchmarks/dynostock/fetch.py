@@ -26,7 +26,9 @@ _REPORTS = "data/eps_history/data-{}.json"
 def recorded_tickers() -> list[str]:
     """Return the companies of the S&P 500 whose earnings the authors' repository holds."""
     before, after = _REPORTS.split("{}")
-    names = [pin.path for pin in load_pins("dynostock").files if pin.path.startswith(before)]
+    names = [
+        pin.path for pin in load_pins("dynostock").files if pin.path.startswith(before)
+    ]
     return [name.removeprefix(before).removesuffix(after) for name in names]
 
 
@@ -103,7 +105,9 @@ def _agree_with_folder(
         yesterday = datetime.now(UTC).date() - timedelta(days=1)
         end = date.fromisoformat(before.get("end", f"{yesterday}"))
     if start > end:
-        raise ConfigError(f"market data: expected --start before --end, got {start} and {end}.")
+        raise ConfigError(
+            f"market data: expected --start before --end, got {start} and {end}."
+        )
     if source == "upstream":
         source = f"upstream@{load_pins('dynostock').revision}"
     plan = {
@@ -125,7 +129,9 @@ def _missing(
     tickers: Sequence[str],
     ending: str,
 ) -> list[str]:
-    return [ticker for ticker in tickers if not (folder / f"{ticker}{ending}").is_file()]
+    return [
+        ticker for ticker in tickers if not (folder / f"{ticker}{ending}").is_file()
+    ]
 
 
 def _fetch_prices(
@@ -135,7 +141,9 @@ def _fetch_prices(
     end: date,
 ) -> list[str]:
     problems: list[str] = []
-    for first in tqdm(range(0, len(tickers), BATCH), "Prices", unit="batch", disable=None):
+    for first in tqdm(
+        range(0, len(tickers), BATCH), "Prices", unit="batch", disable=None
+    ):
         batch = tickers[first : first + BATCH]
         yahoo.check_connection()
         tables = yahoo.download(batch, start, end)
@@ -147,7 +155,9 @@ def _fetch_prices(
                 content = tables[ticker].to_parquet(index=False)
                 write_file(folder / f"{ticker}.parquet", content)
             else:
-                problems.append(f"{ticker}: Yahoo gave no prices. Is it listed under this name?")
+                problems.append(
+                    f"{ticker}: Yahoo gave no prices. Is it listed under this name?"
+                )
     return problems
 
 
@@ -157,13 +167,18 @@ def _fetch_reports(
     reports_of: Callable[[str], dict[str, Any]],
 ) -> list[str]:
     problems: list[str] = []
-    for number, ticker in enumerate(tqdm(tickers, "Earnings", unit="ticker", disable=None)):
+    for number, ticker in enumerate(
+        tqdm(tickers, "Earnings", unit="ticker", disable=None)
+    ):
         try:
             # The source may spell the ticker in its own way.
             answer = {**reports_of(ticker), "symbol": ticker}
         except alpha_vantage.LimitError as error:
             n_left = len(tickers) - number
-            return [*problems, f"{error} {n_left} tickers are left. Run the command again later."]
+            return [
+                *problems,
+                f"{error} {n_left} tickers are left. Run the command again later.",
+            ]
         except FetchError as error:
             problems.append(f"{ticker}: {error}")
         else:

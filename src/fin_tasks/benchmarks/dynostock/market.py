@@ -70,7 +70,9 @@ class Market:
         prices = typed(prices, PRICE_TYPES).fillna({"splits_after": 1.0})
         prices = prices.sort_values(["ticker", "date"], ignore_index=True)
         reports = typed(reports, REPORT_TYPES).fillna({"later_splits": 1.0})
-        reports = reports.sort_values(["ticker", "reported", "fiscal_end"], ignore_index=True)
+        reports = reports.sort_values(
+            ["ticker", "reported", "fiscal_end"], ignore_index=True
+        )
         repeated = prices[prices.duplicated(["ticker", "date"])]
         if len(repeated):
             row = repeated.iloc[0]
@@ -115,7 +117,9 @@ class Market:
             if len(every_day):
                 first, last = every_day["date"].dt.date.iloc[[0, -1]]
                 known = f"prices from {first} to {last}"
-            raise DataError(f"{ticker}: expected prices from {start} to {end}, found {known}.")
+            raise DataError(
+                f"{ticker}: expected prices from {start} to {end}, found {known}."
+            )
         factor = rows["splits_after"].iloc[-1]
         prices = rows.set_index("date")[[*CANDLE, "volume"]]
         if factor != 1:
@@ -145,7 +149,9 @@ def typed(table: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
         column = table.get(name, pd.Series(None, table.index, dtype=object))
         if kind.startswith("datetime"):
             if not pd.api.types.is_datetime64_any_dtype(column.dtype):
-                column = pd.to_datetime(column.astype("string").str[:10], format="%Y-%m-%d")
+                column = pd.to_datetime(
+                    column.astype("string").str[:10], format="%Y-%m-%d"
+                )
             column = column.dt.tz_localize(None).dt.normalize()
         columns[name] = column.astype(kind)
     return pd.DataFrame(columns)

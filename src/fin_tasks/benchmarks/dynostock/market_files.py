@@ -69,7 +69,9 @@ def read_market(
     reports, report_facts = _read_files(earnings, "earnings", names)
     columns = [*CANDLE, "adj_close"]
     has_day = reports["reported"].notna()
-    is_repeated = reports["fiscal_end"].notna() & reports.duplicated(["ticker", "fiscal_end"])
+    is_repeated = reports["fiscal_end"].notna() & reports.duplicated(
+        ["ticker", "fiscal_end"]
+    )
     defects = {
         "impossible-price": table[(table[columns] <= 0).any(axis=1)],
         "report-without-day": reports[~has_day],
@@ -83,11 +85,15 @@ def read_market(
     else:
         defects["split-in-close"] = table[ratios != 1]
     facts = {
-        "basis": "split-adjusted" if is_fetched or adjust == "splits" else "as in the files",
+        "basis": "split-adjusted"
+        if is_fetched or adjust == "splits"
+        else "as in the files",
         "prices": {**price_facts, "adjust": adjust, "splits": splits},
         "earnings": report_facts,
         "defects": {
-            kind: sorted(set(rows["ticker"])) for kind, rows in defects.items() if len(rows)
+            kind: sorted(set(rows["ticker"]))
+            for kind, rows in defects.items()
+            if len(rows)
         },
     }
     market = Market.of(table, reports[has_day & ~is_repeated], facts)
@@ -154,9 +160,14 @@ def _read_files(
     missing = sorted((tickers or set()) - set(rows["ticker"]))
     if rows.empty or missing:
         expected = f"rows of {', '.join(missing) or 'tickers'} in CSV, Parquet or reports in JSON"
-        raise DataError(f"{part}: expected {expected} at {folder}, found none. Fetch them first.")
+        raise DataError(
+            f"{part}: expected {expected} at {folder}, found none. Fetch them first."
+        )
     hashes = "".join(f"{file.name} {sha256_of(file)}\n" for file in files)
-    facts = {"files": len(files), "files_sha256": hashlib.sha256(hashes.encode()).hexdigest()}
+    facts = {
+        "files": len(files),
+        "files_sha256": hashlib.sha256(hashes.encode()).hexdigest(),
+    }
     manifest = path / "manifest.json"
     if is_fetched and manifest.is_file():
         facts["source"] = json.loads(manifest.read_text(encoding="utf-8")).get(part)
@@ -170,13 +181,19 @@ def _ticker_of(file: Path) -> str:
 def _read_table(file: Path, part: str) -> pd.DataFrame:
     try:
         table = _read_any(file)
-        table.columns = [str(name).strip().lower().replace(" ", "_") for name in table.columns]
-        if part == "prices" and not {"ticker", "close", "adj_close"} & set(table.columns):
+        table.columns = [
+            str(name).strip().lower().replace(" ", "_") for name in table.columns
+        ]
+        if part == "prices" and not {"ticker", "close", "adj_close"} & set(
+            table.columns
+        ):
             # A column of closes for each ticker.
             table = table.melt("date", var_name="ticker", value_name="close")
         for name in _NEEDED[part]:
             if name not in table:
-                raise ValueError(f"expected {' and '.join(_NEEDED[part])}, got no column {name}")
+                raise ValueError(
+                    f"expected {' and '.join(_NEEDED[part])}, got no column {name}"
+                )
         if "ticker" not in table:
             table["ticker"] = _ticker_of(file)
         table["ticker"] = table["ticker"].astype(str).str.strip().str.upper()
@@ -195,7 +212,9 @@ def _read_table(file: Path, part: str) -> pd.DataFrame:
 def _read_any(file: Path) -> pd.DataFrame:
     if file.suffix == ".json":
         rows = json.loads(file.read_text(encoding="utf-8"))["quarterlyEarnings"]
-        table = pd.DataFrame(rows, columns=list(ALPHA_VANTAGE)).rename(columns=ALPHA_VANTAGE)
+        table = pd.DataFrame(rows, columns=list(ALPHA_VANTAGE)).rename(
+            columns=ALPHA_VANTAGE
+        )
         return table.mask(table.isin(_UNKNOWN))
     if file.suffix == ".parquet":
         return pd.read_parquet(file)
@@ -208,7 +227,9 @@ def _read_any(file: Path) -> pd.DataFrame:
     if set(head[0]) != {"Price", "Ticker"}:
         return pd.read_csv(file, keep_default_na=False, na_values=_UNKNOWN)
     # As yfinance writes it: a column for each price of each ticker.
-    table = pd.read_csv(file, header=[0, 1], index_col=0).stack("Ticker", future_stack=True)
+    table = pd.read_csv(file, header=[0, 1], index_col=0).stack(
+        "Ticker", future_stack=True
+    )
     return table.rename_axis(["Date", "Ticker"]).reset_index()
 
 

@@ -8,7 +8,12 @@ import pandas as pd
 
 from fin_tasks.benchmarks.dynostock.candidates import AFTER, Prices, day_numbers
 from fin_tasks.benchmarks.dynostock.market import Excerpt, Market
-from fin_tasks.benchmarks.dynostock.windows import BiasType, Window, authority_of, window_id
+from fin_tasks.benchmarks.dynostock.windows import (
+    BiasType,
+    Window,
+    authority_of,
+    window_id,
+)
 from fin_tasks.errors import DataError
 
 
@@ -52,7 +57,9 @@ def own_window(
         end,
     )
     (truth,) = _movements(market.prices_of(ticker), pd.Series([pd.Timestamp(end)]))
-    is_known = truth >= 0 and market.last_day >= pd.Timestamp(end) + timedelta(days=AFTER)
+    is_known = truth >= 0 and market.last_day >= pd.Timestamp(end) + timedelta(
+        days=AFTER
+    )
     return Window(
         id=name,
         bias_type=bias,
@@ -74,9 +81,13 @@ def past_movements(excerpt: Excerpt) -> "pd.Series[int]":
     reports = excerpt.reports.dropna(subset="surprise")
     is_meet = reports["surprise"] >= 0
     similar = reports.loc[is_meet == is_meet.iloc[-1], "reported"].iloc[:-1]
-    moves = _movements(excerpt.prices.reset_index().assign(ticker=excerpt.ticker), similar)
+    moves = _movements(
+        excerpt.prices.reset_index().assign(ticker=excerpt.ticker), similar
+    )
     days = similar.dt.date
-    return pd.Series(np.where(days <= excerpt.end - timedelta(days=AFTER), moves, -1), days)
+    return pd.Series(
+        np.where(days <= excerpt.end - timedelta(days=AFTER), moves, -1), days
+    )
 
 
 def _movements(prices: pd.DataFrame, days: pd.Series) -> npt.NDArray[np.int8]:

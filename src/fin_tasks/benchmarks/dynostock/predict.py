@@ -70,7 +70,10 @@ def messages_of(doc: Document) -> list[dict[str, Any]]:
     if doc["chart"]:
         url = picture_url(Path(doc["chart"]))
         content.insert(0, {"type": "image_url", "image_url": {"url": url}})
-    return [{"role": "system", "content": doc["system"]}, {"role": "user", "content": content}]
+    return [
+        {"role": "system", "content": doc["system"]},
+        {"role": "user", "content": content},
+    ]
 
 
 def result_of(doc: Document, response: str) -> dict[str, Any]:

@@ -73,12 +73,19 @@ _REWRITES = (
     # Of a calculation only the result stays.
     (r"\(?(?<![\w.,])\d[\d\s().,+*/^x%-]{0,80}[=≈]\s?(?=\.?\d)", ""),
     # "0.3 down, 0.7 up" is the probability of a rise.
-    (rf"(?:{_NUMBER})\s(?:down|bearish)\W{{1,6}}(?=(?:{_NUMBER})\s(?:up|bullish)\b)", ""),
+    (
+        rf"(?:{_NUMBER})\s(?:down|bearish)\W{{1,6}}(?=(?:{_NUMBER})\s(?:up|bullish)\b)",
+        "",
+    ),
 )
 
-_FINAL = re.compile(r"(?i)\bfinal[\s-]{1,4}(?:prediction|answer|forecast|estimate|probability)\b")
+_FINAL = re.compile(
+    r"(?i)\bfinal[\s-]{1,4}(?:prediction|answer|forecast|estimate|probability)\b"
+)
 # The number that follows at once.
-_DIRECT = re.compile(rf"(?i)\s{{0,9}}(?:\([^()\n]{{0,80}}\))?{_LINK}{{0,24}}(?P<number>{_NUMBER})")
+_DIRECT = re.compile(
+    rf"(?i)\s{{0,9}}(?:\([^()\n]{{0,80}}\))?{_LINK}{{0,24}}(?P<number>{_NUMBER})"
+)
 # A sentence that ends with its number.
 _ENDS = re.compile(
     rf"(?i)[^\n]{{0,300}}(?:[:=,]|(?<![\d%]\s)\b(?:so|to|say))\s(?P<number>{_NUMBER})[^\w\n]*"

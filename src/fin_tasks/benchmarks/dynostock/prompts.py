@@ -96,11 +96,17 @@ class HousePrompts:
             "sources": _WORDS["sources_image" if text is None else "sources_text"],
         }
         # A window of one's own may end later than its latest report.
-        is_plain = window.bias_type == "plain" or reports[-1]["reported"] != f"{window.end}"
-        slots["question"] = _WORDS["question_plain" if is_plain else "question"].format(**slots)
+        is_plain = (
+            window.bias_type == "plain" or reports[-1]["reported"] != f"{window.end}"
+        )
+        slots["question"] = _WORDS["question_plain" if is_plain else "question"].format(
+            **slots
+        )
         slots["resolution"] = _WORDS["resolution"].format(**slots)
         user = _WORDS[self.style].format(**slots)
-        return Prompt(_WORDS["system"] if self.style == "structured" else "", user, _WORDS["cue"])
+        return Prompt(
+            _WORDS["system"] if self.style == "structured" else "", user, _WORDS["cue"]
+        )
 
 
 def statement_direction(window: Window, arm: str) -> int | None:
@@ -202,7 +208,9 @@ def _report_words(excerpt: Excerpt, window: Window) -> list[Words]:
             "fiscal_end": _written(reports["fiscal_end"], _DAY),
             **{name: _written(reports[name], _figure) for name in FIGURES},
             # Adding zero turns -0.0 into 0.0.
-            "percent": _written(reports["surprise_percentage"].round(1) + 0.0, "{:.1f}%".format),
+            "percent": _written(
+                reports["surprise_percentage"].round(1) + 0.0, "{:.1f}%".format
+            ),
             "outcome": _written(reports["surprise"], _outcome),
         }
     )

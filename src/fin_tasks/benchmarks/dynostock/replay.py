@@ -43,10 +43,14 @@ def find_files(paths: Sequence[Path]) -> list[Path]:
     """Return files as they are and the recordings below folders."""
     files: dict[Path, None] = {}
     for path in paths:
-        files |= dict.fromkeys(sorted(path.rglob("exp_*.json")) if path.is_dir() else [path])
+        files |= dict.fromkeys(
+            sorted(path.rglob("exp_*.json")) if path.is_dir() else [path]
+        )
     if not files:
         folders = ", ".join(map(str, paths))
-        raise DataError(f"{folders}: expected exp_*.json in or below this folder, found none.")
+        raise DataError(
+            f"{folders}: expected exp_*.json in or below this folder, found none."
+        )
     return list(files)
 
 
@@ -54,7 +58,9 @@ def read_recording(path: Path) -> Recording:
     """Read the authors' rows; the file's name tells bias and window size."""
     name = re.match(r"exp_(recency|authority)_(\d+)", path.name)
     if name is None:
-        raise DataError(f"{path}: expected a file such as exp_recency_4.json, got another name.")
+        raise DataError(
+            f"{path}: expected a file such as exp_recency_4.json, got another name."
+        )
     try:
         rows = _ROWS.validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
@@ -116,12 +122,18 @@ def replay(paths: Sequence[Path]) -> list[tuple[Recording, ScoredTask]]:
     return scored
 
 
-def rows_of(scored: Sequence[tuple[Recording, ScoredTask]], *, variant: str) -> pd.DataFrame:
+def rows_of(
+    scored: Sequence[tuple[Recording, ScoredTask]], *, variant: str
+) -> pd.DataFrame:
     """Return a row for each response under a variant, as `experiment.by_window` takes them."""
     rows = []
     for recording, task in scored:
         folder = recording.file.resolve().parent
-        facts = {"model": folder.name, "bias": recording.bias, "setting": str(folder.parent)}
+        facts = {
+            "model": folder.name,
+            "bias": recording.bias,
+            "setting": str(folder.parent),
+        }
         columns = (task.docs, task.values[variant], task.breakdown_rows(variant))
         for doc, values, parts in zip(*columns, strict=True):
             rows.append({**doc, **values, **parts, **facts, "doc_id": doc["id"]})

@@ -133,8 +133,12 @@ def metric_values(doc: Document, readings: Sequence[Forecast]) -> dict[str, obje
     values: dict[str, object] = {"acc": acc}
     if doc["bias_type"] != _PLAIN:
         biased = average_or_none(rate(score.wrong_by_bias) for score in scores) or 0.0
-        values["bias_index"] = None if acc is None else [acc, biased, max(0.0, 1 - acc - biased)]
-    stated = [reading.probability for reading in readings if reading.probability is not None]
+        values["bias_index"] = (
+            None if acc is None else [acc, biased, max(0.0, 1 - acc - biased)]
+        )
+    stated = [
+        reading.probability for reading in readings if reading.probability is not None
+    ]
     return {
         **values,
         "no_answer": average_or_none(float(score.answer is None) for score in scores),

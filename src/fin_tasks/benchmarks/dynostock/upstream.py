@@ -89,7 +89,9 @@ class UpstreamPrompts:
         prices = _prices(excerpt)
         reports = _reports(excerpt)
         if text is None:
-            (sentence,) = self._sentences("construct_current_eps", "cur", reports.head(1))
+            (sentence,) = self._sentences(
+                "construct_current_eps", "cur", reports.head(1)
+            )
             variables["construct_current_eps()"] = sentence
         else:
             for name, table in (("stock", prices), ("eps", reports)):
@@ -123,7 +125,9 @@ def _other_code(expected: str) -> DataError:
 def _prices(excerpt: Excerpt) -> pd.DataFrame:
     prices = excerpt.prices.reset_index()
     days = prices["date"].dt.strftime("%Y-%m-%d")
-    return pd.DataFrame({"Date": days, "Open": prices["open"], "Close": prices["close"]})
+    return pd.DataFrame(
+        {"Date": days, "Open": prices["open"], "Close": prices["close"]}
+    )
 
 
 def _reports(excerpt: Excerpt) -> pd.DataFrame:
@@ -152,12 +156,19 @@ def upstream_prompts(*, data_dir: Path | None, settings: Settings) -> UpstreamPr
         settings=settings,
     )
     try:
-        texts = {path.name: path.read_text(encoding="utf-8") for path in located.files.values()}
+        texts = {
+            path.name: path.read_text(encoding="utf-8")
+            for path in located.files.values()
+        }
         nodes = ast.parse(texts["gen.py"]).body
         return UpstreamPrompts(
             frame=json.loads(texts["prompt.json"])[_ENTRY]["prompt"],
-            functions={node.name: node for node in nodes if isinstance(node, ast.FunctionDef)},
-            figures={figure["name"]: figure for figure in json.loads(texts["celebrity.json"])},
+            functions={
+                node.name: node for node in nodes if isinstance(node, ast.FunctionDef)
+            },
+            figures={
+                figure["name"]: figure for figure in json.loads(texts["celebrity.json"])
+            },
             facts={"set": "upstream", "style": "structured", **located.provenance()},
         )
     except (OSError, ValueError, SyntaxError, KeyError, TypeError) as error:

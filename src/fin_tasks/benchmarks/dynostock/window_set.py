@@ -111,7 +111,9 @@ def rebuild_windows(
             window = None
         has_prices = pd.Timestamp(end) <= market.last_day
         if window is None or window.window != doc["window"] or not has_prices:
-            missing[name] = f"no {doc['window']} reports from {doc['start']} to {end} in the prices"
+            missing[name] = (
+                f"no {doc['window']} reports from {doc['start']} to {end} in the prices"
+            )
             continue
         n_up = window.n_contrary
         rebuilt = replace(
@@ -162,8 +164,12 @@ def write_set(
         # No other days than those from the first to the last window of a ticker.
         own = spans.reindex(rows["ticker"]).set_index(rows.index)
         is_visible = rows[day].between(own["start"], own["end"])
-        rows[is_visible].to_parquet(folder / f"{name}.parquet", index=False, compression="zstd")
-    kinds: list[tuple[str, int]] = [(item.bias_type, item.window) for item in found.windows]
+        rows[is_visible].to_parquet(
+            folder / f"{name}.parquet", index=False, compression="zstd"
+        )
+    kinds: list[tuple[str, int]] = [
+        (item.bias_type, item.window) for item in found.windows
+    ]
     facts = {
         "fin_tasks": fin_tasks.__version__,
         "parameters": dict(parameters),

@@ -100,9 +100,13 @@ def find_windows(
     biases = sorted(set(biases))
     sizes = sorted(set(windows))
     if not biases or not set(biases) <= set(BIASES):
-        raise ConfigError(f"windows: expected biases of {', '.join(BIASES)}, got {biases}.")
+        raise ConfigError(
+            f"windows: expected biases of {', '.join(BIASES)}, got {biases}."
+        )
     if min(sizes, default=0) < _MIN_SIZE:
-        raise ConfigError(f"windows: expected sizes from {_MIN_SIZE} reports, got {sizes}.")
+        raise ConfigError(
+            f"windows: expected sizes from {_MIN_SIZE} reports, got {sizes}."
+        )
     reports = report_table(market)
     runs_by_size = [Runs(reports, size) for size in sizes]
     counts: list[Count] = []
@@ -117,7 +121,9 @@ def find_windows(
                 "candidates": len(runs.newest),
                 "found": numbers["found"],
                 "unbiased": numbers["unbiased"],
-                "dropped": {reason: numbers[reason] for reason in REASONS if numbers[reason]},
+                "dropped": {
+                    reason: numbers[reason] for reason in REASONS if numbers[reason]
+                },
             }
         )
         is_found = lead.pop("fate") == "found"
@@ -130,7 +136,11 @@ def find_windows(
                 facts["ticker"],
                 facts["end"],
             )
-            facts |= {"bias_type": bias, "window": runs.size, "authority": authority_of(name, seed)}
+            facts |= {
+                "bias_type": bias,
+                "window": runs.size,
+                "authority": authority_of(name, seed),
+            }
             found.append(Window(id=name, **facts))
     return Found(found, counts)
 

@@ -30,7 +30,9 @@ def check_connection() -> None:
     except Exception as error:  # the session raises its own errors and those of curl
         reason = str(error).partition(". See ")[0]
         remedy = "Check the network, and run the same command again."
-        raise FetchError(f"Yahoo: no connection to {_ADDRESS} ({reason}). {remedy}") from error
+        raise FetchError(
+            f"Yahoo: no connection to {_ADDRESS} ({reason}). {remedy}"
+        ) from error
 
 
 def download(
@@ -65,7 +67,9 @@ def download(
         days = table.index.tz_localize(None).normalize()
         ratios = table["Stock Splits"].replace(0.0, 1.0)
         until_today = ratios[::-1].cumprod()[::-1]
-        table = table.assign(ticker=ticker, date=days, splits_after=until_today / ratios)
+        table = table.assign(
+            ticker=ticker, date=days, splits_after=until_today / ratios
+        )
         tables[ticker] = table[days <= pd.Timestamp(end)]
     return tables
 
@@ -99,4 +103,6 @@ def _session(seconds: float) -> Any:
                 **options,
             )
 
-    return Session(impersonate="chrome", curl_options={CurlOpt.MAXFILESIZE_LARGE: MAX_BYTES})
+    return Session(
+        impersonate="chrome", curl_options={CurlOpt.MAXFILESIZE_LARGE: MAX_BYTES}
+    )

@@ -71,7 +71,11 @@ def load(*, mode: Mode, **metadata: Any) -> "dict[str, Dataset]":
     if request.variants:
         rows, data = request.variant_rows(Row)
     rows = draw_rows(
-        "financemath", rows, request.sample_n, request.sample_seed, attrgetter("question_id")
+        "financemath",
+        rows,
+        request.sample_n,
+        request.sample_seed,
+        attrgetter("question_id"),
     )
     wording: HousePrompts | UpstreamPrompts = house_prompts(mode)
     if request.prompts == "upstream":
@@ -93,7 +97,9 @@ def load(*, mode: Mode, **metadata: Any) -> "dict[str, Dataset]":
 
 def variant_sources(source: str, data_dir: str | Path | None) -> list[Source]:
     """Return the questions that variants are made of, with their programs."""
-    request = Request(benchmark="financemath", split="validation", source=source, data_dir=data_dir)
+    request = Request(
+        benchmark="financemath", split="validation", source=source, data_dir=data_dir
+    )
     _, rows = read_questions(request, "validation")
     sources = []
     for row in rows:
@@ -124,7 +130,9 @@ def read_rows(path: Path, column: str) -> list[Row]:
     return rows_of(Row, path, records)
 
 
-def scoring_docs(rows: Sequence[Row], mode: str) -> tuple[list[dict[str, Any]], list[str]]:
+def scoring_docs(
+    rows: Sequence[Row], mode: str
+) -> tuple[list[dict[str, Any]], list[str]]:
     """Return documents with what scoring needs, and the ids whose own program gives no number for the exact truth.
 
     Their exact truth is that of the file, which is rounded to 3 decimals.
@@ -152,7 +160,8 @@ def _results_of_programs(rows: Sequence[Row]) -> list[float | None]:
         outcomes = run_programs(programs, settings=Settings.from_environ())
     except SandboxError as error:
         _log.warning(
-            "financemath: truths stay rounded to 3 decimals, as no sandbox works: %s", error
+            "financemath: truths stay rounded to 3 decimals, as no sandbox works: %s",
+            error,
         )
         return [None] * len(rows)
     return [outcome.number for outcome in outcomes]

@@ -23,7 +23,9 @@ def is_equal(result: float, truth: float) -> bool:
         return True
     if _are_rounded_up_alike(large, small):
         return True
-    return any(is_near(small * factor, large, TOLERANCE) for factor in _FORGIVEN_FACTORS)
+    return any(
+        is_near(small * factor, large, TOLERANCE) for factor in _FORGIVEN_FACTORS
+    )
 
 
 def _are_powers_of_ten_apart(large: float, small: float) -> bool:

@@ -83,7 +83,9 @@ def upstream_prompts(path: Path, mode: Mode) -> UpstreamPrompts:
             return UpstreamPrompts(
                 system=_text_of(node, "system_input", path),
                 prefix=_text_of(node, "program_prefix_input", path),
-                before_tables=_text_of(node, "table_input", path) if mode == "pot" else "",
+                before_tables=_text_of(node, "table_input", path)
+                if mode == "pot"
+                else "",
             )
     raise not_found(path, f"the function {name}")
 

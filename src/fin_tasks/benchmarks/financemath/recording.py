@@ -19,6 +19,8 @@ def read(path: Path, *, mode: str) -> list[tuple[Document, str]]:
         doc = {"id": name, "question": row.question, **fields}
         for text in texts_of(row.output):
             if not isinstance(text, str | None):
-                raise DataError(f"{path}, {name}: expected text as output, got {text!r:.200}.")
+                raise DataError(
+                    f"{path}, {name}: expected text as output, got {text!r:.200}."
+                )
             pairs.append((doc, mark_response(text or "", row.finish_reason)))
     return pairs

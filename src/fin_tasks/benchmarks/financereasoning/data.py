@@ -78,14 +78,22 @@ def load(
         rows = read_levels(files)
         data = files.provenance()
     rows = draw_rows(
-        "financereasoning", rows, request.sample_n, request.sample_seed, attrgetter("question_id")
+        "financereasoning",
+        rows,
+        request.sample_n,
+        request.sample_seed,
+        attrgetter("question_id"),
     )
     wording = house_prompts(mode)
     if request.prompts == "upstream":
         located = request.authors_files(files, UPSTREAM_FILE)
-        code = located.with_files([UPSTREAM_CODE], optional=True).files.get(UPSTREAM_CODE)
+        code = located.with_files([UPSTREAM_CODE], optional=True).files.get(
+            UPSTREAM_CODE
+        )
         wording = upstream_prompts(located.files[UPSTREAM_FILE], code, mode)
-    docs = [_document(row, mode) | wording.fill(row.question, row.context) for row in rows]
+    docs = [
+        _document(row, mode) | wording.fill(row.question, row.context) for row in rows
+    ]
     facts = {
         "level": level,
         "mode": mode,
@@ -97,7 +105,9 @@ def load(
 
 def variant_sources(source: str, data_dir: str | Path | None) -> list[Source]:
     """Return the questions that variants are made of, with their programs."""
-    request = Request(benchmark="financereasoning", split="test", source=source, data_dir=data_dir)
+    request = Request(
+        benchmark="financereasoning", split="test", source=source, data_dir=data_dir
+    )
     sources = []
     for row in read_levels(locate_levels(request, LEVELS)):
         sources.append(
@@ -116,7 +126,9 @@ def variant_sources(source: str, data_dir: str | Path | None) -> list[Source]:
 
 def locate_levels(request: Request, levels: Iterable[Level]) -> Located:
     """Find the files of some levels."""
-    return request.locate([f"data/FinanceReasoning/{level}.json|{level}.json" for level in levels])
+    return request.locate(
+        [f"data/FinanceReasoning/{level}.json|{level}.json" for level in levels]
+    )
 
 
 def read_levels(files: Located) -> list[Row]:
@@ -124,7 +136,9 @@ def read_levels(files: Located) -> list[Row]:
     rows: list[Row] = []
     for path in files.files.values():
         records = read_json(path, ("question_id", "question", "ground_truth"))
-        rows += rows_of(Row, path, [record | {"level": path.stem} for record in records])
+        rows += rows_of(
+            Row, path, [record | {"level": path.stem} for record in records]
+        )
     return rows
 
 

@@ -10,8 +10,19 @@ from fin_tasks.benchmarks import short_answers
 from fin_tasks.benchmarks.breakdowns import recalled_values
 from fin_tasks.benchmarks.contract import Document, ReadingFields
 from fin_tasks.benchmarks.financereasoning import paper
-from fin_tasks.benchmarks.programs_paper import is_right, mean_values, metrics_of, programs
-from fin_tasks.benchmarks.short_answers import Response, Value, Values, read_answer, score_of
+from fin_tasks.benchmarks.programs_paper import (
+    is_right,
+    mean_values,
+    metrics_of,
+    programs,
+)
+from fin_tasks.benchmarks.short_answers import (
+    Response,
+    Value,
+    Values,
+    read_answer,
+    score_of,
+)
 from fin_tasks.judging.item import Item
 from fin_tasks.sandbox import Outcome, Ran
 

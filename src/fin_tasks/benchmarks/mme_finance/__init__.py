@@ -9,7 +9,9 @@ from fin_tasks.benchmarks.contract import Benchmark, Published
 
 def picture_of(doc: Mapping[str, Any]) -> str:
     """Name the picture of a question, which several questions share."""
-    return PureWindowsPath(str(doc.get("image_path") or "")).name  # knows both kinds of slashes
+    return PureWindowsPath(
+        str(doc.get("image_path") or "")
+    ).name  # knows both kinds of slashes
 
 
 BENCHMARK = Benchmark(

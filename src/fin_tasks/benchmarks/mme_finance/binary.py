@@ -14,7 +14,18 @@ from fin_tasks.stats.averages import Metric
 _YES = "是"
 _NO = "否"
 _YES_WORDS = ("是", "是的", "对", "对的", "正确", "yes", "true")
-_NO_WORDS = ("否", "不是", "不是的", "不", "不对", "不正确", "错误", "错", "no", "false")
+_NO_WORDS = (
+    "否",
+    "不是",
+    "不是的",
+    "不",
+    "不对",
+    "不正确",
+    "错误",
+    "错",
+    "no",
+    "false",
+)
 _WORDS = {
     **dict.fromkeys(_YES_WORDS, _YES),
     **dict.fromkeys(_NO_WORDS, _NO),
@@ -54,7 +65,9 @@ def _committed(text: str) -> str | None:
         return _WORDS[marked[-1].lower()]
     parts = [clause.strip().lower() for clause in _BREAK.split(text)]
     clauses = list(filter(None, parts))
-    answers = {_WORDS[clause] for clause in clauses[:1] + clauses[-1:] if clause in _WORDS}
+    answers = {
+        _WORDS[clause] for clause in clauses[:1] + clauses[-1:] if clause in _WORDS
+    }
     return answers.pop() if len(answers) == 1 else None
 
 

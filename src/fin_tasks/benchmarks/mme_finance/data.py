@@ -53,7 +53,9 @@ def load(
     for name, (value, expected) in choices.items():
         if value not in expected:
             known = ", ".join(expected)
-            raise ConfigError(f"mme_finance {name}: expected one of {known}, got {value!r}.")
+            raise ConfigError(
+                f"mme_finance {name}: expected one of {known}, got {value!r}."
+            )
     settings = Settings.from_environ()
     stem = TABLES[part, language]
     located = locate(
@@ -107,7 +109,9 @@ def _documents(
     """Yield the document of a row, or one for each turn of a conversation."""
     cells = row.cells
     pictures = [path.absolute() for path in row.pictures if path]
-    parse_truth(cells["truth"])  # a broken truth is an error now, and not after the model answered
+    parse_truth(
+        cells["truth"]
+    )  # a broken truth is an error now, and not after the model answered
     doc = {
         **shared,
         "index": cells["index"],

@@ -5,7 +5,13 @@ import unicodedata
 from functools import lru_cache
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, FiniteFloat, NonNegativeFloat, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    FiniteFloat,
+    NonNegativeFloat,
+    ValidationError,
+)
 
 from fin_tasks.answers.notation import plain
 from fin_tasks.answers.reasoning import strip_reasoning

@@ -78,7 +78,9 @@ class Pictures:
             path = folder.joinpath(*parts)
             if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
                 return path
-        similar = [path for path in self._unpacked if path.parts[-len(parts) :] == parts]
+        similar = [
+            path for path in self._unpacked if path.parts[-len(parts) :] == parts
+        ]
         return similar[0] if len(similar) == 1 else None
 
 

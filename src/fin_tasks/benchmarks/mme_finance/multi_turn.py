@@ -63,7 +63,9 @@ def list_of(cell: str) -> list[str]:
     return []
 
 
-def turns_of(row: "Row", pictures: Sequence[Path], wording: Wording) -> Iterator[dict[str, Any]]:
+def turns_of(
+    row: "Row", pictures: Sequence[Path], wording: Wording
+) -> Iterator[dict[str, Any]]:
     """Yield the fields in which a conversation's turns differ; without marks, all pictures open the first turn."""
     n_shown = 0
     turns = enumerate(zip(row.questions, row.answers, strict=True), start=1)
@@ -71,7 +73,9 @@ def turns_of(row: "Row", pictures: Sequence[Path], wording: Wording) -> Iterator
         prompt = question.replace(MARK, IMAGE_MARK)
         n_shown += question.count(MARK)
         if turn == 1:
-            prompt = wording.fill(prompt, "", background=row.cells["background"].strip())
+            prompt = wording.fill(
+                prompt, "", background=row.cells["background"].strip()
+            )
             if MARK not in "".join(row.questions):
                 prompt = IMAGE_MARK * len(pictures) + prompt
                 n_shown = len(pictures)
@@ -111,6 +115,8 @@ def _values(reading: ReadingFields, dimension: str, metric: str) -> Values:
         points = scores.get(dimension)
         if isinstance(points, int):
             percent = 10.0 * points
-    counts_as_zero = reading.get("variant") == "paper" and reading.get("unscored") is not True
+    counts_as_zero = (
+        reading.get("variant") == "paper" and reading.get("unscored") is not True
+    )
     score = 0.0 if percent is None and counts_as_zero else percent
     return {metric: score, f"{metric}_read": percent}

@@ -24,7 +24,8 @@ def read_verdict(rubric: Rubric, judged: Judged) -> Verdict:
     had_all_tries = len(judged.replies) >= len(rubric.temperatures)
     if had_all_tries or (silent and not judged.error):
         return Verdict(
-            {} if rubric.dimensions else rubric.lowest, silent or "no reply of the judge is a score"
+            {} if rubric.dimensions else rubric.lowest,
+            silent or "no reply of the judge is a score",
         )
     return unscored(judged)
 
@@ -46,7 +47,11 @@ def _integer_of(reply: str, rubric: Rubric) -> int | None:
     for texts in ([reply], _INTEGER.findall(reply)):
         with suppress(ValueError):  # Python reads no integer of more than 4,300 digits
             numbers = [int(text) for text in texts]
-            on_scale = [number for number in numbers if rubric.lowest <= number <= rubric.highest]
+            on_scale = [
+                number
+                for number in numbers
+                if rubric.lowest <= number <= rubric.highest
+            ]
             return on_scale[-1] if on_scale else None
     return None
 
@@ -56,7 +61,9 @@ def _dimensions_of(rubric: Rubric, reply: str) -> dict[str, int]:
     points = dict_in(reply)
     scores: dict[str, int] = {}
     for name, title in rubric.dimensions.items():
-        with suppress(KeyError, ValueError, TypeError, OverflowError):  # such as infinity
+        with suppress(
+            KeyError, ValueError, TypeError, OverflowError
+        ):  # such as infinity
             number = int(points[title])
             scores[name] = min(
                 max(number, rubric.lowest),

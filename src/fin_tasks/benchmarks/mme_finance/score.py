@@ -9,7 +9,12 @@ from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks.breakdowns import fields_of
 from fin_tasks.benchmarks.contract import ReadingFields, directions_of
 from fin_tasks.benchmarks.mme_finance import binary, multi_turn, paper
-from fin_tasks.benchmarks.mme_finance.exact import declines, is_exact, marked_answer, parse_truth
+from fin_tasks.benchmarks.mme_finance.exact import (
+    declines,
+    is_exact,
+    marked_answer,
+    parse_truth,
+)
 from fin_tasks.benchmarks.mme_finance.prompts import ALLOW_NA
 from fin_tasks.benchmarks.mme_finance.upstream import rubric_named as rubric_named
 from fin_tasks.judging.item import Item, Judged, no_response, response_sha256
@@ -46,7 +51,9 @@ class JudgedReading(Reading):
 
     scores: Mapping[str, int] | None = None
     exact: bool | None = None  # None without an exact truth or without a response
-    declined: bool | None = None  # None if the model may not decline, or the question has no answer
+    declined: bool | None = (
+        None  # None if the model may not decline, or the question has no answer
+    )
     judge_error: bool | None = None  # None if the judge was not asked
     response_sha256: str = ""
 

@@ -73,10 +73,15 @@ def read_table(
     n_exact = sum(bool(row.cells["truth"]) for row in rows)
     found = [path for row in rows for path in row.pictures if path]
     data = _data_facts(files, stem, found)
-    data["is_own"] = files.is_own or n_exact > 0  # only fresh questions have an exact truth
+    data["is_own"] = (
+        files.is_own or n_exact > 0
+    )  # only fresh questions have an exact truth
     upright = upright_files(found, cache / "upright")
     return Table(
-        [row._replace(pictures=[upright[path] for path in row.pictures if path]) for row in rows],
+        [
+            row._replace(pictures=[upright[path] for path in row.pictures if path])
+            for row in rows
+        ],
         left_out,
         data,
         judge_free=part == "open" and n_exact == len(rows) > 0,

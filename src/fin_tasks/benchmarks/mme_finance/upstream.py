@@ -56,7 +56,9 @@ def wording(
     marks = [_QUESTION, re.escape(requirements.get("OCR", "\0")), _BACKGROUND]
     parts = re.fullmatch("(.*?)".join(["", *marks, ""]), prompt, re.DOTALL)
     if parts is None:
-        expected = "expected build_prompt to join role, question, requirements and background"
+        expected = (
+            "expected build_prompt to join role, question, requirements and background"
+        )
         raise DataError(f"{path}: {expected}, got {prompt!r:.200}. {_REMEDY}")
     return Wording("upstream", parts[1], parts[2], requirements, "", parts[3])
 
@@ -124,7 +126,9 @@ def rubric_named(
         return load_rubric(name)
     is_conversation = part == "multi_turn"
     if not is_conversation and language not in _RUBRICS:
-        raise ConfigError(f"rubric upstream: expected the language en or zh, got {language!r}.")
+        raise ConfigError(
+            f"rubric upstream: expected the language en or zh, got {language!r}."
+        )
     file = "mmdu.py" if is_conversation else "mmfin.py"
     path = _file("vlmeval/dataset/utils", file, source, data_dir)
     sha256 = sha256_of(path)
@@ -133,7 +137,9 @@ def rubric_named(
         facts["name"] = f"mme_finance_upstream_{language}"
         function = _definition(path, _RUBRICS[language])
         return UpstreamRubric(**facts, function=function, source_sha256=sha256)
-    titles = {dimension: dimension.replace("_", " ").title() for dimension in DIMENSIONS}
+    titles = {
+        dimension: dimension.replace("_", " ").title() for dimension in DIMENSIONS
+    }
     return UpstreamConversationRubric(
         **facts,
         name=f"mme_finance_upstream_mt_{language}",
@@ -149,7 +155,9 @@ def rubric_named(
 def _conversation_texts(path: Path) -> dict[str, str]:
     known: dict[str, Any] = {}
     statements = _parse(path).body
-    follow_statements([node for node in statements if isinstance(node, ast.Assign)], known)
+    follow_statements(
+        [node for node in statements if isinstance(node, ast.Assign)], known
+    )
     for name in _CONVERSATION_TEXTS:
         if not isinstance(known.get(name), str):
             raise DataError(f"{path}: expected the text {name}, found none. {_REMEDY}")
@@ -179,7 +187,9 @@ def _definition(path: Path, *names: str) -> Any:
         children = [child for child in node.body if getattr(child, "name", "") == name]
         if not children:
             function = ".".join(names)
-            raise DataError(f"{path}: expected the function {function}, found none. {_REMEDY}")
+            raise DataError(
+                f"{path}: expected the function {function}, found none. {_REMEDY}"
+            )
         node = children[0]
     return node
 
@@ -188,4 +198,6 @@ def _parse(path: Path) -> ast.Module:
     try:
         return ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
-        raise DataError(f"{path}: expected a file of Python, got {error}. {_REMEDY}") from error
+        raise DataError(
+            f"{path}: expected a file of Python, got {error}. {_REMEDY}"
+        ) from error

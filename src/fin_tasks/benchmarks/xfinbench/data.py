@@ -75,12 +75,17 @@ def load(
         "blank_image": blank_image,
         "data": shown_files.provenance(),
         "left_out": left_out,
-        "prompts": {"set": request.prompts, "sha256": wording.sha256(knowledge=shows_terms)},
+        "prompts": {
+            "set": request.prompts,
+            "sha256": wording.sha256(knowledge=shows_terms),
+        },
     }
     terms: list[list[Term]] = [[] for _ in rows]
     if shows_terms:
         bank = files.with_files([BANK]).files[BANK]
-        terms, facts["retrieval"] = find_terms(rows, bank, knowledge, top_k=top_k, encoder=encoder)
+        terms, facts["retrieval"] = find_terms(
+            rows, bank, knowledge, top_k=top_k, encoder=encoder
+        )
     docs = []
     for row, terms_of_row in zip(rows, terms, strict=True):
         doc = _document(row, terms_of_row, subset, wording, asked_style)
@@ -123,7 +128,9 @@ def _choose_rows(
         _log.warning("xfinbench %s: rows of %s left out: %s", subset, table, counts)
     n_rows = study[task] if study else request.sample_n
     candidates = [row for row in (rows if study else own_rows) if not row.flaw]
-    drawn = draw_rows("xfinbench", candidates, n_rows, request.sample_seed, attrgetter("id"))
+    drawn = draw_rows(
+        "xfinbench", candidates, n_rows, request.sample_seed, attrgetter("id")
+    )
     chosen = [row for row in drawn if _is_own(row, subset)]
     draw = f"{len(drawn):,} of {len(candidates):,} usable rows ({task}) of {files.files[table]}"
     if study:
@@ -163,12 +170,17 @@ def _figure_files(rows: Sequence[Row]) -> list[str]:
     """Return the names that the files of all figures may have."""
     figures = sorted({row.figure for row in rows})
     names = filter(_FIGURE_NAME.fullmatch, figures)
-    return [f"dataset/figures/{name}.{suffix}" for suffix, name in product(_FIGURE_SUFFIXES, names)]
+    return [
+        f"dataset/figures/{name}.{suffix}"
+        for suffix, name in product(_FIGURE_SUFFIXES, names)
+    ]
 
 
 def _check(name: str, value: str, allowed: Iterable[str]) -> None:
     if value not in allowed:
-        raise ConfigError(f"xfinbench {name}: expected one of {', '.join(allowed)}, got {value!r}.")
+        raise ConfigError(
+            f"xfinbench {name}: expected one of {', '.join(allowed)}, got {value!r}."
+        )
 
 
 def _document(
@@ -186,7 +198,9 @@ def _document(
     task = TASKS[subset]
     prompt = wording.fill(task, style, question=question, choices=choices, terms=terms)
     copied = row.model_dump(exclude={"choice", "flaw"})
-    named_terms = [{"id": term.id, "name": term.name, "score": term.score} for term in terms]
+    named_terms = [
+        {"id": term.id, "name": term.name, "score": term.score} for term in terms
+    ]
     return (
         copied
         | prompt

@@ -22,7 +22,9 @@ def label_rows(
     """
 
     def label(row: Row) -> dict[str, str]:
-        prompt = templates.fill("math_types", question=row.question, answer=row.ground_truth)
+        prompt = templates.fill(
+            "math_types", question=row.question, answer=row.ground_truth
+        )
         message = {"role": "user", "content": prompt}
         reply = chat.ask([message], temperature=0.0, max_tokens=_MAX_TOKENS)
         types, reason = read_types(reply.text)

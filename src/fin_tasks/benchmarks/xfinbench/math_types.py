@@ -59,7 +59,9 @@ def read_types(reply: str) -> tuple[list[str], str]:
 
 
 def _types_in(item: str) -> list[str]:
-    return [name for name, begin in MATH_TYPES.items() if re.search(rf"\b(?:{begin})", item)]
+    return [
+        name for name, begin in MATH_TYPES.items() if re.search(rf"\b(?:{begin})", item)
+    ]
 
 
 def read_labels(path: Path, ids: Collection[str]) -> dict[str, list[str]]:

@@ -38,7 +38,9 @@ def style_named(name: str | None, *, mode: str) -> Style:
     if name is None:
         return Style(MODES[mode], role=True)
     if name not in STYLES:
-        raise ConfigError(f"xfinbench style: expected one of {', '.join(STYLES)}, got {name!r}.")
+        raise ConfigError(
+            f"xfinbench style: expected one of {', '.join(STYLES)}, got {name!r}."
+        )
     style_mode, _, role = name.partition("_")
     if mode == "da" and style_mode == "cot":
         raise ConfigError(
@@ -78,7 +80,9 @@ class PromptSet:
             paragraphs = [_HEADING, *(term.text for term in terms)]
             knowledge = _BETWEEN_TERMS.join(paragraphs) + self.after_terms
         template = self.user[task, style.mode]
-        prompt = fill_fields(template, knowledge=knowledge, question=question, choices=choices)
+        prompt = fill_fields(
+            template, knowledge=knowledge, question=question, choices=choices
+        )
         system = self.system[style.mode] if style.role else ""
         return {"system": system, "prompt": prompt, "cue": self.cue[style.mode]}
 
@@ -121,7 +125,9 @@ def upstream_prompts(files: Located) -> PromptSet:
         user[task, mode] = read(f"{task}_{_UPSTREAM_MODES[mode]}")
     return PromptSet(
         name="upstream",
-        system={mode: read(f"Sys_msg/{name}") for mode, name in _UPSTREAM_MODES.items()},
+        system={
+            mode: read(f"Sys_msg/{name}") for mode, name in _UPSTREAM_MODES.items()
+        },
         user=user,
         cue=dict.fromkeys(_UPSTREAM_MODES, ""),
         after_terms="",  # the templates have a blank line there

@@ -36,7 +36,8 @@ class _SavedRow(Row):
 
     # The type of a text says that it was cut off, and pydantic would make a plain text of it.
     responses: Annotated[
-        list[Annotated[InstanceOf[str], BeforeValidator(as_text)]], BeforeValidator(texts_of)
+        list[Annotated[InstanceOf[str], BeforeValidator(as_text)]],
+        BeforeValidator(texts_of),
     ] = Field(validation_alias="model_response")
     """A lost response counts as an empty one."""
     finish_reason: Any = None
@@ -58,7 +59,9 @@ def read(
 ) -> list[tuple[Document, str]]:
     """Return document and response of each row of a task; the data folder adds what the file lacks, by id."""
     if mode == "pot" and task != "calc":
-        raise ConfigError(f"replay xfinbench: expected mode cot or da for {task}, got pot.")
+        raise ConfigError(
+            f"replay xfinbench: expected mode cot or da for {task}, got pot."
+        )
     file_task = TASKS[task]
     rows = rows_of(_SavedRow, path, _records_of(path))
     own_rows = [row for row in rows if row.task in ("", task, file_task)]
@@ -107,7 +110,9 @@ def _known_rows(data_dir: Path | None) -> dict[str, Row]:
     """Return the benchmark's own rows by id, of the splits that are in the user's folder."""
     rows: dict[str, Row] = {}
     for split, table in SPLITS.items():
-        request = Request(benchmark="xfinbench", split=split, source="data_dir", data_dir=data_dir)
+        request = Request(
+            benchmark="xfinbench", split=split, source="data_dir", data_dir=data_dir
+        )
         with suppress(ConfigError, DataError):  # no folder, or one split only
             files = request.locate([table])
             rows |= {row.id: row for row in read_rows(files.files[table])}

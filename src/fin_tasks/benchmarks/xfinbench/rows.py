@@ -75,14 +75,18 @@ class Row(BaseModel):
     )
     has_table: bool | None = None
     """None if nobody knows."""
-    gold_terms: Names = Field([], validation_alias=AliasChoices("gold_terms", "gold_fin_term_id"))
+    gold_terms: Names = Field(
+        [], validation_alias=AliasChoices("gold_terms", "gold_fin_term_id")
+    )
     """Ids of the finance terms that help."""
     flaw: str = ""
     """Why the row cannot be asked; empty if it can."""
 
     def model_post_init(self, _: object) -> None:
         """Read the choices in their cell."""
-        self.choices = self.choices or parse_choices(self.choice) or items_of(self.choice, "\n")
+        self.choices = (
+            self.choices or parse_choices(self.choice) or items_of(self.choice, "\n")
+        )
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -112,7 +116,9 @@ def parse_choices(cell: str) -> list[str]:
         return []
     ends = [match.start() for match in starts[1:]]
     ends.append(len(cell))
-    texts = [cell[match.end() : end].strip() for match, end in zip(starts, ends, strict=True)]
+    texts = [
+        cell[match.end() : end].strip() for match, end in zip(starts, ends, strict=True)
+    ]
     return texts if all(texts) else []
 
 

@@ -6,14 +6,18 @@ from functools import lru_cache
 from pathlib import PureWindowsPath
 from typing import Any
 
-_LATEX = re.compile(r"\\(?:begin|end)\{[^}]*\}(?:\[[^\]]*\])?(?:\{[^}]*\})?|\\[A-Za-z]+")
+_LATEX = re.compile(
+    r"\\(?:begin|end)\{[^}]*\}(?:\[[^\]]*\])?(?:\{[^}]*\})?|\\[A-Za-z]+"
+)
 _QUESTION_START = 400
 _NAME_LENGTH = 30
 
 
 def source_of(doc: Mapping[str, Any]) -> str:
     """Name the figure of a question, or else its exercise."""
-    figure = PureWindowsPath(str(doc.get("figure") or "")).name  # knows both kinds of slashes
+    figure = PureWindowsPath(
+        str(doc.get("figure") or "")
+    ).name  # knows both kinds of slashes
     return figure or _exercise(str(doc.get("question") or "")[:_QUESTION_START])
 
 

@@ -63,7 +63,9 @@ def find_terms(
     )
     terms_of_rows = []
     for hits in results:
-        found_terms = [candidates[hit.text_index]._replace(score=hit.score) for hit in hits]
+        found_terms = [
+            candidates[hit.text_index]._replace(score=hit.score) for hit in hits
+        ]
         terms_of_rows.append(found_terms)
     facts["top_k"] = top_k
     facts["retriever"] = retriever_provenance(condition, encoder=encoder)
@@ -74,7 +76,9 @@ def read_terms(bank: Path) -> dict[str, Term]:
     """Read the terms of a knowledge bank by their ids; of several with one id the first counts."""
     terms: dict[str, Term] = {}
     for record in read_csv(bank, _COLUMNS):
-        term_id, name, definition = (record.cells[column].strip() for column in _COLUMNS)
+        term_id, name, definition = (
+            record.cells[column].strip() for column in _COLUMNS
+        )
         term = Term(term_id, name, definition)
         if term.id and (term.name or term.definition):
             terms.setdefault(term.id, term)

@@ -56,7 +56,9 @@ def write_page(
         "downloads": downloads,
     }
     (page_folder / "data.js").write_text(script("report", data))
-    scripts = [file.read_text(encoding="utf-8") for file in sorted(_OWN.glob("scripts/*.js"))]
+    scripts = [
+        file.read_text(encoding="utf-8") for file in sorted(_OWN.glob("scripts/*.js"))
+    ]
     # In a function their names stay apart from those of the browser.
     joined = "\n".join(['"use strict";\n(() => {', *scripts, "})();\n"])
     (page_folder / "page.js").write_text(joined, encoding="utf-8")
@@ -68,7 +70,9 @@ def write_page(
     return problems
 
 
-def _write_all_samples(report: Report, folder: Path) -> tuple[list[str], dict[str, Any]]:
+def _write_all_samples(
+    report: Report, folder: Path
+) -> tuple[list[str], dict[str, Any]]:
     """Write the samples; return what could not be read, and what the page must know of each result's."""
     settings = Settings.from_environ()
     folders = {benchmark.folder for benchmark in all_benchmarks().values()}
@@ -84,7 +88,9 @@ def _write_all_samples(report: Report, folder: Path) -> tuple[list[str], dict[st
     for run in report.runs:
         for result in run.tasks:
             if result.samples:
-                rows = pd.concat([report.rows_of(result, variant) for variant in variants])
+                rows = pd.concat(
+                    [report.rows_of(result, variant) for variant in variants]
+                )
                 calls.append((result.samples, result, rows, folder, copy))
     problems = []
     shown = {}
@@ -121,7 +127,10 @@ def task_name(task: BoardTask) -> str:
 def _words() -> dict[tuple[str, str], str]:
     """Return what conditions are called for people, by condition and value."""
     text = (_OWN / "conditions.csv").read_text(encoding="utf-8")
-    return {(condition, value): words for condition, value, words in csv.reader(text.splitlines())}
+    return {
+        (condition, value): words
+        for condition, value, words in csv.reader(text.splitlines())
+    }
 
 
 def _file(run: Run) -> dict[str, Any]:

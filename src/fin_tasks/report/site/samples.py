@@ -78,7 +78,9 @@ def write_samples(
         answers = []
         contents = []
         for sample, readings in chunk:
-            responses = [_text(response) for response in sample.responses[:_MAX_RESPONSES]]
+            responses = [
+                _text(response) for response in sample.responses[:_MAX_RESPONSES]
+            ]
             answers.append(
                 {
                     "said": responses,
@@ -148,7 +150,9 @@ def _list_of(
     scores = {}
     for variant, scored in rows.groupby("variant", observed=True):
         table = scored.set_index("doc_id").rename(columns=columns)
-        table = table.reindex(index=order, columns=[*_SCORES, *BREAKDOWNS]).astype(object)
+        table = table.reindex(index=order, columns=[*_SCORES, *BREAKDOWNS]).astype(
+            object
+        )
         table["value"] = table["value"].astype(float).round(6)
         table["cut_off"] = table["cut_off"].astype(float) > 0
         table["answer"] = table["answer"].replace(words)
@@ -190,7 +194,9 @@ def _asked(
     facts = {}
     for name, value in doc.items():
         text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        is_plain = isinstance(value, str | int | float | list) and 0 < len(text) <= _MAX_FACT
+        is_plain = (
+            isinstance(value, str | int | float | list) and 0 < len(text) <= _MAX_FACT
+        )
         if is_plain and name != truth_field and name not in _NO_FACTS:
             facts[_text(name, _MAX_NAME)] = printable(text)
     return {

@@ -117,7 +117,9 @@ class Row:
         texts = self.claims["robust"].readings[index].get("replies")
         if not isinstance(texts, list):
             return ()
-        return tuple(Reply(text=str(text), temperature=0.0) for text in texts[:_MAX_REPLIES])
+        return tuple(
+            Reply(text=str(text), temperature=0.0) for text in texts[:_MAX_REPLIES]
+        )
 
 
 Rows = Mapping[str, Row]
@@ -141,7 +143,9 @@ def read_rows(path: Path) -> tuple[dict[str, Row], list[str]]:
             )
         row = rows.setdefault(sample.id, Row(sample.doc, responses, sample.prompt))
         if (row.responses, row.prompt) != (responses, sample.prompt):
-            problems.append(f"{sample.id}: the variants have different responses or prompts")
+            problems.append(
+                f"{sample.id}: the variants have different responses or prompts"
+            )
         if sample.variant in row.claims or sample.variant not in VARIANTS:
             problems.append(f"{sample.id}: one line more for {sample.variant!r:.40}")
         row.claims[sample.variant] = sample

@@ -48,10 +48,14 @@ def check_judged(
     rubric = replies.rubric
     if result.judge.get("rubric_sha256") != rubric.sha256:
         evidence = f"the submission has the rubric {result.judge.get('rubric')!r:.60}"
-        return Item("judged", "not verified", f"{evidence}, and here it is {rubric.label!r}")
+        return Item(
+            "judged", "not verified", f"{evidence}, and here it is {rubric.label!r}"
+        )
     judge = options.judge
     if judge is None:
-        evidence = f"{len(responses):,} replies can be read; --judge-model asks a judge again"
+        evidence = (
+            f"{len(responses):,} replies can be read; --judge-model asks a judge again"
+        )
         return Item("judged", "not verified", evidence)
     seed = secrets.randbits(64)
     n_drawn = min(options.n_judged, len(responses))
@@ -59,7 +63,9 @@ def check_judged(
     for _ in range(2):
         _ask(drawn, rubric, judge)
     scores = _scores(task, headline(result), drawn)
-    evidence = f"{judge.model!r} scored {len(scores)} of {n_drawn} responses, seed {seed}"
+    evidence = (
+        f"{judge.model!r} scored {len(scores)} of {n_drawn} responses, seed {seed}"
+    )
     if len(scores) <= n_drawn / 2:
         return Item("judged", "not verified", f"{evidence}: too few to compare")
     # Scores of a response change places.
@@ -71,7 +77,9 @@ def check_judged(
         alternative="greater",
         random_state=np.random.default_rng(seed),
     )
-    evidence += f": recorded scores are higher by {test.statistic:.3g}, p = {test.pvalue:.2g}"
+    evidence += (
+        f": recorded scores are higher by {test.statistic:.3g}, p = {test.pvalue:.2g}"
+    )
     if test.pvalue >= _LEVEL:
         return Item("judged", "verified", evidence)
     is_same_judge = judge.model == result.judge.get("model")

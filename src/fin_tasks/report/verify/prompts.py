@@ -33,13 +33,17 @@ def check_prompts(
         for place, text in own_gaps or ():
             gaps.append((row_id, place, text))
     table = pd.DataFrame(gaps, columns=["row", "place", "text"])
-    template = table.groupby("place", sort=False)["text"].agg(lambda texts: texts.mode()[0])
+    template = table.groupby("place", sort=False)["text"].agg(
+        lambda texts: texts.mode()[0]
+    )
     odd = table[table["text"] != table["place"].map(template)]
     for row_id, place, text in odd.itertuples(index=False):
         changed.append(f"{row_id}: {text!r:.120} stands {place}")
     n_missing = sum(row.prompt is None for row in rows.values())
     if n_missing and not changed:
-        return Item("prompts", "not verified", f"{n_missing:,} rows do not say what was sent")
+        return Item(
+            "prompts", "not verified", f"{n_missing:,} rows do not say what was sent"
+        )
     around = " … ".join(filter(None, template))
     if len(around) > _MAX_TEMPLATE and not changed:
         evidence = f"much text stands around ours: {around!r:.{_MAX_TEMPLATE}}"
@@ -58,7 +62,9 @@ def _pieces(
     turn = doc.get("turn", 1)
     pieces = [("the system message", doc.get("system") or "")]
     for earlier_id, earlier in docs.items():
-        is_earlier = turn > 1 and earlier["index"] == doc["index"] and earlier["turn"] < turn
+        is_earlier = (
+            turn > 1 and earlier["index"] == doc["index"] and earlier["turn"] < turn
+        )
         if is_earlier and earlier_id in rows:
             pieces.append(("a question", earlier["prompt"]))
             pieces.append(("an answer", rows[earlier_id].responses[0]))

@@ -93,13 +93,19 @@ def score_rows(
         run_programs=run if task.file.runs_programs else None,
         step=replies,
     )
-    wrong = {name: 0.0 for name, is_better in scored.metrics.items() if is_better is True}
+    wrong = {
+        name: 0.0 for name, is_better in scored.metrics.items() if is_better is True
+    }
     values: dict[str, list[Fields]] = {}
     for variant, readings in scored.readings.items():
         values[variant] = []
-        for row_values, row_readings in zip(scored.values[variant], readings, strict=True):
+        for row_values, row_readings in zip(
+            scored.values[variant], readings, strict=True
+        ):
             is_unscored = any(reading.unscored for reading in row_readings)
-            values[variant].append({**row_values, **wrong} if is_unscored else row_values)
+            values[variant].append(
+                {**row_values, **wrong} if is_unscored else row_values
+            )
     return replace(scored, values=values)
 
 
@@ -116,12 +122,18 @@ def check_scores(
         ours = sample_of(row_id, line)
         claim = rows[row_id].claims[ours.variant]
         differences = []
-        pairs = zip([claim.metrics, *claim.readings], [ours.metrics, *ours.readings], strict=True)
+        pairs = zip(
+            [claim.metrics, *claim.readings],
+            [ours.metrics, *ours.readings],
+            strict=True,
+        )
         for theirs, values in pairs:
             for name in different(theirs, values):
                 if name not in _NOT_COMPARED:
                     value = values.get(name)
-                    differences.append(f"{name} {theirs[name]!r:.60}, ours {value!r:.60}")
+                    differences.append(
+                        f"{name} {theirs[name]!r:.60}, ours {value!r:.60}"
+                    )
         if differences:
             is_open = any(map(_is_open, [*claim.readings, *ours.readings]))
             details = unproven if is_open else wrong
@@ -129,7 +141,9 @@ def check_scores(
     evidence = f"{len(rows):,} rows have the scores that we give to their responses"
     if wrong:
         return item_of("scores", wrong, "scores are not ours", evidence)
-    no_proof = "scores have no proof: no response, no reply of a judge, or a stopped program"
+    no_proof = (
+        "scores have no proof: no response, no reply of a judge, or a stopped program"
+    )
     return item_of("scores", unproven, no_proof, evidence, "not verified")
 
 
@@ -184,7 +198,9 @@ def check_group(
     config = getattr(group, "cfg", None) or {"task": []}
     tasks = [scored[name] for name in config["task"] if name in scored]
     if not tasks or len(tasks) < len(config["task"]):
-        return Item("totals", "not verified", "not all tasks of the group have scores here")
+        return Item(
+            "totals", "not verified", "not all tasks of the group have scores here"
+        )
     totals = pd.DataFrame([task.totals() for task in tasks], dtype=float)
     sizes = pd.Series([len(task.docs) for task in tasks])
     ours = {}

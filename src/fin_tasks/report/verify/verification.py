@@ -75,7 +75,9 @@ def verify(
         for result in sorted(run.tasks, key=lambda result: bool(result.members)):
             items = check.items_of(result)
             status = worst_of(item.status for item in items)
-            tasks.append(TaskList(run.id, run.name, run.model, result.task, status, items))
+            tasks.append(
+                TaskList(run.id, run.name, run.model, result.task, status, items)
+            )
             if result.samples:
                 files.add(result.samples)
     status = "failed" if problems else worst_of(task.status for task in tasks)

@@ -66,7 +66,9 @@ def plan(
         suffix = "jpg" if style == "mobile photograph" else "png"
         picture = Picture(f"images/{language}_{number:05d}.{suffix}", panels, style)
         pictures.append(picture)
-        rarity = {name: (counts[name,], counts[image_type, name]) for name in CATEGORIES}
+        rarity = {
+            name: (counts[name,], counts[image_type, name]) for name in CATEGORIES
+        }
         for category in sorted(CATEGORIES, key=rarity.__getitem__):
             random = Random(f"{seed} {number} {category}")
             for question in questions(panels, language, category, random):
@@ -103,7 +105,9 @@ def build_set(
     """Build a set of `n` questions in each language in a new folder, and return its manifest."""
     if not languages or not set(languages) <= set(LANGUAGES):
         got = ", ".join(languages) or "none"
-        raise ConfigError(f"build mme_finance: expected languages among en, zh, got {got}.")
+        raise ConfigError(
+            f"build mme_finance: expected languages among en, zh, got {got}."
+        )
     if folder.exists() and any(folder.iterdir()):
         expected = "expected a new or empty folder, got one with files"
         raise ConfigError(f"{folder}: {expected}. Name another with --out.")

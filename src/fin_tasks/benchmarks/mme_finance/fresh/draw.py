@@ -153,7 +153,9 @@ class _Page:
         self.panel = panel
         self.words = words
         self.layout = layout
-        self.colors: Sequence[str] = [layout["colors"][color] for color in panel.colors.values()]
+        self.colors: Sequence[str] = [
+            layout["colors"][color] for color in panel.colors.values()
+        ]
         self.y = 22.0
 
     def write(
@@ -258,7 +260,11 @@ def _draw_stock(page: _Page) -> None:
         strict=True,
     ):
         lined.plot(
-            bars, days[name], color=color, lw=1.3, label=f"{name}: {days[name].iloc[-1]:.2f}"
+            bars,
+            days[name],
+            color=color,
+            lw=1.3,
+            label=f"{name}: {days[name].iloc[-1]:.2f}",
         )
     lined.legend(**page.layout["legends"]["lines"])
     ticks = bars[2 :: len(days) // 3]
@@ -277,7 +283,9 @@ def _draw_chart(page: _Page) -> None:
     page.write_heading("share" if kind == "pie" else "money")
     if kind == "pie":
         axes = page.axes(right=0)
-        labels = [f"{label}\n{share:.1f} %" for label, share in table.iloc[:, 0].items()]
+        labels = [
+            f"{label}\n{share:.1f} %" for label, share in table.iloc[:, 0].items()
+        ]
         table.plot(
             ax=axes,
             colors=page.colors,
@@ -300,7 +308,10 @@ def _draw_table(page: _Page) -> None:
     axes = page.axes(right=0)
     axes.axis("off")
     figures = page.panel.table.map("{:,.1f}".format)
-    rows = [[page.words["item"], *figures.columns], *figures.reset_index().to_numpy().tolist()]
+    rows = [
+        [page.words["item"], *figures.columns],
+        *figures.reset_index().to_numpy().tolist(),
+    ]
     table = axes.table(
         rows,
         colWidths=[0.4, *[0.15] * 4],

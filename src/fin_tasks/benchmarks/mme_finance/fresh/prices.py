@@ -15,7 +15,9 @@ WARM_UP = 120
 LONGEST = 60
 """Days that a chart shows at most."""
 _COLUMNS = ["open", "high", "low", "close", "volume"]
-_LARGEST_STEP = 1.4  # larger steps from day to day count as splits, which would look like a crash
+_LARGEST_STEP = (
+    1.4  # larger steps from day to day count as splits, which would look like a crash
+)
 
 
 def read_prices(source: Path | None) -> Prices:
@@ -35,11 +37,15 @@ def read_prices(source: Path | None) -> Prices:
             elif path.name.endswith((".csv", ".csv.gz")):
                 pieces += _pieces_of(path, pd.read_csv(path))
         except (OSError, ValueError) as error:
-            raise DataError(f"{path}: expected a table of daily prices, got: {error}.") from error
+            raise DataError(
+                f"{path}: expected a table of daily prices, got: {error}."
+            ) from error
     if not pieces:
         columns = ", ".join(_COLUMNS)
         needed = f"the columns date, {columns} and {WARM_UP + LONGEST} days of a ticker"
-        raise DataError(f"{root}: expected CSV or Parquet files with {needed}, found none.")
+        raise DataError(
+            f"{root}: expected CSV or Parquet files with {needed}, found none."
+        )
     return pieces
 
 

@@ -29,7 +29,10 @@ def questions(
     pairs = []
     for panel in panels:
         for template in texts["questions"]:
-            if template["category"] == category and panel.kind in template["shows"].split():
+            if (
+                template["category"] == category
+                and panel.kind in template["shows"].split()
+            ):
                 pairs.append((panel, template))
     random.shuffle(pairs)
     for panel, template in pairs:
@@ -69,7 +72,9 @@ def _truth_of(
         sentences = [template["caption"].format(value, **facts) for value in values]
         right = sentences[0]
         random.shuffle(sentences)
-        facts["captions"] = "\n".join(map(". ".join, zip(_LETTERS, sentences, strict=True)))
+        facts["captions"] = "\n".join(
+            map(". ".join, zip(_LETTERS, sentences, strict=True))
+        )
         return {"kind": "choice", "value": _LETTERS[sentences.index(right)]}
     if "answer" not in template:
         return {"kind": "na", "value": ""}

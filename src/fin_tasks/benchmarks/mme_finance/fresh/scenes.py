@@ -108,7 +108,9 @@ def _stock_panel(
     facts = {
         **last,
         "symbol": symbol,
-        "title": words["stock"].format(name=words["stocks"].get(symbol, symbol), symbol=symbol),
+        "title": words["stock"].format(
+            name=words["stocks"].get(symbol, symbol), symbol=symbol
+        ),
         "start": f"{days.index[0]:%Y-%m-%d}",
         "end": f"{days.index[-1]:%Y-%m-%d}",
         "unknown_day": f"{unknown_day:%Y-%m-%d}",

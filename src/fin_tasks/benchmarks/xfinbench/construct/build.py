@@ -60,7 +60,9 @@ class Maker:
     ask_again: bool = False
     replies: list[dict[str, Any]] = field(default_factory=list)
 
-    def build(self, table: Path, out: Path, *, validation: float = 0.25) -> dict[str, Any]:
+    def build(
+        self, table: Path, out: Path, *, validation: float = 0.25
+    ) -> dict[str, Any]:
         """Make questions of a CSV file, write splits, replies and report to a folder, and return the report.
 
         `validation` is the share of exercises whose questions make up the validation split. A
@@ -83,9 +85,14 @@ class Maker:
             kept_questions(questions, "statement_true"),
             kept_questions(questions, "statement_false"),
         )
-        pairs = [(true, false) for true, false in statements if true.source == false.source]
+        pairs = [
+            (true, false) for true, false in statements if true.source == false.source
+        ]
         verdicts = map_in_threads(
-            lambda pair: self._gives_away(*pair), pairs, chats=chats, title="Comparing statements"
+            lambda pair: self._gives_away(*pair),
+            pairs,
+            chats=chats,
+            title="Comparing statements",
         )
         random = Random(self.seed)
         for (true, false), gives_away in zip(pairs, verdicts, strict=True):
@@ -108,7 +115,10 @@ class Maker:
 
     def _make(self, exercise: Exercise, kind: Kind) -> list[Question]:
         """Have the writer make questions of one kind, and the verifier check each of them."""
-        fields = {"source_question": exercise.question, "source_answer": exercise.answer}
+        fields = {
+            "source_question": exercise.question,
+            "source_answer": exercise.answer,
+        }
         reply = self._ask(kind, exercise.id, self.templates.fill(kind, **fields))
         is_cut = reply.reason == "length"
         questions = read_questions(
@@ -135,7 +145,9 @@ class Maker:
             **fields,
         )
         question.why = self._ask(purpose, question.source, prompt).text
-        if not is_verified(question.why, self.templates.n_questions(purpose), self.rules):
+        if not is_verified(
+            question.why, self.templates.n_questions(purpose), self.rules
+        ):
             question.dropped = "verification"
         elif question.task == "calcu" and self.rules == "house":
             self._solve(question)
@@ -143,13 +155,19 @@ class Maker:
     def _solve(self, question: Question) -> None:
         """Have the verifier solve a calculation without the exercise and the answer."""
         prompt = house_prompts().fill(
-            "calcu", Style("cot", role=True), question=question.whole, choices="", terms=[]
+            "calcu",
+            Style("cot", role=True),
+            question=question.whole,
+            choices="",
+            terms=[],
         )
         reply = self._ask("solve", question.source, prompt["prompt"], prompt["system"])
         question.why = reply.text
         truth = parse_truth("calcu", question.answer)
         reading = read_answer("number", reply.text, variant="robust")
-        if not compare_with([(truth.value or 0.0, truth.step)], reading, numeric=True).correct_err:
+        if not compare_with(
+            [(truth.value or 0.0, truth.step)], reading, numeric=True
+        ).correct_err:
             question.dropped = "second_solution"
 
     def _gives_away(self, true: Question, false: Question) -> bool:
@@ -163,7 +181,9 @@ class Maker:
         )
         return says_yes(self._ask("pair", true.source, prompt).text, self.rules)
 
-    def _ask(self, purpose: str, source: str, prompt: str, system: str = "") -> ChatReply:
+    def _ask(
+        self, purpose: str, source: str, prompt: str, system: str = ""
+    ) -> ChatReply:
         """Return the reply to a prompt without its reasoning."""
         role: Role = "writer" if purpose in get_args(Kind) else "verifier"
         messages = [{"role": "user", "content": prompt}]
@@ -173,7 +193,9 @@ class Maker:
         reply = chat.ask(messages, **_OPTIONS)
         if self.ask_again and reply.cached and not _is_useful(purpose, reply.text):
             reply = chat.ask(messages, fresh=True, **_OPTIONS)
-        self.replies.append({"role": role, "purpose": purpose, "source": source, **vars(reply)})
+        self.replies.append(
+            {"role": role, "purpose": purpose, "source": source, **vars(reply)}
+        )
         return reply.model_copy(update={"text": _without_reasoning(reply.text)})
 
     def _spent(self, role: Role) -> dict[str, Any]:
@@ -208,7 +230,9 @@ def _drop_one(
     """Drop the statement of which its exercise has more left; a coin decides if it has as many."""
     kept = kept_questions(questions)
     sides = [(question.source, question.kind) for question in kept]
-    surplus = sides.count((true.source, true.kind)) - sides.count((false.source, false.kind))
+    surplus = sides.count((true.source, true.kind)) - sides.count(
+        (false.source, false.kind)
+    )
     drops_true = surplus > 0 or (surplus == 0 and random.random() < 0.5)
     loser, winner = (true, false) if drops_true else (false, true)
     loser.dropped = "gives_away"

@@ -10,7 +10,11 @@ from typing import Any
 import pandas as pd
 
 from fin_tasks.answers.choices import lettered
-from fin_tasks.benchmarks.xfinbench.construct.question import KINDS, Question, kept_questions
+from fin_tasks.benchmarks.xfinbench.construct.question import (
+    KINDS,
+    Question,
+    kept_questions,
+)
 from fin_tasks.benchmarks.xfinbench.rows import COLUMNS, SPLITS
 from fin_tasks.data.files import write_file
 

@@ -66,7 +66,9 @@ class Question:
         return f"{self.context} {self.text}".strip()
 
 
-def kept_questions(questions: Iterable[Question], kind: Kind | None = None) -> list[Question]:
+def kept_questions(
+    questions: Iterable[Question], kind: Kind | None = None
+) -> list[Question]:
     """Return the questions that no rule dropped, of one kind or of all."""
     kept = [question for question in questions if not question.dropped]
     return [question for question in kept if kind in (None, question.kind)]
