@@ -110,7 +110,7 @@ def test_dimensions_of_a_conversation() -> None:
         {"variant": "paper", "scores": points, "reason": "", "unscored": False},
         {
             "variant": "paper",
-            "scores": points,
+            "scores": {},
             "reason": "no verdict",
             "unscored": False,
         },

@@ -122,6 +122,11 @@ def _usage(
 
 def _inspect_for(path: Path) -> Any:
     """Return inspect_ai's module of logs, unless a part of the log is huge once it is unpacked."""
+    try:
+        module = importlib.import_module("inspect_ai.log")
+    except ImportError as error:
+        advice = '`pip install "fin-tasks[inspect]"` brings what reads it'
+        raise DataError(f"{path}: a log of inspect_ai; {advice}.") from error
     with zipfile.ZipFile(path) as archive:
         for part in archive.infolist():
             if part.file_size > _MAX_PART:
@@ -129,4 +134,4 @@ def _inspect_for(path: Path) -> Any:
                     f"{path}: expected parts of at most {_MAX_PART:,} bytes, "
                     f"got {part.filename:.80} of {part.file_size:,} bytes."
                 )
-    return importlib.import_module("inspect_ai.log")
+    return module
