@@ -157,7 +157,9 @@ def test_responses_alone_run_no_program(capsys: pytest.CaptureFixture[str]) -> N
 def test_sampling_of_the_paper() -> None:
     found = run("xfinbench_bool", limit=1, sampling="paper")
     assert found["configs"]["xfinbench_bool"]["generation_kwargs"]["temperature"] == 0.6
-    with pytest.raises(ConfigError, match=r"expected greedy, or paper if .*, got 'hot'"):
+    with pytest.raises(
+        ConfigError, match=r"expected greedy, or paper if .*, got 'hot'"
+    ):
         run("xfinbench_bool", limit=1, sampling="hot")
     with pytest.raises(
         ConfigError, match=r"expected greedy, or paper if .*, got 'paper'"
