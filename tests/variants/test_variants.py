@@ -177,7 +177,14 @@ def test_numbers_are_replaced_from_the_back() -> None:
     assert replaced(texts, changes) == ["10000 or 10000 or 10000", "10000"]
 
 
-@pytest.mark.parametrize("benchmark", ["financemath", "financereasoning"])
+TASKS = {
+    "financemath": "financemath",
+    "financereasoning": "financereasoning_easy",
+    "bizbench": "bizbench_fincode",
+}
+
+
+@pytest.mark.parametrize("benchmark", TASKS)
 def test_the_command_and_the_tasks_that_ask_variants(
     benchmark: str, tmp_path: Path
 ) -> None:
@@ -205,8 +212,7 @@ def test_the_command_and_the_tasks_that_ask_variants(
         json.loads(line) for line in (out / "variants.jsonl").read_text().splitlines()
     ]
     assert len(rows) == counts["variants"]
-    task = "financemath" if benchmark == "financemath" else "financereasoning_easy"
-    docs = fin_tasks.load(task, source="sample", variants=str(out))
+    docs = fin_tasks.load(TASKS[benchmark], source="sample", variants=str(out))
     by_id = {row["id"]: row for row in rows}
     for doc in docs:
         row = by_id[doc["question_id"] if benchmark == "financemath" else doc["id"]]
@@ -223,11 +229,14 @@ def test_the_command_and_the_tasks_that_ask_variants(
     )
 
 
-def test_a_model_that_knows_the_published_answers_by_heart(tmp_path: Path) -> None:
+@pytest.mark.parametrize("benchmark", ["financemath", "bizbench"])
+def test_a_model_that_knows_the_published_answers_by_heart(
+    benchmark: str, tmp_path: Path
+) -> None:
     command = [
         "build",
         "variants",
-        "financemath",
+        benchmark,
         "--source",
         "sample",
         "--out",
@@ -235,14 +244,17 @@ def test_a_model_that_knows_the_published_answers_by_heart(tmp_path: Path) -> No
     ]
     assert CliRunner().invoke(app, command).exit_code == 0
     options = {"source": "sample", "variants": str(tmp_path)}
-    docs = fin_tasks.load("financemath", **options)
-    knows = [f"Therefore, the answer is {doc['published_truth']:.12g}." for doc in docs]
+    docs = fin_tasks.load(TASKS[benchmark], **options)
+    said = "Therefore, the answer is {:.12g}."
+    if benchmark == "bizbench":  # whose task asks for programs
+        said = "```python\ndef solution():\n    return {:.12g}\n```"
+    knows = [said.format(doc["published_truth"]) for doc in docs]
     computes = list(docs["target"])
-    remembered = fin_tasks.score("financemath", knows, **options)
-    computed = fin_tasks.score("financemath", computes, **options)
-    paper = "paper"
+    remembered = fin_tasks.score(TASKS[benchmark], knows, **options)
+    computed = fin_tasks.score(TASKS[benchmark], computes, **options)
+    robust = "robust"
     for table, accuracy, recalled in ((remembered, 0.0, 1.0), (computed, 1.0, 0.0)):
-        own = table[table["variant"] == paper]
+        own = table[table["variant"] == robust]
         assert (own["acc"].mean(), own["recalled"].mean()) == (accuracy, recalled)
 
 

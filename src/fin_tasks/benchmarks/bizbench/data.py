@@ -1,7 +1,7 @@
 """BizBench's rows as documents of lm-eval."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from fin_tasks.answers.numbers import as_written
 from fin_tasks.benchmarks.bizbench import prompts
 from fin_tasks.benchmarks.bizbench.formulas import reference_of
-from fin_tasks.benchmarks.bizbench.score import PAPER_PARTS
+from fin_tasks.benchmarks.bizbench.score import PAPER_PARTS, number_truth
 from fin_tasks.benchmarks.request import Request
 from fin_tasks.data.documents import draw_rows
+from fin_tasks.data.locate import Located
 from fin_tasks.errors import DataError
+from fin_tasks.variants.build import Source
+from fin_tasks.variants.folder import read_variants
+from fin_tasks.variants.program import as_function
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -47,6 +52,9 @@ class Row:
     context: str
     options: list[str]
     program: str
+    published_id: str = ""
+    """Of a variant: the row that it was made from."""
+    published_truth: float | None = None
 
     @property
     def part(self) -> str:
@@ -78,12 +86,14 @@ def load(
     request = Request.of("bizbench", metadata, split="test")
     if part in PAPER_PARTS and request.sample_n is None:
         request = replace(request, sample_n=_PAPER_ROWS)
-    split = "test" if request.source == "sample" else request.split
-    files = request.locate([f"data/{split}-*.parquet|*{split}*.parquet|{split}.jsonl"])
-    prefix = "sample" if files.origin == "sample" else split
+    if request.variants:
+        located, data = _variants(Path(request.variants))
+    else:
+        files, located = _locate_rows(request)
+        data = files.provenance()
     rows = []
     left_out: dict[str, list[str]] = {}
-    for row in _read(list(files.files.values()), prefix):
+    for row in located:
         if row.part and row.question.strip():
             rows.append(row)
         else:
@@ -96,17 +106,71 @@ def load(
     if not drawn:
         parts = ", ".join(sorted({row.part for row in rows})) or "none"
         raise DataError(
-            f"bizbench {part}: expected rows in {', '.join(files.files)}, got none (parts: {parts})."
+            f"bizbench {part}: expected rows in {', '.join(data['files'])}, got none (parts: {parts})."
         )
     facts = {
         "part": part,
         "mode": mode,
-        "data": files.provenance(),
+        "data": data,
         # The authors publish no prompts with the data.
         "prompts": {"set": "house", "sha256": prompts.sha256()},
         "left_out": left_out,
     }
     return request.documents([_document(row, part, mode) for row in drawn], facts)
+
+
+def variant_sources(source: str, data_dir: str | Path | None) -> list[Source]:
+    """Return the rows that variants are made of: numbers with a reference program."""
+    request = Request(
+        benchmark="bizbench", split="test", source=source, data_dir=data_dir
+    )
+    sources = []
+    _, rows = _locate_rows(request)
+    for row in rows:
+        truth = number_truth(row.answer)
+        if row.kind != "number" or not row.program or truth is None:
+            continue
+        sources.append(
+            Source(
+                id=row.id,
+                question=row.question,
+                texts=(row.context,),
+                texts_column="context",
+                program=as_function(row.program, row.context) or "",
+                truth=as_written(truth),
+                fields={"task": row.task},
+            )
+        )
+    return sources
+
+
+def _variants(folder: Path) -> tuple[list[Row], Mapping[str, Any]]:
+    """Return variants as rows, and what the provenance says of them."""
+    records, data = read_variants(folder, "bizbench")
+    rows = []
+    for record in records:
+        rows.append(
+            Row(
+                id=record["id"],
+                task=record["task"],
+                question=record["question"],
+                answer=f"{record['truth']:.12g}",
+                context=record["context"],
+                options=[],
+                program=record["program"],
+                published_id=record["source"],
+                published_truth=record["published_truth"],
+            )
+        )
+    return rows, data
+
+
+def _locate_rows(request: Request) -> tuple[Located, list[Row]]:
+    """Find and read the file of a split."""
+    split = "test" if request.source == "sample" else request.split
+    files = request.locate([f"data/{split}-*.parquet|*{split}*.parquet|{split}.jsonl"])
+    prefix = "sample" if files.origin == "sample" else split
+    return files, _read(list(files.files.values()), prefix)
 
 
 def _candidates(
@@ -205,6 +269,8 @@ def _document(
         "options": options,
         "stub": stub,
         "program": reference,
+        "published_id": row.published_id,
+        "published_truth": row.published_truth,
         "target": target,
     }
 

@@ -13,6 +13,7 @@ from fin_tasks.answers.read import read_quantity
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
 from fin_tasks.benchmarks.bizbench import formulas
+from fin_tasks.benchmarks.breakdowns import recalled_values
 from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
 from fin_tasks.benchmarks.final_answer import Kind
 from fin_tasks.benchmarks.short_answers import (
@@ -116,10 +117,10 @@ def breakdown_values(
     readings: Sequence[ReadingFields],
     metrics: Values,
 ) -> Values:
-    """Return the accuracy of one document by its part, where a task has several parts."""
-    del readings
+    """Return the accuracy by part, where a task has several parts, and of a variant `recalled`."""
+    values = recalled_values(doc, readings)
     task = doc.get("subset")
     part = doc.get("part")
-    if not isinstance(task, str) or part not in PAPER_PARTS.get(task, ()):
-        return {}
-    return {f"acc_{part}": metrics.get("acc")}
+    if isinstance(task, str) and part in PAPER_PARTS.get(task, ()):
+        values[f"acc_{part}"] = metrics.get("acc")
+    return values
