@@ -255,3 +255,15 @@ def test_charts_of_a_set_elsewhere_are_in_the_cache_too(tmp_path: Path) -> None:
         (copy,) = cache.rglob(chart.name)
         assert copy.read_bytes() == chart.read_bytes()
         assert doc["title"] == f"{doc['ticker']}, 4 reports until {doc['end']}"
+
+
+def test_windows_after_a_models_training() -> None:
+    ends = sorted(doc["end"] for doc in documents(window=None))
+    middle = ends[len(ends) // 2]
+    later = load(bias="recency", mode="text", source="sample", after=middle[:7])["test"]
+    assert sorted(later["end"]) == [end for end in ends if end[:7] > middle[:7]]
+    assert json.loads(later.info.description)["after"] == middle[:7]
+    with pytest.raises(DataError, match="newest is after 2999-01"):
+        documents(after="2999-01")
+    with pytest.raises(ConfigError, match="after"):
+        documents(after="June 2025")

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 import fin_tasks
 from fin_tasks.benchmarks.dynostock import VERSION
@@ -56,6 +56,8 @@ class Options(BaseModel):
     anonymize: bool = False
     chart: Style = "house"
     pixels: int | None = None
+    after: str = Field("", pattern=r"^\d{4}-\d\d(-\d\d)?$")
+    """Only windows whose newest report is after this month or day."""
 
 
 def load(**metadata: Any) -> "dict[str, Dataset]":
@@ -85,7 +87,7 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         data_dir=folder,
         cache_dir=settings.cache_dir,
     )
-    windows = window_set.select(options.bias, options.window)
+    windows = window_set.select(options.bias, options.window, options.after)
     views = []
     for window in windows:
         excerpt = window_set.market.excerpt(window.ticker, window.start, window.end)
@@ -100,6 +102,8 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         "prompts": wording.facts,
         "data": window_set.facts,
     }
+    if options.after:
+        facts["after"] = options.after
     pictures = [""] * len(views)
     words = options.model_dump(include={"text", "frequency"})
     if options.mode == "image":

@@ -47,17 +47,32 @@ class WindowSet:
     charts: Path
     facts: Mapping[str, Any]
 
-    def select(self, bias_type: str, size: int | None = None) -> list[Window]:
-        """Return the windows of a bias, and of a size if one is given; DataError if there are none."""
+    def select(
+        self,
+        bias_type: str,
+        size: int | None = None,
+        after: str = "",
+    ) -> list[Window]:
+        """Return the windows of a bias, and of a size if one is given; DataError if there are none.
+
+        `after` is a day or month in ISO form, after which the newest report must lie.
+        """
         windows = []
         kinds = {}
         for window in self.windows:
             kinds[f"{window.bias_type} of {window.window}"] = True
-            if window.bias_type == bias_type and size in (None, window.window):
+            # The days of a month are not after it.
+            is_late = str(window.end)[: len(after)] > after or not after
+            if (
+                is_late
+                and window.bias_type == bias_type
+                and size in (None, window.window)
+            ):
                 windows.append(window)
         if not windows:
             raise DataError(
-                f"dynostock: expected {bias_type} windows of {size or 'any'} reports in the set, "
+                f"dynostock: expected {bias_type} windows of {size or 'any'} reports in the set"
+                f"{after and f' whose newest is after {after}'}, "
                 f"found {', '.join(kinds) or 'none'}. Build a set with them, or use other tasks."
             )
         return windows
