@@ -9,6 +9,8 @@ from typing import Any, Literal
 from fin_tasks.cli.options import print_table, say, tell
 from fin_tasks.errors import ConfigError
 
+_VARIANT = "variant"
+
 
 def compare(
     paths: list[Path],
@@ -26,25 +28,36 @@ def compare(
 
     Example: fin-tasks compare results/a results/b --by capability
     """
-    from fin_tasks.report import arms, read
+    from fin_tasks.report import arms, memorization, read
     from fin_tasks.report import compare as comparing
     from fin_tasks.report.figures import draw_forest
     from fin_tasks.report.tables import write_csv
 
     columns = set(by or [])
-    factor = _only(columns, comparing.FACTORS)
+    factor = _only(columns, [*comparing.FACTORS, _VARIANT])
     group = _only(columns, comparing.GROUPS)
     arm = _only(columns, comparing.ARMS)
     if columns != {factor, group} - {""} and columns != {arm}:
+        factors = ", ".join([*comparing.FACTORS, _VARIANT])
         raise ConfigError(
-            f"compare --by: expected arm, window, or one of {', '.join(comparing.FACTORS)} and one of "
+            f"compare --by: expected arm, window, or one of {factors} and one of "
             f"{', '.join(comparing.GROUPS)}, got {', '.join(by or [])!r}."
         )
     if (metric and arm) or metric == "bias_index":
         raise ConfigError(
             "compare --metric: expected --by arm and no --metric for bias_index and what goes with it."
         )
-    if arm:
+    options = comparing.Options(
+        variant=variant,
+        metric=metric,
+        factor=factor,
+        by=group,
+        baseline=baseline,
+    )
+    if factor == _VARIANT:
+        reports = {"": read(paths)}
+        compared = memorization.compare_variants(reports[""], options)
+    elif arm:
         reports = {"": read(paths)}
         benchmark = arms.benchmark_with_arms(reports[""])
         compared = arms.compare_arms(
@@ -52,13 +65,6 @@ def compare(
         )
     else:
         reports = {str(path): read([path]) for path in paths}
-        options = comparing.Options(
-            variant=variant,
-            metric=metric,
-            factor=factor,
-            by=group,
-            baseline=baseline,
-        )
         compared = comparing.compare(reports, options)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
@@ -67,6 +73,10 @@ def compare(
     if as_json:
         lines = json.loads(compared.lines.to_json(orient="records"))
         print(json.dumps({"variant": variant, "lines": lines, "notes": compared.notes}))
+    elif factor == _VARIANT:
+        rows = [_gap_row(line) for line in compared.lines.to_dict("records")]
+        print_table(f"Scored as `{variant}`", rows, show_all=show_all)
+        say(*(f"Note: {note}" for note in compared.notes))
     else:
         lines = compared.lines.astype({"gained": float, "lost": float})
         if arm:  # the effects first
@@ -111,11 +121,33 @@ def _row(line: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _number(line: Mapping[str, Any], sign: str, value: str, low: str, high: str) -> str:
+def _gap_row(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is printed of a memorization gap."""
+    return {
+        "Task": line["heading"],
+        "Rows": line["group"] or "all",
+        "Model": line["run"],
+        "Questions": line["n"],
+        "Published": _number(line, "", "published"),
+        "Variants": _number(line, "", "variants"),
+        "Gap": _number(line, "+", "value", "low", "high"),
+        "p": line["p"],
+        "Spread": _number(line, "", "spread"),
+        "Recalled": _number(line, "", "recalled"),
+        "Difference": _number(
+            line, "+", "difference", "difference_low", "difference_high"
+        ),
+        "Holm": line["p_holm"],
+    }
+
+
+def _number(
+    line: Mapping[str, Any], sign: str, value: str, low: str = "", high: str = ""
+) -> str:
     if math.isnan(line[value]):
         return "–"
     scale = 100 if line["unit"] == 1 else 1
     text = f"{scale * line[value]:{sign}.1f}"
-    if math.isnan(line[low]):
+    if not low or math.isnan(line[low]):
         return text
     return f"{text} [{scale * line[low]:{sign}.1f}…{scale * line[high]:{sign}.1f}]"

@@ -255,8 +255,8 @@ def _lines_of(
         unit=largest(metric),
         n=0,
     )
-    baseline = _groups_of(first.rows, by)
-    for group, rows in _groups_of(entry.rows, by).items():
+    baseline = groups_of(first.rows, by)
+    for group, rows in groups_of(entry.rows, by).items():
         value = value_of(rows, metric)
         line = replace(
             whole,
@@ -279,7 +279,7 @@ def _lines_of(
         )
 
 
-def _groups_of(rows: pd.DataFrame, by: str) -> dict[str, pd.DataFrame]:
+def groups_of(rows: pd.DataFrame, by: str) -> dict[str, pd.DataFrame]:
     """Return all rows, and the rows of each group; a row may be in several."""
     groups = {"": rows}
     if by:

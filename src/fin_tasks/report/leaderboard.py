@@ -7,6 +7,7 @@ from typing import Any
 
 import fin_tasks
 from fin_tasks.endpoints.prices import Prices
+from fin_tasks.report.compare import Options
 from fin_tasks.report.conditions import (
     Conditions,
     conditions_of,
@@ -22,8 +23,10 @@ from fin_tasks.report.leaderboard_model import (
     Comparison,
     Cost,
     Entry,
+    Gap,
     Leaderboard,
 )
+from fin_tasks.report.memorization import gaps_of
 from fin_tasks.report.model import Report, Run, TaskResult, known_benchmarks, metric_of
 from fin_tasks.report.published import Published, figures
 from fin_tasks.report.ranking import rank_task
@@ -67,6 +70,11 @@ def board(
             f"The prices name {name}, but no run is of that model."
             for name in sorted(unused)
         ]
+    gaps: list[Gap] = []
+    for variant in ("paper", "robust"):
+        own_gaps, gap_notes = gaps_of(report, Options(variant=variant))
+        gaps += own_gaps
+        notes += gap_notes
     metrics = sorted({entry.metric for entry in entries})
     return Leaderboard(
         fin_tasks=fin_tasks.__version__,
@@ -81,6 +89,7 @@ def board(
         },
         entries=entries,
         comparisons=comparisons,
+        gaps=gaps,
         costs=costs,
         prices=prices,
         problems=list(report.problems),

@@ -14,7 +14,7 @@ from pydantic import (
 from fin_tasks.endpoints.prices import Prices
 from fin_tasks.report.model import Metric, Problem
 
-VERSION = "3.0"
+VERSION = "3.1"
 _TOO_LARGE = 1e300
 
 
@@ -206,6 +206,60 @@ class Comparison(_Model):
     """Each pair once."""
 
 
+class GapDifference(_Model):
+    """A gap less that of another model, on the questions that both were asked."""
+
+    against: str
+    """The other model."""
+    n: NonNegativeInt
+    """Questions."""
+    value: Rounded
+    """Null without a question."""
+    low: Rounded
+    """Lower bound of its 95 % interval."""
+    high: Rounded
+    """Upper bound."""
+    p: Share
+    """Of the test, clustered by source."""
+    p_holm: Share
+    """Adjusted by Holm's method for the task; its groups are adjusted apart."""
+
+
+class Gap(_Model):
+    """The memorization gap: published questions less their variants."""
+
+    task: str
+    """`id` of the task that asked the variants."""
+    run: str
+    """`id` of the run that answered the variants."""
+    model: str
+    """The model's name; text of strangers."""
+    group: str = ""
+    """Group of questions, such as a topic; empty for all."""
+    n: NonNegativeInt
+    """Published questions with a scored variant. Each counts once."""
+    published: Rounded
+    """Headline over these questions."""
+    variants: Rounded
+    """Headline over their variants."""
+    gap: Rounded
+    """The first less the second."""
+    low: Rounded
+    """Lower bound of its 95 % interval; null if all gaps are the same."""
+    high: Rounded
+    """Upper bound."""
+    test: str
+    """`McNemar`, `t`, `clustered t` or `sign`."""
+    p: Share
+    """Of the test that the gap is 0."""
+    spread: Rounded
+    """Deviation among the variants of a question; null without several variants."""
+    recalled: Rounded
+    """Share of variants that got the published truth; null if not known."""
+    difference: GapDifference | None = None
+    """From the first model or the baseline; null for that one."""
+
+
 class Cost(_Model):
     """Tokens, seconds and cost of a task, or of a whole run."""
 
@@ -256,6 +310,8 @@ class Leaderboard(_Model):
     """The values, by task, model and metric."""
     comparisons: list[Comparison]
     """Ranks and tests of pairs for the headline of a task, for each group that may be compared."""
+    gaps: list[Gap] = []
+    """Memorization gaps; empty if no run was asked variants."""
     costs: list[Cost]
     """What each task of a run used, and each run as a whole."""
     prices: Prices | None

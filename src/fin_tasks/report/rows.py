@@ -111,7 +111,9 @@ def _texts_of(
         "doc_id": sample.id,
         "answer": _answer_text(readings)[:_MAX_ANSWER],
         "reason": str(reasons[0])[:_MAX_REASON] if reasons else "",
-        "source": benchmark.source_of(sample.doc),
+        "source": str(
+            sample.doc.get("published_id") or benchmark.source_of(sample.doc)
+        ),
     }
     for column, parts in benchmark.parts_of(sample.doc).items():
         texts[column] = "|".join(parts)
