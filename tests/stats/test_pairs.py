@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pairwise import pair_by_rows
 from scipy.stats import ttest_rel
 from statsmodels.api import OLS
 from statsmodels.stats.contingency_tables import mcnemar
@@ -25,7 +26,7 @@ def answers(
 
 def test_shares_are_tested_exactly_and_the_interval_agrees() -> None:
     for both, gained, lost, neither in product(
-        (0, 40), range(0, 30, 2), range(0, 30, 3), (1, 30)
+        (0, 40), range(0, 30, 4), range(0, 30, 5), (1, 30)
     ):
         pair = compare_pair(*answers(both, gained, lost, neither))
         expected = mcnemar([[both, gained], [lost, neither]], exact=True).pvalue
@@ -36,7 +37,7 @@ def test_shares_are_tested_exactly_and_the_interval_agrees() -> None:
 
 def test_interval_of_shares_covers() -> None:
     generator = np.random.default_rng(1)
-    kinds = generator.choice(4, (1500, 60), p=[0.5, 0.2, 0.05, 0.25])
+    kinds = generator.choice(4, (500, 60), p=[0.5, 0.2, 0.05, 0.25])
     found = [
         compare_pair(
             np.isin(one, (0, 1)).astype(float), np.isin(one, (0, 2)).astype(float)
@@ -91,6 +92,48 @@ def test_rank_lies_in_its_range(runs: list[list[float]]) -> None:
     for higher in (True, False):
         for place in rank(scores, compare_all(scores), higher_is_better=higher):
             assert 1 <= place.best <= place.rank <= place.worst <= len(runs)
+
+
+@given(st.data())
+def test_all_pairs_equal_those_computed_row_by_row(data: st.DataObject) -> None:
+    values = data.draw(
+        st.sampled_from([(0.0, 1.0), (0.0, 1.0, math.nan), (0.0, 0.3, 70.0)])
+    )
+    n_rows = data.draw(st.integers(1, 12))
+    row = st.lists(st.sampled_from(values), min_size=n_rows, max_size=n_rows)
+    runs = data.draw(st.lists(row, min_size=2, max_size=5))
+    codes = st.lists(st.integers(-1, 3), min_size=n_rows, max_size=n_rows)
+    clusters = np.array(data.draw(codes))
+    scores = {str(number): np.array(run) for number, run in enumerate(runs)}
+    agrees(scores, clusters)
+
+
+def test_many_runs_equal_those_computed_row_by_row() -> None:
+    """Twins, whose differences have next to no variance, and runs without some rows are among them."""
+    generator = np.random.default_rng(5)
+    chance = np.linspace(0.3, 0.7, 12)
+    shares = (generator.random((300, 12)) < chance).T.astype(float)
+    points = (generator.random((12, 300)) * 100).round(1)
+    for values in (shares, points):
+        values[1] = values[0]
+        values[1, 7] = 0.5
+        for sizes in (np.full(300, -1), np.arange(300) // 4):
+            agrees(dict(zip("abcdefghijkl", values, strict=True)), sizes)
+            gaps = values.copy()
+            gaps[3, :5] = math.nan
+            gaps[4] = math.nan
+            agrees(dict(zip("abcdefghijkl", gaps, strict=True)), sizes)
+
+
+def agrees(scores: dict[str, np.ndarray], clusters: np.ndarray) -> None:
+    for pair in compare_all(scores, clusters=clusters).itertuples():
+        expected = pair_by_rows(scores[pair.first], scores[pair.second], clusters)
+        for name in ("n", "clusters", "difference", "low", "high", "p"):
+            value = getattr(expected, name)
+            assert getattr(pair, name) == pytest.approx(
+                value, rel=1e-12, abs=1e-12, nan_ok=True
+            )
+        assert pair.test == expected.test
 
 
 def test_rank_and_range_come_from_the_same_rows() -> None:

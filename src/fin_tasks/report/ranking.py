@@ -10,7 +10,7 @@ from fin_tasks.report import cut_off
 from fin_tasks.report.entries import Ranking, Scored
 from fin_tasks.report.leaderboard_model import BoardPair, Comparison, Rank
 from fin_tasks.report.model import Report, metric_of
-from fin_tasks.stats.pairs import Pair, compare_all, rank
+from fin_tasks.stats.pairs import compare_all, rank
 
 _SAME_ROWS = 0.98
 _ENOUGH = 0.5
@@ -63,7 +63,7 @@ def _rank_group(report: Report, members: Sequence[Scored], ranking: Ranking) -> 
     clusters = table.index.map(source_by_row).to_numpy(np.int64)
     values = {str(run): column.to_numpy() for run, column in table.items()}
     pairs = compare_all(values, clusters=clusters)
-    is_mcnemar = {pair.test for pair in pairs} == {"McNemar"}
+    is_mcnemar = set(pairs["test"]) == {"McNemar"}
     comparison = Comparison(
         task=task.id,
         metric=task.headline,
@@ -72,7 +72,7 @@ def _rank_group(report: Report, members: Sequence[Scored], ranking: Ranking) -> 
         sources=int((clusters < 0).sum()) + len(np.unique(clusters[clusters >= 0])),
         test="McNemar" if is_mcnemar else "t",
         ranks=_ranks(table, if_right, pairs, task.headline, ranking),
-        pairs=[BoardPair.model_validate(pair) for pair in pairs],
+        pairs=[BoardPair.model_validate(pair) for pair in pairs.itertuples()],
     )
     ranking.comparisons.append(comparison)
     for member in newest:
@@ -117,7 +117,7 @@ def _leave_out_short_runs(scores: Columns, ranking: Ranking) -> None:
 def _ranks(
     scores: pd.DataFrame,
     if_right: Columns,
-    pairs: Sequence[Pair],
+    pairs: pd.DataFrame,
     metric: str,
     ranking: Ranking,
 ) -> list[Rank]:

@@ -1,21 +1,26 @@
 """Compare runs on the same rows: difference, interval and test of each pair, and ranks."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import NamedTuple
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
+from scipy.sparse import csr_array
 from scipy.special import bdtr, betaincinv, stdtr, stdtrit
 
-from fin_tasks.stats.means import Codes, Floats, Interval, clustered_mean
+from fin_tasks.stats.means import Codes, Floats, clustered_mean
 
 ALPHA = 0.05
 """Level of a significant difference, after Holm's correction."""
 _NORMAL_QUANTILE = 1.959963984540054  # 97.5 %
 _NOISE = 1e-12  # differences below this come from rounding
+_CANCELED = 1e-3  # of the sum of two variances: a variance below this has lost digits
+
+_Columns = dict[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,101 +86,167 @@ def compare_pair(
         >>> round(pair.low, 3), round(pair.high, 3)
         (0.032, 0.981)
     """
-    is_scored = ~(np.isnan(first) | np.isnan(second))
-    first = first[is_scored]
-    second = second[is_scored]
-    n = len(first)
-    if clusters is None:
-        clusters = np.full(len(is_scored), -1)
-    difference, stderr, n_clusters = clustered_mean(
-        first - second, clusters[is_scored], np.ones(n)
-    )
-    low = math.nan
-    high = math.nan
-    p = 1.0
-    test = ""
-    values = np.array([first, second])
-    if n and n_clusters == n and np.isin(values, (0, 1)).all():
-        only_first = int((first > second).sum())
-        only_second = int((first < second).sum())
-        low, high = _binary_interval(only_first, only_second, n)
-        p = mcnemar(only_first, only_second)
-        test = "McNemar"
-    elif n_clusters > 1 and stderr > _NOISE * max(1.0, np.abs(values).max()):
-        freedom = n_clusters - 1
-        reach = float(stdtrit(freedom, 0.975)) * stderr
-        low = difference - reach
-        high = difference + reach
-        p = 2 * float(stdtr(freedom, -abs(difference) / stderr))
-        test = "t" if n_clusters == n else "clustered t"
-    elif n:
-        test = "sign"
-        if abs(difference) > _NOISE:
-            p = min(1.0, 2 * 0.5**n_clusters)
-    return Pair(
-        n=n,
-        clusters=n_clusters,
-        difference=difference,
-        low=low,
-        high=high,
-        p=p,
-        test=test,
-    )
-
-
-def _binary_interval(
-    only_first: int,
-    only_second: int,
-    n: int,
-) -> Interval:
-    untied = only_first + only_second
-    size = n + 2  # Agresti and Min add half a row to each of the four kinds
-    middle = (only_first - only_second) / size
-    variance = (untied + 1) / size - middle**2
-    reach = _NORMAL_QUANTILE * math.sqrt(variance / size)
-    low = max(-1.0, middle - reach)
-    high = min(1.0, middle + reach)
-    share_low = 0.0
-    share_high = 1.0
-    if only_first:
-        share_low = float(betaincinv(only_first, only_second + 1, 0.025))
-    if only_second:
-        share_high = float(betaincinv(only_first + 1, only_second, 0.975))
-    exact_low = (2 * share_low - 1) * untied / n
-    exact_high = (2 * share_high - 1) * untied / n
-    return Interval(
-        low=min(low, exact_low),
-        high=max(high, exact_high),
-    )
-
-
-def mcnemar(only_first: int, only_second: int) -> float:
-    """Return the two-sided p-value of McNemar's exact test.
-
-    Args:
-        only_first: Rows that only the first run has right.
-        only_second: Rows that only the second run has right.
-    """
-    fewer = min(only_first, only_second)
-    tail = float(bdtr(fewer, only_first + only_second, 0.5))
-    return min(1.0, 2 * tail)
+    pairs = compare_all({"first": first, "second": second}, clusters=clusters)
+    pair = pairs.to_dict("records")[0]
+    return Pair(**pair)
 
 
 def compare_all(
     scores: Mapping[str, Floats],
     *,
     clusters: Codes | None = None,
-) -> list[Pair]:
-    """Compare each pair of runs, with Holm's correction over these pairs as one family of tests."""
-    pairs: list[Pair] = []
-    for first, second in combinations(scores, 2):
-        pair = compare_pair(scores[first], scores[second], clusters=clusters)
-        pairs.append(replace(pair, first=first, second=second))
-    adjusted = holm([pair.p for pair in pairs])
-    return [replace(pair, p_holm=p) for pair, p in zip(pairs, adjusted, strict=True)]
+) -> pd.DataFrame:
+    """Compare each pair of runs, with Holm's correction over these pairs as one family of tests.
+
+    Return a row for each pair. The columns are the fields of `Pair`.
+    """
+    names = [field.name for field in fields(Pair)]
+    if len(scores) < 2:
+        return pd.DataFrame(columns=names)
+    runs = np.array(list(scores), dtype=object)
+    values = np.array(list(scores.values()), dtype=np.float64)
+    if clusters is None:
+        clusters = np.full(values.shape[1], -1)
+    own_codes = clusters.max(initial=-1) + 1 + np.arange(len(clusters))
+    codes = np.where(clusters < 0, own_codes, clusters)
+    pairs = _differences(values)
+    _add_errors(pairs, values, codes)
+    _add_tests(pairs)
+    pairs["p_holm"] = np.array(holm(pairs["p"]))
+    pairs["first"] = runs[pairs["first"]]
+    pairs["second"] = runs[pairs["second"]]
+    return pd.DataFrame(pairs, columns=names)
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
+def _differences(values: Floats) -> _Columns:
+    """Return the difference of each pair, and its rows by who is right, from products of matrices.
+
+    The columns `first` and `second` number the runs.
+    """
+    is_scored = ~np.isnan(values)
+    scored = is_scored.astype(float)
+    known = np.where(is_scored, values, 0)
+    right = (values == 1).astype(float)
+    wrong = (values == 0).astype(float)
+    binary = right + wrong
+    sums = known @ scored.T
+    leads = right @ wrong.T
+    maxima = np.abs(known).max(axis=1, initial=1)
+    first, second = np.triu_indices(len(values), 1)
+    n = (scored @ scored.T)[first, second]
+    difference = np.full(len(n), np.nan)
+    np.divide(sums[first, second] - sums[second, first], n, out=difference, where=n > 0)
+    return {
+        "first": first,
+        "second": second,
+        "n": n.astype(int),
+        "difference": difference,
+        "is_binary": (binary @ binary.T)[first, second] == n,
+        "only_first": leads[first, second].astype(int),
+        "only_second": leads[second, first].astype(int),
+        "maximum": np.maximum(maxima[first], maxima[second]),
+    }
+
+
+def _add_errors(pairs: _Columns, values: Floats, codes: Codes) -> None:
+    """Add the clusters and the standard error of each difference.
+
+    Where two runs have the same rows, the error follows from products of their sums over clusters.
+    Other pairs are computed one by one, unless McNemar's test needs no error.
+    """
+    is_scored = ~np.isnan(values)
+    n_rows = is_scored.sum(axis=1)
+    labels, cluster_of_row = np.unique(codes, return_inverse=True)
+    places = (np.arange(len(codes)), cluster_of_row)
+    members = csr_array((np.ones(len(codes)), places), shape=(len(codes), len(labels)))
+    known = np.where(is_scored, values, 0)
+    means = known.sum(axis=1) / np.maximum(n_rows, 1)
+    sums = np.where(is_scored, known - means[:, np.newaxis], 0) @ members
+    products = sums @ sums.T
+    first = pairs["first"]
+    second = pairs["second"]
+    n = pairs["n"]
+    both_squares = products[first, first] + products[second, second]
+    squares = both_squares - 2 * products[first, second]
+    clusters = np.count_nonzero(is_scored.astype(float) @ members, axis=1)[first]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        stderr = np.sqrt(squares * clusters / (clusters - 1)) / n
+    is_exact = (
+        (n == n_rows[first])
+        & (n == n_rows[second])
+        & (squares > _CANCELED * both_squares)
+    )
+    if len(labels) == len(codes):
+        clusters = n.copy()
+        is_exact |= pairs["is_binary"]
+    for place in np.flatnonzero(~is_exact):
+        differences = values[first[place]] - values[second[place]]
+        is_common = ~np.isnan(differences)
+        weights = np.ones(n[place])
+        estimate = clustered_mean(differences[is_common], codes[is_common], weights)
+        pairs["difference"][place], stderr[place], clusters[place] = estimate
+    pairs["clusters"] = clusters
+    pairs["stderr"] = stderr
+
+
+def _add_tests(pairs: _Columns) -> None:
+    """Add the test, its p-value and the interval of each pair."""
+    n = pairs["n"]
+    clusters = pairs["clusters"]
+    difference = pairs["difference"]
+    stderr = pairs["stderr"]
+    is_clear = np.abs(difference) > _NOISE
+    is_mcnemar = pairs["is_binary"] & (n > 0) & (clusters == n)
+    is_t = (clusters > 1) & (stderr > _NOISE * pairs["maximum"])
+    freedom = np.maximum(clusters - 1, 1)
+    ratio = np.full(len(n), np.nan)
+    np.divide(difference, stderr, out=ratio, where=is_t)
+    reach = stdtrit(freedom, 0.975) * stderr
+    low, high = _binary_intervals(pairs)
+    kinds = [is_mcnemar, is_t, n > 0]
+    t_name = np.where(clusters == n, "t", "clustered t")
+    p_sign = np.where(is_clear, np.minimum(1, 2 * 0.5**clusters), 1)
+    p_mcnemar = mcnemar(pairs["only_first"], pairs["only_second"])
+    p_t = 2 * stdtr(freedom, -np.abs(ratio))
+    pairs["test"] = np.select(kinds, ["McNemar", t_name, "sign"], "")
+    pairs["p"] = np.select(kinds, [p_mcnemar, p_t, p_sign], 1)
+    pairs["low"] = np.select(kinds[:2], [low, difference - reach], np.nan)
+    pairs["high"] = np.select(kinds[:2], [high, difference + reach], np.nan)
+
+
+def _binary_intervals(pairs: _Columns) -> tuple[Floats, Floats]:
+    """Return the lower and the upper bound of each difference of shares."""
+    only_first = pairs["only_first"]
+    only_second = pairs["only_second"]
+    untied = only_first + only_second
+    n = np.maximum(pairs["n"], 1)
+    size = n + 2  # Agresti and Min add half a row to each of the four kinds
+    middle = (only_first - only_second) / size
+    variance = (untied + 1) / size - middle**2
+    reach = _NORMAL_QUANTILE * np.sqrt(variance / size)
+    share_low = betaincinv(only_first, only_second + 1, 0.025)
+    share_high = betaincinv(only_first + 1, only_second, 0.975)
+    exact_low = (2 * np.where(only_first > 0, share_low, 0) - 1) * untied / n
+    exact_high = (2 * np.where(only_second > 0, share_high, 1) - 1) * untied / n
+    low = np.minimum(np.maximum(-1, middle - reach), exact_low)
+    high = np.maximum(np.minimum(1, middle + reach), exact_high)
+    return low, high
+
+
+def mcnemar(only_first: npt.ArrayLike, only_second: npt.ArrayLike) -> Floats:
+    """Return the two-sided p-values of McNemar's exact test.
+
+    Args:
+        only_first: Rows that only the first run has right.
+        only_second: Rows that only the second run has right.
+    """
+    fewer = np.minimum(only_first, only_second)
+    tail = bdtr(fewer, np.add(only_first, only_second), 0.5)
+    p_values: Floats = np.minimum(1.0, 2 * tail)
+    return p_values
+
+
+def holm(p_values: Sequence[float] | Floats) -> list[float]:
     """Adjust the p-values of one family of tests by Holm's method.
 
     NaN counts as no test and stays NaN.
@@ -196,7 +267,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 def rank(
     scores: Mapping[str, Floats] | pd.DataFrame,
-    pairs: Sequence[Pair],
+    pairs: pd.DataFrame,
     *,
     higher_is_better: bool = True,
 ) -> list[Place]:
@@ -217,20 +288,16 @@ def rank(
         >>> [(entry.run, entry.rank, entry.best, entry.worst) for entry in ranking]
         [('a', 1, 1, 2), ('b', 2, 1, 2), ('c', 3, 3, 3)]
     """
-    n_better = dict.fromkeys(scores, 0)
-    n_surely_better = dict.fromkeys(scores, 0)
-    n_surely_worse = dict.fromkeys(scores, 0)
     sign = 1 if higher_is_better else -1
-    for pair in pairs:
-        lead = sign * pair.difference
-        if not abs(lead) > _NOISE:  # NaN is no lead either
-            continue
-        winner = pair.first if lead > 0 else pair.second
-        loser = pair.second if lead > 0 else pair.first
-        is_sure = pair.p_holm < ALPHA
-        n_better[loser] += 1
-        n_surely_better[loser] += is_sure
-        n_surely_worse[winner] += is_sure
+    lead = sign * pairs["difference"]
+    pairs = pairs[lead.abs() > _NOISE]  # NaN is no lead either
+    first_leads = lead[pairs.index] > 0
+    winners = np.where(first_leads, pairs["first"], pairs["second"])
+    losers = np.where(first_leads, pairs["second"], pairs["first"])
+    is_sure = pairs["p_holm"].to_numpy() < ALPHA
+    n_better = Counter(losers)
+    n_surely_better = Counter(losers[is_sure])
+    n_surely_worse = Counter(winners[is_sure])
     means = sign * pd.DataFrame(scores).mean().fillna(-sign * math.inf)
     ranking = []
     for run in sorted(scores, key=lambda run: (n_better[run], -means[run])):

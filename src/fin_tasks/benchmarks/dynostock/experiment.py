@@ -243,7 +243,7 @@ def _p_value(answers: _Floats, measure: str) -> float:
     if not len(answers) or not is_share or not np.isin(answers, (0, 1)).all():
         return math.nan
     first, second = answers.T
-    return mcnemar(int((first > second).sum()), int((first < second).sum()))
+    return float(mcnemar((first > second).sum(), (first < second).sum()))
 
 
 def names_of(table: pd.DataFrame, columns: Sequence[str]) -> "pd.Series[str]":
