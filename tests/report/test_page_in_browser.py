@@ -1,5 +1,6 @@
 """The page of a report in Chromium, opened from disk."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from run_files import PROVENANCE, write_run
 
+from fin_tasks.data.files import sha256_of
 from fin_tasks.report import read
 from fin_tasks.report.leaderboard import board
 from fin_tasks.report.site.page import write_page
@@ -88,9 +90,27 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
         )
     (folder / "figures").mkdir()
     (folder / "figures" / "financemath_cost.svg").write_text("<svg/>")
+    for place in ("runs/36", "runs/1", "judged/1"):
+        _write_badge(folder / place)
     found = read([folder / "runs", folder / "judged"])
     write_page(found, board(found, title=HOSTILE), folder)
     return (folder / "index.html").as_uri()
+
+
+def _write_badge(folder: Path) -> None:
+    """Write a verified.json for a run, with names of a stranger."""
+    (run,) = read([folder]).runs
+    files = [run.path, *(result.samples for result in run.tasks if result.samples)]
+    items = [{"name": HOSTILE, "status": "verified", "evidence": ""}]
+    tasks = [
+        {"run": run.id, "path": "", "model": "", "task": result.task}
+        | {"status": "verified", "items": items}
+        for result in run.tasks
+    ]
+    content = {"status": "verified", "problems": [], "tasks": tasks}
+    content |= {"files": {file.name: sha256_of(file) for file in files}}
+    content |= {"date": "2026-11-24T10:00:00+00:00", "fin_tasks": "0.9"}
+    (folder / "verified.json").write_text(json.dumps(content))
 
 
 @pytest.fixture(scope="module")
@@ -145,6 +165,23 @@ def test_every_view_is_accessible_and_fits_the_screen(
         found = Axe().run(page, options={"preload": False})
         assert found.violations_count == 0, f"{place}: {found.generate_report()}"
         assert page.evaluate("document.documentElement.scrollWidth") <= width, place
+
+
+def test_a_verified_run_has_a_badge(page: Any, address: str) -> None:
+    show(page, address, "view=runs")
+    badges = page.locator("td[data-label=Verified]", has_text=HOSTILE).all_inner_texts()
+    assert len(badges) == 3
+    assert all(
+        badge.startswith("verified (fin-tasks 0.9, 2026-11-24; ") for badge in badges
+    )
+    show(page, address, "")
+    models = page.locator(
+        "table.models tbody tr", has=page.locator("[title^='verified (']")
+    )
+    # Of org/strong only some of the results that are shown were verified.
+    names = models.locator("th[scope=row]").all_inner_texts()
+    assert names
+    assert all(HOSTILE in name and "✓" in name for name in names)
 
 
 def test_the_first_sight_says_who_leads_and_how_sure_that_is(

@@ -258,6 +258,47 @@ def test_a_model_that_knows_the_published_answers_by_heart(
         assert (own["acc"].mean(), own["recalled"].mean()) == (accuracy, recalled)
 
 
+def test_verify_warns_of_published_answers(tmp_path: Path) -> None:
+    out = tmp_path / "variants"
+    command = [
+        "build",
+        "variants",
+        "financemath",
+        "--source",
+        "sample",
+        "--out",
+        str(out),
+    ]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    options = {"source": "sample", "variants": str(out)}
+    for name in ("published_truth", "target"):
+        responses = tmp_path / f"{name}.jsonl"
+        lines = []
+        for doc in fin_tasks.load("financemath", **options):
+            answer = f"Therefore, the answer is {doc[name]}."
+            lines.append(
+                json.dumps({"id": doc["question_id"], "response": answer}) + "\n"
+            )
+        responses.write_text("".join(lines))
+        run = str(tmp_path / name)
+        asked = ["--metadata", json.dumps(options)]
+        command = [
+            "replay",
+            "task",
+            "financemath",
+            str(responses),
+            *asked,
+            "--out",
+            run,
+        ]
+        assert CliRunner().invoke(app, command).exit_code == 0
+        done = CliRunner().invoke(app, ["verify", run, *asked, "--json"])
+        (task,) = json.loads(done.stdout)["tasks"]
+        (oddities,) = [item for item in task["items"] if item["name"] == "oddities"]
+        is_odd = "100% of the variants get the published answer" in oddities["details"]
+        assert is_odd == (name == "published_truth"), oddities
+
+
 @pytest.mark.parametrize(
     ("manifest", "message"),
     [

@@ -7,6 +7,7 @@ from typing import Any
 
 import fin_tasks
 from fin_tasks.endpoints.prices import Prices
+from fin_tasks.report.badges import Badges, read_badges
 from fin_tasks.report.compare import Options
 from fin_tasks.report.conditions import (
     Conditions,
@@ -50,6 +51,7 @@ def board(
     the published figures of the benchmarks that the runs have, `prices` the cost of the runs.
     """
     benchmarks = {result.benchmark for _, result in report.results}
+    badges, unread = read_badges(report)
     shown = figures(benchmarks) if papers else Published()
     comparisons: list[Comparison] = []
     notes: list[str] = []
@@ -81,7 +83,7 @@ def board(
         title=title,
         generated=datetime.now(UTC).isoformat(timespec="seconds"),
         alpha=ALPHA,
-        runs=[*_board_runs(report), *shown.runs.values()],
+        runs=[*_board_runs(report, badges), *shown.runs.values()],
         tasks=tasks,
         metrics={name: metric_of(name) for name in metrics},
         groups={
@@ -92,7 +94,7 @@ def board(
         gaps=gaps,
         costs=costs,
         prices=prices,
-        problems=list(report.problems),
+        problems=[*report.problems, *unread],
         notes=notes,
     )
 
@@ -125,7 +127,10 @@ def _in_order(shown: Published) -> tuple[list[Entry], list[BoardTask]]:
     return entries, [tasks[name] for name in metrics]
 
 
-def _board_runs(report: Report) -> list[BoardRun]:
+def _board_runs(
+    report: Report,
+    badges: Badges,
+) -> list[BoardRun]:
     labels = _labels(report)
     runs = []
     for run, result in report.results:
@@ -144,6 +149,7 @@ def _board_runs(report: Report) -> list[BoardRun]:
             path=run.name,
             samples=samples,
             provenance={**run.settings, **result.settings},
+            verified=badges.get(result.id),
         )
         runs.append(board_run)
     return runs

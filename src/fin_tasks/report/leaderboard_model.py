@@ -41,6 +41,19 @@ class _Model(BaseModel):
     )
 
 
+class Badge(_Model):
+    """What a `verified.json` says. Anybody can write one, so make it yourself."""
+
+    status: str
+    """The worst of `items`, or `verified other files` if the files are not those that were read."""
+    date: str
+    """When, as ISO date and time."""
+    fin_tasks: str
+    """Version of the package that verified."""
+    items: dict[str, str]
+    """What was checked, and what was established about it; empty for other files."""
+
+
 class BoardRun(_Model):
     """One task of a run, or one table of a paper."""
 
@@ -62,6 +75,8 @@ class BoardRun(_Model):
     """The file with its rows; empty if there is none."""
     provenance: Settings
     """What was asked and how it was scored, without secrets, by dotted name."""
+    verified: Badge | None = None
+    """Null without a `verified.json` beside or above its files."""
 
 
 class BoardTask(_Model):

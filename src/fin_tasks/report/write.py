@@ -103,7 +103,7 @@ def write_report(
         n_runs=len({run.path for run in measured}),
         n_models=len({run.model for run in measured}),
         notes=[*leaderboard.notes, *left_out],
-        problems=[*(problem.message for problem in report.problems), *not_shown],
+        problems=[*(problem.message for problem in leaderboard.problems), *not_shown],
     )
 
 

@@ -51,7 +51,7 @@ _FREE = ("data.origin", "rows", "repeats")
 _MIN_ROWS = 5
 _MIN_LENGTH = 20  # characters; short answers of good models are equal
 _MANY = 0.5  # share of rows
-_MANY_CUT_OFF = 0.2  # share of responses
+_LARGE_SHARE = 0.2  # of responses that were cut off, or that give a published answer
 _MAX_SPEED = 200_000  # tokens a second
 _MAX_LENGTH = 20  # characters of a token, on average
 
@@ -135,9 +135,10 @@ class _RunCheck:
         judged = replies and check_judged(task, result, replies, options)
         if judged:
             yield judged
-        is_proven = scores.status != "not verified"
-        yield check_totals(result, totals_of(scored), is_proven=is_proven)
-        yield _check_oddities(self.run.name, result, rows, self.first_runs)
+        ours = totals_of(scored)
+        yield check_totals(result, ours, is_proven=scores.status != "not verified")
+        recalled = ours.get("recalled,robust", 0)
+        yield _check_oddities(self.run.name, result, rows, self.first_runs, recalled)
 
 
 def _check_gold(
@@ -208,6 +209,7 @@ def _check_oddities(
     result: TaskResult,
     rows: Rows,
     first_runs: FirstRuns,
+    recalled: float,
 ) -> Item:
     """Return what is odd about a task; its responses are compared with those of earlier runs."""
     counts: Counter[str] = Counter()
@@ -225,8 +227,10 @@ def _check_oddities(
     enough = max(_MIN_ROWS, _MANY * len(rows))
     signs = [f"{n:,} responses {what}" for what, n in counts.items() if n >= enough]
     cut_off = result.totals.get("robust", {}).get("cut_off") or 0
-    if cut_off > _MANY_CUT_OFF:
+    if cut_off > _LARGE_SHARE:
         signs.append(f"{cut_off:.0%} of the responses are said to be cut off")
+    if recalled > _LARGE_SHARE:
+        signs.append(f"{recalled:.0%} of the variants get the published answer")
     tokens = result.usage.get("response_tokens")
     seconds = result.usage.get("seconds_of_all_tasks")
     if isinstance(tokens, int) and not result.usage.get("estimated"):

@@ -7,10 +7,8 @@ const BREAKDOWN_TEXT =
 function showBreakdown(main) {
   main.append(el("h2", {}, "Breakdown"), quiet(BREAKDOWN_TEXT));
   const tasks = distinct(tasksShown().filter((task) => task.isMeasured));
-  const shown = tasks
-    .filter((task) => task.isWhole)
-    .flatMap(partTables)
-    .filter(Boolean);
+  const whole = tasks.filter((task) => task.isWhole);
+  const shown = whole.flatMap(partTables).filter(Boolean);
   if (shown.length) main.append(...shown.flat());
   else main.append(el("p", {}, "These runs have no parts to break down by."));
 }
@@ -27,10 +25,8 @@ function partTables(task) {
     const ofHeadline = metrics.filter((metric) => baseOf(metric) === base);
     const first = baseOf(metrics[0]);
     const others = metrics.filter((metric) => baseOf(metric) === first);
-    const columns = (ofHeadline.length ? ofHeadline : others).map((metric) => [
-      labelOf(metric),
-      entriesOf(task, metric),
-    ]);
+    const chosen = ofHeadline.length ? ofHeadline : others;
+    const columns = chosen.map((metric) => [labelOf(metric), entriesOf(task, metric)]);
     return partsTable(`${task.name}: ${report.breakdowns[by] || by}`, columns);
   });
 }

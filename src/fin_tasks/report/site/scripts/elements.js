@@ -42,8 +42,6 @@ function list(heading, texts) {
   return [el("h3", {}, heading), el("ul", {}, items)];
 }
 
-function count(n, noun) {
-  return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
-}
+const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 
 const isNarrow = () => window.innerWidth <= 700;

@@ -34,12 +34,9 @@ function showTask(main) {
   }
   if (published.length) {
     const text = "Printed in papers, not measured here, and therefore not ranked.";
-    const content = [
-      el("h3", {}, "Published figures"),
-      quiet(text),
-      publishedTable(metric, published),
-    ];
-    tables.append(el("section", { class: "published" }, content));
+    const content = [quiet(text), publishedTable(metric, published)];
+    const heading = el("h3", {}, "Published figures");
+    tables.append(el("section", { class: "published" }, heading, content));
   }
   const meanings = explanations(task, metric, comparison, measured);
   legend.append(el("h3", {}, "How to read this"), definitions(meanings));
@@ -139,9 +136,7 @@ function measuredTable(task, metric, entries, comparison, maximum) {
 
 function publishedTable(metric, entries) {
   const rows = [...entries].sort(byValue(metric));
-  const paper = (entry) => entry.run.paper;
-  const from = { title: "From", key: paper, content: paper };
-  const columns = [MODEL, valueColumn(metric), QUESTIONS, from, remarksColumn(rows)];
+  const columns = [MODEL, valueColumn(metric), QUESTIONS, FROM, remarksColumn(rows)];
   return table("Published figures", columns, rows);
 }
 
@@ -151,6 +146,8 @@ function byValue(metric) {
 }
 
 const nameOf = (entry) => entry.run.label;
+const paperOf = (entry) => entry.run.paper;
+const FROM = { title: "From", key: paperOf, content: paperOf };
 const MODEL = { title: "Model", key: nameOf, content: nameOf };
 const QUESTIONS = {
   title: "Questions",

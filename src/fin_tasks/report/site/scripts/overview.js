@@ -70,7 +70,14 @@ function modelTable(name, columns, models) {
   const [first] = columns;
   const entryOf = (model) => first.byModel.get(model) || { value: null };
   rows.sort((a, b) => byValue(first.metric)(entryOf(a), entryOf(b)));
-  const model = { title: "Model", key: (name) => name, content: (name) => strong(name) };
+  const content = (name) => {
+    const runs = columns.flatMap(({ byModel }) => byModel.get(name)?.run || []);
+    const title = badgesOf(runs);
+    const isVerified = runs.every((run) => run.verified?.status === "verified");
+    const mark = el("span", { role: "img", title, "aria-label": title }, " ✓");
+    return [strong(name), isVerified && mark];
+  };
+  const model = { title: "Model", key: (name) => name, content };
   const node = table(name, [model, ...cells], rows, { kind: "models" });
   const footnotes = [...marks].map(([text, number]) => el("li", { value: number }, text));
   return [...node, footnotes.length > 0 && el("ol", { class: "quiet" }, footnotes)].filter(Boolean);
@@ -94,12 +101,12 @@ function benchmarkDetails(name, models) {
   const tasks = ownTasks(name);
   const text = `${title}: tasks and conditions side by side (${tasks.length})`;
   const details = el("details", { class: "fold" }, el("summary", {}, text), quiet(description));
-  details.addEventListener("toggle", fill, { once: true });
-  function fill() {
+  const fill = () => {
     const titles = distinguishing(tasks.map(shortName));
     const columns = tasks.map((task, index) => column(task, headlineOf(task), titles[index], ""));
     details.append(...modelTable(`${title}: models and tasks`, columns, models));
-  }
+  };
+  details.addEventListener("toggle", fill, { once: true });
   return details;
 }
 

@@ -4,12 +4,11 @@ const HARNESSES = { replay: "saved responses, scored again", judge: "judged pred
 
 function showRuns(main) {
   const isShown = (task) => !choices.benchmark || task.benchmark === choices.benchmark;
-  const files = report.files.map((file) => ({
-    ...file,
-    tasks: tasksOf(file),
-    judge: judgesOf(file),
-  }));
-  const rows = files.filter((file) => file.tasks.some(isShown));
+  const files = report.files.filter((file) => tasksOf(file).some(isShown));
+  const rows = files.map((file) => {
+    const badges = badgesOf(file.runs.map(runOf));
+    return { ...file, tasks: tasksOf(file), judge: judgesOf(file), badges };
+  });
   const models = new Set(rows.map((file) => file.model)).size;
   const text =
     `${count(rows.length, "results file")} of ${count(models, "model")}. A run is one results ` +
@@ -55,6 +54,7 @@ function runsTable(rows) {
     { title: "Tasks", content: taskNames },
     column("Questions", "rows", questionsText),
     column("Judge", "judge", (file) => file.judge || null, has("judge")),
+    column("Verified", "badges", ({ badges }) => badges || null, has("badges")),
     ...amounts.map(([title, field]) =>
       column(title, field, (file) => amountText(file, field), has(field)),
     ),
@@ -62,10 +62,8 @@ function runsTable(rows) {
   return table("Runs", columns, rows);
 }
 
-function taskNames(file) {
-  const names = new Set(file.tasks.map((task) => task.name));
-  return [...names].map((name) => el("div", {}, name));
-}
+const taskNames = (file) =>
+  [...new Set(file.tasks.map((task) => task.name))].map((name) => el("div", {}, name));
 
 function questionsText(file) {
   const asked = file.rows.toLocaleString("en");

@@ -16,7 +16,8 @@ function openReport(data) {
   for (const run of data.runs) {
     run.tasks = new Set(); // one for each scoring
     run.isPublished = run.source === "published";
-    run.paper = run.isPublished ? paperOf(run) : "";
+    const { paper, table } = run.provenance;
+    run.paper = run.isPublished ? [paper, table].filter(Boolean).join(", table ") : "";
     runsById.set(run.id, run);
   }
   for (const file of data.files) {
@@ -32,11 +33,6 @@ function openReport(data) {
   }
   const tasks = new Map(data.tasks.map((task) => [task.id, task]));
   for (const entry of data.entries) joinEntry(entry, tasks.get(entry.task));
-}
-
-function paperOf(run) {
-  const { paper, table } = run.provenance;
-  return [paper, table].filter(Boolean).join(", table ");
 }
 
 function joinEntry(entry, task) {
@@ -152,9 +148,7 @@ function addChoice(name, key, options, reset = {}, chosen = choices[key] || "") 
 const files = new Map();
 const resolvers = new Map();
 
-function receive(name, text) {
-  resolvers.get(name)?.(JSON.parse(text));
-}
+const receive = (name, text) => resolvers.get(name)?.(JSON.parse(text));
 
 function loadScript(name) {
   return new Promise((resolve, reject) => {

@@ -1,0 +1,72 @@
+"""Badges: what `verified.json` of `fin-tasks verify` says about the runs beside and below it."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from fin_tasks.data.files import sha256_of
+from fin_tasks.errors import DataError
+from fin_tasks.report.leaderboard_model import Badge
+from fin_tasks.report.model import Problem, Report, Run
+from fin_tasks.report.processes import for_each
+from fin_tasks.report.redact import printable
+from fin_tasks.report.verify.items import Verification
+
+_NAME = "verified.json"
+
+Badges = dict[str, Badge]
+"""Badges by `TaskResult.id`."""
+
+
+@dataclass(frozen=True)
+class _Verified(Verification):
+    fin_tasks: str
+    date: str
+
+
+def read_badges(report: Report) -> tuple[Badges, list[Problem]]:
+    """Return the badges of all results that have one, and which files cannot be read."""
+    runs_by_file: dict[Path, list[Run]] = defaultdict(list)
+    for run in report.runs:
+        for folder in run.path.parents:
+            if (folder / _NAME).is_file():
+                runs_by_file[folder / _NAME].append(run)
+                break
+    badges: Badges = {}
+    problems = []
+    outcomes = for_each(_read, list(runs_by_file.items()), "Reading badges")
+    for file, outcome in zip(runs_by_file, outcomes, strict=True):
+        if isinstance(outcome, DataError):
+            problems.append(Problem(printable(str(file)), str(outcome)))
+        else:
+            badges |= outcome
+    return badges, problems
+
+
+def _read(
+    file: Path,
+    runs: Sequence[Run],
+) -> Badges:
+    verified = TypeAdapter(_Verified).validate_json(file.read_bytes())
+    hashes = set()
+    for path, digest in verified.files.items():
+        hashes.add((Path(path).name, digest))
+    lists = {(task.run, task.task): task for task in verified.tasks}
+    badges = {}
+    for run in runs:
+        files = {run.path, *(result.samples or run.path for result in run.tasks)}
+        has_same_files = all((path.name, sha256_of(path)) in hashes for path in files)
+        for result in run.tasks:
+            checked = lists.get((run.id, result.task)) if has_same_files else None
+            badges[result.id] = Badge(
+                status=checked.status if checked else "verified other files",
+                date=verified.date,
+                fin_tasks=verified.fin_tasks,
+                items={item.name: item.status for item in checked.items}
+                if checked
+                else {},
+            )
+    return badges
