@@ -78,6 +78,7 @@ def changed_numbers(
         ("It is 7% and lasts 7 years.", set()),  # two roles
         ("Parts are 6 % and 94 %.", set()),  # of a whole
         ("4,500 is 4,000 and 500.", set()),  # a sum
+        ("4,500 is 4,000, 300 and 200.", set()),  # a sum of three
         ("No number.", set()),
     ],
 )
@@ -95,6 +96,21 @@ def test_a_table_with_totals_stays() -> None:
 def test_conventions_stay(constant: str) -> None:
     program = f"def solution():\n    return 9 * {constant}\n"
     assert changed_numbers(f"There are {constant} of 9.", program) == {"9"}
+
+
+def test_a_number_from_which_another_was_worked_out_stays() -> None:
+    program = "def solution():\n    return 9000 * 3 + 2000 * 5.5\n"
+    question = "It buys 9,000 at $3 and then at $5.50, and sells 11,000."
+    assert changed_numbers(question, program) == {"3", "5.50"}
+
+
+def test_a_whole_number_is_asked_for() -> None:
+    question = "A lot of 4500 is sold in boxes of 30. How many boxes are full? "
+    program = "def solution():\n    return 4500 / 36\n"
+    boxes = source(question.replace("30", "36"), program, truth=125.0)
+    variants, _ = build_variants([boxes], run, per_question=3, seed=7)
+    assert variants
+    assert all(variant.truth.is_integer() for variant in variants)
 
 
 def test_a_year_stays() -> None:

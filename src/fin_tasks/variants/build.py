@@ -3,6 +3,7 @@
 import ast
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -21,7 +22,7 @@ from fin_tasks.variants.literals import (
 from fin_tasks.variants.mentions import Mention, mentions_in, replaced
 from fin_tasks.variants.relations import related
 
-RULES_VERSION = 1
+RULES_VERSION = 2
 """A change that moves any variant raises it."""
 
 _TOLERANCE = 0.002
@@ -30,6 +31,9 @@ _LEAST_CHANGE = 0.01
 _LARGEST_RATIO = 5
 _DRAWS_PER_VARIANT = 2
 _MOST_DECIMALS = 8
+
+_WHOLE = re.compile(r"nearest (?:integer|whole|dollar)|how many", re.IGNORECASE)
+"""The question asks for a whole number."""
 
 RunPrograms = Callable[[Sequence[str | None]], Sequence[Outcome]]
 
@@ -166,7 +170,10 @@ def _question_of(
     if not literals:
         return None
     decimals = _MOST_DECIMALS
-    if not math.isclose(result, source.truth, rel_tol=_SAME):
+    asked = _WHOLE.search(source.question)
+    if asked and float(source.truth).is_integer():
+        decimals = 0
+    elif not math.isclose(result, source.truth, rel_tol=_SAME):
         for fewer in range(_MOST_DECIMALS)[::-1]:
             if math.isclose(round(result, fewer), source.truth, rel_tol=_SAME):
                 decimals = fewer

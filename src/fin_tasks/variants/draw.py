@@ -10,6 +10,8 @@ from fin_tasks.variants.mentions import Mention
 
 MOST_CHANGES = 3
 _TRIES = 20
+_FINE_DECIMALS = 4
+"""Numbers with so many decimals are often a curve, such as discount factors."""
 _LOWEST_RATIO = 0.55
 _HIGHEST_RATIO = 1.8
 _LEAST_CHANGE = Decimal("0.03")
@@ -50,6 +52,9 @@ def _other_value(
     old = literal.mention.value
     step = _step_of(literal.mention)
     shown_values = [mention.value for mention in mentions]
+    if literal.mention.decimals >= _FINE_DECIMALS:
+        alike = [m.value for m in mentions if m.decimals == literal.mention.decimals]
+        values = [*values, *(value * literal.factor for value in alike)]
     # The next smaller and the next larger number of the program.
     lower = max(value for value in [Decimal(0), *values] if value < literal.value)
     upper = min(value for value in [Decimal("inf"), *values] if value > literal.value)

@@ -12,6 +12,8 @@ _OPERANDS = (0, 1, 2, 100)
 _PARTS_OF_A_YEAR = (4, 12, 30, 52, 250, 252, 360, 365)
 _CONVENTIONS = frozenset(map(Decimal, _OPERANDS + _PARTS_OF_A_YEAR))
 """Numbers that mean the same in every question."""
+_LARGEST_COUNT = 12
+"""Smaller numbers are sums of others by chance."""
 
 
 class ProgramNumber(NamedTuple):
@@ -41,13 +43,18 @@ def literals_in(
     """Return the literals that occur once in the program and once in the question."""
     digits = _digits_in(tree)
     counts = Counter(values_in(tree))
+    shown = {value for mention in mentions for value in mention.program_values()}
+    worked_out = {value for value in counts if value > _LARGEST_COUNT} - shown
     literals = []
     for node in _numbers_in(tree):
         value = _value_of(node)
         is_alone = counts[value] == 1 and not _has_relative(value, counts)
         if is_alone and node not in digits and value not in _CONVENTIONS:
             mention = _only_mention(value, mentions)
-            if mention is not None:
+            amounts = [other for other in shown if other > _LARGEST_COUNT]
+            sums = {abs(value - other) for other in amounts}
+            sums |= {value + other for other in amounts}
+            if mention is not None and not sums & worked_out:
                 literals.append(ProgramNumber(value, mention))
     return literals
 

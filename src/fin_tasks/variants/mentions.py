@@ -54,7 +54,8 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _TOTALS = re.compile(
-    r"\b(?:(?:sub)?totals?|sum|net|averages?|changes?|balance|growth|increase|decrease)\b",
+    r"\b(?:(?:sub)?totals?|sum|net|averages?|changes?|balance|growth|increase|decrease|"
+    r"beginning|opening|ending|closing|end\ of)\b",
     re.IGNORECASE,
 )
 _TABLE_STARTS = ("|", "{")

@@ -1,5 +1,6 @@
 """Find the numbers of a question that follow from others, so that none of them may change alone."""
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import combinations, permutations
@@ -8,7 +9,10 @@ from fin_tasks.variants.mentions import Mention
 
 _MOST_NUMBERS = 150
 """In a text with more numbers, sums come out by chance; none of its sums is looked at."""
+_MOST_SUMS = 2_000
+"""Of more numbers, sums of three or four are not looked at, as they take long."""
 _LEAST_SUM = 20
+_LEAST_LONG_SUM = 1000
 _MOST_SHARES = 14
 
 
@@ -42,12 +46,21 @@ def _parts_of_sums(amounts: Sequence[Mention]) -> set[Mention]:
     for mention in amounts:
         by_value.setdefault(mention.value, []).append(mention)
     tied: set[Mention] = set()
-    for first, second in combinations(amounts, 2):
-        total = first.value + second.value
-        is_sum = total > _LEAST_SUM and min(first.value, second.value) > 0
-        if is_sum and total in by_value:
-            tied.update([first, second, *by_value[total]])
+    positive = [mention for mention in amounts if mention.value > 0]
+    for count in (2, 3, 4):
+        if count > 2 and math.comb(len(positive), count) > _MOST_SUMS:
+            continue
+        for parts in combinations(positive, count):
+            total = sum((part.value for part in parts), Decimal(0))
+            if total in by_value and _is_telling(parts, total):
+                tied.update([*parts, *by_value[total]])
     return tied
+
+
+def _is_telling(parts: Sequence[Mention], total: Decimal) -> bool:
+    """Return whether a sum is hardly by chance: it is large, or its parts have decimals."""
+    has_decimals = all(part.decimals for part in parts)
+    return total > (_LEAST_SUM if len(parts) == 2 else _LEAST_LONG_SUM) or has_decimals
 
 
 def _changes_in_percent(
