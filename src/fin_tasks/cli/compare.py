@@ -18,6 +18,7 @@ def compare(
     metric: str = "",
     by: list[str] | None = None,
     baseline: str = "",
+    corrected: Path | None = None,
     show_all: bool = False,
     as_json: bool = False,
     out: Path | None = None,
@@ -30,6 +31,7 @@ def compare(
     """
     from fin_tasks.report import arms, memorization, read
     from fin_tasks.report import compare as comparing
+    from fin_tasks.report.corrections import read_corrections
     from fin_tasks.report.figures import draw_forest
     from fin_tasks.report.tables import write_csv
 
@@ -53,6 +55,7 @@ def compare(
         factor=factor,
         by=group,
         baseline=baseline,
+        corrections=read_corrections(corrected),
     )
     if factor == _VARIANT:
         reports = {"": read(paths)}

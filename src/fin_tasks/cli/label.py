@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from fin_tasks.cli.options import App, Source, say, show
+from fin_tasks.cli.options import App, Source, print_table, say, show
 from fin_tasks.cli.xfinbench import label_math
 from fin_tasks.errors import ConfigError
 
@@ -97,20 +97,47 @@ def merge_sheets(
 def agree(
     sheets: list[Path],
     judge: list[Path],
+    out: Path | None = None,
     as_json: bool = False,
 ) -> None:
-    """Compare judges with people who scored the same responses.
+    """Compare judges with people who scored the same responses, and correct the judges' means.
+
+    corrected.json gets the means that people would give; fin-tasks report and compare read it.
 
     Example: fin-tasks label agree study/mme_1.xlsx study/mme_2.xlsx --judge results/judged/gpt4o
     """
-    from fin_tasks.labels.agree import compare
+    from fin_tasks.labels.agree import compare, read_judged
+    from fin_tasks.labels.correct import corrections_of
+    from fin_tasks.labels.filled import by_draw
 
-    filled = _read(sheets)
-    questions = filled.draw.study.questions.values()
-    if [question.scale is not None for question in questions] != [True]:
-        expected = "expected a study with one question, for scores"
-        raise ConfigError(f"label agree: {expected}, got {filled.draw.study.name}.")
-    show({"judges": compare(filled.draw, filled.values, judge)}, as_json=as_json)
+    studies = [_read(of_draw) for of_draw in by_draw(sheets)]
+    for filled in studies:
+        study = filled.draw.study
+        if [question.scale is not None for question in study.questions.values()] != [
+            True
+        ]:
+            expected = "expected a study with one question, for scores"
+            raise ConfigError(f"label agree: {expected}, got {study.name}.")
+    judged = read_judged(studies, judge)
+    corrections = corrections_of(judged)
+    tables = {"judges": compare(judged), **corrections.model_dump(mode="json")}
+    if as_json:
+        show(tables, as_json=True)
+    else:
+        for title in ("judges", "runs", "differences"):
+            for row in tables[title]:
+                row.pop("run", None)
+                row.pop("runs", None)
+            if tables[title]:
+                print_table(title, tables[title])
+    for problem in corrections.refused:
+        say(f"fin-tasks: not corrected: {problem}", error=True)
+    if corrections.runs:
+        folder = out or sheets[0].parent
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / "corrected.json"
+        file.write_text(corrections.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        say(f"fin-tasks: wrote {file}", error=True)
 
 
 def _read(sheets: list[Path]) -> "FilledSheets":

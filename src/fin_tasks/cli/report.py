@@ -16,6 +16,7 @@ def report(
     title: str = "Finance benchmarks",
     reference: Path | None = None,
     token_prices: Path | None = None,
+    corrected: Path | None = None,
     no_samples: bool = False,
     export: Literal["every-eval-ever", "model-card"] | None = None,
     as_json: bool = False,
@@ -33,6 +34,7 @@ def report(
         published=published,
         reference=reference,
         token_prices=token_prices,
+        corrected=corrected,
         samples=not no_samples,
         export=export,
     )

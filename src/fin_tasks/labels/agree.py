@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -10,26 +10,49 @@ from fin_tasks import report
 from fin_tasks.errors import DataError
 from fin_tasks.labels.agreement import agreement
 from fin_tasks.labels.draw import Draw, response_of
+from fin_tasks.labels.filled import FilledSheets
 from fin_tasks.labels.vote import most_frequent
+from fin_tasks.report.corrections import METRIC
+from fin_tasks.report.model import Report, Run, TaskResult
 from fin_tasks.report.samples import read_samples
 
 
-def compare(
-    draw: Draw,
-    values: pd.DataFrame,
-    paths: Sequence[Path],
-) -> list[dict[str, Any]]:
-    """Return a line for each judge and group of rows."""
-    judged = _judged(draw, paths)
-    scores = pd.DataFrame(judged, columns=["judge", "rows", "row", "points"])
-    votes = values.stack().dropna().astype(float).groupby(level="row")
-    scores["people"] = scores["row"].map(votes.agg(most_frequent))
-    scores = scores.dropna()
-    if scores.empty:
-        expected = (
-            f"expected responses of {', '.join(draw.study.tasks)} that people scored"
-        )
+class Judged(NamedTuple):
+    """The rows of a task that a judge scored, and people's scores of some."""
+
+    filled: FilledSheets
+    run: Run
+    result: TaskResult
+    judge: str
+    rows: pd.DataFrame
+    """`variant`, `doc_id`, `source`, the judge's `score`, all judged rows; `row` and people's
+    scores, `people` by the most frequent one and `people_mean`, where people scored."""
+
+
+def read_judged(studies: Sequence[FilledSheets], paths: Sequence[Path]) -> list[Judged]:
+    """Return the judged tasks whose responses people saw."""
+    judged = []
+    loaded = report.read(paths)
+    for run, result in loaded.results:
+        filled = _study_of(studies, result)
+        if filled is not None:
+            model = result.judge.get("model", run.name)
+            judge = f"{model} {result.judge.get('rubric', '')}".strip()
+            rows = _rows_of(loaded, filled, result)
+            judged.append(Judged(filled, run, result, judge, rows))
+    if not any(task.rows["people"].notna().any() for task in judged):
+        tasks = ", ".join(studies[0].draw.study.tasks)
+        expected = f"expected responses of {tasks} that people scored"
         raise DataError(f"--judge: {expected}, found none.")
+    return judged
+
+
+def compare(judged: Sequence[Judged]) -> list[dict[str, Any]]:
+    """Return a line for each judge and group of rows."""
+    scores = pd.DataFrame(
+        [line for task in judged for line in _points(task)],
+        columns=["judge", "rows", "people", "points"],
+    )
     lines = []
     for (judge, rows), group in scores.groupby(["judge", "rows"], sort=False):
         figures = agreement(group["people"], group["points"])
@@ -43,30 +66,63 @@ def compare(
     return lines
 
 
-def _judged(draw: Draw, paths: Sequence[Path]) -> Iterator[tuple[str, str, str, float]]:
-    """Yield judge, group of rows, row, and the judge's points on the scale of the people."""
+def _study_of(
+    studies: Sequence[FilledSheets], result: TaskResult
+) -> FilledSheets | None:
+    """Return the study in which people saw the responses of a task; None if none asks about it."""
+    asked = [filled for filled in studies if result.task in filled.draw.study.tasks]
+    if not asked or result.samples is None:
+        return None
+    responses = {
+        sample.id: response_of(sample) for sample in read_samples(result.samples)
+    }
+    for filled in asked:
+        rows = [row for row in filled.draw.rows if row.task == result.task]
+        if all(responses.get(row.doc_id, row.response) == row.response for row in rows):
+            return filled
+    expected = "expected the responses that people saw"
+    raise DataError(f"{result.samples}: {expected}, got others.")
+
+
+def _rows_of(loaded: Report, filled: FilledSheets, result: TaskResult) -> pd.DataFrame:
+    is_of_task = (loaded.rows["run"] == result.run) & (
+        loaded.rows["task"] == result.task
+    )
+    rows = loaded.rows[is_of_task].reindex(
+        columns=["variant", "doc_id", "source", METRIC]
+    )
+    rows = rows.dropna(subset=METRIC)
+    row_by_doc = {
+        row.doc_id: row.id for row in filled.draw.rows if row.task == result.task
+    }
+    votes = filled.values.stack().dropna().astype(float).groupby(level="row")
+    row_ids = rows["doc_id"].astype(object).map(row_by_doc)
+    return rows.assign(
+        row=row_ids,
+        people=row_ids.map(votes.agg(most_frequent)),
+        people_mean=row_ids.map(votes.mean()),
+    )
+
+
+def scale_of(draw: Draw) -> tuple[int, int]:
+    """Return the lowest and the highest score that people may give."""
+    (question,) = draw.study.questions.values()
+    return question.scale or (0, 100)
+
+
+def _points(task: Judged) -> Iterator[tuple[str, str, float, float]]:
+    """Yield judge, group of rows, people's score, and the judge's points on the scale of the people."""
+    draw = task.filled.draw
     study = draw.study
-    rows_by_key = {(row.task, row.doc_id): row for row in draw.rows}
-    (question,) = study.questions.values()
-    lowest, highest = question.scale or (0, 0)
-    for run in report.read(paths).runs:
-        for result in run.tasks:
-            model = result.judge.get("model", run.name)
-            judge = f"{model} {result.judge.get('rubric', '')}".strip()
-            for sample in read_samples(result.samples):
-                row = rows_by_key.get((result.task, sample.id))
-                score = sample.metrics.get("score")
-                if row is None or score is None or sample.variant == "paper":
-                    continue
-                if response_of(sample) != row.response:
-                    expected = "expected the response that people saw"
-                    raise DataError(f"{sample.where}: {expected}, got another one.")
-                points = lowest + (highest - lowest) * score / 100
-                strata = {*row.facts.get(study.strata, [])}
-                groups = [
-                    name
-                    for name, members in study.groups.items()
-                    if strata & {*members}
-                ]
-                for group in ["all", *groups]:
-                    yield judge, group, row.id, points
+    lowest, highest = scale_of(draw)
+    drawn = {row.id: row for row in draw.rows}
+    scored = task.rows.dropna(subset="people")
+    scored = scored[scored["variant"] != "paper"]
+    for row_id, people, score in scored[["row", "people", METRIC]].itertuples(
+        index=False
+    ):
+        points = lowest + (highest - lowest) * score / 100
+        strata = {*drawn[row_id].facts.get(study.strata, [])}
+        groups = [name for name, members in study.groups.items() if strata & {*members}]
+        for group in ["all", *groups]:
+            yield task.judge, group, people, points

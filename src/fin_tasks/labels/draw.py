@@ -1,7 +1,7 @@
 """Draw the rows of a study from a run, or from a benchmark's documents."""
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from itertools import accumulate
@@ -50,6 +50,13 @@ class Draw(BaseModel):
     provenance: dict[str, dict[str, Any]] = {}
     """By task."""
     rows: list[Row] = []
+    n_rows: dict[str, int] = {}
+    """How many rows of each task the draw was made from."""
+
+    def prefix(self) -> str:
+        """Return how the ids of its rows begin; those of another draw begin otherwise."""
+        texts = [self.study.name, self.model, *(row.doc_id for row in self.rows)]
+        return sha256(json.dumps(texts).encode()).hexdigest()[:4]
 
     def open_cells(self) -> dict[str, dict[str, Allowed]]:
         """Return what each cell that is still to be filled in may hold, by row and column."""
@@ -92,13 +99,8 @@ def draw(
         problem = "expected rows for the study, got none"
         raise DataError(f"label draw: {problem}. Check RUN, --data-dir and --split.")
     drawn.rows = _sample(study, rows, n, seed)
-    texts = [
-        study.name,
-        drawn.model,
-        *(row.doc_id for row in drawn.rows),
-    ]
-    # Rows of another draw have other ids.
-    prefix = sha256(json.dumps(texts).encode()).hexdigest()[:4]
+    drawn.n_rows = Counter(row.task for row in rows)
+    prefix = drawn.prefix()
     for number, row in enumerate(drawn.rows, start=1):
         row.id = f"{prefix}-{number:04d}"
     return drawn

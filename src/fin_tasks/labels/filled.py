@@ -1,7 +1,7 @@
 """Read the sheets that people filled in, and find the draw that they belong to."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -57,6 +57,14 @@ def read_sheets(paths: Sequence[Path]) -> FilledSheets:
         cells = _read_cells(draw, path, problems)
         values[path.name] = [cells.get(line) for line in lines]
     return FilledSheets(draw, values, problems)
+
+
+def by_draw(paths: Sequence[Path]) -> list[list[Path]]:
+    """Return sheets by the draw that their names say; each may be of another model."""
+    sheets: dict[Path, list[Path]] = defaultdict(list)
+    for path in paths:
+        sheets[path.with_name(_NUMBER.sub("", path.stem))].append(path)
+    return list(sheets.values())
 
 
 def _read_draw(sheets: Sequence[Path]) -> Draw:

@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from statistics import fmean
 
 import pandas as pd
@@ -11,6 +11,7 @@ import pandas as pd
 from fin_tasks.errors import DataError
 from fin_tasks.report import cut_off
 from fin_tasks.report.conditions import conditions_of, differences
+from fin_tasks.report.corrections import Corrections, note_of
 from fin_tasks.report.model import BREAKDOWNS, Report, TaskResult, headline, largest
 from fin_tasks.report.samples import read_samples
 from fin_tasks.report.values import value_of
@@ -91,6 +92,8 @@ class Options:
     """Also compare groups of rows."""
     baseline: str = ""
     """A label; by default the first run, with a factor chain of thought or no knowledge."""
+    corrections: Corrections = field(default_factory=Corrections)
+    """Values that people's labels corrected."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,6 +237,14 @@ def _compare_with(
         notes.append(f"{where} differs from {first.label} in {differing}.")
     if bound and not entry.is_part:
         notes.append(f"{where} has a {bound}.")
+    corrections = options.corrections
+    corrected = corrections.of(entry.result.id, options.variant, metric)
+    ids = (entry.result.id, first.result.id)
+    corrected_notes = [
+        note_of(corrected),
+        corrections.difference_note(*ids, options.variant),
+    ]
+    notes += [f"{where}: {note}" for note in corrected_notes if note]
     return list(_lines_of(first, entry, metric, options)), notes
 
 

@@ -16,6 +16,7 @@ from fin_tasks.report.conditions import (
     setting_id,
     setting_text,
 )
+from fin_tasks.report.corrections import Corrections, note_of
 from fin_tasks.report.leaderboard_model import BoardTask, Comparison, Entry
 from fin_tasks.report.model import (
     WEIGHTED,
@@ -106,7 +107,9 @@ def task_of(
     return task
 
 
-def entries_of(scored: Scored, ranking: Ranking) -> list[Entry]:
+def entries_of(
+    scored: Scored, ranking: Ranking, corrections: Corrections
+) -> list[Entry]:
     """Return the values of a task as a leaderboard has them, with all that is to be said of them."""
     result = scored.result
     top = scored.task.headline
@@ -121,9 +124,11 @@ def entries_of(scored: Scored, ranking: Ranking) -> list[Entry]:
         if value.claim is not None:
             claim = f"its results file claims {value.claim:.4g}, its rows give {estimate.mean:.4g}"
             marks.insert(0, claim)
+        corrected = corrections.of(result.id, scored.task.variant, metric)
         notes = [
             cut_off.note_of(value.cut_offs, metric),
             _note_on_estimate(metric, estimate),
+            note_of(corrected),
         ]
         if metric == top:
             notes.append(ranking.open_ranks.get(result.id, ""))
@@ -143,6 +148,7 @@ def entries_of(scored: Scored, ranking: Ranking) -> list[Entry]:
             marks=marks,
             notes=[note for note in notes if note],
             cut_off=value.cut_offs,
+            corrected=corrected,
         )
         entries.append(entry)
     return entries

@@ -16,6 +16,7 @@ from fin_tasks.report.conditions import (
     setting_id,
     setting_note,
 )
+from fin_tasks.report.corrections import Corrections
 from fin_tasks.report.cost import costs_of
 from fin_tasks.report.entries import entries_of, scored_tasks
 from fin_tasks.report.leaderboard_model import (
@@ -44,6 +45,7 @@ def board(
     reference: str = "",
     papers: bool = True,
     prices: Prices | None = None,
+    corrections: Corrections | None = None,
 ) -> Leaderboard:
     """Return a leaderboard.
 
@@ -53,15 +55,21 @@ def board(
     benchmarks = {result.benchmark for _, result in report.results}
     badges, unread = read_badges(report)
     shown = figures(benchmarks) if papers else Published()
+    corrections = corrections or Corrections()
     comparisons: list[Comparison] = []
-    notes: list[str] = []
+    known_results = {result.id for _, result in report.results}
+    notes = [
+        f"Labels correct {line.model} on {line.task}, but that run is not here."
+        for line in corrections.runs
+        if line.run not in known_results
+    ]
     for name, members in scored_tasks(report).items():
         ranking = rank_task(report, members, reference)
         comparisons += ranking.comparisons
         notes += ranking.notes
         shown.tasks[name] = members[0].task
         for member in members:
-            shown.entries += entries_of(member, ranking)
+            shown.entries += entries_of(member, ranking, corrections)
     entries, tasks = _in_order(shown)
     costs: list[Cost] = []
     for run in report.runs:

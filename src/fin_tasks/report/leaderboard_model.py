@@ -127,6 +127,19 @@ class CutOffs(_Model):
     """Whether so many were cut off that the value itself is but a lower bound."""
 
 
+class Corrected(_Model):
+    """The value that people would give all rows, estimated from a judge's scores and their labels."""
+
+    corrected: Rounded
+    """In the metric's unit; of a pair the difference."""
+    low: Rounded
+    """Lower bound of its 95 % interval; null if there is none."""
+    high: Rounded
+    """Upper bound."""
+    labels: NonNegativeInt
+    """Rows that people scored."""
+
+
 class Entry(_Model):
     """One value."""
 
@@ -160,6 +173,8 @@ class Entry(_Model):
     """What to know of it that does not make it doubtful, such as that it is a lower bound."""
     cut_off: CutOffs | None = None
     """Null if no response was cut off."""
+    corrected: Corrected | None = None
+    """A judge's value, corrected by people's labels; null without them."""
 
 
 class Rank(_Model):

@@ -11,6 +11,7 @@ from typing import Literal
 from fin_tasks.endpoints.prices import read_prices
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.report import AnyPath, Paths, read
+from fin_tasks.report.corrections import read_corrections
 from fin_tasks.report.export import export as write_export
 from fin_tasks.report.figures import write_figures
 from fin_tasks.report.leaderboard import board
@@ -48,6 +49,7 @@ def write_report(
     published: bool = True,
     reference: AnyPath | None = None,
     token_prices: AnyPath | None = None,
+    corrected: AnyPath | None = None,
     samples: bool = True,
     export: Collection | None = None,
 ) -> WrittenReport:
@@ -60,6 +62,7 @@ def write_report(
         published: Whether the papers' figures are shown, too.
         reference: Results file whose settings the other runs must match to be ranked.
         token_prices: YAML file with the prices of models' tokens.
+        corrected: File with judges' values that people's labels corrected.
         samples: Whether the page shows questions and responses.
         export: A collection for which results are written, too.
     """
@@ -70,6 +73,7 @@ def write_report(
         reference=_reference_run(report, reference),
         papers=published,
         prices=read_prices(Path(token_prices)) if token_prices else None,
+        corrections=read_corrections(corrected),
     )
     with _replacing(Path(out)) as folder:
         text = leaderboard.model_dump_json(indent=1) + "\n"

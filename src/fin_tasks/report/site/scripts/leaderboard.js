@@ -156,7 +156,7 @@ const QUESTIONS = {
 };
 
 function valueColumn(metric) {
-  const content = (entry) => [strong(boundText(entry)), small(upperText(entry))];
+  const content = (entry) => [strong(boundText(entry)), small(upperText(entry)), small(correctedText(entry))];
   return { title: labelOf(metric), key: (entry) => entry.value, content };
 }
 

@@ -93,6 +93,7 @@ function cellOf({ places, maximum }, entry, marks) {
     numbers && el("sup", {}, ` ${numbers}`),
     entryBar(entry, maximum),
     place && small(`rank ${rankText(place)}`),
+    entry.corrected && small(correctedText(entry)),
   ];
 }
 

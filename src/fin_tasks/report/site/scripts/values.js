@@ -33,6 +33,14 @@ function upperText(entry) {
   return finished === null ? text : `${text}; finished ones ${valueText(finished, entry.metric)}`;
 }
 
+// What people's labels make of a judge's value.
+function correctedText({ corrected, metric }) {
+  if (!corrected) return "";
+  const text = `corrected by ${count(corrected.labels, "label")}`;
+  const interval = intervalText({ ...corrected, metric });
+  return `${valueText(corrected.corrected, metric)} (${interval}), ${text}`;
+}
+
 function intervalText({ low, high, metric }) {
   if (low === null) return "";
   return `${valueText(low, metric).replace(`${SPACE}%`, "")} to ${valueText(high, metric)}`;

@@ -1,0 +1,93 @@
+"""Judges' means that people's labels corrected: `corrected.json`, and what reports say of them."""
+
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from fin_tasks.errors import ConfigError
+from fin_tasks.report.leaderboard_model import Corrected, Rounded
+
+METRIC = "score"
+"""The metric that people's scores correct."""
+
+
+class CorrectedPair(Corrected):
+    """The difference of two runs, first less second, over the rows that the judge scored in both."""
+
+    task: str
+    variant: str
+    judge: str
+    first: str
+    """The model's name; text of strangers."""
+    second: str
+    n: int
+    """Rows that the judge scored."""
+    runs: tuple[str, str]
+    """The ids of both results."""
+
+
+class CorrectedRun(Corrected):
+    """The mean of a run."""
+
+    task: str
+    variant: str
+    judge: str
+    model: str
+    n: int
+    judge_mean: Rounded
+    people_mean: Rounded
+    """Over the labeled rows."""
+    run: str
+    """The id of the result."""
+
+
+class Corrections(BaseModel):
+    """What `fin-tasks label agree` writes."""
+
+    runs: list[CorrectedRun] = []
+    differences: list[CorrectedPair] = []
+    refused: list[str] = []
+    """Why labels correct nothing."""
+
+    def of(self, run: str, variant: str, metric: str) -> Corrected | None:
+        """Return the corrected value of a metric of a result."""
+        for line in self.runs:
+            if metric == METRIC and (line.run, line.variant) == (run, variant):
+                return Corrected.model_validate(
+                    line.model_dump(include={*Corrected.model_fields})
+                )
+        return None
+
+    def difference_note(self, first: str, second: str, variant: str) -> str:
+        """Say the corrected difference of two results; empty if it is not known."""
+        for line in self.differences:
+            ids = {first, second}
+            if {*line.runs} == ids and len(ids) == 2 and line.variant == variant:
+                return f"{line.first} less {line.second}: {note_of(line)}"
+        return ""
+
+
+def note_of(corrected: Corrected | None) -> str:
+    """Return what to say beside a judge's value; empty if it is not corrected."""
+    if corrected is None or corrected.corrected is None:
+        return ""
+    text = f"corrected by {corrected.labels} labels: {corrected.corrected:.1f}"
+    if corrected.low is None or corrected.high is None:
+        return text
+    return f"{text} [{corrected.low:.1f}…{corrected.high:.1f}]"
+
+
+def read_corrections(path: str | Path | None) -> Corrections:
+    """Read `corrected.json`; nothing without a path."""
+    if path is None:
+        return Corrections()
+    try:
+        return Corrections.model_validate_json(Path(path).read_bytes())
+    except OSError as error:
+        reason = str(error.strerror)
+        raise ConfigError(
+            f"--corrected {path}: expected a file, got {reason}."
+        ) from error
+    except ValueError as error:
+        expected = "expected the file that `fin-tasks label agree` wrote"
+        raise ConfigError(f"--corrected {path}: {expected}, got other JSON.") from error

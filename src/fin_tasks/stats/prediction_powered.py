@@ -1,0 +1,59 @@
+"""The mean of people's scores, from a judge's scores of all rows and people's scores of some."""
+
+import math
+
+import numpy as np
+from scipy.special import stdtrit
+
+from fin_tasks.stats.means import Codes, Estimate, Floats, clustered_mean
+
+
+def corrected_mean(
+    judge: Floats,
+    people: Floats,
+    *,
+    clusters: Codes,
+) -> Estimate:
+    """Correct a judge's mean by people's scores of rows that were drawn at random.
+
+    The mean is w * mean(judge) + mean(people - w * judge); the last mean is over the labeled rows.
+    The weight w from 0 to 1 makes the variance least if rows are independent. The t interval has
+    the cluster-robust standard error, and a degree of freedom less than labeled clusters. `n`
+    counts labels. With one labeled cluster there is no interval, without labels no mean.
+
+    Args:
+        judge: A score for each row, none NaN.
+        people: A score for each labeled row; NaN elsewhere.
+        clusters: As in `means.estimate`.
+
+    References:
+        Angelopoulos, Duchi, Zrnic (2023), PPI++: Efficient Prediction-Powered Inference,
+        arXiv 2311.01453.
+    """
+    is_labeled = ~np.isnan(people)
+    rated = people[is_labeled]
+    judged = judge[is_labeled]
+    n = len(rated)
+    mean, _, n_clusters = clustered_mean(rated, clusters[is_labeled], np.ones(n))
+    stderr = math.nan
+    reach = math.nan
+    if n_clusters > 1:
+        covariance = np.cov(rated, judged, ddof=0)[0, 1]
+        variance = judge.var(ddof=1)
+        weight = min(1.0, max(0.0, covariance / variance)) if variance else 0.0
+        errors = rated - weight * judged
+        # The mean of these values is the corrected one. Their residuals show how it varies.
+        values = weight * judge + errors.mean()
+        values[is_labeled] += len(judge) / n * (errors - errors.mean())
+        mean, stderr, _ = clustered_mean(values, clusters, np.ones(len(values)))
+        stderr *= math.sqrt(n_clusters / (n_clusters - 1))
+        reach = float(stdtrit(n_clusters - 1, 0.975)) * stderr
+    return Estimate(
+        mean=mean,
+        low=mean - reach,
+        high=mean + reach,
+        stderr=stderr,
+        n=n,
+        clusters=n_clusters,
+        method="prediction-powered",
+    )
