@@ -115,10 +115,6 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         summary_file.unlink(missing_ok=True)
 
         scored = self._score(path, judge)
-        metadata = {}
-        if judge is not None:
-            usage = judge.model.spent()
-            metadata["judge"] = {**judge.model.facts(judge.rubric), "usage": usage}
         kit = {"vlmeval_version": kit_version()}
         write_run(
             folder,
@@ -126,7 +122,6 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             model=path.stem.removesuffix(f"_{self.dataset_name}"),
             made_by="VLMEvalKit",
             provenance={self.task.name: self.provenance},
-            metadata=metadata,
             facts=kit,
         )
         totals = self._totals(scored, folder)
@@ -142,11 +137,13 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
     ) -> ScoredTask:
         docs, texts = self._answered(path)
         responses: Sequence[Any] = texts
+        facts = {}
         if judge is not None:
             model, rubric, settings = judge
             items = list(map(self.task.scorer.judge_item, docs, texts))
             responses = judge_items(items, rubric, model, settings=settings)
             check_failures(responses, rubric, model.max_failed)
+            facts = model.outcome(rubric, responses)
         failed = []
         for place, text in enumerate(texts):
             if text.strip() and no_response(text):
@@ -159,7 +156,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             options=self.task.options,
             failed=failed,
         )
-        return replace(scored, responses=[[text] for text in texts])
+        return replace(scored, responses=[[text] for text in texts], judge=facts)
 
     def _answered(self, path: Path) -> tuple[list[Document], list[str]]:
         """Return the documents that the model was asked, and its responses."""

@@ -10,7 +10,7 @@ _MAX_UNSCORED = 0.02
 def judge(
     file: Path,
     rubric: str,
-    model: str | None = None,
+    model: list[str] | None = None,
     base_url: list[str] | None = None,
     key_env: str | None = None,
     concurrency: int | None = None,

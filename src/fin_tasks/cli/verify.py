@@ -27,7 +27,7 @@ def verify(
     metadata: str = "{}",
     rows: int | None = None,
     sample_seed: int | None = None,
-    judge_model: str | None = None,
+    judge_model: list[str] | None = None,
     judge_base_url: str | None = None,
     judge_rows: int = 50,
     out: Path | None = None,

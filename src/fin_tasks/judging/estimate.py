@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fin_tasks.judging.item import Facts, Item, Messages, no_response
-from fin_tasks.judging.judge import JudgeModel
+from fin_tasks.judging.judge import JudgeModel, add_up
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.settings import Settings
 
@@ -22,6 +22,10 @@ def estimate(
 
     Responses whose reply is in the cache are not asked for. Tokens of pictures are not known.
     """
+    if judge.judges:
+        parts = [estimate(items, rubric, member, settings) for member in judge.judges]
+        rows = {name: parts[0][name] for name in ("n", "without_response")}
+        return add_up(parts) | rows
     temperature = rubric.temperatures[0]
     n_judged = 0
     n_requests = 0

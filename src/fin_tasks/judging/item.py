@@ -1,6 +1,7 @@
 """The records of judging: an item to judge, the judge's replies, and the score in them."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
 
 Messages = list[dict[str, Any]]
 """A chat in OpenAI's form."""
+Points = float | Mapping[str, float]
+"""Points, or those of each dimension."""
 Facts = dict[str, Any]
 """What results say about a judge."""
 
@@ -54,13 +57,17 @@ class Judged:
     error: str = ""
     rubric: "Rubric | None" = field(default=None, compare=False, repr=False)
     """The rubric by which the judge was asked; None if it was not asked."""
+    judge: str = ""
+    """The judge, if it belongs to a panel."""
+    panel: tuple["Judged", ...] = ()
+    """What each judge of a panel replied; empty if one judge was asked."""
 
 
 @dataclass(frozen=True)
 class Verdict:
     """The score under one variant: a number, or a number for each dimension; None if unscored."""
 
-    score: int | dict[str, int] | None
+    score: Points | None
     reason: str = ""
 
 

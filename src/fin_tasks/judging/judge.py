@@ -1,6 +1,7 @@
 """Ask a judge about many responses, again if a reply cannot be read."""
 
 import logging
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
@@ -17,6 +18,7 @@ from fin_tasks.endpoints.reply import ChatReply
 from fin_tasks.endpoints.threads import map_in_threads
 from fin_tasks.errors import ConfigError, EndpointError, FinTasksError, JudgeError
 from fin_tasks.judging.item import Facts, Item, Judged, Messages, Reply, no_response
+from fin_tasks.judging.panel import SEPARATOR, join_panel, panel_facts
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.settings import Settings
 
@@ -25,6 +27,8 @@ MAX_FAILED = 0.2
 
 _MIN_FAILED_IN_A_ROW = 8  # after so many failed requests, a judge is asked no more
 _REASONING_MARKS = ("<think", "<|channel")
+_PANEL_MEMBER = re.compile(r"(.+?)(?:@(https?://[^#]+)(?:#(\w+))?)?", re.DOTALL)
+"""A judge as `model`, `model@address` or `model@address#NAME_OF_KEY`."""
 _log = logging.getLogger(__name__)
 Options = Mapping[str, Any]
 """Metadata of a task."""
@@ -51,6 +55,8 @@ class JudgeModel(BaseModel):
     """Whether the judge sees the pictures."""
     prices: Prices | None = None
     usage: Usage = Field(default_factory=Usage, exclude=True)
+    judges: tuple["JudgeModel", ...] = Field((), exclude=True)
+    """The judges of a panel, which `model` lists; empty for one judge."""
 
     @field_validator("prices", mode="before")
     @classmethod
@@ -77,6 +83,8 @@ class JudgeModel(BaseModel):
 
     def spent(self) -> Facts:
         """Return requests and tokens so far, and their cost if prices are known."""
+        if self.judges:
+            return add_up([judge.spent() for judge in self.judges])
         usage = self.usage
         counts = asdict(usage)
         if self.prices is None:
@@ -91,13 +99,55 @@ class JudgeModel(BaseModel):
         """Return what results say about the judge, without its addresses and its key."""
         return {"model": self.model, "image": self.picture, **rubric.facts()}
 
+    def outcome(
+        self,
+        rubric: Rubric,
+        judged: Sequence[Judged],
+    ) -> Facts:
+        """Return `facts`, what was spent, and how far the judges of a panel agree."""
+        facts = self.facts(rubric)
+        return {**facts, "usage": self.spent(), **panel_facts(judged, rubric)}
+
+
+def add_up(parts: Sequence[Facts]) -> Facts:
+    """Add numbers of the same name; a sum is None if one of its numbers is unknown."""
+    total: Facts = {}
+    for name, first in parts[0].items():
+        values = [part[name] for part in parts]
+        total[name] = first
+        if not isinstance(first, Mapping):
+            total[name] = None if None in values else sum(values)
+    return total
+
 
 def judge_from(metadata: Options, settings: Settings) -> JudgeModel | None:
     """Return the judge that the `judge_` keys of metadata or the environment name.
 
-    None if they name no model.
+    None if they name no model. Several models are a panel.
     """
-    return _model_from("judge_", metadata, settings, model=settings.judge_model)
+    usual = {"model": settings.judge_model}
+    named = metadata.get("judge_model")
+    if not named or isinstance(named, str):
+        options = {**metadata, "judge_model": named or None}
+        return _model_from("judge_", options, settings, **usual)
+    judges = []
+    for text in sorted(map(str, named)):
+        member = _PANEL_MEMBER.fullmatch(text)
+        options = dict(metadata)
+        names = ("judge_model", "judge_base_url", "judge_key")
+        for name, value in zip(
+            names, member.groups() if member else [text], strict=False
+        ):
+            options[name] = value or options.get(name)
+        judge = _model_from("judge_", options, settings, **usual)
+        judges += [judge] if judge else []
+    names_of_judges = [judge.model for judge in judges]
+    if len(set(names_of_judges)) < len(judges):
+        raise ConfigError(f"judge_model: expected different judges, got {named}.")
+    if len(judges) == 1:
+        return judges[0]
+    panel = {"model": SEPARATOR.join(names_of_judges), "judges": tuple(judges)}
+    return judges[0].model_copy(update=panel)
 
 
 def answer_reader_from(metadata: Options, settings: Settings) -> JudgeModel | None:
@@ -149,6 +199,8 @@ def judge_items(
     A failed item has the reason in `Judged.error`; no exception is raised. Replies are kept on
     disk, so that another call asks only for failed items. Missing responses are not judged.
     """
+    if judge.judges:
+        return _ask_panel(items, rubric, judge.judges, settings)
     with judge.chat(settings or Settings.from_environ()) as chat:
         asker = Asker(chat.ask, rubric, judge.model, most_failed=judge.concurrency)
         return map_in_threads(
@@ -158,6 +210,24 @@ def judge_items(
             n_threads=judge.concurrency,
             title="Judging",
         )
+
+
+def _ask_panel(
+    items: Sequence[Item],
+    rubric: Rubric,
+    judges: Sequence[JudgeModel],
+    settings: Settings | None,
+) -> list[Judged]:
+    """Ask one judge after the other; a judge that fails is logged."""
+    columns = []
+    for judge in judges:
+        judged = judge_items(items, rubric, judge, settings=settings)
+        try:
+            check_failures(judged, rubric, judge.max_failed)
+        except JudgeError as error:
+            _log.error("Judge %s of the panel: %s", judge.model, error)
+        columns.append([replace(row, judge=judge.model) for row in judged])
+    return [join_panel(members) for members in zip(*columns, strict=True)]
 
 
 def check_failures(

@@ -86,7 +86,7 @@ class JudgeStep:
                     "All responses that were to be judged stay unscored: %s", error
                 )
                 self._judged = [Judged(item.response, (), str(error)) for item in items]
-            self.facts["usage"] = self.judge.spent()
+            self.facts.update(self.judge.outcome(self.rubric, self._judged))
         return self._judged
 
 

@@ -17,6 +17,7 @@ from fin_tasks.report.conditions import (
     setting_text,
 )
 from fin_tasks.report.corrections import Corrections, note_of
+from fin_tasks.report.judges import judge_notes
 from fin_tasks.report.leaderboard_model import BoardTask, Comparison, Entry
 from fin_tasks.report.model import (
     WEIGHTED,
@@ -132,6 +133,7 @@ def entries_of(
         ]
         if metric == top:
             notes.append(ranking.open_ranks.get(result.id, ""))
+            notes += judge_notes(result, scored.run.model)
         entry = Entry(
             task=scored.task.id,
             model=scored.run.model,

@@ -89,21 +89,22 @@ def write_judged_run(
         "file_sha256": sha256_of(file),
         **questions,
     }
-    usage = judge.spent()
+    facts = judge.outcome(rubric, judged)
     path = write_run(
         out,
         [scored],
         model=predictions.model,
         made_by="fin-tasks judge",
         provenance={task: provenance},
-        metadata={"judge": {**judge.facts(rubric), "usage": usage}},
+        metadata={"judge": facts},
     )
     return {
         "task": task,
         "n": len(docs),
         **questions,
         **_means_of(scored),
-        **usage,
+        **facts["usage"],
+        **({"panel": facts["panel"]} if judge.judges else {}),
         "judge": judge.model,
         "rubric": rubric.label,
         "rubric_sha256": rubric.sha256,

@@ -46,7 +46,9 @@ def _values(rubric: Rubric, reading: JudgedReading) -> Values:
     score = None
     if not reading.unscored:
         # A conversation without an overall score has the lowest.
-        points = reading.answer if isinstance(reading.answer, int) else rubric.lowest
+        points = (
+            reading.answer if isinstance(reading.answer, int | float) else rubric.lowest
+        )
         score = 100 * (points - rubric.lowest) / (rubric.highest - rubric.lowest)
     return {
         "score": score,

@@ -113,7 +113,7 @@ def _values(reading: ReadingFields, dimension: str, metric: str) -> Values:
     scores = reading.get("scores")
     if isinstance(scores, Mapping):
         points = scores.get(dimension)
-        if isinstance(points, int):
+        if isinstance(points, int | float):
             percent = 10.0 * points
     counts_as_zero = (
         reading.get("variant") == "paper" and reading.get("unscored") is not True

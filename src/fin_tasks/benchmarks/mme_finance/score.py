@@ -18,6 +18,7 @@ from fin_tasks.benchmarks.mme_finance.exact import (
 from fin_tasks.benchmarks.mme_finance.prompts import ALLOW_NA
 from fin_tasks.benchmarks.mme_finance.upstream import rubric_named as rubric_named
 from fin_tasks.judging.item import Item, Judged, no_response, response_sha256
+from fin_tasks.judging.panel import Vote, verdict_of, votes_of
 from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.stats.averages import Metric, over_responses, rate
 
@@ -49,7 +50,9 @@ _PICTURE_FIELDS = {"image_type": "type", "image_style": "style"}
 class JudgedReading(Reading):
     """The judge's points, in a conversation the overall one of its `scores`, and other findings about a response."""
 
-    scores: Mapping[str, int] | None = None
+    scores: Mapping[str, float] | None = None
+    votes: tuple[Vote, ...] = ()
+    """The verdicts of a panel; `answer` and `scores` are their median or mean."""
     exact: bool | None = None  # None without an exact truth or without a response
     declined: bool | None = (
         None  # None if the model may not decline, or the question has no answer
@@ -122,10 +125,11 @@ def _read_answer(response: str, variant: str) -> JudgedReading:
 def read_points(rubric: Rubric, judged: Judged, variant: str) -> JudgedReading:
     """Read the points in a judge's replies; in a conversation the overall ones count."""
     read_verdict = paper.read_verdict if variant == "paper" else Rubric.read
-    verdict = read_verdict(rubric, judged)
+    votes = votes_of(judged, rubric, read_verdict)
+    verdict = verdict_of(votes, rubric) or read_verdict(rubric, judged)
     points = verdict.score
     scores = None
-    if isinstance(points, dict):
+    if isinstance(points, Mapping):
         scores = points
         points = scores.get(multi_turn.OVERALL)
     was_asked = judged.replies or judged.error
@@ -133,6 +137,7 @@ def read_points(rubric: Rubric, judged: Judged, variant: str) -> JudgedReading:
         variant=variant,
         answer=points,
         scores=scores,
+        votes=votes,
         reason=verdict.reason,
         unscored=verdict.score is None,
         replies=tuple(reply.text for reply in judged.replies),
@@ -153,7 +158,7 @@ def compare(doc: Document, reading: Any) -> Score:
     else:
         is_right = answer == _FULL_POINTS[doc["part"]]
     return Score(
-        answer=answer if isinstance(answer, int | str) else None,
+        answer=answer if isinstance(answer, int | float | str) else None,
         correct=None if reading.unscored else is_right,
         correct_err=None,
         reason=reading.reason,
@@ -213,7 +218,7 @@ def _judged_values(doc: Document, reading: JudgedReading) -> Values:
     points = reading.answer
     is_missing = reading.unscored and doc.get("judge_free")
     values = {
-        "score": 20.0 * points if isinstance(points, int) else None,
+        "score": 20.0 * points if isinstance(points, int | float) else None,
         "exact": None if is_missing else rate(reading.exact),
     }
     if doc["na"]:

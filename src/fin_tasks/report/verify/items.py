@@ -7,9 +7,11 @@ from typing import Any, Literal
 
 from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.errors import DataError
-from fin_tasks.judging.item import Reply
+from fin_tasks.judging.item import Judged, Reply
 from fin_tasks.judging.judge import JudgeModel
-from fin_tasks.report.samples import Sample, read_samples
+from fin_tasks.judging.panel import join_panel
+from fin_tasks.judging.rubric import Rubric
+from fin_tasks.report.samples import Sample, flat, read_samples
 
 Fields = Mapping[str, Any]
 """An object of JSON."""
@@ -112,14 +114,29 @@ class Row:
     """What was sent; None if the file does not say."""
     claims: dict[str, Sample] = field(default_factory=dict)
 
-    def replies(self, index: int) -> tuple[Reply, ...]:
-        """Return what a judge said about a response, if the submission holds it."""
-        texts = self.claims["robust"].readings[index].get("replies")
-        if not isinstance(texts, list):
-            return ()
-        return tuple(
-            Reply(text=str(text), temperature=0.0) for text in texts[:_MAX_REPLIES]
-        )
+    def judged(self, index: int, rubric: Rubric) -> Judged:
+        """Return what a judge, or each judge of a panel, said about a response."""
+        text = self.responses[index]
+        reading = self.claims["robust"].readings[index]
+        members = []
+        for vote in flat(reading.get("votes", []))[:_MAX_REPLIES]:
+            if isinstance(vote, Mapping):
+                error = str(vote.get("reason") or "")
+                name = str(vote.get("judge"))
+                member = Judged(text, _replies(vote), error, rubric, name)
+                members.append(member)
+        if members:
+            return join_panel(members)
+        return Judged(text, _replies(reading), rubric=rubric)
+
+
+def _replies(record: Fields) -> tuple[Reply, ...]:
+    texts = record.get("replies")
+    if not isinstance(texts, list):
+        return ()
+    return tuple(
+        Reply(text=str(text), temperature=0.0) for text in texts[:_MAX_REPLIES]
+    )
 
 
 Rows = Mapping[str, Row]

@@ -69,7 +69,7 @@ class RecordedReplies(JudgeStep):
             for index, text in enumerate(row.responses):
                 question = self.item(doc, text)
                 if question:
-                    judged = Judged(text, row.replies(index), rubric=step.rubric)
+                    judged = row.judged(index, step.rubric)
                     self.judged[question] = (doc, judged)
 
     def judge_once(self, items: Sequence[Question]) -> list[Judged]:
@@ -134,6 +134,12 @@ def check_scores(
                     differences.append(
                         f"{name} {theirs[name]!r:.60}, ours {value!r:.60}"
                     )
+        for reading in ours.readings:
+            votes = reading.get("votes", ())
+            if not all(vote["replies"] for vote in votes):
+                unproven.append(
+                    f"{row_id}, {ours.variant}: a judge of the panel is silent"
+                )
         if differences:
             is_open = any(map(_is_open, [*claim.readings, *ours.readings]))
             details = unproven if is_open else wrong

@@ -1,0 +1,128 @@
+"""Panels of judges: several judges grade a response, and their votes become one score."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, median
+
+import krippendorff
+import numpy as np
+import pandas as pd
+
+from fin_tasks.judging.item import Facts, Judged, Points, Verdict, no_response
+from fin_tasks.judging.rubric import Rubric
+
+_OVERALL = "overall"
+SEPARATOR = " + "
+"""Stands between the judges in the name of a panel."""
+
+
+@dataclass(frozen=True)
+class Vote:
+    """What one judge of a panel said about a response."""
+
+    judge: str
+    points: Points | None
+    """None if no reply is a score."""
+    reason: str
+    """Why the judge failed."""
+    replies: tuple[str, ...]
+
+
+def join_panel(members: Sequence[Judged]) -> Judged:
+    """Return a judged response with all judges' replies; it failed if all judges failed."""
+    first = next((member for member in members if not member.error), members[0])
+    return replace(first, judge="", panel=tuple(members))
+
+
+def votes_of(
+    judged: Judged,
+    rubric: Rubric,
+    read: Callable[[Rubric, Judged], Verdict] = Rubric.read,
+) -> tuple[Vote, ...]:
+    """Read the vote of each judge of a panel; no votes if one judge was asked."""
+    votes: list[Vote] = []
+    if no_response(judged.response):
+        return ()
+    for member in judged.panel:
+        verdict = read(rubric, member)
+        points = None if verdict.reason else verdict.score
+        replies = tuple(reply.text for reply in member.replies)
+        votes.append(Vote(member.judge, points, member.error, replies))
+    return tuple(votes)
+
+
+def verdict_of(
+    votes: Sequence[Vote],
+    rubric: Rubric,
+) -> Verdict | None:
+    """Return the median of the votes, or the mean if the rubric says so; None without votes."""
+    average = median if rubric.panel == "median" else fmean
+    points_by_dimension: dict[str, list[float]] = defaultdict(list)
+    for vote in votes:
+        if vote.points is None:
+            continue
+        for name, points in _by_dimension(vote.points).items():
+            points_by_dimension[name].append(points)
+    scores = {name: average(points) for name, points in points_by_dimension.items()}
+    if not scores:
+        return None
+    return Verdict(scores if rubric.dimensions else scores[_OVERALL])
+
+
+def panel_facts(
+    judged: Sequence[Judged],
+    rubric: Rubric,
+) -> Facts:
+    """Return the judges' votes, failures and means, and how far they agree.
+
+    Empty if one judge was asked. Agreement is None where it is not defined.
+    """
+    columns: dict[str, list[float | None]] = defaultdict(list)
+    for row in judged:
+        for vote in votes_of(row, rubric):
+            points = {} if vote.points is None else _by_dimension(vote.points)
+            columns[vote.judge].append(points.get(_OVERALL))
+    if not columns:
+        return {}
+    table = pd.DataFrame(columns, dtype=float)
+    judges = []
+    for name, points in table.items():
+        n_votes = int(points.count())
+        mean = points.mean() if n_votes else None
+        failed = len(points) - n_votes
+        judges.append({"judge": name, "votes": n_votes, "failed": failed, "mean": mean})
+    return {
+        "panel": {
+            "judges": judges,
+            "alpha": _alpha(table),
+            "effective_votes": _n_effective(table),
+        }
+    }
+
+
+def _by_dimension(points: Points) -> Mapping[str, float]:
+    return points if isinstance(points, Mapping) else {_OVERALL: points}
+
+
+def _alpha(table: pd.DataFrame) -> float | None:
+    """Return Krippendorff's alpha of rows with two votes or more."""
+    paired = table[table.count(axis=1) > 1]
+    if paired.stack().nunique() < 2:
+        return None
+    votes = paired.to_numpy().T
+    return float(krippendorff.alpha(votes, level_of_measurement="interval"))
+
+
+def _n_effective(table: pd.DataFrame) -> float | None:
+    """Return as how many independent votes the votes count, by their mean correlation.
+
+    A judge that always gives the same points does not count.
+    """
+    varied = table.loc[:, table.nunique() > 1]
+    n = varied.shape[1]
+    pairs = varied.corr().to_numpy()[np.triu_indices(n, 1)]
+    known = pairs[~np.isnan(pairs)]
+    if not len(known):
+        return float(n) if n == 1 else None
+    return float(n / (1 + (n - 1) * max(known.mean(), 0)))
