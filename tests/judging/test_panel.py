@@ -9,6 +9,7 @@ from chat_server import Answer, completion, serve
 from typer.testing import CliRunner
 
 from fin_tasks import report
+from fin_tasks.benchmarks.mme_finance.score import read_points
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Judged, Reply
@@ -16,6 +17,7 @@ from fin_tasks.judging.judge import judge_from
 from fin_tasks.judging.panel import join_panel, panel_facts, verdict_of, votes_of
 from fin_tasks.judging.rubric import load_rubric
 from fin_tasks.report.leaderboard import board as board_of
+from fin_tasks.report.verify.items import read_rows
 from fin_tasks.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("own_cache")
@@ -87,13 +89,21 @@ def test_a_panel_with_a_broken_and_a_biased_judge(tmp_path: Path) -> None:
     entry = next(entry for entry in board.entries if entry.metric == "score")
     notes = " ".join(entry.notes)
     assert "qwen-fair is of the model's own family, qwen" in notes
-    assert "alpha 0.9" in notes and "broken failed on 4 rows" in notes
+    assert "alpha 0.85" in notes and "broken failed on 4 rows" in notes
     (samples,) = Path(summary["results"]).parent.glob("samples_*")
     line = json.loads(samples.read_text().splitlines()[1])
     reading = json.loads(line["filtered_resps"][0][0])
     assert [vote["points"] for vote in reading["votes"]] == [3, None, 2]
     assert [vote["replies"] for vote in reading["votes"]] == [["3"], [], ["2"]]
     assert "400" in reading["votes"][1]["reason"]
+
+    rubric = load_rubric("mme_finance_en")
+    rows, _ = read_rows(samples)
+    again = read_points(rubric, rows["1"].judged(0, rubric), "robust")
+    assert again.to_dict()["votes"] == tuple(
+        {**vote, "replies": tuple(vote["replies"])} for vote in reading["votes"]
+    )
+    assert again.answer == reading["answer"] == 2.5
 
 
 def test_a_panel_without_a_working_judge_writes_nothing(tmp_path: Path) -> None:

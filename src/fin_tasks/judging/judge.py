@@ -27,7 +27,9 @@ MAX_FAILED = 0.2
 
 _MIN_FAILED_IN_A_ROW = 8  # after so many failed requests, a judge is asked no more
 _REASONING_MARKS = ("<think", "<|channel")
-_PANEL_MEMBER = re.compile(r"(.+?)(?:@(https?://[^#]+)(?:#(\w+))?)?", re.DOTALL)
+_PANEL_MEMBER = re.compile(
+    r"(?P<judge_model>.+?)(?:@(?P<judge_base_url>https?://[^#]+)(?:#(?P<judge_key>\w+))?)?"
+)
 """A judge as `model`, `model@address` or `model@address#NAME_OF_KEY`."""
 _log = logging.getLogger(__name__)
 Options = Mapping[str, Any]
@@ -125,28 +127,24 @@ def judge_from(metadata: Options, settings: Settings) -> JudgeModel | None:
 
     None if they name no model. Several models are a panel.
     """
-    usual = {"model": settings.judge_model}
+    usual = settings.judge_model
     named = metadata.get("judge_model")
     if not named or isinstance(named, str):
         options = {**metadata, "judge_model": named or None}
-        return _model_from("judge_", options, settings, **usual)
-    judges = []
+        return _model_from("judge_", options, settings, model=usual)
+    judges: list[JudgeModel] = []
     for text in sorted(map(str, named)):
         member = _PANEL_MEMBER.fullmatch(text)
-        options = dict(metadata)
-        names = ("judge_model", "judge_base_url", "judge_key")
-        for name, value in zip(
-            names, member.groups() if member else [text], strict=False
-        ):
-            options[name] = value or options.get(name)
-        judge = _model_from("judge_", options, settings, **usual)
-        judges += [judge] if judge else []
-    names_of_judges = [judge.model for judge in judges]
-    if len(set(names_of_judges)) < len(judges):
-        raise ConfigError(f"judge_model: expected different judges, got {named}.")
+        known = member.groupdict() if member else {}
+        options = {name: value for name, value in known.items() if value}
+        judge = _model_from("judge_", {**metadata, **options}, settings, model=usual)
+        judges += filter(None, [judge])
     if len(judges) == 1:
         return judges[0]
-    panel = {"model": SEPARATOR.join(names_of_judges), "judges": tuple(judges)}
+    models = [judge.model for judge in judges]
+    if len({*models}) < len(models):
+        raise ConfigError(f"judge_model: expected different judges, got {models}.")
+    panel = {"model": SEPARATOR.join(models), "judges": tuple(judges)}
     return judges[0].model_copy(update=panel)
 
 

@@ -124,5 +124,5 @@ def _n_effective(table: pd.DataFrame) -> float | None:
     pairs = varied.corr().to_numpy()[np.triu_indices(n, 1)]
     known = pairs[~np.isnan(pairs)]
     if not len(known):
-        return float(n) if n == 1 else None
+        return None
     return float(n / (1 + (n - 1) * max(known.mean(), 0)))
