@@ -1,6 +1,7 @@
 """`fin-tasks judge`: have a judge score saved predictions."""
 
 from pathlib import Path
+from typing import Literal
 
 from fin_tasks.cli.options import say, show
 
@@ -21,6 +22,7 @@ def judge(
     image_root: Path | None = None,
     no_image: bool = False,
     token_prices: Path | None = None,
+    batch: Literal["submit", "status", "collect", "wait"] | None = None,
     dry_run: bool = False,
     out: Path = Path("results"),
     as_json: bool = False,
@@ -32,6 +34,9 @@ def judge(
     Example: fin-tasks judge gpt4o_MMEFinance.xlsx --rubric mme_finance_en --model gpt-4o --out results
     """
     from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
+    from fin_tasks.data.files import sha256_of
+    from fin_tasks.endpoints.batches import PRICE_SHARE
+    from fin_tasks.judging.batch import BatchJudge, BatchState, read_state
     from fin_tasks.judging.estimate import estimate
     from fin_tasks.judging.item import no_response
     from fin_tasks.judging.judge import check_failures, judge_from, judge_items
@@ -62,10 +67,32 @@ def judge(
     predictions = predictions_of(file, rows, rules)
     if asked_model.key not in settings.api_keys:
         say(f"fin-tasks: no key, as {asked_model.key} is not set", error=True)
+    if batch and asked_model.prices:
+        prices = asked_model.prices.model_copy(update={"share": PRICE_SHARE})
+        asked_model = asked_model.model_copy(update={"prices": prices})
     if dry_run:
         show(estimate(items, rules, asked_model, settings), as_json=as_json)
         return
-    judged = judge_items(items, rules, asked_model, settings=settings)
+    if batch:
+        state = BatchState(
+            file=file.name,
+            file_sha256=sha256_of(file),
+            judge=asked_model.facts(rules),
+        )
+        path = out / "batch.json"
+        state = read_state(path, state)
+        asked_model = asked_model.model_copy(update={"usage": state.usage})
+        with asked_model.chat(settings) as chat:
+            batch_judge = BatchJudge(chat, asked_model, rules, path, state)
+            if batch == "status":
+                show({"batch": batch_judge.progress()}, as_json=as_json)
+                return
+            judged = batch_judge.run(batch, items)
+        if judged is None:
+            show({**batch_judge.facts(), **asked_model.spent()}, as_json=as_json)
+            return
+    else:
+        judged = judge_items(items, rules, asked_model, settings=settings)
     check_failures(judged, rules, max_failed=1)
     summary = write_judged_run(predictions, judged, rules, asked_model, out)
     show(summary, as_json=as_json)

@@ -34,6 +34,7 @@ RENEW_SECONDS = 2.0
 GRACE_SECONDS = 5.0
 """Time for replies that are on their way when a run is stopped."""
 
+_BYTES_PER_SECOND = 100_000  # a large file that is faster may take longer
 _FIRST_PAUSE = (
     0.05  # seconds, before looking again for a reply that another run has claimed
 )
@@ -96,7 +97,7 @@ class Chat:
         self._retries = retries
         self._ring = AddressRing(base_urls)
         self._pace = _Pace(requests_per_minute)
-        self._options = Options(model)
+        self.options = Options(model)
         self._cache = ReplyCache(settings.cache_dir / "chat.sqlite")
         self._lock = threading.Lock()
         # One thread decodes and stores replies: in 32 threads, large ones would take 32 heaps.
@@ -125,7 +126,7 @@ class Chat:
         Raises:
             EndpointError: No address gives a reply that can be used, or it could not be kept.
         """
-        request, key = self._request(messages, options)
+        request, key = self.request(messages, options)
         reply = None if fresh else self._cached(key)
         if reply is not None:
             return reply
@@ -136,10 +137,41 @@ class Chat:
             self._ask_servers(request, key) if fresh else self._ask_once(request, key)
         )
 
-    def has_reply(self, messages: Messages, **options: Any) -> bool:
-        """Return whether the cache has the reply to messages."""
-        _, key = self._request(messages, options)
-        return self._cache.get(key) is not None
+    def kept_reply(self, messages: Messages, **options: Any) -> ChatReply | None:
+        """Return the reply to messages from the cache, or None; nothing is counted."""
+        _, key = self.request(messages, options)
+        return self._cache.get(key)
+
+    def fetch(
+        self,
+        path: str,
+        *,
+        content: bytes | None = None,
+        media_type: str = "application/json",
+        n_bytes: int = MAX_REPLY_BYTES,
+        retries: int | None = None,
+    ) -> bytes:
+        """Return what the first address has at a path; content is posted.
+
+        Raises:
+            EndpointError: There is no reply.
+        """
+        url = self.base_urls[0].rstrip("/")
+        request = Request(
+            url=f"{url}/{path}",
+            headers={**self._headers, "Content-Type": media_type},
+            content=content,
+        )
+        limits = Limits(
+            seconds=self._timeout + len(content or b"") / _BYTES_PER_SECOND,
+            n_bytes=n_bytes,
+            bytes_per_second=_BYTES_PER_SECOND,
+            retries=self._retries if retries is None else retries,
+        )
+        try:
+            return self._web.send(request, limits).result()
+        except WebError as error:
+            raise self._error(url, error) from None  # the cause may show a secret
 
     def stop(self) -> None:
         """Send no more requests, wait a little for those under way, and end them."""
@@ -152,7 +184,12 @@ class Chat:
             for future in under_way:
                 future.cancel()
 
-    def _request(self, messages: Messages, options: Fields) -> tuple[Fields, str]:
+    def request(
+        self,
+        messages: Messages,
+        options: Fields,
+    ) -> tuple[Fields, str]:
+        """Return the body of a request, and its key in the cache."""
         request = encodable(
             {"model": self.model, "messages": list(messages), **options}
         )
@@ -199,7 +236,7 @@ class Chat:
     ) -> ChatReply:
         try:
             body = self._post(url, request, key, retries)
-            job = self._keeper.submit(self._keep, key, body)
+            job = self._keeper.submit(self.keep, key, body)
             del body  # it may be large
             reply = job.result()
         except (WebError, ValueError):
@@ -212,8 +249,8 @@ class Chat:
             self.usage.completion_tokens += reply.completion_tokens
         return reply
 
-    def _keep(self, key: str, body: bytes) -> ChatReply:
-        """Decode and store a reply."""
+    def keep(self, key: str, body: bytes) -> ChatReply:
+        """Decode and store a reply; raise ValueError if it is no completion."""
         reply = read_completion(body)
         text = self._secrets.hide_key(reply.text)
         reply = reply.model_copy(update={"text": text})
@@ -224,7 +261,7 @@ class Chat:
         """Send a request, and again without an option that the model refuses."""
         limits = Limits(seconds=self._timeout, n_bytes=MAX_REPLY_BYTES, retries=retries)
         while True:  # ends, because each turn renames or removes an option
-            options = self._options.usable(request)
+            options = self.options.usable(request)
             post = Request(
                 url=f"{url.rstrip('/')}/chat/completions",
                 headers=self._headers,
@@ -233,7 +270,7 @@ class Chat:
             try:
                 return self._send(post, limits, key)
             except WebError as error:
-                if error.status != 400 or not self._options.learn(options, str(error)):
+                if error.status != 400 or not self.options.learn(options, str(error)):
                     raise
                 self._count_failure()
 

@@ -18,13 +18,13 @@ class Options:
 
     def __init__(self, model: str) -> None:
         self._model = model
-        self._refused: dict[str, str | None] = {}
+        self.refused: dict[str, str | None] = {}
 
     def usable(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Return a request with other options in place of the refused ones."""
         options = {}
         for name, value in request.items():
-            usable_name = self._refused.get(name, name)
+            usable_name = self.refused.get(name, name)
             if usable_name is not None:
                 options[usable_name] = value
         return options
@@ -35,10 +35,10 @@ class Options:
             return False
         for name, instead in _INSTEAD.items():
             if name in options and re.search(rf"\b{name}\b", refusal):
-                if name not in self._refused:
+                if name not in self.refused:
                     replacement = instead or "the model's default"
                     text = "%s refuses the option %s: %s is used instead."
                     _log.warning(text, self._model, name, replacement)
-                self._refused[name] = instead
+                self.refused[name] = instead
                 return True
         return False

@@ -25,6 +25,8 @@ class Prices(BaseModel):
     models: dict[str, Price]
     currency: str = "USD"
     date: datetime.date | None = None  # of the prices
+    share: float = Field(1.0, ge=0, le=1)
+    """The share of these prices that is paid; a batch costs half."""
 
     def cost(
         self,
@@ -36,7 +38,8 @@ class Prices(BaseModel):
         price = self.models.get(model)
         if price is None or tokens_in is None or tokens_out is None:
             return None
-        return (tokens_in * price.input + tokens_out * price.output) / 1e6
+        cost = tokens_in * price.input + tokens_out * price.output
+        return self.share * cost / 1e6
 
 
 def read_prices(path: Path) -> Prices:

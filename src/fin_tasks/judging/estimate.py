@@ -37,7 +37,7 @@ def estimate(
             n_judged += 1
             messages = rubric.messages(item)
             options = {"max_tokens": rubric.max_tokens, "temperature": temperature}
-            if not chat.has_reply(messages, **options):
+            if chat.kept_reply(messages, **options) is None:
                 n_requests += 1
                 n_prompt_tokens += _n_tokens(
                     rubric.messages(replace(item, picture=None))

@@ -1,0 +1,170 @@
+"""`fin-tasks judge --batch` at a server with OpenAI's batch interface."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from batch_server import serve_batches
+from chat_server import Answer, completion, serve
+from typer.testing import CliRunner
+
+from fin_tasks.cli import app
+from fin_tasks.errors import ConfigError, EndpointError, JudgeError
+
+pytestmark = pytest.mark.usefixtures("own_cache")
+REPLIES = {"one": "5", "two": "Score: 2", "three": "3", "four": "1"}
+
+
+def answer(body: dict[str, Any]) -> Answer:
+    """Score a response; the second one only from temperature 1 on, so that it is read."""
+    text = body["messages"][1]["content"].split("BEGIN RESPONSE")[1]
+    text = text.split("END RESPONSE")[0]
+    word = next(word for word in REPLIES if word in text)
+    if word == "two" and body["temperature"] >= 1:
+        return completion("2", usage=(100, 1))
+    return completion(REPLIES[word], usage=(100, 1))
+
+
+def write_rows(folder: Path, *responses: str) -> Path:
+    file = folder / "gpt_MMEFinance.jsonl"
+    lines = []
+    for number, response in enumerate(responses):
+        row = {"index": number, "question": f"{number}?", "answer": "1"}
+        lines.append(json.dumps({**row, "prediction": response, "category": "OCR"}))
+    file.write_text("\n".join(lines))
+    return file
+
+
+def judge(folder: Path, url: str, *options: str) -> Any:
+    prices = folder / "prices.yaml"
+    prices.write_text("models: {m: {input: 10, output: 1000}}")
+    command = ["judge", str(folder / "gpt_MMEFinance.jsonl"), "--json"]
+    command += ["--rubric", "mme_finance_en", "--model", "m", "--base-url", url]
+    command += ["--token-prices", str(prices), "--out", str(folder / "out")]
+    return CliRunner().invoke(app, [*command, *options])
+
+
+def figures(done: Any) -> dict[str, Any]:
+    assert done.exception is None, done.output
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def scores(found: dict[str, Any]) -> list[Any]:
+    (samples,) = Path(found["results"]).parent.glob("samples_*.jsonl")
+    lines = [json.loads(line) for line in samples.read_text().splitlines()]
+    return [(line["filter"], line["doc_id"], line["score"]) for line in lines]
+
+
+def test_the_same_scores_at_half_the_price(tmp_path: Path) -> None:
+    alone = tmp_path / "alone"
+    batched = tmp_path / "batched"
+    for folder in (alone, batched):
+        folder.mkdir()
+        write_rows(folder, "one", "two", "three", "")
+    with serve(answer) as served:
+        expected = figures(judge(alone, served.base_url))
+    with serve_batches(answer) as server:
+        found = figures(judge(batched, server.base_url, "--batch", "wait"))
+    assert scores(found) == scores(expected)
+    assert found["requests"] == expected["requests"] == 5
+    assert found["prompt_tokens"] == expected["prompt_tokens"]
+    assert found["cost"] == pytest.approx(expected["cost"] / 2)
+    assert found["prices"]["share"] == 0.5
+    assert [len(requests) for requests in server.requests] == [3, 1, 1]
+
+
+def test_steps_in_commands_of_their_own(tmp_path: Path) -> None:
+    write_rows(tmp_path, "one", "two", "three", "one")
+    with serve_batches(answer) as server:
+
+        def step(name: str) -> dict[str, Any]:
+            return figures(judge(tmp_path, server.base_url, "--batch", name))
+
+        assert step("submit")["under_way"] == 4
+        assert step("submit")["batches"] == 1  # nothing is sent twice
+        assert step("status")["batch"][0]["status"] == "in_progress"
+        found = step("collect")
+        assert (found["under_way"], found["lacking"], found["requests"]) == (0, 1, 4)
+        for _ in range(2):  # temperatures 0.5 and 1
+            step("submit")
+            step("collect")
+            found = step("collect")
+    assert (found["overall_robust"], found["unscored"]) == (20 * (5 + 2 + 3 + 5) / 4, 0)
+    assert found["requests"] == 6
+    temperatures = [requests[0]["body"]["temperature"] for requests in server.requests]
+    assert temperatures == [0, 0.5, 1]
+
+
+def test_results_that_are_not_as_they_should_be(tmp_path: Path) -> None:
+    def change(number: int, results: list[dict[str, Any]]) -> list[Any]:
+        if number > 0:
+            return results
+        first, _, third, fourth = results
+        other = completion("1")[2]
+        repeated = {**first, "response": {"status_code": 200, "body": other}}
+        unknown = {**first, "custom_id": "another"}
+        expired = {**fourth, "response": None, "error": {"code": "batch_expired"}}
+        expired.pop("response")
+        return [first, repeated, unknown, b"{", b"\xff", third, expired]
+
+    write_rows(tmp_path, "one", "three", "four", "one more")
+    with serve_batches(answer, change) as server:
+        server.status = "expired"
+        server.n_looks = 0
+        url = server.base_url
+        figures(judge(tmp_path, url, "--batch", "submit"))
+        done = judge(tmp_path, url, "--batch", "collect")
+        found = figures(done)
+        assert (found["lacking"], found["requests"], found["failed"]) == (2, 3, 1)
+        names = ("repeated", "unknown", "unreadable", "missing")
+        assert [found[name] for name in names] == [1, 1, 2, 1]
+        server.status = "completed"
+        found = figures(judge(tmp_path, url, "--batch", "wait"))
+    assert (found["overall_robust"], found["unscored"]) == (20 * (5 + 3 + 1 + 5) / 4, 0)
+    assert [len(requests) for requests in server.requests] == [4, 2]
+
+
+def test_a_file_that_changed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    write_rows(tmp_path, "one", "three")
+    with serve_batches(answer) as server:
+        url = server.base_url
+        figures(judge(tmp_path, url, "--batch", "submit"))
+        write_rows(tmp_path, "one", "four")
+        found = figures(judge(tmp_path, url, "--batch", "wait"))
+        assert found["overall_robust"] == 20 * (5 + 1) / 2
+        assert "has changed" in caplog.text
+        done = judge(tmp_path, url, "--batch", "submit", "--no-image")
+        assert isinstance(done.exception, ConfigError)
+    assert [len(requests) for requests in server.requests] == [2, 1]
+
+
+def test_options_that_the_judge_refuses(tmp_path: Path) -> None:
+    def strict(body: dict[str, Any]) -> Answer:
+        if "max_tokens" in body:
+            message = "Unsupported parameter: max_tokens"
+            return 400, {}, {"error": {"message": message}}
+        return answer(body)
+
+    write_rows(tmp_path, "one", "three")
+    with serve_batches(strict) as server:
+        found = figures(judge(tmp_path, server.base_url, "--batch", "wait"))
+    assert (found["overall_robust"], found["failed"]) == (80, 2)
+    assert "max_completion_tokens" in server.requests[1][0]["body"]
+
+
+def test_a_server_that_fails(tmp_path: Path) -> None:
+    write_rows(tmp_path, "one")
+    with serve_batches(answer) as server:
+        done = judge(tmp_path, f"{server.base_url}/elsewhere", "--batch", "submit")
+        assert isinstance(done.exception, EndpointError)
+        assert not (tmp_path / "out").exists()
+    with serve_batches(answer) as server:
+        server.status = "failed"
+        done = judge(tmp_path, server.base_url, "--batch", "wait")
+        assert isinstance(done.exception, JudgeError)
+        assert len(server.requests) == 1
+        (tmp_path / "out" / "batch.json").write_text("{}")
+        done = judge(tmp_path, server.base_url, "--batch", "collect")
+        assert isinstance(done.exception, ConfigError)
