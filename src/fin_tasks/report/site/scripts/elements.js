@@ -3,7 +3,6 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const SVG_TAGS = new Set(["svg", "line", "circle", "text", "polyline"]);
-
 const byId = (id) => document.getElementById(id);
 
 function el(tag, attributes = {}, ...children) {
@@ -19,7 +18,6 @@ function el(tag, attributes = {}, ...children) {
 }
 
 const isMissing = (value) => value === null || value === undefined || value === false;
-
 const quiet = (...children) => el("p", { class: "quiet" }, children);
 const small = (...children) => el("span", { class: "small" }, children);
 const strong = (...children) => el("strong", {}, children);
@@ -43,5 +41,4 @@ function list(heading, texts) {
 }
 
 const count = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
-
 const isNarrow = () => window.innerWidth <= 700;

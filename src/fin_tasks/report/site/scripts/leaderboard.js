@@ -156,7 +156,8 @@ const QUESTIONS = {
 };
 
 function valueColumn(metric) {
-  const content = (entry) => [strong(boundText(entry)), small(upperText(entry)), small(correctedText(entry))];
+  const remarks = (entry) => small(upperText(entry), correctedText(entry));
+  const content = (entry) => [strong(boundText(entry)), remarks(entry)];
   return { title: labelOf(metric), key: (entry) => entry.value, content };
 }
 

@@ -1,11 +1,8 @@
 // The report, joined from the parts of leaderboard.json, and the reader's choices, which stand in
 // the address.
-
 const SCORINGS = { paper: "as the paper's authors score", robust: "by our careful reader" };
-
 let report;
 let choices = {};
-
 const runsById = new Map();
 const runOf = (id) => runsById.get(id);
 
@@ -72,7 +69,6 @@ function distinct(tasks) {
   const place = (task) => 2 * !!task.isMeasured + !!task.isWhole;
   return [...byKey.values()].sort((a, b) => place(b) - place(a) || models(b) - models(a));
 }
-
 const shortName = (task) => task.name.replace(`${report.benchmarks[task.benchmark].title}, `, "");
 
 // The papers print two accuracies of calculations; the first one is our headline.
@@ -147,7 +143,6 @@ function addChoice(name, key, options, reset = {}, chosen = choices[key] || "") 
 
 const files = new Map();
 const resolvers = new Map();
-
 const receive = (name, text) => resolvers.get(name)?.(JSON.parse(text));
 
 function loadScript(name) {

@@ -1,7 +1,6 @@
 // Values, intervals and ranks as people read them.
 
 const SPACE = "\u00a0";
-
 const metricOf = (name) => report.metrics[name] || { label: name };
 const labelOf = (name) => metricOf(name).label;
 
@@ -19,7 +18,7 @@ function valueText(value, metric) {
   return unit === "points" ? value.toFixed(1) : value.toPrecision(3);
 }
 
-// A value with many cut-off responses is a lower bound.
+// With many cut-off responses, it is a lower bound.
 function boundText(entry) {
   if (entry.value === null && entry.n) return "not defined";
   const sign = entry.cut_off?.is_lower_bound ? `≥${SPACE}` : "";
@@ -33,12 +32,11 @@ function upperText(entry) {
   return finished === null ? text : `${text}; finished ones ${valueText(finished, entry.metric)}`;
 }
 
-// What people's labels make of a judge's value.
 function correctedText({ corrected, metric }) {
   if (!corrected) return "";
-  const text = `corrected by ${count(corrected.labels, "label")}`;
+  const value = valueText(corrected.corrected, metric);
   const interval = intervalText({ ...corrected, metric });
-  return `${valueText(corrected.corrected, metric)} (${interval}), ${text}`;
+  return `${value} (${interval}), corrected by ${count(corrected.labels, "label")}`;
 }
 
 function intervalText({ low, high, metric }) {
