@@ -138,8 +138,8 @@ class BatchJudge:
     def progress(self) -> list[Facts]:
         """Ask the server how far each batch is."""
         rows = []
-        for sent in self.state.batches:
-            batch = read_batch(self._chat, sent.id)
+        for record in self.state.batches:
+            batch = read_batch(self._chat, record.id)
             rows.append(batch.model_dump(include={"id", "status", "request_counts"}))
         return rows
 
@@ -179,17 +179,17 @@ class BatchJudge:
     def _send_queue(self) -> None:
         if self._queue:
             batch = send_batch(self._chat, b"".join(self._queue.values()))
-            sent = SentBatch(id=batch.id, custom_ids=list(self._queue))
-            self.state.batches.append(sent)
+            record = SentBatch(id=batch.id, custom_ids=list(self._queue))
+            self.state.batches.append(record)
             self._queue.clear()
             self._n_bytes = 0
             self._save()
 
     def _under_way(self) -> set[str]:
         keys: set[str] = set()
-        for sent in self.state.batches:
-            if not sent.has_ended:
-                keys.update(sent.custom_ids)
+        for record in self.state.batches:
+            if not record.has_ended:
+                keys.update(record.custom_ids)
         return keys
 
     def _wait(self) -> bool:
@@ -210,19 +210,19 @@ class BatchJudge:
     def _collect(self) -> bool:
         """Keep the replies of batches that have ended; return whether there were any."""
         has_news = False
-        for sent in self.state.batches:
-            if sent.has_ended:
+        for record in self.state.batches:
+            if record.has_ended:
                 continue
-            batch = read_batch(self._chat, sent.id)
+            batch = read_batch(self._chat, record.id)
             if batch.has_ended:
-                has_news = self._keep_results(sent, batch) or has_news
-                sent.has_ended = True
+                has_news = self._keep_results(record, batch) or has_news
+                record.has_ended = True
                 self._save()
         return has_news
 
-    def _keep_results(self, sent: SentBatch, batch: Batch) -> bool:
+    def _keep_results(self, record: SentBatch, batch: Batch) -> bool:
         problems = dict.fromkeys(_PROBLEMS, 0)
-        missing = set(sent.custom_ids)
+        missing = set(record.custom_ids)
         expected = frozenset(missing)
         has_news = False
         for result in read_results(self._chat, batch):

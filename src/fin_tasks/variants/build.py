@@ -121,7 +121,8 @@ def build_variants(
     for draft, outcome in zip(drafts, outcomes, strict=True):
         variants = variants_by_source[draft.question.source.id]
         variant = _variant_of(draft, outcome, len(variants) + 1)
-        is_new = variant and variant.truth not in [other.truth for other in variants]
+        truths = [earlier.truth for earlier in variants]
+        is_new = variant and variant.truth not in truths
         if variant and is_new and len(variants) < per_question:
             variants.append(variant)
     for variants in variants_by_source.values():
@@ -170,8 +171,8 @@ def _question_of(
     if not literals:
         return None
     decimals = _MOST_DECIMALS
-    asked = _WHOLE.search(source.question)
-    if asked and float(source.truth).is_integer():
+    is_for_whole_number = _WHOLE.search(source.question)
+    if is_for_whole_number and float(source.truth).is_integer():
         decimals = 0
     elif not math.isclose(result, source.truth, rel_tol=_SAME):
         for fewer in range(_MOST_DECIMALS)[::-1]:

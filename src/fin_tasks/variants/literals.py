@@ -43,20 +43,28 @@ def literals_in(
     """Return the literals that occur once in the program and once in the question."""
     digits = _digits_in(tree)
     counts = Counter(values_in(tree))
-    shown = {value for mention in mentions for value in mention.program_values()}
-    worked_out = {value for value in counts if value > _LARGEST_COUNT} - shown
+    in_question: set[Decimal] = set()
+    for in_text in mentions:
+        in_question.update(in_text.program_values())
+    amounts = list(filter(_is_amount, in_question))
+    # Numbers of the program that somebody worked out from those of the question.
+    worked_out = set(filter(_is_amount, counts)) - in_question
     literals = []
     for node in _numbers_in(tree):
         value = _value_of(node)
         is_alone = counts[value] == 1 and not _has_relative(value, counts)
         if is_alone and node not in digits and value not in _CONVENTIONS:
             mention = _only_mention(value, mentions)
-            amounts = [other for other in shown if other > _LARGEST_COUNT]
-            sums = {abs(value - other) for other in amounts}
-            sums |= {value + other for other in amounts}
+            sums: set[Decimal] = set()
+            for amount in amounts:
+                sums |= {abs(value - amount), value + amount}
             if mention is not None and not sums & worked_out:
                 literals.append(ProgramNumber(value, mention))
     return literals
+
+
+def _is_amount(value: Decimal) -> bool:
+    return value > _LARGEST_COUNT
 
 
 def values_in(tree: ast.Module) -> list[Decimal]:
