@@ -115,6 +115,12 @@ def test_a_panel_without_a_working_judge_writes_nothing(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_a_batch_goes_to_one_judge(tmp_path: Path) -> None:
+    done = judge_file(tmp_path, "--judge", "a", "--judge", "b", "--batch", "submit")
+    assert isinstance(done.exception, ConfigError)
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_dry_run_adds_up(tmp_path: Path) -> None:
     done = judge_file(tmp_path, "--judge", "a", "--judge", "b", "--dry-run")
     figures = json.loads(done.stdout)

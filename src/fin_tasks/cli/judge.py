@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Literal
 
 from fin_tasks.cli.options import say, show
+from fin_tasks.errors import ConfigError
 
 _MAX_UNSCORED = 0.02
 
@@ -58,6 +59,9 @@ def judge(
     }
     asked_model = judge_from(options, settings)
     assert asked_model is not None  # noqa: S101 - with options, a missing model is an error
+    if batch and asked_model.judges:
+        expected = "expected one judge, as a batch goes to one model"
+        raise ConfigError(f"--batch: {expected}, got {asked_model.model}.")
     rules = rubric_named(rubric, language=language)
     items, rows = read_items(
         file, settings=settings, image_root=image_root, pictures=not no_image
