@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks.breakdowns import fields_of
@@ -59,6 +59,14 @@ class JudgedReading(Reading):
     )
     judge_error: bool | None = None  # None if the judge was not asked
     response_sha256: str = ""
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Make a reading of what `to_dict` returned; other keys are ignored."""
+        votes = []
+        for vote in values.get("votes", ()):
+            votes.append(Vote(**{**vote, "replies": tuple(vote["replies"])}))
+        return super().from_dict({**values, "votes": tuple(votes)})
 
 
 def judge_item(doc: Document, response: str) -> Item | None:
