@@ -15,6 +15,7 @@ from run_files import PROVENANCE, scored, write_run
 from fin_tasks import report
 from fin_tasks.report.leaderboard import board
 from fin_tasks.report.leaderboard_model import Leaderboard
+from fin_tasks.report.write import write_report
 from fin_tasks.stats.pairs import compare_pair
 
 TASK = "financemath"
@@ -374,3 +375,16 @@ def test_a_bias_index_without_a_wrong_answer_is_not_defined(
     assert (entry["value"], entry["low"]) == (None, None)
     assert "claims" not in str(entry["marks"])
     assert entry["notes"] == ["not defined: no answer is wrong"]
+
+
+def test_entries_lead_from_the_report_to_their_results_files(tmp_path: Path) -> None:
+    file = write_run(tmp_path / "results" / "a b", {TASK: answers(1)})
+    out = tmp_path / "report"
+    write_report(tmp_path / "results", out)
+    document = json.loads((out / "leaderboard.json").read_text())
+    paths = {entry["group"] and entry["results_file"] for entry in document["entries"]}
+    (path,) = paths - {""}
+    assert (out / path).resolve() == file
+    assert "" in paths  # the papers' figures have no results file
+    elsewhere = made(tmp_path / "results", out=tmp_path / "other" / "report")
+    assert {entry["results_file"] for entry in elsewhere["entries"]} == {None}

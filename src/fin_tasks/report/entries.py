@@ -1,10 +1,12 @@
 """The values of each task of each run, and the entries of a leaderboard that are made of them."""
 
 import math
+import os
 import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pandas as pd
 
@@ -28,6 +30,7 @@ from fin_tasks.report.model import (
     known_benchmarks,
     metric_of,
 )
+from fin_tasks.report.redact import printable
 from fin_tasks.report.values import Value, values_of
 from fin_tasks.stats.means import Estimate
 
@@ -109,15 +112,22 @@ def task_of(
 
 
 def entries_of(
-    scored: Scored, ranking: Ranking, corrections: Corrections
+    scored: Scored, ranking: Ranking, corrections: Corrections, out: Path | None
 ) -> list[Entry]:
-    """Return the values of a task as a leaderboard has them, with all that is to be said of them."""
+    """Return the values of a task as a leaderboard has them, with all that is to be said of them.
+
+    `out` is the folder of the report.
+    """
     result = scored.result
     top = scored.task.headline
     judge = [result.settings.get(name) for name in ("judge.model", "judge.rubric")]
     not_comparable = differences(result, ranking.reference)
     if not not_comparable and result.id in ranking.why_not_ranked:
         not_comparable = [f"not ranked: {ranking.why_not_ranked[result.id]}"]
+    results_file = None
+    if out and scored.run.path.resolve().is_relative_to(out.resolve().parent):
+        # A link works where results and report are moved or published together.
+        results_file = printable(os.path.relpath(scored.run.path, out))
     entries = []
     for metric, value in scored.values.items():
         estimate = value.estimate
@@ -149,6 +159,7 @@ def entries_of(
             group=scored.group,
             marks=marks,
             notes=[note for note in notes if note],
+            results_file=results_file,
             cut_off=value.cut_offs,
             corrected=corrected,
         )

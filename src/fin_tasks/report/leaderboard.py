@@ -46,11 +46,13 @@ def board(
     papers: bool = True,
     prices: Prices | None = None,
     corrections: Corrections | None = None,
+    out: Path | None = None,
 ) -> Leaderboard:
     """Return a leaderboard.
 
     `reference` is the `Run.id` whose settings are the reference, by default those with most scored rows. `papers` adds
     the published figures of the benchmarks that the runs have, `prices` the cost of the runs.
+    `out` is the folder of the report, to which the paths of results files are relative.
     """
     benchmarks = {result.benchmark for _, result in report.results}
     badges, unread = read_badges(report)
@@ -69,7 +71,7 @@ def board(
         notes += ranking.notes
         shown.tasks[name] = members[0].task
         for member in members:
-            shown.entries += entries_of(member, ranking, corrections)
+            shown.entries += entries_of(member, ranking, corrections, out)
     entries, tasks = _in_order(shown)
     costs: list[Cost] = []
     for run in report.runs:

@@ -14,7 +14,7 @@ from pydantic import (
 from fin_tasks.endpoints.prices import Prices
 from fin_tasks.report.model import Metric, Problem
 
-VERSION = "3.1"
+VERSION = "3.2"
 _TOO_LARGE = 1e300
 
 
@@ -171,6 +171,8 @@ class Entry(_Model):
     """Why it is doubtful, not comparable or not ranked, in words."""
     notes: list[str] = []
     """What to know of it that does not make it doubtful, such as that it is a lower bound."""
+    results_file: str | None = None
+    """The results file, relative to the report's folder; null if it does not lie beside or below that folder."""
     cut_off: CutOffs | None = None
     """Null if no response was cut off."""
     corrected: Corrected | None = None

@@ -74,6 +74,7 @@ def write_report(
         papers=published,
         prices=read_prices(Path(token_prices)) if token_prices else None,
         corrections=read_corrections(corrected),
+        out=Path(out),
     )
     with _replacing(Path(out)) as folder:
         text = leaderboard.model_dump_json(indent=1) + "\n"
