@@ -7,12 +7,10 @@ from figures import figures_of
 
 from fin_tasks.answers.cut_off import CutOffResponse
 from fin_tasks.benchmarks.bizbench import score as bizbench
-from fin_tasks.benchmarks.breakdowns import fields_of
 from fin_tasks.benchmarks.final_answer import (
     Kind,
     item_of,
     read_by_model,
-    share_read_by_model,
 )
 from fin_tasks.benchmarks.xfinbench import score as xfinbench
 from fin_tasks.judging.item import Judged, Reply
@@ -97,9 +95,7 @@ def test_long_texts_are_cut() -> None:
 )
 def test_a_reply_is_read_by_our_rules(kind: Kind, reply: str, answer: object) -> None:
     choices = CHOICES if kind == "letter" else []
-    reading = read_by_model(
-        kind, judged(SILENT[kind], reply), variant="robust", choices=choices
-    )
+    reading = read_by_model(kind, judged(SILENT[kind], reply), choices)
     value = getattr(reading.answer, "value", reading.answer)
     assert (value, reading.by, reading.unscored) == (answer, "model", False)
     assert (reading.reason, reading.replies) == ("", (reply,))
@@ -108,7 +104,7 @@ def test_a_reply_is_read_by_our_rules(kind: Kind, reply: str, answer: object) ->
 @pytest.mark.parametrize("kind", ["verdict", "letter", "number"])
 @pytest.mark.parametrize("reply", ["NONE", "none.", "<think>7</think> None"])
 def test_none_is_no_answer(kind: Kind, reply: str) -> None:
-    reading = read_by_model(kind, judged(SILENT[kind], reply), variant="robust")
+    reading = read_by_model(kind, judged(SILENT[kind], reply))
     assert (reading.answer, reading.by, reading.unscored) == (None, "model", False)
     assert reading.reason
 
@@ -130,9 +126,7 @@ def test_none_is_no_answer(kind: Kind, reply: str) -> None:
 )
 def test_another_reply_leaves_the_response_unscored(kind: Kind, reply: str) -> None:
     choices = CHOICES if kind == "letter" else []
-    reading = read_by_model(
-        kind, judged(SILENT[kind], reply), variant="robust", choices=choices
-    )
+    reading = read_by_model(kind, judged(SILENT[kind], reply), choices)
     assert (reading.answer, reading.by, reading.unscored) == (None, "model", True)
     assert "expected an answer of the response" in reading.reason
 
@@ -153,11 +147,11 @@ def test_a_broken_model_is_unscored_in_robust_and_nothing_to_the_authors(
 
 
 def test_the_authors_readers_ignore_the_model() -> None:
+    doc = doc_of("bool", subset="bool", ground_truth="1")
     response = judged(SILENT["verdict"], "true")
     readings = [
-        xfinbench.read(doc_of("bool"), response, variant=name)
-        for name in ("paper", "robust")
+        xfinbench.read(doc, response, variant=name) for name in ("paper", "robust")
     ]
     assert [reading.answer for reading in readings] == [None, 1]
     assert [reading.by for reading in readings] == ["rules", "model"]
-    assert share_read_by_model([fields_of(reading) for reading in readings]) == 0.5
+    assert figures_of("xfinbench", doc, readings)["read_by_model"] == 0.5

@@ -38,7 +38,7 @@ def all_benchmarks() -> Mapping[str, Benchmark]:
 def benchmark_of(task: str) -> Benchmark | None:
     """Return the benchmark that a task belongs to; None for tasks of others."""
     for benchmark in all_benchmarks().values():
-        if benchmark.has_task(task):
+        if task == benchmark.name or task.startswith(f"{benchmark.name}_"):
             return benchmark
     return None
 

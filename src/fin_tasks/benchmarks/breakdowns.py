@@ -14,9 +14,8 @@ from typing import Any, TypedDict
 
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks.contract import Benchmark, Document, ReadingFields
-from fin_tasks.benchmarks.final_answer import READ_BY_MODEL, share_read_by_model
-from fin_tasks.sandbox import REASONS, failure_shares
-from fin_tasks.stats.averages import average, average_or_none
+from fin_tasks.sandbox import failure_shares
+from fin_tasks.stats.averages import average, average_or_none, over_responses
 
 Values = dict[str, Any]
 """Figures of one document by name. A figure that does not apply is None or missing."""
@@ -55,10 +54,14 @@ def document_values(
     scorer = benchmark.scorer
     values = _failures(readings)
     if not values and hasattr(scorer, "reader_item"):
-        values[READ_BY_MODEL] = share_read_by_model(readings)
+        values["read_by_model"] = average_or_none(map(_is_read_by_model, readings))
     if hasattr(scorer, "breakdown_values"):
         values |= scorer.breakdown_values(doc, readings, metrics)
     return values
+
+
+def _is_read_by_model(reading: ReadingFields) -> bool:
+    return reading.get("by") == "model" and reading.get("unscored") is not True
 
 
 def recalled_values(
@@ -68,14 +71,14 @@ def recalled_values(
     published = doc.get("published_truth")
     if not isinstance(published, int | float):
         return {}
+    margin = abs(published) * _RECALL_TOLERANCE
     shares = []
     for reading in readings:
-        answers = [reading.get("answer"), *(reading.get("units") or ())]
-        numbers = [answer for answer in answers if isinstance(answer, int | float)]
-        margin = abs(published) * _RECALL_TOLERANCE
-        shares.append(
-            float(any(abs(number - published) <= margin for number in numbers))
-        )
+        is_recalled = False
+        for answer in (reading.get("answer"), *(reading.get("units") or ())):
+            if isinstance(answer, int | float):
+                is_recalled |= abs(answer - published) <= margin
+        shares.append(float(is_recalled))
     return {"recalled": average_or_none(shares)}
 
 
@@ -83,11 +86,7 @@ def _failures(readings: Sequence[ReadingFields]) -> Values:
     """Return the share of each reason why a program gave no value; empty without programs."""
     statuses = [reading.get("status") for reading in readings]
     shares = [failure_shares(status) for status in statuses if isinstance(status, str)]
-    if not shares:
-        return {}
-    return {
-        reason: average_or_none(row[reason] for row in shares) for reason in REASONS
-    }
+    return over_responses(shares) if shares else {}
 
 
 def summarize(benchmark: Benchmark, rows: Sequence[Values]) -> dict[str, PartValue]:

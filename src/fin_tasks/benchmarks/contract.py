@@ -47,19 +47,9 @@ def directions_of(metrics: Iterable[str]) -> dict[str, bool]:
     return {metric: metric not in _LESS_IS_BETTER for metric in metrics}
 
 
-Load = Callable[..., Mapping[str, "Dataset"]]
-"""Loads the documents of one split, by its name; takes the options of the task and metadata."""
-
-
 def id_of(doc: Document) -> str:
     """Return the id of a document of any benchmark."""
     return str(doc["id"] if "id" in doc else doc["question_id"])
-
-
-def no_source(doc: Document) -> str:
-    """Return no source: every row stands alone."""
-    del doc
-    return ""
 
 
 class Scorer(Protocol):
@@ -115,8 +105,10 @@ class Benchmark:
     """The package with `data.py` and `score.py`."""
     headlines: Sequence[str] = ("acc",)
     """The metrics that models are ranked by; a result uses the first one that it has."""
-    source_of: Callable[[Document], str] = no_source
-    """Name what a row shares with others, such as a picture; such rows are one cluster."""
+    source_of: Callable[[Document], str] = lambda doc: ""
+    """Name what a row shares with others, such as a picture; such rows are one cluster.
+
+    By default every row stands alone."""
     breakdowns: Mapping[str, str] = field(default_factory=dict)
     """Columns that rows are grouped by, with their labels."""
     breakdown_fields: Mapping[str, str] = field(default_factory=dict)
@@ -148,11 +140,12 @@ class Benchmark:
     task_folder: Path | None = None
     """The folder with its task files; None for the package's own folder of task files."""
 
-    @property
-    def load(self) -> Load:
-        """The function `load` of its `data.py`."""
-        load: Load = import_module(f"{self.package}.data").load
-        return load
+    def load(self, **options: Any) -> Mapping[str, Dataset]:
+        """Load the documents of one split, by its name, as the options of the task and the metadata say."""
+        splits: Mapping[str, Dataset] = import_module(f"{self.package}.data").load(
+            **options
+        )
+        return splits
 
     @property
     def scorer(self) -> Scorer:
@@ -171,18 +164,17 @@ class Benchmark:
 
     def parts_of(self, doc: Document) -> dict[str, list[str]]:
         """Return what a document is in each breakdown; columns that it lacks are left out."""
-        parts: dict[str, list[str]] = {}
+        parts = {}
         for column in self.breakdowns:
             value = doc.get(self.breakdown_fields.get(column, column))
-            values = value if isinstance(value, list) else [value]
-            named = [str(name) for name in values if name]
-            if named:
-                parts[column] = named
+            if value:
+                names = value if isinstance(value, list) else [value]
+                parts[column] = [str(name) for name in names if name]
         return parts
 
     def text_of(self, name: str) -> str | None:
         """Return the text of a file of its package; None if it has no such file."""
-        file = files(self.package).joinpath(name)
+        file = self.folder / name
         return file.read_text(encoding="utf-8") if file.is_file() else None
 
     def headline(self, metrics: Sequence[str]) -> str:
@@ -191,7 +183,3 @@ class Benchmark:
             if headline in metrics:
                 return headline
         return self.headlines[0]
-
-    def has_task(self, task: str) -> bool:
-        """Return whether a task of lm-eval belongs to the benchmark, by its name."""
-        return task == self.name or task.startswith(f"{self.name}_")

@@ -6,6 +6,7 @@ the answer or NONE, and our rules read the reply.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from string import ascii_uppercase
 from typing import Literal
 
@@ -16,7 +17,7 @@ from fin_tasks.answers.numbers import Number, find_numbers
 from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.types import Extraction, Reading
-from fin_tasks.benchmarks.contract import Document, ReadingFields
+from fin_tasks.benchmarks.contract import Document
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.judging.item import Item, Judged
 
@@ -28,8 +29,6 @@ AnyExtraction = (
 RUBRIC = "final_answer"
 READER_OPTIONS = ("reader_model", "reader_base_url", "reader_key")
 """The metadata that name the model."""
-READ_BY_MODEL = "read_by_model"
-"""The share of responses that the model read, in reports."""
 
 _NONE = "none"
 _AROUND_ANSWER = ' \t\r\n"`*.'
@@ -60,16 +59,9 @@ def item_of(
     )
 
 
-def was_asked(judged: Judged) -> bool:
-    """Return whether the model was asked about a response."""
-    return bool(judged.replies or judged.error)
-
-
 def read_by_model(
     kind: Kind,
     judged: Judged,
-    *,
-    variant: str,
     choices: Sequence[str] = (),
 ) -> Reading:
     """Read the model's last reply.
@@ -77,7 +69,7 @@ def read_by_model(
     The response is unscored if there is no reply, or if the reply is no copy of an answer.
     """
     reading = Reading(
-        variant=variant,
+        variant="robust",
         answer=None,
         by="model",
         replies=tuple(reply.text for reply in judged.replies),
@@ -94,15 +86,6 @@ def read_by_model(
         )
         return replace(reading, reason=reason, unscored=True)
     return replace(reading, answer=answer)
-
-
-def share_read_by_model(readings: Sequence[ReadingFields]) -> float | None:
-    """Return the share of responses that a model read; None without a response."""
-    if not readings:
-        return None
-    scored = [reading for reading in readings if reading.get("unscored") is not True]
-    n_read = [reading.get("by") for reading in scored].count("model")
-    return n_read / len(readings)
 
 
 def _answer_in(
@@ -127,7 +110,6 @@ def _answer_in(
 def _is_in(number: Number, response: str) -> bool:
     """Return whether a response has a number, with any unit or sign."""
     sizes = set(map(abs, number.readings))
-    shown_sizes: set[float] = set()
-    for mention in find_numbers(plain(response)):
-        shown_sizes.update(map(abs, mention.number.readings))
-    return not sizes.isdisjoint(shown_sizes)
+    mentions = find_numbers(plain(response))
+    readings = chain.from_iterable(mention.number.readings for mention in mentions)
+    return not sizes.isdisjoint(map(abs, readings))

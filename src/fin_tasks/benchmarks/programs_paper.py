@@ -2,31 +2,18 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from fin_tasks.answers.numbers import Number, equal_reading
-from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
-from fin_tasks.benchmarks.contract import Document, directions_of
+from fin_tasks.benchmarks.contract import directions_of
 from fin_tasks.benchmarks.short_answers import Values
 
 _PYTHON_BLOCK = re.compile(r"```python(.*?)```", re.DOTALL)
 _ANY_BLOCK = re.compile(r"```(.*?)```", re.DOTALL)
 _HEAD = "def solution():"
 _INDENT = "    "
-
-
-def programs(
-    doc: Document,
-    response: str,
-    *,
-    variant: str,
-) -> tuple[str | None, ...]:
-    """Return the program in a response; nothing unless the task asks for programs."""
-    if doc["mode"] != "pot":
-        return ()
-    take_program = extract_program if variant == "robust" else program_in
-    return (take_program(response),)
 
 
 def program_in(response: str) -> str | None:
@@ -43,6 +30,9 @@ def program_in(response: str) -> str | None:
     else:
         program = _with_head(response)
     return program.strip("` \t\r\n")
+
+
+programs = partial(short_answers.programs, authors=program_in)
 
 
 def _with_head(body: str) -> str:

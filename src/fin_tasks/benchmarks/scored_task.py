@@ -22,7 +22,7 @@ from fin_tasks.benchmarks.contract import Benchmark, Document
 from fin_tasks.benchmarks.short_answers import text_of
 from fin_tasks.judging.step import JudgeStep
 from fin_tasks.sandbox import Outcome, Ran
-from fin_tasks.stats.averages import Metric, average, average_or_none, standard_error
+from fin_tasks.stats.averages import Metric, average
 
 VARIANTS = ("paper", "robust")
 
@@ -31,10 +31,6 @@ Responses = Sequence[Sequence[str]]
 Programs = Sequence[str | None]
 """Programs; None where a response has none."""
 RunPrograms = Callable[[Programs], Sequence[Outcome]]
-
-_NO_RESPONSE = Reading(
-    variant="robust", answer=None, reason="the model gave no response", unscored=True
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,29 +50,23 @@ class ScoredTask:
     """How many documents the task has; 0 if all of them are here."""
 
     def totals(self) -> Values:
-        """Return metrics as lm-eval names them, `acc,paper` and `acc_stderr,paper`; None if nothing is scored."""
+        """Return metrics as lm-eval names them, such as `acc,paper`; None if nothing is scored."""
         totals: Values = {}
         for variant, rows in self.values.items():
             for name, metric in self.metrics.items():
                 column = [row[name] for row in rows]
-                if isinstance(metric, Metric):
-                    total = metric.aggregate(column)
-                    stderr = math.nan
-                else:
-                    total = average(column)
-                    stderr = standard_error(column)
-                totals[f"{name},{variant}"] = _number(total)
-                totals[f"{name}_stderr,{variant}"] = _number(stderr)
+                aggregate = metric.aggregate if isinstance(metric, Metric) else average
+                total = aggregate(column)
+                is_known = isinstance(total, int | float) and not math.isnan(total)
+                totals[f"{name},{variant}"] = total if is_known else None
         return totals
 
     def breakdown_rows(self, variant: str) -> list[Values]:
         """Return the figures of each document that are no metrics, such as those of its parts."""
         rows = []
-        documents = zip(
-            self.docs, self.readings[variant], self.values[variant], strict=True
-        )
-        for doc, readings, values in documents:
-            fields = [fields_of(reading) for reading in readings]
+        for number, doc in enumerate(self.docs):
+            fields = list(map(fields_of, self.readings[variant][number]))
+            values = self.values[variant][number]
             rows.append(document_values(self.benchmark, doc, fields, values))
         return rows
 
@@ -117,16 +107,16 @@ def score_task(
             items = with_outcomes(programs_of, docs, responses, run_programs)
         if step is not None:
             items = step.judge_responses(docs, items)
-        readings[variant] = []
-        for doc, items_of_doc in zip(docs, items, strict=True):
-            own_readings = []
-            for item in items_of_doc:
+        readings[variant] = [[] for _ in docs]
+        for doc, row, own_readings in zip(docs, items, readings[variant], strict=True):
+            for item in row:
                 reading = scorer.read(doc, item, variant=variant)
                 own_readings.append(mark_reading(reading, text_of(item)))
-            readings[variant].append(own_readings)
         values[variant] = list(map(scorer.metric_values, docs, readings[variant]))
+    reason = "the model gave no response"
+    no_reading = Reading(variant="robust", answer=None, reason=reason, unscored=True)
     for position in failed:
-        readings["robust"][position] = [_NO_RESPONSE]
+        readings["robust"][position] = [no_reading]
         values["robust"][position] = {**dict.fromkeys(metrics), "unscored": 1.0}
     return ScoredTask(
         name=name,
@@ -151,23 +141,19 @@ def with_outcomes(
     for doc, texts in zip(docs, responses, strict=True):
         programs += [programs_of(doc, text) for text in texts]
     outcomes = iter(run_programs(list(chain.from_iterable(programs))))
-    counts = map(len, programs)
-    rows = []
-    for texts in responses:
-        rows.append(
-            [Ran(text, tuple(islice(outcomes, next(counts)))) for text in texts]
-        )
-    return rows
+    outcomes_of_responses = [tuple(islice(outcomes, len(row))) for row in programs]
+    ran = map(Ran, chain.from_iterable(responses), outcomes_of_responses)
+    return [list(islice(ran, len(texts))) for texts in responses]
 
 
 def by_document(
     pairs: Sequence[tuple[Document, str]],
 ) -> tuple[list[Document], list[list[str]]]:
     """Group responses by document. Documents with the same id but different truths are different documents."""
-    docs: dict[tuple[str, str], Document] = {}
-    responses: dict[tuple[str, str], list[str]] = {}
+    docs: dict[str, Document] = {}
+    responses: dict[str, list[str]] = {}
     for doc, response in pairs:
-        key = (str(doc["id"]), str(doc["ground_truth"]))
+        key = f"{doc['id']} {doc['ground_truth']}"
         docs.setdefault(key, doc)
         responses.setdefault(key, []).append(response)
     return list(docs.values()), list(responses.values())
@@ -186,7 +172,3 @@ def texts_of(output: Any) -> list[Any]:
     if responses and isinstance(responses[0], list):
         return list(chain.from_iterable(responses)) or [None]
     return responses[:1] or [None]
-
-
-def _number(value: object) -> float | None:
-    return average_or_none([value]) if isinstance(value, int | float) else None

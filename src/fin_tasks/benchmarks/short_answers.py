@@ -50,11 +50,15 @@ def programs(
     response: str,
     *,
     variant: str,
+    authors: Callable[[str], str | None] = paper.sandboxed_program,
 ) -> tuple[str | None, ...]:
-    """Return the program in a response; nothing unless the task asks for programs."""
+    """Return the program in a response; nothing unless the task asks for programs.
+
+    `authors` takes the program as the authors of the benchmark do.
+    """
     if doc["mode"] != "pot":
         return ()
-    take_program = extract_program if variant == "robust" else paper.sandboxed_program
+    take_program = extract_program if variant == "robust" else authors
     return (take_program(response),)
 
 
@@ -83,14 +87,8 @@ def read_answer(
     """
     if isinstance(response, Ran) and response.outcomes:
         return _read_result(response.outcomes[0], variant)
-    if (
-        isinstance(response, Judged)
-        and variant == "robust"
-        and final_answer.was_asked(response)
-    ):
-        return final_answer.read_by_model(
-            kind, response, variant=variant, choices=choices
-        )
+    if isinstance(response, Judged) and variant == "robust" and response.was_asked:
+        return final_answer.read_by_model(kind, response, choices)
     extraction = _extract(kind, text_of(response), variant, choices)
     return Reading(
         variant=variant,
@@ -147,23 +145,17 @@ def compare_with(
     """
     answer = reading.answer
     written = answer.value + 0.0 if isinstance(answer, Number) else answer
-    is_right: bool | None = False
-    is_near = False if numeric else None
-    reason = ""
     if reading.unscored or (flaw and reading.variant == "robust"):
-        is_right = None
-        is_near = None
         reason = f"unscored: {flaw or reading.reason}"
-    elif answer is not None and flaw:
-        reason = f"wrong: {flaw}"
-    elif isinstance(answer, Number):
-        written, is_right, is_near = _fitting_value(answer, truths)
-    elif answer is not None:
-        truth, _ = truths[-1]
-        is_right = answer == truth
-        if numeric:
-            is_near = paper.near_marked(float(answer), float(truth))
-    return score_of(reading, written, is_right, is_near, reason)
+        return score_of(reading, written, None, reason=reason)
+    if answer is None or flaw:
+        reason = "" if answer is None else f"wrong: {flaw}"
+        return score_of(reading, written, False, False if numeric else None, reason)
+    if isinstance(answer, Number):
+        return score_of(reading, *_fitting_value(answer, truths))
+    truth, _ = truths[-1]
+    is_near = paper.near_marked(float(answer), float(truth)) if numeric else None
+    return score_of(reading, answer, answer == truth, is_near)
 
 
 def score_of(
@@ -209,20 +201,16 @@ def mean_values(
     """Return these metrics of a document, each the mean over its responses."""
     rows = []
     for score, reading in zip(scores, readings, strict=True):
-        values = _values(score, reading)
+        is_unscored = score.correct is None
+        # A letter or a verdict is never nearly right.
+        is_near = score.correct if score.correct_err is None else score.correct_err
+        values = {
+            "acc": rate(score.correct),
+            "acc_err": rate(is_near),
+            "execution_rate": execution_rate(score.status) if score.status else None,
+            "no_answer": None if is_unscored else float(not reading.has_answer),
+            "cut_off": float(reading.cut_off),
+            "unscored": float(is_unscored),
+        }
         rows.append({name: values[name] for name in names})
     return over_responses(rows)
-
-
-def _values(score: Score, reading: Reading) -> Values:
-    is_unscored = score.correct is None
-    # A letter or a verdict is never nearly right.
-    is_near = score.correct if score.correct_err is None else score.correct_err
-    return {
-        "acc": rate(score.correct),
-        "acc_err": rate(is_near),
-        "execution_rate": execution_rate(score.status) if score.status else None,
-        "no_answer": None if is_unscored else float(not reading.has_answer),
-        "cut_off": float(reading.cut_off),
-        "unscored": float(is_unscored),
-    }

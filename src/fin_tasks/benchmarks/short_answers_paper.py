@@ -85,21 +85,15 @@ def near_marked(answer: float, truth: float) -> bool:
     hundredth = answer / 100
     if hundredth == 0:
         return False
-    if abs(answer - truth) / abs(answer) < TOLERANCE:
-        return True
-    if abs(hundredth - truth) / abs(hundredth) < TOLERANCE:
-        return True
-    return abs(answer - truth / 100) / abs(answer) < TOLERANCE
+    pairs = ((answer, truth), (hundredth, truth), (answer, truth / 100))
+    return any(abs(mine - right) / abs(mine) < TOLERANCE for mine, right in pairs)
 
 
 def xfinbench_program(response: str) -> str:
     """Return the program that the authors run: a response is cut at its fences, and `solution()` is called."""
     program = response.split("```python")[-1].split("```")[0]
-    imports = ""
-    if "math" in program:
-        imports += "import math\n"
-    if "scipy" in program:
-        imports += "import scipy\n"
+    modules = [name for name in ("math", "scipy") if name in program]
+    imports = "".join(f"import {name}\n" for name in modules)
     return f"{imports}{program}\nval_ = solution()"
 
 

@@ -24,7 +24,9 @@ from fin_tasks.judging.item import Item, Judged
 
 def reader_item(doc: Document, response: str) -> Item | None:
     """Return what a model is shown that reads answers; None if the rules read one."""
-    return short_answers.reader_item(doc["kind"], doc, response, _choices(doc))
+    return short_answers.reader_item(
+        doc["kind"], doc, response, doc.get("choices") or ()
+    )
 
 
 def read(
@@ -34,33 +36,24 @@ def read(
     variant: str,
 ) -> Reading:
     """Read the answer in a response, or in a model's copy of it."""
-    reading = read_answer(
-        doc["kind"], response, variant="robust", choices=_choices(doc)
-    )
+    choices = doc.get("choices") or ()
+    reading = read_answer(doc["kind"], response, variant="robust", choices=choices)
     return replace(reading, variant=variant)
-
-
-def _choices(doc: Document) -> Sequence[str]:
-    return doc.get("choices") or ()
 
 
 def compare(doc: Document, reading: Reading) -> Score:
     """Compare a reading with the target; it is unscored if the target has no such answer."""
     kind = doc["kind"]
-    truths = _truths_of(doc)
+    answer = read(doc, doc["target"], variant="robust").answer
+    truths: list[Truth] = []
+    if isinstance(answer, Number):
+        truths += answer.readings_with_steps()
+    elif answer is not None:
+        truths.append((answer, 0.0))
     flaw = "" if truths else f"the target has no {kind}"
-    # A flaw of the file leaves both variants unscored.
+    # Without a usable target, both variants are unscored.
     careful = replace(reading, variant="robust")
     return compare_with(truths, careful, numeric=kind == "number", flaw=flaw)
-
-
-def _truths_of(doc: Document) -> Sequence[Truth]:
-    answer = read(doc, doc["target"], variant="robust").answer
-    if answer is None:
-        return []
-    if isinstance(answer, Number):
-        return answer.readings_with_steps()
-    return [(answer, 0.0)]
 
 
 def metrics_of(**_: object) -> dict[str, bool]:

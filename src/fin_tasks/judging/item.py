@@ -62,6 +62,11 @@ class Judged:
     panel: tuple["Judged", ...] = ()
     """What each judge of a panel replied; empty if one judge was asked."""
 
+    @property
+    def was_asked(self) -> bool:
+        """Whether the judge was asked about the response."""
+        return bool(self.replies or self.error)
+
 
 @dataclass(frozen=True)
 class Verdict:
