@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from run_files import PROVENANCE, write_run
@@ -13,6 +14,7 @@ from fin_tasks.data.files import sha256_of
 from fin_tasks.report import read
 from fin_tasks.report.leaderboard import board
 from fin_tasks.report.site.page import write_page
+from fin_tasks.report.write import write_report
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(
@@ -418,3 +420,57 @@ def test_one_benchmark_has_the_same_first_view(
     write_page(report, board(report), folder)
     show(page, (folder / "index.html").as_uri(), "")
     assert page.locator("table.models tbody th").all_inner_texts() == ["org/alone"]
+
+
+@pytest.fixture(scope="module")
+def gaps(address: str) -> str:
+    """A page of a model that computes and of one that knows the published answers."""
+    folder = Path(address.removeprefix("file://")).parent / "gaps"
+    docs = [{"published_id": f"financemath-{at // 2}"} for at in range(40)]
+    split = {"provenance": {**PROVENANCE, "split": "variants"}}
+    for model, on_variants in (("org/computes", 1.0), ("org/knows", 0.0)):
+        runs = folder / "runs: 1" / model[4:]
+        write_run(runs, {"financemath": [{"acc": 1.0}] * 20}, model=model)
+        row = {"acc": on_variants, "recalled": 1 - on_variants}
+        tasks = {"financemath": [row] * 40}
+        write_run(runs / "variants", tasks, model=model, docs=docs, metadata=split)
+    write_report([folder / "runs: 1"], folder / "page")
+    return (folder / "page" / "index.html").as_uri()
+
+
+def test_the_memorization_gap_is_shown_by_model(page: Any, gaps: str) -> None:
+    show(page, gaps, "")
+    page.click("#view-memory")
+    page.wait_for_selector("h2:has-text('Memorization')")
+    rows = page.locator("#main tbody tr").all_inner_texts()
+    assert [row.split()[0] for row in rows] == ["org/computes", "org/knows"]
+    cells = page.locator("#main tbody tr", has_text="org/knows").locator("td")
+    texts = {
+        cell.get_attribute("data-label"): cell.inner_text() for cell in cells.all()
+    }
+    shares = {name: texts[name] for name in ("Published", "Variants", "Recalled")}
+    assert shares == {
+        "Published": "100.0\u00a0%",
+        "Variants": "0.0\u00a0%",
+        "Recalled": "100.0\u00a0%",
+    }
+    assert "+100.0 points" in texts["Gap"] and "p < 0.001" in texts["Gap"]
+    assert texts["Spread"] == "0.0\u00a0%"
+    assert "+100.0 against org/computes" in texts["Gap compared"]
+    assert page.locator("#main svg .tick").count() == 2
+
+
+def test_a_report_without_variants_has_no_view_of_them(page: Any, address: str) -> None:
+    show(page, address, "")
+    assert page.locator("#view-memory").count() == 0
+
+
+def test_the_page_links_to_results_files_beside_it(page: Any, gaps: str) -> None:
+    show(page, gaps, "view=runs")
+    links = page.locator("#main a:has-text('results file')")
+    addresses = [link.get_attribute("href") for link in links.all()]
+    assert len(addresses) == 4
+    for name in addresses:
+        assert name.startswith("./../runs%3A%201/")
+        target = Path(gaps.removeprefix("file://")).parent / unquote(name)
+        assert target.is_file()

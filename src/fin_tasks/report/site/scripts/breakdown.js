@@ -21,21 +21,14 @@ function partTables(task) {
     if (by) metricsBy.set(by, [...(metricsBy.get(by) || []), metric]);
   }
   return [...metricsBy].map(([by, metrics]) => {
-    const base = baseOf(task.headline);
-    const ofHeadline = metrics.filter((metric) => baseOf(metric) === base);
-    const first = baseOf(metrics[0]);
-    const others = metrics.filter((metric) => baseOf(metric) === first);
-    const chosen = ofHeadline.length ? ofHeadline : others;
-    const columns = chosen.map((metric) => [labelOf(metric), entriesOf(task, metric)]);
+    const isOfHeadline = (metric) => metric === `${task.headline}_${metricOf(metric).of}`;
+    const ofHeadline = metrics.filter(isOfHeadline);
+    const columns = (ofHeadline.length ? ofHeadline : metrics).map((metric) => [
+      labelOf(metric),
+      entriesOf(task, metric),
+    ]);
     return partsTable(`${task.name}: ${report.breakdowns[by] || by}`, columns);
   });
-}
-
-// The longest metric without parts that a metric's name begins with: `acc_err` of `acc_err_TU`.
-function baseOf(metric) {
-  const isBase = (name) => !metricOf(name).by && metric.startsWith(`${name}_`);
-  const bases = Object.keys(report.metrics).filter(isBase);
-  return bases.sort((a, b) => b.length - a.length)[0] || metric;
 }
 
 // Return a table of models and parts; null if no run of this report has a value.

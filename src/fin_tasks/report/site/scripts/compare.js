@@ -7,7 +7,8 @@ const COMPARE_TEXT =
 
 function showCompare(main) {
   const tasks = distinct(tasksShown().filter((task) => task.isMeasured));
-  const models = modelsOf(tasks);
+  const measured = tasks.flatMap((task) => measuredOf(task, headlineOf(task)));
+  const models = [...new Set(measured.map((entry) => entry.run.model))];
   if (models.length < 2) {
     const why = "Only one model was run here. Choose another benchmark, or add runs to the report.";
     main.append(el("h2", {}, "Compare two"), el("p", {}, why));
@@ -36,15 +37,6 @@ function showCompare(main) {
     { title: "Questions", content: (row) => [`${row.pair?.n ?? "–"}`, differingLink(row, a)] },
   ];
   main.append(...table("Differences", columns, rows));
-}
-
-// Return the models, those first that lead the task with most ranks.
-function modelsOf(tasks) {
-  const comparisons = tasks.map((task) => comparisonOf(task, headlineOf(task))).filter(Boolean);
-  comparisons.sort((first, second) => second.ranks.length - first.ranks.length);
-  const ranked = (comparisons[0]?.ranks || []).map((place) => runOf(place.run).model);
-  const entries = tasks.flatMap((task) => measuredOf(task, headlineOf(task)));
-  return [...new Set([...ranked, ...entries.map((entry) => entry.run.model)])];
 }
 
 function comparedRow(task, a, b) {
@@ -77,7 +69,8 @@ function turned({ first, second, difference, low, high, ...rest }) {
 
 function differenceOf({ metric, pair }, maximum) {
   if (!pair) return null;
-  const interval = `${pointsText(pair.low, metric)} to ${pointsText(pair.high, metric)}`;
+  const bounds = [pair.low, pair.high].map((bound) => pointsText(bound, metric));
+  const interval = pair.low === null ? "" : bounds.join(" to ");
   return [
     `${pointsText(pair.difference, metric)} points`,
     bar({ ...pair, value: pair.difference }, -maximum, maximum, interval),
@@ -91,10 +84,9 @@ function resultOf({ metric, pair, nPairs, first, second }, a, b) {
   const isMore = pair.difference > 0;
   const better = isMore === (metricOf(metric).higher_is_better !== false) ? a : b;
   const text = isClear ? `${better} is better` : "No clear difference";
-  const pairs = `corrected for ${nPairs} pair${nPairs === 1 ? "" : "s"}`;
   return [
     el("span", { class: isClear ? "sure" : "unsure" }, text),
-    small(`${pText(pair.p_holm)}, ${pairs}`),
+    small(`${pText(pair.p_holm)}, corrected for ${count(nPairs, "pair")}`),
   ];
 }
 
@@ -103,14 +95,10 @@ function pText(p) {
   return p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`;
 }
 
-function reasons(first, second) {
-  const own = settingsOf(first);
-  const others = settingsOf(second);
-  const settings = [...new Set([...own.keys(), ...others.keys()])];
-  const differing = settings.filter((name) => own.get(name) !== others.get(name));
-  if (differing.length) return [`not compared: differs in ${differing.join(", ")}`];
-  return [...new Set([...first.marks, ...second.marks, "not compared"])];
-}
+const reasons = (...entries) => {
+  const marks = entries.flatMap((entry) => entry.marks);
+  return marks.length ? [...new Set(marks)] : ["not compared"];
+};
 
 function differingLink({ task, first, second }, a) {
   if (!report.samples[first.run.id] || !report.samples[second.run.id]) return null;

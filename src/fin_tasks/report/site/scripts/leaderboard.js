@@ -27,14 +27,16 @@ function showTask(main) {
   main.append(el("h2", {}, task.name), el("div", { class: "beside" }, tables, legend));
   if (measured.length) {
     tables.append(leaderSentence(task, metric, comparison));
-    tables.append(...measuredTable(task, metric, measured, comparison, maximum));
+    const rows = valuesTable("Measured runs", task, metric, measured, comparison, maximum);
+    tables.append(...rows);
     tables.append(...figuresOf(task.benchmark));
   } else {
     tables.append(quiet("No run of this report measured this."));
   }
   if (published.length) {
     const text = "Printed in papers, not measured here, and therefore not ranked.";
-    const content = [quiet(text), publishedTable(metric, published)];
+    const rows = valuesTable("Published figures", task, metric, published, null, maximum);
+    const content = [quiet(text), rows];
     const heading = el("h3", {}, "Published figures");
     tables.append(el("section", { class: "published" }, heading, content));
   }
@@ -105,7 +107,7 @@ function leaderSentence(task, metric, comparison) {
   return el("p", { class: "lead" }, words);
 }
 
-function measuredTable(task, metric, entries, comparison, maximum) {
+function valuesTable(name, task, metric, entries, comparison, maximum) {
   const places = new Map((comparison?.ranks || []).map((place) => [place.run, place]));
   const silentByRun = new Map();
   for (const entry of entriesOf(task, "no_answer")) silentByRun.set(entry.run.id, entry.value);
@@ -120,24 +122,20 @@ function measuredTable(task, metric, entries, comparison, maximum) {
   const silent = (entry) => silentByRun.get(entry.run.id);
   const silentText = (entry) => valueText(silent(entry), "no_answer");
   const interval = (entry) => [entryBar(entry, maximum), small(intervalText(entry))];
+  const hasInterval = (entry) => !isMissing(entry.low);
   const unscored = (entry) => entry.unscored;
   const columns = [
     MODEL,
     { title: "Rank", key: rankOf, content: rank, visible: places.size > 0 },
     valueColumn(metric),
-    { title: "95 % interval", content: interval },
+    { title: "95 % interval", content: interval, visible: rows.some(hasInterval) },
     QUESTIONS,
+    { title: "From", key: paperOf, content: paperOf, visible: rows.some(paperOf) },
     { title: "No answer", key: silent, content: silentText, visible: hasSilent },
     { title: "Not scored", key: unscored, content: unscored, visible: rows.some(unscored) },
     remarksColumn(rows),
   ];
-  return table("Measured runs", columns, rows);
-}
-
-function publishedTable(metric, entries) {
-  const rows = [...entries].sort(byValue(metric));
-  const columns = [MODEL, valueColumn(metric), QUESTIONS, FROM, remarksColumn(rows)];
-  return table("Published figures", columns, rows);
+  return table(name, columns, rows);
 }
 
 function byValue(metric) {
@@ -147,7 +145,6 @@ function byValue(metric) {
 
 const nameOf = (entry) => entry.run.label;
 const paperOf = (entry) => entry.run.paper;
-const FROM = { title: "From", key: paperOf, content: paperOf };
 const MODEL = { title: "Model", key: nameOf, content: nameOf };
 const QUESTIONS = {
   title: "Questions",

@@ -3,6 +3,7 @@
 const VIEWS = {
   board: ["Leaderboard", (main) => (choices.benchmark ? showTask(main) : showOverview(main))],
   compare: ["Compare two", showCompare],
+  memory: ["Memorization", showMemorization],
   parts: ["Breakdown", showBreakdown],
   samples: ["Samples", showSamples],
   runs: ["Runs", showRuns],
@@ -29,7 +30,8 @@ function start(data) {
 function draw() {
   const focused = document.activeElement?.id;
   readChoices(VIEWS);
-  const tabs = Object.entries(VIEWS).map(([view, [name]]) => {
+  const shown = Object.entries(VIEWS).filter(([view]) => view !== "memory" || report.gaps.length);
+  const tabs = shown.map(([view, [name]]) => {
     const current = view === choices.view ? "page" : null;
     const href = link({ view, sample: "" });
     return el("li", {}, el("a", { id: `view-${view}`, href, "aria-current": current }, name));

@@ -48,7 +48,7 @@ function runsTable(rows) {
     [`Cost, ${report.prices?.currency}`, "cost"],
   ];
   const columns = [
-    column("Model", "model", (file) => file.model),
+    column("Model", "model", fileLink),
     column("Date", "date", (file) => file.date.slice(0, 10) || "unknown"),
     column("From", "harness", ({ harness }) => HARNESSES[harness] || harness),
     { title: "Tasks", content: taskNames },
@@ -75,6 +75,14 @@ function amountText(file, field) {
   const digits = field === "cost" ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 0 };
   const sign = file.estimated.includes(field) ? "≈ " : "";
   return `${sign}${file[field].toLocaleString("en", digits)}`;
+}
+
+// A folder's name may be anything; "./" keeps it a path.
+function fileLink({ model, results_file: file }) {
+  if (!file) return model;
+  const href = `./${file.split("/").map(encodeURIComponent).join("/")}`;
+  const link = el("a", { href, "aria-label": `Results file of ${model}` }, "results file");
+  return [model, small(link)];
 }
 
 const downloadLink = (file) => el("a", { href: file, download: true }, file);

@@ -69,7 +69,7 @@ function scoringOf(run, variant, scores, index, readings) {
   const answer = scores.answer[index];
   const reason = scores.reason[index];
   const read = answer === null ? "No answer was read." : ["Answer read: ", strong(answer)];
-  const details = readings.map((reading) => definitions(readingFacts(reading)));
+  const details = readings.map((text) => el("div", { class: "text", tabindex: 0 }, text));
   const title = `Scored ${SCORINGS[variant] || variant}: `;
   return [
     el("h3", {}, title, el("span", { class: kind }, text)),
@@ -79,22 +79,3 @@ function scoringOf(run, variant, scores, index, readings) {
     more("More about this scoring", details),
   ];
 }
-
-// A reading is an object as JSON, or the text that was compared.
-function readingFacts(text) {
-  let reading = null;
-  try {
-    reading = JSON.parse(text);
-  } catch {
-    // It is a text.
-  }
-  if (reading === null || typeof reading !== "object") return [["text that was scored", text]];
-  const isTold = ([name, value]) => name !== "variant" && !isEmpty(value);
-  const facts = Object.entries(reading).filter(isTold);
-  return facts.map(([name, value]) => [
-    name.replaceAll("_", " "),
-    typeof value === "string" ? value : JSON.stringify(value),
-  ]);
-}
-
-const isEmpty = (value) => [null, "", false].includes(value) || value.length === 0;

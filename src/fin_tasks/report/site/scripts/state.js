@@ -36,6 +36,7 @@ function joinEntry(entry, task) {
   entry.run = runOf(entry.run);
   entry.isMeasured = !entry.run.isPublished;
   task.entries.push(entry);
+  if (entry.results_file) entry.run.file.results_file = entry.results_file;
   entry.run.tasks.add(task);
   task.isMeasured ||= entry.isMeasured;
   task.isWhole ||= entry.isMeasured && !entry.run.isMember; // asked for itself, not for a group
@@ -157,10 +158,7 @@ function loadData(name) {
   if (!files.has(name)) {
     const value = new Promise((resolve, reject) => {
       resolvers.set(name, resolve);
-      loadScript(`${name}.js`).catch((error) => {
-        files.delete(name);
-        reject(error);
-      });
+      loadScript(`${name}.js`).catch(reject);
     });
     files.set(name, value);
   }
