@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from fin_tasks.benchmarks.scored_task import VARIANTS, score_task
 from fin_tasks.benchmarks.summary import summary_of
 from fin_tasks.benchmarks.xfinbench import recording
+from fin_tasks.benchmarks.xfinbench.data import load
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.sandbox import Outcome, Status
@@ -288,3 +289,23 @@ def test_samples_keep_the_split_and_source_of_their_run(tmp_path: Path) -> None:
     results.write_text("no JSON")
     (file,) = tmp_path.glob("samples_*.jsonl")
     assert replayed(file, tmp_path / "without")[1]["split"] == "unknown"
+
+
+def test_a_recorded_truth_has_the_form_of_the_benchmark(tmp_path: Path) -> None:
+    program = "```python\ndef solution():\n    return 1076683.6\n```"
+    row = {"id": "sample_20", "model_response": program}
+    rows = [{**row, "ground_truth": truth} for truth in (1076684.0, "1076684.00")]
+    pairs = recording.read(saved(tmp_path, *rows), task="calc", mode="pot")
+    assert [doc["ground_truth"] for doc, _ in pairs] == ["1076684", "1076684"]
+    other = saved(tmp_path, {**row, "ground_truth": 1076680.0})
+    ((doc, _),) = recording.read(other, task="calc", mode="pot")
+    assert doc["ground_truth"] == "1076680.0"  # another number is another truth
+
+
+def test_the_example_programs_score_as_lm_eval_scores_them(tmp_path: Path) -> None:
+    sample = Path(recording.__file__).with_name("sample")
+    file = sample / "responses" / "calc_pot.jsonl"
+    options = {"subset": "calc", "mode": "pot", "source": "sample"}
+    docs = {doc["id"]: doc for doc in load(**options)["test"]}
+    for doc, _ in recording.read(file, task="calc", mode="pot"):
+        assert doc["ground_truth"] == docs[doc["id"]]["ground_truth"]

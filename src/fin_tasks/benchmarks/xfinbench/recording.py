@@ -73,8 +73,7 @@ def read(
     if len(own_rows) < len(rows):
         message = "replay: %d of %d rows belong to other tasks, left out."
         _log.warning(message, len(rows) - len(own_rows), len(rows))
-    is_complete = all(row.has_table is not None for row in own_rows)
-    known_rows = {} if is_complete else _known_rows(data_dir)
+    known_rows = _known_rows(data_dir, file_task)
     pairs = []
     n_unfit = 0
     for row in own_rows:
@@ -106,26 +105,37 @@ def _records_of(path: Path) -> Iterable[Mapping[str, Any]]:
     return [record.cells for record in records]
 
 
-def _known_rows(data_dir: Path | None) -> dict[str, Row]:
-    """Return the benchmark's own rows by id, of the splits that are in the user's folder."""
+def _known_rows(data_dir: Path | None, task: Task) -> dict[str, Row]:
+    """Return the benchmark's own rows by id: of the sample, those of the task, and the user's splits."""
+    sample = _rows_from("sample", None)
+    rows = {name: row for name, row in sample.items() if row.task == task}
+    own_rows = _rows_from("data_dir", data_dir)
+    if data_dir and not own_rows:
+        raise DataError(
+            f"--data-dir {data_dir}: expected test_set.csv or validation_set.csv of XFinBench, found none."
+        )
+    return rows | own_rows
+
+
+def _rows_from(source: str, data_dir: Path | None) -> dict[str, Row]:
     rows: dict[str, Row] = {}
     for split, table in SPLITS.items():
         request = Request(
-            benchmark="xfinbench", split=split, source="data_dir", data_dir=data_dir
+            benchmark="xfinbench", split=split, source=source, data_dir=data_dir
         )
         with suppress(ConfigError, DataError):  # no folder, or one split only
             files = request.locate([table])
             rows |= {row.id: row for row in read_rows(files.files[table])}
-    if data_dir and not rows:
-        raise DataError(
-            f"--data-dir {data_dir}: expected test_set.csv or validation_set.csv of XFinBench, found none."
-        )
     return rows
 
 
 def _document(row: Row, known_row: Row | None, task: Task, mode: str) -> Document:
     """Return a document; what the benchmark's own row says of the question counts first."""
     question = known_row or row
+    truth = row.ground_truth
+    if parse_truth(task, truth).value == parse_truth(task, question.ground_truth).value:
+        # A recording may write it with other decimals, which say how exact an answer must be.
+        truth = question.ground_truth
     subset: Subset = "calc" if task == "calcu" else task
     if task == "mcq" and question.figure:
         subset = "mcq_visual"
@@ -134,7 +144,7 @@ def _document(row: Row, known_row: Row | None, task: Task, mode: str) -> Documen
         "task": task,
         "subset": subset,
         "mode": MODES[mode],
-        "ground_truth": row.ground_truth,
+        "ground_truth": truth,
     }
 
 
