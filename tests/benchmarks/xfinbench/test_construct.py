@@ -41,7 +41,6 @@ TRUE, FALSE = (
 MCQ = "Generated Question: Which?\nChoices:\n(a) It is 42\n(b) It is 43\n(c) It is 44\nCorrect Answer: a"
 CALCU = "**Generated Question 1:** What is the product? (Unit: dollar)\n**Answer:** 42"
 MARKER = "Therefore, my answer is"
-SOLVED = "6 * 7 = 42. Therefore, my answer is [42]."
 
 
 def purpose_of(prompt: str) -> str:
@@ -66,7 +65,7 @@ def purpose_of(prompt: str) -> str:
             "First claim:": "pair",
         },
     }
-    return next((purpose for mark, purpose in marks.items() if mark in prompt), "solve")
+    return next(purpose for mark, purpose in marks.items() if mark in prompt)
 
 
 def good(prompt: str) -> str:
@@ -83,7 +82,6 @@ def good(prompt: str) -> str:
     yes = {
         "verify_mcq": "Q1: Yes\nQ2: Yes\nQ3: Yes\nQ4: Yes",
         "pair": "No",
-        "solve": SOLVED,
     }
     return yes.get(purpose, "Yes, Yes")
 
@@ -140,22 +138,14 @@ def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
     report, questions = build(
         tmp_path, lambda prompt: seen.append(prompt) or good(prompt), *rows, **options
     )
-    assert (
-        report["generated"] == {"bool": 8, "mcq": 4, "calcu": 4}
-        and report["dropped"] == 0
-    )
+    rules = report["rules"]
+    kept = {task: rules[task]["kept"] for task in ("bool", "mcq", "calcu")}
+    assert kept == {"bool": 8, "mcq": 4, "calcu": 4} and report["dropped"] == 0
     assert report["splits"] == {"test": 8, "validation": 8}
-    writer, verifier = report["models"]["writer"], report["models"]["verifier"]
-    assert (writer["model"], writer["replies"], writer["prompt_tokens"]) == (
-        "m",
-        16,
-        1600,
-    )
-    assert (verifier["model"], verifier["replies"]) == ("other", 4 * (4 + 1 + 1))
+    assert report["models"] == {"writer": "m", "verifier": "other"}
+    assert len(seen) == 16 + 4 * (4 + 1)
     for prompt in seen:
-        assert ("olution: 42" in prompt) == (
-            purpose_of(prompt) not in ("solve", "pair")
-        )
+        assert ("olution: 42" in prompt) == (purpose_of(prompt) != "pair")
     sources: dict[str, set[str]] = {"test": set(), "validation": set()}
     for split, own in sources.items():
         for subset in ("bool", "mcq", "calc"):
@@ -171,9 +161,6 @@ def test_every_kind_is_made_and_used_at_once(tmp_path: Path) -> None:
                     or doc["choices"]["ABC".index(doc["ground_truth"])] == "It is 42"
                 )
     assert not sources["test"] & sources["validation"] and len(sources["test"]) == 2
-    assert (tmp_path / "own" / "replies.jsonl").read_text(encoding="utf-8").count(
-        '"solve"'
-    ) == 4
     assert build(tmp_path, good, *rows, **options)[1] == questions
 
 
@@ -231,7 +218,7 @@ def test_numbers_and_cut_replies() -> None:
             ("7", "incomplete"),
         ),
     ]
-    assert read[0].whole == "-1.50?"
+    assert read[0].row()["question"] == "-1.50?"
 
 
 def test_a_killed_run_goes_on(tmp_path: Path) -> None:
@@ -281,11 +268,10 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
         report = json.loads(found.output)
         asked = Counter(json.dumps(body["messages"]) for body in served.bodies)
     assert first < 50 and report["rules"]["all"] == {"kept": 24}
-    assert len(asked) == 6 * (4 + 4 + 1 + 1)
+    assert len(asked) == 6 * (4 + 4 + 1)
     assert (
         sum(asked.values()) - len(asked) <= 16 + 1
     )  # what was under way at the kill, and what failed
-    assert report["models"]["verifier"]["replies"] == 6 * 6
 
 
 def upstream_folder(folder: Path) -> Path:
@@ -332,7 +318,7 @@ def test_the_authors_prompts_are_read_from_their_folder(tmp_path: Path) -> None:
     asked = [
         prompt for prompt in seen if prompt.startswith("AUTHORS $\\frac{a}{b}$\\n")
     ]
-    assert len(asked) == 4 + 4 + 1 and SOURCE["question"] in asked[0]
+    assert len(asked) == len(seen) == 4 + 4 + 1 and SOURCE["question"] in asked[0]
     assert not any("orig_" in prompt or "statement_" in prompt for prompt in asked)
     (theirs / "verify" / "calcu.txt").write_text("{orig_ques}", encoding="utf-8")
     with pytest.raises(
@@ -388,7 +374,7 @@ def test_a_question_is_verified_by_yes(
 
 
 def test_the_rules_of_the_paper(tmp_path: Path) -> None:
-    """A number may have a minus inside, and any "no" drops, as in "know"; nothing is solved again."""
+    """A number may have a minus inside, and any "no" drops, as in "know"."""
     replies = {"calcu": CALCU.replace("42", "45-3"), "verify_mcq": "Yes, as you know."}
     report, questions = build(
         tmp_path,
@@ -398,10 +384,7 @@ def test_the_rules_of_the_paper(tmp_path: Path) -> None:
     dropped = {question["kind"]: question["dropped"] for question in questions}
     assert dropped.pop("mcq") == "verification" and set(dropped.values()) == {""}
     assert [one["answer"] for one in questions if one["kind"] == "calcu"] == ["45-3"]
-    assert (report["rule_set"], report["models"]["verifier"]["replies"]) == (
-        "paper",
-        4 + 1,
-    )
+    assert report["rule_set"] == "paper"
 
 
 def test_replies_that_cannot_be_used_are_asked_for_again(tmp_path: Path) -> None:
@@ -425,7 +408,7 @@ def test_replies_that_cannot_be_used_are_asked_for_again(tmp_path: Path) -> None
         )
         again = json.loads(run(tmp_path, served.base_url, file, ask_again=None).output)
         assert (again["kept"], again["dropped"]) == (4, 0)
-        new = {"calcu", "verify_true", "verify_calcu", "solve", "pair"}
+        new = {"calcu", "verify_true", "verify_calcu", "pair"}
         assert set(asked) == new and len(asked) == len(new)
         asked.clear()
         run(tmp_path, served.base_url, file, ask_again=None)
@@ -501,9 +484,7 @@ def test_labels_make_accuracy_by_type(tmp_path: Path) -> None:
         "arithmetic;logical"
     ]
     unnamed = [row["id"] for row in rows if not row["math_types"]]
-    assert (
-        summary["not_labeled"] == {"unknown type 'guessing'": len(unnamed)} and unnamed
-    )
+    assert summary["not_labeled"] == {"no types": len(unnamed)} and unnamed
     assert (
         summary["shares"]["arithmetic"] == 1
         and summary["shares"]["logical"] == 1 / summary["labeled"]

@@ -3,7 +3,6 @@
 import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,9 +38,8 @@ STUDIES: Mapping[str, Mapping[Task, int]] = {
 }
 """How many rows of the test set the studies of the paper asked; its figures fit no other numbers."""
 
-_FIGURE_SUFFIXES = ("jpeg", "jpg", "png")
-"""A figure with several files is the last one."""
-_FIGURE_NAME = re.compile(r"[\w-]+")
+_FIGURES = "dataset/figures"
+_ODD_CHARACTER = re.compile(r"[^\w-]")
 _log = logging.getLogger(__name__)
 _IMAGE_MARK = "<image>\n"
 _BLANK_SIZE = (336, 336)  # pixels
@@ -97,7 +95,7 @@ def load(
         facts["math_types"] = sha256_of(labels)
         types_by_id = read_labels(labels, [row.id for row in rows])
         for doc in docs:
-            doc["math_types"] = types_by_id.get(doc["id"], [])
+            doc["math_types"] = types_by_id[doc["id"]]
     return request.documents(docs, facts)
 
 
@@ -144,7 +142,8 @@ def _choose_rows(
             "Leave out this task, or take another sample_seed."
         )
     if subset == "mcq_visual":
-        files = files.with_files(_figure_files(rows), optional=True)
+        names = {Path(row.figure_path).name for row in rows if row.figure_path}
+        files = files.with_files(f"{_FIGURES}/{name}" for name in sorted(names))
     return chosen, files, left_out
 
 
@@ -156,24 +155,12 @@ def _is_own(row: Row, subset: Subset) -> bool:
 
 def _find_figures(files: Located, rows: Sequence[Row]) -> None:
     """Add the file of its figure to each row; mark rows whose figure nobody has."""
-    paths: dict[str, str] = {}
-    for name in _figure_files(rows):
-        for path in files.matches(name):
-            paths[path.stem] = str(path)
     for row in rows:
-        row.figure_path = paths.get(row.figure, "")
-        if row.figure and not row.figure_path:
-            row.flaw = "missing-figure"
-
-
-def _figure_files(rows: Sequence[Row]) -> list[str]:
-    """Return the names that the files of all figures may have."""
-    figures = sorted({row.figure for row in rows})
-    names = filter(_FIGURE_NAME.fullmatch, figures)
-    return [
-        f"dataset/figures/{name}.{suffix}"
-        for suffix, name in product(_FIGURE_SUFFIXES, names)
-    ]
+        if row.figure:
+            name = _ODD_CHARACTER.sub("?", row.figure)
+            paths = files.matches(f"{_FIGURES}/{name}.*")
+            row.figure_path = str(paths[-1]) if paths else ""
+            row.flaw = row.flaw if paths else "missing-figure"
 
 
 def _check(name: str, value: str, allowed: Iterable[str]) -> None:

@@ -1,7 +1,7 @@
 """Mathematical types of calculations, of which a model names at most two for each question."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from fin_tasks.benchmarks.short_answers_paper import MARKER
@@ -29,11 +29,9 @@ PUBLISHED: Mapping[str, float] = {
 """The five types of the paper's tables, each with the share of calculations that need it."""
 
 _MOST_TYPES = 2
-_ITEM_NUMBER = re.compile(r"^\s*\d+[.)]\s*", re.MULTILINE)
-_EXPLANATION = re.compile(r":[^\n]*|\([^)]*\)")
+_NO_TYPE = re.compile(r"^\s*\d+[.)]|:[^\n]*|\([^)]*\)", re.MULTILINE)
+"""The number of an item in a list, or an explanation."""
 _END_OF_LIST = re.compile(r"\.(?:\W|$)|\n\s*\n")
-_BETWEEN_TYPES = re.compile(r"[,;/&\n]|\band\b")
-_WORD = re.compile(r"[a-z]")
 
 
 def read_types(reply: str) -> tuple[list[str], str]:
@@ -41,44 +39,28 @@ def read_types(reply: str) -> tuple[list[str], str]:
     _, marker, answer = reply.rpartition(MARKER)
     if not marker:
         return [], "no marker"
-    listed = _ITEM_NUMBER.sub("", answer.strip(" :*\n"))
+    listed = _NO_TYPE.sub("", answer.strip(" :*\n")).lower()
     first_list = _END_OF_LIST.split(listed)[0]
-    plain_list = _EXPLANATION.sub("", first_list).lower()
-    types: list[str] = []
-    for item in _BETWEEN_TYPES.split(plain_list):
-        if not _WORD.search(item):
-            continue
-        types_in_item = _types_in(item)
-        if not types_in_item:
-            return [], f"unknown type {item.strip()!r}"
-        types += types_in_item
-    types = list(dict.fromkeys(types))
+    types = []
+    for name, begin in MATH_TYPES.items():
+        if re.search(rf"\b(?:{begin})", first_list):
+            types.append(name)
     if 1 <= len(types) <= _MOST_TYPES:
         return types, ""
     return [], f"{len(types) or 'no'} types"
 
 
-def _types_in(item: str) -> list[str]:
-    return [
-        name for name, begin in MATH_TYPES.items() if re.search(rf"\b(?:{begin})", item)
-    ]
-
-
-def read_labels(path: Path, ids: Collection[str]) -> dict[str, list[str]]:
-    """Read the types of some of these questions from a CSV file with the columns `id` and `math_types`."""
-    types_by_id: dict[str, list[str]] = {}
+def read_labels(path: Path, ids: Iterable[str]) -> dict[str, list[str]]:
+    """Read the types of these questions from a CSV file with the columns `id` and `math_types`."""
+    types_by_id: dict[str, list[str]] = {question_id: [] for question_id in ids}
     for record in read_csv(path, ("id", "math_types")):
-        types = items_of(record.cells["math_types"], ";")
-        unknown = sorted(set(types) - MATH_TYPES.keys())
-        if unknown:
-            raise DataError(
-                f"{path}, line {record.line}: expected types of {', '.join(MATH_TYPES)}, "
-                f"separated by `;`, got {unknown[0]!r}."
-            )
         question_id = record.cells["id"].strip()
-        types_by_id[question_id] = types
-    if not any(types_by_id.get(question_id) for question_id in ids):
+        if question_id in types_by_id:
+            types = items_of(record.cells["math_types"], ";")
+            types_by_id[question_id] = [name for name in types if name in MATH_TYPES]
+    if not any(types_by_id.values()):
         raise DataError(
-            f"{path}: expected types of the questions that are asked, got none. Is it for another split?"
+            f"{path}: expected types of the questions that are asked, such as "
+            f"arithmetic;logical, got none. Is it for another split?"
         )
     return types_by_id

@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,14 +12,16 @@ from pydantic import BeforeValidator, Field, InstanceOf
 
 from fin_tasks.answers.cut_off import mark_response
 from fin_tasks.benchmarks.contract import Document
-from fin_tasks.benchmarks.request import Request, rows_of
+from fin_tasks.benchmarks.request import rows_of
 from fin_tasks.benchmarks.scored_task import texts_of
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.benchmarks.xfinbench.document import MODES, TASKS, Subset, Task
 from fin_tasks.benchmarks.xfinbench.rows import SPLITS, Row, as_text, read_rows
 from fin_tasks.benchmarks.xfinbench.truth import parse_truth
+from fin_tasks.data.locate import locate
 from fin_tasks.data.tables import read_csv, read_json
 from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.settings import Settings
 
 _COLUMNS = ("id", "ground_truth", "model_response")
 _TRUTHS: Mapping[Task, str] = {
@@ -65,14 +68,10 @@ def read(
     file_task = TASKS[task]
     rows = rows_of(_SavedRow, path, _records_of(path))
     own_rows = [row for row in rows if row.task in ("", task, file_task)]
-    if not own_rows:
-        tasks = sorted({row.task for row in rows})
-        raise DataError(
-            f"{path}: expected responses to {task} questions, got {tasks}. Is the task right?"
-        )
-    if len(own_rows) < len(rows):
+    n_others = len(rows) - len(own_rows)
+    if n_others:
         message = "replay: %d of %d rows belong to other tasks, left out."
-        _log.warning(message, len(rows) - len(own_rows), len(rows))
+        _log.warning(message, n_others, len(rows))
     known_rows = _known_rows(data_dir, file_task)
     pairs = []
     n_unfit = 0
@@ -83,10 +82,10 @@ def read(
         for response in row.responses:
             n_unfit += is_other_task or not _fits(doc, response)
             pairs.append((doc, mark_response(response, row.finish_reason)))
-    if n_unfit > len(pairs) / 2:
+    if not pairs or n_unfit > len(pairs) / 2:
         raise DataError(
-            f"{path}: expected as truths of {task} questions {_TRUTHS[file_task]}, "
-            f"got {n_unfit} of {len(pairs)} rows with others. Is the task right?"
+            f"{path}: expected as truths of {task} questions {_TRUTHS[file_task]}, got {n_unfit} of "
+            f"{len(pairs)} rows with others, and {n_others} of other tasks. Is the task right?"
         )
     return pairs
 
@@ -100,33 +99,33 @@ def _records_of(path: Path) -> Iterable[Mapping[str, Any]]:
             raise DataError(
                 f"{path}, line {record.line}: expected as many cells as columns, got more. Quote cells."
             )
-    if not records:
-        raise DataError(f"{path}: expected at least one row, got none.")
     return [record.cells for record in records]
 
 
 def _known_rows(data_dir: Path | None, task: Task) -> dict[str, Row]:
-    """Return the benchmark's own rows by id: of the sample, those of the task, and the user's splits."""
-    sample = _rows_from("sample", None)
-    rows = {name: row for name, row in sample.items() if row.task == task}
-    own_rows = _rows_from("data_dir", data_dir)
+    """Return the benchmark's own rows by id: of the sample, those of the task, and the user's."""
+    rows = {row.id: row for row in _rows_of("sample") if row.task == task}
+    own_rows: list[Row] = []
+    with suppress(ConfigError):  # no folder
+        own_rows = _rows_of("data_dir", data_dir)
     if data_dir and not own_rows:
         raise DataError(
             f"--data-dir {data_dir}: expected test_set.csv or validation_set.csv of XFinBench, found none."
         )
-    return rows | own_rows
+    return rows | {row.id: row for row in own_rows}
 
 
-def _rows_from(source: str, data_dir: Path | None) -> dict[str, Row]:
-    rows: dict[str, Row] = {}
-    for split, table in SPLITS.items():
-        request = Request(
-            benchmark="xfinbench", split=split, source=source, data_dir=data_dir
-        )
-        with suppress(ConfigError, DataError):  # no folder, or one split only
-            files = request.locate([table])
-            rows |= {row.id: row for row in read_rows(files.files[table])}
-    return rows
+def _rows_of(source: str, data_dir: Path | None = None) -> list[Row]:
+    files = locate(
+        "xfinbench",
+        list(SPLITS.values()),
+        source=source,
+        data_dir=data_dir,
+        settings=Settings.from_environ(),
+        sample=Path(__file__).with_name("sample"),
+        optional=True,
+    ).files
+    return list(chain.from_iterable(map(read_rows, files.values())))
 
 
 def _document(row: Row, known_row: Row | None, task: Task, mode: str) -> Document:

@@ -29,7 +29,6 @@ COLUMNS = (
     "gold_fin_term_id",
 )
 
-_CHOICE_LETTER = re.compile(r"(?:^|\n|\\n)[ \t]*\(?([A-Z])[.):][ \t]*")
 _LATEX_TABLE = re.compile(r"\\begin\{(?:table|tabular)")
 _SEPARATORS = ";:,"
 
@@ -107,19 +106,16 @@ def read_rows(path: Path) -> list[Row]:
 
 def parse_choices(cell: str) -> list[str]:
     """Return the texts of lettered choices without their letters; empty if they are not lettered A, B, C in order."""
-    starts: list[re.Match[str]] = []
-    for match in _CHOICE_LETTER.finditer(cell):
-        next_letter = ascii_uppercase[len(starts) : len(starts) + 1]
-        if match[1] == next_letter:
-            starts.append(match)
-    if len(starts) < 2 or cell[: starts[0].start()].strip():
-        return []
-    ends = [match.start() for match in starts[1:]]
-    ends.append(len(cell))
-    texts = [
-        cell[match.end() : end].strip() for match, end in zip(starts, ends, strict=True)
-    ]
-    return texts if all(texts) else []
+    parts = []
+    rest = f"\n{cell}"
+    for letter in ascii_uppercase:
+        start = re.search(rf"(?:\n|\\n)[ \t]*\(?{letter}[.):][ \t]*", rest)
+        if start is None:
+            break
+        parts.append(rest[: start.start()].strip())
+        rest = rest[start.end() :]
+    before, *texts = [*parts, rest.strip()]
+    return texts if len(texts) > 1 and all(texts) and not before else []
 
 
 def items_of(cell: str, separators: str = _SEPARATORS) -> list[str]:

@@ -1,6 +1,7 @@
 """The finance terms before a question: the right ones, or those that retrieval found."""
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,11 +77,9 @@ def read_terms(bank: Path) -> dict[str, Term]:
     """Read the terms of a knowledge bank by their ids; of several with one id the first counts."""
     terms: dict[str, Term] = {}
     for record in read_csv(bank, _COLUMNS):
-        term_id, name, definition = (
-            record.cells[column].strip() for column in _COLUMNS
-        )
+        term_id, name, definition = map(str.strip, itemgetter(*_COLUMNS)(record.cells))
         term = Term(term_id, name, definition)
-        if term.id and (term.name or term.definition):
+        if term.id and term.text:
             terms.setdefault(term.id, term)
     if not terms:
         raise DataError(

@@ -2,7 +2,7 @@
 
 import math
 import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -10,15 +10,8 @@ from fin_tasks.benchmarks.xfinbench.document import Task
 
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−﹣-", "-"))
 _IN_PARENTHESES = re.compile(r"\A\(([^-+]*)\)\Z")
-_CURRENCY_BEFORE_SIGN = re.compile(r"\A([$€£¥])\s*([-+])")
-_NUMBER = re.compile(
-    r"""
-    (?P<sign> [-+]? ) \s* [$€£¥]? \s*
-    (?P<digits> (?: \d{1,3}(?:,\d{3})+ | \d+ ) (?:\.\d*)? | \.\d+ )
-    (?P<exponent> e[-+]?\d{1,4} )? \s* %?
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+# A unit, a blank behind a sign, or a comma between thousands.
+_NO_DIGIT = re.compile(r"[$€£¥%]\s*|(?<=[-+])\s|(?<=\d),(?=\d{3}(?!\d))")
 _LETTER = re.compile(
     r"""
     \**\(? (?P<letter> [A-Za-z] )
@@ -52,12 +45,10 @@ def parse_truth(task: Task, cell: str) -> Truth:
 
 def _number_truth(text: str) -> Truth:
     number = _number_in(text)
-    if number is not None and math.isfinite(float(number)):
-        exponent = int(number.as_tuple().exponent)
-        step = Decimal(1).scaleb(exponent)
-        return Truth(float(number), step=float(step))
-    n_numbers = len(_NUMBER.findall(text))
-    return Truth(None, "two numbers" if n_numbers == 2 else "not one number")
+    if number is None or math.isinf(float(number)):
+        return Truth(None, "not one number")
+    exponent = number.as_tuple().exponent
+    return Truth(float(number), step=float(f"1e{exponent}"))
 
 
 def _verdict_truth(text: str) -> Truth:
@@ -70,10 +61,9 @@ def _verdict_truth(text: str) -> Truth:
 
 def _number_in(text: str) -> Decimal | None:
     """Return the number that a text is; ($6) and $-6 are -6."""
-    negative_in_front = _IN_PARENTHESES.sub(r"-\1", text)
-    sign_in_front = _CURRENCY_BEFORE_SIGN.sub(r"\2\1", negative_in_front)
-    match = _NUMBER.fullmatch(sign_in_front)
-    if match is None:
+    plain = _IN_PARENTHESES.sub(r"-\1", _NO_DIGIT.sub("", text))
+    try:
+        number = Decimal(plain)
+    except InvalidOperation:
         return None
-    digits = match["digits"].replace(",", "")
-    return Decimal(f"{match['sign']}{digits}{match['exponent'] or ''}")
+    return number if number.is_finite() else None

@@ -1,21 +1,19 @@
 """Make questions with two models: one writes them, one verifies them."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from itertools import chain, product
 from pathlib import Path
 from random import Random
 from typing import Any, Literal, get_args
 
+import numpy as np
+import pandas as pd
+
 from fin_tasks.answers.choices import lettered
-from fin_tasks.answers.read import read_quantity
-from fin_tasks.benchmarks.short_answers import compare_with, read_answer
-from fin_tasks.benchmarks.xfinbench.construct.output import (
-    count_questions,
-    write_lines,
-    write_splits,
-)
+from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.benchmarks.xfinbench.construct.question import (
     KINDS,
     Exercise,
@@ -25,16 +23,14 @@ from fin_tasks.benchmarks.xfinbench.construct.question import (
     read_exercises,
 )
 from fin_tasks.benchmarks.xfinbench.construct.reading import (
-    LABEL,
     Rules,
-    has_yes_or_no,
+    is_useful,
     is_verified,
     read_questions,
     says_yes,
 )
 from fin_tasks.benchmarks.xfinbench.construct.templates import Templates
-from fin_tasks.benchmarks.xfinbench.prompts import Style, house_prompts
-from fin_tasks.benchmarks.xfinbench.truth import parse_truth
+from fin_tasks.benchmarks.xfinbench.rows import COLUMNS
 from fin_tasks.data.files import write_file
 from fin_tasks.endpoints.chat import Chat
 from fin_tasks.endpoints.reply import ChatReply
@@ -43,12 +39,11 @@ from fin_tasks.endpoints.threads import map_in_threads
 Role = Literal["writer", "verifier"]
 
 _OPTIONS: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 4096}
-_END_OF_REASONING = "</think>"
 
 
-@dataclass
+@dataclass(frozen=True, kw_only=True)
 class Maker:
-    """Makes questions, and keeps the replies of both models.
+    """Makes questions with two models.
 
     A reply from the cache that cannot be used is asked for again if `ask_again` says so.
     """
@@ -58,12 +53,11 @@ class Maker:
     rules: Rules
     seed: int = 0
     ask_again: bool = False
-    replies: list[dict[str, Any]] = field(default_factory=list)
 
     def build(
         self, table: Path, out: Path, *, validation: float = 0.25
     ) -> dict[str, Any]:
-        """Make questions of a CSV file, write splits, replies and report to a folder, and return the report.
+        """Make questions of a CSV file, write splits, questions and report to a folder, and return the report.
 
         `validation` is the share of exercises whose questions make up the validation split. A
         failed request stops the run. Replies are kept on disk as they come: a second run asks only
@@ -75,9 +69,7 @@ class Maker:
         for exercise in exercises:
             for task in exercise.kinds or KINDS:
                 jobs += product([exercise], KINDS[task])
-        made = map_in_threads(
-            lambda job: self._make(*job), jobs, chats=chats, title="Making questions"
-        )
+        made = map_in_threads(self._make, jobs, chats=chats, title="Making questions")
         questions = list(chain.from_iterable(made))
         for number, question in enumerate(questions):
             question.id = f"{question.source}_{question.task}_{number}"
@@ -89,151 +81,129 @@ class Maker:
             (true, false) for true, false in statements if true.source == false.source
         ]
         verdicts = map_in_threads(
-            lambda pair: self._gives_away(*pair),
-            pairs,
-            chats=chats,
-            title="Comparing statements",
+            self._gives_away, pairs, chats=chats, title="Comparing statements"
         )
         random = Random(self.seed)
-        for (true, false), gives_away in zip(pairs, verdicts, strict=True):
-            if gives_away and not true.dropped and not false.dropped:
-                _drop_one(true, false, questions, random)
-        splits = write_splits(out, questions, validation=validation, seed=self.seed)
+        for pair, gives_away in zip(pairs, verdicts, strict=True):
+            if gives_away and len(kept_questions(pair)) == 2:
+                _drop_one(pair, questions, random)
         report = {
             "sources": len(exercises),
-            **count_questions(questions),
+            **_counts(questions),
             "rule_set": self.rules,
-            "models": {role: self._spent(role) for role in self.models},
+            "models": {role: chat.model for role, chat in self.models.items()},
             "prompts": {"set": self.templates.name, "sha256": self.templates.sha256},
             "seed": self.seed,
-            "splits": splits,
+            "splits": self._write_splits(out, questions, validation),
         }
-        write_lines(out / "questions.jsonl", map(asdict, questions))
-        write_lines(out / "replies.jsonl", self.replies)
+        lines = [json.dumps(vars(question)) + "\n" for question in questions]
+        write_file(out / "questions.jsonl", "".join(lines).encode())
         write_file(out / "report.json", json.dumps(report, indent=2).encode())
         return report
 
-    def _make(self, exercise: Exercise, kind: Kind) -> list[Question]:
+    def _make(self, job: tuple[Exercise, Kind]) -> list[Question]:
         """Have the writer make questions of one kind, and the verifier check each of them."""
+        exercise, kind = job
         fields = {
             "source_question": exercise.question,
             "source_answer": exercise.answer,
         }
-        reply = self._ask(kind, exercise.id, self.templates.fill(kind, **fields))
-        is_cut = reply.reason == "length"
+        reply = self._ask(kind, **fields)
         questions = read_questions(
             exercise.id,
             kind,
             reply.text,
             self.rules,
-            is_cut=is_cut,
+            is_cut=reply.reason == "length",
             seed=self.seed,
         )
         for question in kept_questions(questions):
-            self._verify(question, fields)
+            purpose = f"verify_{kind}"
+            question.why = self._ask(
+                purpose,
+                context=question.context,
+                question=question.text,
+                choices=lettered(question.choices),
+                answer=question.answer,
+                **fields,
+            ).text
+            n_questions = self.templates.n_questions(purpose)
+            if not is_verified(question.why, n_questions, self.rules):
+                question.dropped = "verification"
         return questions
 
-    def _verify(self, question: Question, fields: Mapping[str, str]) -> None:
-        """Ask the verifier about a question, and drop it unless all answers are yes."""
-        purpose = f"verify_{question.kind}"
-        prompt = self.templates.fill(
-            purpose,
-            context=question.context,
-            question=question.text,
-            choices=lettered(question.choices),
-            answer=question.answer,
-            **fields,
-        )
-        question.why = self._ask(purpose, question.source, prompt).text
-        if not is_verified(
-            question.why, self.templates.n_questions(purpose), self.rules
-        ):
-            question.dropped = "verification"
-        elif question.task == "calcu" and self.rules == "house":
-            self._solve(question)
-
-    def _solve(self, question: Question) -> None:
-        """Have the verifier solve a calculation without the exercise and the answer."""
-        prompt = house_prompts().fill(
-            "calcu",
-            Style("cot", role=True),
-            question=question.whole,
-            choices="",
-            terms=[],
-        )
-        reply = self._ask("solve", question.source, prompt["prompt"], prompt["system"])
-        question.why = reply.text
-        truth = parse_truth("calcu", question.answer)
-        reading = read_answer("number", reply.text, variant="robust")
-        if not compare_with(
-            [(truth.value or 0.0, truth.step)], reading, numeric=True
-        ).correct_err:
-            question.dropped = "second_solution"
-
-    def _gives_away(self, true: Question, false: Question) -> bool:
+    def _gives_away(self, pair: tuple[Question, Question]) -> bool:
         """Return whether a true statement gives a false one of its exercise away."""
-        contexts = dict.fromkeys(filter(None, (true.context, false.context)))
-        prompt = self.templates.fill(
+        true, false = pair
+        contexts = dict.fromkeys([true.context, false.context])
+        reply = self._ask(
             "pair",
-            context="\n".join(contexts),
+            context="\n".join(contexts).strip(),
             true_statement=true.text,
             false_statement=false.text,
         )
-        return says_yes(self._ask("pair", true.source, prompt).text, self.rules)
+        return says_yes(reply.text, self.rules)
 
-    def _ask(
-        self, purpose: str, source: str, prompt: str, system: str = ""
-    ) -> ChatReply:
-        """Return the reply to a prompt without its reasoning."""
+    def _ask(self, purpose: str, **fields: str) -> ChatReply:
+        """Return the reply to a template, without its reasoning."""
         role: Role = "writer" if purpose in get_args(Kind) else "verifier"
-        messages = [{"role": "user", "content": prompt}]
-        if system:
-            messages.insert(0, {"role": "system", "content": system})
         chat = self.models[role]
+        prompt = self.templates.fill(purpose, **fields)
+        messages = [{"role": "user", "content": prompt}]
         reply = chat.ask(messages, **_OPTIONS)
-        if self.ask_again and reply.cached and not _is_useful(purpose, reply.text):
+        if self.ask_again and reply.cached and not is_useful(reply.text, purpose):
             reply = chat.ask(messages, fresh=True, **_OPTIONS)
-        self.replies.append(
-            {"role": role, "purpose": purpose, "source": source, **vars(reply)}
-        )
-        return reply.model_copy(update={"text": _without_reasoning(reply.text)})
+        return reply.model_copy(update={"text": strip_reasoning(reply.text)})
 
-    def _spent(self, role: Role) -> dict[str, Any]:
-        replies = [reply for reply in self.replies if reply["role"] == role]
-        model = self.models[role].model
-        spent: dict[str, Any] = {"model": model, "replies": len(replies)}
-        for name in ("prompt_tokens", "completion_tokens"):
-            spent[name] = sum(reply[name] for reply in replies)
-        return spent
+    def _write_splits(
+        self,
+        out: Path,
+        questions: Sequence[Question],
+        validation: float,
+    ) -> dict[str, int]:
+        """Write the kept questions as XFinBench's files, and return their numbers by split.
+
+        The questions of an exercise stay together.
+        """
+        kept = kept_questions(questions)
+        sources = list(dict.fromkeys(question.source for question in kept))
+        n_drawn = round(validation * len(sources))
+        drawn = Random(self.seed).sample(sources, n_drawn)
+        is_drawn = np.array([question.source in drawn for question in kept], bool)
+        table = pd.DataFrame([question.row() for question in kept], columns=COLUMNS)
+        splits = {"test": table[~is_drawn], "validation": table[is_drawn]}
+        for split, rows in splits.items():
+            write_file(out / f"{split}_set.csv", rows.to_csv(index=False).encode())
+        return {split: len(rows) for split, rows in splits.items()}
 
 
-def _without_reasoning(text: str) -> str:
-    return text.rpartition(_END_OF_REASONING)[2]
-
-
-def _is_useful(purpose: str, reply: str) -> bool:
-    """Return whether a reply has what it was asked for, right or wrong."""
-    text = _without_reasoning(reply)
-    if purpose in get_args(Kind):
-        return LABEL.search(text) is not None
-    if purpose == "solve":
-        return read_quantity(text).answer is not None
-    return has_yes_or_no(text)
+def _counts(questions: Sequence[Question]) -> dict[str, Any]:
+    """Count questions by task and by the rule that dropped them; `kept` counts the others."""
+    rules: dict[str, Counter[str]] = {}
+    for task in KINDS:
+        own = [question for question in questions if question.task == task]
+        rules[task] = Counter(question.dropped or "kept" for question in own)
+    total = sum(rules.values(), Counter())
+    n_dropped = len(questions) - total["kept"]
+    return {
+        "kept": total["kept"],
+        "dropped": n_dropped,
+        "dropped_share": n_dropped / len(questions),
+        "rules": {**rules, "all": total},
+    }
 
 
 def _drop_one(
-    true: Question,
-    false: Question,
+    pair: Sequence[Question],
     questions: Sequence[Question],
     random: Random,
 ) -> None:
     """Drop the statement of which its exercise has more left; a coin decides if it has as many."""
-    kept = kept_questions(questions)
-    sides = [(question.source, question.kind) for question in kept]
-    surplus = sides.count((true.source, true.kind)) - sides.count(
-        (false.source, false.kind)
-    )
-    drops_true = surplus > 0 or (surplus == 0 and random.random() < 0.5)
-    loser, winner = (true, false) if drops_true else (false, true)
+
+    def n_left(statement: Question) -> int:
+        same = kept_questions(questions, statement.kind)
+        return sum(question.source == statement.source for question in same)
+
+    winner, loser = sorted(random.sample(pair, 2), key=n_left)
     loser.dropped = "gives_away"
     loser.why = winner.text

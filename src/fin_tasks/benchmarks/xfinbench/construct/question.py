@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, StringConstraints
 
+from fin_tasks.answers.choices import lettered
 from fin_tasks.benchmarks.request import rows_of
 from fin_tasks.benchmarks.xfinbench.document import Task
 from fin_tasks.benchmarks.xfinbench.rows import items_of
@@ -56,14 +57,17 @@ class Question:
     @property
     def task(self) -> Task:
         """The value of the file's `task` column."""
-        if self.kind == "statement_true" or self.kind == "statement_false":
-            return "bool"
-        return self.kind
+        return next(task for task, kinds in KINDS.items() if self.kind in kinds)
 
-    @property
-    def whole(self) -> str:
-        """Context and question."""
-        return f"{self.context} {self.text}".strip()
+    def row(self) -> dict[str, str]:
+        """Return the row of the file."""
+        return {
+            "id": self.id,
+            "task": self.task,
+            "question": f"{self.context} {self.text}".strip(),
+            "choice": lettered(self.choices),
+            "ground_truth": self.answer,
+        }
 
 
 def kept_questions(

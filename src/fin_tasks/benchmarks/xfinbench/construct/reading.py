@@ -8,6 +8,7 @@ from random import Random
 from string import ascii_uppercase
 from typing import Literal
 
+from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.benchmarks.xfinbench.construct.question import Kind, Question
 from fin_tasks.benchmarks.xfinbench.rows import parse_choices
 
@@ -23,7 +24,7 @@ _LETTER = re.compile(r"\W*(?:choice\W+)?([a-c])\b", re.IGNORECASE)
 _ANSWER = re.compile(r"(?:^\W*|\d\W+)(yes|no)\b", re.MULTILINE)
 _ANSWER_IN_PROSE = re.compile(r"\b(yes|no)\b")
 _NUMBERED_LINE = re.compile(r"^\W*q?\d+\W", re.MULTILINE)
-LABEL = re.compile(
+_LABEL = re.compile(
     r"""
     ^[\s*\#>-]*
     (Context | (?:Generated\ )?Question | Statement | Choices | (?:Correct\ )?Answer)
@@ -57,7 +58,7 @@ def read_questions(
     """
     questions: list[Question] = []
     context = ""
-    _, *parts = LABEL.split(reply)
+    _, *parts = _LABEL.split(reply)
     for label, part in zip(parts[::2], parts[1::2], strict=True):
         text = part.strip(" *\n\t")
         on_one_line = " ".join(text.split())
@@ -75,7 +76,7 @@ def read_questions(
         return [Question(source, kind, dropped="no_question", why=reply)]
     for question in questions:
         random = Random(f"{seed} {source} {question.text}")
-        question.dropped = flaw_of(question, rules, random)
+        question.dropped = _flaw_of(question, rules, random)
     if is_cut:
         questions[-1].dropped = "incomplete"
     return questions
@@ -104,12 +105,15 @@ def says_yes(reply: str, rules: Rules) -> bool:
     return is_verified(reply, 1, rules)
 
 
-def has_yes_or_no(reply: str) -> bool:
-    """Return whether a reply answers a yes-or-no question at all."""
-    return _ANSWER_IN_PROSE.search(reply.lower()) is not None
+def is_useful(reply: str, purpose: str) -> bool:
+    """Return whether a reply has what it was asked for, right or wrong."""
+    text = strip_reasoning(reply)
+    if purpose == "pair" or purpose.startswith("verify"):
+        return _ANSWER_IN_PROSE.search(text.lower()) is not None
+    return _LABEL.search(text) is not None
 
 
-def flaw_of(question: Question, rules: Rules, random: Random) -> str:
+def _flaw_of(question: Question, rules: Rules, random: Random) -> str:
     """Return the rule that a question breaks, or bring choices and answer into the file's form."""
     if not question.text or not question.answer:
         return "incomplete"

@@ -1,36 +1,17 @@
 """What models are asked when they make, check, compare and label questions."""
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from fin_tasks.benchmarks.xfinbench.prompts import fill_fields
+from fin_tasks.data.documents import hash_of
 from fin_tasks.errors import ConfigError
 
-_UPSTREAM_FILES: Mapping[str, str] = {
-    "statement_true": "generate/bool_true.txt",
-    "statement_false": "generate/bool_false.txt",
-    "mcq": "generate/mcq.txt",
-    "calcu": "generate/calcu.txt",
-    "verify_statement_true": "verify/bool_true.txt",
-    "verify_statement_false": "verify/bool_false.txt",
-    "verify_mcq": "verify/mcq.txt",
-    "verify_calcu": "verify/calcu.txt",
-    "pair": "verify/bool_deduplicate.txt",
-}
-"""The authors' file for each purpose, in their folder of prompts."""
-_OUR_FIELDS: Mapping[str, str] = {
-    "{orig_ques}": "{source_question}",
-    "{orig_ans}": "{source_answer}",
-    "{context_1}": "{context}",
-    "{statement_1}": "{true_statement}",
-    "{statement_0}": "{false_statement}",
-}
-"""The authors' names of fields, and ours."""
 _NUMBERED_QUESTION = re.compile(r"\bQ\d")
 
 
@@ -53,24 +34,28 @@ class Templates:
     @property
     def sha256(self) -> str:
         """The hash of all templates."""
-        return hashlib.sha256(repr(sorted(self.texts.items())).encode()).hexdigest()
+        return hash_of(sorted(self.texts.items()))
 
 
 def load_templates(folder: Path | None = None) -> Templates:
     """Return our templates; those for making questions are the authors' if their folder is given."""
-    file = Path(__file__).with_name("prompts.yaml")
-    house: dict[str, str] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    texts = _read_yaml("prompts.yaml")
     if folder is None:
-        return Templates(name="house", texts=house)
-    texts = {}
-    for purpose, text in house.items():
-        if purpose in _UPSTREAM_FILES:
-            text = _read_upstream(folder / _UPSTREAM_FILES[purpose], ours=text)
-        texts[purpose] = text
+        return Templates(name="house", texts=texts)
+    upstream = _read_yaml("upstream.yaml")
+    for purpose, file in upstream["files"].items():
+        fields = upstream["fields"]
+        texts[purpose] = _read_upstream(folder / file, texts[purpose], fields)
     return Templates(name="upstream", texts=texts)
 
 
-def _read_upstream(path: Path, *, ours: str) -> str:
+def _read_yaml(name: str) -> dict[str, Any]:
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    content: dict[str, Any] = yaml.safe_load(text)
+    return content
+
+
+def _read_upstream(path: Path, ours: str, fields: Mapping[str, str]) -> str:
     """Read a template of the authors, which must have the fields that ours has."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
@@ -79,13 +64,11 @@ def _read_upstream(path: Path, *, ours: str) -> str:
             f"{path}: expected a template of the authors' construct_data/prompts, "
             f"got {error.strerror}. Name their folder."
         ) from error
-    for theirs, our_name in _OUR_FIELDS.items():
-        text = text.replace(theirs, our_name)
-    fields = re.findall(r"\{\w+\}", ours)
-    missing = [field for field in fields if field not in text]
-    if missing:
-        raise ConfigError(
-            f"{path}: expected a template with {', '.join(missing)}, or the authors' names "
-            f"of these fields, got one without. Take their file."
-        )
+    text = fill_fields(text, **fields)
+    for field in re.findall(r"\{\w+\}", ours):
+        if field not in text:
+            raise ConfigError(
+                f"{path}: expected a template with {field}, or the authors' name "
+                f"of this field, got one without. Take their file."
+            )
     return text
