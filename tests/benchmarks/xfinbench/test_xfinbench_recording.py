@@ -229,7 +229,7 @@ def test_a_hostile_row_is_one_sentence(
 @pytest.mark.parametrize("name", ["r.json", "r.csv"])
 def test_a_file_without_rows_is_one_sentence(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("[]" if name == "r.json" else ",".join(KEYS))
-    with pytest.raises(DataError, match="expected at least one row|got 0 of 0 rows"):
+    with pytest.raises(DataError, match=r"expected at least one row|got 0 of 0 rows"):
         recording.read(tmp_path / name, task="calc")
 
 
