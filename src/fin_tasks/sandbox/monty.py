@@ -1,17 +1,15 @@
 """The tier without kernel protection: pydantic-monty, an interpreter in Rust without numpy."""
 
 import contextlib
-import importlib.util
-import pkgutil
 import re
 import sys
 from importlib import import_module
-from importlib.machinery import ModuleSpec
+from importlib.machinery import PathFinder
 from typing import Any
 
 from fin_tasks.errors import SandboxError
 from fin_tasks.sandbox.outcome import Outcome, Status, escape
-from fin_tasks.sandbox.process import Limits, package_folders
+from fin_tasks.sandbox.process import Limits, library_folders
 from fin_tasks.sandbox.report import Attempt, decode_frame
 
 _FROM_IMPORT = r"from[ \t]+([\w.]+)[ \t]+import"
@@ -154,28 +152,13 @@ def is_installed(module: str) -> bool:
         >>> is_installed("os.path"), is_installed("json.decoder"), is_installed("json.coder")
         (True, True, False)
     """
-    parts = module.split(".")
-    if not all(map(str.isidentifier, parts)):
-        return False
-    if parts[0] not in sys.stdlib_module_names:
-        spec = _find_in(package_folders(), parts[0])
-    elif module in sys.modules:  # `os.path` has no file of its own
+    if module in ("os.path", *sys.stdlib_module_names):  # some of these have no file
         return True
-    else:
-        spec = importlib.util.find_spec(parts[0])
-    for n_parts in range(2, len(parts) + 1):
+    folders = library_folders()
+    for name in module.split("."):
+        # Not the dotted name: for a namespace package, its parent would have to be imported.
+        spec = PathFinder.find_spec(name, folders)
         if spec is None:
             return False
-        folders = spec.submodule_search_locations or []
-        spec = _find_in(folders, ".".join(parts[:n_parts]))
-    return spec is not None
-
-
-def _find_in(folders: list[str], module: str) -> ModuleSpec | None:
-    # PathFinder would want the parent of a namespace package to be imported.
-    for folder in folders:
-        finder = pkgutil.get_importer(folder)
-        spec = finder.find_spec(module) if finder else None
-        if spec is not None:
-            return spec
-    return None
+        folders = list(spec.submodule_search_locations or ())
+    return True

@@ -115,7 +115,7 @@ class Server:
             preload=list(self._preload),
             library_dirs=package_folders(),
             readable=[
-                *_library_folders(),
+                *library_folders(),
                 f"{sys.base_prefix}/lib",
                 *_SYSTEM_LIBRARIES,
                 "/etc/ld.so.cache",
@@ -171,7 +171,8 @@ def package_folders() -> list[str]:
     return [path for path in sys.path if path.endswith(names)]
 
 
-def _library_folders() -> list[str]:
+def library_folders() -> list[str]:
+    """Return the folder of the standard library, and those with packages."""
     return [sysconfig.get_path("stdlib"), *package_folders()]
 
 
@@ -209,7 +210,7 @@ def _readable_folders() -> list[Path]:
     system = ("/usr", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
     interpreter = (sys.base_prefix, sys.prefix, os.path.realpath(sys.executable))
     folders: list[Path] = []
-    for path in map(Path, (*system, *interpreter, *_library_folders())):
+    for path in map(Path, (*system, *interpreter, *library_folders())):
         if not any(path.is_relative_to(folder) for folder in folders):
             folders.append(path)
     return folders
