@@ -17,6 +17,7 @@ import yaml
 
 from fin_tasks.sandbox import Runner, open_runner
 from fin_tasks.sandbox.policy import landlock_abi
+from fin_tasks.sandbox.process import Limits
 
 CASES: list[dict[str, Any]] = yaml.safe_load(
     Path(__file__).with_name("hostile.yaml").read_text(encoding="utf-8")
@@ -74,9 +75,7 @@ def any_runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
         with open_runner(
             tier=request.param,
             workers=1,
-            cpu_limit_s=1.0,
-            wall_limit_s=1.2,
-            memory_mb=256,
+            limits=Limits(cpu_s=1.0, wall_s=1.2, memory_mb=256),
         ) as runner:
             yield runner
 

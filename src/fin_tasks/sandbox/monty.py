@@ -15,7 +15,6 @@ from fin_tasks.sandbox.report import Attempt, decode_frame
 _FROM_IMPORT = r"from[ \t]+([\w.]+)[ \t]+import"
 _PLAIN_IMPORT = r"import[ \t]+([^\n;#]+)"
 _IMPORT = re.compile(rf"(?:^|;)[ \t]*(?:{_FROM_IMPORT}|{_PLAIN_IMPORT})", re.MULTILINE)
-_MAX_MODULES = 100  # that are looked for; a program can name a hundred thousand
 _STATUS_BY_ERROR = {
     "SyntaxError": Status.syntax,
     "TimeoutError": Status.timeout,
@@ -92,6 +91,7 @@ class MontyServer:
 
     def run(self, source: str) -> Attempt:
         """Run a program; a second attempt would never help."""
+        source = source.encode(errors="replace").decode()
         try:
             with self._pool.checkout(limits=self._limits) as session:
                 refusal = self._refusal(session, source)
@@ -142,7 +142,7 @@ def named_modules(source: str) -> list[str]:
             words = name.split()
             if len(words) == 1 or words[1:2] == ["as"]:
                 modules[words[0]] = None
-    return list(modules)[:_MAX_MODULES]
+    return list(modules)
 
 
 def is_installed(module: str) -> bool:

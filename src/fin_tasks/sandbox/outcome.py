@@ -88,10 +88,8 @@ def failure_shares(status: str) -> dict[str, float | None]:
 
 def escape(text: str) -> str:
     """Replace every character that is not printable by a backslash escape."""
-    return "".join(map(_escape_character, text))
-
-
-def _escape_character(character: str) -> str:
-    if character.isprintable():
-        return character
-    return character.encode("unicode_escape").decode("ascii")
+    for character in set(text):
+        if not character.isprintable():
+            escaped = character.encode("unicode_escape").decode()
+            text = text.replace(character, escaped)
+    return text

@@ -6,14 +6,12 @@ and `unistd.h` for the numbers.
 """
 
 import ctypes
-import errno
 import math
 import mmap
 import os
 import platform
 import resource
 import struct
-from typing import NamedTuple
 
 _X86_64 = """
     0:read 1:write 3:close 4:stat 5:fstat 6:lstat 8:lseek 9:mmap 10:mprotect 11:munmap
@@ -42,31 +40,23 @@ _AARCH64 = """
     216:mremap 222:mmap 226:mprotect 233:madvise 278:getrandom 283:membarrier 291:statx
     293:rseq 439:faccessat2
 """
-_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # AUDIT_ARCH constants
-_ALLOWED_CALLS = {"x86_64": _X86_64, "aarch64": _AARCH64}
-
-
-class _Argument(NamedTuple):
-    """A condition on a call: allowed only if argument & mask is one of the values."""
-
-    position: int
-    mask: int
-    values: tuple[int, ...]
-
+_MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}
+"""The constant AUDIT_ARCH of a machine, and its allowed calls."""
 
 _WORD = 0xFFFFFFFF
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+# An argument's position, a mask, and the values that the masked argument may have.
 _CHECKED_ARGUMENTS = {
-    "openat": _Argument(2, _WRITES, (0,)),
+    "openat": (2, _WRITES, [0]),
     # F_DUPFD, GETFD, SETFD, GETFL, DUPFD_CLOEXEC. F_SETOWN with F_SETSIG would send signals to
     # other processes.
-    "fcntl": _Argument(1, _WORD, (0, 1, 2, 3, 1030)),
-    "ioctl": _Argument(1, _WORD, (0x5401,)),  # TCGETS
+    "fcntl": (1, _WORD, [0, 1, 2, 3, 1030]),
+    "ioctl": (1, _WORD, [0x5401]),  # TCGETS
     # NORMAL, RANDOM, SEQUENTIAL, WILLNEED, DONTNEED, FREE, HUGEPAGE, NOHUGEPAGE: what malloc and
     # numpy need.
-    "madvise": _Argument(2, _WORD, (0, 1, 2, 3, 4, 8, 14, 15)),
+    "madvise": (2, _WORD, [0, 1, 2, 3, 4, 8, 14, 15]),
     # QUERY, and PRIVATE_EXPEDITED with its registration; the others interrupt every processor.
-    "membarrier": _Argument(0, _WORD, (0, 8, 16)),
+    "membarrier": (0, _WORD, [0, 8, 16]),
 }
 
 _LOAD = 0x20
@@ -75,7 +65,7 @@ _JUMP_EQUAL = 0x15
 _RETURN = 0x06
 _ALLOW = 0x7FFF0000
 _KILL_PROCESS = 0x80000000
-_REFUSE = 0x00050000 | errno.EPERM
+_REFUSE = 0x00050001  # with EPERM
 _CALL_OFFSET = 0  # in `struct seccomp_data`
 _ARCHITECTURE_OFFSET = 4
 _ARGUMENTS_OFFSET = 16
@@ -93,35 +83,31 @@ _RESTRICT_SELF = 446
 _RULE_PATH_BENEATH = 1
 _READ_FILE = 1 << 2
 _READ_DIR = 1 << 3
-_N_RIGHTS_BY_ABI = (13, 14, 15, 15, 16)
-"""How many file-system rights ABI 1, 2, ... know; later ones add none."""
-_ALL_TCP = 0b11  # bind and connect
-_ALL_SCOPES = 0b11  # abstract unix sockets and signals beyond the own domain
+_ALL_RIGHTS = (1 << 13) - 1  # of the first version; seccomp refuses what later ones add
 
 _MIB = 1024 * 1024
 _libc = ctypes.CDLL(None, use_errno=True)
 
-_Instruction = tuple[
-    int, int, int, int
-]  # operation, jump if true, jump if false, operand
+_Instruction = tuple[int, int, int, int]
+"""Operation, jump if true, jump if false, operand."""
 
 
-def _check(action: str, result: int) -> int:
+def _check(action: str, result: int) -> None:
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{action}: {os.strerror(number)}")
-    return result
 
 
 def seccomp_program(machine: str) -> bytes:
     """Assemble the filter for `x86_64` or `aarch64` as classic BPF, 8 bytes an instruction."""
-    code: list[_Instruction] = [
+    architecture, calls = _MACHINES[machine]
+    code = [
         (_LOAD, 0, 0, _ARCHITECTURE_OFFSET),
-        (_JUMP_EQUAL, 1, 0, _ARCHITECTURES[machine]),
+        (_JUMP_EQUAL, 1, 0, architecture),
         (_RETURN, 0, 0, _KILL_PROCESS),
         (_LOAD, 0, 0, _CALL_OFFSET),
     ]
-    for call in _ALLOWED_CALLS[machine].split():
+    for call in calls.split():
         number, name = call.split(":")
         block = _instructions_for(name)
         code.append((_JUMP_EQUAL, 0, len(block), int(number)))
@@ -132,17 +118,15 @@ def seccomp_program(machine: str) -> bytes:
 
 def _instructions_for(name: str) -> list[_Instruction]:
     """Return the instructions that allow a call, after they checked its argument."""
-    argument = _CHECKED_ARGUMENTS.get(name)
-    if argument is None:
+    if name not in _CHECKED_ARGUMENTS:
         return [(_RETURN, 0, 0, _ALLOW)]
+    position, mask, values = _CHECKED_ARGUMENTS[name]
     # These arguments have 32 bits, so the low word is enough (little-endian).
-    offset = _ARGUMENTS_OFFSET + 8 * argument.position
-    block: list[_Instruction] = [(_LOAD, 0, 0, offset), (_AND, 0, 0, argument.mask)]
-    for value in argument.values:
-        block.append((_JUMP_EQUAL, 0, 1, value))
-        block.append((_RETURN, 0, 0, _ALLOW))
-    block.append((_RETURN, 0, 0, _REFUSE))
-    return block
+    offset = _ARGUMENTS_OFFSET + 8 * position
+    block = [(_LOAD, 0, 0, offset), (_AND, 0, 0, mask)]
+    for value in values:
+        block += [(_JUMP_EQUAL, 0, 1, value), (_RETURN, 0, 0, _ALLOW)]
+    return [*block, (_RETURN, 0, 0, _REFUSE)]
 
 
 def landlock_abi() -> int:
@@ -166,9 +150,11 @@ class Policy:
         # struct sock_fprog: a count, padding up to the pointer, the pointer
         self._program = struct.pack("@HP", len(code) // 8, ctypes.addressof(self._code))
         self._ruleset: int | None = None
-        abi = landlock_abi()
-        if abi:
-            self._ruleset = _create_ruleset(abi)
+        if landlock_abi():
+            rights = struct.pack("=Q", _ALL_RIGHTS)
+            size = ctypes.c_size_t(len(rights))
+            self._ruleset = _libc.syscall(_CREATE_RULESET, rights, size, 0)
+            _check("landlock_create_ruleset", self._ruleset)
             for path in readable:
                 self._allow(os.path.realpath(path), os.path.realpath(hidden))
         elif need_landlock:
@@ -208,20 +194,6 @@ class Policy:
         os.closerange(kept_fds, 256)
         result = _libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, self._program, 0, 0)
         _check("seccomp", result)
-
-
-def _create_ruleset(abi: int) -> int:
-    n_rights = _N_RIGHTS_BY_ABI[min(abi, len(_N_RIGHTS_BY_ABI)) - 1]
-    handled = [(1 << n_rights) - 1]
-    if abi >= 4:
-        handled.append(_ALL_TCP)
-    if abi >= 6:
-        handled.append(_ALL_SCOPES)
-    attributes = struct.pack(f"={len(handled)}Q", *handled)
-    size = ctypes.c_size_t(len(attributes))
-    return _check(
-        "landlock_create_ruleset", _libc.syscall(_CREATE_RULESET, attributes, size, 0)
-    )
 
 
 def die_with_parent(signal_number: int) -> None:

@@ -52,19 +52,16 @@ def decode_frame(frame: bytes) -> Outcome:
         number = float(number_text)
     elif number_text:
         return _NOT_A_RESULT
-    if (status, is_number) == (Status.ok, "0"):
+    if (status, is_number) == ("ok", "0"):
         return Outcome(status=Status.ok, value=text[:MAX_TEXT], number=number)
-    if (status, is_number, text) == (Status.ok, "1", "") and number is not None:
+    if (status, is_number) != ("ok", "1"):
+        return _NOT_A_RESULT
+    if number is not None and not text:
         # The child does not round, because the program may have replaced the function `round`.
-        value = repr(round(number, 3))
-        return Outcome(status=Status.ok, value=value, number=number, is_number=True)
-    if (status, is_number, number) == (
-        Status.ok,
-        "1",
-        None,
-    ) and _LARGE_INTEGER.fullmatch(text):
-        return Outcome(status=Status.ok, value=text, is_number=True)
-    return _NOT_A_RESULT
+        text = repr(round(number, 3))
+    elif number is not None or not _LARGE_INTEGER.fullmatch(text):
+        return _NOT_A_RESULT
+    return Outcome(status=Status.ok, value=text, number=number, is_number=True)
 
 
 def classify(report: Report, *, cpu_limit_s: float) -> Attempt:

@@ -13,8 +13,7 @@ from tqdm import tqdm
 from fin_tasks.errors import SandboxError
 from fin_tasks.sandbox.monty import MontyServer
 from fin_tasks.sandbox.outcome import Outcome, Status, escape
-from fin_tasks.sandbox.process import Limits, Server
-from fin_tasks.sandbox.server import MAX_PROGRAM
+from fin_tasks.sandbox.process import DEFAULT_LIMITS, Limits, Server
 from fin_tasks.settings import SANDBOX_TIERS, Settings
 
 # Forking takes longer the more memory the parent has, so servers without numeric libraries are
@@ -33,10 +32,6 @@ _NUMERIC = (*_PLAIN, "numpy", "scipy.optimize", "scipy.stats", "sympy")
 _NUMERIC_NAME = re.compile(r"numpy|scipy|sympy|mpmath|pandas")
 _MIN_SHOWN = 10  # programs from which progress is shown
 _NO_CODE = Outcome(status=Status.no_code, detail="the response holds no program")
-_TOO_LONG = Outcome(
-    status=Status.forbidden, detail=f"the program is longer than {MAX_PROGRAM} bytes"
-)
-_FIRST_CHECK = "def solution(): return 6 * 7"
 CANARIES = {
     "read a file": "def solution(): return open({bait!r}).read()",
     "write a file": "def solution(): return open({target!r}, 'w').write('x')",
@@ -80,34 +75,25 @@ class Runner(AbstractContextManager["Runner"]):
 
         A terminal shows the progress of ten or more programs.
         """
-        futures: dict[str, Future[Outcome]] = {}
-        for program in programs:
-            if program is not None and program not in futures:
-                futures[program] = self._threads.submit(self._run_program, program)
+        program_by_future: dict[Future[Outcome], str] = {}
+        for program in dict.fromkeys(programs):
+            if program is not None:
+                future = self._threads.submit(self._run_program, program)
+                program_by_future[future] = program
         bar = tqdm(
-            as_completed(futures.values()),
+            as_completed(program_by_future),
             desc="Running programs",
-            total=len(futures),
+            total=len(program_by_future),
             unit="program",
-            disable=True
-            if len(futures) < _MIN_SHOWN
-            else None,  # None: hidden without a terminal
+            # None hides the bar without a terminal.
+            disable=True if len(program_by_future) < _MIN_SHOWN else None,
         )
+        outcomes: dict[str | None, Outcome] = {None: _NO_CODE}
         for future in bar:
-            future.result()
-        return [
-            _NO_CODE if program is None else futures[program].result()
-            for program in programs
-        ]
+            outcomes[program_by_future[future]] = future.result()
+        return [outcomes[program] for program in programs]
 
     def _run_program(self, source: str) -> Outcome:
-        try:
-            n_bytes = len(source.encode())
-        except UnicodeEncodeError as error:
-            detail = f"UnicodeEncodeError: {error.reason} at {error.start}"
-            return Outcome(status=Status.syntax, detail=detail)
-        if n_bytes > MAX_PROGRAM:
-            return _TOO_LONG
         preload = _NUMERIC if _NUMERIC_NAME.search(source) else _PLAIN
         try:
             server = self._take_server(preload)
@@ -141,18 +127,14 @@ def open_runner(
     *,
     tier: str = "auto",
     workers: int = 2,
-    cpu_limit_s: float = 3.0,
-    wall_limit_s: float = 12.0,
-    memory_mb: int = 512,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Runner:
     """Start a runner in a tier, by default in the best one that works here.
 
     Args:
         tier: One of `SANDBOX_TIERS`.
         workers: How many programs run side by side.
-        cpu_limit_s: CPU seconds of one program, rounded up.
-        wall_limit_s: Wall seconds of one program.
-        memory_mb: MiB of one program beyond what the libraries need.
+        limits: Limits of one program.
 
     Raises:
         SandboxError: No tier works; the message has the reasons.
@@ -161,7 +143,6 @@ def open_runner(
         raise SandboxError(
             f"sandbox tier: expected one of {', '.join(SANDBOX_TIERS)}, got {tier!r}."
         )
-    limits = Limits(cpu_limit_s, wall_limit_s, memory_mb)
     failures: list[str] = []
     for name in SANDBOX_TIERS[1:] if tier == "auto" else [tier]:
         reason = "; ".join(failures) or "the first tier that was tried"
@@ -184,29 +165,23 @@ def _check_tier(runner: Runner) -> None:
         tempfile.TemporaryDirectory() as folder,
         socket.create_server(("127.0.0.1", 0)) as listener,
     ):
-        bait = Path(folder, "bait")
-        bait.write_text("bait")
-        target = Path(folder, "target")
-        port = listener.getsockname()[1]
-        programs = [_FIRST_CHECK]
-        for canary in CANARIES.values():
-            programs.append(
-                canary.format(bait=str(bait), target=str(target), port=port)
-            )
+        bait = f"{folder}/bait"
+        target = f"{folder}/target"
+        Path(bait).write_text("bait")
+        places = {"bait": bait, "target": target, "port": listener.getsockname()[1]}
+        programs = ["def solution(): return 6 * 7"]
+        programs += [canary.format(**places) for canary in CANARIES.values()]
         first, *outcomes = runner.run(programs)
-        has_written = target.exists()
+        has_written = Path(target).exists()
     if first.status is Status.broken:
         raise SandboxError(first.detail)
     if first.value != "42.0":
         raise SandboxError(f"{runner.tier}: expected 42.0 for 6 * 7, got {first}")
-    escaped = []
     for name, outcome in zip(CANARIES, outcomes, strict=True):
-        if outcome.ran or "server died" in outcome.detail:
-            escaped.append(name)
-    if escaped or has_written:
-        raise SandboxError(
-            f"{runner.tier}: expected every canary to fail, but these did not: {escaped}"
-        )
+        if outcome.ran or has_written or "server died" in outcome.detail:
+            raise SandboxError(
+                f"{runner.tier}: expected that programs cannot {name}, got {outcome}"
+            )
 
 
 def run_programs(

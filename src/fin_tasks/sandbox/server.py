@@ -17,13 +17,12 @@ import signal
 import struct
 import sys
 import time
-from types import CodeType
 from typing import Any, NamedTuple
 
 REQUEST = struct.Struct("!I")
 """The length of a program, which follows as UTF-8."""
-RESPONSE = struct.Struct("!IiBdI")
-"""Request number, wait status, ending, CPU seconds and length; the child's bytes follow."""
+RESPONSE = struct.Struct("!iBdI")
+"""Wait status, ending, CPU seconds and length; the child's bytes follow."""
 ENDED = 0
 """The child closed its pipe."""
 WALL = 1
@@ -32,7 +31,6 @@ TOO_MUCH = 2
 """The child wrote more than a result takes."""
 LOCKED = b"+"
 """The child writes this after its lockdown and before the program runs."""
-MAX_PROGRAM = 1024 * 1024  # bytes
 MAX_FRAME = 64 * 1024  # bytes
 MAX_TEXT = 2000  # characters
 _RESULT_FD = 3
@@ -58,29 +56,21 @@ def run_program(source: bytes) -> bytes:
     text of the result or the error. A plain number needs no text.
     """
     status = "syntax"
+    names: dict[str, Any] = {"__name__": "program"}
     try:
         code = compile(source, "<program>", "exec", dont_inherit=True)
         status = "exception"
-        lines = _result_lines(_call_solution(code))
+        exec(code, names)  # noqa: S102 - this is what the locked-down process is for
+        lines = _result_lines(eval("solution()", names))  # noqa: S307 - as above
     except BaseException as error:  # noqa: BLE001 - sys.exit is a program's failure too
         lines = _error_lines(error, status)
     return "\n".join(lines).encode("utf-8", "backslashreplace")
 
 
-def _call_solution(code: CodeType) -> Any:
-    names: dict[str, Any] = {"__name__": "program"}
-    exec(code, names)  # noqa: S102 - this is what the locked-down process is for
-    if "solution" not in names:
-        raise NameError("the program defines no solution()")
-    return names["solution"]()
-
-
 def _result_lines(result: Any) -> tuple[str, str, str, str]:
     number = _float_text(result)
-    if type(result) not in (
-        int,
-        float,
-    ):  # the authors take the text of all but plain numbers
+    # The authors take the text of all but plain numbers.
+    if type(result) not in (int, float):
         return "ok", "0", number, str(result)[:MAX_TEXT]
     if number:
         return "ok", "1", number, ""
@@ -90,9 +80,8 @@ def _result_lines(result: Any) -> tuple[str, str, str, str]:
 def _float_text(result: Any) -> str:
     if isinstance(result, str | bytes) and len(result) > 100:
         return ""  # parsing a million digits takes minutes
-    with contextlib.suppress(
-        Exception
-    ):  # a class of the program may raise whatever it likes
+    # A class of the program may raise whatever it likes.
+    with contextlib.suppress(Exception):
         return repr(float(result))
     return ""
 
@@ -100,15 +89,12 @@ def _float_text(result: Any) -> str:
 def _error_lines(error: BaseException, status: str) -> tuple[str, str, str, str]:
     if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         status = "memory"
-    elif isinstance(
-        error, OSError
-    ):  # a calculation needs nothing of the operating system
+    elif isinstance(error, OSError):
+        # A calculation needs nothing of the operating system.
         status = "forbidden"
     text = type(error).__name__
     with contextlib.suppress(BaseException):  # the program may have written `__str__`
-        message = str(error)
-        if message:
-            text = f"{text}: {message}"
+        text = f"{text}: {error}".removesuffix(": ")
     return status, "0", "", text[:MAX_TEXT]
 
 
@@ -121,25 +107,23 @@ def _main() -> None:
     lockdown = policy.Policy(
         config.readable,
         config.hidden,
-        need_landlock=config.tier
-        != "bwrap",  # there, the mounts close the file system already
+        # In bwrap, the mounts close the file system already.
+        need_landlock=config.tier != "bwrap",
     )
     policy.drop_capabilities()
     address_space = policy.address_space_bytes() + config.memory_mb * 1024 * 1024
     gc.collect()
     gc.freeze()
-    os.write(1, RESPONSE.pack(0, 0, ENDED, 0.0, 0))  # ready
+    os.write(1, RESPONSE.pack(0, ENDED, 0.0, 0))  # ready
     os.dup2(null, 2)
     os.chdir("/")
     header = bytearray(REQUEST.size)
     frame = bytearray(MAX_FRAME + 1)
-    request_number = 0
     while _fill(memoryview(header)):
         (length,) = REQUEST.unpack(header)
-        program = bytearray(min(length, MAX_PROGRAM))
+        program = bytearray(length)
         if not _fill(memoryview(program)):
             return
-        request_number += 1
         reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
@@ -154,8 +138,7 @@ def _main() -> None:
         program[:] = bytes(len(program))
         report = _watch(pid, reader, memoryview(frame), config.wall_s)
         n_bytes = report[-1]
-        response = RESPONSE.pack(request_number, *report)
-        os.writev(1, [response, memoryview(frame)[:n_bytes]])
+        os.writev(1, [RESPONSE.pack(*report), memoryview(frame)[:n_bytes]])
         frame[:] = bytes(len(frame))
 
 
