@@ -1,6 +1,5 @@
 """Requests to servers on the loopback interface that break, limit, trickle and flood."""
 
-import gzip
 import threading
 import time
 from collections.abc import Iterator
@@ -72,15 +71,6 @@ def test_a_flood_is_cut() -> None:
         pytest.raises(WebError, match="it has more than 1,000 bytes"),
     ):
         read(url)
-
-
-def test_a_packed_reply_is_refused() -> None:
-    packed = gzip.compress(b"a" * 1_000_000)
-    with (
-        serve((200, {"Content-Encoding": "gzip"}, packed)) as url,
-        pytest.raises(WebError, match="packed as gzip"),
-    ):
-        read(url, Limits(seconds=10, n_bytes=100_000))
 
 
 def test_what_may_pass_is_tried_again() -> None:

@@ -11,7 +11,8 @@ import random
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from io import BytesIO
 from itertools import count
 from pathlib import Path
@@ -38,6 +39,10 @@ _TEMPORARY = (408, 409, 429)  # statuses after which another attempt may work
 logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
+# Reading certificates takes a tenth of a second.
+_certificates = cache(httpx2.create_ssl_context)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Limits:
     """What one request may take."""
@@ -57,40 +62,38 @@ class Request:
     """A request; one with content is a POST."""
 
     url: str
-    headers: Mapping[str, str] = field(default_factory=dict)
-    query: Mapping[str, str] | None = None
+    headers: Mapping[str, str] | None = None
     content: bytes | None = None
 
 
-class Web:
-    """A client that any number of threads may use; use it in a `with` statement."""
+class Web(ExitStack):
+    """A client that any number of threads may use; use it in a `with` statement.
+
+    An error in the statement cancels the requests under way.
+    """
 
     def __init__(
         self,
         *,
         follow_redirects: bool = False,
-        verify: bool = True,
         at_once: float = math.inf,
     ) -> None:
+        super().__init__()
         self._client = httpx2.AsyncClient(
             follow_redirects=follow_redirects,
-            verify=verify,  # reading certificates takes a tenth of a second
-            # A packed reply could be far larger than the bytes that are counted.
+            verify=_certificates(),
+            # The bytes of a packed reply are not unpacked.
             headers={"Accept-Encoding": "identity"},
             timeout=httpx2.Timeout(None, connect=_CONNECT_SECONDS),
             limits=httpx2.Limits(max_connections=None),
         )
         self._at_once = at_once
-        self._stack = ExitStack()
 
     def __enter__(self) -> "Web":
-        self._portal = self._stack.enter_context(start_blocking_portal())
-        self._stack.enter_context(self._portal.wrap_async_context_manager(self._client))
+        self._portal = self.enter_context(start_blocking_portal())
+        self.enter_context(self._portal.wrap_async_context_manager(self._client))
         self._limiter = self._portal.call(anyio.CapacityLimiter, self._at_once)
         return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._stack.__exit__(*error)  # an error cancels the requests under way
 
     def send(self, request: Request, limits: Limits) -> Future[bytes]:
         """Start a request; the future has the reply's body, or raises WebError."""
@@ -146,17 +149,18 @@ class Web:
                     f"it took more than {limits.seconds:g} seconds", pause=0.0
                 )
                 n_late += 1
-            except httpx2.RequestError as failure:
-                error = WebError(_text_of(failure), pause=0.0)
-            except httpx2.InvalidURL as failure:
-                error = WebError(_text_of(failure))
+            except (httpx2.RequestError, httpx2.InvalidURL) as failure:
+                problem = f"{type(failure).__name__}: {failure}".removesuffix(": ")
+                error = WebError(problem, pause=0.0)
             except WebError as refusal:
                 error = refusal
             if error.pause is None or n_failed == limits.retries or n_late == 2:
                 raise error from None
             file.seek(0)
             file.truncate()
-            await anyio.sleep(error.pause or _pause_after(n_failed))
+            pause = min(FIRST_PAUSE * 2.0**n_failed, _LONGEST_PAUSE)
+            pause *= random.uniform(0.75, 1.0)  # noqa: S311 - clients should differ
+            await anyio.sleep(min(error.pause or pause, _LONGEST_REQUESTED_PAUSE))
 
     async def _attempt(self, request: Request, limits: Limits, file: Any) -> None:
         with anyio.fail_after(limits.seconds) as scope:
@@ -164,11 +168,11 @@ class Web:
             async with self._client.stream(
                 "GET" if request.content is None else "POST",
                 request.url,
-                params=request.query,
                 headers=request.headers,
                 content=request.content,
             ) as response:
-                await _check(response)
+                if not response.is_success:
+                    raise await _refusal(response)
                 n_bytes = 0
                 async for chunk in response.aiter_raw():
                     n_bytes += len(chunk)
@@ -178,45 +182,18 @@ class Web:
                     file.write(chunk)
 
 
-async def _check(response: httpx2.Response) -> None:
-    """Raise WebError for a status that is no success, and for a packed reply."""
-    if response.is_success:
-        packing = response.headers.get("Content-Encoding", "identity")
-        if packing != "identity":
-            raise WebError(
-                f"it is packed as {packing}, although we take plain replies only"
-            )
-        return
+async def _refusal(response: httpx2.Response) -> WebError:
+    """Return what the server says, and the pause that it asks for."""
     body = b""
     async for chunk in response.aiter_raw():
         body += chunk
         if len(body) >= _MAX_ERROR_BYTES:
             break
     text = " ".join(body.decode("utf-8", "replace").split())
-    message = f"{response.status_code} {response.reason_phrase}: {text}"[
-        :_MAX_ERROR_TEXT
-    ]
-    raise WebError(
-        message, status=response.status_code, pause=_requested_pause(response)
-    )
-
-
-def _requested_pause(response: httpx2.Response) -> float | None:
-    """Return the pause that a server asks for; None if the failure is there to stay."""
-    if response.status_code not in _TEMPORARY and not response.is_server_error:
-        return None
-    try:
-        seconds = float(response.headers.get("Retry-After", ""))
-    except ValueError:  # none, or a date
-        return 0.0
-    return seconds if 0 < seconds <= _LONGEST_REQUESTED_PAUSE else 0.0
-
-
-def _pause_after(n_failed: int) -> float:
-    """Return a pause that grows with the failures and differs between clients."""
-    pause = min(FIRST_PAUSE * 2.0**n_failed, _LONGEST_PAUSE)
-    return pause * random.uniform(0.75, 1.0)  # noqa: S311 - nothing is secret
-
-
-def _text_of(failure: Exception) -> str:
-    return f"{type(failure).__name__}: {failure}".removesuffix(": ")
+    status = response.status_code
+    pause = None
+    if status in _TEMPORARY or response.is_server_error:
+        seconds = response.headers.get("Retry-After", "")
+        pause = float(seconds) if seconds.isdecimal() else 0.0  # it may be a date
+    message = f"{status} {response.reason_phrase}: {text}"[:_MAX_ERROR_TEXT]
+    return WebError(message, status=status, pause=pause)

@@ -107,8 +107,7 @@ class Chat:
         self._stack = ExitStack()
 
     def __enter__(self) -> "Chat":
-        is_secure = any(url.startswith("https") for url in self.base_urls)
-        self._web = self._stack.enter_context(Web(verify=is_secure))
+        self._web = self._stack.enter_context(Web())
         return self
 
     def __exit__(self, *error: Any) -> None:

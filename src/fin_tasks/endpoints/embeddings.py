@@ -45,7 +45,7 @@ def embed(
     batches = [texts[start : start + _TEXTS] for start in range(0, len(texts), _TEXTS)]
     rows = []
     try:
-        with Web(verify=url.startswith("https"), at_once=_AT_ONCE) as web:
+        with Web(at_once=_AT_ONCE) as web:
             futures = []
             for batch in batches:
                 # Plain numbers are asked for, because not every server knows a packed form.

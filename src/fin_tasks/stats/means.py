@@ -117,8 +117,7 @@ def estimate(
         >>> accuracy.mean, accuracy.clusters, round(accuracy.stderr, 4), accuracy.method
         (0.5, 3, 0.2887, 'clustered t')
     """
-    if clusters is None:
-        clusters = np.full(len(values), -1)
+    clusters = cluster_codes(clusters, len(values))
     if weights is None:
         weights = np.ones(len(values))
     is_counted = ~np.isnan(values) & (weights > 0)
@@ -171,16 +170,20 @@ def clustered_mean(
     if not len(values):
         return math.nan, math.nan, 0
     total = math.fsum(weights.tolist())
-    weighted = weights * values
-    mean = math.fsum(weighted.tolist()) / total
-    own_codes = clusters.max() + 1 + np.arange(len(clusters))
-    codes = np.where(clusters < 0, own_codes, clusters)
-    residuals = weights * (values - mean)
-    sums = np.bincount(codes, weights=residuals)
-    n_clusters = int(np.count_nonzero(np.bincount(codes)))
+    mean = math.fsum((weights * values).tolist()) / total
+    codes = cluster_codes(clusters, len(values))
+    sums = np.bincount(codes, weights=weights * (values - mean))
+    n_clusters = len(np.unique(codes))
     if n_clusters < 2:
         return mean, math.nan, n_clusters
-    correction = n_clusters / (n_clusters - 1)
-    square_sum = float(sums @ sums)
-    stderr = math.sqrt(correction * square_sum) / total
-    return mean, stderr, n_clusters
+    variance = float(sums @ sums) * n_clusters / (n_clusters - 1)
+    return mean, math.sqrt(variance) / total, n_clusters
+
+
+def cluster_codes(clusters: Codes | None, n: int) -> Codes:
+    """Return clusters without negative numbers; each row that stands alone gets a number of its own."""
+    own_codes = np.arange(n)
+    if clusters is None:
+        return own_codes
+    own_codes += clusters.max(initial=-1) + 1
+    return np.where(clusters < 0, own_codes, clusters)

@@ -4,23 +4,19 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.sparse import csr_array
 from scipy.special import bdtr, betaincinv, stdtr, stdtrit
 
-from fin_tasks.stats.means import Codes, Floats, clustered_mean
+from fin_tasks.stats.means import Codes, Floats, cluster_codes
 
 ALPHA = 0.05
 """Level of a significant difference, after Holm's correction."""
 _NORMAL_QUANTILE = 1.959963984540054  # 97.5 %
 _NOISE = 1e-12  # differences below this come from rounding
-_CANCELED = 1e-3  # of the sum of two variances: a variance below this has lost digits
-
-_Columns = dict[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,120 +97,85 @@ def compare_all(
     Return a row for each pair. The columns are the fields of `Pair`.
     """
     names = [field.name for field in fields(Pair)]
-    if len(scores) < 2:
+    runs = list(scores)
+    if len(runs) < 2:
         return pd.DataFrame(columns=names)
-    runs = np.array(list(scores), dtype=object)
     values = np.array(list(scores.values()), dtype=np.float64)
-    if clusters is None:
-        clusters = np.full(values.shape[1], -1)
-    own_codes = clusters.max(initial=-1) + 1 + np.arange(len(clusters))
-    codes = np.where(clusters < 0, own_codes, clusters)
-    pairs = _differences(values)
-    _add_errors(pairs, values, codes)
+    codes = cluster_codes(clusters, values.shape[1])
+    order = np.argsort(codes, kind="stable")
+    _, starts = np.unique(codes[order], return_index=True)
+    values = values[:, order]
+    tables = []
+    for place, run in enumerate(runs[:-1], start=1):
+        table = _differences(values[place - 1], values[place:], starts)
+        tables.append(table.assign(first=run, second=runs[place:]))
+    pairs = pd.concat(tables, ignore_index=True)
     _add_tests(pairs)
-    pairs["p_holm"] = np.array(holm(pairs["p"]))
-    pairs["first"] = runs[pairs["first"]]
-    pairs["second"] = runs[pairs["second"]]
-    return pd.DataFrame(pairs, columns=names)
+    pairs["p_holm"] = holm(pairs["p"])
+    return pairs[names]
 
 
-def _differences(values: Floats) -> _Columns:
-    """Return the difference of each pair, and its rows by who is right, from products of matrices.
+def _differences(
+    first: Floats, others: Floats, starts: npt.NDArray[np.intp]
+) -> pd.DataFrame:
+    """Return the differences of a run and others, with their standard errors.
 
-    The columns `first` and `second` number the runs.
+    The rows stand in the order of their clusters, which begin at `starts`.
     """
-    is_scored = ~np.isnan(values)
-    scored = is_scored.astype(float)
-    known = np.where(is_scored, values, 0)
-    right = (values == 1).astype(float)
-    wrong = (values == 0).astype(float)
-    binary = right + wrong
-    sums = known @ scored.T
-    leads = right @ wrong.T
-    maxima = np.abs(known).max(axis=1, initial=1)
-    first, second = np.triu_indices(len(values), 1)
-    n = (scored @ scored.T)[first, second]
-    difference = np.full(len(n), np.nan)
-    np.divide(sums[first, second] - sums[second, first], n, out=difference, where=n > 0)
-    return {
-        "first": first,
-        "second": second,
-        "n": n.astype(int),
-        "difference": difference,
-        "is_binary": (binary @ binary.T)[first, second] == n,
-        "only_first": leads[first, second].astype(int),
-        "only_second": leads[second, first].astype(int),
-        "maximum": np.maximum(maxima[first], maxima[second]),
-    }
-
-
-def _add_errors(pairs: _Columns, values: Floats, codes: Codes) -> None:
-    """Add the clusters and the standard error of each difference.
-
-    Where two runs have the same rows, the error follows from products of their sums over clusters.
-    Other pairs are computed one by one, unless McNemar's test needs no error.
-    """
-    is_scored = ~np.isnan(values)
-    n_rows = is_scored.sum(axis=1)
-    labels, cluster_of_row = np.unique(codes, return_inverse=True)
-    places = (np.arange(len(codes)), cluster_of_row)
-    members = csr_array((np.ones(len(codes)), places), shape=(len(codes), len(labels)))
-    known = np.where(is_scored, values, 0)
-    means = known.sum(axis=1) / np.maximum(n_rows, 1)
-    sums = np.where(is_scored, known - means[:, np.newaxis], 0) @ members
-    products = sums @ sums.T
-    first = pairs["first"]
-    second = pairs["second"]
-    n = pairs["n"]
-    both_squares = products[first, first] + products[second, second]
-    squares = both_squares - 2 * products[first, second]
-    clusters = np.count_nonzero(is_scored.astype(float) @ members, axis=1)[first]
+    differences = first - others
+    is_common = ~np.isnan(differences)
+    n = is_common.sum(axis=1)
+    has_rows = np.logical_or.reduceat(is_common, starts, axis=1)
+    clusters = has_rows.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.nansum(differences, axis=1) / n
+        residuals = differences - mean[:, np.newaxis]
+        sums = np.add.reduceat(np.nan_to_num(residuals), starts, axis=1)
+        squares = np.square(sums).sum(axis=1)
         stderr = np.sqrt(squares * clusters / (clusters - 1)) / n
-    is_exact = (
-        (n == n_rows[first])
-        & (n == n_rows[second])
-        & (squares > _CANCELED * both_squares)
+    is_binary = np.isin(first, (0, 1)) & np.isin(others, (0, 1))
+    largest = np.fmax(np.abs(first), np.abs(others))
+    return pd.DataFrame(
+        {
+            "n": n,
+            "clusters": clusters,
+            "difference": mean,
+            "stderr": stderr,
+            "is_binary": (is_binary | ~is_common).all(axis=1),
+            "largest": np.fmax.reduce(largest, axis=1, initial=1.0),
+            "only_first": (differences > 0).sum(axis=1),
+            "only_second": (differences < 0).sum(axis=1),
+        }
     )
-    if len(labels) == len(codes):
-        clusters = n.copy()
-        is_exact |= pairs["is_binary"]
-    for place in np.flatnonzero(~is_exact):
-        differences = values[first[place]] - values[second[place]]
-        is_common = ~np.isnan(differences)
-        weights = np.ones(n[place])
-        estimate = clustered_mean(differences[is_common], codes[is_common], weights)
-        pairs["difference"][place], stderr[place], clusters[place] = estimate
-    pairs["clusters"] = clusters
-    pairs["stderr"] = stderr
 
 
-def _add_tests(pairs: _Columns) -> None:
+def _add_tests(pairs: pd.DataFrame) -> None:
     """Add the test, its p-value and the interval of each pair."""
     n = pairs["n"]
     clusters = pairs["clusters"]
     difference = pairs["difference"]
     stderr = pairs["stderr"]
-    is_clear = np.abs(difference) > _NOISE
     is_mcnemar = pairs["is_binary"] & (n > 0) & (clusters == n)
-    is_t = (clusters > 1) & (stderr > _NOISE * pairs["maximum"])
-    freedom = np.maximum(clusters - 1, 1)
-    ratio = np.full(len(n), np.nan)
-    np.divide(difference, stderr, out=ratio, where=is_t)
-    reach = stdtrit(freedom, 0.975) * stderr
-    low, high = _binary_intervals(pairs)
+    is_t = (clusters > 1) & (stderr > _NOISE * pairs["largest"])
     kinds = [is_mcnemar, is_t, n > 0]
     t_name = np.where(clusters == n, "t", "clustered t")
-    p_sign = np.where(is_clear, np.minimum(1, 2 * 0.5**clusters), 1)
-    p_mcnemar = mcnemar(pairs["only_first"], pairs["only_second"])
-    p_t = 2 * stdtr(freedom, -np.abs(ratio))
     pairs["test"] = np.select(kinds, ["McNemar", t_name, "sign"], "")
+
+    freedom = np.maximum(clusters - 1, 1)
+    ratio = difference.abs() / stderr.where(is_t)
+    p_mcnemar = mcnemar(pairs["only_first"], pairs["only_second"])
+    p_t = 2 * stdtr(freedom, -ratio)
+    p_sign = np.minimum(1, 2 * 0.5**clusters)
+    p_sign[difference.abs() <= _NOISE] = 1
     pairs["p"] = np.select(kinds, [p_mcnemar, p_t, p_sign], 1)
+
+    reach = stdtrit(freedom, 0.975) * stderr
+    low, high = _binary_intervals(pairs)
     pairs["low"] = np.select(kinds[:2], [low, difference - reach], np.nan)
     pairs["high"] = np.select(kinds[:2], [high, difference + reach], np.nan)
 
 
-def _binary_intervals(pairs: _Columns) -> tuple[Floats, Floats]:
+def _binary_intervals(pairs: pd.DataFrame) -> tuple[Floats, Floats]:
     """Return the lower and the upper bound of each difference of shares."""
     only_first = pairs["only_first"]
     only_second = pairs["only_second"]
@@ -225,9 +186,11 @@ def _binary_intervals(pairs: _Columns) -> tuple[Floats, Floats]:
     variance = (untied + 1) / size - middle**2
     reach = _NORMAL_QUANTILE * np.sqrt(variance / size)
     share_low = betaincinv(only_first, only_second + 1, 0.025)
+    share_low[only_first == 0] = 0
     share_high = betaincinv(only_first + 1, only_second, 0.975)
-    exact_low = (2 * np.where(only_first > 0, share_low, 0) - 1) * untied / n
-    exact_high = (2 * np.where(only_second > 0, share_high, 1) - 1) * untied / n
+    share_high[only_second == 0] = 1
+    exact_low = (2 * share_low - 1) * untied / n
+    exact_high = (2 * share_high - 1) * untied / n
     low = np.minimum(np.maximum(-1, middle - reach), exact_low)
     high = np.maximum(np.minimum(1, middle + reach), exact_high)
     return low, high
@@ -292,9 +255,9 @@ def rank(
     lead = sign * pairs["difference"]
     pairs = pairs[lead.abs() > _NOISE]  # NaN is no lead either
     first_leads = lead[pairs.index] > 0
-    winners = np.where(first_leads, pairs["first"], pairs["second"])
-    losers = np.where(first_leads, pairs["second"], pairs["first"])
-    is_sure = pairs["p_holm"].to_numpy() < ALPHA
+    winners = pairs["first"].where(first_leads, pairs["second"])
+    losers = pairs["second"].where(first_leads, pairs["first"])
+    is_sure = pairs["p_holm"] < ALPHA
     n_better = Counter(losers)
     n_surely_better = Counter(losers[is_sure])
     n_surely_worse = Counter(winners[is_sure])

@@ -3,6 +3,7 @@
 import json
 import time
 from typing import Any
+from urllib.parse import urlencode
 
 from fin_tasks.errors import FetchError, WebError
 from fin_tasks.settings import Settings
@@ -40,7 +41,9 @@ def earnings_of(
     limits = Limits(seconds=SECONDS, n_bytes=_MAX_BYTES, retries=_RETRIES)
     try:
         answer = dict(
-            json.loads(web.send(Request(url=url, query=query), limits).result())
+            json.loads(
+                web.send(Request(url=f"{url}?{urlencode(query)}"), limits).result()
+            )
         )
     except (WebError, ValueError, TypeError, RecursionError) as error:
         reason = (str(error) or type(error).__name__).replace(key, "(your key)")
