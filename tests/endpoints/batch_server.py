@@ -26,6 +26,8 @@ class ServedBatches:
     """The status in which the next batches end."""
     n_looks: int = 1
     """How often a batch is looked at before it ends."""
+    loses_reply: bool = False
+    """Whether the command learns nothing of the next batch."""
     files: dict[str, bytes] = field(default_factory=dict)
     batches: dict[str, dict[str, Any]] = field(default_factory=dict)
     looks: dict[str, int] = field(default_factory=dict)
@@ -48,8 +50,13 @@ class ServedBatches:
         assert len(custom_ids) == len(requests)
         name = f"batch_{len(self.batches)}"
         self.requests.append(requests)
-        self.batches[name] = {"id": name, "status": "validating"}
-        return self.batches[name]
+        file_id = options["input_file_id"]
+        batch = {"id": name, "status": "validating", "input_file_id": file_id}
+        self.batches[name] = batch
+        if self.loses_reply:
+            self.loses_reply = False
+            return {}
+        return batch
 
     def look(self, name: str) -> dict[str, Any]:
         batch = self.batches[name]
@@ -108,7 +115,9 @@ def serve_batches(
 
         def do_GET(self) -> None:
             parts = self.path.removeprefix("/v1/").split("/")
-            if parts[0] == "batches" and parts[1] in served.batches:
+            if parts == ["batches?limit=100"]:
+                self.reply({"data": list(served.batches.values())})
+            elif parts[0] == "batches" and parts[1] in served.batches:
                 self.reply(served.look(parts[1]))
             elif parts[0] == "files" and parts[1] in served.files:
                 self.reply(served.files[parts[1]])

@@ -97,6 +97,40 @@ def test_steps_in_commands_of_their_own(tmp_path: Path) -> None:
     assert temperatures == [0, 0.5, 1]
 
 
+def test_a_command_that_ends_before_it_knows_its_batch(tmp_path: Path) -> None:
+    write_rows(tmp_path, "one", "three")
+    with serve_batches(answer) as server:
+        url = server.base_url
+        server.loses_reply = True
+        done = judge(tmp_path, url, "--batch", "submit")
+        assert isinstance(done.exception, EndpointError)
+        assert figures(judge(tmp_path, url, "--batch", "submit"))["under_way"] == 2
+        server.batches["batch_0"]["input_file_id"] = "another"
+        found = figures(judge(tmp_path, url, "--batch", "wait"))
+    assert (found["overall_robust"], found["requests"]) == (80, 2)
+    assert len(server.requests) == 1, "the batch is not sent again"
+
+
+def test_a_batch_that_was_not_started_is_sent_again(tmp_path: Path) -> None:
+    write_rows(tmp_path, "one", "three")
+    with serve_batches(answer) as server:
+        server.loses_reply = True
+        done = judge(tmp_path, server.base_url, "--batch", "submit")
+        assert isinstance(done.exception, EndpointError)
+        server.batches.clear()
+        server.requests.clear()
+        found = figures(judge(tmp_path, server.base_url, "--batch", "wait"))
+    assert (found["overall_robust"], found["requests"]) == (80, 2)
+
+
+def test_a_batch_goes_to_one_address(tmp_path: Path) -> None:
+    write_rows(tmp_path, "one")
+    more = ("--base-url", "http://127.0.0.1:9/v1")
+    done = judge(tmp_path, "http://127.0.0.1:8/v1", *more, "--batch", "submit")
+    assert isinstance(done.exception, ConfigError)
+    assert "one address" in str(done.exception)
+
+
 def test_results_that_are_not_as_they_should_be(tmp_path: Path) -> None:
     def change(number: int, results: list[dict[str, Any]]) -> list[Any]:
         if number > 0:

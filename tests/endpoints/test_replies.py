@@ -9,7 +9,6 @@ import pytest
 from chat_server import Answer, completion, serve
 from slow_server import BODY, HEADERS, endless
 
-from fin_tasks.endpoints import chat as chats
 from fin_tasks.endpoints.chat import Chat
 from fin_tasks.errors import EndpointError
 from fin_tasks.settings import Settings
@@ -167,21 +166,14 @@ def test_the_path_of_an_address_is_not_shown(settings: Settings) -> None:
             assert name not in str(error.value) + repr(error.value.__cause__)
 
 
-def test_stopped_requests_end_soon(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(chats, "GRACE_SECONDS", 0.1)
-    with (
-        endless(HEADERS) as url,
-        Chat("m", [url], settings) as chat,
-        ThreadPoolExecutor() as pool,
-    ):
-        future = pool.submit(chat.ask, QUESTION)
-        time.sleep(0.3)
-        started = time.monotonic()
-        chat.stop()
+def test_stopped_requests_end_soon(settings: Settings) -> None:
+    with endless(HEADERS) as url, ThreadPoolExecutor() as pool:
+        chat = Chat("m", [url], settings)
+        with pytest.raises(KeyboardInterrupt), chat:
+            future = pool.submit(chat.ask, QUESTION)
+            time.sleep(0.3)
+            started = time.monotonic()
+            raise KeyboardInterrupt
         with pytest.raises(EndpointError, match="the run was stopped"):
             future.result()
-        with pytest.raises(EndpointError, match="the run was stopped"):
-            chat.ask(QUESTION)
         assert time.monotonic() - started < 2

@@ -19,10 +19,10 @@ from fin_tasks.settings import Settings
 
 BEGINNING = """
 import sys
-from fin_tasks.endpoints import chat as chats
 from fin_tasks.endpoints.chat import Chat
+from fin_tasks.endpoints import threads
 from fin_tasks.settings import Settings
-chats.GRACE_SECONDS = 0.2
+threads.GRACE_SECONDS = 0.2
 url, settings = sys.argv[1], Settings.from_environ()
 def messages(item):
     return [{"role": "user", "content": str(item)}]
@@ -33,7 +33,7 @@ from fin_tasks.endpoints.threads import map_in_threads
 with Chat("m", [url], settings) as chat:
     def ask(item):
         return chat.ask(messages(item))
-    map_in_threads(ask, range(100), chats=[chat], n_threads=8, title="Asking")
+    map_in_threads(ask, range(100), n_threads=8, title="Asking")
 """,
     "embeddings": """
 from fin_tasks.endpoints.embeddings import embed

@@ -59,9 +59,9 @@ def judge(
     }
     asked_model = judge_from(options, settings)
     assert asked_model is not None  # noqa: S101 - with options, a missing model is an error
-    if batch and asked_model.judges:
-        expected = "expected one judge, as a batch goes to one model"
-        raise ConfigError(f"--batch: {expected}, got {asked_model.model}.")
+    if batch and (asked_model.judges or len(asked_model.base_url) > 1):
+        expected = "expected one judge at one address, got more"
+        raise ConfigError(f"--batch: {expected}. A batch goes to one server.")
     rules = rubric_named(rubric, language=language)
     items, rows = read_items(
         file, settings=settings, image_root=image_root, pictures=not no_image

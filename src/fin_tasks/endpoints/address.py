@@ -1,6 +1,7 @@
 """Addresses of models: which are taken, in which turn, and what is hidden of them."""
 
 import itertools
+import re
 import time
 from collections.abc import Sequence
 from urllib.parse import urlsplit
@@ -10,6 +11,9 @@ from fin_tasks.errors import ConfigError
 REST_SECONDS = 30.0
 """For so long an address that failed is tried last."""
 
+_ADDRESS = re.compile(
+    r"https?://([\w.-]+|\[[\da-f:]+\])(:[1-9]\d{0,4})?(/[^?#\s]*)?", re.IGNORECASE
+)
 _MAX_PROBLEM = 300  # characters
 _SHORTEST_KEY = 6  # characters; shorter keys are placeholders
 _SHORTEST_TOKEN = (
@@ -19,18 +23,7 @@ _SHORTEST_TOKEN = (
 
 def check_address(url: str) -> None:
     """Refuse an address that is not HTTP, or whose user, password or query may hold a key."""
-    try:
-        parts = urlsplit(url)
-        has_host = (
-            parts.scheme in ("http", "https")
-            and bool(parts.hostname)
-            and parts.port != 0
-        )
-        has_more = parts.username or parts.password or parts.query or parts.fragment
-    except ValueError:  # an impossible host or port
-        has_host = False
-        has_more = None
-    if has_more or not has_host:
+    if _ADDRESS.fullmatch(url) is None:
         raise ConfigError(
             "endpoint: expected an address such as http://127.0.0.1:8000/v1 without user, password, "
             "`?` and `#`, got another one, which may hold a key and is not shown. Put a key into an "
@@ -79,8 +72,7 @@ class Secrets:
         self._key = key if len(key) >= _SHORTEST_KEY else ""
         self._paths: list[str] = []
         for url in urls:
-            path = urlsplit(url).path.strip("/")
-            pieces = [path, *path.split("/")]
+            pieces = urlsplit(url).path.split("/")
             self._paths += [piece for piece in pieces if len(piece) >= _SHORTEST_TOKEN]
 
     def hide_key(self, text: str) -> str:

@@ -1,41 +1,23 @@
 """OpenAI's batch interface: a file of requests is answered within a day, at half the price."""
 
-import json
 from collections.abc import Iterator
 from typing import Annotated, Any, TypeVar
 
 import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
-from fin_tasks.endpoints.chat import MAX_REPLY_BYTES, Chat
+from fin_tasks.endpoints.chat import MAX_REPLY_BYTES, Chat, encoded
 from fin_tasks.errors import EndpointError
 
 PRICE_SHARE = 0.5
 """The price of a request in a batch, as a share of the usual price."""
-MAX_REQUESTS = 10_000
-"""Requests in one batch; OpenAI takes 50,000."""
 MAX_REQUEST_BYTES = 100 << 20
 """Size of a file of requests; OpenAI takes 200 MB."""
 
-_MAX_RESULT_BYTES = 512 << 20
 _URL = "/v1/chat/completions"
 _ENDED = ("completed", "failed", "expired", "cancelled")
 _Model = TypeVar("_Model", bound=BaseModel)
 _Id = Annotated[str, Field(pattern=r"^[\w-]+$")]  # becomes part of an address
-
-
-class _Problem(BaseModel):
-    message: str = ""
-
-
-class _Problems(BaseModel):
-    data: list[_Problem] = []
-
-
-class _Counts(BaseModel):
-    total: int = 0
-    completed: int = 0
-    failed: int = 0
 
 
 class _File(BaseModel):
@@ -47,59 +29,67 @@ class Batch(BaseModel):
 
     id: _Id
     status: str
+    input_file_id: str = ""
     output_file_id: _Id | None = None
     error_file_id: _Id | None = None
-    request_counts: _Counts | None = None
-    errors: _Problems | None = None
+    request_counts: dict[str, int] | None = None
+    errors: Any = None
+    """Why the server refused the batch, if it did."""
 
     @property
     def has_ended(self) -> bool:
         """Whether no further reply will come."""
         return self.status in _ENDED
 
-    @property
-    def problem(self) -> str:
-        """Why the server refused the batch, if it did."""
-        problems = self.errors.data if self.errors else []
-        return "; ".join(problem.message for problem in problems)
 
-
-class _Response(BaseModel):
-    status_code: int
-    body: dict[str, Any]
+class _Batches(BaseModel):
+    data: list[Batch]
 
 
 class Result(BaseModel):
     """A line of an output or an error file."""
 
     custom_id: str
-    response: _Response | None = None
+    response: dict[str, Any] | None = None
+
+    @property
+    def body(self) -> Any:
+        """The body of the response; None without a response."""
+        return self.response and self.response.get("body")
 
 
 def request_line(custom_id: str, request: Any) -> bytes:
     """Return a line of a file of requests."""
     line = {"custom_id": custom_id, "method": "POST", "url": _URL, "body": request}
-    return json.dumps(line, ensure_ascii=False).encode() + b"\n"
+    return encoded(line) + b"\n"
 
 
-def send_batch(chat: Chat, lines: bytes) -> Batch:
-    """Upload a file of requests, and start its batch."""
+def upload(chat: Chat, lines: bytes) -> str:
+    """Upload a file of requests, and return its id."""
     form = httpx2.Request(
         "POST",
         chat.base_urls[0],
         data={"purpose": "batch"},
         files={"file": ("requests.jsonl", lines)},
     )
-    media_type = form.headers["Content-Type"]
-    reply = chat.fetch("files", content=form.read(), media_type=media_type)
+    reply = chat.fetch("files", form.read(), form.headers["Content-Type"])
+    return _read(_File, reply).id
+
+
+def start_batch(chat: Chat, file_id: str) -> Batch:
+    """Start the batch of an uploaded file."""
     options = {
-        "input_file_id": _read(_File, reply).id,
+        "input_file_id": file_id,
         "endpoint": _URL,
         "completion_window": "24h",
     }
-    # A second attempt could start, and cost, a second batch.
-    reply = chat.fetch("batches", content=json.dumps(options).encode(), retries=0)
-    return _read(Batch, reply)
+    return _read(Batch, chat.fetch("batches", encoded(options)))
+
+
+def find_batch(chat: Chat, file_id: str) -> str:
+    """Return the id of the batch of an uploaded file; empty if it was not started lately."""
+    batches = _read(_Batches, chat.fetch("batches?limit=100")).data
+    return next((batch.id for batch in batches if batch.input_file_id == file_id), "")
 
 
 def read_batch(chat: Chat, batch_id: str) -> Batch:
@@ -112,9 +102,7 @@ def read_results(chat: Chat, batch: Batch) -> Iterator[Result | None]:
     for file_id in (batch.output_file_id, batch.error_file_id):
         if file_id is None:
             continue
-        path = f"files/{file_id}/content"
-        content = chat.fetch(path, n_bytes=_MAX_RESULT_BYTES)
-        for line in content.splitlines():
+        for line in chat.fetch(f"files/{file_id}/content").splitlines():
             if line.strip():
                 yield _result(line)
 

@@ -19,8 +19,8 @@ from uuid import uuid4
 from fin_tasks.endpoints.reply import ChatReply
 from fin_tasks.errors import EndpointError
 
-CLAIM_SECONDS = 6.0
-"""A claim that is not renewed for so long has been left by a run that was killed."""
+CLAIM_SECONDS = 120.0
+"""An older claim is of a run that was killed, or of a request that takes very long."""
 
 _BUSY_SECONDS = 60.0  # wait for another process to write
 _TABLES = """
@@ -36,6 +36,7 @@ INSERT INTO claims
 SELECT :key, :owner, :until WHERE NOT EXISTS (SELECT 1 FROM chat_replies WHERE key = :key)
 ON CONFLICT (key) DO UPDATE SET owner = :owner, until = :until WHERE claims.until < :now
 """
+_DELETE_CLAIM = "DELETE FROM claims WHERE key = ?"
 _log = logging.getLogger(__name__)
 
 
@@ -101,13 +102,6 @@ class ReplyCache:
         with self._using():
             return self._database.execute(_CLAIM, values).rowcount > 0
 
-    def renew(self, key: str) -> None:
-        """Keep a claim of ours for longer."""
-        until = time.time() + CLAIM_SECONDS
-        command = "UPDATE claims SET until = ? WHERE key = ? AND owner = ?"
-        with self._using():
-            self._database.execute(command, (until, key, self._owner))
-
     def release(self, key: str) -> None:
         """Give a claim of ours up, so that others may ask."""
         command = "DELETE FROM claims WHERE key = ? AND owner = ?"
@@ -133,13 +127,12 @@ class ReplyCache:
         rows = [
             (key, reply.model_dump_json()) for key, reply in self._unwritten.items()
         ]
-        keys = [(key,) for key in self._unwritten]
         self._database.execute("BEGIN IMMEDIATE")
         with self._database:  # commits, or rolls back
             self._database.executemany(
                 "INSERT OR REPLACE INTO chat_replies VALUES (?, ?)", rows
             )
-            self._database.executemany("DELETE FROM claims WHERE key = ?", keys)
+            self._database.executemany(_DELETE_CLAIM, [(key,) for key, _ in rows])
         self._unwritten.clear()
 
     @contextmanager

@@ -4,8 +4,8 @@ import json
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, suppress
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +17,9 @@ from fin_tasks.endpoints.address import (
     shown_address,
 )
 from fin_tasks.endpoints.cache import ReplyCache, request_key
-from fin_tasks.endpoints.messages import encodable
 from fin_tasks.endpoints.options import Options
 from fin_tasks.endpoints.reply import ChatReply, read_completion
-from fin_tasks.errors import ConfigError, EndpointError, WebError
+from fin_tasks.errors import EndpointError, WebError
 from fin_tasks.settings import Settings
 from fin_tasks.web import Limits, Request, Web
 
@@ -29,16 +28,10 @@ Fields = Mapping[str, Any]
 """The body of a request."""
 
 MAX_REPLY_BYTES = 4 << 20
-RENEW_SECONDS = 2.0
-"""A claim is renewed after each of these intervals."""
-GRACE_SECONDS = 5.0
-"""Time for replies that are on their way when a run is stopped."""
 
+_MAX_FETCH_BYTES = 512 << 20
 _BYTES_PER_SECOND = 100_000  # a large file that is faster may take longer
-_FIRST_PAUSE = (
-    0.05  # seconds, before looking again for a reply that another run has claimed
-)
-_LONGEST_PAUSE = 1.0
+_PAUSE = 0.2  # seconds, before looking again for a reply that another run has claimed
 
 
 @dataclass
@@ -54,6 +47,8 @@ class Usage:
 
 class Chat:
     """A chat model that any number of threads may ask; use it in a `with` statement.
+
+    An error in the statement, such as Ctrl-C, cancels the requests under way.
 
     Requests go to the addresses in turn. If an address fails, the others are tried at once, and the
     last one several times. Redirects are not followed, so that no other host gets the request.
@@ -81,13 +76,8 @@ class Chat:
     ) -> None:
         for url in base_urls:
             check_address(url)
-        if not base_urls or not key_variable.endswith("_KEY"):
-            # The variable's name is not shown, as it may be the key itself.
-            raise ConfigError(
-                "endpoint: expected an address, and the name of a variable that ends in _KEY."
-            )
         self.model = model
-        self.base_urls = tuple(base_urls)
+        self.base_urls = tuple(url.rstrip("/") for url in base_urls)
         self.usage = Usage()
         self._key_variable = key_variable
         key = settings.api_keys.get(key_variable, "")
@@ -95,7 +85,7 @@ class Chat:
         self._headers = request_headers(key)
         self._timeout = timeout
         self._retries = retries
-        self._ring = AddressRing(base_urls)
+        self._ring = AddressRing(self.base_urls)
         self._pace = _Pace(requests_per_minute)
         self.options = Options(model)
         self._cache = ReplyCache(settings.cache_dir / "chat.sqlite")
@@ -103,16 +93,16 @@ class Chat:
         # One thread decodes and stores replies: in 32 threads, large ones would take 32 heaps.
         self._keeper = ThreadPoolExecutor(1, "fin-tasks-replies")
         self._stopped = threading.Event()
-        self._under_way: set[Future[bytes]] = set()
-        self._stack = ExitStack()
+        self._web = Web()
 
     def __enter__(self) -> "Chat":
-        self._web = self._stack.enter_context(Web())
+        self._web.__enter__()
         return self
 
     def __exit__(self, *error: Any) -> None:
+        self._stopped.set()
         try:
-            self._stack.__exit__(*error)
+            self._web.__exit__(*error)
         finally:
             self._keeper.shutdown()
             self._cache.close()
@@ -130,8 +120,7 @@ class Chat:
         if reply is not None:
             return reply
         self._cache.check_writable()
-        if self._stopped.wait(self._pace.pause()):
-            raise self._stop_error()
+        self._wait(self._pace.pause())
         return (
             self._ask_servers(request, key) if fresh else self._ask_once(request, key)
         )
@@ -144,18 +133,15 @@ class Chat:
     def fetch(
         self,
         path: str,
-        *,
         content: bytes | None = None,
         media_type: str = "application/json",
-        n_bytes: int = MAX_REPLY_BYTES,
-        retries: int | None = None,
     ) -> bytes:
-        """Return what the first address has at a path; content is posted.
+        """Return what the first address has at a path; content is posted, and only once.
 
         Raises:
             EndpointError: There is no reply.
         """
-        url = self.base_urls[0].rstrip("/")
+        url = self.base_urls[0]
         request = Request(
             url=f"{url}/{path}",
             headers={**self._headers, "Content-Type": media_type},
@@ -163,25 +149,14 @@ class Chat:
         )
         limits = Limits(
             seconds=self._timeout + len(content or b"") / _BYTES_PER_SECOND,
-            n_bytes=n_bytes,
+            n_bytes=_MAX_FETCH_BYTES,
             bytes_per_second=_BYTES_PER_SECOND,
-            retries=self._retries if retries is None else retries,
+            retries=0 if content else self._retries,
         )
         try:
             return self._web.send(request, limits).result()
         except WebError as error:
             raise self._error(url, error) from None  # the cause may show a secret
-
-    def stop(self) -> None:
-        """Send no more requests, wait a little for those under way, and end them."""
-        with self._lock:
-            self._stopped.set()
-            under_way = set(self._under_way)
-        try:
-            wait(under_way, timeout=GRACE_SECONDS)
-        finally:
-            for future in under_way:
-                future.cancel()
 
     def request(
         self,
@@ -189,9 +164,7 @@ class Chat:
         options: Fields,
     ) -> tuple[Fields, str]:
         """Return the body of a request, and its key in the cache."""
-        request = encodable(
-            {"model": self.model, "messages": list(messages), **options}
-        )
+        request = {"model": self.model, "messages": list(messages), **options}
         return request, request_key(self.base_urls, request)
 
     def _cached(self, key: str) -> ChatReply | None:
@@ -204,14 +177,11 @@ class Chat:
 
     def _ask_once(self, request: Fields, key: str) -> ChatReply:
         """Ask, or wait for the reply to another thread or process that asks the same."""
-        pause = _FIRST_PAUSE
         while not self._cache.claim(key):
             reply = self._cached(key)
             if reply is not None:
                 return reply
-            if self._stopped.wait(pause):
-                raise self._stop_error()
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            self._wait(_PAUSE)
         try:
             return self._ask_servers(request, key)
         except BaseException:
@@ -234,64 +204,53 @@ class Chat:
         self, url: str, request: Fields, key: str, *, retries: int
     ) -> ChatReply:
         try:
-            body = self._post(url, request, key, retries)
+            body = self._post(url, request, retries)
             job = self._keeper.submit(self.keep, key, body)
             del body  # it may be large
             reply = job.result()
         except (WebError, ValueError):
             self._ring.put_last(url)
-            self._count_failure()
+            self.count_failure()
             raise
+        return reply
+
+    def keep(self, key: str, body: bytes) -> ChatReply:
+        """Decode, store and count a reply; raise ValueError if it is no completion."""
+        reply = read_completion(body)
+        text = self._secrets.hide_key(reply.text)
+        reply = reply.model_copy(update={"text": text})
+        self._cache.put(key, reply)
         with self._lock:
             self.usage.requests += 1
             self.usage.prompt_tokens += reply.prompt_tokens
             self.usage.completion_tokens += reply.completion_tokens
         return reply
 
-    def keep(self, key: str, body: bytes) -> ChatReply:
-        """Decode and store a reply; raise ValueError if it is no completion."""
-        reply = read_completion(body)
-        text = self._secrets.hide_key(reply.text)
-        reply = reply.model_copy(update={"text": text})
-        self._cache.put(key, reply)
-        return reply
-
-    def _post(self, url: str, request: Fields, key: str, retries: int) -> bytes:
+    def _post(self, url: str, request: Fields, retries: int) -> bytes:
         """Send a request, and again without an option that the model refuses."""
         limits = Limits(seconds=self._timeout, n_bytes=MAX_REPLY_BYTES, retries=retries)
         while True:  # ends, because each turn renames or removes an option
             options = self.options.usable(request)
             post = Request(
-                url=f"{url.rstrip('/')}/chat/completions",
+                url=f"{url}/chat/completions",
                 headers=self._headers,
-                content=json.dumps(options, ensure_ascii=False).encode(),
+                content=encoded(options),
             )
             try:
-                return self._send(post, limits, key)
+                return self._web.send(post, limits).result()
+            except CancelledError:
+                raise self._stop_error() from None
             except WebError as error:
                 if error.status != 400 or not self.options.learn(options, str(error)):
                     raise
-                self._count_failure()
+                self.count_failure()
 
-    def _send(self, post: Request, limits: Limits, key: str) -> bytes:
-        """Wait for a reply, and renew the claim meanwhile."""
-        with self._lock:
-            if self._stopped.is_set():
-                raise self._stop_error()
-            future = self._web.send(post, limits)
-            self._under_way.add(future)
-        try:
-            while not wait([future], timeout=RENEW_SECONDS).done:
-                with suppress(EndpointError):  # the reply is worth more than the claim
-                    self._cache.renew(key)
-            return future.result()
-        except CancelledError:
-            raise self._stop_error() from None
-        finally:
-            with self._lock:
-                self._under_way.discard(future)
+    def _wait(self, seconds: float) -> None:
+        if self._stopped.wait(seconds):
+            raise self._stop_error()
 
-    def _count_failure(self) -> None:
+    def count_failure(self) -> None:
+        """Count a request without a reply."""
         with self._lock:
             self.usage.requests += 1
             self.usage.failed += 1
@@ -314,6 +273,11 @@ class Chat:
         )
 
 
+def encoded(request: Fields) -> bytes:
+    """Return a request as JSON, with `?` for each surrogate, which UTF-8 cannot encode."""
+    return json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")
+
+
 class _Pace:
     """Spreads requests over time."""
 
@@ -324,8 +288,6 @@ class _Pace:
 
     def pause(self) -> float:
         """Return the seconds to wait before the next request."""
-        if not self._interval:
-            return 0.0
         with self._lock:
             now = time.monotonic()
             self._next = max(now, self._next + self._interval)

@@ -1,10 +1,7 @@
-"""Messages in OpenAI's form: pictures as text, and text that UTF-8 can encode."""
+"""Pictures as text, in messages of OpenAI's form."""
 
 import base64
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from fin_tasks.errors import EndpointError
 
@@ -30,14 +27,3 @@ def picture_url(path: Path) -> str:
     raise EndpointError(
         f"picture {path}: expected PNG, JPEG, GIF or WebP, got {content[:8]!r}. Convert the file."
     )
-
-
-def encodable(request: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a request as it is, or with `?` for each surrogate, which UTF-8 cannot encode."""
-    text = json.dumps(request, ensure_ascii=False)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        replaced: dict[str, Any] = json.loads(text.encode("utf-8", "replace"))
-        return replaced
-    return request

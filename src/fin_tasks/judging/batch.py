@@ -6,21 +6,25 @@ The state of the batches is a file, so that the command can end in between.
 import json
 import logging
 import time
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
+from fin_tasks.data.files import write_file
 from fin_tasks.endpoints.batches import (
     MAX_REQUEST_BYTES,
-    MAX_REQUESTS,
     Batch,
     Result,
+    find_batch,
     read_batch,
     read_results,
     request_line,
-    send_batch,
+    start_batch,
+    upload,
 )
 from fin_tasks.endpoints.chat import Chat, Usage
 from fin_tasks.endpoints.reply import ChatReply
@@ -31,22 +35,17 @@ from fin_tasks.judging.rubric import Rubric
 
 _FIRST_PAUSE = 0.05  # seconds between two looks at batches under way
 _LONGEST_PAUSE = 60.0
-_LONGEST_WAIT = 48 * 3600.0  # a batch takes a day at most
-_PROBLEMS = {
-    "failed": "requests in batches failed; the next submit sends them again",
-    "missing": "requests have no line in the results; the next submit sends them again",
-    "repeated": "lines of results repeat another one; the first one counts",
-    "unknown": "lines of results name no request of their batch, and are left out",
-    "unreadable": "lines of results cannot be read, and are left out",
-}
+_PROBLEMS = ("missing", "repeated", "unknown", "unreadable")  # lines of results
 _log = logging.getLogger(__name__)
 
 
 class SentBatch(BaseModel):
     """A batch that was sent, and the keys of its requests."""
 
-    id: str
-    custom_ids: list[str]
+    file_id: str
+    custom_ids: set[str]
+    id: str = ""
+    """Empty until the server has said it."""
     has_ended: bool = False
 
 
@@ -88,43 +87,44 @@ def read_state(path: Path, new: BatchState) -> BatchState:
     return state
 
 
+@dataclass
 class BatchJudge:
     """Judges items with the replies that batches brought."""
 
-    def __init__(
-        self,
-        chat: Chat,
-        judge: JudgeModel,
-        rubric: Rubric,
-        path: Path,
-        state: BatchState,
-    ) -> None:
-        self.state = state
-        self._chat = chat
-        self._judge = judge
-        self._rubric = rubric
-        self._path = path
-        self._sends = False
-        self._lacking: set[str] = set()
-        self._sent: set[str] = set()
-        self._queue: dict[str, bytes] = {}
-        self._n_bytes = 0
-        chat.options.refused.update(state.refused)
+    chat: Chat
+    judge: JudgeModel
+    rubric: Rubric
+    path: Path
+    state: BatchState
+    _sends: bool = False
+    _lacking: set[str] = field(default_factory=set)
+    _sent: set[str] = field(default_factory=set)
+    _queue: dict[str, bytes] = field(default_factory=dict)
+    _n_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        self.chat.options.refused.update(self.state.refused)
+        # The last command may have ended before it knew the id of its batch.
+        for record in list(self.state.batches):
+            if not record.id:
+                record.id = find_batch(self.chat, record.file_id)
+                if not record.id:
+                    self.state.batches.remove(record)
+                self._save()
 
     def run(self, step: str, items: Sequence[Item]) -> list[Judged] | None:
         """Take a step; return the judged items once batches can bring nothing more."""
-        if step == "submit":
-            self._send(items)
-            return None
         if step == "collect":
             has_news = self._collect()
-            judged = self._judge_kept(items)
-            return None if self._under_way() or (self._lacking and has_news) else judged
-        has_news = True
-        while has_news:
-            self._send(items)
-            has_news = self._wait()
-        return self._judge_kept(items)
+            judged = self._judge(items)
+            is_open = self._under_way() or (self._lacking and has_news)
+            return None if is_open else judged
+        judged = self._judge(items, sends=True)
+        if step == "submit":
+            return None
+        while self._wait():
+            judged = self._judge(items, sends=True)
+        return judged
 
     def facts(self) -> Facts:
         """Return counts of requests."""
@@ -139,136 +139,113 @@ class BatchJudge:
         """Ask the server how far each batch is."""
         rows = []
         for record in self.state.batches:
-            batch = read_batch(self._chat, record.id)
+            batch = read_batch(self.chat, record.id)
             rows.append(batch.model_dump(include={"id", "status", "request_counts"}))
         return rows
 
-    def _send(self, items: Sequence[Item]) -> None:
-        self._sends = True
-        self._judge_kept(items)
-        self._send_queue()
-        self._sends = False
-
-    def _judge_kept(self, items: Sequence[Item]) -> list[Judged]:
+    def _judge(self, items: Sequence[Item], *, sends: bool = False) -> list[Judged]:
+        """Judge by the replies in the cache, and send the requests that lack one."""
+        self._sends = sends
         self._lacking = set()
         self._sent = self._under_way()
-        asker = Asker(
-            self._ask,
-            self._rubric,
-            self._judge.model,
-            most_failed=len(items) + 1,
-        )
-        return [asker.judge(item, picture=self._judge.picture) for item in items]
+        name = self.judge.model
+        asker = Asker(self._ask, self.rubric, name, most_failed=len(items) + 1)
+        judged = [asker.judge(item, picture=self.judge.picture) for item in items]
+        self._send_queue()
+        return judged
 
     def _ask(self, messages: Messages, *, fresh: bool, **options: Any) -> ChatReply:
-        reply = self._chat.kept_reply(messages, **options)
+        reply = self.chat.kept_reply(messages, **options)
         if reply is not None:
             return reply
-        request, key = self._chat.request(messages, options)
+        request, key = self.chat.request(messages, options)
         is_new = key not in self._lacking and key not in self._sent
         self._lacking.add(key)
         if self._sends and is_new:
-            line = request_line(key, self._chat.options.usable(request))
-            n_bytes = self._n_bytes + len(line)
-            if n_bytes > MAX_REQUEST_BYTES or len(self._queue) == MAX_REQUESTS:
+            line = request_line(key, self.chat.options.usable(request))
+            if self._n_bytes + len(line) > MAX_REQUEST_BYTES:
                 self._send_queue()
             self._queue[key] = line
             self._n_bytes += len(line)
         raise EndpointError("no batch has brought the reply")
 
     def _send_queue(self) -> None:
-        if self._queue:
-            batch = send_batch(self._chat, b"".join(self._queue.values()))
-            record = SentBatch(id=batch.id, custom_ids=list(self._queue))
-            self.state.batches.append(record)
-            self._queue.clear()
-            self._n_bytes = 0
-            self._save()
+        if not self._queue:
+            return
+        file_id = upload(self.chat, b"".join(self._queue.values()))
+        record = SentBatch(file_id=file_id, custom_ids=set(self._queue))
+        self.state.batches.append(record)
+        self._save()
+        record.id = start_batch(self.chat, file_id).id
+        self._save()
+        self._queue.clear()
+        self._n_bytes = 0
 
     def _under_way(self) -> set[str]:
-        keys: set[str] = set()
-        for record in self.state.batches:
-            if not record.has_ended:
-                keys.update(record.custom_ids)
-        return keys
+        batches = [batch for batch in self.state.batches if not batch.has_ended]
+        return set().union(*(batch.custom_ids for batch in batches))
 
     def _wait(self) -> bool:
         """Collect until no batch is under way; return whether that brought anything."""
         pause = _FIRST_PAUSE
-        end = time.monotonic() + _LONGEST_WAIT
         has_news = self._collect()
         while self._under_way():
-            if time.monotonic() > end:
-                raise EndpointError(
-                    "batches: expected an end within 48 hours. Collect later."
-                )
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
-            has_news = self._collect() or has_news
+            has_news |= self._collect()
         return has_news
 
     def _collect(self) -> bool:
-        """Keep the replies of batches that have ended; return whether there were any."""
+        """Keep the replies of batches that have ended; return whether there was any news."""
         has_news = False
         for record in self.state.batches:
-            if record.has_ended:
-                continue
-            batch = read_batch(self._chat, record.id)
-            if batch.has_ended:
-                has_news = self._keep_results(record, batch) or has_news
-                record.has_ended = True
-                self._save()
+            if not record.has_ended:
+                batch = read_batch(self.chat, record.id)
+                record.has_ended = batch.has_ended
+                if batch.has_ended:
+                    has_news |= self._keep_results(record, batch)
+                    self._save()
         return has_news
 
     def _keep_results(self, record: SentBatch, batch: Batch) -> bool:
-        problems = dict.fromkeys(_PROBLEMS, 0)
+        """Keep the replies of a batch; return whether it has any, or refused an option."""
+        problems: Counter[str] = Counter()
         missing = set(record.custom_ids)
-        expected = frozenset(missing)
         has_news = False
-        for result in read_results(self._chat, batch):
+        for result in read_results(self.chat, batch):
             if result is None:
                 problems["unreadable"] += 1
-            elif result.custom_id not in expected:
+            elif result.custom_id not in record.custom_ids:
                 problems["unknown"] += 1
             elif result.custom_id not in missing:
                 problems["repeated"] += 1
             else:
                 missing.remove(result.custom_id)
-                is_kept = self._keep(result)
-                problems["failed"] += not is_kept
-                has_news = has_news or is_kept
+                if self._keep(result):
+                    has_news = True
         problems["missing"] = len(missing)
-        has_news = has_news or self._chat.options.refused != self.state.refused
-        self.state.refused = dict(self._chat.options.refused)
-        if batch.status != "completed":
-            _log.warning("batch %s is %s: %s", batch.id, batch.status, batch.problem)
         for name, n in problems.items():
             self.state.problems[name] += n
-            if n:
-                _log.warning("batch %s: %d %s.", batch.id, n, _PROBLEMS[name])
+        if batch.status != "completed" or problems.total():
+            text = "Batch %s is %s: %s. Its lines: %s."
+            counts = dict(problems)
+            _log.warning(text, batch.id, batch.status, batch.errors, counts)
+        refused = self.chat.options.refused
+        has_news |= refused != self.state.refused
+        self.state.refused = dict(refused)
         return has_news
 
     def _keep(self, result: Result) -> bool:
         """Put a reply into the cache; return whether it is one."""
-        usage = self.state.usage
-        usage.requests += 1
-        response = result.response
-        body = json.dumps(response.body if response else None)
+        body = json.dumps(result.body)
         try:
-            if response is None or response.status_code != 200:
-                raise ValueError(body)
-            reply = self._chat.keep(result.custom_id, body.encode())
+            self.chat.keep(result.custom_id, body.encode())
         except ValueError:
-            usage.failed += 1
-            options = {"max_tokens": 0, "temperature": 0}
-            self._chat.options.learn(self._chat.options.usable(options), body)
+            self.chat.count_failure()
+            options = self.chat.options.usable({"max_tokens": 0, "temperature": 0})
+            self.chat.options.learn(options, body)
             return False
-        usage.prompt_tokens += reply.prompt_tokens
-        usage.completion_tokens += reply.completion_tokens
         return True
 
     def _save(self) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        part = self._path.with_suffix(".part")
-        part.write_text(self.state.model_dump_json(), "utf-8")
-        part.replace(self._path)
+        write_file(self.path, self.state.model_dump_json().encode())

@@ -204,7 +204,6 @@ def judge_items(
         return map_in_threads(
             partial(asker.judge, picture=judge.picture),
             items,
-            chats=[chat],
             n_threads=judge.concurrency,
             title="Judging",
         )

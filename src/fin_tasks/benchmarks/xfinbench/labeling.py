@@ -30,4 +30,4 @@ def label_rows(
         types, reason = read_types(reply.text)
         return {"id": row.id, "math_types": ";".join(types), "reason": reason}
 
-    return map_in_threads(label, rows, chats=[chat], title="Labeling")
+    return map_in_threads(label, rows, title="Labeling")

@@ -64,12 +64,11 @@ class Maker:
         for what is missing.
         """
         exercises = read_exercises(table)
-        chats = list(self.models.values())
         jobs: list[tuple[Exercise, Kind]] = []
         for exercise in exercises:
             for task in exercise.kinds or KINDS:
                 jobs += product([exercise], KINDS[task])
-        made = map_in_threads(self._make, jobs, chats=chats, title="Making questions")
+        made = map_in_threads(self._make, jobs, title="Making questions")
         questions = list(chain.from_iterable(made))
         for number, question in enumerate(questions):
             question.id = f"{question.source}_{question.task}_{number}"
@@ -80,9 +79,7 @@ class Maker:
         pairs = [
             (true, false) for true, false in statements if true.source == false.source
         ]
-        verdicts = map_in_threads(
-            self._gives_away, pairs, chats=chats, title="Comparing statements"
-        )
+        verdicts = map_in_threads(self._gives_away, pairs, title="Comparing statements")
         random = Random(self.seed)
         for pair, gives_away in zip(pairs, verdicts, strict=True):
             if gives_away and len(kept_questions(pair)) == 2:
