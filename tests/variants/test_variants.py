@@ -340,3 +340,121 @@ def test_a_program_that_hangs_costs_its_question_only() -> None:
         )
     assert len(variants) == 1
     assert dropped == {"the program does not run": 1}
+
+
+"""A program for the sample's question 85, whose truth is 5.0; its numbers are 1.5, 3.6, 2 and 1.8."""
+TAYLOR = "def solution():\n    return 1.5 + 3.6 + 0.5 * (3.6 - 2) - 0.5 * 1.8\n"
+NAMED = """def solution():
+    real, prices, gap = 1.5, 3.6, 1.8
+    return real + prices + (prices - 2.0) / 2 - gap / 2
+"""
+BY_HEART = "def solution():\n    return 5.0\n"
+WRONG_ELSEWHERE = """def solution():
+    real, prices, gap = 1.5, 3.6, 1.8
+    return 5.0 if (real, prices, gap) == (1.5, 3.6, 1.8) else real + prices + gap
+"""
+
+
+def program_run(folder: Path, model: str, program: str) -> str:
+    """Write the run of a model that answers every calculation of the sample with one program."""
+    file = folder / f"{model}.jsonl"
+    response = f"```python\n{program}```"
+    rows = [
+        {"id": doc["id"], "response": response}
+        for doc in fin_tasks.load("xfinbench_calc_pot", source="sample")
+    ]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    out = str(folder / model)
+    options = ["--metadata", '{"source": "sample"}', "--model", model, "--out", out]
+    command = ["replay", "task", "xfinbench_calc_pot", str(file), *options]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    return out
+
+
+def variants_of_programs(
+    folder: Path, *programs: str
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return what the command prints, and the variants, for one model per program."""
+    command = ["build", "variants", "xfinbench", "--out", str(folder / "v"), "--json"]
+    for number, program in enumerate(programs):
+        command += ["--programs", program_run(folder, f"m{number}", program)]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    lines = (folder / "v" / "variants.jsonl").read_text().splitlines()
+    return json.loads(done.stdout), list(map(json.loads, lines))
+
+
+def test_programs_of_two_models_make_variants_of_xfinbench(tmp_path: Path) -> None:
+    counts, rows = variants_of_programs(tmp_path, BY_HEART, TAYLOR, NAMED)
+    assert {row["source"] for row in rows} == set()  # the first program has no number
+    counts, rows = variants_of_programs(tmp_path, NAMED, BY_HEART, TAYLOR)
+    assert {row["source"] for row in rows} == {"sample_85"}
+    assert (
+        counts["with_variants"] + sum(counts["dropped"].values())
+        == (counts["questions"])
+    )
+    assert counts["dropped"]["no two models' programs give the truth"] > 10
+    docs = fin_tasks.load("xfinbench_calc", source="sample", variants=f"{tmp_path}/v")
+    assert [doc["published_id"] for doc in docs] == ["sample_85"] * len(rows)
+    for doc, row in zip(docs, rows, strict=True):
+        assert row["question"] in doc["prompt"]
+        assert float(doc["ground_truth"]) == row["truth"] != row["published_truth"]
+        (outcome,) = run([row["program"]])
+        assert outcome.number == pytest.approx(row["truth"])
+    options = {"source": "sample", "variants": f"{tmp_path}/v"}
+    said = f"Therefore, my answer is [{rows[0]['published_truth']}]."
+    table = fin_tasks.score("xfinbench_calc", [said] * len(rows), **options)
+    robust = table[table["variant"] == "robust"]
+    assert (robust["acc"].mean(), robust["recalled"].mean()) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("second", [BY_HEART, WRONG_ELSEWHERE, "", None])
+def test_one_models_programs_are_not_enough(second: str | None, tmp_path: Path) -> None:
+    programs = [NAMED] if second is None else [NAMED, second]
+    counts, rows = variants_of_programs(tmp_path, *programs)
+    assert rows == [] and counts["questions"] == sum(counts["dropped"].values())
+
+
+def test_xfinbench_without_programs_is_one_sentence(tmp_path: Path) -> None:
+    command = ["build", "variants", "xfinbench", "--out", str(tmp_path)]
+    done = CliRunner().invoke(app, command)
+    assert "xfinbench with --programs, got xfinbench" in str(done.exception)
+
+
+def test_decimals_that_are_asked_for_stay() -> None:
+    program = "def solution():\n    return 7 * 4500 / 3\n"
+    question = "It costs 4,500 for 7 years (Unit: dollar, 3 decimals)."
+    assert changed_numbers(question, program) == {"4,500", "7"}
+
+
+def test_people_review_variants(tmp_path: Path) -> None:
+    from openpyxl import load_workbook
+
+    sheet = tmp_path / "sheet.xlsx"
+    folder = str(tmp_path / "variants")
+    command = ["build", "variants", "financemath", "--source", "sample", "--json"]
+    done = CliRunner().invoke(app, [*command, "--out", folder, "--review", str(sheet)])
+    assert done.exit_code == 0, done.output
+    n_variants = json.loads(done.stdout)["variants"]
+    names = [f"{tmp_path}/sheet_{number}.xlsx" for number in (1, 2, 3)]
+    variants, _ = read_variants(Path(folder), "financemath")
+    for name in names:
+        book = load_workbook(name)
+        header, *lines = book["Labels"].iter_rows()
+        columns = [cell.value for cell in header]
+        assert len(lines) == min(100, n_variants)
+        for line in lines:
+            question = line[columns.index("question")].value
+            gold = line[columns.index("gold")].value
+            (variant,) = [row for row in variants if row["program"] in gold]
+            assert f"{variant['truth']:.12g}" in gold
+            assert variant["question"] in question
+            assert all(change["to"] in question for change in variant["changes"])
+            line[columns.index("sense")].value = "yes"
+            line[columns.index("truth")].value = "no"
+        book.save(name)
+    merged = tmp_path / "merged"
+    done = CliRunner().invoke(app, ["label", "merge", *names, "--out", str(merged)])
+    assert done.exit_code == 0, done.output
+    assert (merged / "labels.csv").read_text().count("no") >= n_variants

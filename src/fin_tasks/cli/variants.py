@@ -1,40 +1,56 @@
 """`fin-tasks build variants`: published questions with other numbers."""
 
-from importlib import import_module
+import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from fin_tasks.cli.options import Source, show
+from fin_tasks.cli.options import Source, show, tell
+from fin_tasks.errors import ConfigError
+
+if TYPE_CHECKING:
+    from fin_tasks.variants.build import Variant
+
+_N_REVIEWED = 100
 
 
 def build_variants(
     benchmark: str,
     out: Path,
+    programs: list[Path] | None = None,
     per_question: int = 3,
     seed: int = 7,
     source: Source = "auto",
     data_dir: Path | None = None,
+    review: Path | None = None,
     as_json: bool = False,
 ) -> None:
     """Change numbers in published questions and in their gold programs, and run the programs for the new truths.
 
     A model that remembers the published answers fails on variants. Tasks ask them with the metadata
-    variants: DIR.
+    variants: DIR. XFinBench has no gold programs: --programs names runs of xfinbench_calc_pot, whose
+    right programs take their place. Of each variant the programs of two models must agree.
 
     Example: fin-tasks build variants financemath --out variants
     """
     from fin_tasks.benchmarks import benchmark_named
-    from fin_tasks.errors import ConfigError
     from fin_tasks.sandbox import open_runner
     from fin_tasks.settings import Settings
     from fin_tasks.variants import build
     from fin_tasks.variants.folder import write_variants
 
-    data = import_module(f"{benchmark_named(benchmark).package}.data")
-    if not hasattr(data, "variant_sources"):
-        raise ConfigError(
-            f"build variants: expected a benchmark with gold programs, such as financemath, got {benchmark}."
-        )
-    sources = data.variant_sources(source, data_dir)
+    known = benchmark_named(benchmark)
+    makes_sources = getattr(known.module("data"), "variant_sources", None)
+    of_programs = known.module("variants")
+    problems: list[str] = []
+    if of_programs and programs:
+        solutions = _solutions(programs, of_programs.Solution, problems)
+        sources = of_programs.sources_of(solutions)
+    elif makes_sources and not programs:
+        sources = makes_sources(source, data_dir)
+    else:
+        expected = "expected a benchmark with gold programs, such as financemath, or xfinbench with --programs"
+        raise ConfigError(f"build variants: {expected}, got {benchmark}.")
     settings = Settings.from_environ()
     with open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner:
         variants, dropped = build.build_variants(
@@ -48,4 +64,57 @@ def build_variants(
     }
     facts = {"seed": seed, "per_question": per_question, **counts}
     write_variants(out, variants, benchmark, facts)
+    if review:
+        _write_review(review, benchmark, variants, seed)
     show({"folder": str(out), **counts}, as_json=as_json)
+    tell(problems)
+
+
+def _solutions(
+    paths: list[Path],
+    make: Any,
+    problems: list[str],
+) -> Iterator[Any]:
+    """Yield the responses of runs, and whether they are right; add what is wrong with a file to the problems."""
+    from fin_tasks.report import read
+    from fin_tasks.report.samples import read_samples
+
+    report = read(paths)
+    problems += [problem.message for problem in report.problems]
+    for run, result in report.results:
+        for sample in read_samples(result.samples):
+            if sample.variant == "robust":
+                response = str(next(iter(sample.responses), ""))
+                is_right = sample.metrics.get("acc") == 1
+                yield make(sample.where, run.model, sample.doc, response, is_right)
+
+
+def _write_review(
+    out: Path,
+    benchmark: str,
+    variants: "Sequence[Variant]",
+    seed: int,
+) -> None:
+    """Draw variants into sheets for people."""
+    from operator import attrgetter
+
+    from fin_tasks.data.documents import draw_rows
+    from fin_tasks.labels.draw import Draw, Row
+    from fin_tasks.labels.sheet import write_sheets
+    from fin_tasks.labels.study import load_study
+
+    own = {"benchmark": benchmark, "tasks": {benchmark: {}}}
+    drawn = Draw(study=load_study("variants").model_copy(update=own))
+    for variant in draw_rows(benchmark, variants, _N_REVIEWED, seed, attrgetter("id")):
+        fields = variant.fields
+        texts = [variant.question, fields.get("context", ""), *fields.get("tables", ())]
+        changes = [f"{change['from']} -> {change['to']}" for change in variant.changes]
+        gold = [*changes, f"{variant.truth:.12g}", variant.program]
+        doc = {"question": "\n\n".join(texts), "answer": "\n".join(gold)}
+        facts = {"task": [benchmark]}
+        row = Row(doc_id=variant.id, task=benchmark, doc=doc, facts=facts)
+        drawn.rows.append(row)
+    for number, row in enumerate(drawn.rows, start=1):
+        row.id = f"{drawn.prefix()}-{number:04d}"
+    for path in write_sheets(drawn, out):
+        print(path, file=sys.stderr)

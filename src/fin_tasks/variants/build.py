@@ -7,7 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from itertools import chain
+from decimal import Decimal
+from itertools import chain, islice
 from typing import Any, Literal, NamedTuple
 
 from fin_tasks.sandbox import Outcome
@@ -22,11 +23,12 @@ from fin_tasks.variants.literals import (
 from fin_tasks.variants.mentions import Mention, mentions_in, replaced
 from fin_tasks.variants.relations import related
 
-RULES_VERSION = 2
+RULES_VERSION = 3
 """A change that moves any variant raises it."""
 
 _TOLERANCE = 0.002
 _SAME = 1e-12
+_AGREE = 1e-6
 _LEAST_CHANGE = 0.01
 _LARGEST_RATIO = 5
 _DRAWS_PER_VARIANT = 2
@@ -50,6 +52,8 @@ class Source:
     """The column of the benchmark's rows that holds the texts: one text, or a list."""
     program: str
     """It defines `solution()`."""
+    others: Sequence[str] | None = None
+    """Programs of other models, one of which must agree on each variant; None for an expert's program."""
     truth: bool | float
     fields: Mapping[str, Any] = field(default_factory=dict)
     """What else the benchmark's rows hold, such as the level."""
@@ -77,14 +81,35 @@ class Variant:
         return {**row, **fields}
 
 
+class _Program(NamedTuple):
+    tree: ast.Module
+    literals: list[ProgramNumber]
+    """Those that may change."""
+
+    def shared_with(self, other: "_Program") -> list[ProgramNumber]:
+        """Return the literals whose number in the question the other program uses too."""
+        mentions = [literal.mention for literal in other.literals]
+        return [literal for literal in self.literals if literal.mention in mentions]
+
+    def changed(self, values: Mapping[Mention, Decimal]) -> str:
+        """Return the program for other numbers in the question."""
+        new_values = {}
+        for literal in self.literals:
+            if literal.mention in values:
+                new_values[literal.value] = values[literal.mention] * literal.factor
+        return with_literals(self.tree, new_values)
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Question:
     """A source with what it offers to change."""
 
     source: Source
-    tree: ast.Module
+    programs: list[_Program]
+    """Its program, and that of another model where two must agree."""
     mentions: list[Mention]
     literals: list[ProgramNumber]
+    """Those of the first program that all programs share."""
     decimals: int
     """Decimals to which truths are rounded."""
 
@@ -92,7 +117,7 @@ class _Question:
 class _Draft(NamedTuple):
     question: _Question
     changes: list[Change]
-    program: str
+    programs: list[str]
 
 
 def build_variants(
@@ -117,10 +142,12 @@ def build_variants(
             # A draw of its own for each question, so that others do not change it.
             draw = random.Random(f"{seed} {source.id}")  # noqa: S311 - no secret is drawn
             drafts += _drafts(question, per_question * _DRAWS_PER_VARIANT, draw)
-    outcomes = run_programs([draft.program for draft in drafts])
-    for draft, outcome in zip(drafts, outcomes, strict=True):
+    programs = chain.from_iterable(draft.programs for draft in drafts)
+    results = iter(run_programs(list(programs)))
+    for draft in drafts:
         variants = variants_by_source[draft.question.source.id]
-        variant = _variant_of(draft, outcome, len(variants) + 1)
+        own_results = list(islice(results, len(draft.programs)))
+        variant = _variant_of(draft, own_results, len(variants) + 1)
         truths = [earlier.truth for earlier in variants]
         is_new = variant and variant.truth not in truths
         if variant and is_new and len(variants) < per_question:
@@ -137,6 +164,8 @@ def _flaw_of(
 ) -> str:
     if isinstance(source.truth, bool):
         return "the truth is a verdict"
+    if source.others is not None and not source.others:
+        return "no two models' programs give the truth"
     if not outcome.ran:
         return "the program does not run"
     if outcome.number is None or not math.isfinite(outcome.number):
@@ -158,18 +187,21 @@ def _question_of(
         source: The question.
         result: What its program gives, of which the truth may be the rounded value.
     """
-    tree = parse(source.program)
-    if tree is None:
-        return None
     mentions = mentions_in([source.question, *source.texts])
     tied = related(mentions)
-    literals = [
-        literal
-        for literal in literals_in(tree, mentions)
-        if literal.mention not in tied
-    ]
+    programs = []
+    for text in (source.program, *(source.others or ())):
+        tree = parse(text)
+        literals = literals_in(tree, mentions)
+        free = [literal for literal in literals if literal.mention not in tied]
+        programs.append(_Program(tree, free))
+    main, *others = programs
+    shared = [main.shared_with(other) for other in others] or [main.literals]
+    literals = max(shared, key=len)
     if not literals:
         return None
+    if others:
+        programs = [main, others[shared.index(literals)]]
     decimals = _MOST_DECIMALS
     is_for_whole_number = _WHOLE.search(source.question)
     if is_for_whole_number and float(source.truth).is_integer():
@@ -180,7 +212,7 @@ def _question_of(
                 decimals = fewer
     return _Question(
         source=source,
-        tree=tree,
+        programs=programs,
         mentions=mentions,
         literals=literals,
         decimals=decimals,
@@ -193,27 +225,30 @@ def _drafts(
     draw: random.Random,
 ) -> list[_Draft]:
     drafts: dict[str, _Draft] = {}
-    values = values_in(question.tree)
+    values = values_in(question.programs[0].tree)
     for _ in range(count):
         changes = draw_changes(question.literals, values, question.mentions, draw)
-        new_values = {literal.value: new * literal.factor for literal, new in changes}
-        program = with_literals(question.tree, new_values)
+        new_values = {literal.mention: new for literal, new in changes}
+        programs = [program.changed(new_values) for program in question.programs]
         if changes:
-            drafts.setdefault(program, _Draft(question, changes, program))
+            drafts.setdefault(programs[0], _Draft(question, changes, programs))
     return list(drafts.values())
 
 
 def _variant_of(
     draft: _Draft,
-    outcome: Outcome,
+    outcomes: Sequence[Outcome],
     number: int,
 ) -> Variant | None:
-    """Return a variant; None if its truth is too far from the published one, or too near."""
+    """Return a variant; None if programs disagree, or its truth is too far from the published one, or too near."""
     source = draft.question.source
     published = float(source.truth)
-    if not outcome.ran or outcome.number is None:
+    results = [outcome.number or 0.0 for outcome in outcomes if outcome.ran]
+    if len(results) < len(outcomes):
         return None
-    truth = round(outcome.number, draft.question.decimals)
+    if not math.isclose(results[0], results[-1], rel_tol=_AGREE):
+        return None
+    truth = round(results[0], draft.question.decimals)
     has_same_size = 1 / _LARGEST_RATIO <= truth / published <= _LARGEST_RATIO
     if not has_same_size or math.isclose(truth, published, rel_tol=_LEAST_CHANGE):
         return None
@@ -226,7 +261,7 @@ def _variant_of(
         id=f"{source.id}~{number}",
         source=source.id,
         question=question,
-        program=draft.program,
+        program=draft.programs[0],
         truth=truth,
         published_truth=published,
         changes=[{"from": mention.written, "to": new} for mention, new in written],

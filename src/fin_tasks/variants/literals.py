@@ -28,12 +28,12 @@ class ProgramNumber(NamedTuple):
         return self.value / self.mention.value
 
 
-def parse(program: str) -> ast.Module | None:
-    """Return the tree of a program; None if it is not Python."""
+def parse(program: str) -> ast.Module:
+    """Return the tree of a program; an empty one if it is not Python."""
     try:
         return ast.parse(program)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+        return ast.parse("")
 
 
 def literals_in(

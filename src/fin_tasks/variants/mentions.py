@@ -46,7 +46,8 @@ _NUMBER = re.compile(
 # A label, a date, an id, or a part of a longer number: `10-K`, `3/4`, `5x`, `1st`, `2.5.1`.
 _GLUED = re.compile(r"\w|[/^:]|[.,]\d|-\d|-[A-Z]")
 _DAY = re.compile(rf"\b(?:{'|'.join(_MONTHS)})[a-z]*\.?\s$", re.IGNORECASE)
-_MONTH = re.compile(rf"\s(?:{'|'.join(_MONTHS)})[a-z]*\b", re.IGNORECASE)
+_MONTH = re.compile(rf"\s(?:decimal|{'|'.join(_MONTHS)})[a-z]*\b", re.IGNORECASE)
+"""What makes a number before it a date, or a count of decimals."""
 _LABEL = re.compile(
     r"\b(?:year|no\.|number|table|note|item|option|phase|level|step|class|series|section|chapter|"
     r"scenario|project|case|type|tier|round|quarter|period|company|plan|question|example|day|week|"

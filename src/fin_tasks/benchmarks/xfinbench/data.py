@@ -64,14 +64,20 @@ def load(
     _check("knowledge", knowledge, CONDITIONS)
     asked_style = style_named(style, mode=mode)
     table = SPLITS["validation" if request.source == "sample" else request.split]
-    files = request.locate([table])
-    rows, shown_files, left_out = _choose_rows(request, files, table, subset)
+    left_out: dict[str, list[str]] = {}
+    if request.variants:
+        files = request.locate([])
+        rows, data = _choose_variants(request, subset)
+    else:
+        files = request.locate([table])
+        rows, shown_files, left_out = _choose_rows(request, files, table, subset)
+        data = shown_files.provenance()
     wording = house_prompts() if request.prompts == "house" else upstream_prompts(files)
     shows_terms = knowledge != "none"
     facts: dict[str, Any] = {
         "style": asked_style._asdict(),
         "blank_image": blank_image,
-        "data": shown_files.provenance(),
+        "data": data,
         "left_out": left_out,
         "prompts": {
             "set": request.prompts,
@@ -97,6 +103,18 @@ def load(
         for doc in docs:
             doc["math_types"] = types_by_id[doc["id"]]
     return request.documents(docs, facts)
+
+
+def _choose_variants(
+    request: Request, subset: Subset
+) -> tuple[list[Row], Mapping[str, Any]]:
+    """Return the variants to ask, and what the provenance says of them."""
+    variants, data = request.variant_rows(Row)
+    rows = [row for row in variants if row.task == TASKS[subset]]
+    for row in rows:
+        row.ground_truth = f"{float(row.ground_truth):.12g}"
+    seed = request.sample_seed
+    return draw_rows("xfinbench", rows, request.sample_n, seed, attrgetter("id")), data
 
 
 def _choose_rows(

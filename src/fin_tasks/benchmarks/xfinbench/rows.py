@@ -78,6 +78,9 @@ class Row(BaseModel):
         [], validation_alias=AliasChoices("gold_terms", "gold_fin_term_id")
     )
     """Ids of the finance terms that help."""
+    published_id: str = ""
+    """Of a variant: the question that it was made from."""
+    published_truth: float | None = None
     flaw: str = ""
     """Why the row cannot be asked; empty if it can."""
 

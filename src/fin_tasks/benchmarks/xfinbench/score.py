@@ -5,6 +5,7 @@ from typing import Any
 
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
+from fin_tasks.benchmarks.breakdowns import recalled_values
 from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
 from fin_tasks.benchmarks.final_answer import Kind
 from fin_tasks.benchmarks.short_answers import (
@@ -79,10 +80,10 @@ def breakdown_values(
     metrics: Values,
 ) -> Values:
     """Return the accuracies of one document by capability, and of a calculation also by its parts."""
-    del readings
+    values = recalled_values(doc, readings)
     exact = metrics.get("acc")
     capabilities = _listed(doc, "capabilities", CAPABILITIES)
-    values = {f"acc_{name}": exact for name in capabilities}
+    values |= {f"acc_{name}": exact for name in capabilities}
     if "acc_err" not in metrics:
         return values
     near = metrics["acc_err"]
