@@ -55,7 +55,7 @@ async def _ask(
     item = step.item(doc, response)
     if item is None or role not in model.model_roles():
         return Judged(response, rubric=step.rubric)
-    asker = Asker(functools.partial(_reply, role), step.rubric, role)
+    asker = Asker(functools.partial(_reply, role), step.rubric)
     judged = await anyio.to_thread.run_sync(asker.judge, item)
     return replace(judged, response=response)
 

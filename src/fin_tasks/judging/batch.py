@@ -148,9 +148,13 @@ class BatchJudge:
         self._sends = sends
         self._lacking = set()
         self._sent = self._under_way()
-        name = self.judge.model
-        asker = Asker(self._ask, self.rubric, name, most_failed=len(items) + 1)
-        judged = [asker.judge(item, picture=self.judge.picture) for item in items]
+        asker = Asker(
+            self._ask,
+            self.rubric,
+            picture=self.judge.picture,
+            most_failed=len(items) + 1,
+        )
+        judged = list(map(asker.judge, items))
         self._send_queue()
         return judged
 

@@ -39,7 +39,7 @@ class Item:
     background: str = ""  # further text that the model was given
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Reply:
     """One reply of the judge."""
 

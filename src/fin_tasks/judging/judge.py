@@ -2,7 +2,6 @@
 
 import logging
 import re
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -127,18 +126,20 @@ def judge_from(metadata: Options, settings: Settings) -> JudgeModel | None:
 
     None if they name no model. Several models are a panel.
     """
-    usual = settings.judge_model
-    named = metadata.get("judge_model")
+    named = metadata.get("judge_model") or settings.judge_model
     if not named or isinstance(named, str):
-        options = {**metadata, "judge_model": named or None}
-        return _model_from("judge_", options, settings, model=usual)
+        return _model_from("judge_", {**metadata, "judge_model": named}, settings)
     judges: list[JudgeModel] = []
     for text in sorted(map(str, named)):
+        options = dict(metadata)
         member = _PANEL_MEMBER.fullmatch(text)
-        known = member.groupdict() if member else {}
-        options = {name: value for name, value in known.items() if value}
-        judge = _model_from("judge_", {**metadata, **options}, settings, model=usual)
-        judges += filter(None, [judge])
+        if member:
+            options |= {
+                name: value for name, value in member.groupdict().items() if value
+            }
+        judge = _model_from("judge_", options, settings)
+        if judge:
+            judges.append(judge)
     if len(judges) == 1:
         return judges[0]
     models = [judge.model for judge in judges]
@@ -153,7 +154,7 @@ def answer_reader_from(metadata: Options, settings: Settings) -> JudgeModel | No
 
     None if they name none. It sees no pictures, and its default address is that of judges.
     """
-    return _model_from("reader_", metadata, settings, model=None, picture=False)
+    return _model_from("reader_", metadata, settings, picture=False)
 
 
 def _model_from(
@@ -162,20 +163,20 @@ def _model_from(
     settings: Settings,
     **usual: Any,
 ) -> JudgeModel | None:
+    fields = {"base_url": settings.judge_base_urls, **usual}
     options = {}
     for key, value in metadata.items():
         if key.startswith(prefix) and value is not None:
             options[key.removeprefix(prefix)] = value
-    fields = {"base_url": settings.judge_base_urls, **usual, **options}
-    if not fields["model"]:
-        if not options:
-            return None
+    if not options:
+        return None
+    if not options.get("model"):
         raise ConfigError(
             f"{prefix}model: expected the name of a model (for a judge also by --model or "
             "FIN_TASKS_JUDGE_MODEL), got none."
         )
     try:
-        return JudgeModel(**fields)
+        return JudgeModel(**{**fields, **options})
     except ValidationError as error:
         problem = error.errors()[0]
         name = ".".join(map(str, problem["loc"]))
@@ -200,13 +201,9 @@ def judge_items(
     if judge.judges:
         return _ask_panel(items, rubric, judge.judges, settings)
     with judge.chat(settings or Settings.from_environ()) as chat:
-        asker = Asker(chat.ask, rubric, judge.model, most_failed=judge.concurrency)
-        return map_in_threads(
-            partial(asker.judge, picture=judge.picture),
-            items,
-            n_threads=judge.concurrency,
-            title="Judging",
-        )
+        n_threads = judge.concurrency
+        asker = Asker(chat.ask, rubric, picture=judge.picture, most_failed=n_threads)
+        return map_in_threads(asker.judge, items, n_threads=n_threads, title="Judging")
 
 
 def _ask_panel(
@@ -261,7 +258,7 @@ class Asker:
     Args:
         ask: Returns the reply to messages; raises EndpointError without a reply.
         rubric: What the judge is asked.
-        name: Name of the judge.
+        picture: Whether the judge sees the pictures.
         most_failed: After so many failed requests in a row, the judge is asked no more.
     """
 
@@ -269,100 +266,67 @@ class Asker:
         self,
         ask: Ask,
         rubric: Rubric,
-        name: str,
         *,
+        picture: bool = True,
         most_failed: int = 1,
     ) -> None:
         self._ask_judge = ask
         self._rubric = rubric
-        self._name = name
+        self._picture = picture
         self._most_failed = max(_MIN_FAILED_IN_A_ROW, most_failed)
-        self._reasons = False  # whether the judge reasons before it replies
-        self._lock = threading.Lock()
+        self._max_tokens = rubric.max_tokens
         self._n_failed_in_a_row = 0
         self._last_error = ""
 
-    def judge(
-        self,
-        item: Item,
-        *,
-        picture: bool = True,
-    ) -> Judged:
+    def judge(self, item: Item) -> Judged:
         """Ask until a reply can be read, at most as often as the rubric says; nothing raises."""
         if no_response(item.response):
             return Judged(item.response, rubric=self._rubric)
-        if not picture:
+        if not self._picture:
             item = replace(item, picture=None)
         judged = self._tries(item, fresh=False)
-        was_unreadable = len(judged.replies) == len(self._rubric.temperatures)
-        if (
-            judged.error
-            and was_unreadable
-            and all(reply.cached for reply in judged.replies)
-        ):
+        replies = judged.replies
+        if judged.error and replies and all(reply.cached for reply in replies):
             # No reply could be read in an earlier run.
             second = self._tries(item, fresh=True)
             return second if second.replies else judged
         return judged
 
-    def _tries(
-        self,
-        item: Item,
-        *,
-        fresh: bool,
-    ) -> Judged:
-        replies = []
-        problem = ""
+    def _tries(self, item: Item, *, fresh: bool) -> Judged:
+        replies: list[Reply] = []
+        problem = "none of the judge's replies could be read"
         try:
             messages = self._rubric.messages(item)
             for temperature in self._rubric.temperatures:
-                reply = self._ask(messages, temperature, fresh)
-                replies.append(
-                    Reply(text=reply.text, temperature=temperature, cached=reply.cached)
-                )
+                reply = self._ask(messages, temperature=temperature, fresh=fresh)
+                replies.append(Reply(reply.text, temperature, reply.cached))
                 if self._rubric.accepts(reply.text):
+                    problem = ""
                     break
-            else:
-                problem = f"none of {len(replies)} replies of the judge could be read"
         except (FinTasksError, OSError) as error:
             problem = str(error)
         return Judged(item.response, tuple(replies), problem, self._rubric)
 
-    def _ask(
-        self,
-        messages: Messages,
-        temperature: float,
-        fresh: bool,
-    ) -> ChatReply:
+    def _ask(self, messages: Messages, **options: Any) -> ChatReply:
         """Ask with few tokens; ask again with many if the judge used them up by reasoning."""
         if self._n_failed_in_a_row >= self._most_failed:
-            raise EndpointError(
-                f"not asked, as the judge fails every time: {self._last_error}"
-            )
+            problem = "not asked, as the judge fails every time"
+            raise EndpointError(f"{problem}: {self._last_error}")
+        limit = self._max_tokens
         large_limit = self._rubric.reasoning_max_tokens
-        limit = large_limit if self._reasons else self._rubric.max_tokens
-        ask = partial(self._ask_judge, messages, temperature=temperature, fresh=fresh)
+        ask = partial(self._ask_judge, messages, **options)
         try:
             reply = ask(max_tokens=limit)
             text = reply.text.lstrip()
             is_reasoning = not text or text.startswith(_REASONING_MARKS)
             if is_reasoning and reply.reason == "length" and limit < large_limit:
-                if not self._reasons:
-                    problem = (
-                        "the judge %s reasons: it used up %d tokens before its reply"
-                    )
-                    _log.warning(
-                        f"{problem}, and now gets up to %d.",
-                        self._name,
-                        limit,
-                        large_limit,
-                    )
-                self._reasons = True
+                self._max_tokens = large_limit
+                problem = "the judge reasons: %d tokens were used up before its reply"
+                _log.warning(f"{problem}. It now gets up to %d.", limit, large_limit)
                 reply = ask(max_tokens=large_limit)
         except EndpointError as error:
-            with self._lock:
-                self._n_failed_in_a_row += 1
-                self._last_error = str(error)
+            self._n_failed_in_a_row += 1
+            self._last_error = str(error)
             raise
         if not reply.cached:
             self._n_failed_in_a_row = 0
