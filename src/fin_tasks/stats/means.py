@@ -47,11 +47,9 @@ def wilson(successes: int, n: int) -> Interval:
     """
     if n == 0:
         return Interval(0.0, 1.0)
-    test = binomtest(
-        successes, n, successes / n
-    )  # fast, because it tests the observed share
-    interval = test.proportion_ci(method="wilson")
-    return Interval(float(interval.low), float(interval.high))
+    share = successes / n  # the test is fast, because it tests the observed share
+    test = binomtest(successes, n, share)
+    return Interval(*test.proportion_ci(method="wilson"))
 
 
 def bias_index_interval(
@@ -81,8 +79,8 @@ def bias_index_interval(
     n_wrong = n_led + resamples[:, 2]
     has_wrong = n_wrong > 0
     indices = n_led[has_wrong] / n_wrong[has_wrong]
-    low, high = np.quantile(indices, [0.025, 0.975])
-    return Interval(float(low), float(high))
+    bounds = np.quantile(indices, [0.025, 0.975])
+    return Interval(*bounds.tolist())
 
 
 def estimate(
@@ -170,14 +168,18 @@ def clustered_mean(
     if not len(values):
         return math.nan, math.nan, 0
     total = math.fsum(weights.tolist())
-    mean = math.fsum((weights * values).tolist()) / total
+    weighted = weights * values
+    mean = math.fsum(weighted.tolist()) / total
     codes = cluster_codes(clusters, len(values))
-    sums = np.bincount(codes, weights=weights * (values - mean))
+    residuals = weights * (values - mean)
+    sums = np.bincount(codes, weights=residuals)
     n_clusters = len(np.unique(codes))
     if n_clusters < 2:
         return mean, math.nan, n_clusters
-    variance = float(sums @ sums) * n_clusters / (n_clusters - 1)
-    return mean, math.sqrt(variance) / total, n_clusters
+    correction = n_clusters / (n_clusters - 1)
+    variance = correction * float(sums @ sums)
+    stderr = math.sqrt(variance) / total
+    return mean, stderr, n_clusters
 
 
 def cluster_codes(clusters: Codes | None, n: int) -> Codes:

@@ -82,8 +82,11 @@ def compare_pair(
         >>> round(pair.low, 3), round(pair.high, 3)
         (0.032, 0.981)
     """
-    pairs = compare_all({"first": first, "second": second}, clusters=clusters)
-    pair = pairs.to_dict("records")[0]
+    pairs = compare_all(
+        {"first": first, "second": second},
+        clusters=clusters,
+    )
+    (pair,) = pairs.to_dict("records")
     return Pair(**pair)
 
 
@@ -100,15 +103,19 @@ def compare_all(
     runs = list(scores)
     if len(runs) < 2:
         return pd.DataFrame(columns=names)
-    values = np.array(list(scores.values()), dtype=np.float64)
+    rows = list(scores.values())
+    values = np.array(rows, dtype=np.float64)
     codes = cluster_codes(clusters, values.shape[1])
     order = np.argsort(codes, kind="stable")
     _, starts = np.unique(codes[order], return_index=True)
     values = values[:, order]
     tables = []
-    for place, run in enumerate(runs[:-1], start=1):
-        table = _differences(values[place - 1], values[place:], starts)
-        tables.append(table.assign(first=run, second=runs[place:]))
+    for place, run in enumerate(runs[:-1]):
+        later = slice(place + 1, None)
+        table = _differences(values[place], values[later], starts)
+        table["first"] = run
+        table["second"] = runs[later]
+        tables.append(table)
     pairs = pd.concat(tables, ignore_index=True)
     _add_tests(pairs)
     pairs["p_holm"] = holm(pairs["p"])
@@ -116,7 +123,9 @@ def compare_all(
 
 
 def _differences(
-    first: Floats, others: Floats, starts: npt.NDArray[np.intp]
+    first: Floats,
+    others: Floats,
+    starts: Codes,
 ) -> pd.DataFrame:
     """Return the differences of a run and others, with their standard errors.
 
@@ -130,11 +139,12 @@ def _differences(
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.nansum(differences, axis=1) / n
         residuals = differences - mean[:, np.newaxis]
-        sums = np.add.reduceat(np.nan_to_num(residuals), starts, axis=1)
+        residuals[~is_common] = 0
+        sums = np.add.reduceat(residuals, starts, axis=1)
         squares = np.square(sums).sum(axis=1)
         stderr = np.sqrt(squares * clusters / (clusters - 1)) / n
-    is_binary = np.isin(first, (0, 1)) & np.isin(others, (0, 1))
-    largest = np.fmax(np.abs(first), np.abs(others))
+    is_binary = np.isin(others, (0, 1))
+    is_binary &= np.isin(first, (0, 1))
     return pd.DataFrame(
         {
             "n": n,
@@ -142,7 +152,6 @@ def _differences(
             "difference": mean,
             "stderr": stderr,
             "is_binary": (is_binary | ~is_common).all(axis=1),
-            "largest": np.fmax.reduce(largest, axis=1, initial=1.0),
             "only_first": (differences > 0).sum(axis=1),
             "only_second": (differences < 0).sum(axis=1),
         }
@@ -156,7 +165,8 @@ def _add_tests(pairs: pd.DataFrame) -> None:
     difference = pairs["difference"]
     stderr = pairs["stderr"]
     is_mcnemar = pairs["is_binary"] & (n > 0) & (clusters == n)
-    is_t = (clusters > 1) & (stderr > _NOISE * pairs["largest"])
+    noise = _NOISE * (1 + difference.abs())
+    is_t = (clusters > 1) & (stderr > noise)
     kinds = [is_mcnemar, is_t, n > 0]
     t_name = np.where(clusters == n, "t", "clustered t")
     pairs["test"] = np.select(kinds, ["McNemar", t_name, "sign"], "")
@@ -171,8 +181,9 @@ def _add_tests(pairs: pd.DataFrame) -> None:
 
     reach = stdtrit(freedom, 0.975) * stderr
     low, high = _binary_intervals(pairs)
-    pairs["low"] = np.select(kinds[:2], [low, difference - reach], np.nan)
-    pairs["high"] = np.select(kinds[:2], [high, difference + reach], np.nan)
+    kinds.pop()
+    pairs["low"] = np.select(kinds, [low, difference - reach], np.nan)
+    pairs["high"] = np.select(kinds, [high, difference + reach], np.nan)
 
 
 def _binary_intervals(pairs: pd.DataFrame) -> tuple[Floats, Floats]:
@@ -191,9 +202,9 @@ def _binary_intervals(pairs: pd.DataFrame) -> tuple[Floats, Floats]:
     share_high[only_second == 0] = 1
     exact_low = (2 * share_low - 1) * untied / n
     exact_high = (2 * share_high - 1) * untied / n
-    low = np.minimum(np.maximum(-1, middle - reach), exact_low)
-    high = np.maximum(np.minimum(1, middle + reach), exact_high)
-    return low, high
+    low = np.maximum(-1, middle - reach)
+    high = np.minimum(1, middle + reach)
+    return np.minimum(low, exact_low), np.maximum(high, exact_high)
 
 
 def mcnemar(only_first: npt.ArrayLike, only_second: npt.ArrayLike) -> Floats:
@@ -261,7 +272,8 @@ def rank(
     n_better = Counter(losers)
     n_surely_better = Counter(losers[is_sure])
     n_surely_worse = Counter(winners[is_sure])
-    means = sign * pd.DataFrame(scores).mean().fillna(-sign * math.inf)
+    means = sign * pd.DataFrame(scores).mean()
+    means = means.fillna(-math.inf)
     ranking = []
     for run in sorted(scores, key=lambda run: (n_better[run], -means[run])):
         entry = Place(
