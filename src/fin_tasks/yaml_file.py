@@ -8,6 +8,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from fin_tasks.errors import ConfigError, first_problem
+from fin_tasks.resources import folder_of
 
 _MAX_BYTES = 256 * 1024
 _MAX_PROBLEM = 300  # characters
@@ -27,6 +28,20 @@ def read_yaml(path: Path, model: type[_Model], *, expected: str) -> _Model:
     except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         problem = " ".join(str(error).split())
     raise ConfigError(f"{path}: expected {expected}, got: {problem[:_MAX_PROBLEM]}")
+
+
+def read_packaged(
+    folder: str,
+    name: str | Path,
+    model: type[_Model],
+    *,
+    expected: str,
+) -> _Model:
+    """Read a file of ours by its name, or a user's file by its path."""
+    files = {path.stem: path for path in folder_of(folder).glob("*.yaml")}
+    path = files.get(str(name), Path(name).expanduser())
+    known = ", ".join(sorted(files))
+    return read_yaml(path, model, expected=f"one of {known}, or {expected}")
 
 
 @lru_cache(maxsize=16)

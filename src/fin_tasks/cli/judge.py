@@ -35,9 +35,8 @@ def judge(
     Example: fin-tasks judge gpt4o_MMEFinance.xlsx --rubric mme_finance_en --model gpt-4o --out results
     """
     from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
-    from fin_tasks.data.files import sha256_of
     from fin_tasks.endpoints.batches import PRICE_SHARE
-    from fin_tasks.judging.batch import BatchJudge, BatchState, read_state
+    from fin_tasks.judging.batch import BatchJudge, read_state
     from fin_tasks.judging.estimate import estimate
     from fin_tasks.judging.item import no_response
     from fin_tasks.judging.judge import check_failures, judge_from, judge_items
@@ -78,13 +77,8 @@ def judge(
         show(estimate(items, rules, asked_model, settings), as_json=as_json)
         return
     if batch:
-        state = BatchState(
-            file=file.name,
-            file_sha256=sha256_of(file),
-            judge=asked_model.facts(rules),
-        )
         path = out / "batch.json"
-        state = read_state(path, state)
+        state = read_state(path, asked_model.facts(rules))
         asked_model = asked_model.model_copy(update={"usage": state.usage})
         with asked_model.chat(settings) as chat:
             batch_judge = BatchJudge(chat, asked_model, rules, path, state)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
 from fin_tasks.data.files import write_file
 from fin_tasks.endpoints.batches import (
@@ -28,13 +28,14 @@ from fin_tasks.endpoints.batches import (
 )
 from fin_tasks.endpoints.chat import Chat, Usage
 from fin_tasks.endpoints.reply import ChatReply
-from fin_tasks.errors import ConfigError, EndpointError, first_problem
+from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.judging.item import Facts, Item, Judged, Messages
 from fin_tasks.judging.judge import Asker, JudgeModel
 from fin_tasks.judging.rubric import Rubric
 
-_FIRST_PAUSE = 0.05  # seconds between two looks at batches under way
-_LONGEST_PAUSE = 60.0
+PAUSE = 30.0
+"""Seconds between two looks at batches under way."""
+
 _PROBLEMS = ("missing", "repeated", "unknown", "unreadable")  # lines of results
 _log = logging.getLogger(__name__)
 
@@ -52,8 +53,6 @@ class SentBatch(BaseModel):
 class BatchState(BaseModel):
     """What `batch.json` holds."""
 
-    file: str
-    file_sha256: str
     judge: Facts
     batches: list[SentBatch] = []
     refused: dict[str, str | None] = {}
@@ -62,28 +61,21 @@ class BatchState(BaseModel):
     usage: Usage = Field(default_factory=Usage)
 
 
-def read_state(path: Path, new: BatchState) -> BatchState:
+def read_state(path: Path, judge: Facts) -> BatchState:
     """Read the state of batches; return a new one if there is none.
 
     Raises:
-        ConfigError: The file belongs to another judgment, or cannot be read.
+        ConfigError: The batches are of another judge or rubric, or cannot be read.
     """
     if not path.exists():
-        return new
+        return BatchState(judge=judge)
     try:
         state = BatchState.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        problem = first_problem(error)
-        raise ConfigError(f"{path}: expected batches, got: {problem}.") from error
-    if (state.file, state.judge) != (new.file, new.judge):
-        raise ConfigError(
-            f"{path}: expected batches of {new.file} and this judge and rubric, "
-            f"got those of {state.file}. Name another folder with --out."
-        )
-    if state.file_sha256 != new.file_sha256:
-        text = "%s has changed since its batch was sent: only rows that are the same use it."
-        _log.warning(text, new.file)
-        state.file_sha256 = new.file_sha256
+        if state.judge != judge:
+            raise ValueError("those of another judge or rubric")
+    except ValueError as error:
+        expected = f"{path}: expected batches of this judge and rubric"
+        raise ConfigError(f"{expected}, got {error}. Name another --out.") from error
     return state
 
 
@@ -191,11 +183,9 @@ class BatchJudge:
 
     def _wait(self) -> bool:
         """Collect until no batch is under way; return whether that brought anything."""
-        pause = _FIRST_PAUSE
         has_news = self._collect()
         while self._under_way():
-            time.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            time.sleep(PAUSE)
             has_news |= self._collect()
         return has_news
 

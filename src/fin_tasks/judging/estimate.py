@@ -4,12 +4,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fin_tasks.judging.item import Facts, Item, Messages, no_response
+from fin_tasks.judging.item import Facts, Item, no_response
 from fin_tasks.judging.judge import JudgeModel, add_up
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.settings import Settings
 
-_CHARACTERS_PER_TOKEN = 4  # of English; other letters count as a token each
+_BYTES_PER_TOKEN = 4  # of texts in UTF-8
 
 
 def estimate(
@@ -26,27 +26,25 @@ def estimate(
         parts = [estimate(items, rubric, member, settings) for member in judge.judges]
         rows = {name: parts[0][name] for name in ("n", "without_response")}
         return add_up(parts) | rows
-    temperature = rubric.temperatures[0]
-    n_judged = 0
+    first_try = {
+        "max_tokens": rubric.max_tokens,
+        "temperature": rubric.temperatures[0],
+    }
+    judged = [item for item in items if not no_response(item.response)]
     n_requests = 0
     n_prompt_tokens = 0
     with judge.chat(settings) as chat:
-        for item in items:
-            if no_response(item.response):
-                continue
-            n_judged += 1
-            messages = rubric.messages(item)
-            options = {"max_tokens": rubric.max_tokens, "temperature": temperature}
-            if chat.kept_reply(messages, **options) is None:
+        for item in judged:
+            if chat.kept_reply(rubric.messages(item), **first_try) is None:
                 n_requests += 1
-                n_prompt_tokens += _n_tokens(
-                    rubric.messages(replace(item, picture=None))
-                )
+                messages = rubric.messages(replace(item, picture=None))
+                text = json.dumps(messages, ensure_ascii=False)
+                n_prompt_tokens += len(text.encode()) // _BYTES_PER_TOKEN
     n_completion_tokens = n_requests * rubric.max_tokens
     figures: Facts = {
         "n": len(items),
-        "without_response": len(items) - n_judged,
-        "cached": n_judged - n_requests,
+        "without_response": len(items) - len(judged),
+        "cached": len(judged) - n_requests,
         "requests": n_requests,
         "prompt_tokens_without_pictures": n_prompt_tokens,
         "completion_tokens": n_completion_tokens,
@@ -55,9 +53,3 @@ def estimate(
         cost = judge.prices.cost(judge.model, n_prompt_tokens, n_completion_tokens)
         figures["cost_without_pictures"] = cost
     return figures
-
-
-def _n_tokens(messages: Messages) -> int:
-    text = json.dumps(messages, ensure_ascii=False)
-    n_ascii = sum(map(str.isascii, text))
-    return len(text) - n_ascii + n_ascii // _CHARACTERS_PER_TOKEN

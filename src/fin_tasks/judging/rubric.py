@@ -13,8 +13,7 @@ from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.endpoints.messages import picture_url
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Facts, Item, Judged, Messages, Verdict, no_response
-from fin_tasks.resources import folder_of
-from fin_tasks.yaml_file import read_yaml
+from fin_tasks.yaml_file import read_packaged
 
 _MARK_DIGITS = 32
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
@@ -113,8 +112,6 @@ class Rubric(_Strict):
 
     def score_of(self, reply: str) -> int | dict[str, int] | None:
         """Read one reply; return None unless it is a score and nothing else."""
-        if self.parser == "text":
-            return None
         text = strip_reasoning(reply).strip()
         if self.dimensions:
             return self._dimensions_of(text)
@@ -237,19 +234,10 @@ class Pack(Rubric):
         ]
 
 
-def rubric_names() -> list[str]:
-    """Return the names of the rubrics that come with fin-tasks."""
-    return sorted(path.stem for path in folder_of("judges").glob("*.yaml"))
-
-
 def load_rubric(name_or_path: str | Path) -> Pack:
     """Read a rubric by its name or from a YAML file; raise ConfigError if it cannot be used."""
-    names = rubric_names()
-    path = Path(name_or_path).expanduser()
-    if str(name_or_path) in names:
-        path = folder_of("judges") / f"{name_or_path}.yaml"
-    expected = f"one of {', '.join(names)}, or a file with a rubric as docs/judge.md explains it"
-    return read_yaml(path, Pack, expected=expected)
+    expected = "a file with a rubric as docs/judge.md explains it"
+    return read_packaged("judges", name_or_path, Pack, expected=expected)
 
 
 def with_picture(text: str, picture: Path) -> Messages:

@@ -5,7 +5,7 @@ The model is a judge, or reads answers.
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
 from fin_tasks.errors import FinTasksError
@@ -22,24 +22,24 @@ JudgedResponse = Judged | Ran
 ItemOf = Callable[[Document, str], Item | None]
 
 
+@dataclass
 class JudgeStep:
     """Asks about the responses for which `item` makes an item; without a judge, none is asked.
 
-    `facts` is what results say about the judge. Both variants of a task share one step, and the judge is asked once.
+    Both variants of a task share one step, and the judge is asked once.
     """
 
-    def __init__(
-        self,
-        item: ItemOf,
-        rubric: Rubric,
-        judge: JudgeModel | None = None,
-    ) -> None:
-        self.item = item
-        self.rubric = rubric
-        self.judge = judge
-        self.facts: Facts = judge.facts(rubric) if judge else {}
-        self._items: list[Item] = []
-        self._judged: list[Judged] = []
+    item: ItemOf
+    rubric: Rubric
+    judge: JudgeModel | None = None
+    facts: Facts = field(default_factory=dict)
+    """What results say about the judge."""
+    _items: list[Item] = field(default_factory=list)
+    _judged: list[Judged] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.judge:
+            self.facts = self.judge.facts(self.rubric)
 
     def judge_responses(
         self,

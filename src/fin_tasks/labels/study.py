@@ -4,16 +4,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from itertools import combinations
-from pathlib import Path
 from string import ascii_uppercase
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
 
 from fin_tasks.benchmarks import benchmark_named
-from fin_tasks.errors import ConfigError
-from fin_tasks.resources import folder_of
-from fin_tasks.yaml_file import read_yaml
+from fin_tasks.yaml_file import read_packaged
 
 _LARGEST_NUMBER = 1e15
 _ANSWER = "Your answer: true or false, the letter of a choice, or a number; none without an answer"
@@ -154,11 +151,6 @@ class Study(BaseModel, extra="forbid", frozen=True):
 
 def load_study(name: str) -> Study:
     """Read a study by the name of a packaged one or by the path of a file."""
-    packaged = {path.stem: path for path in sorted(folder_of("studies").glob("*.yaml"))}
-    path = packaged.get(name, Path(name))
-    if not path.is_file():
-        known = ", ".join(packaged)
-        raise ConfigError(
-            f"study: expected a YAML file or one of {known}, got {name!r}."
-        )
-    return read_yaml(path, Study, expected="a study as in docs/labels.md")
+    return read_packaged(
+        "studies", name, Study, expected="a study as in docs/labels.md"
+    )
