@@ -8,7 +8,6 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from fin_tasks.errors import ConfigError, first_problem
-from fin_tasks.resources import folder_of
 
 _MAX_BYTES = 256 * 1024
 _MAX_PROBLEM = 300  # characters
@@ -31,14 +30,14 @@ def read_yaml(path: Path, model: type[_Model], *, expected: str) -> _Model:
 
 
 def read_packaged(
-    folder: str,
+    folder: Path,
     name: str | Path,
     model: type[_Model],
     *,
     expected: str,
 ) -> _Model:
     """Read a file of ours by its name, or a user's file by its path."""
-    files = {path.stem: path for path in folder_of(folder).glob("*.yaml")}
+    files = {path.stem: path for path in folder.glob("*.yaml")}
     path = files.get(str(name), Path(name).expanduser())
     known = ", ".join(sorted(files))
     return read_yaml(path, model, expected=f"one of {known}, or {expected}")
