@@ -13,6 +13,7 @@ from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.endpoints.messages import picture_url
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Facts, Item, Judged, Messages, Verdict, no_response
+from fin_tasks.resources import folder_of
 from fin_tasks.yaml_file import read_packaged
 
 _MARK_DIGITS = 32
@@ -237,7 +238,7 @@ class Pack(Rubric):
 def load_rubric(name_or_path: str | Path) -> Pack:
     """Read a rubric by its name or from a YAML file; raise ConfigError if it cannot be used."""
     expected = "a file with a rubric as docs/judge.md explains it"
-    return read_packaged("judges", name_or_path, Pack, expected=expected)
+    return read_packaged(folder_of("judges"), name_or_path, Pack, expected=expected)
 
 
 def with_picture(text: str, picture: Path) -> Messages:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
 
 from fin_tasks.benchmarks import benchmark_named
+from fin_tasks.resources import folder_of
 from fin_tasks.yaml_file import read_packaged
 
 _LARGEST_NUMBER = 1e15
@@ -152,5 +153,5 @@ class Study(BaseModel, extra="forbid", frozen=True):
 def load_study(name: str) -> Study:
     """Read a study by the name of a packaged one or by the path of a file."""
     return read_packaged(
-        "studies", name, Study, expected="a study as in docs/labels.md"
+        folder_of("studies"), name, Study, expected="a study as in docs/labels.md"
     )
