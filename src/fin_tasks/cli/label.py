@@ -1,4 +1,4 @@
-"""`fin-tasks label`: studies with people, and labels by a model."""
+"""`fin-tasks label`: studies with people."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from fin_tasks.cli.options import App, Source, print_table, say, show
-from fin_tasks.cli.xfinbench import label_math
 from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -14,8 +13,7 @@ if TYPE_CHECKING:
 
 _N_SHOWN = 20
 
-app = App(help="Have people or a model label rows.")
-app.command("math")(label_math)
+app = App(help="Have people label rows.")
 
 
 @app.command("draw")

@@ -1,9 +1,7 @@
-"""`fin-tasks build xfinbench` and `fin-tasks label math`: XFinBench's questions and labels by a model."""
+"""`fin-tasks build xfinbench`: questions like XFinBench's, made by a model."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from fin_tasks.cli.options import show, tell
 from fin_tasks.settings import OPENAI, Settings
@@ -55,59 +53,3 @@ def build_xfinbench(
                 "other exercises, or --ask-again if replies could not be used."
             ]
         )
-
-
-def label_math(
-    model: str,
-    out: Path = Path("math_types.csv"),
-    split: Literal["test", "validation"] = "test",
-    data_dir: Path | None = None,
-    base_url: str = OPENAI,
-    as_json: bool = False,
-) -> None:
-    """Have a model name the mathematical types of XFinBench's calculations. A second run goes on.
-
-    Example: fin-tasks label math --model gpt-4o-mini --split validation --out types.csv
-    """
-    import pandas as pd
-
-    from fin_tasks.benchmarks.xfinbench.construct.templates import load_templates
-    from fin_tasks.benchmarks.xfinbench.labeling import label_rows
-    from fin_tasks.benchmarks.xfinbench.rows import SPLITS, read_rows
-    from fin_tasks.data.files import write_file
-    from fin_tasks.data.formulas import quote_formulas
-    from fin_tasks.data.locate import locate
-    from fin_tasks.endpoints.chat import Chat
-
-    settings = Settings.from_environ()
-    files = locate("xfinbench", [SPLITS[split]], data_dir=data_dir, settings=settings)
-    rows = read_rows(files.files[SPLITS[split]])
-    calculations = [row for row in rows if row.task == "calcu"]
-    with Chat(model, [base_url], settings) as chat:
-        labels = label_rows(calculations, chat, load_templates())
-    table = pd.DataFrame(labels, columns=["id", "math_types", "reason"])
-    content = table.map(quote_formulas).to_csv(index=False)
-    write_file(out, content.encode())
-    show(_summary_of(labels), as_json=as_json)
-
-
-def _summary_of(labels: Sequence[Mapping[str, str]]) -> Mapping[str, Any]:
-    """Return how many calculations need each type, beside the paper's shares."""
-    from fin_tasks.benchmarks.xfinbench.math_types import MATH_TYPES, PUBLISHED
-    from fin_tasks.stats.averages import average_or_none
-
-    types_of_labels = [
-        label["math_types"].split(";") for label in labels if label["math_types"]
-    ]
-    shares = {}
-    for name in MATH_TYPES:
-        shares[name] = average_or_none(
-            float(name in types) for types in types_of_labels
-        )
-    return {
-        "n": len(labels),
-        "labeled": len(types_of_labels),
-        "shares": shares,
-        "shares_in_paper": PUBLISHED,
-        "not_labeled": Counter(label["reason"] for label in labels if label["reason"]),
-    }

@@ -1,6 +1,5 @@
-"""Questions and labels by a model, against a server on this machine with scripted replies."""
+"""Questions by a model, against a server on this machine with scripted replies."""
 
-import csv
 import json
 import re
 import subprocess
@@ -16,11 +15,9 @@ from case_files import name_of, rows
 from chat_server import Answer, completion, serve
 from typer.testing import CliRunner
 
-from fin_tasks.benchmarks.xfinbench import data as xfinbench
 from fin_tasks.benchmarks.xfinbench.construct.reading import is_verified, read_questions
 from fin_tasks.benchmarks.xfinbench.construct.templates import load_templates
 from fin_tasks.benchmarks.xfinbench.data import load
-from fin_tasks.benchmarks.xfinbench.math_types import read_types
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError, EndpointError
 
@@ -40,7 +37,6 @@ TRUE, FALSE = (
 )
 MCQ = "Generated Question: Which?\nChoices:\n(a) It is 42\n(b) It is 43\n(c) It is 44\nCorrect Answer: a"
 CALCU = "**Generated Question 1:** What is the product? (Unit: dollar)\n**Answer:** 42"
-MARKER = "Therefore, my answer is"
 
 
 def purpose_of(prompt: str) -> str:
@@ -196,12 +192,8 @@ def test_statements_that_give_each_other_away_are_dropped(tmp_path: Path) -> Non
         )
 
     _, questions = build(tmp_path, say, {"kinds": "bool"})
-    rules = [(one["kind"], one["dropped"]) for one in questions]
-    # the first pair drops one of two true statements, the second, at one all, whichever the coin says
-    assert (
-        rules[0] == ("statement_true", "gives_away")
-        and [rule for _, rule in rules].count("gives_away") == 2
-    )
+    dropped = [one["kind"] for one in questions if one["dropped"] == "gives_away"]
+    assert dropped == ["statement_false"]
 
 
 def test_numbers_and_cut_replies() -> None:
@@ -287,8 +279,6 @@ def upstream_folder(folder: Path) -> Path:
     }
     for purpose, text in load_templates().texts.items():
         name = purpose.removeprefix("verify_")
-        if purpose == "math_types":
-            continue
         for ours, theirs in fields.items():
             text = text.replace(f"{{{ours}}}", f"{{{theirs}}}")
         if purpose == "pair":
@@ -351,26 +341,24 @@ def test_the_authors_real_folder_works(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "n_questions", "verified"),
+    ("reply", "verified"),
     [
-        ("Q1: Yes\nQ2: Yes", 2, True),
-        ("Q1: Yes", 2, True),
-        ("1. Yes", 1, True),
-        ("Q1 and Q2: Yes", 2, True),
-        ("Q1-Q4: Yes", 4, True),
-        ("Yes", 2, True),
-        ("1. Yes, there is no doubt.\n2. Yes", 2, True),
-        ("Q1: Yes\nQ2: Unclear", 2, False),
-        ("Yes, No", 2, False),
-        ("1. Yes 2. No", 2, False),
-        ("I cannot say.", 1, False),
-        ("", 1, False),
+        ("Q1: Yes\nQ2: Yes", True),
+        ("Q1: Yes", True),
+        ("1. Yes", True),
+        ("Q1 and Q2: Yes", True),
+        ("Q1-Q4: Yes", True),
+        ("Yes", True),
+        ("1. Yes, there is no doubt.\n2. Yes", True),
+        ("Q1: Yes\nQ2: Unclear", False),
+        ("Yes, No", False),
+        ("1. Yes 2. No", False),
+        ("I cannot say.", False),
+        ("", False),
     ],
 )
-def test_a_question_is_verified_by_yes(
-    reply: str, n_questions: int, verified: bool
-) -> None:
-    assert is_verified(reply, n_questions, "house") is verified
+def test_a_question_is_verified_by_yes(reply: str, verified: bool) -> None:
+    assert is_verified(reply, "house") is verified
 
 
 def test_the_rules_of_the_paper(tmp_path: Path) -> None:
@@ -435,61 +423,13 @@ def test_a_table_that_cannot_be_used_is_refused(
         build(tmp_path, good, row, {"id": "s1"})
 
 
-@pytest.mark.parametrize("case", rows("math_types"))
-def test_types_are_read_behind_the_last_marker(case: dict[str, Any]) -> None:
-    assert read_types(case["reply"]) == (case["named"], case["reason"])
-
-
 def test_labels_make_accuracy_by_type(tmp_path: Path) -> None:
-    file, sample = (
-        tmp_path / "types.csv",
-        str(Path(xfinbench.__file__).with_name("sample")),
-    )
-
-    def answer(body: dict[str, Any]) -> Answer:
-        prompt = body["messages"][0]["content"]
-        named = {
-            "bond": "Guessing",
-            "crusher": "Arithmetic Reasoning, Logical",
-            "": "Arithmetic",
-        }
-        return completion(
-            f"{MARKER} {next(named[word] for word in named if word in prompt)}."
-        )
-
-    with serve(answer) as served:
-        command = [
-            "label",
-            "math",
-            "--model",
-            "m",
-            "--base-url",
-            served.base_url,
-            "--out",
-            str(file),
-            "--json",
-        ]
-        for _ in range(2):  # the second time from the disk
-            told = (
-                CliRunner()
-                .invoke(app, [*command, "--split", "validation", "--data-dir", sample])
-                .output
-            )
-    summary, rows = (
-        json.loads(told),
-        list(csv.DictReader(file.read_text(encoding="utf-8").splitlines())),
-    )
-    assert len(served.bodies) == summary["n"] == len(rows)
-    assert [row["math_types"] for row in rows if row["id"] == "sample_2"] == [
-        "arithmetic;logical"
-    ]
-    unnamed = [row["id"] for row in rows if not row["math_types"]]
-    assert summary["not_labeled"] == {"no types": len(unnamed)} and unnamed
-    assert (
-        summary["shares"]["arithmetic"] == 1
-        and summary["shares"]["logical"] == 1 / summary["labeled"]
-    )
-    assert load(subset="calc", source="sample", math_types=str(file))
+    file = tmp_path / "types.csv"
+    file.write_text("id,math_types\nsample_2,arithmetic;logical\nother,algebraic\n")
+    (docs,) = load(subset="calc", source="sample", math_types=str(file)).values()
+    types = {doc["id"]: doc["math_types"] for doc in docs}
+    assert types.pop("sample_2") == ["arithmetic", "logical"]
+    assert not any(types.values())
     for text in (
         "id,math_types\nother,arithmetic\n",
         "id,math_types\nsample_2,guessing\n",

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,21 +13,21 @@ from fin_tasks.answers.choices import lettered
 from fin_tasks.benchmarks.request import Request
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.benchmarks.xfinbench.document import TASKS, Subset, Task
-from fin_tasks.benchmarks.xfinbench.math_types import read_labels
 from fin_tasks.benchmarks.xfinbench.prompts import (
     PromptSet,
     Style,
+    check_option,
     house_prompts,
     style_named,
     upstream_prompts,
 )
-from fin_tasks.benchmarks.xfinbench.rows import SPLITS, Row, read_rows
+from fin_tasks.benchmarks.xfinbench.rows import SPLITS, Row, read_labels, read_rows
 from fin_tasks.benchmarks.xfinbench.terms import BANK, CONDITIONS, Term, find_terms
 from fin_tasks.benchmarks.xfinbench.truth import parse_truth
 from fin_tasks.data.documents import draw_rows
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import Located
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import DataError
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -60,8 +60,8 @@ def load(
     """Load the documents of one subset; `Request` names the other metadata."""
     options = set(load.__kwdefaults__ or ()) - {"mode"}  # `model` is no typo of it
     request = Request.of("xfinbench", metadata, split="test", others=options)
-    _check("split", request.split, SPLITS)
-    _check("knowledge", knowledge, CONDITIONS)
+    check_option("split", request.split, SPLITS)
+    check_option("knowledge", knowledge, CONDITIONS)
     asked_style = style_named(style, mode=mode)
     table = SPLITS["validation" if request.source == "sample" else request.split]
     left_out: dict[str, list[str]] = {}
@@ -97,9 +97,8 @@ def load(
             doc["prompt"] = _IMAGE_MARK + doc["prompt"]
         docs.append(doc)
     if math_types and subset == "calc":
-        labels = Path(math_types)
-        facts["math_types"] = sha256_of(labels)
-        types_by_id = read_labels(labels, [row.id for row in rows])
+        facts["math_types"] = sha256_of(Path(math_types))
+        types_by_id = read_labels(Path(math_types), [row.id for row in rows])
         for doc in docs:
             doc["math_types"] = types_by_id[doc["id"]]
     return request.documents(docs, facts)
@@ -155,8 +154,7 @@ def _choose_rows(
         _log.warning(message, subset, request.sample_n, draw, len(chosen))
     if not chosen:
         raise DataError(
-            f"xfinbench {subset}: expected a row to ask, got none among {draw} "
-            f"(sample_n: {request.sample_n}, left out: {counts or 'nothing'}). "
+            f"xfinbench {subset}: expected a row to ask, got none among {draw}. "
             "Leave out this task, or take another sample_seed."
         )
     if subset == "mcq_visual":
@@ -179,13 +177,6 @@ def _find_figures(files: Located, rows: Sequence[Row]) -> None:
             paths = files.matches(f"{_FIGURES}/{name}.*")
             row.figure_path = str(paths[-1]) if paths else ""
             row.flaw = row.flaw if paths else "missing-figure"
-
-
-def _check(name: str, value: str, allowed: Iterable[str]) -> None:
-    if value not in allowed:
-        raise ConfigError(
-            f"xfinbench {name}: expected one of {', '.join(allowed)}, got {value!r}."
-        )
 
 
 def _document(

@@ -1,7 +1,7 @@
 """Prompts in our wording (`house`) or the authors' (`upstream`)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -33,14 +33,19 @@ class Style(NamedTuple):
     """Whether a system message gives the model the role of a finance expert."""
 
 
+def check_option(name: str, value: str, allowed: Iterable[str]) -> None:
+    """Refuse a value that an option does not know."""
+    if value not in allowed:
+        raise ConfigError(
+            f"xfinbench {name}: expected one of {', '.join(allowed)}, got {value!r}."
+        )
+
+
 def style_named(name: str | None, *, mode: str) -> Style:
     """Return a style by its name; None means the task's own mode with the role. Programs stay programs in any style."""
     if name is None:
         return Style(MODES[mode], role=True)
-    if name not in STYLES:
-        raise ConfigError(
-            f"xfinbench style: expected one of {', '.join(STYLES)}, got {name!r}."
-        )
+    check_option("style", name, STYLES)
     style_mode, _, role = name.partition("_")
     if mode == "da" and style_mode == "cot":
         raise ConfigError(

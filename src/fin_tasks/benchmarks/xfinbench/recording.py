@@ -1,6 +1,5 @@
 """Saved responses for `fin-tasks replay`: lm-eval's samples, or a table with id, ground_truth and model_response."""
 
-import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -31,7 +30,6 @@ _TRUTHS: Mapping[Task, str] = {
 }
 _FIELDS = {"question", "choices", "capabilities", "has_table", "figure"}
 _VERDICT = re.compile(r"\b(?:true|false)\b", re.IGNORECASE)
-_log = logging.getLogger(__name__)
 
 
 class _SavedRow(Row):
@@ -68,10 +66,6 @@ def read(
     file_task = TASKS[task]
     rows = rows_of(_SavedRow, path, _records_of(path))
     own_rows = [row for row in rows if row.task in ("", task, file_task)]
-    n_others = len(rows) - len(own_rows)
-    if n_others:
-        message = "replay: %d of %d rows belong to other tasks, left out."
-        _log.warning(message, n_others, len(rows))
     known_rows = _known_rows(data_dir, file_task)
     pairs = []
     n_unfit = 0
@@ -85,7 +79,7 @@ def read(
     if not pairs or n_unfit > len(pairs) / 2:
         raise DataError(
             f"{path}: expected as truths of {task} questions {_TRUTHS[file_task]}, got {n_unfit} of "
-            f"{len(pairs)} rows with others, and {n_others} of other tasks. Is the task right?"
+            f"{len(pairs)} rows with others, and {len(rows) - len(own_rows)} of other tasks. Is the task right?"
         )
     return pairs
 

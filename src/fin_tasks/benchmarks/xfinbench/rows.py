@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Annotated
@@ -12,6 +12,7 @@ from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, F
 from fin_tasks.benchmarks.request import rows_of
 from fin_tasks.benchmarks.xfinbench.document import CAPABILITIES, TASKS
 from fin_tasks.data.tables import read_csv
+from fin_tasks.errors import DataError
 
 SPLITS: Mapping[str, str] = {
     "test": "dataset/test_set.csv",
@@ -28,6 +29,15 @@ COLUMNS = (
     "fin_capability",
     "gold_fin_term_id",
 )
+
+MATH_TYPES = (
+    "arithmetic",
+    "statistical",
+    "algebraic",
+    "numeric_commonsense",
+    "logical",
+)
+"""The five types of the paper's tables."""
 
 _LATEX_TABLE = re.compile(r"\\begin\{(?:table|tabular)")
 _SEPARATORS = ";:,"
@@ -125,3 +135,19 @@ def items_of(cell: str, separators: str = _SEPARATORS) -> list[str]:
     """Split a cell into its items, and return each once."""
     items = map(str.strip, re.split(f"[{separators}]", cell))
     return list(dict.fromkeys(filter(None, items)))
+
+
+def read_labels(path: Path, ids: Iterable[str]) -> dict[str, list[str]]:
+    """Read the types of these questions from a CSV file with the columns `id` and `math_types`."""
+    types_by_id: dict[str, list[str]] = {question_id: [] for question_id in ids}
+    for record in read_csv(path, ("id", "math_types")):
+        question_id = record.cells["id"].strip()
+        if question_id in types_by_id:
+            types_by_id[question_id] = items_of(record.cells["math_types"], ";")
+    labels = set().union(*types_by_id.values())
+    if labels.isdisjoint(MATH_TYPES):
+        raise DataError(
+            f"{path}: expected types of the questions that are asked, such as "
+            f"arithmetic;logical, got none. Is it for another split?"
+        )
+    return types_by_id

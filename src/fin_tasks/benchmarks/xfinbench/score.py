@@ -22,7 +22,7 @@ from fin_tasks.benchmarks.xfinbench.document import (
     Task,
     XFinBenchDocument,
 )
-from fin_tasks.benchmarks.xfinbench.math_types import PUBLISHED
+from fin_tasks.benchmarks.xfinbench.rows import MATH_TYPES
 from fin_tasks.benchmarks.xfinbench.truth import parse_truth
 from fin_tasks.judging.item import Item
 
@@ -89,7 +89,7 @@ def breakdown_values(
     near = metrics["acc_err"]
     values["acc_em"] = exact
     values |= {f"acc_err_{name}": near for name in capabilities}
-    parts = _listed(doc, "math_types", PUBLISHED)
+    parts = _listed(doc, "math_types", MATH_TYPES)
     if doc.get("has_table") is True:
         parts.append("table")
     elif doc.get("has_table") is False:

@@ -1,5 +1,6 @@
 """Variants of calculations, by the programs of models that solved them."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,6 +10,8 @@ from fin_tasks.benchmarks.short_answers import programs
 from fin_tasks.benchmarks.xfinbench.rows import Row
 from fin_tasks.benchmarks.xfinbench.truth import parse_truth
 from fin_tasks.variants.build import Source
+
+_COPIED = {"task", "capabilities", "gold_terms", "has_table"}
 
 
 class Solution(NamedTuple):
@@ -28,34 +31,29 @@ def sources_of(solutions: Iterable[Solution]) -> list[Source]:
     Of each model one program counts. Questions with a table are left out, as a total may stand in it.
     """
     rows: dict[str, Row] = {}
-    programs_by_id: dict[str, dict[str, str]] = {}
+    right_programs: dict[str, dict[str, str]] = defaultdict(dict)
     for solution in solutions:
-        if solution.doc.get("mode") != "pot":
-            continue
         (row,) = rows_of(Row, Path(solution.place), [solution.doc])
-        if row.has_table or not row.question:
+        doc = {"mode": "", **solution.doc}
+        own_programs = programs(doc, solution.response, variant="robust")
+        if not own_programs or row.has_table or not row.question:
             continue
         rows[row.id] = row
-        right_programs = programs_by_id.setdefault(row.id, {})
-        (program,) = programs(solution.doc, solution.response, variant="robust")
-        if program and solution.is_right:
-            right_programs[solution.model] = program
+        if solution.is_right:
+            right_programs[row.id][solution.model] = own_programs[0] or ""
     sources = []
-    for row_id, row in rows.items():
-        own = list(programs_by_id[row_id].values())
-        truth = parse_truth("calcu", row.ground_truth).value
+    for row in rows.values():
+        program, *others = [*right_programs[row.id].values()] or [""]
         sources.append(
             Source(
                 id=row.id,
                 question=row.question,
                 texts=(),
                 texts_column="tables",
-                program=own[0] if own else "",
-                others=own[1:],
-                truth=float(truth or 0.0),
-                fields=row.model_dump(
-                    include={"task", "capabilities", "gold_terms", "has_table"}
-                ),
+                program=program,
+                others=others,
+                truth=float(parse_truth("calcu", row.ground_truth).value or 0.0),
+                fields=row.model_dump(include=_COPIED),
             )
         )
     return sources

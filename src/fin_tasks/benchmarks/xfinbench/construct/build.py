@@ -72,18 +72,7 @@ class Maker:
         questions = list(chain.from_iterable(made))
         for number, question in enumerate(questions):
             question.id = f"{question.source}_{question.task}_{number}"
-        statements = product(
-            kept_questions(questions, "statement_true"),
-            kept_questions(questions, "statement_false"),
-        )
-        pairs = [
-            (true, false) for true, false in statements if true.source == false.source
-        ]
-        verdicts = map_in_threads(self._gives_away, pairs, title="Comparing statements")
-        random = Random(self.seed)
-        for pair, gives_away in zip(pairs, verdicts, strict=True):
-            if gives_away and len(kept_questions(pair)) == 2:
-                _drop_one(pair, questions, random)
+        self._drop_given_away(questions)
         report = {
             "sources": len(exercises),
             **_counts(questions),
@@ -124,22 +113,34 @@ class Maker:
                 answer=question.answer,
                 **fields,
             ).text
-            n_questions = self.templates.n_questions(purpose)
-            if not is_verified(question.why, n_questions, self.rules):
+            if not is_verified(question.why, self.rules):
                 question.dropped = "verification"
         return questions
 
-    def _gives_away(self, pair: tuple[Question, Question]) -> bool:
-        """Return whether a true statement gives a false one of its exercise away."""
-        true, false = pair
-        contexts = dict.fromkeys([true.context, false.context])
-        reply = self._ask(
-            "pair",
-            context="\n".join(contexts).strip(),
-            true_statement=true.text,
-            false_statement=false.text,
-        )
-        return says_yes(reply.text, self.rules)
+    def _drop_given_away(self, questions: Sequence[Question]) -> None:
+        """Drop each false statement that a true statement of its exercise gives away."""
+        pairs = []
+        for true in kept_questions(questions, "statement_true"):
+            for false in kept_questions(questions, "statement_false"):
+                if true.source == false.source:
+                    pairs.append((true, false))
+
+        def gives_away(pair: tuple[Question, Question]) -> bool:
+            true, false = pair
+            contexts = dict.fromkeys([true.context, false.context])
+            reply = self._ask(
+                "pair",
+                context="\n".join(contexts).strip(),
+                true_statement=true.text,
+                false_statement=false.text,
+            )
+            return says_yes(reply.text, self.rules)
+
+        verdicts = map_in_threads(gives_away, pairs, title="Comparing statements")
+        for (true, false), verdict in zip(pairs, verdicts, strict=True):
+            if verdict:
+                false.dropped = "gives_away"
+                false.why = true.text
 
     def _ask(self, purpose: str, **fields: str) -> ChatReply:
         """Return the reply to a template, without its reasoning."""
@@ -188,19 +189,3 @@ def _counts(questions: Sequence[Question]) -> dict[str, Any]:
         "dropped_share": n_dropped / len(questions),
         "rules": {**rules, "all": total},
     }
-
-
-def _drop_one(
-    pair: Sequence[Question],
-    questions: Sequence[Question],
-    random: Random,
-) -> None:
-    """Drop the statement of which its exercise has more left; a coin decides if it has as many."""
-
-    def n_left(statement: Question) -> int:
-        same = kept_questions(questions, statement.kind)
-        return sum(question.source == statement.source for question in same)
-
-    winner, loser = sorted(random.sample(pair, 2), key=n_left)
-    loser.dropped = "gives_away"
-    loser.why = winner.text

@@ -82,7 +82,7 @@ def read_questions(
     return questions
 
 
-def is_verified(reply: str, n_questions: int, rules: Rules) -> bool:
+def is_verified(reply: str, rules: Rules) -> bool:
     """Return whether a reply answers yes to the yes-or-no questions it was asked, and no to none.
 
     One answer may stand for all questions, but each numbered line must have one.
@@ -91,18 +91,15 @@ def is_verified(reply: str, n_questions: int, rules: Rules) -> bool:
     if rules == "paper":
         # In the authors' check the "no" of "know" is a no, and an empty reply is a yes.
         return "no" not in reply
-    answers = _ANSWER.findall(reply)
-    if len(answers) != n_questions:  # prose, or all in one line
-        answers = _ANSWER_IN_PROSE.findall(reply)
     n_lines = len(_NUMBERED_LINE.findall(reply))
+    answers = (_ANSWER if n_lines else _ANSWER_IN_PROSE).findall(reply)
     return len(answers) >= max(1, n_lines) and "no" not in answers
 
 
 def says_yes(reply: str, rules: Rules) -> bool:
     """Return whether a reply says that a true statement gives a false one away."""
-    if rules == "paper":
-        return "yes" in reply.lower()
-    return is_verified(reply, 1, rules)
+    reply = reply.lower().strip(" *")
+    return "yes" in reply if rules == "paper" else reply.startswith("yes")
 
 
 def is_useful(reply: str, purpose: str) -> bool:

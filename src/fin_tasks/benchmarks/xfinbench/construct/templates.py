@@ -12,8 +12,6 @@ from fin_tasks.benchmarks.xfinbench.prompts import fill_fields
 from fin_tasks.data.documents import hash_of
 from fin_tasks.errors import ConfigError
 
-_NUMBERED_QUESTION = re.compile(r"\bQ\d")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Templates:
@@ -25,11 +23,6 @@ class Templates:
     def fill(self, purpose: str, **fields: str) -> str:
         """Return a template with its fields filled in."""
         return fill_fields(self.texts[purpose], **fields)
-
-    def n_questions(self, purpose: str) -> int:
-        """Return how many yes-or-no questions a template asks; they are numbered Q1, Q2, ..."""
-        numbers = set(_NUMBERED_QUESTION.findall(self.texts[purpose]))
-        return len(numbers) or 1
 
     @property
     def sha256(self) -> str:
