@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BENCHMARKS = ROOT / "src" / "fin_tasks" / "benchmarks"
 TASKS = ROOT / "task_yaml"
+OUTSIDE = ROOT / "tests" / "outside"
 PROGRAMS = ("fin-tasks", "inspect", "lm_eval", "make", "pip", "python", "vllm")
 # The page of the reference is written from the code, and its examples stand in the docs.
 WITHOUT_RUN = {"reference.md"}
@@ -73,7 +74,7 @@ def environment(folder: Path) -> dict[str, str]:
     data.mkdir()
     for sample in BENCHMARKS.glob("*/sample"):
         (data / sample.parent.name).symlink_to(sample)
-    path = [str(ROOT / "src"), str(ROOT / "tests" / "outside")]
+    path = [str(ROOT / "src"), str(OUTSIDE)]
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(path),
@@ -144,7 +145,7 @@ def check_lm_eval(words: list[str]) -> None:
 
     sys.argv = ["lm_eval", *words]
     options = HarnessCLI().parse_args()
-    files = [*TASKS.rglob("*.yaml"), *Path().rglob("*.yaml")]
+    files = [*TASKS.rglob("*.yaml"), *OUTSIDE.rglob("*.yaml")]
     known = "\n".join(file.read_text(encoding="utf-8") for file in files)
     for task in ",".join(options.tasks).split(","):
         if not re.search(rf"^(task|group|tag): {task}$", known, re.MULTILINE):

@@ -23,6 +23,8 @@ from fin_tasks.demo import (
 from fin_tasks.errors import ConfigError
 from fin_tasks.report import read
 from fin_tasks.report.leaderboard import board
+from fin_tasks.report.verify.items import Options
+from fin_tasks.report.verify.verification import verify
 
 # Copies a run to --output_path, or waits if there is none.
 LM_EVAL = """
@@ -72,13 +74,16 @@ def start(folder: Path, cwd: Path) -> subprocess.Popen[str]:
 
 
 def test_everything_is_written_below_out(path_with_fakes: Path, tmp_path: Path) -> None:
-    made = replay_examples(tmp_path / "made")
+    made = replay_examples(tmp_path / "made", limit=2)
+    for file in made.parent.glob("results_*.json"):
+        file.write_text(file.read_text().replace("example responses", "small"))
     shutil.copytree(made.parent, path_with_fakes / "run")
     before = sorted(path_with_fakes.rglob("*"))
     cwd = tmp_path / "here"
     cwd.mkdir()
     stdout, stderr = start(path_with_fakes, cwd).communicate(timeout=120)
-    assert "example responses, written by us" in stdout, stderr
+    said = " ".join(stdout.split())
+    assert "answered 5 right, and the example responses 5" in said, stderr
     assert [path.name for path in cwd.iterdir()] == ["out"]
     assert (cwd / "out" / "report" / "index.html").is_file()
     asked = path_with_fakes / "lm_eval" / "arguments.txt"
@@ -139,13 +144,30 @@ def test_an_lm_eval_that_fails_is_an_error(
 
 
 def test_scores_of_example_responses(tmp_path: Path) -> None:
-    replay_examples(tmp_path)
+    replay_examples(tmp_path, limit=47)
     rows = scores(board(read([tmp_path]), papers=False))
-    shown = {(row["Task"], row["Metric"]): row["robust"] for row in rows}
-    assert shown["xfinbench_bool, cot", "acc"].startswith(
-        "70.0 ["
-    )  # 7 of 10 verdicts are right
-    assert shown["xfinbench_mcq, cot", "acc"].startswith("75.0 [")
-    assert shown["xfinbench_calc, cot", "acc"].startswith("62.5 [")
-    assert shown["xfinbench_calc, pot", "acc"].startswith("66.7 [")
-    assert shown["xfinbench_calc, pot", "execution_rate"].startswith("83.3 [")
+    shown = {row["Task"]: (row["n"], row["robust"].partition(" ")[0]) for row in rows}
+    assert shown == {
+        "xfinbench_bool, cot": ("32", "81.2"),
+        "xfinbench_mcq, cot": ("15", "80.0"),
+        "xfinbench_calc, cot": ("47", "66.0"),
+        "xfinbench_calc, pot": ("47", "68.1"),
+        "xfinbench_mcq_visual, cot": ("14", "85.7"),
+    }
+
+
+def test_example_responses_pass_verify_but_for_their_prompts(tmp_path: Path) -> None:
+    replay_examples(tmp_path, limit=47)
+    items = []
+    for task in verify([tmp_path], Options(metadata={"source": "sample"})).tasks:
+        items += task.items
+    assert {item.name for item in items if item.status != "verified"} == {"prompts"}
+
+
+def test_a_model_is_ranked_beside_the_example_responses(tmp_path: Path) -> None:
+    made = replay_examples(tmp_path / "examples", limit=3)
+    shutil.copytree(made.parent, tmp_path / "model")
+    for file in (tmp_path / "model").glob("results_*.json"):
+        file.write_text(file.read_text().replace("example responses", "small"))
+    comparisons = board(read([tmp_path]), papers=False).comparisons
+    assert {len(comparison.ranks) for comparison in comparisons} == {2}

@@ -84,13 +84,17 @@ def demo(
     from fin_tasks import demo as small_model
     from fin_tasks.report.write import write_report
 
+    page = out / "report"
+    small_model.replay_examples(out, limit=limit)
+    examples = write_report([out], page)
+    print_table("Example responses", small_model.scores(examples.leaderboard))
     small_model.ask(limit=limit, output=out)
-    small_model.replay_examples(out)
-    written = write_report([out], out / "report")
+    written = write_report([out], page)
     print_table(
-        "A small model, and example responses, written by us. So few questions say nothing about finance",
+        "A small model beside the example responses",
         small_model.scores(written.leaderboard),
     )
+    print(small_model.summary(written.leaderboard))
     print(f"Open {written.page}\n")
     print(small_model.next_steps(out))
 
