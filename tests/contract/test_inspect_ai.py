@@ -309,6 +309,11 @@ def test_options_that_a_task_fixes_are_refused() -> None:
             _task("xfinbench_calc", {"source": "sample", name: "x"})
 
 
+def test_a_panel_of_judges_is_refused() -> None:
+    with pytest.raises(ConfigError, match="judge_model: expected no model here"):
+        _task("mme_finance_en", {"source": "sample", "judge_model": ["a", "b"]})
+
+
 def test_a_damaged_log_is_named(tmp_path: Path) -> None:
     ask("xfinbench_calc", limit=1)
     (tmp_path / "logs" / "cut.eval").write_bytes(

@@ -9,6 +9,8 @@ from chat_server import Answer, completion, serve
 from typer.testing import CliRunner
 
 from fin_tasks import report
+from fin_tasks.adapters.task_file import TaskFile
+from fin_tasks.adapters.vlmeval_judge import judge_of
 from fin_tasks.benchmarks.mme_finance.score import read_points
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError
@@ -119,6 +121,15 @@ def test_a_batch_goes_to_one_judge(tmp_path: Path) -> None:
     done = judge_file(tmp_path, "--judge", "a", "--judge", "b", "--batch", "submit")
     assert isinstance(done.exception, ConfigError)
     assert not (tmp_path / "out").exists()
+
+
+def test_vlmevalkit_asks_a_panel_that_the_metadata_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    metadata = json.dumps({"judge_model": ["b", "a"]})
+    monkeypatch.setenv("FIN_TASKS_METADATA", metadata)
+    judge = judge_of(TaskFile("mme_finance_en"), {})
+    assert [member.model for member in judge.model.judges] == ["a", "b"]
 
 
 def test_a_dry_run_adds_up(tmp_path: Path) -> None:

@@ -56,13 +56,7 @@ def compare(judged: Sequence[Judged]) -> list[dict[str, Any]]:
     lines = []
     for (judge, rows), group in scores.groupby(["judge", "rows"], sort=False):
         figures = agreement(group["people"], group["points"])
-        lines.append(
-            {
-                "judge": judge,
-                "rows": rows,
-                **figures,
-            }
-        )
+        lines.append({"judge": judge, "rows": rows, **figures})
     return lines
 
 

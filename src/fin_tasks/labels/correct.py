@@ -94,20 +94,14 @@ def _why_not_random(task: Judged) -> str:
     """Say why people's scores are no random sample of the rows of a task; empty if they are."""
     draw, values, problems = task.filled
     n_drawn_from = draw.n_rows.get(task.result.task)
-    n_rows = task.result.n
-    n_unlabeled = int(values.isna().all(axis=1).sum())
-    if not draw.n_rows:
-        return "the draw does not say how many rows it was drawn from; draw again"
-    if draw.study.wrong:
-        return "only wrong responses were drawn"
-    if isinstance(draw.study.n, dict):
-        return "the study sets the number of rows of each stratum"
-    if any(not row.id.startswith(draw.prefix()) for row in draw.rows):
-        return "rows of the draw were changed"
+    is_chosen = draw.study.wrong or isinstance(draw.study.n, dict)
+    has_other_ids = any(not row.id.startswith(draw.prefix()) for row in draw.rows)
+    if is_chosen or has_other_ids:
+        return "the rows were chosen or changed"
     if any(problem.column == "row" for problem in problems):
         return "the sheets have other rows than the draw"
-    if n_unlabeled:
-        return f"{n_unlabeled} drawn rows have no score"
-    if n_drawn_from != n_rows:
-        return f"the draw is from {n_drawn_from} rows of the task, the run has {n_rows}"
+    if values.isna().all(axis=1).any():
+        return "some drawn rows have no score"
+    if n_drawn_from != task.result.n:
+        return f"the draw is from {n_drawn_from} rows, the run has {task.result.n}"
     return ""

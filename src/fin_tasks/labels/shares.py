@@ -1,7 +1,5 @@
 """Count labels and types of errors, in all rows and in parts of them."""
 
-from pathlib import Path
-
 import pandas as pd
 
 from fin_tasks.labels.draw import Draw
@@ -21,22 +19,13 @@ _COLUMNS = [
 ]
 
 
-def write_shares(
-    draw: Draw,
-    labels: pd.DataFrame,
-    out: Path,
-) -> dict[str, pd.DataFrame]:
-    """Return the tables of shares and, where values show types of errors, of combinations.
-
-    A figure of the types is written into the folder.
-    """
+def shares_of(draw: Draw, labels: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Return the table of shares and, where values show types of errors, of combinations."""
     votes = labels[["row", "question", "label"]].dropna()
-    shares = _shares(draw, votes)
-    types = shares[shares["type"] != ""]
-    if types.empty:
-        return {"shares": shares}
-    _write_figure(types, draw.study.title, out / "types.png")
-    return {"shares": shares, "combinations": _combinations(draw, votes)}
+    tables = {"shares": _shares(draw, votes)}
+    if tables["shares"]["type"].any():
+        tables["combinations"] = _combinations(draw, votes)
+    return tables
 
 
 def _shares(draw: Draw, votes: pd.DataFrame) -> pd.DataFrame:
@@ -94,20 +83,3 @@ def _combinations(draw: Draw, votes: pd.DataFrame) -> pd.DataFrame:
     table = wide.groupby([*keys, "types"]).size().reset_index(name="count")
     n = len(wide)
     return table.assign(n=n, share=table["count"] / n)
-
-
-def _write_figure(
-    types: pd.DataFrame,
-    title: str,
-    path: Path,
-) -> None:
-    """Draw the share of each type of error, in all rows and in parts."""
-    from matplotlib.figure import Figure
-
-    shares = types.pivot_table("share", "part", "type", sort=False)
-    figure = Figure(figsize=(8, 2 + 0.4 * len(shares)), layout="constrained")
-    axes = figure.subplots()
-    (100 * shares).plot.barh(ax=axes, title=title)
-    axes.set(xlabel="% of rows", ylabel="")
-    axes.invert_yaxis()
-    figure.savefig(path, dpi=150)

@@ -53,8 +53,9 @@ class Allowed(NamedTuple):
         return None
 
     def __str__(self) -> str:
-        limit = [] if self.largest is None else [f"a number up to {self.largest:g}"]
-        return ", ".join([*self.words, *limit])
+        if self.largest is None:
+            return ", ".join(self.words)
+        return ", ".join([*self.words, f"a number up to {self.largest:g}"])
 
 
 class Question(BaseModel, extra="forbid", frozen=True):

@@ -6,10 +6,10 @@ from statistics import fmean, multimode
 
 import pandas as pd
 
-from fin_tasks.labels import shares
 from fin_tasks.labels.agreement import alpha
 from fin_tasks.labels.draw import Draw
 from fin_tasks.labels.people import write_people_run
+from fin_tasks.labels.shares import shares_of
 from fin_tasks.labels.study import Question
 
 _MAX_VARIANCE = 2.0
@@ -23,9 +23,9 @@ def merge(
     *,
     name: str,
 ) -> Mapping[str, pd.DataFrame]:
-    """Return the tables of a study by name, and write its figure.
+    """Return the tables of a study by name.
 
-    Where people answered themselves, a run of a model `name` is written in place of the figure.
+    Where people answered themselves, a run of a model `name` is written too.
     """
     out.mkdir(parents=True, exist_ok=True)
     if draw.study.answers:
@@ -39,7 +39,7 @@ def merge(
         "labels": labels,
         "undecided": labels[labels["label"].isna()],
         "alpha": pd.DataFrame(alphas),
-        **shares.write_shares(draw, labels, out),
+        **shares_of(draw, labels),
     }
 
 
@@ -74,15 +74,11 @@ def _labels(draw: Draw, values: pd.DataFrame) -> pd.DataFrame:
                 "task": row.task,
                 "doc_id": row.doc_id,
                 "question": name,
+                **votes,
+                "label": label,
+                "review": bool(review),
             }
-            lines.append(
-                {
-                    **line,
-                    **votes,
-                    "label": label,
-                    "review": bool(review),
-                }
-            )
+            lines.append(line)
     return pd.DataFrame(lines)
 
 
