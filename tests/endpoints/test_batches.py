@@ -110,7 +110,6 @@ def test_a_command_that_ends_before_it_knows_its_batch(tmp_path: Path) -> None:
         done = judge(tmp_path, url, "--batch", "submit")
         assert isinstance(done.exception, EndpointError)
         assert figures(judge(tmp_path, url, "--batch", "submit"))["under_way"] == 2
-        server.batches["batch_0"]["input_file_id"] = "another"
         found = figures(judge(tmp_path, url, "--batch", "wait"))
     assert (found["overall_robust"], found["requests"]) == (80, 2)
     assert len(server.requests) == 1, "the batch is not sent again"

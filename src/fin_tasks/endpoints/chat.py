@@ -121,9 +121,8 @@ class Chat:
             return reply
         self._cache.check_writable()
         self._wait(self._pace.pause())
-        return (
-            self._ask_servers(request, key) if fresh else self._ask_once(request, key)
-        )
+        ask = self._ask_servers if fresh else self._ask_once
+        return ask(request, key)
 
     def kept_reply(self, messages: Messages, **options: Any) -> ChatReply | None:
         """Return the reply to messages from the cache, or None; nothing is counted."""

@@ -36,9 +36,8 @@ class Options:
         for name, instead in _INSTEAD.items():
             if name in options and re.search(rf"\b{name}\b", refusal):
                 if name not in self.refused:
-                    replacement = instead or "the model's default"
-                    text = "%s refuses the option %s: %s is used instead."
-                    _log.warning(text, self._model, name, replacement)
+                    text = "%s refuses %s: %s is used instead."
+                    _log.warning(text, self._model, name, instead or "its default")
                 self.refused[name] = instead
                 return True
         return False

@@ -6,7 +6,6 @@ The state of the batches is a file, so that the command can end in between.
 import json
 import logging
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -97,12 +96,9 @@ class BatchJudge:
     def __post_init__(self) -> None:
         self.chat.options.refused.update(self.state.refused)
         # The last command may have ended before it knew the id of its batch.
-        for record in list(self.state.batches):
-            if not record.id:
-                record.id = find_batch(self.chat, record.file_id)
-                if not record.id:
-                    self.state.batches.remove(record)
-                self._save()
+        for record in self.state.batches:
+            record.id = record.id or find_batch(self.chat, record.file_id)
+        self.state.batches = [record for record in self.state.batches if record.id]
 
     def run(self, step: str, items: Sequence[Item]) -> list[Judged] | None:
         """Take a step; return the judged items once batches can bring nothing more."""
@@ -129,11 +125,8 @@ class BatchJudge:
 
     def progress(self) -> list[Facts]:
         """Ask the server how far each batch is."""
-        rows = []
-        for record in self.state.batches:
-            batch = read_batch(self.chat, record.id)
-            rows.append(batch.model_dump(include={"id", "status", "request_counts"}))
-        return rows
+        batches = self.state.batches
+        return [read_batch(self.chat, batch.id).model_dump() for batch in batches]
 
     def _judge(self, items: Sequence[Item], *, sends: bool = False) -> list[Judged]:
         """Judge by the replies in the cache, and send the requests that lack one."""
@@ -203,7 +196,7 @@ class BatchJudge:
 
     def _keep_results(self, record: SentBatch, batch: Batch) -> bool:
         """Keep the replies of a batch; return whether it has any, or refused an option."""
-        problems: Counter[str] = Counter()
+        problems = self.state.problems
         missing = set(record.custom_ids)
         has_news = False
         for result in read_results(self.chat, batch):
@@ -217,13 +210,10 @@ class BatchJudge:
                 missing.remove(result.custom_id)
                 if self._keep(result):
                     has_news = True
-        problems["missing"] = len(missing)
-        for name, n in problems.items():
-            self.state.problems[name] += n
-        if batch.status != "completed" or problems.total():
-            text = "Batch %s is %s: %s. Its lines: %s."
-            counts = dict(problems)
-            _log.warning(text, batch.id, batch.status, batch.errors, counts)
+        problems["missing"] += len(missing)
+        if batch.status != "completed" or any(problems.values()):
+            text = "Batch %s is %s: %s. Problems of all batches: %s."
+            _log.warning(text, batch.id, batch.status, batch.errors, problems)
         refused = self.chat.options.refused
         has_news |= refused != self.state.refused
         self.state.refused = dict(refused)

@@ -15,7 +15,13 @@ from fin_tasks.endpoints.chat import Chat, Usage
 from fin_tasks.endpoints.prices import Prices, read_prices
 from fin_tasks.endpoints.reply import ChatReply
 from fin_tasks.endpoints.threads import map_in_threads
-from fin_tasks.errors import ConfigError, EndpointError, FinTasksError, JudgeError
+from fin_tasks.errors import (
+    ConfigError,
+    EndpointError,
+    FinTasksError,
+    JudgeError,
+    first_problem,
+)
 from fin_tasks.judging.item import Facts, Item, Judged, Messages, Reply, no_response
 from fin_tasks.judging.panel import SEPARATOR, join_panel, panel_facts
 from fin_tasks.judging.rubric import Rubric
@@ -163,7 +169,6 @@ def _model_from(
     settings: Settings,
     **usual: Any,
 ) -> JudgeModel | None:
-    fields = {"base_url": settings.judge_base_urls, **usual}
     options = {}
     for key, value in metadata.items():
         if key.startswith(prefix) and value is not None:
@@ -175,15 +180,12 @@ def _model_from(
             f"{prefix}model: expected the name of a model (for a judge also by --model or "
             "FIN_TASKS_JUDGE_MODEL), got none."
         )
+    options.setdefault("base_url", settings.judge_base_urls)
     try:
-        return JudgeModel(**{**fields, **options})
+        return JudgeModel(**usual, **options)
     except ValidationError as error:
-        problem = error.errors()[0]
-        name = ".".join(map(str, problem["loc"]))
-        value = repr(problem["input"])
-        if name == "key":
-            value = "something else (not shown, as it may be the key)"
-        raise ConfigError(f"{prefix}{name}: {problem['msg']}, got {value}.") from None
+        # The value is not shown, as it may be a key.
+        raise ConfigError(f"{prefix}{first_problem(error)}.") from None
 
 
 def judge_items(
@@ -236,7 +238,7 @@ def check_failures(
     them; many of them are logged.
     """
     n_tries = len(rubric.temperatures)
-    n_asked = sum(bool(row.error or row.replies) for row in judged)
+    n_asked = sum(row.was_asked for row in judged)
     unscored = [row for row in judged if row.error]
     failed = [row for row in unscored if len(row.replies) < n_tries]
     n_unread = len(unscored) - len(failed)

@@ -54,13 +54,9 @@ def read_items(
 ) -> tuple[list[Item], list[Row]]:
     """Return a file's items and rows in its order."""
     rows = read_rows(path)
-    folders = [
-        image_root or path.parent,
-        settings.cache_dir,
-        settings.data_dir,
-        _PACKAGE,
-    ]
-    trusted = [folder.resolve() for folder in folders if folder is not None]
+    root = image_root or path.parent
+    folders = filter(None, (root, settings.cache_dir, settings.data_dir, _PACKAGE))
+    trusted = [folder.resolve() for folder in folders]
     items = []
     for row in rows:
         for name in ("question", "answer"):
@@ -83,11 +79,7 @@ def read_items(
     return items, rows
 
 
-def _picture(
-    name: str,
-    trusted: Sequence[Path],
-    file: Path,
-) -> Path:
+def _picture(name: str, trusted: Sequence[Path], file: Path) -> Path:
     path = (trusted[0] / name).resolve()  # an absolute name stands for itself
     is_trusted = any(path.is_relative_to(folder) for folder in trusted)
     if not is_trusted or not path.is_file():
