@@ -1,25 +1,26 @@
 """BizBench's rows as documents of lm-eval."""
 
+import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import pandas as pd
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 
 from fin_tasks.answers.numbers import as_written
 from fin_tasks.benchmarks.bizbench import prompts
 from fin_tasks.benchmarks.bizbench.formulas import reference_of
 from fin_tasks.benchmarks.bizbench.score import PAPER_PARTS, number_truth
-from fin_tasks.benchmarks.request import Request
+from fin_tasks.benchmarks.request import Request, rows_of
 from fin_tasks.data.documents import draw_rows
 from fin_tasks.data.locate import Located
 from fin_tasks.errors import DataError
 from fin_tasks.variants.build import Source
-from fin_tasks.variants.folder import read_variants
 from fin_tasks.variants.program import as_function
 
 if TYPE_CHECKING:
@@ -35,23 +36,36 @@ PARTS = (
     "finknow",
     "formulaeval",
 )
-_TEXTS = ["question", "answer", "task", "context", "program"]
 _PAPER_ROWS = 500
 # Of the paper's 500 rows 141 have choices. That number alone fits all figures of its Table 3.
 _SHARE_OF_CHOICES = 141 / 500
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
-    """A row of the file."""
+def _as_text(value: object) -> str:
+    """Return a cell as a text; an empty one if it is missing."""
+    if isinstance(value, float):
+        return "" if math.isnan(value) else f"{value:.12g}"
+    return "" if value is None else str(value)
+
+
+def _as_list(value: Any) -> list[str]:
+    is_missing = isinstance(value, float | str | None)  # NaN is a float
+    return [] if is_missing else list(map(str, value))
+
+
+_Text = Annotated[str, BeforeValidator(_as_text)]
+
+
+class Row(BaseModel):
+    """A row of the file, or a variant of one."""
 
     id: str
-    task: str
-    question: str
-    answer: str
-    context: str
-    options: list[str]
-    program: str
+    task: _Text
+    question: _Text
+    answer: _Text = Field(validation_alias=AliasChoices("answer", "ground_truth"))
+    context: _Text
+    options: Annotated[list[str], BeforeValidator(_as_list)] = []
+    program: _Text
     published_id: str = ""
     """Of a variant: the row that it was made from."""
     published_truth: float | None = None
@@ -87,7 +101,7 @@ def load(
     if part in PAPER_PARTS and request.sample_n is None:
         request = replace(request, sample_n=_PAPER_ROWS)
     if request.variants:
-        located, data = _variants(Path(request.variants))
+        located, data = request.variant_rows(Row)
     else:
         files, located = _locate_rows(request)
         data = files.provenance()
@@ -144,27 +158,6 @@ def variant_sources(source: str, data_dir: str | Path | None) -> list[Source]:
     return sources
 
 
-def _variants(folder: Path) -> tuple[list[Row], Mapping[str, Any]]:
-    """Return variants as rows, and what the provenance says of them."""
-    records, data = read_variants(folder, "bizbench")
-    rows = []
-    for record in records:
-        rows.append(
-            Row(
-                id=record["id"],
-                task=record["task"],
-                question=record["question"],
-                answer=f"{record['truth']:.12g}",
-                context=record["context"],
-                options=[],
-                program=record["program"],
-                published_id=record["source"],
-                published_truth=record["published_truth"],
-            )
-        )
-    return rows, data
-
-
 def _locate_rows(request: Request) -> tuple[Located, list[Row]]:
     """Find and read the file of a split."""
     split = "test" if request.source == "sample" else request.split
@@ -186,32 +179,19 @@ def _candidates(
     numbers = [row for row in rows if row.kind == "number" and row.part in sources]
     if type(n) is not int:
         return choices, n  # `draw_rows` refuses it
-    n_choices = max(round(n * _SHARE_OF_CHOICES), n - len(numbers))
-    n_choices = min(len(choices), n_choices)
+    n_choices = round(n * _SHARE_OF_CHOICES)
     return (choices, n_choices) if part == "paper_choice" else (numbers, n - n_choices)
 
 
 def _read(paths: Sequence[Path], prefix: str) -> list[Row]:
     try:
         table = pd.concat(map(_read_table, paths))
-        texts = table[_TEXTS].fillna("").astype(str)
-        options_of_rows = table["options"]
-    except (OSError, ValueError, KeyError) as error:
-        expected = (
-            f"Parquet or JSON lines with the columns options, {', '.join(_TEXTS)}"
-        )
+    except (OSError, ValueError) as error:
         raise DataError(
-            f"{paths[0]}: expected {expected}, got {error}. Fetch the file again."
+            f"{paths[0]}: expected Parquet or JSON lines, got {error}. Fetch the file again."
         ) from error
-    rows = []
-    cells_of_rows = texts.to_dict("records")
-    for position, (cells, options) in enumerate(
-        zip(cells_of_rows, options_of_rows, strict=True)
-    ):
-        is_missing = isinstance(options, float | str | None)  # NaN is a float
-        listed = [] if is_missing else list(map(str, options))
-        rows.append(Row(id=f"{prefix}_{position}", options=listed, **cells))
-    return rows
+    table["id"] = [f"{prefix}_{position}" for position in range(len(table))]
+    return rows_of(Row, paths[0], table.to_dict("records"))
 
 
 def _read_table(path: Path) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from fin_tasks.answers.choices import choice_texts, lettered
 from fin_tasks.answers.numbers import Number, as_written
 from fin_tasks.benchmarks.bizbench.formulas import stub_of
 from fin_tasks.benchmarks.bizbench.score import number_truth
-from fin_tasks.benchmarks.short_answers_paper import MARKER, marked_number
+from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.data.documents import hash_of
 
 Kind = Literal["choice", "number", "code"]
@@ -58,18 +58,7 @@ def fill(
 
 def sha256() -> str:
     """Return the hash of all templates, for the provenance."""
-    texts = house_texts()
-    user = []
-    for kind, text_by_mode in texts["user"].items():
-        user += [(kind, mode, text) for mode, text in text_by_mode.items()]
-    return hash_of(
-        "house",
-        sorted(texts["system"].items()),
-        sorted(user),
-        texts["document"],
-        sorted(texts["hints"].items()),
-        sorted(texts["cue"].items()),
-    )
+    return hash_of("house", house_texts())
 
 
 def target_of(
@@ -88,7 +77,7 @@ def target_of(
         if truth is None:
             return ""
         if mode == "cot":
-            return f"{MARKER} [{_written(truth, answer)}]."
+            return f"{MARKER} [{_digits(truth)}]."
         if "def solution(" not in program:
             program = f"def solution():\n    return {_digits(truth)}"
     if not program:
@@ -111,14 +100,6 @@ def _head(question: str, mode: Mode) -> str:
     if stub is None or mode != "code":
         return ""
     return ast.unparse(stub).split("\n")[0]
-
-
-def _written(truth: Number, answer: str) -> str:
-    # The answer as the file has it, if the authors' reader reads it right.
-    number = marked_number(f"{MARKER} [{answer}].").answer
-    if number == as_written(truth):
-        return answer.strip()
-    return _digits(truth)
 
 
 def _digits(truth: Number) -> str:
