@@ -10,6 +10,7 @@ from fin_tasks.cli.options import print_table, say, tell
 from fin_tasks.errors import ConfigError
 
 _VARIANT = "variant"
+_TRUTHS = "truths"
 
 
 def compare(
@@ -29,18 +30,18 @@ def compare(
 
     Example: fin-tasks compare results/a results/b --by capability
     """
-    from fin_tasks.report import arms, memorization, read
+    from fin_tasks.report import arms, memorization, read, truths
     from fin_tasks.report import compare as comparing
     from fin_tasks.report.corrections import read_corrections
     from fin_tasks.report.figures import draw_forest
     from fin_tasks.report.tables import write_csv
 
     columns = set(by or [])
-    factor = _only(columns, [*comparing.FACTORS, _VARIANT])
+    factor = _only(columns, [*comparing.FACTORS, _VARIANT, _TRUTHS])
     group = _only(columns, comparing.GROUPS)
     arm = _only(columns, comparing.ARMS)
     if columns != {factor, group} - {""} and columns != {arm}:
-        factors = ", ".join([*comparing.FACTORS, _VARIANT])
+        factors = ", ".join([*comparing.FACTORS, _VARIANT, _TRUTHS])
         raise ConfigError(
             f"compare --by: expected arm, window, or one of {factors} and one of "
             f"{', '.join(comparing.GROUPS)}, got {', '.join(by or [])!r}."
@@ -60,6 +61,9 @@ def compare(
     if factor == _VARIANT:
         reports = {"": read(paths)}
         compared = memorization.compare_variants(reports[""], options)
+    elif factor == _TRUTHS:
+        reports = {"": read(paths)}
+        compared = truths.compare_truths(reports[""], variant)
     elif arm:
         reports = {"": read(paths)}
         benchmark = arms.benchmark_with_arms(reports[""])

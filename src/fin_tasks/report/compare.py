@@ -280,7 +280,7 @@ def _lines_of(
         )
         if entry is not first and metric in first.rows:
             base = baseline.get(group, first.rows.head(0))
-            line = replace(_with_difference(line, base, rows), against=first.label)
+            line = replace(with_difference(line, base, rows), against=first.label)
         yield line
     question_hits = hits(entry.result) if options.factor == "knowledge" else []
     if question_hits:
@@ -300,7 +300,7 @@ def groups_of(rows: pd.DataFrame, by: str) -> dict[str, pd.DataFrame]:
     return groups
 
 
-def _with_difference(line: Line, base: pd.DataFrame, rows: pd.DataFrame) -> Line:
+def with_difference(line: Line, base: pd.DataFrame, rows: pd.DataFrame) -> Line:
     """Add what a run has more than the baseline, on the rows that both have scored."""
     keys = ["doc_id"]
     if not (base["doc_id"].is_unique and rows["doc_id"].is_unique):

@@ -112,6 +112,20 @@ def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
     return mean_values([compare(doc, reading) for reading in readings], readings)
 
 
+def accuracy_under(
+    doc: Document,
+    readings: Sequence[ReadingFields],
+    truth: float,
+) -> float | None:
+    """Return the accuracy of one document, if this is the truth."""
+    records: list[Reading] = []
+    for fields in readings:
+        kind = ResultReading if "exact" in fields else Reading
+        records.append(kind.from_dict(fields))
+    other = {**doc, "ground_truth": truth, "exact_truth": truth}
+    return metric_values(other, records)["acc"]
+
+
 def breakdown_values(
     doc: Document,
     readings: Sequence[ReadingFields],
