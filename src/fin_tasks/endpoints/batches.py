@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar
 import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
-from fin_tasks.endpoints.chat import MAX_REPLY_BYTES, Chat, encoded
+from fin_tasks.endpoints.chat import Chat, encoded
 from fin_tasks.errors import EndpointError
 
 PRICE_SHARE = 0.5
@@ -103,17 +103,10 @@ def read_results(chat: Chat, batch: Batch) -> Iterator[Result | None]:
         if file_id is None:
             continue
         for line in chat.fetch(f"files/{file_id}/content").splitlines():
-            if line.strip():
-                yield _result(line)
-
-
-def _result(line: bytes) -> Result | None:
-    if len(line) > MAX_REPLY_BYTES:
-        return None
-    try:
-        return Result.model_validate_json(line)
-    except ValidationError:
-        return None
+            try:
+                yield Result.model_validate_json(line)
+            except ValidationError:
+                yield None
 
 
 def _read(model: type[_Model], reply: bytes) -> _Model:

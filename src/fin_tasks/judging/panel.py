@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, median
 
 import krippendorff
 import numpy as np
@@ -57,16 +56,11 @@ def verdict_of(
     rubric: Rubric,
 ) -> Verdict | None:
     """Return the median of the votes, or the mean if the rubric says so; None without votes."""
-    average = median if rubric.panel == "median" else fmean
-    points_by_dimension: dict[str, list[float]] = defaultdict(list)
-    for vote in votes:
-        if vote.points is None:
-            continue
-        for name, points in _by_dimension(vote.points).items():
-            points_by_dimension[name].append(points)
-    scores = {name: average(points) for name, points in points_by_dimension.items()}
-    if not scores:
+    cast = [vote.points for vote in votes if vote.points is not None]
+    rows = list(map(_by_dimension, cast))
+    if not any(rows):
         return None
+    scores = pd.DataFrame(rows).agg(rubric.panel).to_dict()
     return Verdict(scores if rubric.dimensions else scores[_OVERALL])
 
 

@@ -63,16 +63,18 @@ def by_draw(paths: Sequence[Path]) -> list[list[Path]]:
     """Return sheets by the draw that their names say; each may be of another model."""
     sheets: dict[Path, list[Path]] = defaultdict(list)
     for path in paths:
-        sheets[path.with_name(_NUMBER.sub("", path.stem))].append(path)
+        sheets[_draw_file(path)].append(path)
     return list(sheets.values())
+
+
+def _draw_file(sheet: Path) -> Path:
+    stem = _NUMBER.sub("", sheet.stem)
+    return sheet.with_name(f"{stem}.draw.json")
 
 
 def _read_draw(sheets: Sequence[Path]) -> Draw:
     """Read the draw that is named like the sheets."""
-    files: set[Path] = set()
-    for sheet in sheets:
-        stem = _NUMBER.sub("", sheet.stem)
-        files.update(sheet.parent.glob(f"{stem}.draw.json"))
+    files = {file for file in map(_draw_file, sheets) if file.is_file()}
     if len(files) != 1:
         expected = "expected sheets of one draw, with its .draw.json beside them"
         names = sorted(file.name for file in files)

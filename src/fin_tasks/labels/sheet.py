@@ -19,6 +19,12 @@ _WIDTH = 45  # of a column, in characters
 _LINE_HEIGHT = 15  # points
 _MAX_HEIGHT = 409  # points; Excel has no higher rows
 _MAX_LIST = 255  # characters; Excel refuses files with longer lists in a rule
+_COLUMNS = {
+    "picture": ("figure_path", "image_path"),
+    "gold": ("python_solution", "answer", "target"),
+}
+"""Columns of documents that show the same; the first one that is not empty counts."""
+
 _YELLOW = PatternFill("solid", fgColor="FFF2CC")
 _WRAPPED = Alignment(wrap_text=True, vertical="top")
 
@@ -96,6 +102,7 @@ def _table(draw: Draw) -> pd.DataFrame:
 def _text_of(row: Row, name: str) -> str:
     """Return what a column shows of a row."""
     doc = row.doc
+    choices = doc.get("choices") or ()
     match name:
         case "task":
             return row.kind
@@ -104,19 +111,12 @@ def _text_of(row: Row, name: str) -> str:
         case "terms":
             return "\n".join(term["name"] for term in doc.get("terms") or ())
         case "choices":
-            pairs = zip(
-                ascii_uppercase,
-                doc.get("choices") or (),
-                strict=False,
-            )
+            pairs = zip(ascii_uppercase, choices, strict=False)
             return "\n".join(map(". ".join, pairs))
-        case "picture":
-            text = doc.get("figure_path") or doc.get("image_path")
-        case "gold":
-            text = doc.get("python_solution") or doc.get("answer") or doc.get("target")
-        case _:
-            text = doc.get(name) or doc.get("prompt")
-    return str(text or "")
+    for column in _COLUMNS.get(name, (name, "prompt")):
+        if doc.get(column):
+            return str(doc[column])
+    return ""
 
 
 def _copy_pictures(table: pd.DataFrame, folder: Path) -> None:
