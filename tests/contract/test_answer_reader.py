@@ -161,7 +161,8 @@ def test_replay(tmp_path: Path, command: list[str], row: dict[str, Any]) -> None
     without = replay()
     assert "reader" not in without
     with serve(copy) as served:
-        found = replay("--reader-model", "reader", "--reader-base-url", served.base_url)
+        reader = {"reader_model": "reader", "reader_base_url": served.base_url}
+        found = replay("--metadata", json.dumps(reader))
     assert (found["reader"], found["robust"]["read_by_model"]) == ("reader", 1.0)
     runs, rows, problems = report.read([out])
     assert not problems
@@ -181,8 +182,8 @@ def test_replay_needs_the_name_of_the_model(tmp_path: Path) -> None:
         "--task",
         "calc",
         str(file),
-        "--reader-key",
-        "MY_KEY",
+        "--metadata",
+        '{"reader_key": "MY_KEY"}',
     ]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 1 and "reader_model" in str(done.exception)

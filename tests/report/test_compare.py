@@ -17,7 +17,7 @@ from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.cli import app
 from fin_tasks.errors import DataError
 from fin_tasks.report.arms import arm_rows
-from fin_tasks.report.compare import Comparisons, Options, compare, hits
+from fin_tasks.report.compare import Comparisons, Options, compare
 
 TASK = "financemath"
 
@@ -225,21 +225,6 @@ def test_styles_and_knowledge_of_one_model(tmp_path: Path) -> None:
     ]
 
 
-def test_share_of_questions_for_which_a_gold_term_was_found(tmp_path: Path) -> None:
-    conditions(tmp_path)
-    lines = compared(tmp_path, factor="knowledge").lines
-    found = lines[lines["metric"] == "hit_rate"].set_index("run")
-    assert found["n"].to_dict() == {
-        "bm25": 59,
-        "oracle": 59,
-    }  # one question has no gold term
-    assert found["value"].to_dict() == {"bm25": pytest.approx(30 / 59), "oracle": 1.0}
-    (plain,) = (
-        one for run in report.read([tmp_path / "style2"]).runs for one in run.tasks
-    )
-    assert hits(plain) == []
-
-
 def test_unknown_metric_names_those_there_are(tmp_path: Path) -> None:
     folders = models(tmp_path, 1, 2)
     with pytest.raises(DataError, match="got acc, unscored"):
@@ -297,7 +282,7 @@ def test_effects_of_statements_stand_before_the_values_of_each_size(
     lines = [
         line.split("│")
         for line in printed.splitlines()
-        if "recency, org/model (acc)" in line
+        if "recency, org/model (Accuracy)" in line
     ]
     order = [(line[3].strip(), line[2].strip()) for line in lines]
     values = [("none", "4"), ("none", "6"), *SIGNAL_ORDER]
@@ -374,3 +359,15 @@ def test_the_baseline_may_be_any_run(tmp_path: Path) -> None:
         ["m2", ""],
         ["m1", "m2"],
     ]
+
+
+def test_tables_spell_out_metrics_and_groups(tmp_path: Path) -> None:
+    docs = [{"capabilities": ["TU"]}] * 4
+    for model in ("a", "b"):
+        rows = [{"acc": 1.0, "acc_err": 1.0}] * 4
+        write_run(tmp_path / model, {"xfinbench_calc": rows}, model=model, docs=docs)
+    command = ["compare", str(tmp_path / "a"), str(tmp_path / "b")]
+    command += ["--by", "capability", "--metric", "acc_err"]
+    printed = CliRunner().invoke(app, command).stdout
+    assert "Accuracy" in printed
+    assert "Terminology" in printed and "acc_err" not in printed

@@ -195,18 +195,6 @@ def test_filters_of_own_tasks_are_drawn(tmp_path: Path) -> None:
     assert (tmp_path / "financemath_models.png").stat().st_size > 1000
 
 
-def test_conditions_stand_side_by_side(tmp_path: Path) -> None:
-    for mode, values in (("cot", (1, 0)), ("da", (0, 0))):
-        metadata = {"provenance": {**PROVENANCE, "style": {"mode": mode}}}
-        write_run(
-            tmp_path / mode, {"xfinbench_bool": scored(*values)}, metadata=metadata
-        )
-    text = tables(tmp_path)["xfinbench_conditions"]
-    shown = cells(text, "org/model")
-    assert shown["test, cot, none"].startswith("50.0 [")
-    assert shown["test, da, none"].startswith("0.0 [")
-
-
 def test_a_bias_index_without_wrong_answers_is_not_in_the_demos_table(
     tmp_path: Path,
 ) -> None:

@@ -4,8 +4,7 @@ from fin_tasks.labels.vote import most_frequent
 from fin_tasks.report.conditions import Conditions, conditions_of
 from fin_tasks.report.cost import pareto
 from fin_tasks.report.entries import task_of
-from fin_tasks.report.leaderboard_model import Cost
-from fin_tasks.report.markdown import cost_text, safe
+from fin_tasks.report.markdown import safe
 from fin_tasks.report.model import TaskResult, benchmark_of, metric_of
 from fin_tasks.report.published import figures
 from fin_tasks.report.redact import without_secrets
@@ -48,17 +47,6 @@ def test_numbers() -> None:
         == 0.84
     )
     assert pareto([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)]) == [(1, 0.5), (3, 0.9)]
-    cost = Cost(
-        model="m",
-        task="t",
-        path="p",
-        tokens_in=None,
-        tokens_out=None,
-        seconds=None,
-        cost=0.01234,
-        estimated=["cost"],
-    )
-    assert (cost_text(cost, "cost"), cost_text(cost, "seconds")) == ("≈ 0.0123", "")
     assert [most_frequent(scores) for scores in ([5, 5, 4], [1, 1, 3, 3])] == [5, 2]
     rows = [{"acc": 1.0, "ece": [[0.5, 1]]}, {"acc": 0.0, "ece": None}]
     assert over_responses(rows) == {"acc": 0.5, "ece": [[0.5, 1]]}

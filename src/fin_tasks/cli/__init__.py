@@ -1,10 +1,8 @@
 """The `fin-tasks` command."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 import fin_tasks
 from fin_tasks.cli import (
@@ -18,13 +16,12 @@ from fin_tasks.cli import (
     report,
     verify,
 )
-from fin_tasks.cli.options import App, print_anything, print_table, say, show
+from fin_tasks.cli.options import App, print_anything, print_table, show, warn
 from fin_tasks.errors import FinTasksError
-
-__all__ = ["app", "main"]
 
 app = App(
     name="fin-tasks",
+    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -34,31 +31,18 @@ app = App(
 def main() -> None:
     """Run the command; an error of ours or of a file is printed without a traceback and ends with status 1."""
     print_anything()
+    if sys.argv[1:] == ["--version"]:
+        print(fin_tasks.__version__)
+        return
     try:
         app()
     except (FinTasksError, OSError) as error:
-        say(*f"fin-tasks: error: {error}".split("\n"), error=True)
+        warn(f"error: {error}")
         sys.exit(1)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
-        print(fin_tasks.__version__)
-        raise typer.Exit
-
-
 @app.callback()
-def overview(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version",
-            help="Print the version and exit.",
-            is_eager=True,
-            callback=_version,
-        ),
-    ] = False,
-) -> None:
+def overview() -> None:
     """Finance benchmarks for lm-evaluation-harness and VLMEvalKit.
 
     Try it offline: fin-tasks demo
@@ -67,10 +51,11 @@ def overview(
     --output_path results --log_samples
 
     Make a page of the results: fin-tasks report results --out report
+
+    fin-tasks --version prints the version.
     """
 
 
-@app.command(rich_help_panel="Start")
 def demo(
     limit: int = 4,
     out: Path = Path("results"),
@@ -99,18 +84,18 @@ def demo(
     print(small_model.next_steps(out))
 
 
-@app.command(rich_help_panel="Start")
-def doctor(as_json: bool = False) -> None:
+def doctor(
+    as_json: bool,
+) -> None:
     """Show what works on this machine.
 
     Example: fin-tasks doctor
     """
     from fin_tasks.doctor import describe_installation
 
-    show(describe_installation(), as_json=as_json)
+    show(describe_installation(), as_json)
 
 
-@app.command(rich_help_panel="Start")
 def path() -> None:
     """Print the folder with the task files.
 
@@ -121,13 +106,15 @@ def path() -> None:
     print(task_yaml_dir())
 
 
-app.command(rich_help_panel="Start")(fetch.fetch)
-app.command(rich_help_panel="Score")(judge.judge)
-app.command(rich_help_panel="Score")(predict.predict)
-app.command(rich_help_panel="Results")(report.report)
-app.command(rich_help_panel="Results")(compare.compare)
-app.command(rich_help_panel="Results")(verify.verify)
-app.command(rich_help_panel="Data")(predict.chart)
+_COMMANDS: dict[str, list[Callable[..., None]]] = {
+    "Start": [demo, doctor, path, fetch.fetch],
+    "Score": [judge.judge, predict.predict],
+    "Results": [report.report, compare.compare, verify.verify],
+    "Data": [predict.chart],
+}
+for _panel, _functions in _COMMANDS.items():
+    for _function in _functions:
+        app.command(rich_help_panel=_panel)(_function)
 app.add_typer(replay.app, name="replay", rich_help_panel="Score")
 app.add_typer(build.app, name="build", rich_help_panel="Data")
 app.add_typer(label.app, name="label", rich_help_panel="Data")

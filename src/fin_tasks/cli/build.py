@@ -4,34 +4,31 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
-from fin_tasks.cli.options import Adjust, App, market_of, show
+from fin_tasks.cli.options import App, MarketFiles, show
 from fin_tasks.cli.variants import build_variants
 from fin_tasks.cli.xfinbench import build_xfinbench
 from fin_tasks.errors import ConfigError
 
-app = App(help="Make a data set for a benchmark.")
+app = App(no_args_is_help=True, help="Make a data set for a benchmark.")
 app.command("variants")(build_variants)
 app.command("xfinbench")(build_xfinbench)
 
 
 @app.command("dynostock")
 def build_dynostock(
-    prices: Path | None = None,
-    earnings: Path | None = None,
-    sample: bool = False,
-    adjust: Adjust = "none",
-    tickers: str | None = None,
+    files: MarketFiles,
+    tickers: str | None,
+    from_recording: list[Path] | None,
+    out: Path | None,
+    as_json: bool,
     bias: str = "recency,authority",
     windows: str = "4,8,12,16,20",
     samples: int = 100,
     seed: int = 42,
     timing: Literal["paper", "strict"] = "paper",
-    from_recording: list[Path] | None = None,
     charts: bool = True,
     jobs: int = 1,
     engine: Literal["local", "ray"] = "local",
-    out: Path | None = None,
-    as_json: bool = False,
 ) -> None:
     """Find DynoStock's windows in market data and draw their charts. A second run draws only missing charts.
 
@@ -39,8 +36,6 @@ def build_dynostock(
 
     Example: fin-tasks build dynostock --sample --samples 0 --no-charts --out windows
     """
-    from pandas import json_normalize
-
     from fin_tasks.benchmarks.dynostock import window_set as sets
     from fin_tasks.benchmarks.dynostock import windows as finding
     from fin_tasks.benchmarks.dynostock.data import chart_of
@@ -48,83 +43,73 @@ def build_dynostock(
     from fin_tasks.charts.pool import draw_charts
     from fin_tasks.settings import Settings
 
-    market = market_of(prices, earnings, adjust=adjust, sample=sample, tickers=tickers)
+    market = files.read(tickers)
     if timing == "strict":
         market = strict_timing(market)
     parameters: dict[str, Any] = {
-        "adjust": adjust,
+        "adjust": files.adjust,
         "timing": timing,
         "tickers": tickers,
         "seed": seed,
     }
     missing: dict[str, str] = {}
     if from_recording:
-        found, missing = sets.rebuild_windows(market, from_recording, seed=seed)
+        selection, missing = sets.rebuild_windows(market, from_recording, seed=seed)
         parameters["from_recording"] = sorted(path.name for path in from_recording)
     else:
-        share = sets.SAMPLE_SHARE if sample else finding.SHARE
+        share = sets.SAMPLE_SHARE if files.sample else finding.SHARE
         biases = bias.replace(" ", "").split(",")
-        sizes = _sizes(windows)
-        found = finding.find_windows(
+        try:
+            sizes = [int(size) for size in windows.split(",")]
+        except ValueError as error:
+            expected = "expected sizes such as 4,8,12"
+            raise ConfigError(f"--windows: {expected}, got {windows!r}.") from error
+        selection = finding.find_windows(
             market, biases=biases, windows=sizes, seed=seed, share=share
         )
-        found = found._replace(windows=sets.sampled(found.windows, samples, seed=seed))
+        selection = selection._replace(
+            windows=sets.sampled(selection.windows, samples, seed=seed)
+        )
         parameters |= {
             "biases": biases,
             "windows": sizes,
             "samples": samples,
-            "share": float(share),
         }
-    if not found.windows:
-        raise sets.no_windows(found.counts, missing)
+    if not selection.windows:
+        raise sets.no_windows(selection.counts, missing)
     folder = out or Settings.from_environ().cache_dir / "dynostock" / (
-        "sample" if sample else "windows"
+        "sample" if files.sample else "windows"
     )
-    made = sets.write_set(folder, found, market, parameters=parameters)
-    summary: dict[str, Any] = json.loads(
-        (folder / "manifest.json").read_text(encoding="utf-8")
-    )
-    summary |= {
+    window_set = sets.write_set(folder, selection, market, parameters=parameters)
+    summary: dict[str, Any] = {
+        **json.loads((folder / "manifest.json").read_text(encoding="utf-8")),
         "folder": str(folder),
-        "tickers": len(market.tickers),
-        "not_rebuilt": dict(sorted(missing.items())),
+        "not_rebuilt": missing,
     }
     if charts:
-        shown = made.windows
-        excerpts = (
-            made.market.excerpt(item.ticker, item.start, item.end) for item in shown
+        drawing = (
+            chart_of(window_set.market.excerpt(window.ticker, window.start, window.end))
+            for window in window_set.windows
         )
-        drawing = map(chart_of, excerpts)
         paths, drawn = draw_charts(
-            drawing, made.charts, jobs=jobs, engine=engine, total=len(shown)
+            drawing,
+            window_set.charts,
+            jobs=jobs,
+            engine=engine,
+            total=len(window_set.windows),
         )
         summary |= {"charts": len(set(paths)), "drawn": drawn}
-    if not as_json:
-        counts = json_normalize(summary["counts"]).to_dict("records")
-        summary |= {"counts": counts, "files": None, "parameters": None}
-    show(summary, as_json=as_json)
-
-
-def _sizes(text: str) -> list[int]:
-    """Read the window sizes of --windows."""
-    sizes = []
-    for size in text.split(","):
-        if not size.strip().isdecimal():
-            raise ConfigError(
-                f"--windows: expected sizes such as 4,8,12, got {size!r}."
-            )
-        sizes.append(int(size))
-    return sizes
+    show(summary, as_json)
 
 
 @app.command("mme_finance")
 def build_mme_finance(
+    prices: Path | None,
+    out: Path | None,
+    as_json: bool,
     n: int = 120,
     seed: int = 1,
     language: str = "en,zh",
-    prices: Path | None = None,
-    out: Path | None = None,
-    as_json: bool = False,
 ) -> None:
     """Make new questions with pictures in MME-Finance's form, which need no judge.
 
@@ -136,10 +121,6 @@ def build_mme_finance(
     from fin_tasks.settings import Settings
 
     folder = out or Settings.from_environ().cache_dir / "mme_finance" / f"seed-{seed}"
-    languages = [name.strip() for name in language.split(",")]
-    counts = build_set(folder, n=n, seed=seed, languages=languages, prices=prices)[
-        "counts"
-    ]
-    show(
-        {"folder": str(folder), "n": n, "seed": seed, "counts": counts}, as_json=as_json
-    )
+    languages = language.replace(" ", "").split(",")
+    facts = build_set(folder, n=n, seed=seed, languages=languages, prices=prices)
+    show({"folder": str(folder), **facts}, as_json)

@@ -1,4 +1,4 @@
-"""`fin-tasks compare`: runs, styles, knowledge or statements on the same questions, row by row."""
+"""`fin-tasks compare`: runs, styles, knowledge, statements or variants on the same questions, row by row."""
 
 import json
 import math
@@ -6,23 +6,20 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from fin_tasks.cli.options import print_table, say, tell
+from fin_tasks.cli.options import meaning_of, print_table, say, tell
 from fin_tasks.errors import ConfigError
-
-_VARIANT = "variant"
-_TRUTHS = "truths"
 
 
 def compare(
     paths: list[Path],
+    by: list[str] | None,
+    corrected: Path | None,
+    show_all: bool,
+    as_json: bool,
+    out: Path | None,
     variant: Literal["paper", "robust"] = "paper",
     metric: str = "",
-    by: list[str] | None = None,
     baseline: str = "",
-    corrected: Path | None = None,
-    show_all: bool = False,
-    as_json: bool = False,
-    out: Path | None = None,
 ) -> None:
     """Compare runs with the first one on the same rows: differences with intervals and tests, by task and group.
 
@@ -37,14 +34,13 @@ def compare(
     from fin_tasks.report.tables import write_csv
 
     columns = set(by or [])
-    factor = _only(columns, [*comparing.FACTORS, _VARIANT, _TRUTHS])
+    factor = _only(columns, comparing.FACTORS)
     group = _only(columns, comparing.GROUPS)
     arm = _only(columns, comparing.ARMS)
     if columns != {factor, group} - {""} and columns != {arm}:
-        factors = ", ".join([*comparing.FACTORS, _VARIANT, _TRUTHS])
         raise ConfigError(
-            f"compare --by: expected arm, window, or one of {factors} and one of "
-            f"{', '.join(comparing.GROUPS)}, got {', '.join(by or [])!r}."
+            f"compare --by: expected arm, window, or one of {', '.join(comparing.FACTORS)} and one of "
+            f"{', '.join(comparing.GROUPS)}, got {', '.join(columns)!r}."
         )
     if (metric and arm) or metric == "bias_index":
         raise ConfigError(
@@ -58,21 +54,19 @@ def compare(
         baseline=baseline,
         corrections=read_corrections(corrected),
     )
-    if factor == _VARIANT:
-        reports = {"": read(paths)}
-        compared = memorization.compare_variants(reports[""], options)
-    elif factor == _TRUTHS:
-        reports = {"": read(paths)}
-        compared = truths.compare_truths(reports[""], variant)
-    elif arm:
-        reports = {"": read(paths)}
-        benchmark = arms.benchmark_with_arms(reports[""])
-        compared = arms.compare_arms(
-            reports[""], benchmark, variant=variant, effects=arm == "arm"
-        )
+    if arm:
+        reports = [read(paths)]
+        compared = arms.compare_arms(reports[0], variant, effects=arm == "arm")
+    elif factor == comparing.VARIANT:
+        reports = [read(paths)]
+        compared = memorization.compare_variants(reports[0], options)
+    elif factor == comparing.TRUTHS:
+        reports = [read(paths)]
+        compared = truths.compare_truths(reports[0], variant)
     else:
-        reports = {str(path): read([path]) for path in paths}
-        compared = comparing.compare(reports, options)
+        reports = [read([path]) for path in paths]
+        names = map(str, paths)
+        compared = comparing.compare(dict(zip(names, reports, strict=True)), options)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         write_csv(compared.lines, out / "compare.csv")
@@ -80,22 +74,11 @@ def compare(
     if as_json:
         lines = json.loads(compared.lines.to_json(orient="records"))
         print(json.dumps({"variant": variant, "lines": lines, "notes": compared.notes}))
-    elif factor == _VARIANT:
-        rows = [_gap_row(line) for line in compared.lines.to_dict("records")]
-        print_table(f"Scored as `{variant}`", rows, show_all=show_all)
-        say(*(f"Note: {note}" for note in compared.notes))
     else:
-        lines = compared.lines.astype({"gained": float, "lost": float})
-        if arm:  # the effects first
-            lines = lines.sort_values(
-                "against", key=lambda runs: runs == "", kind="stable"
-            )
-        rows = [_row(line) for line in lines.to_dict("records")]
+        rows = [_row(line) for line in compared.lines.to_dict("records")]
         print_table(f"Scored as `{variant}`", rows, show_all=show_all)
         say(*(f"Note: {note}" for note in compared.notes))
-    tell(
-        [problem.message for report in reports.values() for problem in report.problems]
-    )
+    tell([problem.message for report in reports for problem in report.problems])
 
 
 def _only(columns: set[str], names: Iterable[str]) -> str:
@@ -104,21 +87,31 @@ def _only(columns: set[str], names: Iterable[str]) -> str:
 
 def _row(line: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is printed of a line; a baseline has no difference."""
-    value = _number(line, "", "value", "low", "high")
+    metric = line["metric"]
+    row = {
+        "Task": f"{line['heading']} ({meaning_of(metric) or metric})",
+        "Rows": meaning_of(f"{metric}_{line['group']}") or line["group"] or "all",
+        "Run": line["run"],
+        "n": line["n"],
+    }
+    difference = _number(line, "difference", "difference_low", "difference_high", "+")
+    if "recalled" in line:
+        for name in ("published", "variants", "spread", "recalled"):
+            row[name.capitalize()] = _number(line, name)
+        return row | {
+            "Gap": _number(line, "value", "low", "high", "+"),
+            "p": line["p"],
+            "Difference": difference,
+            "Holm": line["p_holm"],
+        }
+    if line["model"] not in line["run"]:
+        row["Run"] = f"{line['model']}, {line['run']}"
+    value = _number(line, "value", "low", "high")
     if not math.isnan(line["deviation"]):
         value += f" ± {100 * line['deviation']:.1f}"
-    run = line["run"]
-    if line["model"] not in run:
-        run = f"{line['model']}, {run}"
-    return {
-        "Task": f"{line['heading']} ({line['metric']})",
-        "Rows": line["group"] or "all",
-        "Run": run,
-        "n": line["n"],
+    return row | {
         "Value": value,
-        "Difference": _number(
-            line, "+", "difference", "difference_low", "difference_high"
-        ),
+        "Difference": difference,
         "p": line["p"],
         "Holm": line["p_holm"],
         "+": line["gained"],
@@ -128,29 +121,10 @@ def _row(line: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _gap_row(line: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is printed of a memorization gap."""
-    return {
-        "Task": line["heading"],
-        "Rows": line["group"] or "all",
-        "Model": line["run"],
-        "Questions": line["n"],
-        "Published": _number(line, "", "published"),
-        "Variants": _number(line, "", "variants"),
-        "Gap": _number(line, "+", "value", "low", "high"),
-        "p": line["p"],
-        "Spread": _number(line, "", "spread"),
-        "Recalled": _number(line, "", "recalled"),
-        "Difference": _number(
-            line, "+", "difference", "difference_low", "difference_high"
-        ),
-        "Holm": line["p_holm"],
-    }
-
-
 def _number(
-    line: Mapping[str, Any], sign: str, value: str, low: str = "", high: str = ""
+    line: Mapping[str, Any], value: str, low: str = "", high: str = "", sign: str = ""
 ) -> str:
+    """Return a value with its interval, shares in percent."""
     if math.isnan(line[value]):
         return "–"
     scale = 100 if line["unit"] == 1 else 1

@@ -9,17 +9,15 @@ from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.cli.options import say, tell, tickers_of
 from fin_tasks.settings import Settings
 
-_MAX_PROBLEMS = 10  # lines
-
 
 def fetch(
     benchmark: str,
-    verify: bool = False,
-    tickers: str | None = None,
+    verify: bool,
+    tickers: str | None,
+    end: datetime | None,
+    earnings: Literal["alpha-vantage", "upstream"] | None,
+    out: Path | None,
     start: datetime = datetime(2000, 1, 1),
-    end: datetime | None = None,
-    earnings: Literal["alpha-vantage", "upstream"] | None = None,
-    out: Path | None = None,
 ) -> None:
     """Download a benchmark's files into the cache. A second run goes on where the first one stopped.
 
@@ -45,9 +43,7 @@ def fetch(
         earnings=earnings,
         settings=settings,
     )
-    for part in ("prices", "earnings"):
-        there = sum(any((folder / part).glob(f"{name}.*")) for name in names)
-        say(f"{part}: {there} of {len(names)} tickers in {folder / part}")
+    say(f"dynostock: files in {folder}")
     tell(problems)
 
 
@@ -69,9 +65,4 @@ def _fetch_files(benchmark: str, settings: Settings, *, verify: bool) -> None:
     missing = [name for name in names if not located.matches(name)]
     problems = [f"{name} is missing" for name in missing]
     problems += [f"{name} is not the pinned file" for name in located.unlike_pins()]
-    n_more = len(problems) - _MAX_PROBLEMS
-    if n_more > 0:
-        problems[_MAX_PROBLEMS:] = [
-            f"{n_more} more files are missing or not the pinned ones"
-        ]
     tell(problems)

@@ -5,28 +5,26 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from fin_tasks.cli.options import App, Source, print_table, say, show
+from fin_tasks.cli.options import App, Source, print_table, show, task_options, warn
 from fin_tasks.errors import ConfigError
 
 if TYPE_CHECKING:
     from fin_tasks.labels.filled import FilledSheets
 
-_N_SHOWN = 20
-
-app = App(help="Have people label rows.")
+app = App(no_args_is_help=True, help="Have people label rows.")
 
 
 @app.command("draw")
 def draw_sheets(
     study: str,
     out: Path,
-    run: Path | None = None,
-    n: int | None = None,
-    bundle: bool = False,
+    run: Path | None,
+    n: int | None,
+    bundle: bool,
+    data_dir: Path | None,
+    split: str | None,
     seed: int = 0,
     source: Source = "auto",
-    data_dir: Path | None = None,
-    split: str | None = None,
 ) -> None:
     """Draw rows of a run, or questions alone, into one sheet for each person.
 
@@ -36,26 +34,19 @@ def draw_sheets(
     from fin_tasks.labels.sheet import write_sheets
     from fin_tasks.labels.study import load_study
 
-    options = {
-        "source": source,
-        "data_dir": str(data_dir) if data_dir else None,
-        "split": split,
-    }
+    options = task_options(source=source, data_dir=data_dir, split=split)
     drawn = draw(load_study(study), run, n=n, seed=seed, options=options)
     for path in write_sheets(drawn, out, bundle=bundle):
         print(path)
-    say(
-        f"fin-tasks: {len(drawn.rows)} rows; keep {out.stem}.draw.json, it holds the answers",
-        error=True,
-    )
+    warn(f"{len(drawn.rows)} rows; keep {out.stem}.draw.json, it holds the answers")
 
 
 @app.command("merge")
 def merge_sheets(
     sheets: list[Path],
     out: Path,
+    again: Path | None,
     name: str = "people",
-    again: Path | None = None,
 ) -> None:
     """Merge filled sheets into tables of votes, agreement and shares.
 
@@ -66,27 +57,22 @@ def merge_sheets(
     """
     from pandas import DataFrame
 
-    from fin_tasks.data.formulas import quote_formulas
     from fin_tasks.labels.filled import Problem
     from fin_tasks.labels.sheet import write_sheets
     from fin_tasks.labels.vote import merge, next_round
+    from fin_tasks.report.tables import write_csv
 
     filled = _read(sheets)
     tables = dict(merge(filled.draw, filled.values, out, name=name))
     tables["problems"] = DataFrame(filled.problems, columns=Problem._fields)
     for title, table in tables.items():
-        safe_table = table.map(
-            lambda cell: quote_formulas(cell) if isinstance(cell, str) else cell
-        )
-        safe_table.to_csv(out / f"{title}.csv", index=False)
-        if title == "shares":
-            table = table[table["by"] == "all"].drop(columns=["by", "part"])
+        write_csv(table, out / f"{title}.csv")
         if len(table) and title not in ("labels", "problems"):
-            show({title: table.head(_N_SHOWN).to_dict("records")}, as_json=False)
+            print_table(title, table.to_dict("records"))
     if again is not None and len(tables.get("undecided", ())):
         write_sheets(next_round(filled.draw, tables["labels"]), again)
-        say(f"fin-tasks: wrote sheets for a second round beside {again}", error=True)
-    say(f"fin-tasks: wrote {out}", error=True)
+        warn(f"wrote sheets for a second round beside {again}")
+    warn(f"wrote {out}")
     if filled.problems:
         raise typer.Exit(1)
 
@@ -95,8 +81,8 @@ def merge_sheets(
 def agree(
     sheets: list[Path],
     judge: list[Path],
-    out: Path | None = None,
-    as_json: bool = False,
+    out: Path | None,
+    as_json: bool,
 ) -> None:
     """Compare judges with people who scored the same responses, and correct the judges' means.
 
@@ -119,23 +105,17 @@ def agree(
     judged = read_judged(studies, judge)
     corrections = corrections_of(judged)
     tables = {"judges": compare(judged), **corrections.model_dump(mode="json")}
-    if as_json:
-        show(tables, as_json=True)
-    else:
-        for title in ("judges", "runs", "differences"):
-            for row in tables[title]:
-                row.pop("run", None)
-                row.pop("runs", None)
-            if tables[title]:
-                print_table(title, tables[title])
-    for problem in corrections.refused:
-        say(f"fin-tasks: not corrected: {problem}", error=True)
+    if not as_json:
+        for row in [*tables["runs"], *tables["differences"]]:
+            row.pop("run", None)
+            row.pop("runs", None)
+    show(tables, as_json)
     if corrections.runs:
         folder = out or sheets[0].parent
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / "corrected.json"
         file.write_text(corrections.model_dump_json(indent=1) + "\n", encoding="utf-8")
-        say(f"fin-tasks: wrote {file}", error=True)
+        warn(f"wrote {file}")
 
 
 def _read(sheets: list[Path]) -> "FilledSheets":
@@ -143,13 +123,8 @@ def _read(sheets: list[Path]) -> "FilledSheets":
     from fin_tasks.labels.filled import read_sheets
 
     filled = read_sheets(sheets)
-    for problem in filled.problems[:_N_SHOWN]:
-        place = f"{problem.sheet}, row {problem.line or problem.row}, {problem.column}"
-        say(f"fin-tasks: {place}: {problem.message}", error=True)
-    if filled.problems:
-        n_problems = len(filled.problems)
-        say(
-            f"fin-tasks: {n_problems} problems in the sheets; such cells do not count",
-            error=True,
+    for problem in filled.problems:
+        warn(
+            f"{problem.sheet}, row {problem.line or problem.row}, {problem.column}: {problem.message}"
         )
     return filled

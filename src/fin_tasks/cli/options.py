@@ -4,10 +4,14 @@ import json
 import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
 from importlib.resources import files
+from inspect import Parameter, Signature, signature
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 import typer
 
@@ -19,18 +23,16 @@ if TYPE_CHECKING:
 
 Source = Literal["auto", "upstream", "data_dir", "sample"]
 Adjust = Literal["none", "splits"]
-Command = TypeVar("Command", bound=Callable[..., None])
 
 _OPTIONS = tomllib.loads(files(__package__).joinpath("options.toml").read_text("utf-8"))
 """The options of each command by its function, and of all."""
 _SCREEN = 30  # rows of a table
 
+Command = TypeVar("Command", bound=Callable[..., None])
+
 
 class App(typer.Typer):
     """Commands whose options are described in `options.toml`."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(no_args_is_help=True, **settings)
 
     def command(self, *args: Any, **settings: Any) -> Callable[[Command], Command]:
         """Return a decorator that adds a command."""
@@ -39,70 +41,89 @@ class App(typer.Typer):
 
 
 def _described(function: Command) -> Command:
-    """Annotate the parameters of a command with their descriptions."""
-    own = _OPTIONS.get(function.__name__, {})
-    for name, kind in function.__annotations__.items():
-        if name != "return":
-            facts = dict(own.get(name) or _OPTIONS["all"][name])
-            make: Any = typer.Argument if facts.pop("argument", False) else typer.Option
-            option = make(*facts.pop("flags", ()), **facts)
-            function.__annotations__[name] = Annotated[kind, option]
-    return function
+    """Return a command with an option for each parameter, and for each field of a parameter that is a dataclass.
+
+    A flag is off and an option that may be None is None unless it is given.
+    """
+    table = _OPTIONS.get(function.__name__, {})
+    groups: dict[str, Any] = {}
+    parameters: list[Parameter] = []
+    for parameter in signature(function).parameters.values():
+        group: Any = parameter.annotation
+        if hasattr(group, "__dataclass_fields__"):
+            groups[parameter.name] = group
+            parameters += signature(group).parameters.values()
+        else:
+            parameters.append(parameter)
+    options = []
+    for parameter in parameters:
+        facts = dict(table.get(parameter.name) or _OPTIONS["all"][parameter.name])
+        make: Any = typer.Argument if facts.pop("argument", False) else typer.Option
+        default = parameter.default
+        if default is Parameter.empty:
+            default = False if parameter.annotation is bool else ...
+            if NoneType in get_args(parameter.annotation):
+                default = None
+        option = make(default, *facts.pop("flags", ()), **facts)
+        options.append(parameter.replace(kind=Parameter.KEYWORD_ONLY, default=option))
+
+    @wraps(function)
+    def command(**values: Any) -> None:
+        for name, group in groups.items():
+            names = signature(group).parameters
+            values[name] = group(**{field: values.pop(field) for field in names})
+        function(**values)
+
+    command.__signature__ = Signature(options)  # type: ignore[attr-defined]
+    return cast("Command", command)
 
 
-def json_options(text: str) -> dict[str, Any]:
-    """Read the JSON object that --metadata gives."""
+def task_options(metadata: str = "{}", **more: object) -> dict[str, Any]:
+    """Return the options of a task: the JSON object of --metadata, and other options if they are given."""
     try:
-        options = json.loads(text)
-    except ValueError:
-        options = None
-    if not isinstance(options, dict):
-        raise ConfigError(f"--metadata: expected a JSON object, got {text!r:.80}.")
+        options = dict(json.loads(metadata))
+    except (TypeError, ValueError) as error:
+        expected = "expected a JSON object"
+        raise ConfigError(f"--metadata: {expected}, got {metadata!r:.80}.") from error
+    for name, value in more.items():
+        if value is not None:
+            options[name] = str(value)
     return options
 
 
-def tickers_of(value: str | None) -> list[str] | None:
+def tickers_of(text: str | None) -> list[str] | None:
     """Read the tickers that an option gives, separated by commas; None if it is not given."""
-    from fin_tasks.benchmarks.dynostock.market import TICKER
+    return text.replace(" ", "").upper().split(",") if text else None
 
-    if value is None:
-        return None
-    names = value.replace(" ", "").upper().split(",")
-    for name in names:
-        if not TICKER.fullmatch(name):
+
+@dataclass(frozen=True)
+class MarketFiles:
+    """The market that a command reads, by default what `fin-tasks fetch dynostock` stored."""
+
+    prices: Path | None
+    earnings: Path | None
+    sample: bool
+    adjust: Adjust = "none"
+
+    def read(self, tickers: str | None = None) -> "Market":
+        """Read all stocks, or some that are separated by commas."""
+        from fin_tasks.benchmarks.dynostock.market_files import (
+            read_market,
+            sample_market,
+        )
+
+        names = tickers_of(tickers)
+        store = Settings.from_environ().cache_dir / "dynostock" / "market"
+        prices = self.prices or store
+        earnings = self.earnings or store
+        if self.sample:
+            return sample_market(*names or ())
+        if store in (prices, earnings) and not store.is_dir():
             raise ConfigError(
-                f"--tickers: expected some such as AAPL,MSFT, got {name!r}."
+                "market data: expected --prices and --earnings, or the folder of `fin-tasks fetch dynostock` "
+                f"at {store}; found neither. --sample uses the packaged sample."
             )
-    return names
-
-
-def market_of(
-    prices: Path | None,
-    earnings: Path | None,
-    *,
-    adjust: str,
-    sample: bool,
-    tickers: str | None = None,
-) -> "Market":
-    """Read the market that a command's options name, by default what `fin-tasks fetch dynostock` stored."""
-    from fin_tasks.benchmarks.dynostock.market_files import read_market, sample_market
-
-    wanted = tickers_of(tickers)
-    store = Settings.from_environ().cache_dir / "dynostock" / "market"
-    if sample and (prices or earnings or adjust != "none"):
-        raise ConfigError(
-            "--sample: expected no --prices, --earnings or --adjust beside it."
-        )
-    if sample:
-        return sample_market(*wanted or ())
-    if not (prices and earnings) and not store.is_dir():
-        raise ConfigError(
-            f"market data: expected --prices and --earnings, or the folder of `fin-tasks fetch dynostock` at {store}; "
-            "found neither. --sample uses the packaged sample."
-        )
-    return read_market(
-        prices or store, earnings or store, tickers=wanted, adjust=adjust
-    )
+        return read_market(prices, earnings, tickers=names, adjust=self.adjust)
 
 
 def print_anything() -> None:
@@ -112,40 +133,58 @@ def print_anything() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def say(*lines: str, error: bool = False) -> None:
+def say(*lines: str) -> None:
     """Print lines that may quote other people's files; control characters are escaped."""
     from fin_tasks.sandbox import escape
 
     for line in lines:
-        print(escape(line), file=sys.stderr if error else sys.stdout)
+        print(escape(line))
+
+
+def warn(text: str) -> None:
+    """Print a message on stderr; control characters but line ends are escaped."""
+    from fin_tasks.sandbox import escape
+
+    lines = map(escape, f"fin-tasks: {text}".split("\n"))
+    print(*lines, sep="\n", file=sys.stderr)
 
 
 def tell(problems: Sequence[str]) -> None:
     """Name files that could not be used on stderr; exit with status 1 if there are any."""
     for problem in problems:
-        say(f"fin-tasks: error: {problem}", error=True)
+        warn(f"error: {problem}")
     if problems:
         raise typer.Exit(1)
 
 
-def show(found: Mapping[str, Any], *, as_json: bool, show_all: bool = False) -> None:
+def show(summary: Mapping[str, Any], as_json: bool, show_all: bool = False) -> None:
     """Print figures as JSON, or as tables: one of each list of rows, and one of all other figures."""
     if as_json:
-        print(json.dumps(found))
+        print(json.dumps(summary))
         return
     from pandas import json_normalize
 
-    figures = json_normalize(dict(found)).iloc[
-        0
-    ]  # names of nested figures are joined with dots
+    # Names of nested figures are joined with dots.
+    figures = json_normalize(dict(summary)).iloc[0]
     rows = []
     for name, value in figures.items():
         if isinstance(value, list) and value and isinstance(value[0], Mapping):
-            print_table(str(name), value, show_all=show_all)
+            table = json_normalize(value).to_dict("records")
+            print_table(str(name), table, show_all=show_all)
         elif value is not None:
-            rows.append({"Figure": name, "Value": value})
+            meaning = meaning_of(str(name).rpartition(".")[2])
+            text = f"{name}: {meaning}" if meaning else name
+            rows.append({"Figure": text, "Value": value})
     if rows:
         print_table("", rows, show_all=show_all)
+
+
+def meaning_of(metric: str) -> str:
+    """Return what a metric measures; empty if its name says it."""
+    from fin_tasks.report.model import metric_of
+
+    label = metric_of(metric).label
+    return "" if label.lower() == metric.replace("_", " ").lower() else label
 
 
 def print_table(
@@ -154,32 +193,27 @@ def print_table(
     *,
     show_all: bool = False,
 ) -> None:
-    """Print a table whose texts may be other people's, one screen of it; numbers stand on the right."""
+    """Print a table whose texts may be other people's, one screen of it."""
     from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
     from fin_tasks.sandbox import escape
 
-    table = Table(title=Text(escape(title)) if title else None, title_justify="left")
-    shown = rows if show_all else rows[:_SCREEN]
+    table = Table(title=escape(title) or None)
+    printed = rows if show_all else rows[:_SCREEN]
     for column in rows[0]:
-        texts = [_text(row.get(column)) for row in shown]
-        is_number = all(text[:1] in "0123456789+-−–" for text in texts)
-        table.add_column(
-            str(column), overflow="fold", justify="right" if is_number else "left"
-        )
-    for row in shown:
-        table.add_row(*[Text(escape(_text(value))) for value in row.values()])
+        table.add_column(str(column), overflow="fold")
+    for row in printed:
+        table.add_row(*[escape(_text(value)) for value in row.values()])
     # a line that the terminal wraps reads better than words cut in columns
-    Console(width=max(160, Console().width)).print(table)
-    if len(rows) > len(shown):
-        print(f"{len(rows) - len(shown)} more rows: --all shows them.")
+    console = Console(markup=False, emoji=False)
+    console.width = max(160, console.width)
+    console.print(table)
+    if len(rows) > len(printed):
+        print(f"{len(rows) - len(printed)} more rows: --all shows them.")
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, list):
-        return f"{len(value)}: {', '.join(map(str, value))}"
     if value is None or value != value:  # NaN
         return "–"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

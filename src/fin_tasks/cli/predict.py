@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from fin_tasks.cli.options import Adjust, market_of, show
+from fin_tasks.cli.options import MarketFiles, show
 from fin_tasks.errors import ConfigError
 from fin_tasks.settings import OPENAI, Settings
 
@@ -14,45 +14,35 @@ def predict(
     ticker: str,
     start: datetime,
     end: datetime,
-    model: str | None = None,
+    files: MarketFiles,
+    model: str | None,
+    text: bool,
+    print_prompt: bool,
+    out: Path | None,
+    as_json: bool,
     base_url: str = OPENAI,
     bias: Literal["recency", "authority", "none"] = "none",
-    text: bool = False,
-    print_prompt: bool = False,
-    prices: Path | None = None,
-    earnings: Path | None = None,
-    sample: bool = False,
-    adjust: Adjust = "none",
-    out: Path | None = None,
-    as_json: bool = False,
 ) -> None:
     """Ask a model whether a stock's price will rise, and show its forecast and what happened.
 
     Example: fin-tasks predict AAPL --sample --start 2009-01-01 --end 2010-10-18 --bias recency --print-prompt
     """
-    if not (model or print_prompt):
-        raise ConfigError(
-            "predict: expected --model with the name of a model, or --print-prompt."
-        )
     from fin_tasks.benchmarks.dynostock import predict as own
     from fin_tasks.benchmarks.dynostock.own_window import own_window
-    from fin_tasks.endpoints.address import shown_address
     from fin_tasks.endpoints.chat import Chat
     from fin_tasks.report.run_folder import write_run
 
     settings = Settings.from_environ()
-    needs_key = "api.openai.com" in base_url and not print_prompt
-    if needs_key and not settings.api_keys.get("OPENAI_API_KEY"):
+    asks = model and not print_prompt
+    if (
+        asks
+        and "api.openai.com" in base_url
+        and not settings.api_keys.get("OPENAI_API_KEY")
+    ):
         raise ConfigError(
-            f"predict: expected a key for {shown_address(base_url)} in the variable OPENAI_API_KEY, got none. Set it."
+            "predict: expected a key in the variable OPENAI_API_KEY, got none. Set it."
         )
-    market = market_of(
-        prices,
-        earnings,
-        adjust=adjust,
-        sample=sample,
-        tickers=None if sample else ticker,
-    )
+    market = files.read(ticker)
     kind: Any = "plain" if bias == "none" else bias
     window = own_window(market, ticker.upper(), start.date(), end.date(), bias=kind)
     doc = own.own_question(
@@ -82,20 +72,17 @@ def predict(
             provenance={task.name: facts},
         )
         result["run"] = str(run)
-    show(result, as_json=as_json)
+    show(result, as_json)
 
 
 def chart(
     ticker: str,
     start: datetime,
     end: datetime,
-    prices: Path | None = None,
-    earnings: Path | None = None,
-    sample: bool = False,
-    adjust: Adjust = "none",
+    files: MarketFiles,
+    out: Path | None,
     style: Literal["house", "paper"] = "house",
     pixels: int = 2048,
-    out: Path | None = None,
 ) -> None:
     """Draw a stock's prices with its earnings reports, as a model sees them.
 
@@ -104,11 +91,11 @@ def chart(
     from fin_tasks.benchmarks.dynostock.data import chart_of
     from fin_tasks.charts.candlestick import draw
 
-    market = market_of(prices, earnings, adjust=adjust, sample=sample)
+    market = files.read(ticker)
     excerpt = market.excerpt(ticker.upper(), start.date(), end.date())
-    shown = chart_of(excerpt, pixels, style)
-    file = out or Path(f"{shown.stem}.png")
-    picture = draw(shown)
+    stock_chart = chart_of(excerpt, pixels, style)
+    file = out or Path(f"{stock_chart.stem}.png")
+    picture = draw(stock_chart)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(picture)
     print(file)

@@ -12,14 +12,14 @@ _MAX_NOTES = 15  # the page shows all
 def report(
     paths: list[Path],
     out: Path,
+    reference: Path | None,
+    token_prices: Path | None,
+    corrected: Path | None,
+    no_samples: bool,
+    export: Literal["every-eval-ever", "model-card"] | None,
+    as_json: bool,
     published: bool = True,
     title: str = "Finance benchmarks",
-    reference: Path | None = None,
-    token_prices: Path | None = None,
-    corrected: Path | None = None,
-    no_samples: bool = False,
-    export: Literal["every-eval-ever", "model-card"] | None = None,
-    as_json: bool = False,
 ) -> None:
     """Make a page, tables and figures of results, with intervals, ranks and tests. An older report is replaced.
 

@@ -17,13 +17,13 @@ _N_REVIEWED = 100
 def build_variants(
     benchmark: str,
     out: Path,
-    programs: list[Path] | None = None,
+    programs: list[Path] | None,
+    data_dir: Path | None,
+    review: Path | None,
+    as_json: bool,
     per_question: int = 3,
     seed: int = 7,
     source: Source = "auto",
-    data_dir: Path | None = None,
-    review: Path | None = None,
-    as_json: bool = False,
 ) -> None:
     """Change numbers in published questions and in their gold programs, and run the programs for the new truths.
 
@@ -66,7 +66,7 @@ def build_variants(
     write_variants(out, variants, benchmark, facts)
     if review:
         _write_review(review, benchmark, variants, seed)
-    show({"folder": str(out), **counts}, as_json=as_json)
+    show({"folder": str(out), **counts}, as_json)
     tell(problems)
 
 

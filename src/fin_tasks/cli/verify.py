@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 import fin_tasks
-from fin_tasks.cli.options import json_options, say
+from fin_tasks.cli.options import say, task_options, warn
 from fin_tasks.errors import FinTasksError
 
 if TYPE_CHECKING:
@@ -21,17 +21,17 @@ _CANNOT_RUN = 2
 
 def verify(
     paths: list[Path],
-    data_dir: Path | None = None,
-    source: str | None = None,
-    revision: str | None = None,
+    data_dir: Path | None,
+    source: str | None,
+    revision: str | None,
+    rows: int | None,
+    sample_seed: int | None,
+    judge_model: list[str] | None,
+    judge_base_url: str | None,
+    out: Path | None,
+    as_json: bool,
     metadata: str = "{}",
-    rows: int | None = None,
-    sample_seed: int | None = None,
-    judge_model: list[str] | None = None,
-    judge_base_url: str | None = None,
     judge_rows: int = 50,
-    out: Path | None = None,
-    as_json: bool = False,
 ) -> None:
     """Score other people's responses with your own data, prompts and scorers, and list what is established.
 
@@ -46,15 +46,10 @@ def verify(
     from fin_tasks.settings import Settings
 
     try:
-        options = json_options(metadata)
-        if data_dir:
-            options["data_dir"] = str(data_dir)
-        if source:
-            options["source"] = source
-        n_rows = rows
+        options = task_options(metadata, data_dir=data_dir, source=source)
         if sample_seed is not None:
             options |= {"sample_n": rows, "sample_seed": sample_seed}
-            n_rows = None
+            rows = None
         # A judge that only the environment names is not asked, as it may cost money.
         names = {"judge_model": judge_model, "judge_base_url": judge_base_url}
         judge = judge_from(names, Settings.from_environ()) if judge_model else None
@@ -62,7 +57,7 @@ def verify(
             paths,
             Options(
                 metadata=options,
-                n_rows=n_rows,
+                n_rows=rows,
                 revision=revision,
                 judge=judge,
                 n_judged=judge_rows,
@@ -78,7 +73,7 @@ def verify(
         if out is not None:
             out.write_text(f"{text}\n", encoding="utf-8")
     except (FinTasksError, OSError, ValueError) as error:
-        say(f"fin-tasks: error: {error}", error=True)
+        warn(f"error: {error}")
         raise typer.Exit(_CANNOT_RUN) from error
     if as_json:
         print(text)
@@ -96,6 +91,4 @@ def _show(verification: "Verification") -> None:
             say(f"  {item.status:<13} {item.name}: {item.evidence}")
             for detail in item.details[:_SHOWN]:
                 say(f"    {detail}")
-            if len(item.details) > _SHOWN:
-                say("    ...")
     say(f"The submission is {verification.status}.")

@@ -11,14 +11,14 @@ def build_xfinbench(
     table: Path,
     model: str,
     out: Path,
-    verify_model: str | None = None,
+    verify_model: str | None,
+    upstream_prompts: Path | None,
+    ask_again: bool,
+    as_json: bool,
     base_url: str = OPENAI,
-    upstream_prompts: Path | None = None,
     rules: Literal["house", "paper"] = "house",
-    ask_again: bool = False,
     validation: float = 0.25,
     seed: int = 0,
-    as_json: bool = False,
 ) -> None:
     """Make questions like XFinBench's: a model writes and verifies them. A second run goes on where the first stopped.
 
@@ -44,7 +44,7 @@ def build_xfinbench(
             ask_again=ask_again,
         )
         report = maker.build(table, out, validation=validation)
-    show(report, as_json=as_json)
+    show(report, as_json)
     if report["kept"] == 0:
         tell(
             [

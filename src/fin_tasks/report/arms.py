@@ -13,34 +13,26 @@ from fin_tasks.report.entries import task_of
 from fin_tasks.report.model import Report, TaskResult
 
 
-def benchmark_with_arms(report: Report) -> Benchmark:
-    """Return the benchmark of these runs that compares arms; or DataError."""
-    names = {result.benchmark for _, result in report.results}
-    for benchmark in all_benchmarks().values():
-        if benchmark.name in names and benchmark.module("experiment") is not None:
-            return benchmark
-    raise DataError(
-        "compare: expected runs of a benchmark with arms, such as DynoStock, found none."
-    )
-
-
-def compare_arms(
-    report: Report,
-    benchmark: Benchmark,
-    *,
-    variant: str = "paper",
-    effects: bool = True,
-) -> Comparisons:
-    """Return measures by arm and window size, and with `effects` the differences between arms.
+def compare_arms(report: Report, variant: str, *, effects: bool = True) -> Comparisons:
+    """Return measures by arm and window size, and with `effects` first the differences between arms.
 
     Lines have the window size as group; `mean` is the mean over sizes.
     """
+    benchmark = _benchmark_with_arms(report)
     experiment = benchmark.module("experiment")
     rows, notes = arm_rows(report, benchmark, variant=variant)
     names = [name for name in experiment.GROUP if name != "bias"]
-    values = experiment.by_window(rows)
-    values["heading"] = values["bias"] + ", " + experiment.names_of(values, names)
     tables = []
+    if effects:
+        contrasts, more_notes = experiment.compare_arms(rows)
+        notes += more_notes
+        if not contrasts.empty:
+            contrasts["n"] = contrasts["pairs"]
+            contrasts["test"] = "McNemar"
+            tables.append(contrasts.rename(columns={"contrast": "run"}))
+    values = experiment.by_window(rows)
+    values[["against", "test"]] = ""
+    values[["pairs", "left_out"]] = 0
     for measure in experiment.MEASURES:
         columns = {
             "arm": "run",
@@ -49,23 +41,24 @@ def compare_arms(
             f"{measure}_low": "low",
             f"{measure}_high": "high",
         }
-        table = values.rename(columns=columns)
-        table = table.assign(metric=measure, against="", test="", pairs=0, left_out=0)
-        tables.append(table)
-    if effects:
-        contrasts, more_notes = experiment.compare_arms(rows)
-        notes += more_notes
-        if not contrasts.empty:
-            heading = contrasts["bias"] + ", " + experiment.names_of(contrasts, names)
-            table = contrasts.rename(columns={"contrast": "run"})
-            tables.append(
-                table.assign(heading=heading, n=table["pairs"], test="McNemar")
-            )
+        tables.append(values.rename(columns=columns).assign(metric=measure))
+    for table in tables:
+        table["heading"] = table["bias"] + ", " + experiment.names_of(table, names)
     lines = pd.concat(tables, ignore_index=True)
     lines = lines.assign(task="", model="", family="", variant=variant, unit=1.0)
     lines["group"] = lines["window"].astype(str)
-    names = [field.name for field in fields(Line)]
-    return Comparisons(lines.reindex(columns=names), notes)
+    columns_of_lines = [field.name for field in fields(Line)]
+    return Comparisons(lines.reindex(columns=columns_of_lines), notes)
+
+
+def _benchmark_with_arms(report: Report) -> Benchmark:
+    names = {result.benchmark for _, result in report.results}
+    for benchmark in all_benchmarks().values():
+        if benchmark.name in names and benchmark.module("experiment") is not None:
+            return benchmark
+    raise DataError(
+        "compare: expected runs of a benchmark with arms, such as DynoStock, found none."
+    )
 
 
 def arm_rows(
@@ -88,24 +81,23 @@ def arm_rows(
         if is_other or not family or rows.empty:
             continue
         mode = "text" if conditions.mode == "text" else "image"
-        key = (run.model, family, mode)
         settings = dict(result.settings)
         for name in experiment.SETTINGS_OF_ARMS:
             settings.pop(name, None)
         asked = replace(result, task="", settings=settings)
+        key = (run.model, family, mode)
         differing = "; ".join(differences(asked, first_by_key.setdefault(key, asked)))
         if differing:
-            notes[
-                f"{', '.join(key)}: runs that differ are not compared; {differing}."
-            ] = None
-        rows = rows.assign(
-            model=run.model,
-            bias=family,
-            mode=mode,
-            setting=setting_id(asked)[:6],
-            anonymized=result.settings.get("anonymize") is True,
-        )
-        tables.append(rows)
+            note = f"{', '.join(key)}: runs that differ are not compared; {differing}."
+            notes[note] = None
+        facts = {
+            "model": run.model,
+            "bias": family,
+            "mode": mode,
+            "setting": setting_id(asked)[:6],
+            "anonymized": result.settings.get("anonymize") is True,
+        }
+        tables.append(rows.assign(**facts))
     if not tables:
         raise DataError(
             f"compare: expected rows of {benchmark.title}'s arms under {variant}, found none."

@@ -3,8 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from statistics import fmean
+from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
@@ -13,15 +12,22 @@ from fin_tasks.report import cut_off
 from fin_tasks.report.conditions import conditions_of, differences
 from fin_tasks.report.corrections import Corrections, note_of
 from fin_tasks.report.model import BREAKDOWNS, Report, TaskResult, headline, largest
-from fin_tasks.report.samples import read_samples
 from fin_tasks.report.values import value_of
 from fin_tasks.stats.pairs import compare_pair, holm
 
 FACTORS: Mapping[str, tuple[str, ...]] = {
     "style": ("mode", "style"),
     "knowledge": ("retrieval",),
+    "variant": ("split",),
+    "truths": (),
 }
 """What one model's results may differ in, with the conditions that say so."""
+
+VARIANT = "variant"
+"""The factor that `memorization.compare_variants` compares."""
+
+TRUTHS = "truths"
+"""The factor that `truths.compare_truths` compares."""
 
 ARMS = ("arm", "window")
 """Columns that `arms.compare_arms` compares."""
@@ -66,8 +72,8 @@ class Line:
     n: int
     pairs: int = 0
     left_out: int = 0
-    gained: int | None = None
-    lost: int | None = None
+    gained: float = math.nan
+    lost: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -117,21 +123,20 @@ def compare(reports: Mapping[str, Report], options: Options) -> Comparisons:
     """
     sets, notes = _sets_of(reports, options)
     lines: list[Line] = []
-    known: set[str] = set()
+    metrics: set[str] = set()
     for entries in sets:
         for entry in entries:
-            entry_lines, entry_notes = _compare_with(entries[0], entry, options)
-            lines += entry_lines
-            notes += entry_notes
-            known.update(*entry.result.totals.values())
+            own_lines, own_notes = _compare_with(entries[0], entry, options)
+            lines += own_lines
+            notes += own_notes
+            metrics.update(*entry.result.totals.values())
     if not lines:
         expected = f"{options.metric or 'a value'} under {options.variant}"
         if options.factor:
             expected += f" that differ in {options.factor}"
-        got = ", ".join(sorted(known)) or "no metric"
+        got = ", ".join(sorted(metrics)) or "no metric"
         raise DataError(f"compare: expected results with {expected}, got {got}.")
-    table = pd.DataFrame([asdict(line) for line in lines])
-    table = table.astype({"gained": "Int64", "lost": "Int64"})
+    table = pd.DataFrame(lines)
     table["p_holm"] = table.groupby("family")["p"].transform(lambda p: holm(p.tolist()))
     if not table["against"].any():
         notes.append(
@@ -182,9 +187,8 @@ def _sets_of(
 
 def _entries_of(reports: Mapping[str, Report], options: Options) -> Iterator[_Entry]:
     """Yield all results, by date."""
-    models: list[str] = []
-    for report in reports.values():
-        models += [run.model for run in report.runs]
+    models = [run.model for report in reports.values() for run in report.runs]
+    factor = FACTORS.get(options.factor, ())
     for path, report in reports.items():
         for run in sorted(report.runs, key=lambda run: run.date):
             label = run.model
@@ -193,16 +197,14 @@ def _entries_of(reports: Mapping[str, Report], options: Options) -> Iterator[_En
             parts = {member for result in run.tasks for member in result.members}
             for result in sorted(run.tasks, key=lambda result: not result.members):
                 conditions = conditions_of(result)
-                if options.factor:
-                    names = FACTORS[options.factor]
-                    label = ", ".join(
-                        filter(None, (getattr(conditions, name) for name in names))
-                    )
-                    conditions = conditions._replace(**dict.fromkeys(names, ""))
+                if factor:
+                    own = [getattr(conditions, name) for name in factor]
+                    label = ", ".join(filter(None, own))
+                    conditions = conditions._replace(**dict.fromkeys(factor, ""))
                 yield _Entry(
                     heading=conditions.text(),
                     label=label,
-                    model=run.model if options.factor else "",
+                    model=run.model if factor else "",
                     result=result,
                     rows=report.rows_of(result, options.variant),
                     is_part=result.task in parts,
@@ -217,35 +219,30 @@ def _compare_with(
     """Return a line for all rows of a result and for each group of rows, and what is to be said of it."""
     where = f"{entry.heading}: {', '.join(filter(None, (entry.model, entry.label)))}"
     metric = options.metric or headline(first.result)
-    revisions = {
-        result.settings.get("data.revision") for result in (first.result, entry.result)
-    }
+    results = (entry.result, first.result)
+    revisions = {result.settings.get("data.revision") for result in results}
     if len(revisions - {None}) > 1:
-        differing = "; ".join(differences(entry.result, first.result))
+        differing = "; ".join(differences(*results))
         return [], [f"{where} is not compared with {first.label}: {differing}."]
     if metric not in entry.rows or entry.rows[metric].isna().all():
         return [], [f"{where} has no {options.variant} value of {metric}."]
     notes = []
     if metric not in first.rows:
-        notes.append(
-            f"{where} is not compared, as {first.label} has no value of {metric}."
-        )
+        notes.append(f"is not compared, as {first.label} has no value of {metric}")
     expected = ("tasks", *_MAY_DIFFER) if options.factor else ("tasks",)
-    differing = "; ".join(differences(entry.result, first.result, expected))
+    differing = "; ".join(differences(*results, expected))
     bound = cut_off.note_of(cut_off.cut_offs_of(entry.rows, metric), metric)
     if differing and not entry.is_part:
-        notes.append(f"{where} differs from {first.label} in {differing}.")
+        notes.append(f"differs from {first.label} in {differing}")
     if bound and not entry.is_part:
-        notes.append(f"{where} has a {bound}.")
+        notes.append(f"has a {bound}")
     corrections = options.corrections
     corrected = corrections.of(entry.result.id, options.variant, metric)
     ids = (entry.result.id, first.result.id)
-    corrected_notes = [
-        note_of(corrected),
-        corrections.difference_note(*ids, options.variant),
-    ]
-    notes += [f"{where}: {note}" for note in corrected_notes if note]
-    return list(_lines_of(first, entry, metric, options)), notes
+    notes.append(note_of(corrected))
+    notes.append(corrections.difference_note(*ids, options.variant))
+    lines = list(_lines_of(first, entry, metric, options))
+    return lines, [f"{where} {note}." for note in notes if note]
 
 
 def _lines_of(
@@ -254,7 +251,7 @@ def _lines_of(
     metric: str,
     options: Options,
 ) -> Iterator[Line]:
-    by = "" if entry.is_part else options.by
+    family = entry.model or entry.label
     whole = Line(
         heading=entry.heading,
         task=entry.result.task,
@@ -262,32 +259,27 @@ def _lines_of(
         variant=options.variant,
         model=entry.model,
         run=entry.label,
-        family=entry.model or entry.label,
+        family=f"{family}, {'parts' if entry.is_part else 'headline'}",
         unit=largest(metric),
         n=0,
     )
-    baseline = groups_of(first.rows, by)
+    by = "" if entry.is_part else options.by
+    bases = groups_of(first.rows, by)
     for group, rows in groups_of(entry.rows, by).items():
         value = value_of(rows, metric)
         line = replace(
             whole,
             group=group,
-            family=f"{whole.family}, {'parts' if entry.is_part or group else 'headline'}",
+            family=f"{family}, parts" if group else whole.family,
             value=value.mean,
             low=value.low,
             high=value.high,
             n=value.n,
         )
         if entry is not first and metric in first.rows:
-            base = baseline.get(group, first.rows.head(0))
-            line = replace(with_difference(line, base, rows), against=first.label)
+            line = replace(line, against=first.label)
+            line = with_difference(line, bases.get(group, first.rows.head(0)), rows)
         yield line
-    question_hits = hits(entry.result) if options.factor == "knowledge" else []
-    if question_hits:
-        n = len(question_hits)
-        yield replace(
-            whole, metric="hit_rate", unit=1.0, value=fmean(question_hits), n=n
-        )
 
 
 def groups_of(rows: pd.DataFrame, by: str) -> dict[str, pd.DataFrame]:
@@ -302,13 +294,17 @@ def groups_of(rows: pd.DataFrame, by: str) -> dict[str, pd.DataFrame]:
 
 def with_difference(line: Line, base: pd.DataFrame, rows: pd.DataFrame) -> Line:
     """Add what a run has more than the baseline, on the rows that both have scored."""
-    keys = ["doc_id"]
-    if not (base["doc_id"].is_unique and rows["doc_id"].is_unique):
-        keys = ["task", "doc_id"]  # a group has several tasks
+    keys = ["task", "doc_id"]
+    if base["doc_id"].is_unique and rows["doc_id"].is_unique:
+        keys = ["doc_id"]  # tasks of one question have several names
     columns = [*keys, "source", line.metric]
-    first = base[columns].astype(object)
-    second = rows[columns].astype(object)
-    joined = first.merge(second, how="outer", on=keys, suffixes=("_first", "_second"))
+    joined = pd.merge(
+        base[columns].astype(object),
+        rows[columns].astype(object),
+        how="outer",
+        on=keys,
+        suffixes=("_first", "_second"),
+    )
     before = joined[f"{line.metric}_first"].to_numpy(float)
     after = joined[f"{line.metric}_second"].to_numpy(float)
     sources = joined["source_first"].combine_first(joined["source_second"])
@@ -325,15 +321,3 @@ def with_difference(line: Line, base: pd.DataFrame, rows: pd.DataFrame) -> Line:
         gained=int((after > before).sum()),
         lost=int((after < before).sum()),
     )
-
-
-def hits(result: TaskResult) -> list[bool]:
-    """Return for each question that has gold terms whether one of them is among the terms shown."""
-    is_hit: dict[str, bool] = {}
-    for sample in read_samples(result.samples):
-        gold = sample.doc.get("gold_terms")
-        terms = sample.doc.get("terms")
-        if isinstance(gold, list) and gold and isinstance(terms, list):
-            term_ids = [term.get("id") for term in terms if isinstance(term, dict)]
-            is_hit[sample.id] = any(term in gold for term in term_ids)
-    return list(is_hit.values())

@@ -1,10 +1,9 @@
-"""Tables in Markdown: those of the papers, the conditions of each benchmark, and costs."""
+"""Tables in Markdown, in the shape of the papers' tables."""
 
 import html
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,6 @@ import yaml
 from pydantic import BaseModel, TypeAdapter
 
 from fin_tasks.report.conditions import CONDITIONS
-from fin_tasks.report.cost import COSTS
-from fin_tasks.report.leaderboard_model import Cost, Leaderboard
 from fin_tasks.report.model import known_benchmarks, metric_of
 from fin_tasks.sandbox import escape
 
@@ -51,31 +48,15 @@ _TABLES = TypeAdapter(dict[str, _Table])
 
 
 def write_tables(values: pd.DataFrame, folder: Path) -> None:
-    """Write each table of the benchmarks' `tables.yaml` that has a value, and a table of conditions, into a folder."""
-    values = values[values["value"].notna()].assign(
-        published=values["source"] == "published"
-    )
-    for name, benchmark in known_benchmarks().items():
-        tables = _TABLES.validate_python(
-            yaml.safe_load(benchmark.text_of("tables.yaml") or "{}")
-        )
+    """Write each table of the benchmarks' `tables.yaml` that has a value into a folder."""
+    is_published = values["source"] == "published"
+    values = values.assign(published=is_published).dropna(subset="value")
+    for benchmark in known_benchmarks().values():
+        text = benchmark.text_of("tables.yaml") or "{}"
+        tables = _TABLES.validate_python(yaml.safe_load(text))
         for stem, table in tables.items():
             lines = _lines_of(table, values)
-            _write(
-                folder / f"{stem}.md",
-                table.title,
-                table.about,
-                lines,
-            )
-        about = "The headline of each task under all conditions in which it was asked."
-        measured = values[(values["benchmark"] == name) & ~values["published"]]
-        title = f"{benchmark.title}: conditions"
-        _write(
-            folder / f"{name}_conditions.md",
-            title,
-            about,
-            _lines_by_condition(measured),
-        )
+            _write(folder / f"{stem}.md", table.title, table.about, lines)
 
 
 def _lines_of(table: _Table, values: pd.DataFrame) -> pd.DataFrame:
@@ -101,27 +82,8 @@ def _heading(line: Line) -> str:
     """Name the conditions that are not the usual ones, and the scoring."""
     usual = {*_NOT_NAMED, known_benchmarks()[line["benchmark"]].usual_split}
     words = [line[name] for name in CONDITIONS[1:] if line[name] not in usual]
-    return ", ".join([*words, _scoring(line["variant"])])
-
-
-def _scoring(variant: str) -> str:
-    return _SCORINGS.get(variant, variant)
-
-
-def _lines_by_condition(values: pd.DataFrame) -> pd.DataFrame:
-    """Return the headlines of tasks that a model was asked under several conditions, side by side."""
-    parts = [values.head(0).assign(header="", heading="")]
-    for (task, variant), lines in values.groupby(["task", "variant"], sort=False):
-        benchmark = known_benchmarks()[lines["benchmark"].iloc[0]]
-        headlines = lines[lines["metric"] == benchmark.headline(list(lines["metric"]))]
-        conditions = headlines[list(CONDITIONS[1:])]
-        headers = conditions.agg(
-            lambda row: ", ".join(filter(None, row)) or "usual", axis=1
-        )
-        part = headlines.assign(header=headers, label=headlines["model"])
-        if part.groupby("model")["header"].nunique().max() > 1:
-            parts.append(part.assign(heading=f"{task}, {_scoring(variant)}"))
-    return pd.concat(parts)
+    variant: str = line["variant"]
+    return ", ".join([*words, _SCORINGS.get(variant) or variant])
 
 
 def _write(
@@ -140,80 +102,48 @@ def _write(
 def _section_parts(lines: pd.DataFrame) -> list[str]:
     """Return the Markdown table of a section, the best row first, and its notes."""
     headers = list(lines["header"].unique())
-    lines = lines.sort_values(
-        "marks",
-        key=lambda marks: marks == "",
-        kind="stable",
-    )
-    lines = lines.drop_duplicates(
-        [*_ROW, "header"], keep="last"
-    )  # without marks if there is one
     is_marked = lines["marks"] != ""
     is_less_better = [
         metric_of(name).higher_is_better is False for name in lines["metric"]
     ]
-    lines["rank"] = (
-        lines["value"].where(is_less_better, -lines["value"]) + _MARKED * is_marked
-    )
-    ranks = lines.pivot(
-        index=_ROW,
-        columns="header",
-        values="rank",
-    )[headers].fillna(math.inf)
-    lines = lines.set_index(_ROW).loc[ranks.sort_values(headers).index].reset_index()
-    measured = lines[~lines["published"]]
-    best = (
-        measured.groupby("header")["rank"].min()
-        if measured["label"].nunique() > 1
-        else {}
-    )
+    order = lines["value"].where(is_less_better, -lines["value"])
+    lines = lines.assign(order=order + _MARKED * is_marked)
+    # Of several values of a cell take the last one, without marks if there is one.
+    lines = lines.iloc[(~is_marked).argsort(kind="stable")]
+    lines = lines.drop_duplicates([*_ROW, "header"], keep="last")
+    orders = lines.pivot(index=_ROW, columns="header", values="order")[headers]
+    cells = lines.set_index([*_ROW, "header"]).to_dict("index")
     notes: dict[str, int] = {}
-    rows: dict[str, dict[str, str]] = {}
-    for line in lines.to_dict("records"):
-        name = safe(line["label"]) + (", *published*" if line["published"] else "")
-        text = number_text(line)
-        note = "; ".join(filter(None, (line["marks"], line["notes"])))
-        if note:
-            text += f" ({notes.setdefault(note, len(notes) + 1)})"
-        elif not line["published"] and line["rank"] == best.get(line["header"]):
-            text = f"**{text}**"
-        rows.setdefault(name, {})[line["header"]] = text
-    cells = [[name, *map(texts.get, headers)] for name, texts in rows.items()]
-    parts = [_table_text(["Model", *headers], cells)]
-    if notes:
-        parts.append(
-            "\n".join(f"- ({number}) {safe(note)}" for note, number in notes.items())
-        )
-    return parts
+    rows = []
+    for label, published in orders.fillna(math.inf).sort_values(headers).index:
+        row = [safe(label) + (", *published*" if published else "")]
+        for header in headers:
+            line = cells.get((label, published, header))
+            row.append(_cell(line, notes) if line else "–")
+        rows.append(row)
+    rules = ["---", *["---:"] * len(headers)]
+    table = [f"| {' | '.join(row)} |" for row in (["Model", *headers], rules, *rows)]
+    listed = [f"- ({number}) {safe(note)}" for note, number in notes.items()]
+    return ["\n".join(part) for part in (table, listed) if part]
 
 
-def _table_text(
-    header: Sequence[str], rows: Iterable[Sequence[str | None]], n_texts: int = 1
-) -> str:
-    """Return a Markdown table whose first columns are texts and the others numbers."""
-    rules = ["---"] * n_texts + ["---:"] * (len(header) - n_texts)
-    lines = []
-    for row in (header, rules, *rows):
-        lines.append(f"| {' | '.join(text or '–' for text in row)} |")
-    return "\n".join(lines)
+def _cell(line: Line, notes: dict[str, int]) -> str:
+    """Return a value with the number of its note."""
+    text = number_text(line)
+    note = "; ".join(filter(None, (line["marks"], line["notes"])))
+    return f"{text} ({notes.setdefault(note, len(notes) + 1)})" if note else text
 
 
 def number_text(line: Line) -> str:
     """Return a value with its interval, shares in percent."""
-    scale = 1
-    digits = 2
-    if line["unit"] == "fraction":
-        scale = 100
-        digits = 1
+    is_share = line["unit"] == "fraction"
 
     def number(name: str) -> str:
-        return f"{scale * line[name]:.{digits}f}"
+        return f"{100 * line[name]:.1f}" if is_share else f"{line[name]:.2f}"
 
     text = number("value")
     if pd.notna(line.get("std")):
         text += f" ± {number('std')}"
-    if line.get("n_windows", 0) < line.get("n_all_windows", 0):
-        text += f" ({line['n_windows']:.0f} of {line['n_all_windows']:.0f} windows)"
     if pd.notna(line["low"]):
         text += f" [{number('low')}, {number('high')}]"
     return text
@@ -226,6 +156,9 @@ def _means_over_windows(
     sizes: Sequence[int],
 ) -> pd.DataFrame:
     """Return the mean of a metric over window sizes with its deviation `std`, and the printed ones."""
+    printed = values[values["published"] & (values["task"] == task)]
+    deviations = printed[printed["metric"] == f"{metric}_std"]
+    stds = printed["label"].map(deviations.set_index("label")["value"])
     is_sized = values["window"].isin(sizes) & values["task"].str.startswith(f"{task}_")
     measured = values[~values["published"] & is_sized & (values["metric"] == metric)]
     groups = measured.groupby(["label", "variant", *CONDITIONS[1:]], sort=False)
@@ -234,62 +167,19 @@ def _means_over_windows(
         value=groups["value"].mean(),
         std=groups["value"].std(ddof=0),
         low=math.nan,
-        n_windows=groups.size(),
-        n_all_windows=len(sizes),
-        marks=groups["marks"].agg(
-            lambda marks: "; ".join(filter(None, marks.unique()))
-        ),
-        notes=groups["notes"].agg(
-            lambda notes: _OPEN if notes.str.contains("cut").any() else ""
-        ),
+        marks=groups["marks"].agg(lambda marks: "; ".join(filter(None, marks))),
+        notes=[_note_on_mean(lines, len(sizes)) for _, lines in groups],
     )
-    printed = values[values["published"] & (values["task"] == task)]
-    deviations = printed[printed["metric"] == f"{metric}_std"].set_index("label")[
-        "value"
-    ]
-    return pd.concat(
-        [means.reset_index(), printed.assign(std=printed["label"].map(deviations))]
-    )
+    return pd.concat([means.reset_index(), printed.assign(std=stds)])
 
 
-def write_costs(board: Leaderboard, folder: Path) -> None:
-    """Write the tokens, seconds and cost of each task and run as `costs.md`, if any is known."""
-    currency = "no prices given"
-    if board.prices:
-        currency = safe(f"{board.prices.currency} {board.prices.date or ''}".strip())
-    rows = []
-    n_by_path = Counter(cost.path for cost in board.costs)
-    for cost in board.costs:
-        is_shown = (
-            cost.task or n_by_path[cost.path] > 2
-        )  # the only task is the whole run
-        texts = [cost_text(cost, name) for name in COSTS]
-        if is_shown and any(texts):
-            rows.append([safe(cost.model), cost.task or "**all tasks**", *texts])
-    if rows:
-        header = [
-            "Model",
-            "Task",
-            "Tokens in",
-            "Tokens out",
-            "Seconds",
-            f"Cost ({currency})",
-        ]
-        table = _table_text(header, rows, n_texts=2)
-        about = (
-            "What each run used. The judge's tokens are not included. ≈: an estimate."
-        )
-        text = f"# Tokens, time and cost\n\n{about}\n\n{table}\n"
-        (folder / "costs.md").write_text(text, encoding="utf-8")
-
-
-def cost_text(cost: Cost, name: str) -> str:
-    """Return one of `COSTS` as text, estimates behind ≈; empty if it is not known."""
-    value = getattr(cost, name)
-    if value is None:
-        return ""
-    text = f"{value:.3g}" if name == "cost" and value < 1000 else f"{value:,.0f}"
-    return f"≈ {text}" if name in cost.estimated else text
+def _note_on_mean(lines: pd.DataFrame, n_windows: int) -> str:
+    notes = []
+    if len(lines) < n_windows:
+        notes.append(f"mean over {len(lines)} of {n_windows} windows")
+    if lines["notes"].str.contains("cut").any():
+        notes.append(_OPEN)
+    return "; ".join(notes)
 
 
 def safe(text: str) -> str:

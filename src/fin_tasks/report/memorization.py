@@ -1,6 +1,7 @@
 """The memorization gap: published questions against variants with other numbers."""
 
 from collections import defaultdict
+from typing import TypeAlias
 
 import pandas as pd
 
@@ -9,12 +10,26 @@ from fin_tasks.report.compare import Comparisons, Options, groups_of
 from fin_tasks.report.conditions import Conditions, conditions_of, differences
 from fin_tasks.report.leaderboard_model import Gap, GapDifference
 from fin_tasks.report.model import BREAKDOWNS, Report, TaskResult, headline
-from fin_tasks.stats.pairs import compare_pair, holm
+from fin_tasks.stats.pairs import Pair, compare_pair, holm
+
+_Values: TypeAlias = "pd.Series[float]"
 
 _EXPECTED = ("tasks", "split", "data.")
 """Beginnings of settings in which variants differ from published questions."""
 
-_TEXTS = ("task", "result", "run", "group", "test", "heading", "metric", "against", "n")
+_COLUMNS = {
+    "model": "run",
+    "run": "result",
+    "task": "heading",
+    "gap": "value",
+    "difference.against": "against",
+    "difference.n": "pairs",
+    "difference.value": "difference",
+    "difference.low": "difference_low",
+    "difference.high": "difference_high",
+    "difference.p_holm": "p_holm",
+}
+_TEXTS = ("heading", "result", "run", "group", "test", "against")
 
 
 def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
@@ -31,16 +46,12 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
             asked[key] = result
         else:
             published[key].append(result)
-    models = dict.fromkeys(model for model, _ in asked)
-    if options.baseline not in ("", *models):
-        expected = f"expected one of {', '.join(models)}"
-        raise DataError(f"compare: {expected}, got {options.baseline!r}.")
     gaps: list[Gap] = []
     notes: list[str] = []
     first_by_group: dict[tuple[str, str], tuple[str, pd.DataFrame]] = {}
-    for key in sorted(asked, key=lambda key: key[0] != options.baseline):
+    by_model = sorted(asked.items(), key=lambda item: item[0][0] != options.baseline)
+    for key, result in by_model:
         model, conditions = key
-        result = asked[key]
         where = f"{conditions.text()}: {model}"
         metric = options.metric or headline(result)
         variants = report.rows_of(result, options.variant)
@@ -56,10 +67,24 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
             )
         task = conditions._replace(split="variants").id(options.variant)
         for group, rows in groups_of(questions, options.by).items():
-            gap = _gap_of(rows, (task, result.id, model, group))
-            first, baseline = first_by_group.setdefault((task, group), (model, rows))
+            means = rows[["published", "variants", "spread", "recalled"]].mean()
+            pair = _compare(rows, rows["published"], rows["variants"])
+            gap = Gap(
+                task=task,
+                run=result.id,
+                model=model,
+                group=group,
+                gap=pair.difference,
+                n=pair.n,
+                low=pair.low,
+                high=pair.high,
+                p=pair.p,
+                test=pair.test,
+                **means,
+            )
+            first, base = first_by_group.setdefault((task, group), (model, rows))
             if first != model:
-                gap.difference = _difference(rows, baseline, first)
+                gap.difference = _difference(rows, base["gap"], first)
             gaps.append(gap)
     _correct(gaps)
     return gaps, notes
@@ -71,26 +96,12 @@ def compare_variants(report: Report, options: Options) -> Comparisons:
     if not gaps:
         expected = "expected runs of a model on published questions and on variants"
         raise DataError(" ".join([f"compare: {expected}, got none.", *notes]))
-    records = []
-    for gap in gaps:
-        other = gap.difference
-        record = gap.model_dump(exclude={"difference"})
-        record |= {
-            "heading": gap.task,
-            "metric": "memorization gap",
-            "value": gap.gap,
-            "unit": 1.0,
-            "against": other and other.against,
-            "pairs": other.n if other else 0,
-            "difference": other and other.value,
-            "difference_low": other and other.low,
-            "difference_high": other and other.high,
-            "p_holm": other and other.p_holm,
-        }
-        records.append(record)
-    lines = pd.DataFrame(records).rename(columns={"run": "result", "model": "run"})
+    lines = pd.json_normalize([gap.model_dump() for gap in gaps])
+    lines = lines.drop(columns="difference", errors="ignore").rename(columns=_COLUMNS)
+    lines = lines.reindex(columns=lines.columns.union(_COLUMNS.values(), sort=False))
     numbers = lines.columns.difference(_TEXTS)
-    return Comparisons(lines.astype(dict.fromkeys(numbers, float)), notes)
+    lines = lines.astype(dict.fromkeys(numbers, float))
+    return Comparisons(lines.assign(metric="memorization gap", unit=1.0), notes)
 
 
 def _questions_of(
@@ -115,43 +126,18 @@ def _questions_of(
     return questions
 
 
-def _gap_of(rows: pd.DataFrame, names: tuple[str, str, str, str]) -> Gap:
-    """Return the gap over some questions, each of which counts once."""
-    means = rows[["published", "variants", "spread", "recalled"]].mean()
-    pair = compare_pair(
-        rows["published"].to_numpy(float),
-        rows["variants"].to_numpy(float),
-        clusters=rows["source"].cat.codes.to_numpy(),
-    )
-    task, run, model, group = names
-    return Gap(
-        task=task,
-        run=run,
-        model=model,
-        group=group,
-        published=means["published"],
-        variants=means["variants"],
-        spread=means["spread"],
-        recalled=means["recalled"],
-        n=pair.n,
-        gap=pair.difference,
-        low=pair.low,
-        high=pair.high,
-        test=pair.test,
-        p=pair.p,
+def _compare(rows: pd.DataFrame, first: _Values, second: _Values) -> Pair:
+    """Compare two values of each question; questions of one source are a cluster."""
+    clusters = rows["source"].cat.codes.to_numpy()
+    return compare_pair(
+        first.to_numpy(float), second.to_numpy(float), clusters=clusters
     )
 
 
-def _difference(
-    rows: pd.DataFrame, baseline: pd.DataFrame, against: str
-) -> GapDifference:
+def _difference(rows: pd.DataFrame, base: _Values, against: str) -> GapDifference:
     """Return what a gap is more than that of another model, on the same questions."""
-    both = rows.join(baseline["gap"].rename("gap_first"), how="inner")
-    pair = compare_pair(
-        both["gap"].to_numpy(float),
-        both["gap_first"].to_numpy(float),
-        clusters=both["source"].cat.codes.to_numpy(),
-    )
+    both = rows.join(base.rename("gap_of_base"), how="inner")
+    pair = _compare(both, both["gap"], both["gap_of_base"])
     return GapDifference(
         against=against,
         n=pair.n,

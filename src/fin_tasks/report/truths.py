@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -35,9 +35,7 @@ def compare_truths(report: Report, variant: str) -> Comparisons:
         raise DataError(
             "compare: expected results with samples of a benchmark with other truths, got none."
         )
-    table = pd.DataFrame([asdict(line) for line in lines])
-    table = table.astype({"gained": "Int64", "lost": "Int64"})
-    return Comparisons(table, _notes_on_ranks(lines))
+    return Comparisons(pd.DataFrame(lines), _notes_on_ranks(lines))
 
 
 def _lines_of(

@@ -16,7 +16,7 @@ from fin_tasks.report.export import export as write_export
 from fin_tasks.report.figures import write_figures
 from fin_tasks.report.leaderboard import board
 from fin_tasks.report.leaderboard_model import Leaderboard
-from fin_tasks.report.markdown import write_costs, write_tables
+from fin_tasks.report.markdown import write_tables
 from fin_tasks.report.model import Report
 from fin_tasks.report.site.page import write_page
 from fin_tasks.report.tables import values_table, write_csv
@@ -84,23 +84,9 @@ def write_report(
         for name in ("tables", "figures"):
             (folder / name).mkdir()
         write_tables(values, folder / "tables")
-        write_costs(leaderboard, folder / "tables")
         write_figures(report, values, folder / "figures")
-        left_out = (
-            write_export(
-                export,
-                leaderboard,
-                folder,
-            )
-            if export
-            else []
-        )
-        not_shown = write_page(
-            report,
-            leaderboard,
-            folder,
-            samples=samples,
-        )
+        left_out = write_export(export, leaderboard, folder) if export else []
+        not_shown = write_page(report, leaderboard, folder, samples=samples)
     measured = [run for run in leaderboard.runs if run.source != "published"]
     return WrittenReport(
         page=Path(out) / "index.html",
@@ -132,10 +118,8 @@ def _replacing(out: Path) -> Iterator[Path]:
     Nothing is moved after an error.
     """
     folder = out / _UNFINISHED
+    shutil.rmtree(folder, ignore_errors=True)  # of a report that was killed
     try:
-        shutil.rmtree(
-            folder, ignore_errors=True
-        )  # of an earlier report that was killed
         folder.mkdir(parents=True)
         yield folder
         _replace(folder, out)
@@ -147,28 +131,16 @@ def _replacing(out: Path) -> Iterator[Path]:
 
 
 def _replace(folder: Path, out: Path) -> None:
-    new = {
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    new = {path.relative_to(folder).as_posix() for path in files}
     old = set()
     listed = out / _LIST
     if listed.is_file():
         old.update(listed.read_text(encoding="utf-8").splitlines())
-    # If the move is interrupted, the next report must remove the files of both.
-    listed.parent.mkdir(exist_ok=True)
-    listed.write_text("\n".join(sorted(new | old)), encoding="utf-8")
-    shutil.copytree(
-        folder,
-        out,
-        dirs_exist_ok=True,
-        copy_function=os.replace,
-    )
+    shutil.copytree(folder, out, dirs_exist_ok=True, copy_function=os.replace)
     for name in old - new:
         place = out / name
-        if place.resolve().is_relative_to(
-            out.resolve()
-        ):  # the list may be a stranger's
+        # The list may be a stranger's.
+        if place.resolve().is_relative_to(out.resolve()):
             place.unlink(missing_ok=True)
     listed.write_text("\n".join(sorted(new)), encoding="utf-8")

@@ -112,7 +112,7 @@ def test_what_is_there_is_not_fetched_again(
     with pytest.raises(ConfigError, match="split-adjusted already"):
         read_market(tmp_path / "m", tmp_path / "m", adjust="splits")
     server.asked.clear()
-    assert "prices: 2 of 2 tickers" in fetch("A,B", tmp_path / "m").output
+    assert "dynostock: files in" in fetch("A,B", tmp_path / "m").output
     assert server.asked == []
     other = fetch("A", tmp_path / "m", "--start", "2020-01-01")
     assert isinstance(other.exception, ConfigError) and "2024-01-01" in str(

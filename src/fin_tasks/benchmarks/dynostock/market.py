@@ -1,6 +1,5 @@
 """A market: daily prices and quarterly earnings reports of many tickers."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -28,7 +27,6 @@ REPORT_TYPES = {
     "later_splits": "float64",
 }
 REPORT_COLUMNS = list(REPORT_TYPES)
-TICKER = re.compile(r"[A-Z0-9^][A-Z0-9.^=_-]{0,19}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,12 +39,9 @@ def write_page(
     problems, shown = _write_all_samples(report, page_folder) if samples else ([], {})
     benchmarks: dict[str, dict[str, Any]] = {}
     for name, benchmark in known_benchmarks().items():
-        benchmarks[name] = {}
-        for field in _BENCHMARK_FIELDS:
-            benchmarks[name][field] = getattr(benchmark, field)
-    downloads = ["leaderboard.json", "leaderboard.csv"]
-    for file in sorted([*folder.glob("figures/*"), *folder.glob("tables/*")]):
-        downloads.append(file.relative_to(folder).as_posix())
+        own = {field: getattr(benchmark, field) for field in _BENCHMARK_FIELDS}
+        benchmarks[name] = own
+    files = sorted([*folder.glob("figures/*"), *folder.glob("tables/*")])
     data = {
         **board.model_dump(mode="json"),
         "benchmarks": benchmarks,
@@ -53,7 +50,11 @@ def write_page(
         "files": [_file(run) for run in report.runs],
         "samples": shown,
         "chunk": CHUNK,
-        "downloads": downloads,
+        "downloads": [
+            "leaderboard.json",
+            "leaderboard.csv",
+            *[file.relative_to(folder).as_posix() for file in files],
+        ],
     }
     (page_folder / "data.js").write_text(script("report", data))
     scripts = [
@@ -78,32 +79,23 @@ def _write_all_samples(
     folders = {benchmark.folder for benchmark in all_benchmarks().values()}
     folders |= {run.path.parent for run in report.runs}
     folders |= {settings.cache_dir, settings.data_dir or settings.cache_dir}
-    copy = partial(
-        copy_picture,
-        out=folder / "pictures",
-        folders=frozenset(folders),
-    )
-    variants = report.rows["variant"].unique()
+    out = folder / "pictures"
+    copy = partial(copy_picture, out=out, folders=frozenset(folders))
     calls: list[tuple[Any, ...]] = []
-    for run in report.runs:
-        for result in run.tasks:
-            if result.samples:
-                rows = pd.concat(
-                    [report.rows_of(result, variant) for variant in variants]
-                )
-                calls.append((result.samples, result, rows, folder, copy))
+    for _, result in report.results:
+        if result.samples:
+            parts = []
+            for variant in report.rows["variant"].unique():
+                parts.append(report.rows_of(result, variant))
+            calls.append((result.samples, result, pd.concat(parts), folder, copy))
     problems = []
     shown = {}
     outcomes = for_each(write_samples, calls, "Writing samples")
-    for (_, result, *_), outcome in zip(
-        calls,
-        outcomes,
-        strict=True,
-    ):
+    for call, outcome in zip(calls, outcomes, strict=True):
         if isinstance(outcome, DataError):
             problems.append(str(outcome))
         else:
-            shown[result.id] = outcome
+            shown[call[1].id] = outcome
     return problems, shown
 
 

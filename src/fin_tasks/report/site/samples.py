@@ -7,6 +7,7 @@ questions and what was read in them. `asked-HASH.js` has these questions; runs s
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,27 +24,11 @@ CHUNK = 200
 """Questions in a file."""
 
 _MAX_TEXT = 50_000  # characters
-_MAX_FACT = 300
-_MAX_NAME = 80  # of a fact
 _MAX_LINE = 160  # of a question in the list
 _MAX_RESPONSES = 40
 _SCORES = ["value", "answer", "reason", "cut_off"]
 _TRUTHS = ("answer", "ground_truth", "truth", "target")
 _PICTURES = ("image_path", "figure_path", "chart", "figure")
-_NO_FACTS = (
-    *_PICTURES,
-    "image_paths",
-    "question",
-    "title",
-    "prompt",
-    "system",
-    "cue",
-    "id",
-    "index",
-    "question_id",
-)
-
-
 _Question = tuple[Sample, dict[str, list[str]]]
 
 
@@ -63,52 +48,26 @@ def write_samples(
     """Write a task's samples; return their number and the names of the files of questions."""
     questions = _read_questions(path)
     words = _answer_labels(result)
-    _write(
-        folder,
-        f"list-{result.id}",
-        _list_of(questions, result, rows, words),
-    )
+    _write(folder, f"list-{result.id}", _list_of(questions, result, rows, words))
     names: list[str] = []
-    for start in range(
-        0,
-        len(questions),
-        CHUNK,
-    ):
+    for start in range(0, len(questions), CHUNK):
         chunk = questions[start : start + CHUNK]
         answers = []
         contents = []
         for sample, readings in chunk:
-            responses = [
-                _text(response) for response in sample.responses[:_MAX_RESPONSES]
-            ]
-            answers.append(
-                {
-                    "said": responses,
-                    "read": readings,
-                }
-            )
+            answers.append({"said": _texts(sample.responses), "read": readings})
             contents.append((sample.id, sample.doc, _prompt(sample)))
         _write(folder, f"rows-{result.id}-{len(names)}", answers)
         content = repr(contents).encode("utf-8", "surrogatepass")
-        names.append(hashlib.sha256(content).hexdigest()[:20])
-        if not (folder / f"asked-{names[-1]}.js").exists():
-            asked = [
-                _asked(
-                    sample,
-                    words,
-                    copy,
-                )
-                for sample, _ in chunk
-            ]
-            _write(folder, f"asked-{names[-1]}", asked)
+        name = hashlib.sha256(content).hexdigest()[:20]
+        if not (folder / f"asked-{name}.js").exists():
+            asked = [_asked(sample, words, copy) for sample, _ in chunk]
+            _write(folder, f"asked-{name}", asked)
+        names.append(name)
     return {"n": len(questions), "asked": names}
 
 
-def _write(
-    folder: Path,
-    name: str,
-    value: Any,
-) -> None:
+def _write(folder: Path, name: str, value: Any) -> None:
     (folder / f"{name}.js").write_text(script(name, value))
 
 
@@ -117,10 +76,9 @@ def _read_questions(path: Path) -> list[_Question]:
     questions: dict[str, _Question] = {}
     for sample in read_samples(path):
         _, texts_by_variant = questions.setdefault(sample.id, (sample, {}))
-        texts = []
-        for reading in flat(sample.line.get("filtered_resps"))[:_MAX_RESPONSES]:
-            texts.append(_text(reading))
-        texts_by_variant[sample.variant] = texts
+        texts_by_variant[sample.variant] = _texts(
+            flat(sample.line.get("filtered_resps"))
+        )
     return list(questions.values())
 
 
@@ -142,44 +100,33 @@ def _list_of(
         title = sample.doc.get("title") or sample.doc.get("question") or _prompt(sample)
         line = " ".join(_text(title, 3 * _MAX_LINE).replace("<image>", " ").split())
         lines.append(line[:_MAX_LINE])
-    columns = {
-        headline(result): "value",
-        cut_off.METRIC: "cut_off",
-    }
+    columns = {headline(result): "value", cut_off.METRIC: "cut_off"}
     parts: dict[str, Any] = {}
     scores = {}
     for variant, scored in rows.groupby("variant", observed=True):
         table = scored.set_index("doc_id").rename(columns=columns)
-        table = table.reindex(index=order, columns=[*_SCORES, *BREAKDOWNS]).astype(
-            object
-        )
+        table = table.reindex(index=order, columns=[*_SCORES, *BREAKDOWNS])
+        table = table.astype(object)
         table["value"] = table["value"].astype(float).round(6)
         table["cut_off"] = table["cut_off"].astype(float) > 0
         table["answer"] = table["answer"].replace(words)
         scores[variant] = table[_SCORES].to_dict("list")
-        is_several = table[[*BREAKDOWNS]].nunique() > 1
-        parts = table[is_several.index[is_several]].to_dict("list")
-    return {
-        "id": order,
-        "asked": lines,
-        "parts": parts,
-        "by": scores,
-    }
+        n_parts = table[[*BREAKDOWNS]].nunique()
+        parts = table[n_parts.index[n_parts > 1]].to_dict("list")
+    return {"id": order, "asked": lines, "parts": parts, "by": scores}
 
 
 def _text(value: Any, maximum: int = _MAX_TEXT) -> str:
-    text = (
-        value
-        if isinstance(value, str)
-        else json.dumps(
-            value,
-            default=str,
-            ensure_ascii=False,
-        )
-    )
+    text = value
+    if not isinstance(value, str):
+        text = json.dumps(value, default=str, ensure_ascii=False)
     if len(text) > maximum:
         text = f"{text[:maximum]} … ({len(text) - maximum:,} more characters left out)"
     return printable(text)
+
+
+def _texts(values: Iterable[Any]) -> list[str]:
+    return [_text(value) for value in islice(values, _MAX_RESPONSES)]
 
 
 def _asked(
@@ -191,20 +138,12 @@ def _asked(
     truth_field = _first_field(doc, _TRUTHS)
     truth = _text(doc[truth_field]).removesuffix(".0") if truth_field else ""
     picture_field = _first_field(doc, _PICTURES)
-    facts = {}
-    for name, value in doc.items():
-        text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-        is_plain = (
-            isinstance(value, str | int | float | list) and 0 < len(text) <= _MAX_FACT
-        )
-        if is_plain and name != truth_field and name not in _NO_FACTS:
-            facts[_text(name, _MAX_NAME)] = printable(text)
     return {
         "id": sample.id,
         "system": _text(doc.get("system") or ""),
         "prompt": _text(_prompt(sample)),
         "truth": words.get(truth, truth),
-        "facts": facts,
+        "choices": _text(doc.get("choices") or ""),
         # An empty name is a picture that was not found.
         "picture": copy(str(doc[picture_field])) if picture_field else None,
     }

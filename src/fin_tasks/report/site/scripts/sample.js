@@ -22,7 +22,7 @@ async function readAnswer(list, id) {
   return rows[index % report.chunk];
 }
 
-function questionOf({ id, system, prompt, truth, facts, picture }) {
+function questionOf({ id, system, prompt, truth, choices: options, picture }) {
   const plain = choices.plain ? "Show formulas and tables" : "Show as plain text";
   const href = link({ plain: choices.plain ? "" : "1" });
   const missing = "The results file does not hold the question's text.";
@@ -32,9 +32,8 @@ function questionOf({ id, system, prompt, truth, facts, picture }) {
     pictureOf(id, picture),
     system && more("Instructions to the model", textBlock(system)),
     prompt ? textBlock(prompt, { role: "group", "aria-label": "Question" }) : quiet(missing),
-    facts.choices && el("p", {}, "Choices: ", facts.choices),
+    options && el("p", {}, "Choices: ", options),
     truth && el("p", {}, "Right answer: ", strong(truth)),
-    Object.keys(facts).length > 0 && more("More about the question", definitions(named(facts))),
   ];
 }
 
@@ -45,9 +44,6 @@ function pictureOf(id, picture) {
   const alt = `The picture that question ${id} is about`;
   return el("a", { href }, el("img", { src: href, alt }));
 }
-
-const named = (facts) =>
-  Object.entries(facts).map(([key, text]) => [key.replaceAll("_", " "), text]);
 
 function responseOf(list, index, answer, areSeveral) {
   const { label } = list.run;
