@@ -43,7 +43,7 @@ def fetch(
         earnings=earnings,
         settings=settings,
     )
-    say(f"dynostock: files in {folder}")
+    say(f"dynostock: {len(names)} tickers were asked for, files in {folder}")
     tell(problems)
 
 

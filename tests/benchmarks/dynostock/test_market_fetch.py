@@ -112,7 +112,7 @@ def test_what_is_there_is_not_fetched_again(
     with pytest.raises(ConfigError, match="split-adjusted already"):
         read_market(tmp_path / "m", tmp_path / "m", adjust="splits")
     server.asked.clear()
-    assert "dynostock: files in" in fetch("A,B", tmp_path / "m").output
+    assert "2 tickers were asked for" in fetch("A,B", tmp_path / "m").output
     assert server.asked == []
     other = fetch("A", tmp_path / "m", "--start", "2020-01-01")
     assert isinstance(other.exception, ConfigError) and "2024-01-01" in str(
@@ -127,7 +127,7 @@ def test_failures_are_listed_and_the_quota_stops(
     server.answers["/query?B"] = [500, LIMIT]
     done = fetch("A,GONE,B", tmp_path / "m")
     assert done.exit_code == 1
-    assert "prices: 2 of 3 tickers" in done.output and "GONE: Yahoo" in done.output
+    assert "3 tickers were asked for" in done.output and "GONE: Yahoo" in done.output
     assert "A: Alpha Vantage knows no earnings of A" in done.output
     assert "25 requests per day. 1 tickers are left" in done.output
     assert server.asked.count("/query?B") == 2, "a server that fails is asked again"
@@ -206,7 +206,7 @@ def test_the_authors_reports(
             module, "load_pins", lambda name: dataclasses.replace(pins, files=(pin,))
         )
     monkeypatch.delenv("ALPHAVANTAGE_API_KEY")
-    assert "1 of 1 tickers" in fetch("", tmp_path / "m").output, (
+    assert "1 tickers were asked for" in fetch("", tmp_path / "m").output, (
         "by default, the tickers of the authors' reports"
     )
     assert "B: the authors have no earnings of B" in fetch("A,B", tmp_path / "m").output
