@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["load", "read_runs", "score", "tasks", "write_report"]
 
 
-def load(
-    task: str,
-    **metadata: object,
-) -> "Dataset":
+def load(task: str, **metadata: object) -> "Dataset":
     """Load the documents of a task; their `prompt` is what a model is asked.
 
     Args:
@@ -37,11 +34,7 @@ def load(
     return documents
 
 
-def score(
-    task: str,
-    responses: Responses,
-    **metadata: object,
-) -> "DataFrame":
+def score(task: str, responses: Responses, **metadata: object) -> "DataFrame":
     """Score responses; return a row for each document under `paper`, and one under `robust`.
 
     Args:

@@ -30,11 +30,7 @@ class WebError(FinTasksError):
     """
 
     def __init__(
-        self,
-        message: str,
-        *,
-        status: int | None = None,
-        pause: float | None = None,
+        self, message: str, *, status: int | None = None, pause: float | None = None
     ) -> None:
         super().__init__(message)
         self.status = status

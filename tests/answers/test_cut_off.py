@@ -7,7 +7,6 @@ import pytest
 
 from fin_tasks.answers.cut_off import (
     CutOffResponse,
-    cut_off_share,
     is_cut_off,
     mark_reading,
     mark_response,
@@ -57,7 +56,6 @@ def test_readings_and_their_share() -> None:
         for text in (CutOffResponse("a"), "a", "<think>", "")
     ]
     assert [one.cut_off for one in readings] == [True, False, True, False]
-    assert cut_off_share(readings) == 0.5
     # Whoever scores a response again starts from its own text.
     assert mark_reading(readings[0], "a").cut_off is False
 

@@ -5,18 +5,18 @@ from collections.abc import Iterable, Sequence
 from string import ascii_uppercase
 
 from fin_tasks.answers.notation import plain
-from fin_tasks.answers.phrases import Phrases
+from fin_tasks.answers.phrases import Phrases, read_yaml
 from fin_tasks.answers.sentences import first_sentence, split_sentences
 from fin_tasks.answers.types import Candidate, Style
 
 _CHOICES = Phrases("choices")
 _FRAMES = _CHOICES.table("frames")
+_PLACES = read_yaml("choices")["places"]
 
 Choice = Candidate[str] | None
 """The letter of a choice; None if the text names none."""
 
 _LETTERS = "ABCDEFGH"
-_PLACES = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"]
 _TEXT_LENGTH = 600
 # In the last line, more characters than these behind a letter may be an item of a list.
 _SHORT_REST = 40

@@ -1,12 +1,12 @@
 """Responses that ended at the limit of tokens before they were complete."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from fin_tasks.answers.reasoning import is_reasoning_open
-from fin_tasks.answers.types import AnyReading, Reading
+from fin_tasks.answers.types import AnyReading
 
 # What APIs, servers and harnesses call it when the limit of tokens ended a response.
 _LIMIT_REASONS = frozenset(
@@ -82,9 +82,3 @@ def _says_cut_off(reading: Any) -> bool:
         return fields["cut_off"] is True
     except (KeyError, TypeError, ValueError):
         return False
-
-
-def cut_off_share(readings: Iterable[Reading]) -> float:
-    """Return the share of a document's responses that were cut off."""
-    flags = [reading.cut_off for reading in readings]
-    return sum(flags) / len(flags)

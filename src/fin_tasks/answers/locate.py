@@ -66,8 +66,7 @@ def marked_passages(reply: str) -> list[Passage]:
     passages = []
     for match in _ANNOUNCED.marker.finditer(reply):
         passage = _passage_behind(match, "marker", "marker")
-        is_placeholder = _SIGNS.placeholder.match(reply, passage.start)
-        if not (is_placeholder and _SIGNS.word_character.search(passage.text)):
+        if not _SIGNS.placeholder.match(reply, passage.start):
             passages.append(passage)
     return _before_new_turn(reply, passages)
 

@@ -100,10 +100,7 @@ def near_reading(
     truth: float,
 ) -> float | None:
     """Return the reading within 0.5 % of the truth, or None."""
-    for reading in number.readings:
-        if _is_near(reading, truth):
-            return reading
-    return None
+    return next((size for size in number.readings if _is_near(size, truth)), None)
 
 
 def same_number(
@@ -111,8 +108,8 @@ def same_number(
     second: Number,
 ) -> bool:
     """Return whether two numbers are the same value, one perhaps rounded or in another unit."""
-    equal = [equal_reading(first, *reading) for reading in second.readings_with_steps()]
-    return any(reading is not None for reading in equal)
+    truths = second.readings_with_steps()
+    return any(equal_reading(first, *truth) is not None for truth in truths)
 
 
 def merged(mentions: Sequence[Mention]) -> Mention | None:

@@ -3,30 +3,11 @@
 import re
 import textwrap
 
+from fin_tasks.answers.phrases import Phrases
 from fin_tasks.answers.reasoning import strip_reasoning
 
 _INDENT = "    "
-_FENCED = re.compile(
-    r"```[ \t]*(?:python3?|py)?[ \t]*\r?\n(?P<code>.*?)(?:\n[ \t]*```|\Z)",
-    re.DOTALL | re.IGNORECASE,
-)
-# Without a fence, code ends before a sentence at the margin that follows a blank line. A line is no
-# sentence if it begins with a keyword, a comment, an assignment or a call.
-_PROSE = re.compile(
-    r"""
-    (?<=\n) [ \t\r]*\n (?=\S)
-    (?! (?: def | class | import | from | if | for | while | with | try | except | else | elif
-          | finally | return | print | @ | \# ) (?: \W | $ ) )
-    (?! [A-Za-z_][\w.]* (?: \[[^\]\n]*\] )? [ \t]* (?: [-+*/]?= | \( ) )
-    """,
-    re.VERBOSE,
-)
-# A function or class inside a body, with the indented and blank lines below it.
-_NESTED = re.compile(
-    r"^([ \t]*)(?:async[ \t]+)?(?:def|class)\b.*(?:\n(?:\1[ \t]+.*|[ \t]*$))*",
-    re.MULTILINE,
-)
-_RETURN = re.compile(r"^[ \t]*return\b", re.MULTILINE)
+_CODE = Phrases("programs")
 
 
 def extract_program(response: str) -> str | None:
@@ -49,7 +30,7 @@ def extract_function(
     """
     text = strip_reasoning(response)
     definition = re.compile(rf"^def[ \t]+{re.escape(name)}[ \t]*\(", re.MULTILINE)
-    blocks = [textwrap.dedent(match["code"]) for match in _FENCED.finditer(text)]
+    blocks = [textwrap.dedent(match["code"]) for match in _CODE.fenced.finditer(text)]
     defining = [block for block in blocks if definition.search(block)]
     if defining:
         return defining[-1]
@@ -60,13 +41,13 @@ def extract_function(
     beginning = text.partition("```")[0]
     for body in [_before_prose(beginning), *blocks]:
         # The body must return something itself; functions that it defines do not count.
-        if _RETURN.search(_NESTED.sub("", body)):
+        if _CODE.returns.search(_CODE.nested.sub("", body)):
             return f"{head}\n{_indented(body)}"
     return None
 
 
 def _before_prose(code: str) -> str:
-    return _PROSE.split(code, maxsplit=1)[0]
+    return _CODE.prose.split(code, maxsplit=1)[0]
 
 
 def _indented(body: str) -> str:

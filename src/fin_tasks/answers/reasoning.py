@@ -1,40 +1,18 @@
 """Separate the reasoning of a reasoning model from its reply, so that only the reply is read."""
 
-import re
 from typing import NamedTuple
 
-# The tags between which families of models think.
-_TAG = re.compile(
-    r"""
-    (?P<opens>
-        <(?:think|thinking|reasoning|thought|seed:think)>
-      | ◁think▷
-      | \[THINK\]
-      | <\|begin_of_thought\|>
-      | <\|START_THINKING\|>
-    )
-  | (?P<closes>
-        </(?:think|thinking|reasoning|thought|seed:think)>
-      | ◁/think▷
-      | \[/THINK\]
-      | <\|end_of_thought\|>
-      | <\|END_THINKING\|>
-    )
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
+from fin_tasks.answers.phrases import Phrases
+
+_SIGNS = Phrases("reasoning")
+
 # Command models put the reply between tags, too.
 _REPLY_STARTS = "<|START_RESPONSE|>"
 _REPLY_ENDS = "<|END_RESPONSE|>"
 # The channels of gpt-oss: the reply stands in the channel `final`.
 _CHANNEL = "<|channel|>"
-_FINAL_CHANNEL = re.compile(
-    r"<\|channel\|>\s{0,4}final[^<]{0,40}(?:<\|constrain\|>[^<]{0,40})?<\|message\|>"
-)
-_CHANNEL_ENDS = re.compile(r"<\|(?:end|return|start|channel)\|>")
 # The same channels where the tokenizer left out the special tokens.
 _BARE_ANALYSIS = "analysis"
-_ONLY_ANALYSIS = re.compile(r"analysis[A-Z]")
 _BARE_FINAL = "assistantfinal"
 
 
@@ -60,7 +38,7 @@ def _split(text: str) -> _Parts:
         return _split_channels(text)
     if text.startswith(_BARE_ANALYSIS) and _BARE_FINAL in text:
         return _Parts(text.rpartition(_BARE_FINAL)[2], is_open=False)
-    if _ONLY_ANALYSIS.match(text):
+    if _SIGNS.only_analysis.match(text):
         return _Parts("", is_open=True)
     if _REPLY_STARTS in text:
         reply = text.rpartition(_REPLY_STARTS)[2]
@@ -69,20 +47,20 @@ def _split(text: str) -> _Parts:
 
 
 def _split_channels(text: str) -> _Parts:
-    finals = list(_FINAL_CHANNEL.finditer(text))
+    finals = list(_SIGNS.final_channel.finditer(text))
     if not finals:
         # What stands before the first channel is no reasoning.
-        reply = _CHANNEL_ENDS.split(text, maxsplit=1)[0]
+        reply = _SIGNS.channel_ends.split(text, maxsplit=1)[0]
         return _Parts(reply, is_open=True)
     rest = text[finals[-1].end() :]
-    return _Parts(_CHANNEL_ENDS.split(rest, maxsplit=1)[0], is_open=False)
+    return _Parts(_SIGNS.channel_ends.split(rest, maxsplit=1)[0], is_open=False)
 
 
 def _split_tags(text: str) -> _Parts:
     reply = ""
     position = 0
     is_open = False
-    for tag in _TAG.finditer(text):
+    for tag in _SIGNS.tag.finditer(text):
         if tag.lastgroup == "closes":
             if not is_open:
                 # The prompt opened the reasoning, so all before the tag belongs to it.

@@ -41,13 +41,15 @@ def sentence_number(
         return Candidate(_signed(text, first), "leading number")
     if is_spelled:
         return _stated(text)
-    if style == "label" or _QUANTITIES.unsolved.search(text) or _refuses(text):
+    if (
+        style == "label"
+        or _QUANTITIES.unsolved.search(text)
+        or _SIGNS.refusal.search(text)
+    ):
         return None
     if style == "conclusion":
         return _concluded(text)
-    candidate = read_number(text, rule="only number")
-    candidate = candidate or _stated(without(_QUANTITIES.adjunct, text))
-    return candidate or _in_main_clause(text)
+    return read_number(text, rule="only number") or _in_main_clause(text)
 
 
 def read_number(
@@ -113,12 +115,6 @@ def without(
     return rest if find_numbers(rest) else text
 
 
-def _refuses(text: str) -> bool:
-    # A refusal behind a result does not count: `It is 5, which cannot be negative`.
-    refusal = _SIGNS.refusal.search(text)
-    return refusal is not None and _stated(text[: refusal.start()]) is None
-
-
 def _concluded(text: str) -> Quantity:
     # The number of the last part, the only number, or one behind a verb, in this order.
     if _QUANTITIES.opener.match(text) or not has_numbers(text):
@@ -157,8 +153,7 @@ def _goes_on(
     rest = text[first.end :]
     if is_spelled:
         return bool(find_numbers(rest))
-    stated = _stated(rest)
-    return stated is not None and not same_number(first.number, stated.answer)
+    return _stated(rest) is not None
 
 
 def _stated(text: str) -> Quantity:

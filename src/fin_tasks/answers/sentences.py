@@ -1,18 +1,10 @@
 """Split a text into sentences."""
 
-import re
 from typing import NamedTuple
 
-_SENTENCE_END = re.compile(
-    r"""
-    (?<= [.!?] ) (?<! \bvs\. ) (?<! \bca\. ) (?<! \bNo\. ) (?<! approx\. )
-    (?<! [Ii]\.e\. ) (?<! e\.g\. )
-    [\s"')*\]]{1,9} (?= [\W_]{0,3} [A-Z0-9] )
-  | \n{1,9}
-    """,
-    re.VERBOSE,
-)
-_WORD_CHARACTER = re.compile(r"\w")
+from fin_tasks.answers.phrases import Phrases
+
+_SIGNS = Phrases("signs")
 
 
 class Sentence(NamedTuple):
@@ -32,10 +24,10 @@ def split_sentences(text: str) -> list[Sentence]:
     """Return the sentences of a text; a line break ends a sentence."""
     sentences = []
     start = 0
-    ends = [match.end() for match in _SENTENCE_END.finditer(text)]
+    ends = [match.end() for match in _SIGNS.sentence_end.finditer(text)]
     for end in [*ends, len(text)]:
         sentence = text[start:end].strip()
-        if _WORD_CHARACTER.search(sentence):
+        if _SIGNS.word_character.search(sentence):
             sentences.append(Sentence(sentence, start))
         start = end
     return sentences

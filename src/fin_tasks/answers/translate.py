@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from fin_tasks.answers.phrases import compiled, read_yaml
+from fin_tasks.answers.phrases import Phrases, compiled, read_yaml
 
 _MIN_WORDS = 3
 _MIN_SHARE_OF_WORDS = 0.15
@@ -14,10 +14,7 @@ _END_LENGTH = 2_000
 # Full-width signs, such as the colon of Chinese texts, lie this far behind their ASCII forms.
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 
-_DECIMAL_COMMA = re.compile(r"(?<![\d.,])(?:0,\d|\d{1,3},(?:\d{1,2}|\d{4,9})(?![\d,]))")
-_DECIMAL_POINT = re.compile(r"(?<![\d.,])\d{1,9}\.(?:\d{1,2}|\d{4,9})(?!\d)")
-_GROUPING_POINT = re.compile(r"(?<=\d)\.(?=\d{3}(?!\d))")
-_COMMA = re.compile(r"(?<=\d),(?=\d)")
+_NUMBERS = Phrases("numbers")
 
 
 class Phrase(NamedTuple):
@@ -77,7 +74,7 @@ def _is_foreign(text: str) -> bool:
 
 def _with_decimal_points(text: str) -> str:
     # Where a text shows decimal commas and no decimal points, `1,766` is 1.766 there.
-    if not _DECIMAL_COMMA.search(text) or _DECIMAL_POINT.search(text):
+    if not _NUMBERS.decimal_comma.search(text) or _NUMBERS.decimal_point.search(text):
         return text
-    text = _GROUPING_POINT.sub("", text)
-    return _COMMA.sub(".", text)
+    text = _NUMBERS.grouping_point.sub("", text)
+    return _NUMBERS.comma.sub(".", text)

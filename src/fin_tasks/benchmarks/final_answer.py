@@ -40,10 +40,7 @@ _SHOWN_RESPONSE = 12_000
 
 
 def item_of(
-    kind: Kind,
-    doc: Document,
-    response: str,
-    choices: Sequence[str] = (),
+    kind: Kind, doc: Document, response: str, choices: Sequence[str] = ()
 ) -> Item | None:
     """Return what the model is shown; None for a response without a reply, such as one that was cut off."""
     reply = strip_reasoning(response).strip()
@@ -59,11 +56,7 @@ def item_of(
     )
 
 
-def read_by_model(
-    kind: Kind,
-    judged: Judged,
-    choices: Sequence[str] = (),
-) -> Reading:
+def read_by_model(kind: Kind, judged: Judged, choices: Sequence[str] = ()) -> Reading:
     """Read the model's last reply.
 
     The response is unscored if there is no reply, or if the reply is no copy of an answer.
@@ -89,10 +82,7 @@ def read_by_model(
 
 
 def _answer_in(
-    kind: Kind,
-    reply: str,
-    response: str,
-    choices: Sequence[str],
+    kind: Kind, reply: str, response: str, choices: Sequence[str]
 ) -> int | str | Number | None:
     """Return the answer that a reply copies; None if it is another text, or if it is made up."""
     if len(reply) > _LONGEST_REPLY or "\n" in reply:

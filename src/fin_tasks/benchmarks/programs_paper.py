@@ -40,22 +40,14 @@ def _with_head(body: str) -> str:
     return f"{_HEAD}\n{indent}{body}"
 
 
-def is_near(
-    number: float,
-    truth: float,
-    tolerance: float,
-) -> bool:
+def is_near(number: float, truth: float, tolerance: float) -> bool:
     """Return whether a number is within this share of the truth."""
     # An interval rather than a difference: at the very edge the two round differently.
     margin = abs(truth) * tolerance
     return truth - margin <= number <= truth + margin
 
 
-def is_right(
-    number: Number,
-    truth: float,
-    tolerance: float,
-) -> bool:
+def is_right(number: Number, truth: float, tolerance: float) -> bool:
     """Return whether a number is near the truth in any of its units, or equal to it as far as written."""
     if any(is_near(value, truth, tolerance) for value in number.readings):
         return True

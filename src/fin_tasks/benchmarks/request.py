@@ -101,9 +101,7 @@ class Request:
         return rows_of(model, folder, renamed), data
 
     def documents(
-        self,
-        docs: Sequence[Mapping[str, Any]],
-        facts: Mapping[str, Any],
+        self, docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]
     ) -> "dict[str, Dataset]":
         """Return documents by split; the provenance stands as JSON in `info.description`."""
         provenance = {
@@ -118,9 +116,7 @@ class Request:
 
 
 def rows_of(
-    model: type[Model],
-    path: Path,
-    records: Iterable[Mapping[str, Any]],
+    model: type[Model], path: Path, records: Iterable[Mapping[str, Any]]
 ) -> list[Model]:
     """Check the records of a file; raise DataError with the first problem."""
     rows = []

@@ -63,10 +63,7 @@ def programs(
 
 
 def reader_item(
-    kind: Kind,
-    doc: Document,
-    response: str,
-    choices: Sequence[str] = (),
+    kind: Kind, doc: Document, response: str, choices: Sequence[str] = ()
 ) -> Item | None:
     """Return what a model is shown that reads answers; None if the rules read one."""
     if _extract(kind, response, "robust", choices).answer is not None:
@@ -75,11 +72,7 @@ def reader_item(
 
 
 def read_answer(
-    kind: Kind,
-    response: Response,
-    *,
-    variant: str,
-    choices: Sequence[str] = (),
+    kind: Kind, response: Response, *, variant: str, choices: Sequence[str] = ()
 ) -> Reading:
     """Read the answer in a response, or the result of its program once that ran.
 
@@ -99,10 +92,7 @@ def read_answer(
 
 
 def _extract(
-    kind: Kind,
-    response: str,
-    variant: str,
-    choices: Sequence[str],
+    kind: Kind, response: str, variant: str, choices: Sequence[str]
 ) -> AnyExtraction:
     if variant == "paper":
         return _READERS_OF_AUTHORS[kind](response)
@@ -129,11 +119,7 @@ def _read_result(outcome: Outcome, variant: str) -> Reading:
 
 
 def compare_with(
-    truths: Sequence[Truth],
-    reading: Reading,
-    *,
-    numeric: bool,
-    flaw: str = "",
+    truths: Sequence[Truth], reading: Reading, *, numeric: bool, flaw: str = ""
 ) -> Score:
     """Compare a reading with a truth.
 
@@ -194,9 +180,7 @@ def _fitting_value(number: Number, truths: Sequence[Truth]) -> tuple[float, bool
 
 
 def mean_values(
-    names: Iterable[str],
-    scores: Sequence[Score],
-    readings: Sequence[Reading],
+    names: Iterable[str], scores: Sequence[Score], readings: Sequence[Reading]
 ) -> Values:
     """Return these metrics of a document, each the mean over its responses."""
     rows = []

@@ -29,12 +29,7 @@ def reader_item(doc: Document, response: str) -> Item | None:
     )
 
 
-def read(
-    doc: Document,
-    response: str | Judged,
-    *,
-    variant: str,
-) -> Reading:
+def read(doc: Document, response: str | Judged, *, variant: str) -> Reading:
     """Read the answer in a response, or in a model's copy of it."""
     choices = doc.get("choices") or ()
     reading = read_answer(doc["kind"], response, variant="robust", choices=choices)

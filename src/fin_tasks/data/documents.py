@@ -60,13 +60,10 @@ def draw_rows(
     """
     if n is None:
         return list(rows)
-    if type(n) is not int or n < 1:
+    if type(n) is not int or n < 1 or type(seed) is not int:
         raise ConfigError(
-            f"{benchmark} sample_n: expected a whole number from 1, got {n!r}."
-        )
-    if type(seed) is not int:
-        raise ConfigError(
-            f"{benchmark} sample_seed: expected a whole number, got {seed!r}."
+            f"{benchmark} sample_n and sample_seed: expected whole numbers, the first from 1, "
+            f"got {n!r} and {seed!r}."
         )
 
     def rank(row_id: str) -> bytes:
@@ -120,10 +117,7 @@ def hash_of(*parts: Any) -> str:
 
 
 def documents_of_file(
-    docs: Sequence[Mapping[str, Any]],
-    file: Path,
-    *,
-    split: str = "test",
+    docs: Sequence[Mapping[str, Any]], file: Path, *, split: str = "test"
 ) -> "dict[str, Dataset]":
     """Return documents that a benchmark made of a file of its own package, by split."""
     data = {"origin": "package", "revision": sha256_of(file)[:_SHOWN_DIGITS]}

@@ -105,11 +105,9 @@ def _check(pins: Pins, chosen: Sequence[Pin], root: Path) -> None:
     if record.is_file():
         try:
             recorded = _HASHES.validate_json(record.read_bytes())
-        except (OSError, ValidationError) as error:
-            raise DataError(
-                f"{record}: expected a JSON object of file names and hashes, got something else. "
-                "Delete the file."
-            ) from error
+        except ValidationError as error:
+            problem = "expected a JSON object of file names and hashes"
+            raise DataError(f"{record}: {problem}. Delete the file.") from error
     new: dict[str, str] = {}
     for pin in chosen:
         path = root / pin.path

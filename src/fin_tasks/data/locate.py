@@ -53,12 +53,7 @@ class Located:
         """The commit of downloaded files, else None."""
         return self.pins.revision if self.origin == "upstream" else None
 
-    def with_files(
-        self,
-        names: Iterable[str],
-        *,
-        optional: bool = False,
-    ) -> "Located":
+    def with_files(self, names: Iterable[str], *, optional: bool = False) -> "Located":
         """Add files from the same place; a missing file is an error unless files are optional."""
         added: dict[str, Path] = {}
         for name in names:
@@ -94,14 +89,16 @@ class Located:
         Nobody can tell it of a file whose hash is not known, nor while none is known, as for a data
         set of the hub that was never looked up.
         """
-        unhashed_names = {pin.path for pin in self.pins.files if not pin.sha256}
         known_hashes = {pin.sha256 for pin in self.pins.files if pin.sha256}
-        names = []
-        for name, path in self.files.items():
-            is_checked = bool(known_hashes) and name not in unhashed_names
-            if is_checked and sha256_of(path) not in known_hashes:
-                names.append(name)
-        return names
+        if not known_hashes:
+            return []
+        checked = dict(self.files)
+        for pin in self.pins.files:
+            if not pin.sha256:
+                checked.pop(pin.path, None)
+        return [
+            name for name in checked if sha256_of(checked[name]) not in known_hashes
+        ]
 
     @property
     def is_own(self) -> bool:

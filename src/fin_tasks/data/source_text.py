@@ -41,10 +41,7 @@ def not_found(path: Path, expected: str) -> DataError:
     )
 
 
-def follow_statements(
-    body: Sequence[ast.stmt],
-    known: Known,
-) -> None:
+def follow_statements(body: Sequence[ast.stmt], known: Known) -> None:
     """Follow assignments and branches, and leave the variables in `known`.
 
     A variable whose value cannot be worked out is removed from `known`. A condition that cannot be

@@ -14,11 +14,7 @@ _PIECE = 1 << 20  # bytes
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
-def read_sheet(
-    path: Path,
-    *,
-    sheet: str | None = None,
-) -> list[Record]:
+def read_sheet(path: Path, *, sheet: str | None = None) -> list[Record]:
     """Read the rows of a .csv or .tsv file, or of a sheet of an .xlsx file, as texts.
 
     Rows without any text are left out, and `line` is the number that a spreadsheet program shows.

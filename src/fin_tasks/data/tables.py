@@ -4,6 +4,7 @@ import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,9 +30,7 @@ class Record(NamedTuple):
 
 
 def records_of(
-    path: Path,
-    rows: Iterable[tuple[int, Sequence[str]]],
-    columns: Sequence[str] = (),
+    path: Path, rows: Iterable[tuple[int, Sequence[str]]], columns: Sequence[str] = ()
 ) -> list[Record]:
     """Return numbered rows as records; the first one with text is the header.
 
@@ -50,8 +49,7 @@ def records_of(
             raise DataError(f"{path}: expected at most {limits}, got more.")
         if header:
             surplus = len(row) - len(header)
-            padding = [""] * -surplus
-            cells = dict(zip(header, [*row, *padding], strict=False))
+            cells = dict(zip_longest(header, row[: len(header)], fillvalue=""))
             cells.pop("", None)
             records.append(Record(line, cells, surplus))
         elif any(row):
@@ -66,10 +64,7 @@ def records_of(
 
 
 def read_csv(
-    path: Path,
-    columns: Sequence[str],
-    *,
-    delimiter: str = ",",
+    path: Path, columns: Sequence[str], *, delimiter: str = ","
 ) -> list[Record]:
     """Read the rows of a UTF-8 CSV file that has these columns and maybe more; skip blank lines."""
     return records_of(path, csv_rows(path, delimiter), columns)
@@ -92,10 +87,7 @@ def csv_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def read_json(
-    path: Path,
-    columns: Sequence[str] = (),
-    *,
-    aliases: Mapping[str, str] = {},
+    path: Path, columns: Sequence[str] = (), *, aliases: Mapping[str, str] = {}
 ) -> list[dict[str, Any]]:
     """Read the objects of a JSON list, or of JSON lines, in UTF-8.
 
@@ -119,10 +111,9 @@ def read_json(
     if not rows:
         raise DataError(f"{path}: expected at least one row, got none.")
     for number, row in enumerate(rows, start=1):
-        if isinstance(row, dict):
-            for name, alias in aliases.items():
-                if alias in row:
-                    row.setdefault(name, row[alias])
+        for name, alias in aliases.items():
+            if isinstance(row, dict) and alias in row:
+                row.setdefault(name, row[alias])
         if not isinstance(row, dict) or not set(columns) <= row.keys():
             raise DataError(
                 f"{path}, row {number}: expected an object with {', '.join(columns)}, "
@@ -140,8 +131,6 @@ def _documents_of(samples: Sequence[dict[str, Any]]) -> list[Any]:
 
     All filters list the same responses.
     """
-    documents = []
-    for sample in samples:
-        if sample.get("filter") == samples[0].get("filter"):
-            documents.append({**sample["doc"], "output": responses_of_sample(sample)})
-    return documents
+    first_filter = samples[0].get("filter") if samples else None
+    own = [sample for sample in samples if sample.get("filter") == first_filter]
+    return [{**sample["doc"], "output": responses_of_sample(sample)} for sample in own]

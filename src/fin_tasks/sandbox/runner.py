@@ -124,10 +124,7 @@ class Runner(AbstractContextManager["Runner"]):
 
 
 def open_runner(
-    *,
-    tier: str = "auto",
-    workers: int = 2,
-    limits: Limits = DEFAULT_LIMITS,
+    *, tier: str = "auto", workers: int = 2, limits: Limits = DEFAULT_LIMITS
 ) -> Runner:
     """Start a runner in a tier, by default in the best one that works here.
 

@@ -7,7 +7,6 @@ from itertools import chain
 
 import numpy as np
 
-from fin_tasks.answers.cut_off import cut_off_share
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
 from fin_tasks.benchmarks.dynostock.paper import paper_probability
@@ -142,7 +141,7 @@ def metric_values(doc: Document, readings: Sequence[Forecast]) -> dict[str, obje
     return {
         **values,
         "no_answer": average_or_none(float(score.answer is None) for score in scores),
-        "cut_off": cut_off_share(readings),
+        "cut_off": average_or_none(reading.cut_off for reading in readings),
         "unscored": float(truth is None),
         "brier": None if truth is None else _brier_of(stated, truth),
     }
