@@ -19,7 +19,9 @@ class Metric:
     """Takes the value of each document, None included, and returns a number or `N/A`."""
 
 
-def average(values: Iterable[float | None]) -> float:
+def average(
+    values: Iterable[float | None],
+) -> float:
     """Return the mean of the known values; NaN if there are none."""
     known = _known(values)
     if not known:
@@ -27,7 +29,9 @@ def average(values: Iterable[float | None]) -> float:
     return math.fsum(known) / len(known)
 
 
-def average_or_none(values: Iterable[float | None]) -> float | None:
+def average_or_none(
+    values: Iterable[float | None],
+) -> float | None:
     """Return the mean of the known values; None if there are none."""
     mean = average(values)
     return None if math.isnan(mean) else mean
@@ -43,10 +47,9 @@ def over_responses(
     """
     if len(values) == 1:
         return dict(values[0])
-    combined: dict[str, Any] = {}
+    combined = {}
     for name in values[0]:
-        metric_values = [response[name] for response in values]
-        combined[name] = _combine(metric_values)
+        combined[name] = _combine([response[name] for response in values])
     return combined
 
 
@@ -66,7 +69,9 @@ def rate(happened: bool | None) -> float | None:
     return None if happened is None else float(happened)
 
 
-def standard_error(values: Iterable[float | None]) -> float:
+def standard_error(
+    values: Iterable[float | None],
+) -> float:
     """Return the standard error of the mean as lm-eval computes it; NaN below two known values."""
     known = _known(values)
     if len(known) < 2:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.sparse import csr_array
 from scipy.special import bdtr, betaincinv, stdtr, stdtrit
 
 from fin_tasks.stats.means import Codes, Floats, cluster_codes
@@ -105,14 +106,14 @@ def compare_all(
         return pd.DataFrame(columns=names)
     rows = list(scores.values())
     values = np.array(rows, dtype=np.float64)
-    codes = cluster_codes(clusters, values.shape[1])
-    order = np.argsort(codes, kind="stable")
-    _, starts = np.unique(codes[order], return_index=True)
-    values = values[:, order]
+    n = values.shape[1]
+    codes = cluster_codes(clusters, n)
+    _, columns = np.unique(codes, return_inverse=True)
+    members = csr_array((np.ones(n), (np.arange(n), columns)))
     tables = []
     for place, run in enumerate(runs[:-1]):
         later = slice(place + 1, None)
-        table = _differences(values[place], values[later], starts)
+        table = _differences(values[place], values[later], members)
         table["first"] = run
         table["second"] = runs[later]
         tables.append(table)
@@ -125,24 +126,25 @@ def compare_all(
 def _differences(
     first: Floats,
     others: Floats,
-    starts: Codes,
+    members: csr_array,
 ) -> pd.DataFrame:
     """Return the differences of a run and others, with their standard errors.
 
-    The rows stand in the order of their clusters, which begin at `starts`.
+    `members` has a row for each row, and a column for each cluster.
     """
     differences = first - others
     is_common = ~np.isnan(differences)
     n = is_common.sum(axis=1)
-    has_rows = np.logical_or.reduceat(is_common, starts, axis=1)
-    clusters = has_rows.sum(axis=1)
+    sizes = is_common.astype(float) @ members
+    clusters = np.count_nonzero(sizes, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.nansum(differences, axis=1) / n
         residuals = differences - mean[:, np.newaxis]
         residuals[~is_common] = 0
-        sums = np.add.reduceat(residuals, starts, axis=1)
+        sums = residuals @ members
         squares = np.square(sums).sum(axis=1)
-        stderr = np.sqrt(squares * clusters / (clusters - 1)) / n
+        correction = clusters / (clusters - 1)
+        stderr = np.sqrt(squares * correction) / n
     is_binary = np.isin(others, (0, 1))
     is_binary &= np.isin(first, (0, 1))
     return pd.DataFrame(
@@ -207,7 +209,10 @@ def _binary_intervals(pairs: pd.DataFrame) -> tuple[Floats, Floats]:
     return np.minimum(low, exact_low), np.maximum(high, exact_high)
 
 
-def mcnemar(only_first: npt.ArrayLike, only_second: npt.ArrayLike) -> Floats:
+def mcnemar(
+    only_first: npt.ArrayLike,
+    only_second: npt.ArrayLike,
+) -> Floats:
     """Return the two-sided p-values of McNemar's exact test.
 
     Args:
@@ -236,7 +241,7 @@ def holm(p_values: Sequence[float] | Floats) -> list[float]:
     increasing = np.maximum.accumulate(factors * values[order])
     adjusted = np.empty(len(values))
     adjusted[order] = np.minimum(1.0, increasing)
-    return [float(p) for p in adjusted]
+    return list(adjusted.tolist())
 
 
 def rank(
@@ -274,13 +279,13 @@ def rank(
     n_surely_worse = Counter(winners[is_sure])
     means = sign * pd.DataFrame(scores).mean()
     means = means.fillna(-math.inf)
-    ranking = []
-    for run in sorted(scores, key=lambda run: (n_better[run], -means[run])):
-        entry = Place(
-            run=run,
-            rank=1 + n_better[run],
-            best=1 + n_surely_better[run],
-            worst=len(scores) - n_surely_worse[run],
+    order = sorted(scores, key=lambda run: (n_better[run], -means[run]))
+    return [
+        Place(
+            run,
+            1 + n_better[run],
+            1 + n_surely_better[run],
+            len(scores) - n_surely_worse[run],
         )
-        ranking.append(entry)
-    return ranking
+        for run in order
+    ]

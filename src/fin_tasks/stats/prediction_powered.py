@@ -40,11 +40,14 @@ def corrected_mean(
     if n_clusters > 1:
         covariance = np.cov(rated, judged, ddof=0)[0, 1]
         variance = judge.var(ddof=1)
-        weight = min(1.0, max(0.0, covariance / variance)) if variance else 0.0
+        weight = 0.0
+        if variance:
+            weight = float(np.clip(covariance / variance, 0, 1))
         errors = rated - weight * judged
         # The mean of these values is the corrected one. Their residuals show how it varies.
         values = weight * judge + errors.mean()
-        values[is_labeled] += len(judge) / n * (errors - errors.mean())
+        share = n / len(judge)
+        values[is_labeled] += (errors - errors.mean()) / share
         mean, stderr, _ = clustered_mean(values, clusters, np.ones(len(values)))
         stderr *= math.sqrt(n_clusters / (n_clusters - 1))
         reach = float(stdtrit(n_clusters - 1, 0.975)) * stderr
