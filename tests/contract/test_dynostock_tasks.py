@@ -220,7 +220,7 @@ def test_sizes_that_cannot_be_used_and_an_empty_set_are_explained(
         ]
         return str(CliRunner().invoke(app, command).exception)
 
-    assert "got 'x'" in error("--windows", "4,x")
+    assert "got '4,x'" in error("--windows", "4,x")
     assert "from 3 reports" in error("--windows", "2")
     said = error("--windows", "40", "--tickers", "MSFT")
     assert re.search(r"found none: \d+ because their past does not mislead", said)

@@ -84,6 +84,7 @@ def build_dynostock(
     summary: dict[str, Any] = {
         **json.loads((folder / "manifest.json").read_text(encoding="utf-8")),
         "folder": str(folder),
+        "tickers": len(market.tickers),
         "not_rebuilt": missing,
     }
     if charts:

@@ -116,6 +116,10 @@ class MarketFiles:
         store = Settings.from_environ().cache_dir / "dynostock" / "market"
         prices = self.prices or store
         earnings = self.earnings or store
+        if self.sample and (self.prices or self.earnings or self.adjust != "none"):
+            raise ConfigError(
+                "--sample: expected no --prices, --earnings or --adjust beside it."
+            )
         if self.sample:
             return sample_market(*names or ())
         if store in (prices, earnings) and not store.is_dir():
