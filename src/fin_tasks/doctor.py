@@ -30,7 +30,7 @@ def describe_installation() -> dict[str, Any]:
     """Return versions, packages, folders and sandbox tiers; trying the tiers takes a second or two."""
     settings = Settings.from_environ()
     tiers = sandbox.describe_tiers()
-    working = [name for name, state in tiers.items() if state == "works"]
+    working = (name for name, state in tiers.items() if state == "works")
     return {
         "version": fin_tasks.__version__,
         "python": platform.python_version(),
@@ -41,7 +41,7 @@ def describe_installation() -> dict[str, Any]:
         "cache_dir": str(settings.cache_dir),
         "licenses": {name: load_pins(name).license for name in pinned_benchmarks()},
         "tiers": tiers,
-        "sandbox": next(iter(working), _NO_SANDBOX),
+        "sandbox": next(working, _NO_SANDBOX),
     }
 
 

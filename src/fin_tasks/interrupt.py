@@ -30,7 +30,8 @@ def what_is_kept(arguments: Sequence[str]) -> str:
 def on_interrupt(sentence: str) -> Iterator[None]:
     """Let Ctrl-C print what is kept and exit with status 130; a second Ctrl-C ends the process at once.
 
-    The outermost `with` speaks. Nothing changes where Ctrl-C is ignored, and outside the main thread.
+    Of nested `with` blocks, only the outermost one prints. Nothing changes if Ctrl-C is ignored, or outside
+    the main thread.
     """
     before = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
@@ -54,7 +55,7 @@ def on_interrupt(sentence: str) -> Iterator[None]:
 
 @contextmanager
 def without_interrupts() -> Iterator[None]:
-    """Put Ctrl-C off to the end; processes that start inside never get it.
+    """Handle Ctrl-C only at the end of the block; processes that start in the block never get it.
 
     A terminal sends Ctrl-C to all processes of a command, and each would print a traceback.
     """

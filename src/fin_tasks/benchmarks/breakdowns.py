@@ -1,11 +1,11 @@
 """Figures of parts of a task, such as its capabilities, and of how its programs ended.
 
-They are not metrics of the harness. They follow from a document, its metrics and the readings of
-its responses, so reports compute them from the samples. Results files hold them as well, for those
-who keep no samples.
+These figures are not metrics of the harness. Reports compute them from the samples: from a document,
+its metrics and the readings of its responses. Results files hold the figures too, because some users
+keep no samples.
 
-A benchmark names its own figures in `score.py`, by `breakdown_values(doc, readings, metrics)`. It
-may get the samples of a stranger, so it expects any value in the document and in the readings.
+A benchmark computes its own figures in `score.py`, in `breakdown_values(doc, readings, metrics)`. The
+samples may come from a stranger, so this function must accept any value in a document or reading.
 """
 
 import math
@@ -105,7 +105,7 @@ def summarize(benchmark: Benchmark, rows: Sequence[Values]) -> dict[str, PartVal
 
 
 def aggregates_of(benchmark: Benchmark) -> Mapping[str, Aggregate]:
-    """Return how the figures of a benchmark are made that are not means over documents."""
+    """Return the functions for those figures of a benchmark that are not means over documents."""
     aggregates: Mapping[str, Aggregate] = getattr(
         benchmark.scorer, "BREAKDOWN_AGGREGATES", {}
     )

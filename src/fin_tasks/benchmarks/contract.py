@@ -1,4 +1,4 @@
-"""What a benchmark tells the rest of the house: one `Benchmark` object in its package.
+"""The `Benchmark` object, by which a package describes its benchmark to reports, commands and harnesses.
 
 By convention the package also has these modules and files:
 
@@ -110,19 +110,19 @@ class Benchmark:
     group_breakdowns: Sequence[str] = ()
     """The columns by which a group of tasks is broken down, because all its tasks have them."""
     group_fallbacks: Mapping[str, str] = field(default_factory=dict)
-    """The metric that counts in a group for documents without another: `acc` for `acc_err`."""
+    """The metric to use in a group for documents without the first metric: `acc` for `acc_err`."""
     part_labels: Mapping[str, str] = field(default_factory=dict)
     """What a task asks, by the task's name without the benchmark's."""
     usual_conditions: Mapping[str, str] = field(default_factory=dict)
-    """The value of a condition where a run does not name it: no `retrieval` is `none`."""
+    """The value of a condition that a run does not name: a run without `retrieval` has `none`."""
     sized_tasks: str = ""
-    """Pattern of the tasks that differ in a size, with the groups `family` and `size`: `recency_w4`."""
+    """Pattern for names of tasks with a size, such as `recency_w4`; it has the groups `family` and `size`."""
     answer_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Words for answers, by the start of a task's name."""
     overview_tasks: Sequence[str] = ()
-    """Its columns in the first view of a report; without them, the task that most models did."""
+    """The tasks in the first view of a report; if none are named, the task that most models did."""
     overview_metrics: Sequence[str] = ()
-    """The metrics of these columns; without them, the headline."""
+    """The metrics of these tasks in the first view; if none are named, the headline."""
     replay_tasks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """The tasks whose responses one file of `fin-tasks replay NAME` may hold, by `--mode`."""
     order: int = 100
@@ -157,7 +157,7 @@ class Benchmark:
         return Path(str(files(self.package)))
 
     def parts_of(self, doc: Document) -> dict[str, list[str]]:
-        """Return what a document is in each breakdown; columns that it lacks are left out."""
+        """Return the groups of a document in each breakdown; breakdowns that it has no group in are left out."""
         parts = {}
         for column in self.breakdowns:
             value = doc.get(self.breakdown_fields.get(column, column))

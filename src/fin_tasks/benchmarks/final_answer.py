@@ -36,7 +36,7 @@ _LONGEST_REPLY = 80
 """A reply of more characters is no copy of an answer."""
 _SHOWN_QUESTION = 4_000
 _SHOWN_RESPONSE = 12_000
-"""So many characters are shown. Results stand at the end, and so does a question behind its document."""
+"""How many characters are shown, from the end of a text: there stand results, and questions below a document."""
 
 
 def item_of(
@@ -84,7 +84,7 @@ def read_by_model(kind: Kind, judged: Judged, choices: Sequence[str] = ()) -> Re
 def _answer_in(
     kind: Kind, reply: str, response: str, choices: Sequence[str]
 ) -> int | str | Number | None:
-    """Return the answer that a reply copies; None if it is another text, or if it is made up."""
+    """Return the answer that a reply copies; None if the reply is another text, or is not in the response."""
     if len(reply) > _LONGEST_REPLY or "\n" in reply:
         return None
     if kind == "verdict":

@@ -1,4 +1,4 @@
-"""What the metadata of a task ask for: which files, which of their questions, and in whose words."""
+"""What the metadata of a task choose: the files, the questions, and the wording of the prompts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -48,7 +48,7 @@ class Request:
         split: str,
         others: Iterable[str] = (),
     ) -> "Request":
-        """Take the options out of the metadata, to which lm-eval adds arguments of the model.
+        """Return the options in the metadata. lm-eval adds the arguments of the model to the metadata.
 
         Args:
             benchmark: Name of the benchmark.

@@ -32,7 +32,7 @@ Truth = tuple[Value, float]
 """A right answer, and the last written place of a number."""
 
 _FAILED_PROGRAM = 0.0
-"""The authors' answer where a program fails."""
+"""The answer that the authors count if a program fails."""
 _READERS_OF_AUTHORS: Mapping[Kind, Callable[[str], AnyExtraction]] = {
     "verdict": paper.marked_verdict,
     "letter": paper.marked_letter,

@@ -32,7 +32,8 @@ _SCRIPT_NAMES = {
     r"\bdatetime\b": "from datetime import datetime",
 }
 # The sandbox calls `solution()`, and must give back a text as one: the authors read "5" as a response.
-# A text goes behind the marker, as theirs does. Its end is enough, and a result is cut when it is long.
+# A returned text is put behind the marker, as in the authors' script. Only its end is kept, because the
+# sandbox cuts long results.
 _RETURN_RESULT = f"""
 solution = lambda: {MARKER + " "!r} + val_[-800:] if isinstance(val_, str) else val_
 """

@@ -27,8 +27,8 @@ _FINGERPRINT_DIGITS = 32
 def refuse_typos(benchmark: str, names: Iterable[str], options: Sequence[str]) -> None:
     """Refuse misspelled metadata, and the old name of `sample_n`.
 
-    Names unlike any option are arguments of the model, which lm-eval adds. `seed` is one of them:
-    nobody can tell it from the old name of `sample_seed`.
+    lm-eval adds the arguments of the model to the metadata, so names that resemble no option are
+    accepted. `seed` is accepted too: it may be an argument of the model.
     """
     for name in names:
         if name in options:

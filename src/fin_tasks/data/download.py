@@ -48,10 +48,8 @@ def fetch(pins: Pins, root: Path, paths: Iterable[Path], settings: Settings) -> 
             f"{pins.name}: {root / first} is not here", _OFFLINE, first
         )
     if missing:
-        source = f"{pins.repo} at {pins.revision}"
-        _log.warning(
-            "%s: downloading from %s, license %s", pins.name, source, pins.license
-        )
+        source = f"{pins.repo} at {pins.revision}, license {pins.license}"
+        _log.warning("%s: downloading from %s", pins.name, source)
         _download(pins, missing, root, settings)
     _check(pins, chosen, root)
 
@@ -61,7 +59,7 @@ def _download(
 ) -> None:
     host = settings.github_raw
     folder = f"{host}/{pins.repo}/{pins.revision}"
-    headers: dict[str, str] = {}
+    headers = {}
     if pins.host == "hub":
         host = settings.hub
         folder = f"{host}/datasets/{pins.repo}/resolve/{pins.revision}"
@@ -125,6 +123,4 @@ def _check(pins: Pins, chosen: Sequence[Pin], root: Path) -> None:
     if new:
         write_file(record, _HASHES.dump_json({**recorded, **new}, indent=1))
         names = ", ".join(new)
-        _log.warning(
-            "%s: no hash is known of %s; recorded in %s", pins.name, names, record
-        )
+        _log.warning("no hash is known of %s; recorded in %s", names, record)

@@ -31,7 +31,7 @@ class Provenance(TypedDict):
     """`upstream`, `data_dir` or `sample`."""
     commit: str | None
     revision: str
-    """Hash of all names and hashes, which only equal files have in common."""
+    """Hash of all names and hashes; two sets of files have the same one only if they are equal."""
     is_own: bool
     """Whether some files are not the authors'."""
     files: dict[str, str]
@@ -86,8 +86,8 @@ class Located:
     def unlike_pins(self) -> list[str]:
         """Return the names of files that are none of the authors'.
 
-        Nobody can tell it of a file whose hash is not known, nor while none is known, as for a data
-        set of the hub that was never looked up.
+        Files whose hash is not known are left out. For a data set of the hub that was never looked up,
+        no hash is known.
         """
         known_hashes = {pin.sha256 for pin in self.pins.files if pin.sha256}
         if not known_hashes:

@@ -42,13 +42,10 @@ class Pins:
         self, expected: str, error: object, path: str = "..."
     ) -> FetchError:
         """Return an error that says how to get a file by hand."""
-        first_line = str(error).strip().partition("\n")[0]
-        reason = first_line[:_MAX_REASON].rstrip(".")
-        gate = ""
-        if self.host == "hub":
-            gate = (
-                " (if it is gated, accept its conditions there and run `hf auth login`)"
-            )
+        reason = str(error).partition("\n")[0][:_MAX_REASON].rstrip(".")
+        gate = " (if it is gated, accept its conditions there and run `hf auth login`)"
+        if self.host != "hub":
+            gate = ""
         return FetchError(
             f"{expected}, but {reason}. Or get it from {self.homepage}{gate}, put it at "
             f"DIR/{self.name}/{path}, and set data_dir or FIN_TASKS_DATA to DIR."

@@ -54,7 +54,7 @@ def _workbook_rows(path: Path, sheet: str | None) -> Iterator[list[str]]:
 
 
 def _check_parts(path: Path) -> None:
-    """Refuse a workbook with parts that would need much memory, because some are read at once."""
+    """Refuse a workbook that needs much memory: openpyxl reads some of its parts as a whole."""
     n_tags = 0
     with ZipFile(path) as archive:
         n_bytes = sum(part.file_size for part in archive.infolist())

@@ -46,11 +46,10 @@ def encoder_provenance(encoder: str) -> dict[str, str]:
     """Return the name of an encoder, and of `minilm` the hash of its files."""
     if encoder == MINILM:
         folder = _minilm_folder()
-        hashes = []
-        for path in sorted(folder.rglob("*")):
-            if path.suffix in _MINILM_SUFFIXES:
-                name = str(path.relative_to(folder))
-                hashes.append((name, sha256_of(path)))
+        files = [path for path in folder.rglob("*") if path.suffix in _MINILM_SUFFIXES]
+        hashes = [
+            (str(path.relative_to(folder)), sha256_of(path)) for path in sorted(files)
+        ]
         return {"name": MINILM, "sha256": _hash(hashes)}
     if encoder.removeprefix(_ENDPOINT) in ("", encoder):
         raise ConfigError(

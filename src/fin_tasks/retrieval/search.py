@@ -62,10 +62,8 @@ def retrieve(
         if method == "bm25":
             is_hit &= scores != 0
         indexes = np.flatnonzero(is_hit)
-        order = np.argsort(-scores[indexes], kind="stable")
-        best_first = indexes[order]
-        best_scores = scores[best_first]
-        hits = map(Hit, best_first.tolist(), best_scores.tolist())
+        best_first = indexes[np.argsort(-scores[indexes], kind="stable")]
+        hits = map(Hit, best_first.tolist(), scores[best_first].tolist())
         results.append(list(hits))
     return results
 

@@ -61,7 +61,7 @@ class Outcome:
 
     @property
     def is_unscored(self) -> bool:
-        """Whether the sandbox is to blame, not the program."""
+        """Whether the fault is the sandbox's, and not the program's."""
         return self.status in _UNSCORED
 
 
