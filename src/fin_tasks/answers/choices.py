@@ -186,7 +186,7 @@ class ChoiceReader:
         self,
         sentence: str,
     ) -> Choice:
-        # The only choice whose text stands in the sentence, and in no longer choice that does.
+        # The only choice whose text stands in the sentence. A text that is part of a longer quoted one does not count.
         words = _normal(sentence)
         quoted = [text for text in self._letter_by_text if text in words]
         rules = {}

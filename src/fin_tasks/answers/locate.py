@@ -172,7 +172,7 @@ def _before_new_turn(
     reply: str,
     passages: list[Passage],
 ) -> list[Passage]:
-    # Base models make up the next exercise. It cannot begin before the first answer.
+    # Base models write a next exercise behind their answer; passages in it are left out.
     turn = _SIGNS.new_turn.search(reply, passages[0].start) if passages else None
     if turn is None:
         return passages[-_MOST_PASSAGES:]

@@ -94,7 +94,7 @@ def _subject(sentence: str) -> str:
 
 
 def _hides_result(conclusion: str) -> bool:
-    # A concluding sentence that refuses, or with numbers that could not be read, settles the matter.
+    # After a conclusion that refuses, or whose numbers cannot be read, the text before it is not read.
     is_refusal = _SIGNS.refusal.search(conclusion) is not None
     return is_refusal or has_numbers(first_sentence(_clean(conclusion)))
 
@@ -138,8 +138,8 @@ def _is_amount(text: str) -> bool:
 
 
 def _in_last_sentences(text: str) -> Quantity:
-    # The last sentence that states a number; sentences that only mention one are passed over.
-    # Before a sentence that mentions a number, only one that concludes is read.
+    # Read the last sentence that states a number; skip sentences that only mention a number.
+    # Once a sentence was skipped, an earlier sentence is read only if it concludes.
     must_conclude = False
     sentences = [sentence.text for sentence in split_sentences(text)]
     for sentence in sentences[::-1]:

@@ -1,4 +1,4 @@
-"""Read the answer in a whole response as a careful reader does: right or silent.
+"""Read the answer in a whole response. In doubt, read none.
 
 Three layers are read in turn. What is *announced* counts first: the sentence that prompts ask for, a
 label, a key, a tag, a box. Then come *whole lines*: the first or the last line is an answer. Then
@@ -71,7 +71,7 @@ class AnswerReader(NamedTuple, Generic[Answer]):
         self,
         reply: str,
     ) -> Candidate[Answer] | None:
-        # An answer that the text takes back later is replaced by the one that follows, if one does.
+        # If the text takes an answer back and then gives another, the other one counts.
         candidate = self._candidate(reply)
         if candidate is None:
             return None
@@ -83,7 +83,7 @@ class AnswerReader(NamedTuple, Generic[Answer]):
         self,
         reply: str,
     ) -> Candidate[Answer] | None:
-        # The first layer that gives an answer settles it. So does the marker, even without one.
+        # The first layer that gives an answer decides. The marker decides too, even if no answer follows it.
         marked = marked_passages(reply)
         if marked:
             return self._last(reply, _read_passages(marked, self.announced))

@@ -63,7 +63,7 @@ def _split_tags(text: str) -> _Parts:
     for tag in _SIGNS.tag.finditer(text):
         if tag.lastgroup == "closes":
             if not is_open:
-                # The prompt opened the reasoning, so all before the tag belongs to it.
+                # The prompt opened the reasoning, so all text before the tag is reasoning.
                 reply = ""
             position = tag.end()
             is_open = False

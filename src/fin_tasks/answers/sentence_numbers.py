@@ -157,7 +157,7 @@ def _goes_on(
 
 
 def _stated(text: str) -> Quantity:
-    # The only number behind `is`, `=` and the like, unless a sum or a list begins with it.
+    # The only number behind `is`, `=` and the like. No number counts at which a sum or a list begins.
     mentions = find_numbers(text)
     stated = _behind_verbs(text, mentions, _RESULT_VERBS)
     stated = stated or _behind_verbs(text, mentions, _OTHER_VERBS)

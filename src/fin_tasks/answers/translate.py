@@ -9,7 +9,7 @@ from fin_tasks.answers.phrases import Phrases, compiled, read_yaml
 
 _MIN_WORDS = 3
 _MIN_SHARE_OF_WORDS = 0.15
-# The language of a long text shows at its ends.
+# Characters at the start and at the end of a text, in which its language is looked for.
 _END_LENGTH = 2_000
 # Full-width signs, such as the colon of Chinese texts, lie this far behind their ASCII forms.
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}

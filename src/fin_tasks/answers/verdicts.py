@@ -131,7 +131,7 @@ def _candidate(
     rule: str,
     leads: bool,
 ) -> Verdict:
-    # The first verdict counts, and a later one only behind a correction. A reason is not read.
+    # The first verdict counts. A later one counts only behind a correction. Verdict words in a reason do not count.
     if not terms:
         return None
     verdict = _value(terms[0])

@@ -85,7 +85,6 @@ _READ_FILE = 1 << 2
 _READ_DIR = 1 << 3
 _ALL_RIGHTS = (1 << 13) - 1  # of the first version; seccomp refuses what later ones add
 
-_MIB = 1024 * 1024
 _libc = ctypes.CDLL(None, use_errno=True)
 
 _Instruction = tuple[int, int, int, int]
@@ -131,8 +130,8 @@ def _instructions_for(name: str) -> list[_Instruction]:
 
 def landlock_abi() -> int:
     """Return the Landlock ABI of the running Linux kernel, 0 if it has none."""
-    version_flag = 1
-    abi: int = _libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), version_flag)
+    # The flag 1 asks for the version.
+    abi: int = _libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1)
     return max(0, abi)
 
 
@@ -219,7 +218,7 @@ def address_space_bytes() -> int:
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     low = 0
     high = 1 << 47 if hard == resource.RLIM_INFINITY else hard
-    while high - low > _MIB:
+    while high - low > 1 << 20:
         middle = (low + high) // 2
         resource.setrlimit(resource.RLIMIT_AS, (middle, hard))
         try:

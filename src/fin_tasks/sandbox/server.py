@@ -2,7 +2,7 @@
 
 It runs as a script under a bare interpreter, with the standard library and `policy.py` only. The
 evaluator imports the constants of the protocol. The server does not read the child's bytes. It
-wipes its copy of every program and result, because the next child inherits its memory.
+overwrites its copy of every program and result, because the next child inherits the server's memory.
 """
 
 import contextlib
