@@ -3,24 +3,19 @@
 import json
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
-from huggingface_hub import parse_eval_result_entries
 from run_files import scored, write_run
 
 from fin_tasks import report
-from fin_tasks.errors import ConfigError
-from fin_tasks.report.export import export
+from fin_tasks.report.export import write_records
 from fin_tasks.report.leaderboard import board
+from fin_tasks.report.leaderboard_model import Leaderboard
 
 JUDGE = {"model": "judge", "rubric": "house@2", "rubric_sha256": "c" * 64}
 
 
-def asked(
-    folder: Path, model: str = "org/model", judge: str = "judge", **more: Any
-) -> dict[str, Any]:
+def asked(folder: Path) -> Leaderboard:
     rows = [
         {"score": 100.0, "unscored": 0.0},
         {"score": 60.0, "unscored": 0.0},
@@ -28,18 +23,17 @@ def asked(
     ]
     tasks = {"xfinbench_calc": scored(1, 1, 0, None), "mme_finance_en": rows}
     write_run(
-        folder / "runs" / model,
+        folder / "runs",
         tasks,
-        model=model,
-        metadata={"judge": {**JUDGE, "model": judge}},
-        **more,
+        model="org/model",
+        metadata={"judge": JUDGE},
     )
     return board(report.read([folder / "runs"]))
 
 
 def test_every_eval_ever(tmp_path: Path) -> None:
     """Values, intervals and judge stand in one record for each benchmark, at the place their collection wants."""
-    assert export("every-eval-ever", asked(tmp_path), tmp_path) == []
+    write_records(asked(tmp_path), tmp_path / "data")
     records = {path.parts[-4]: path for path in (tmp_path / "data").rglob("*.json")}
     assert records.keys() == {"xfinbench", "mme_finance"}
     for path in records.values():
@@ -73,19 +67,3 @@ def test_every_eval_ever(tmp_path: Path) -> None:
                 run_semantic_checks=True,
             )
             assert checked.valid and not checked.warnings, checked
-
-
-def test_a_model_card_holds_headlines_of_data_sets_on_the_hub(tmp_path: Path) -> None:
-    asked(tmp_path, judge="an earlier one", stamp="2026-01-01T10-00-00.0")
-    (left_out,) = export("model-card", asked(tmp_path), tmp_path)
-    assert left_out.startswith("XFinBench")
-    (file,) = (tmp_path / ".eval_results").iterdir()
-    (entry,) = parse_eval_result_entries(yaml.safe_load(file.read_text()))
-    assert (entry.dataset_id, entry.task_id, entry.value) == (
-        "hithink-ai/MME-Finance",
-        "mme_finance_en",
-        80.0,
-    )
-    assert entry.date.startswith("2026-03-01")
-    with pytest.raises(ConfigError, match="one model"):
-        export("model-card", asked(tmp_path, "org/other"), tmp_path)

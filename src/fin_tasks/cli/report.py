@@ -16,7 +16,7 @@ def report(
     token_prices: Path | None,
     corrected: Path | None,
     no_samples: bool,
-    export: Literal["every-eval-ever", "model-card"] | None,
+    export: Literal["every-eval-ever"] | None,
     as_json: bool,
     published: bool = True,
     title: str = "Finance benchmarks",

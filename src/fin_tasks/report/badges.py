@@ -31,10 +31,10 @@ def read_badges(report: Report) -> tuple[Badges, list[Problem]]:
     """Return the badges of all results that have one, and which files cannot be read."""
     runs_by_file: dict[Path, list[Run]] = defaultdict(list)
     for run in report.runs:
-        for folder in run.path.parents:
-            if (folder / _NAME).is_file():
-                runs_by_file[folder / _NAME].append(run)
-                break
+        files = (folder / _NAME for folder in run.path.parents)
+        nearest = next(filter(Path.is_file, files), None)
+        if nearest:
+            runs_by_file[nearest].append(run)
     badges: Badges = {}
     problems = []
     outcomes = for_each(_read, list(runs_by_file.items()), "Reading badges")
@@ -46,27 +46,24 @@ def read_badges(report: Report) -> tuple[Badges, list[Problem]]:
     return badges, problems
 
 
-def _read(
-    file: Path,
-    runs: Sequence[Run],
-) -> Badges:
+def _read(file: Path, runs: Sequence[Run]) -> Badges:
     verified = TypeAdapter(_Verified).validate_json(file.read_bytes())
-    hashes = set()
-    for path, digest in verified.files.items():
-        hashes.add((Path(path).name, digest))
+    hashes = {(Path(path).name, sha256) for path, sha256 in verified.files.items()}
     lists = {(task.run, task.task): task for task in verified.tasks}
     badges = {}
     for run in runs:
         files = {run.path, *(result.samples or run.path for result in run.tasks)}
         has_same_files = all((path.name, sha256_of(path)) in hashes for path in files)
         for result in run.tasks:
-            checked = lists.get((run.id, result.task)) if has_same_files else None
-            badges[result.id] = Badge(
-                status=checked.status if checked else "verified other files",
+            badge = Badge(
+                status="verified other files",
                 date=verified.date,
                 fin_tasks=verified.fin_tasks,
-                items={item.name: item.status for item in checked.items}
-                if checked
-                else {},
+                items={},
             )
+            checked = lists.get((run.id, result.task))
+            if has_same_files and checked:
+                badge.status = checked.status
+                badge.items = {item.name: item.status for item in checked.items}
+            badges[result.id] = badge
     return badges

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from fin_tasks.benchmarks.contract import Benchmark
-from fin_tasks.report.model import Settings, TaskResult, known_benchmarks
+from fin_tasks.report.model import TaskResult, known_benchmarks
 from fin_tasks.report.redact import without_secrets
 
 _NO_SETTINGS = (
@@ -173,49 +173,43 @@ def setting_id(result: TaskResult) -> str:
     return _hash([result.task, dict(result.settings)])
 
 
-def differing(first: Settings, second: Settings) -> list[str]:
-    """Return the names of the settings that are not the same."""
-    names = sorted(first.keys() | second.keys())
-    return [name for name in names if first.get(name) != second.get(name)]
+def varying(results: Sequence[TaskResult]) -> dict[str, list[Any]]:
+    """Return the settings that are not the same in all results, with the value of each result."""
+    values_by_name = {}
+    for name in sorted(set[str]().union(*(result.settings for result in results))):
+        values = [result.settings.get(name) for result in results]
+        if values.count(values[0]) < len(values):
+            values_by_name[name] = values
+    return values_by_name
 
 
 def differences(
-    result: TaskResult,
-    reference: TaskResult,
-    ignored: tuple[str, ...] = (),
+    result: TaskResult, reference: TaskResult, ignored: tuple[str, ...] = ()
 ) -> list[str]:
     """Say in plain words in what two results differ, but for settings that begin with an ignored text."""
     texts = []
-    for name in differing(result.settings, reference.settings):
+    for name, (here, expected) in varying([result, reference]).items():
         if not name.startswith(ignored):
-            expected = _short_text(reference.settings.get(name))
-            texts.append(
-                f"{setting_note(name, result)} here, {expected} in the reference"
-            )
+            reference_text = f"{_short_text(expected)} in the reference"
+            texts.append(f"{setting_note(name, here)} here, {reference_text}")
     return texts
 
 
-def setting_note(name: str, result: TaskResult) -> str:
+def setting_note(name: str, value: object) -> str:
     """Return a setting in words, such as `judge temperatures: [0.0]` for `judge.temperatures`."""
     label = _LABELS.get(name, re.sub("[._]", " ", name))
-    return f"{label}: {_short_text(result.settings.get(name))}"
+    return f"{label}: {_short_text(value)}"
 
 
 def shared_settings(results: Sequence[TaskResult]) -> dict[str, Any]:
     """Return the settings of a group: what its tasks share, and one hash of all that differs."""
-    shared = dict(results[0].settings)
-    for result in results:
-        settings = result.settings
-        shared = {
-            name: fact for name, fact in shared.items() if settings.get(name) == fact
-        }
-    differing_settings = {}
-    for result in results:
-        settings = result.settings
-        differing_settings[result.task] = {
-            name: settings[name] for name in settings.keys() - shared
-        }
-    return {**shared, "tasks": _hash(differing_settings)}
+    own = varying(results)
+    shared = results[0].settings.items()
+    names = [result.task for result in results]
+    return {
+        **{name: value for name, value in shared if name not in own},
+        "tasks": _hash([names, own]),
+    }
 
 
 def _short_text(value: object) -> str:

@@ -53,9 +53,7 @@ class Corrections(BaseModel):
         """Return the corrected value of a metric of a result."""
         for line in self.runs:
             if metric == METRIC and (line.run, line.variant) == (run, variant):
-                return Corrected.model_validate(
-                    line.model_dump(include={*Corrected.model_fields})
-                )
+                return line
         return None
 
     def difference_note(self, first: str, second: str, variant: str) -> str:
@@ -83,11 +81,6 @@ def read_corrections(path: str | Path | None) -> Corrections:
         return Corrections()
     try:
         return Corrections.model_validate_json(Path(path).read_bytes())
-    except OSError as error:
-        reason = str(error.strerror)
-        raise ConfigError(
-            f"--corrected {path}: expected a file, got {reason}."
-        ) from error
-    except ValueError as error:
+    except (OSError, ValueError) as error:
         expected = "expected the file that `fin-tasks label agree` wrote"
-        raise ConfigError(f"--corrected {path}: {expected}, got other JSON.") from error
+        raise ConfigError(f"--corrected {path}: {expected}, {error!s:.80}.") from error

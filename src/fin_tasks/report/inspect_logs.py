@@ -6,7 +6,6 @@ import json
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -36,9 +35,7 @@ def read_log(
         [spec.run_id, spec.model, spec.task_args], sort_keys=True, default=str
     )
     identity = hashlib.sha256(shared.encode()).hexdigest()[:16]
-    run, problems = run_of(identity, path, name, _content(log))
-    tasks = [replace(task, samples=path) for task in run.tasks]
-    return ReadRun(replace(run, tasks=tuple(tasks)), problems)
+    return run_of(identity, path, name, _content(log))
 
 
 def samples_of(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -3,29 +3,23 @@
 from collections import defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import fin_tasks
 from fin_tasks.endpoints.prices import Prices
 from fin_tasks.report.badges import Badges, read_badges
 from fin_tasks.report.compare import Options
 from fin_tasks.report.conditions import (
-    Conditions,
     conditions_of,
-    differing,
     setting_id,
     setting_note,
+    varying,
 )
 from fin_tasks.report.corrections import Corrections
 from fin_tasks.report.cost import costs_of
 from fin_tasks.report.entries import entries_of, scored_tasks
 from fin_tasks.report.leaderboard_model import (
     BoardRun,
-    BoardTask,
-    Comparison,
-    Cost,
     Entry,
-    Gap,
     Leaderboard,
 )
 from fin_tasks.report.memorization import gaps_of
@@ -35,7 +29,7 @@ from fin_tasks.report.ranking import rank_task
 from fin_tasks.report.redact import printable
 from fin_tasks.stats.pairs import ALPHA
 
-_MAX_DETAILS = 3  # of a label
+_MAX_PARTS = 4  # of a label: the model and what differs
 
 
 def board(
@@ -54,68 +48,51 @@ def board(
     the published figures of the benchmarks that the runs have, `prices` the cost of the runs.
     `out` is the folder of the report, to which the paths of results files are relative.
     """
-    benchmarks = {result.benchmark for _, result in report.results}
+    results = report.results
     badges, unread = read_badges(report)
-    shown = figures(benchmarks) if papers else Published()
+    shown = Published()
+    if papers:
+        shown = figures({result.benchmark for _, result in results})
     corrections = corrections or Corrections()
-    comparisons: list[Comparison] = []
-    known_results = {result.id for _, result in report.results}
-    notes = [
-        f"Labels correct {line.model} on {line.task}, but that run is not here."
-        for line in corrections.runs
-        if line.run not in known_results
-    ]
-    for name, members in scored_tasks(report).items():
-        ranking = rank_task(report, members, reference)
-        comparisons += ranking.comparisons
-        notes += ranking.notes
-        shown.tasks[name] = members[0].task
-        for member in members:
-            shown.entries += entries_of(member, ranking, corrections, out)
-    entries, tasks = _in_order(shown)
-    costs: list[Cost] = []
-    for run in report.runs:
-        costs += costs_of(run, prices)
-    if prices:
-        unused = prices.models.keys() - {run.model for run in report.runs}
-        notes += [
-            f"The prices name {name}, but no run is of that model."
-            for name in sorted(unused)
-        ]
-    gaps: list[Gap] = []
-    for variant in ("paper", "robust"):
-        own_gaps, gap_notes = gaps_of(report, Options(variant=variant))
-        gaps += own_gaps
-        notes += gap_notes
-    metrics = sorted({entry.metric for entry in entries})
-    return Leaderboard(
+    leaderboard = Leaderboard(
         fin_tasks=fin_tasks.__version__,
         title=title,
         generated=datetime.now(UTC).isoformat(timespec="seconds"),
         alpha=ALPHA,
         runs=[*_board_runs(report, badges), *shown.runs.values()],
-        tasks=tasks,
-        metrics={name: metric_of(name) for name in metrics},
-        groups={
-            setting_id(result): dict(result.settings) for _, result in report.results
-        },
-        entries=entries,
-        comparisons=comparisons,
-        gaps=gaps,
-        costs=costs,
+        groups={setting_id(result): dict(result.settings) for _, result in results},
         prices=prices,
         problems=[*report.problems, *unread],
-        notes=notes,
     )
+    notes = leaderboard.notes
+    known_results = {result.id for _, result in results}
+    for line in corrections.runs:
+        if line.run not in known_results:
+            missing = "but that run is not here"
+            notes.append(f"Labels correct {line.model} on {line.task}, {missing}.")
+    for name, members in scored_tasks(report).items():
+        ranking = rank_task(report, members, reference)
+        leaderboard.comparisons += ranking.comparisons
+        notes += ranking.notes
+        shown.tasks[name] = members[0].task
+        for member in members:
+            shown.entries += entries_of(member, ranking, corrections, out)
+    for run in report.runs:
+        leaderboard.costs += costs_of(run, prices)
+    for variant in ("paper", "robust"):
+        gaps, gap_notes = gaps_of(report, Options(variant=variant))
+        leaderboard.gaps += gaps
+        notes += gap_notes
+    _add_entries(leaderboard, shown)
+    return leaderboard
 
 
-def _in_order(shown: Published) -> tuple[list[Entry], list[BoardTask]]:
-    """Return entries by task, model and metric, the headline first; and their tasks with the names of their metrics."""
-    tasks = shown.tasks
+def _add_entries(leaderboard: Leaderboard, shown: Published) -> None:
+    """Add entries by task, model and metric, the headline first; and their tasks and metrics."""
     benchmarks = list(known_benchmarks())
 
-    def place(entry: Entry) -> tuple[Any, ...]:
-        task = tasks[entry.task]
+    def place(entry: Entry) -> tuple[object, ...]:
+        task = shown.tasks[entry.task]
         return (
             benchmarks.index(task.benchmark),
             task.family,
@@ -127,28 +104,24 @@ def _in_order(shown: Published) -> tuple[list[Entry], list[BoardTask]]:
             entry.metric,
         )
 
-    entries = sorted(shown.entries, key=place)
-    metrics: dict[str, set[str]] = defaultdict(set)
-    for entry in entries:
-        metrics[entry.task].add(entry.metric)
-    for name, names in metrics.items():
-        top = tasks[name].headline
-        tasks[name].metrics = sorted(names, key=lambda metric: (metric != top, metric))
-    return entries, [tasks[name] for name in metrics]
+    leaderboard.entries = sorted(shown.entries, key=place)
+    for entry in leaderboard.entries:
+        task = shown.tasks[entry.task]
+        if not task.metrics:
+            leaderboard.tasks.append(task)
+        if entry.metric not in task.metrics:
+            task.metrics.append(entry.metric)
+        leaderboard.metrics[entry.metric] = metric_of(entry.metric)
 
 
-def _board_runs(
-    report: Report,
-    badges: Badges,
-) -> list[BoardRun]:
+def _board_runs(report: Report, badges: Badges) -> list[BoardRun]:
     labels = _labels(report)
     runs = []
     for run, result in report.results:
         samples = ""
         if result.samples:
-            samples = printable(
-                Path(run.name).with_name(result.samples.name).as_posix()
-            )
+            path = Path(run.name).with_name(result.samples.name)
+            samples = printable(path.as_posix())
         board_run = BoardRun(
             id=result.id,
             label=labels[result.id],
@@ -167,23 +140,16 @@ def _board_runs(
 
 def _labels(report: Report) -> dict[str, str]:
     """Return a label for each result: its model, and what differs if that was asked the same several times."""
-    repeats: dict[tuple[str, Conditions], list[tuple[Run, TaskResult]]] = defaultdict(
-        list
-    )
+    repeats: dict[object, list[tuple[Run, TaskResult]]] = defaultdict(list)
     for run, result in report.results:
         repeats[run.model, conditions_of(result)].append((run, result))
     labels = {}
-    for (model, _), members in repeats.items():
-        names: dict[str, None] = {}
-        for _, result in members:
-            names |= dict.fromkeys(differing(members[0][1].settings, result.settings))
-        names_of_details = [name for name in names if not name.endswith("sha256")][
-            :_MAX_DETAILS
-        ]
-        texts = []
-        for _, result in members:
-            details = [setting_note(name, result) for name in names_of_details]
-            texts.append(", ".join([model, *details]))
+    for members in repeats.values():
+        parts = [[run.model for run, _ in members]]
+        for name, values in varying([result for _, result in members]).items():
+            if not name.endswith("sha256"):
+                parts.append([setting_note(name, value) for value in values])
+        texts = [", ".join(words) for words in zip(*parts[:_MAX_PARTS], strict=True)]
         for (run, result), text in zip(members, texts, strict=True):
             labels[result.id] = text
             if texts.count(text) > 1:

@@ -332,22 +332,22 @@ class Leaderboard(_Model):
     alpha: float
     """Level at which two models count as different, over all pairs of a task together."""
     runs: list[BoardRun]
-    tasks: list[BoardTask]
+    tasks: list[BoardTask] = []
     """What is asked and how it is scored; values of one metric of a task may stand in one column."""
-    metrics: dict[str, Metric]
+    metrics: dict[str, Metric] = {}
     """What the metrics mean, by name."""
     groups: dict[str, Settings]
     """What rows of a group have in common, by `group` of the entries: data, prompts, judge, ..."""
-    entries: list[Entry]
+    entries: list[Entry] = []
     """The values, by task, model and metric."""
-    comparisons: list[Comparison]
+    comparisons: list[Comparison] = []
     """Ranks and tests of pairs for the headline of a task, for each group that may be compared."""
     gaps: list[Gap] = []
     """Memorization gaps; empty if no run was asked variants."""
-    costs: list[Cost]
+    costs: list[Cost] = []
     """What each task of a run used, and each run as a whole."""
     prices: Prices | None
     problems: list[Problem]
     """Files that could not be used in full."""
-    notes: list[str]
+    notes: list[str] = []
     """What was left out or is not known, in sentences."""

@@ -5,6 +5,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -12,7 +13,7 @@ from pydantic import BaseModel, Field, FiniteFloat, TypeAdapter, ValidationError
 
 from fin_tasks.errors import DataError, first_problem
 from fin_tasks.report.conditions import settings_of
-from fin_tasks.report.model import Run, Settings, TaskResult, benchmark_of
+from fin_tasks.report.model import Run, TaskResult, benchmark_of
 from fin_tasks.report.redact import printable, without_secrets
 
 _MAX_BYTES = 256 * 2**20
@@ -38,10 +39,6 @@ class _Metadata(BaseModel):
     judge: dict[str, Any] = {}
     usage: dict[str, Any] = {}
     breakdowns: dict[str, dict[str, _Part]] = {}
-
-
-class _Known(BaseModel):
-    metadata: _Metadata
 
 
 class _Config(BaseModel):
@@ -79,10 +76,7 @@ class ReadRun(NamedTuple):
     problems: list[str]
 
 
-def read_results(
-    path: Path,
-    name: str,
-) -> ReadRun:
+def read_results(path: Path, name: str) -> ReadRun:
     """Read a results file; `name` is its path in reports."""
     size = path.stat().st_size
     if size > _MAX_BYTES:
@@ -92,26 +86,13 @@ def read_results(
     return run_of(identity, path, name, json.loads(text))
 
 
-def run_of(
-    identity: str,
-    path: Path,
-    name: str,
-    parsed: Any,
-) -> ReadRun:
-    """Read the content of a results file, or of another file that was turned into one."""
+def run_of(identity: str, path: Path, name: str, parsed: Any) -> ReadRun:
+    """Read the content of a results file, or of a log that was turned into one."""
     content = _Results.model_validate(parsed)
-    tasks = []
-    problems = []
-    for task, values in {**content.groups, **content.results}.items():
-        try:
-            tasks.append(_task_result(identity, task, values, content))
-        except ValidationError as error:
-            problems.append(f"{path}, results.{task}: {first_problem(error)}.")
-    settings = content.model_dump(include=_SETTINGS)
-    settings["model"] = content.config.get("model")
-    settings["model_args"] = content.config.get("model_args")
-    kind = str(content.config.get("model") or "unknown")
-    harness = kind[:40].removeprefix("fin-tasks ").replace("predict", "replay")
+    settings = {name: content.config.get(name) for name in ("model", "model_args")}
+    settings |= content.model_dump(include=_SETTINGS)
+    kind = str(settings["model"] or "unknown")
+    harness = kind.removeprefix("fin-tasks ").replace("predict", "replay")
     # lm-eval makes up a name for `dummy`.
     model = kind if kind == "dummy" else content.model_name or kind
     clock = _CLOCK.search(path.name)
@@ -125,36 +106,52 @@ def run_of(
         settings=without_secrets(
             {key: value for key, value in settings.items() if value}
         ),
-        tasks=tuple(tasks),
     )
-    return ReadRun(run, problems)
+    tasks = []
+    problems = []
+    for task, values in {**content.groups, **content.results}.items():
+        try:
+            tasks.append(_task_result(run, task, values, content))
+        except ValidationError as error:
+            problems.append(f"{path}, results.{task}: {first_problem(error)}.")
+    return ReadRun(replace(run, tasks=tuple(tasks)), problems)
 
 
 def _task_result(
-    run: str,
-    name: str,
-    values: Mapping[str, Any],
-    content: _Results,
+    run: Run, name: str, values: Mapping[str, Any], content: _Results
 ) -> TaskResult:
     counts = content.counts.get(name, _Counts())
     config = content.configs.get(name, _Config())
     metadata = without_secrets(config.metadata or {})
-    known = _Known.model_validate({"metadata": metadata}).metadata
     task = printable(name)[:_MAX_NAME]
+    chosen = content.config.get("samples")
+    version = str(content.versions.get(name) or "").removesuffix(".0")
+    is_short = counts.effective < _FEW_ROWS * counts.original
+    settings = settings_of(
+        metadata,
+        version=version or None,
+        rows=counts.effective if is_short else None,
+        samples=chosen.get(name) if isinstance(chosen, dict) else None,
+        fewshot=content.shots.get(name) or None,
+        system=content.system_instruction_sha,
+        repeats=None if config.repeats == 1 else config.repeats,
+    )
+    samples = run.path
+    if samples.suffix == ".json":
+        stem = samples.stem.replace("results", f"samples_{task}", 1)
+        samples = samples.parent / f"{stem}.jsonl"
     return TaskResult(
-        run=run,
+        run=run.id,
         benchmark=benchmark_of(task).name,
         task=task,
         n=counts.effective,
         n_all=counts.original,
         totals=_totals(values),
-        settings=_settings(name, metadata, content, counts),
-        breakdowns=known.model_dump()["breakdowns"],
+        settings=settings,
         metadata=metadata,
+        samples=samples,
         members=tuple(map(printable, content.group_subtasks.get(name, ()))),
-        provenance=known.provenance,
-        judge=known.judge,
-        usage=known.usage,
+        **_Metadata.model_validate(metadata).model_dump(),
     )
 
 
@@ -164,28 +161,6 @@ def _totals(values: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
         metric, comma, variant = printable(key).partition(",")
         if comma and not metric.endswith("_stderr"):
             is_known = value not in _NO_VALUE and value == value
-            totals[variant][metric] = (
-                _NUMBER.validate_python(value) if is_known else None
-            )
+            number = _NUMBER.validate_python(value) if is_known else None
+            totals[variant][metric] = number
     return dict(totals)
-
-
-def _settings(
-    task: str,
-    metadata: Mapping[str, Any],
-    content: _Results,
-    counts: _Counts,
-) -> Settings:
-    version = str(content.versions.get(task) or "").removesuffix(".0")
-    chosen = content.config.get("samples")
-    repeats = content.configs.get(task, _Config()).repeats
-    is_short = counts.effective < _FEW_ROWS * counts.original
-    return settings_of(
-        metadata,
-        version=version or None,
-        rows=counts.effective if is_short else None,
-        samples=chosen.get(task) if isinstance(chosen, dict) else None,
-        fewshot=content.shots.get(task) or None,
-        system=content.system_instruction_sha,
-        repeats=None if repeats == 1 else repeats,
-    )

@@ -1,7 +1,7 @@
 """Find the files of runs below folders, and read them into one report."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,9 +21,7 @@ from fin_tasks.report.processes import for_each
 from fin_tasks.report.redact import printable
 from fin_tasks.report.rows import SampleRows, read_rows
 
-_NAME = re.compile(
-    r"(?:results|samples_(?P<task>.+))_(?P<time>\d{4}-\d\d-\d\dT[\d.+-]+)\.jsonl?"
-)
+_NAME = re.compile(r"(?:results|samples_.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.+-]+)\.jsonl?")
 _LIKELY = re.compile(r"results.*\.json|samples_.+\.jsonl|.+\.eval")
 _EXPECTED = (
     "results_TIME.json and samples_TASK_TIME.jsonl as lm-eval writes them, "
@@ -49,11 +47,7 @@ class _Reader:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
 
-    def skip(
-        self,
-        path: Path,
-        message: object,
-    ) -> None:
+    def skip(self, path: object, message: object) -> None:
         self.problems.append(Problem(printable(str(path)), printable(str(message))))
 
     def find(self, paths: Sequence[Path]) -> dict[Path, str]:
@@ -67,19 +61,14 @@ class _Reader:
             for file in _candidates(path):
                 resolved = file.resolve()
                 if not resolved.is_relative_to(root.resolve()):
-                    self.skip(
-                        file,
-                        f"{file}: skipped, as it is a link to a place out of {root}.",
-                    )
+                    reason = f"as it is a link to a place out of {root}"
+                    self.skip(file, f"{file}: skipped, {reason}.")
                 elif _run_key(file) is None:
-                    self.skip(
-                        file,
-                        f"{file}: skipped because of its name; expected {_EXPECTED}.",
-                    )
+                    reason = f"because of its name; expected {_EXPECTED}"
+                    self.skip(file, f"{file}: skipped {reason}.")
                 else:
-                    files.setdefault(
-                        resolved, (file, file.relative_to(root).as_posix())
-                    )
+                    name = file.relative_to(root).as_posix()
+                    files.setdefault(resolved, (file, name))
         return dict(files.values())
 
     def read_runs(self, names: Mapping[Path, str]) -> list[Run]:
@@ -102,18 +91,13 @@ class _Reader:
                 self.skip(path, f"{path}: skipped, as it is the same as {first.path}.")
         return list(runs.values())
 
-    def report(
-        self,
-        runs: Sequence[Run],
-        names: Mapping[Path, str],
-    ) -> Report:
+    def report(self, runs: Sequence[Run], names: Mapping[Path, str]) -> Report:
         """Read the rows of all samples files, and make the report."""
         benchmarks = {}
         for run in runs:
             for result in run.tasks:
-                file = _samples_file(run, result)
-                if file in names:
-                    benchmarks[file] = result.benchmark
+                if result.samples in names:
+                    benchmarks[result.samples] = result.benchmark
         outcomes = for_each(read_rows, list(benchmarks.items()), "Reading samples")
         rows_by_file = dict(zip(benchmarks, outcomes, strict=True))
         complete = []
@@ -121,63 +105,34 @@ class _Reader:
         for run in runs:
             results = []
             for result in run.tasks:
-                file = _samples_file(run, result)
-                rows = rows_by_file.get(file)
+                rows = rows_by_file.get(result.samples)
                 if isinstance(rows, SampleRows):
                     tables.append(rows.table)
-                    results.append(self._with_rows(result, file, rows))
-                    continue
-                if rows:
-                    self.skip(file, rows)
-                if result.totals:
+                    results.append(self._with_rows(result, rows))
+                elif result.totals:
                     results.append(replace(result, samples=None))
             if results:
                 complete.append(replace(run, tasks=tuple(_with_members(results))))
-        self._skip_unused(names, rows_by_file.keys() | {run.path for run in runs})
+        for file, rows in rows_by_file.items():
+            if isinstance(rows, DataError):
+                self.skip(file, rows)
+        for file in names:
+            results_file = f"results_{_run_key(file)}.json"
+            if file.suffix == ".jsonl" and file.with_name(results_file) not in names:
+                self.skip(file, f"{file}: skipped, as {results_file} is not beside it.")
         return Report(tuple(complete), table_of(tables), tuple(self.problems))
 
-    def _with_rows(
-        self,
-        result: TaskResult,
-        file: Path,
-        rows: SampleRows,
-    ) -> TaskResult:
+    def _with_rows(self, result: TaskResult, rows: SampleRows) -> TaskResult:
         table = rows.table
         for name in ("run", "benchmark", "task"):
             table[name] = texts_column([getattr(result, name)] * len(table))
         sizes = table["variant"].value_counts()
         n = result.n or int(sizes.max())
         if set(sizes) != {n}:
-            got = sizes.to_dict()
-            self.skip(file, f"{file}: expected {n} rows under each variant, got {got}.")
-        n_all = result.n_all or n
-        return replace(
-            result, samples=file, n=n, n_all=n_all, aggregates=rows.aggregates
-        )
-
-    def _skip_unused(
-        self,
-        names: Collection[Path],
-        used: Collection[Path],
-    ) -> None:
-        """Name the samples files that no results file names, unless that could not be read."""
-        for file in names:
-            results_file = file.with_name(f"results_{_run_key(file)}.json")
-            is_odd = results_file in used or results_file not in names
-            if file.suffix == ".jsonl" and file not in used and is_odd:
-                self.skip(
-                    file,
-                    f"{file}: skipped, as no results file beside it names its task.",
-                )
-
-
-def _samples_file(
-    run: Run,
-    result: TaskResult,
-) -> Path:
-    """Return where the rows of a task stand; a log holds them itself."""
-    name = f"samples_{result.task}_{_run_key(run.path)}.jsonl"
-    return result.samples or run.path.parent / name
+            file = result.samples
+            expected = f"expected {n} rows under each variant, got {sizes.to_dict()}"
+            self.skip(file, f"{file}: {expected}.")
+        return replace(result, n=n, n_all=result.n_all or n, aggregates=rows.aggregates)
 
 
 def _candidates(path: Path) -> list[Path]:
@@ -199,10 +154,7 @@ def _run_key(file: Path) -> str | None:
     return match["time"] if match else None
 
 
-def _read_run(
-    path: Path,
-    name: str,
-) -> ReadRun:
+def _read_run(path: Path, name: str) -> ReadRun:
     return read_log(path, name) if path.suffix == ".eval" else read_results(path, name)
 
 

@@ -51,32 +51,29 @@ class SampleRows(NamedTuple):
     aggregates: Breakdowns
 
 
-def read_rows(
-    path: Path,
-    benchmark: str,
-) -> SampleRows:
+def read_rows(path: Path, benchmark: str) -> SampleRows:
     """Return the rows of a samples file."""
     return rows_of(str(path), read_samples(path), benchmark)
 
 
-def rows_of(
-    source: str,
-    samples: Iterable[Sample],
-    benchmark: str,
-) -> SampleRows:
+def rows_of(source: str, samples: Iterable[Sample], benchmark: str) -> SampleRows:
     """Return the rows of samples; `source` names their file in messages."""
     about = known_benchmarks()[benchmark]
     is_ours = about is not OTHER
     texts: list[dict[str, str]] = []
     values: list[Values] = []
     n_scored: list[int] = []
+    aggregated_by_variant: dict[str, list[Values]] = defaultdict(list)
     for sample in samples:
         readings = sample.readings
-        figures: Values = {}
+        figures: Values = dict(sample.metrics)
         if is_ours:
-            figures = document_values(about, sample.doc, readings, sample.metrics)
+            own = document_values(about, sample.doc, readings, sample.metrics)
+            figures = {**own, **figures}
+            aggregated = {name: figures.get(name) for name in aggregates_of(about)}
+            aggregated_by_variant[sample.variant].append(aggregated)
         texts.append(_texts_of(about, sample, readings))
-        values.append({**figures, **sample.metrics})
+        values.append(figures)
         n_scored.append(
             sum(reading.get("unscored") is not True for reading in readings)
         )
@@ -95,7 +92,9 @@ def rows_of(
         columns |= _metric_columns(source, printable(str(name)), column.tolist())
     if max(n_scored) > 1 and "acc" in columns:
         columns |= _pass_at(columns["acc"], np.array(n_scored))
-    aggregates = _aggregates(about, texts, values) if is_ours else {}
+    aggregates = {}
+    for variant, rows in aggregated_by_variant.items():
+        aggregates[variant] = summarize(about, rows)
     return SampleRows(table.assign(**columns), aggregates)
 
 
@@ -125,8 +124,8 @@ def _answer_text(readings: Readings) -> str:
     texts = []
     for reading in readings:
         answer = reading.get("answer")
-        if isinstance(answer, float) and answer.is_integer() and abs(answer) < 1e15:
-            answer = int(answer)
+        if isinstance(answer, float):
+            answer = f"{answer:.15g}"
         if answer not in (None, [], ""):
             texts.append(answer if isinstance(answer, str) else json.dumps(answer))
     return " | ".join(texts)
@@ -159,33 +158,28 @@ def _metric_columns(
     return {name: numbers}
 
 
-def _weighted_columns(
-    name: str,
-    values: Sequence[Any],
-) -> dict[str, Floats]:
+def _weighted_columns(name: str, values: Sequence[Any]) -> dict[str, Floats]:
     """Return the index of each document and its weight, from its shares of responses.
 
     The shares are those of right, led and otherwise wrong responses; the index is led among wrong.
     """
-    shares = [value if isinstance(value, list) else [0.0, 0.0] for value in values]
-    wrong = np.array([math.fsum(document[1:]) for document in shares]).round(12)
-    led = np.array([document[1] for document in shares], dtype=np.float64)
-    index = np.full(len(led), np.nan)
-    np.divide(led, wrong, out=index, where=wrong > 0)
-    return {name: index, WEIGHT: wrong}
+    shares = np.array(
+        [value if isinstance(value, list) else [0, 0, 0] for value in values], float
+    )
+    led = shares[:, 1]
+    wrong = (led + shares[:, 2]).round(12)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return {name: np.where(wrong > 0, led / wrong, np.nan), WEIGHT: wrong}
 
 
-def _pass_at(
-    acc: Floats,
-    n_scored: Any,
-) -> dict[str, Floats]:
+def _pass_at(acc: Floats, n_scored: Any) -> dict[str, Floats]:
     """Return pass@k for k = 2, 4, ... and all responses, without bias, and the deviation among a question's responses.
 
     Source: Chen et al. (2021), Evaluating Large Language Models Trained on Code, section 2.1.
     """
     maximum = int(n_scored.max())
-    n_right = np.rint(acc * n_scored)
-    n_right[np.abs(n_right - acc * n_scored) > 1e-6] = np.nan
+    n_right = (acc * n_scored).round(6)
+    n_right[n_right % 1 > 0] = np.nan
     powers = [2**power for power in range(1, maximum.bit_length())]
     columns = {}
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -196,19 +190,3 @@ def _pass_at(
         n_pairs = n_scored * (n_scored - 1.0)
         columns["spread"] = np.sqrt(n_right * (n_scored - n_right) / n_pairs)
     return columns
-
-
-def _aggregates(
-    benchmark: Benchmark,
-    texts: Sequence[Mapping[str, str]],
-    values: Sequence[Values],
-) -> Breakdowns:
-    """Return by variant the figures that are not means over rows."""
-    names = aggregates_of(benchmark)
-    rows_by_variant: dict[str, list[Values]] = defaultdict(list)
-    for row, row_values in zip(texts, values, strict=True):
-        figures = {name: row_values.get(name) for name in names}
-        rows_by_variant[row["variant"]].append(figures)
-    return {
-        variant: summarize(benchmark, rows) for variant, rows in rows_by_variant.items()
-    }

@@ -12,7 +12,7 @@ from fin_tasks.endpoints.prices import read_prices
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.report import AnyPath, Paths, read
 from fin_tasks.report.corrections import read_corrections
-from fin_tasks.report.export import export as write_export
+from fin_tasks.report.export import write_records
 from fin_tasks.report.figures import write_figures
 from fin_tasks.report.leaderboard import board
 from fin_tasks.report.leaderboard_model import Leaderboard
@@ -24,7 +24,7 @@ from fin_tasks.report.tables import values_table, write_csv
 _LIST = "page/files.txt"  # files of the report, which the next report removes
 _UNFINISHED = ".fin-tasks-unfinished"
 
-Collection = Literal["every-eval-ever", "model-card"]
+Collection = Literal["every-eval-ever"]
 """Other people's collections of results."""
 
 
@@ -85,7 +85,8 @@ def write_report(
             (folder / name).mkdir()
         write_tables(values, folder / "tables")
         write_figures(report, values, folder / "figures")
-        left_out = write_export(export, leaderboard, folder) if export else []
+        if export:
+            write_records(leaderboard, folder / "data")
         not_shown = write_page(report, leaderboard, folder, samples=samples)
     measured = [run for run in leaderboard.runs if run.source != "published"]
     return WrittenReport(
@@ -93,7 +94,7 @@ def write_report(
         leaderboard=leaderboard,
         n_runs=len({run.path for run in measured}),
         n_models=len({run.model for run in measured}),
-        notes=[*leaderboard.notes, *left_out],
+        notes=leaderboard.notes,
         problems=[*(problem.message for problem in leaderboard.problems), *not_shown],
     )
 
