@@ -53,10 +53,7 @@ def test_every_eval_ever(tmp_path: Path) -> None:
         80.0,
         100.0,
     )
-    assert (
-        score["metric_config"]["llm_scoring"]["judges"][0]["model_info"]["name"]
-        == "judge"
-    )
+    assert score["score_details"]["details"]["judge"] == "judge, house@2"
     if find_spec("every_eval_ever"):  # needs Python 3.12
         from every_eval_ever.validator.validation_core import validate_file
 

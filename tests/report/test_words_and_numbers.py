@@ -1,18 +1,23 @@
 """Small functions of reports, each shown by an example."""
 
+from pathlib import Path
+
+from run_files import scored, write_run
+
+from fin_tasks import report
 from fin_tasks.labels.vote import most_frequent
 from fin_tasks.report.conditions import Conditions, conditions_of
 from fin_tasks.report.cost import pareto
 from fin_tasks.report.entries import task_of
 from fin_tasks.report.markdown import safe
-from fin_tasks.report.model import TaskResult, benchmark_of, metric_of
+from fin_tasks.report.model import benchmark_of, metric_of
 from fin_tasks.report.published import figures
 from fin_tasks.report.redact import without_secrets
 from fin_tasks.report.site.page import task_name
 from fin_tasks.stats.averages import over_responses
 
 
-def test_names() -> None:
+def test_names(tmp_path: Path) -> None:
     shown = (
         metric_of("acc_TU").label,
         metric_of("score_OCR").unit,
@@ -25,12 +30,8 @@ def test_names() -> None:
         "xfinbench",
         "other",
     ]
-    asked = TaskResult(
-        run="r",
-        benchmark="xfinbench",
-        task="xfinbench_calc_pot",
-        settings={"split": "test"},
-    )
+    write_run(tmp_path, {"xfinbench_calc_pot": scored(1)})
+    (asked,) = report.read([tmp_path]).runs[0].tasks
     assert conditions_of(asked)[:4] == ("xfinbench_calc", "test", "pot", "")
     conditions = Conditions(
         "dynostock_recency_w4", mode="text", retrieval="none", arm="signal"
@@ -40,12 +41,8 @@ def test_names() -> None:
 
 
 def test_numbers() -> None:
-    assert (
-        next(
-            one.value for one in figures(["xfinbench"]).entries if one.model == "gpt-4o"
-        )
-        == 0.84
-    )
+    entries = [printed.entry for printed in figures(["xfinbench"])]
+    assert next(entry.value for entry in entries if entry.model == "gpt-4o") == 0.84
     assert pareto([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)]) == [(1, 0.5), (3, 0.9)]
     assert [most_frequent(scores) for scores in ([5, 5, 4], [1, 1, 3, 3])] == [5, 2]
     rows = [{"acc": 1.0, "ece": [[0.5, 1]]}, {"acc": 0.0, "ece": None}]

@@ -64,6 +64,6 @@ def _read(file: Path, runs: Sequence[Run]) -> Badges:
             checked = lists.get((run.id, result.task))
             if has_same_files and checked:
                 badge.status = checked.status
-                badge.items = {item.name: item.status for item in checked.items}
+                badge.items |= {item.name: item.status for item in checked.items}
             badges[result.id] = badge
     return badges

@@ -22,19 +22,11 @@ _NO_SETTINGS = (
     "fin_tasks.",
     "file.",
     "file_sha256.",
+    "judge.panel.",
+    "judge.usage.",
     "source.",
 )
 """Provenance that follows from other settings, is compared elsewhere, or changes no score."""
-_JUDGE = (
-    "model",
-    "rubric",
-    "rubric_sha256",
-    "version",
-    "image",
-    "temperatures",
-    "tries",
-    "max_tokens",
-)
 _ENDINGS = ("da", "pot", "text", "na")  # of task names that repeat a condition
 _USUAL_STYLE = {"prompts.style": "structured", "text": "table", "frequency": "daily"}
 _LABELS = {
@@ -82,15 +74,11 @@ def read_task_id(text: str) -> tuple[Conditions, str]:
 
 def settings_of(metadata: Mapping[str, Any], **facts: Any) -> dict[str, Any]:
     """Return the settings of a task: provenance, judge, and other facts, by dotted name."""
-    provenance = metadata.get("provenance")
-    judge = metadata.get("judge")
-    if not isinstance(provenance, Mapping):
-        provenance = {"provenance": "unknown"}
-    if not isinstance(judge, Mapping):
-        judge = {}  # whatever judge the metadata of all tasks name, this one asked none
-    known_judge = {f"judge.{name}": judge.get(name) for name in _JUDGE}
+    provenance = metadata.get("provenance") or {"provenance": "unknown"}
+    # Whatever judge the metadata of all tasks name, a task without one asked none.
+    judge = metadata.get("judge", {})
     settings: dict[str, Any] = {}
-    for name, value in _flat({**provenance, **known_judge, **facts}):
+    for name, value in _flat({**provenance, "judge": judge, **facts}):
         if value is not None and not f"{name}.".startswith(_NO_SETTINGS):
             settings[name] = without_secrets(value)
     origin = settings.get("data.origin")
@@ -99,10 +87,10 @@ def settings_of(metadata: Mapping[str, Any], **facts: Any) -> dict[str, Any]:
     if origin == "sample":  # the packaged sample has the same rows for every split
         settings["split"] = "sample"
     if "data.revision" in settings:  # it stands for all other facts about the data
-        data = {"data.revision": settings["data.revision"], "data.origin": origin}
-        for name in [name for name in settings if name.startswith("data.")]:
-            del settings[name]
-        settings |= data
+        kept = ("data.revision", "data.origin")
+        for name in list(settings):
+            if name.startswith("data.") and name not in kept:
+                del settings[name]
     return dict(sorted(settings.items()))
 
 
@@ -119,12 +107,12 @@ def conditions_of(result: TaskResult) -> Conditions:
     benchmark = known_benchmarks()[result.benchmark]
     settings = {name: setting_text(value) for name, value in result.settings.items()}
     task, endings = _split_name(result.task, benchmark)
-    modes = [ending for ending in endings if ending != "na"]
+    mode = next((ending for ending in endings if ending != "na"), "")
     usual = benchmark.usual_conditions.get("retrieval", "")
     return Conditions(
         task=task,
         split=settings.get("split", ""),
-        mode=settings.get("style.mode") or settings.get("mode") or "".join(modes[:1]),
+        mode=settings.get("style.mode") or settings.get("mode") or mode,
         style=_style(settings, may_decline="na" in endings),
         retrieval=settings.get("retrieval.condition", usual),
         arm=settings.get("arm", ""),
@@ -147,20 +135,17 @@ def _split_name(task: str, benchmark: Benchmark) -> tuple[str, list[str]]:
 
 
 def _style(settings: Mapping[str, str], *, may_decline: bool) -> str:
-    words = []
     prompts = settings.get("prompts.set", "house")
-    if prompts != "house":
-        words.append(f"{prompts} prompts")
-    if settings.get("style.role") == "false":
-        words.append("no role")
+    parts = {
+        f"{prompts} prompts": prompts != "house",
+        "no role": settings.get("style.role") == "false",
+    }
     for name, usual in _USUAL_STYLE.items():
-        if settings.get(name, usual) != usual:
-            words.append(settings[name])
-    if settings.get("anonymize") == "true":
-        words.append("anonymized")
-    if settings.get("na") == "true" or may_decline:
-        words.append("may decline")
-    return ", ".join(words)
+        style = settings.get(name, usual)
+        parts[style] = style != usual
+    parts["anonymized"] = settings.get("anonymize") == "true"
+    parts["may decline"] = may_decline or settings.get("na") == "true"
+    return ", ".join(part for part, is_shown in parts.items() if is_shown)
 
 
 def setting_text(value: object) -> str:

@@ -124,10 +124,11 @@ def entries_of(
     not_comparable = differences(result, ranking.reference)
     if not not_comparable and result.id in ranking.why_not_ranked:
         not_comparable = [f"not ranked: {ranking.why_not_ranked[result.id]}"]
+    path = scored.run.path.resolve()
     results_file = None
-    if out and scored.run.path.resolve().is_relative_to(out.resolve().parent):
+    if out and path.is_relative_to(out.resolve().parent):
         # A link works where results and report are moved or published together.
-        results_file = printable(os.path.relpath(scored.run.path, out))
+        results_file = printable(os.path.relpath(path, out))
     entries = []
     for metric, value in scored.values.items():
         estimate = value.estimate

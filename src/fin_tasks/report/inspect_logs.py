@@ -5,24 +5,22 @@ import importlib
 import json
 import zipfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.errors import DataError
-from fin_tasks.report.lm_eval_results import ReadRun, run_of
+from fin_tasks.report.lm_eval_results import run_of
+from fin_tasks.report.model import Run
 from fin_tasks.stats.averages import over_responses
 
 _UNREAD = {"messages", "events", "store", "attachments"}
 _MAX_PART = 64 * 2**20  # bytes of the head of a log, and of a sample
 
 
-def read_log(
-    path: Path,
-    name: str,
-) -> ReadRun:
+def read_log(path: Path, name: str) -> Run:
     """Read the head of a log; logs of one run have the same id."""
     log = _inspect_for(path).read_eval_log(str(path), header_only=True)
     if log.status != "success":
@@ -52,10 +50,7 @@ def samples_of(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{path}, sample {identity}", _line(epochs, variant)
 
 
-def _line(
-    epochs: list[Any],
-    variant: str,
-) -> dict[str, Any]:
+def _line(epochs: list[Any], variant: str) -> dict[str, Any]:
     scores = [sample.scores[variant].metadata for sample in epochs]
     values = over_responses([score["values"] for score in scores])
     return {
@@ -98,23 +93,15 @@ def _metadata(log: Any) -> dict[str, Any]:
         metadata["judge"] = {**judge, "model": model.partition("/")[2] or model}
     usage = log.stats.model_usage.get(log.eval.model)
     if usage:
-        metadata["usage"] = _usage(usage, log.stats)
-    metadata["cut_off"] = {"limit": log.plan.config.max_tokens, "told_by": "model"}
+        started = datetime.fromisoformat(log.stats.started_at)
+        completed = datetime.fromisoformat(log.stats.completed_at)
+        metadata["usage"] = {
+            "prompt_tokens": usage.input_tokens,
+            "response_tokens": usage.output_tokens,
+            "estimated": False,
+            "seconds": (completed - started).total_seconds(),
+        }
     return metadata
-
-
-def _usage(
-    usage: Any,
-    stats: Any,
-) -> Mapping[str, Any]:
-    started = datetime.fromisoformat(stats.started_at)
-    completed = datetime.fromisoformat(stats.completed_at)
-    return {
-        "prompt_tokens": usage.input_tokens,
-        "response_tokens": usage.output_tokens,
-        "estimated": False,
-        "seconds": (completed - started).total_seconds(),
-    }
 
 
 def _inspect_for(path: Path) -> Any:

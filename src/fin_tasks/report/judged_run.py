@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from fin_tasks.adapters.task_file import TaskFile, task_names
@@ -33,23 +32,18 @@ class Predictions(NamedTuple):
 
 
 def predictions_of(
-    file: Path,
-    rows: Sequence[dict[str, str]],
-    rubric: Rubric,
+    file: Path, rows: Sequence[dict[str, str]], rubric: Rubric
 ) -> Predictions:
     """Name the task and the model of a file's rows."""
     task = _task_name(file, rubric)
     models = {row["model"] for row in rows if row.get("model")}
-    if len(models) == 1:
-        return Predictions(file, rows, task, models.pop())
-    data_set = TaskFile(task).kit_dataset
-    return Predictions(file, rows, task, model_of(file).removesuffix(f"_{data_set}"))
+    if len(models) != 1:
+        data_set = TaskFile(task).kit_dataset
+        models = {model_of(file).removesuffix(f"_{data_set}")}
+    return Predictions(file, rows, task, models.pop())
 
 
-def _task_name(
-    file: Path,
-    rubric: Rubric,
-) -> str:
+def _task_name(file: Path, rubric: Rubric) -> str:
     """Return the task that the file's name says, else the one that the rubric is made for."""
     names = task_names()
     for name in names:
@@ -58,12 +52,10 @@ def _task_name(
             return name
     part = "mt_" if rubric.dimensions else ""
     name = f"mme_finance_{part}{rubric.language}"
-    if name not in names:
-        expected = "expected a name that says the task, such as gpt_MMEFinance.xlsx"
-        raise ConfigError(
-            f"{file}: {expected}, or a rubric with the language en or zh."
-        )
-    return name
+    if name in names:
+        return name
+    expected = "expected a name that says the task, such as gpt_MMEFinance.xlsx"
+    raise ConfigError(f"{file}: {expected}, or a rubric with the language en or zh.")
 
 
 def write_judged_run(
@@ -83,28 +75,23 @@ def write_judged_run(
         docs.append(doc)
     scored = score_judged(rubric, docs, judged, task=task)
     questions = questions_of(file)
-    provenance = {
-        **provenance_of(file),
-        "file": file.name,
-        "file_sha256": sha256_of(file),
-        **questions,
-    }
-    facts = judge.outcome(rubric, judged)
+    facts = {"file": file.name, "file_sha256": sha256_of(file), **questions}
+    outcome = judge.outcome(rubric, judged)
     path = write_run(
         out,
         [scored],
         model=predictions.model,
         made_by="fin-tasks judge",
-        provenance={task: provenance},
-        metadata={"judge": facts},
+        provenance={task: {**provenance_of(file), **facts}},
+        metadata={"judge": outcome},
     )
     return {
         "task": task,
         "n": len(docs),
         **questions,
         **_means_of(scored),
-        **facts["usage"],
-        **({"panel": facts["panel"]} if judge.judges else {}),
+        **outcome["usage"],
+        **({"panel": outcome["panel"]} if judge.judges else {}),
         "judge": judge.model,
         "rubric": rubric.label,
         "rubric_sha256": rubric.sha256,
@@ -123,7 +110,7 @@ def _means_of(scored: ScoredTask) -> dict[str, Any]:
         "overall_robust": average_or_none(robust),
     }
     table = pd.DataFrame(list(scored.docs)).replace("", None)
-    table["score"] = np.array(paper, dtype=float)
+    table["score"] = pd.Series(paper, dtype=float)
     if "task_category" in table:
         table["category"] = table["task_category"]
     for part, column in _PARTS.items():

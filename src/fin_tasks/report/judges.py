@@ -8,13 +8,9 @@ from fin_tasks.report.model import TaskResult
 _FAMILY = re.compile(
     r"claude|deepseek|gemini|gemma|glm|gpt|grok|internvl|llama|llava|mi[sx]tral|phi|qwen"
 )
-_LETTERS = re.compile("[a-z]*")
 
 
-def judge_notes(
-    result: TaskResult,
-    model: str,
-) -> list[str]:
+def judge_notes(result: TaskResult, model: str) -> list[str]:
     """Return notes on the judge or the panel that graded a model."""
     notes = []
     for name in str(result.judge.get("model") or "").split(SEPARATOR):
@@ -36,8 +32,8 @@ def judge_notes(
 def family_of(model: str) -> str:
     """Return the family of a model by its name, such as `qwen` for `Qwen/Qwen2.5-VL-7B`."""
     name = model.rpartition("/")[2].lower()
-    families = _FAMILY.findall(name) or _LETTERS.findall(name)
-    return str(families[0])
+    families = _FAMILY.findall(name)
+    return str(families[0]) if families else ""
 
 
 def _number(value: object) -> str:

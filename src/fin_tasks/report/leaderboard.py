@@ -1,6 +1,7 @@
 """A leaderboard of runs: every value with its interval, ranks and tests of pairs."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,25 +9,15 @@ import fin_tasks
 from fin_tasks.endpoints.prices import Prices
 from fin_tasks.report.badges import Badges, read_badges
 from fin_tasks.report.compare import Options
-from fin_tasks.report.conditions import (
-    conditions_of,
-    setting_id,
-    setting_note,
-    varying,
-)
+from fin_tasks.report.conditions import conditions_of, setting_id, setting_note, varying
 from fin_tasks.report.corrections import Corrections
 from fin_tasks.report.cost import costs_of
 from fin_tasks.report.entries import entries_of, scored_tasks
-from fin_tasks.report.leaderboard_model import (
-    BoardRun,
-    Entry,
-    Leaderboard,
-)
+from fin_tasks.report.leaderboard_model import BoardRun, BoardTask, Entry, Leaderboard
 from fin_tasks.report.memorization import gaps_of
 from fin_tasks.report.model import Report, Run, TaskResult, known_benchmarks, metric_of
-from fin_tasks.report.published import Published, figures
+from fin_tasks.report.published import figures
 from fin_tasks.report.ranking import rank_task
-from fin_tasks.report.redact import printable
 from fin_tasks.stats.pairs import ALPHA
 
 _MAX_PARTS = 4  # of a label: the model and what differs
@@ -50,49 +41,49 @@ def board(
     """
     results = report.results
     badges, unread = read_badges(report)
-    shown = Published()
-    if papers:
-        shown = figures({result.benchmark for _, result in results})
-    corrections = corrections or Corrections()
     leaderboard = Leaderboard(
         fin_tasks=fin_tasks.__version__,
         title=title,
         generated=datetime.now(UTC).isoformat(timespec="seconds"),
         alpha=ALPHA,
-        runs=[*_board_runs(report, badges), *shown.runs.values()],
+        runs=_board_runs(report, badges),
         groups={setting_id(result): dict(result.settings) for _, result in results},
         prices=prices,
         problems=[*report.problems, *unread],
     )
     notes = leaderboard.notes
-    known_results = {result.id for _, result in results}
-    for line in corrections.runs:
-        if line.run not in known_results:
-            missing = "but that run is not here"
-            notes.append(f"Labels correct {line.model} on {line.task}, {missing}.")
+    tasks: dict[str, BoardTask] = {}
+    if papers:
+        printed_runs = {}
+        for printed in figures({result.benchmark for _, result in results}):
+            tasks[printed.task.id] = printed.task
+            printed_runs[printed.run.id] = printed.run
+            leaderboard.entries.append(printed.entry)
+        leaderboard.runs += printed_runs.values()
+    corrections = corrections or Corrections()
     for name, members in scored_tasks(report).items():
         ranking = rank_task(report, members, reference)
         leaderboard.comparisons += ranking.comparisons
         notes += ranking.notes
-        shown.tasks[name] = members[0].task
+        tasks[name] = members[0].task
         for member in members:
-            shown.entries += entries_of(member, ranking, corrections, out)
+            leaderboard.entries += entries_of(member, ranking, corrections, out)
     for run in report.runs:
         leaderboard.costs += costs_of(run, prices)
     for variant in ("paper", "robust"):
         gaps, gap_notes = gaps_of(report, Options(variant=variant))
         leaderboard.gaps += gaps
         notes += gap_notes
-    _add_entries(leaderboard, shown)
+    _sort_entries(leaderboard, tasks)
     return leaderboard
 
 
-def _add_entries(leaderboard: Leaderboard, shown: Published) -> None:
-    """Add entries by task, model and metric, the headline first; and their tasks and metrics."""
+def _sort_entries(leaderboard: Leaderboard, tasks: Mapping[str, BoardTask]) -> None:
+    """Sort entries by task, model and metric, the headline first. Add their tasks and metrics."""
     benchmarks = list(known_benchmarks())
 
     def place(entry: Entry) -> tuple[object, ...]:
-        task = shown.tasks[entry.task]
+        task = tasks[entry.task]
         return (
             benchmarks.index(task.benchmark),
             task.family,
@@ -104,9 +95,9 @@ def _add_entries(leaderboard: Leaderboard, shown: Published) -> None:
             entry.metric,
         )
 
-    leaderboard.entries = sorted(shown.entries, key=place)
+    leaderboard.entries.sort(key=place)
     for entry in leaderboard.entries:
-        task = shown.tasks[entry.task]
+        task = tasks[entry.task]
         if not task.metrics:
             leaderboard.tasks.append(task)
         if entry.metric not in task.metrics:
@@ -118,10 +109,6 @@ def _board_runs(report: Report, badges: Badges) -> list[BoardRun]:
     labels = _labels(report)
     runs = []
     for run, result in report.results:
-        samples = ""
-        if result.samples:
-            path = Path(run.name).with_name(result.samples.name)
-            samples = printable(path.as_posix())
         board_run = BoardRun(
             id=result.id,
             label=labels[result.id],
@@ -130,7 +117,6 @@ def _board_runs(report: Report, badges: Badges) -> list[BoardRun]:
             task=result.task,
             date=run.date,
             path=run.name,
-            samples=samples,
             provenance={**run.settings, **result.settings},
             verified=badges.get(result.id),
         )

@@ -14,7 +14,7 @@ from pydantic import (
 from fin_tasks.endpoints.prices import Prices
 from fin_tasks.report.model import Metric, Problem
 
-VERSION = "3.2"
+VERSION = "4.0"
 _TOO_LARGE = 1e300
 
 
@@ -58,7 +58,7 @@ class BoardRun(_Model):
     """One task of a run, or one table of a paper."""
 
     id: str
-    """Hash of its files and the task."""
+    """Hash of its files and the task; of a paper its title, table, judge and model."""
     label: str
     """The model's name; with what differs where the model has several runs of one task."""
     source: str
@@ -71,8 +71,6 @@ class BoardRun(_Model):
     """ISO date and time; empty if not known."""
     path: str
     """The file that names it, relative to the path where it was found."""
-    samples: str = ""
-    """The file with its rows; empty if there is none."""
     provenance: Settings
     """What was asked and how it was scored, without secrets, by dotted name."""
     verified: Badge | None = None
@@ -196,23 +194,28 @@ class Rank(_Model):
     """The worst, likewise."""
 
 
-class BoardPair(_Model):
+class _Difference(_Model):
+    """A tested difference."""
+
+    n: NonNegativeInt
+    """Rows that both have scored; for a gap, published questions with a scored variant."""
+    low: Rounded
+    """Lower bound of its 95 % interval, not corrected for other tests; null if there is none."""
+    high: Rounded
+    """Upper bound."""
+    p: Share
+    """Of the test, clustered by source; 1 if nothing can be tested."""
+
+
+class BoardPair(_Difference):
     """Two runs on the rows that both have scored."""
 
     first: str
     """`id` of a run."""
     second: str
     """`id` of the other."""
-    n: NonNegativeInt
-    """Rows both have scored."""
     difference: Rounded
     """First less second, in the metric's unit; null without such a row."""
-    low: Rounded
-    """Lower bound of its interval, not corrected for the number of pairs."""
-    high: Rounded
-    """Upper bound."""
-    p: Share
-    """Of the test; 1 if nothing can be tested."""
     p_holm: Share
     """Adjusted by Holm's method for all pairs of the comparison."""
 
@@ -238,26 +241,18 @@ class Comparison(_Model):
     """Each pair once."""
 
 
-class GapDifference(_Model):
+class GapDifference(_Difference):
     """A gap less that of another model, on the questions that both were asked."""
 
     against: str
     """The other model."""
-    n: NonNegativeInt
-    """Questions."""
     value: Rounded
     """Null without a question."""
-    low: Rounded
-    """Lower bound of its 95 % interval."""
-    high: Rounded
-    """Upper bound."""
-    p: Share
-    """Of the test, clustered by source."""
     p_holm: Share
     """Adjusted by Holm's method for the task; its groups are adjusted apart."""
 
 
-class Gap(_Model):
+class Gap(_Difference):
     """The memorization gap: published questions less their variants."""
 
     task: str
@@ -268,22 +263,14 @@ class Gap(_Model):
     """The model's name; text of strangers."""
     group: str = ""
     """Group of questions, such as a topic; empty for all."""
-    n: NonNegativeInt
-    """Published questions with a scored variant. Each counts once."""
     published: Rounded
     """Headline over these questions."""
     variants: Rounded
     """Headline over their variants."""
     gap: Rounded
     """The first less the second."""
-    low: Rounded
-    """Lower bound of its 95 % interval; null if all gaps are the same."""
-    high: Rounded
-    """Upper bound."""
     test: str
     """`McNemar`, `t`, `clustered t` or `sign`."""
-    p: Share
-    """Of the test that the gap is 0."""
     spread: Rounded
     """Deviation among the variants of a question; null without several variants."""
     recalled: Rounded

@@ -7,24 +7,19 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, FiniteFloat, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat
 
-from fin_tasks.errors import DataError, first_problem
 from fin_tasks.report.conditions import settings_of
 from fin_tasks.report.model import Run, TaskResult, benchmark_of
 from fin_tasks.report.redact import printable, without_secrets
 
-_MAX_BYTES = 256 * 2**20
 _MAX_NAME = 200
 _FEW_ROWS = 0.98  # of the questions; a run over fewer has another setting
 _HARNESSES = ("replay", "judge", "label", "VLMEvalKit", "inspect_ai")
 _SETTINGS = {"lm_eval_version", "fin_tasks_version", "chat_template_sha"}
-_NO_VALUE = (None, "N/A", "", " ")
-_UNPRINTED = re.compile(r"[\x00-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _CLOCK = re.compile(r"(\d{4}-\d\d-\d\dT\d\d)[-:](\d\d)[-:](\d\d)")
-_NUMBER = TypeAdapter(FiniteFloat)
 
 _Count = Annotated[int, Field(ge=0, le=10**12)]
 
@@ -42,7 +37,7 @@ class _Metadata(BaseModel):
 
 
 class _Config(BaseModel):
-    metadata: dict[str, Any] | None = None
+    metadata: _Metadata | None = None
     repeats: Any = 1
 
 
@@ -51,11 +46,24 @@ class _Counts(BaseModel):
     original: _Count = 0
 
 
+def _metrics(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of metrics; None for texts such as `N/A`, and for NaN."""
+    metrics = {}
+    for name, value in values.items():
+        if "," in name and "_stderr," not in name:
+            is_known = not isinstance(value, str) and value == value
+            metrics[printable(name)] = value if is_known else None
+    return metrics
+
+
+_Totals = Annotated[dict[str, FiniteFloat | None], BeforeValidator(_metrics)]
+
+
 class _Results(BaseModel):
     """What we read of a results file."""
 
-    results: dict[str, dict[str, Any]]
-    groups: dict[str, dict[str, Any]] = {}
+    results: dict[str, _Totals]
+    groups: dict[str, _Totals] = {}
     group_subtasks: dict[str, list[str]] = {}
     configs: dict[str, _Config] = {}
     versions: dict[str, str | float | None] = {}
@@ -69,24 +77,14 @@ class _Results(BaseModel):
     chat_template_sha: str | None = None
 
 
-class ReadRun(NamedTuple):
-    """A run, and what is wrong with tasks that it lacks."""
-
-    run: Run
-    problems: list[str]
-
-
-def read_results(path: Path, name: str) -> ReadRun:
+def read_results(path: Path, name: str) -> Run:
     """Read a results file; `name` is its path in reports."""
-    size = path.stat().st_size
-    if size > _MAX_BYTES:
-        raise DataError(f"{path}: expected at most {_MAX_BYTES:,} bytes, got {size:,}.")
     text = path.read_bytes()
     identity = hashlib.sha256(text).hexdigest()[:16]
     return run_of(identity, path, name, json.loads(text))
 
 
-def run_of(identity: str, path: Path, name: str, parsed: Any) -> ReadRun:
+def run_of(identity: str, path: Path, name: str, parsed: Any) -> Run:
     """Read the content of a results file, or of a log that was turned into one."""
     content = _Results.model_validate(parsed)
     settings = {name: content.config.get(name) for name in ("model", "model_args")}
@@ -98,7 +96,7 @@ def run_of(identity: str, path: Path, name: str, parsed: Any) -> ReadRun:
     clock = _CLOCK.search(path.name)
     run = Run(
         id=identity,
-        model=_UNPRINTED.sub("�", without_secrets(model))[:_MAX_NAME],
+        model=without_secrets(model)[:_MAX_NAME],
         harness=harness if harness in _HARNESSES else "lm-eval",
         path=path,
         name=printable(name),
@@ -108,21 +106,15 @@ def run_of(identity: str, path: Path, name: str, parsed: Any) -> ReadRun:
         ),
     )
     tasks = []
-    problems = []
     for task, values in {**content.groups, **content.results}.items():
-        try:
-            tasks.append(_task_result(run, task, values, content))
-        except ValidationError as error:
-            problems.append(f"{path}, results.{task}: {first_problem(error)}.")
-    return ReadRun(replace(run, tasks=tuple(tasks)), problems)
+        tasks.append(_task_result(run, task, values, content))
+    return replace(run, tasks=tuple(tasks))
 
 
-def _task_result(
-    run: Run, name: str, values: Mapping[str, Any], content: _Results
-) -> TaskResult:
+def _task_result(run: Run, name: str, values: _Totals, content: _Results) -> TaskResult:
     counts = content.counts.get(name, _Counts())
     config = content.configs.get(name, _Config())
-    metadata = without_secrets(config.metadata or {})
+    metadata = without_secrets((config.metadata or _Metadata()).model_dump())
     task = printable(name)[:_MAX_NAME]
     chosen = content.config.get("samples")
     version = str(content.versions.get(name) or "").removesuffix(".0")
@@ -140,27 +132,19 @@ def _task_result(
     if samples.suffix == ".json":
         stem = samples.stem.replace("results", f"samples_{task}", 1)
         samples = samples.parent / f"{stem}.jsonl"
+    totals = defaultdict[str, dict[str, float | None]](dict)
+    for key, value in values.items():
+        metric, _, variant = key.partition(",")
+        totals[variant][metric] = value
     return TaskResult(
         run=run.id,
         benchmark=benchmark_of(task).name,
         task=task,
         n=counts.effective,
         n_all=counts.original,
-        totals=_totals(values),
+        totals=dict(totals),
         settings=settings,
-        metadata=metadata,
         samples=samples,
         members=tuple(map(printable, content.group_subtasks.get(name, ()))),
-        **_Metadata.model_validate(metadata).model_dump(),
+        **metadata,
     )
-
-
-def _totals(values: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
-    totals = defaultdict[str, dict[str, float | None]](dict)
-    for key, value in values.items():
-        metric, comma, variant = printable(key).partition(",")
-        if comma and not metric.endswith("_stderr"):
-            is_known = value not in _NO_VALUE and value == value
-            number = _NUMBER.validate_python(value) if is_known else None
-            totals[variant][metric] = number
-    return dict(totals)

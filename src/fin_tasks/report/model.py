@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -91,23 +90,22 @@ class TaskResult:
     run: str  # `Run.id`
     benchmark: str  # a name of `known_benchmarks()`
     task: str  # lm-eval's name
-    n: int = 0  # questions that were asked; 0 if unknown
-    n_all: int = 0  # questions of the task; 0 if unknown
+    n: int  # questions that were asked; 0 if unknown
+    n_all: int  # questions of the task; 0 if unknown
     # values that the results file claims, by variant and metric; None if not defined
-    totals: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict)
+    totals: Mapping[str, Mapping[str, float | None]]
     # figures of parts of the task that its metadata claims
-    breakdowns: Breakdowns = field(default_factory=dict)
+    breakdowns: Breakdowns
     # figures that follow from the samples and are no means over rows
     aggregates: Breakdowns = field(default_factory=dict)
     # settings that comparable results share
-    settings: Settings = field(default_factory=dict)
-    # the task's metadata without secrets, and of it: prompts, data and scorer; judge and rubric; tokens and seconds
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    provenance: Mapping[str, Any] = field(default_factory=dict)
-    judge: Mapping[str, Any] = field(default_factory=dict)
-    usage: Mapping[str, Any] = field(default_factory=dict)
-    samples: Path | None = None  # the file with its rows, if it could be read
-    members: tuple[str, ...] = ()  # the tasks of a group; empty for a task
+    settings: Settings
+    # of the task's metadata, without secrets: prompts, data and scorer; judge and rubric; tokens and seconds
+    provenance: Settings
+    judge: Settings
+    usage: Settings
+    samples: Path | None  # the file with its rows, if it could be read
+    members: tuple[str, ...]  # the tasks of a group; empty for a task
 
     @property
     def id(self) -> str:
@@ -125,10 +123,8 @@ class Run:
     harness: str  # `lm-eval`, `inspect_ai`, `VLMEvalKit`, `replay`, `judge`, `label` (people), or `published`
     path: Path  # the results file
     name: str  # its path below the folder that was given
-    date: str = ""  # ISO date and time; empty if unknown
-    settings: Settings = field(
-        default_factory=dict
-    )  # the model's arguments and versions
+    date: str  # ISO date and time; empty if unknown
+    settings: Settings  # the model's arguments and versions
     tasks: tuple[TaskResult, ...] = ()  # results by task, groups included
 
 
@@ -151,11 +147,7 @@ class Report:
             results += [(run, result) for result in run.tasks]
         return results
 
-    def rows_of(
-        self,
-        result: TaskResult,
-        variant: str,
-    ) -> pd.DataFrame:
+    def rows_of(self, result: TaskResult, variant: str) -> pd.DataFrame:
         """Return the rows of a task under a variant, those of all its tasks for a group; empty if there are none."""
         places = []
         for task in result.members or (result.task,):
@@ -166,10 +158,8 @@ class Report:
 
     @cached_property
     def _places(self) -> dict[tuple[str, str, str], Any]:
-        places: dict[tuple[str, str, str], Any] = self.rows.groupby(
-            ["run", "task", "variant"], observed=True
-        ).indices
-        return places
+        by = ["run", "task", "variant"]
+        return dict(self.rows.groupby(by, observed=True).indices)
 
 
 @dataclass(frozen=True)
@@ -222,13 +212,9 @@ def headline(result: TaskResult) -> str:
 
 @cache
 def _known_metrics() -> dict[str, Metric]:
-    texts = [
-        files("fin_tasks.report").joinpath("metrics.csv").read_text(encoding="utf-8")
-    ]
-    for benchmark in all_benchmarks().values():
-        texts.append(benchmark.text_of("metrics.csv") or "")
     metrics = {}
-    for text in texts:
+    for benchmark in (OTHER, *all_benchmarks().values()):
+        text = benchmark.text_of("metrics.csv") or ""
         for row in csv.DictReader(text.splitlines(), restval=""):
             name = row.pop("metric")
             direction = _HIGHER_IS_BETTER[row.pop("better")]
@@ -238,8 +224,7 @@ def _known_metrics() -> dict[str, Metric]:
 
 def texts_column(texts: Sequence[str | None]) -> pd.Categorical:
     """Return a text column of the table of rows; None is missing."""
-    codes, words = pd.factorize(np.array([*texts, None], dtype=object)[:-1])
-    return pd.Categorical.from_codes(codes, pd.Index(words, dtype=object))
+    return pd.Categorical(pd.Series(texts, dtype=object))
 
 
 def table_of(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -18,9 +18,7 @@ _MAX_PROCESSES = 4
 
 
 def for_each(
-    function: Callable[..., T],
-    calls: Sequence[tuple[Any, ...]],
-    name: str,
+    function: Callable[..., T], calls: Sequence[tuple[Any, ...]], name: str
 ) -> list[T | DataError]:
     """Call the function for each file, which is its first argument.
 
@@ -28,24 +26,17 @@ def for_each(
     progress bar.
     """
     is_many = len(calls) > _MANY
-    calls_with_progress = tqdm(
-        calls, name, unit="file", disable=None if is_many else True
-    )
+    progress = tqdm(calls, name, unit="file", disable=None if is_many else True)
     n_processes = min(_MAX_PROCESSES, joblib.cpu_count()) if is_many else 1
     with joblib.Parallel(n_jobs=n_processes) as parallel:
         if is_many:
             start_workers(parallel)
         return list(
-            parallel(
-                joblib.delayed(_call)(function, call) for call in calls_with_progress
-            )
+            parallel(joblib.delayed(_call)(function, call) for call in progress)
         )
 
 
-def _call(
-    function: Callable[..., T],
-    call: tuple[Any, ...],
-) -> T | DataError:
+def _call(function: Callable[..., T], call: tuple[Any, ...]) -> T | DataError:
     try:
         return function(*call)
     except DataError as error:

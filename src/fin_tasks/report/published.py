@@ -1,9 +1,8 @@
 """The papers' printed figures, beside runs of our tasks."""
 
 import csv
-import hashlib
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from typing import NamedTuple
 
 from fin_tasks.benchmarks import all_benchmarks, benchmark_of
 from fin_tasks.benchmarks.contract import Benchmark
@@ -12,21 +11,19 @@ from fin_tasks.report.entries import task_of
 from fin_tasks.report.leaderboard_model import BoardRun, BoardTask, Entry
 
 
-@dataclass
-class Published:
-    """Printed figures as a leaderboard has them; a run stands for each paper, table, model and judge."""
+class Printed(NamedTuple):
+    """A printed figure; a run stands for a paper, table, model and judge."""
 
-    tasks: dict[str, BoardTask] = field(default_factory=dict)
-    runs: dict[str, BoardRun] = field(default_factory=dict)
-    entries: list[Entry] = field(default_factory=list)
+    entry: Entry
+    task: BoardTask
+    run: BoardRun
 
 
-def figures(benchmarks: Collection[str]) -> Published:
-    """Return the printed figures of benchmarks.
+def figures(benchmarks: Collection[str]) -> Iterator[Printed]:
+    """Yield the printed figures of benchmarks.
 
     In `published.csv` the columns `column`, `our_metric`, `rows` and `mark` say where a figure stands on a leaderboard.
     """
-    published = Published()
     for publisher in all_benchmarks().values():
         text = publisher.text_of("published.csv") or ""
         for row in csv.DictReader(text.splitlines()):
@@ -40,17 +37,14 @@ def figures(benchmarks: Collection[str]) -> Published:
             entry = Entry(
                 task=task.id,
                 run=run.id,
-                model=row["model"],
+                model=run.model,
                 metric=row["our_metric"],
                 value=round(float(row["value"]) / benchmark.published.scale, 9),
                 n=int(row["rows"] or 0),
                 judge=row.get("judge", ""),
                 marks=[mark for mark in row["mark"].split("; ") if mark],
             )
-            published.tasks[task.id] = task
-            published.runs[run.id] = run
-            published.entries.append(entry)
-    return published
+            yield Printed(entry, task, run)
 
 
 def _run_of(publisher: Benchmark, row: Mapping[str, str]) -> BoardRun:
@@ -60,12 +54,12 @@ def _run_of(publisher: Benchmark, row: Mapping[str, str]) -> BoardRun:
         "table": row["table"],
         "judge": row.get("judge", ""),
     }
-    identity = "\0".join([*facts.values(), row["model"]])
+    model = row["model"]
     return BoardRun(
-        id=hashlib.sha256(identity.encode()).hexdigest()[:16],
-        label=row["model"],
+        id=", ".join([*facts.values(), model]),
+        label=model,
         source="published",
-        model=row["model"],
+        model=model,
         path=f"benchmarks/{publisher.name}/published.csv",
         provenance={name: fact for name, fact in facts.items() if fact},
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 from fin_tasks.errors import DataError
 from fin_tasks.report.conditions import shared_settings
 from fin_tasks.report.inspect_logs import read_log
-from fin_tasks.report.lm_eval_results import ReadRun, read_results
+from fin_tasks.report.lm_eval_results import read_results
 from fin_tasks.report.model import (
     Problem,
     Report,
@@ -76,13 +76,10 @@ class _Reader:
         calls = [call for call in names.items() if call[0].suffix != ".jsonl"]
         runs: dict[str, Run] = {}
         outcomes = for_each(_read_run, calls, "Reading results")
-        for (path, _), outcome in zip(calls, outcomes, strict=True):
-            if isinstance(outcome, DataError):
-                self.skip(path, outcome)
+        for (path, _), run in zip(calls, outcomes, strict=True):
+            if isinstance(run, DataError):
+                self.skip(path, run)
                 continue
-            for problem in outcome.problems:
-                self.skip(path, problem)
-            run = outcome.run
             first = runs.setdefault(run.id, run)
             if first is not run and path.suffix == ".eval":
                 tasks = {result.task: result for result in [*first.tasks, *run.tasks]}
@@ -140,10 +137,7 @@ def _candidates(path: Path) -> list[Path]:
     if path.is_dir():
         files = [file for file in path.rglob("*") if _LIKELY.fullmatch(file.name)]
         return sorted(filter(Path.is_file, files))
-    key = _run_key(path) or path.name
-    return sorted(
-        file for file in path.parent.iterdir() if key in (_run_key(file), file.name)
-    )
+    return sorted({path, *path.parent.glob(f"*_{_run_key(path)}.json*")})
 
 
 def _run_key(file: Path) -> str | None:
@@ -154,7 +148,7 @@ def _run_key(file: Path) -> str | None:
     return match["time"] if match else None
 
 
-def _read_run(path: Path, name: str) -> ReadRun:
+def _read_run(path: Path, name: str) -> Run:
     return read_log(path, name) if path.suffix == ".eval" else read_results(path, name)
 
 

@@ -24,15 +24,13 @@ def questions_of(file: Path, *, ids: Iterable[str] = ()) -> dict[str, str]:
     split = provenance.get("split", UNKNOWN)
     if split == UNKNOWN:
         split = _split_of(ids)
-    # In the results of an earlier `replay` or `judge`, the source stands beside the data.
-    data = {"origin": "sample" if split == "sample" else UNKNOWN}
-    recorded_data = provenance.get("data")
-    if isinstance(recorded_data, dict):
-        data |= recorded_data
-    return {
-        "split": str(split),
-        "source": str(provenance.get("source") or data["origin"]),
-    }
+    source = provenance.get("source")
+    data = provenance.get("data")
+    if not source and isinstance(data, dict):
+        # In the results of an earlier `replay` or `judge`, it stands beside the data.
+        source = data.get("origin")
+    usual = "sample" if split == "sample" else UNKNOWN
+    return {"split": str(split), "source": str(source or usual)}
 
 
 def _split_of(ids: Iterable[str]) -> str:

@@ -45,11 +45,7 @@ _MAX_INTEGER = 2**53
 """The largest integer that every reader of JSON keeps."""
 
 
-def without_secrets(
-    value: Any,
-    *,
-    depth: int = 0,
-) -> Any:
+def without_secrets(value: Any, *, depth: int = 0) -> Any:
     """Remove secrets and home folders from a JSON value, by the names of fields and by their look.
 
     The result can be written as JSON: NaN, infinity and huge integers become texts.
@@ -75,8 +71,6 @@ def without_secrets(
 
 def printable(text: str) -> str:
     """Escape unpaired surrogates, which UTF-8 cannot encode."""
-    if text.isascii():
-        return text
     return text.encode("utf-8", "backslashreplace").decode()
 
 

@@ -35,7 +35,6 @@ from fin_tasks.stats.means import Floats
 
 _MAX_ANSWER = 200
 _MAX_REASON = 300
-_MAX_COLUMNS = 250  # the benchmarks have some 30
 _NUMBERS = {int, float, bool, type(None)}
 _NO_MEANS = ("_low", "_high", "_std")
 _TEXTS = ("variant", "doc_id", "answer", "reason", "source", *BREAKDOWNS)
@@ -77,10 +76,6 @@ def rows_of(source: str, samples: Iterable[Sample], benchmark: str) -> SampleRow
         n_scored.append(
             sum(reading.get("unscored") is not True for reading in readings)
         )
-    names = set[str]().union(*values)
-    if len(names) > _MAX_COLUMNS:
-        expected = f"expected at most {_MAX_COLUMNS} metrics and figures of parts"
-        raise DataError(f"{source}: {expected}, got {len(names)}.")
     table = pd.DataFrame()
     for name in _TEXTS:
         table[name] = texts_column([row.get(name) or None for row in texts])
@@ -99,9 +94,7 @@ def rows_of(source: str, samples: Iterable[Sample], benchmark: str) -> SampleRow
 
 
 def _texts_of(
-    benchmark: Benchmark,
-    sample: Sample,
-    readings: Readings,
+    benchmark: Benchmark, sample: Sample, readings: Readings
 ) -> dict[str, str]:
     """Return what is known of a row, the breakdowns of its document among it."""
     reasons = [reading["reason"] for reading in readings if reading.get("reason")]
@@ -131,11 +124,7 @@ def _answer_text(readings: Readings) -> str:
     return " | ".join(texts)
 
 
-def _metric_columns(
-    source: str,
-    name: str,
-    values: list[Any],
-) -> dict[str, Floats]:
+def _metric_columns(source: str, name: str, values: list[Any]) -> dict[str, Floats]:
     """Return the columns of a metric; none if only the metric's own aggregation understands its values."""
     kinds = set(map(type, values))
     if name == WEIGHTED and list in kinds:

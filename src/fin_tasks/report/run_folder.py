@@ -17,6 +17,8 @@ from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.errors import DataError
 from fin_tasks.stats.averages import average_or_none
 
+Facts = Mapping[str, Any]
+
 
 def write_run(
     out: Path,
@@ -24,9 +26,9 @@ def write_run(
     *,
     model: str,
     made_by: str,
-    provenance: Mapping[str, Mapping[str, Any]],
-    metadata: Mapping[str, Any] | None = None,
-    facts: Mapping[str, Any] | None = None,
+    provenance: Mapping[str, Facts],
+    metadata: Facts | None = None,
+    facts: Facts | None = None,
     group: str = "",
 ) -> Path:
     """Write a run below a folder, as `--output_path` and `--log_samples` of lm-eval do.
@@ -39,7 +41,6 @@ def write_run(
     folder = out / (re.sub(r"[^\w.-]", "__", model) or "model")
     results: dict[str, Any] = {
         "results": {},
-        "group_subtasks": {},
         "configs": {},
         "versions": {},
         "n-shot": {},
@@ -51,21 +52,22 @@ def write_run(
         **(facts or {}),
     }
     for task in tasks:
+        name = task.name
         size = len(task.docs)
-        config = _config(task, provenance.get(task.name, {}), metadata or {})
-        totals = {"alias": task.name, **task.totals(), "sample_len": size}
-        results["results"][task.name] = totals
-        results["group_subtasks"][task.name] = []
-        results["configs"][task.name] = config
-        results["versions"][task.name] = version_of(task.name)
-        results["n-shot"][task.name] = 0
-        results["n-samples"][task.name] = {
-            "original": task.n_all or size,
-            "effective": size,
-        }
+        config = _config(task, provenance.get(name, {}), metadata or {})
+        results["results"][name] = task.totals()
+        results["configs"][name] = config
+        results["versions"][name] = config["metadata"]["version"]
+        results["n-shot"][name] = 0
+        n_all = task.n_all or size
+        results["n-samples"][name] = {"original": n_all, "effective": size}
     if group:
-        results["groups"] = {group: _group_totals(group, tasks)}
-        results["group_subtasks"][group] = [task.name for task in tasks]
+        totals = {}
+        for variant in tasks[0].values:
+            rows = chain.from_iterable(task.values[variant] for task in tasks)
+            totals[f"acc,{variant}"] = average_or_none(row["acc"] for row in rows)
+        results["groups"] = {group: totals}
+        results["group_subtasks"] = {group: list(results["results"])}
     path = folder / f"results_{stamp}.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -81,23 +83,7 @@ def write_run(
     return path
 
 
-def _group_totals(
-    name: str,
-    tasks: Sequence[ScoredTask],
-) -> dict[str, Any]:
-    """Return the mean accuracy over the rows of all tasks."""
-    totals: dict[str, Any] = {"alias": name}
-    for variant in tasks[0].values:
-        rows = chain.from_iterable(task.values[variant] for task in tasks)
-        totals[f"acc,{variant}"] = average_or_none(row["acc"] for row in rows)
-    return totals
-
-
-def _config(
-    task: ScoredTask,
-    provenance: Mapping[str, Any],
-    metadata: Mapping[str, Any],
-) -> dict[str, Any]:
+def _config(task: ScoredTask, provenance: Facts, metadata: Facts) -> dict[str, Any]:
     documents = json.dumps(list(task.docs), sort_keys=True)
     revision = hashlib.sha256(documents.encode()).hexdigest()[:16]
     known: dict[str, Any] = {
@@ -110,16 +96,17 @@ def _config(
     }
     if task.judge:
         known["judge"] = dict(task.judge)
-    known |= metadata
-    known["breakdowns"] = task.breakdowns()
-    return {"task": task.name, "output_type": "generate_until", "metadata": known}
+    known |= {**metadata, "breakdowns": task.breakdowns()}
+    return {"task": task.name, "metadata": known}
 
 
 def sample_lines(task: ScoredTask) -> Iterator[dict[str, Any]]:
     """Yield the lines of a task's samples file."""
     for variant, readings in task.readings.items():
-        documents = zip(task.docs, task.responses, readings, strict=True)
-        for number, (doc, texts, doc_readings) in enumerate(documents):
+        rows = zip(
+            task.docs, task.responses, readings, task.values[variant], strict=True
+        )
+        for number, (doc, texts, doc_readings, values) in enumerate(rows):
             fields = [fields_of(reading) for reading in doc_readings]
             first = fields[0] if fields else {}
             yield {
@@ -130,7 +117,7 @@ def sample_lines(task: ScoredTask) -> Iterator[dict[str, Any]]:
                 "filtered_resps": [[json.dumps(reading) for reading in fields]],
                 "filter": variant,
                 "metrics": list(task.metrics),
-                **task.values[variant][number],
+                **values,
                 "answer": first.get("answer"),
                 "reason": first.get("reason", ""),
             }

@@ -18,8 +18,6 @@ from fin_tasks.errors import DataError, first_problem
 from fin_tasks.report import inspect_logs
 from fin_tasks.report.redact import printable
 
-_MAX_LINE = 64 * 2**20
-_MAX_ITEMS = 1000  # of a list of responses
 _NO_TEXT = {  # values in a chat's messages that are no text for the model
     "role": ("system", "developer", "user", "assistant"),
     "type": ("text", "image_url"),
@@ -79,10 +77,7 @@ def read_samples(path: Path | None) -> Iterator[Sample]:
         yield sample_of(where, line)
 
 
-def sample_of(
-    where: str,
-    line: Mapping[str, Any],
-) -> Sample:
+def sample_of(where: str, line: Mapping[str, Any]) -> Sample:
     """Check the types of a line; raise DataError if they are not those of a samples file."""
     try:
         fields = _Fields.model_validate(line)
@@ -104,18 +99,13 @@ def sample_of(
 
 def _lines(path: Path) -> Iterator[tuple[str, Any]]:
     with path.open("rb", buffering=2**20) as file:
-        for number, content in enumerate(
-            iter(lambda: file.readline(_MAX_LINE), b""), 1
-        ):
+        for number, content in enumerate(file, 1):
             if content.strip():
                 where = f"{path}, line {number}"
                 yield where, _decode(where, content)
 
 
-def _decode(
-    where: str,
-    content: bytes,
-) -> Any:
+def _decode(where: str, content: bytes) -> Any:
     with suppress(orjson.JSONDecodeError):
         return orjson.loads(content)
     try:
@@ -128,10 +118,10 @@ def _decode(
 
 
 def flat(value: Any) -> list[Any]:
-    """Return the values in a list of lists, the first thousand of each."""
+    """Return the values in a list of lists."""
     values: list[Any] = []
-    for item in value[:_MAX_ITEMS] if isinstance(value, list) else [value]:
-        values += item[:_MAX_ITEMS] if isinstance(item, list) else [item]
+    for item in value if isinstance(value, list) else [value]:
+        values += item if isinstance(item, list) else [item]
     return values
 
 
@@ -143,10 +133,7 @@ def _reading(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _texts(
-    value: Any,
-    name: str = "",
-) -> Iterator[str]:
+def _texts(value: Any, name: str = "") -> Iterator[str]:
     if isinstance(value, str) and value.startswith("[{"):  # a chat's messages as JSON
         with suppress(ValueError):
             value = json.loads(value)
