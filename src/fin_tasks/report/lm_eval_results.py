@@ -47,11 +47,11 @@ class _Counts(BaseModel):
 
 
 def _metrics(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of metrics; None for texts such as `N/A`, and for NaN."""
+    """Return the values of metrics; None for all that is no number, such as `N/A`."""
     metrics = {}
     for name, value in values.items():
         if "," in name and "_stderr," not in name:
-            is_known = not isinstance(value, str) and value == value
+            is_known = isinstance(value, int | float) and value == value
             metrics[printable(name)] = value if is_known else None
     return metrics
 
