@@ -22,7 +22,7 @@ CONTRACT_TESTS ?= tests/contract
 PYTHONS ?= $(PYTHON)
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: help system demo test check format lint-page lint-workflows attack bench docs docs-run dist try-wheel sbom vlmevalkit newest clean
+.PHONY: help system demo test test-thorough check format lint-page lint-workflows attack bench docs docs-run dist try-wheel sbom vlmevalkit newest clean
 help:
 	@grep -E '^[a-z-]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 12
 
@@ -46,6 +46,9 @@ demo: $(VENV)/.demo ## a small model answers the sample questions, with programs
 
 test: $(VENV)/.installed ## the tests, files side by side
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+
+test-thorough: $(VENV)/.installed ## more examples of some tests, which take minutes
+	$(BIN)/python -m pytest -n $(JOBS) -m thorough
 
 check: $(VENV)/.installed ## format, lint, types, import layers
 	$(BIN)/ruff format --check .

@@ -4,6 +4,7 @@ import math
 import runpy
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -82,5 +83,9 @@ def test_any_text_is_read(text: str) -> None:
         assert all(map(math.isfinite, mention.number.readings))
 
 
-def test_hostile_texts_end_soon_and_raise_nothing() -> None:
-    assert FUZZ["failures"](count=200, seed=13, size=32_000) == []
+THOROUGH = pytest.param(200, 32_000, marks=pytest.mark.thorough)
+
+
+@pytest.mark.parametrize(("count", "size"), [(20, 4_000), THOROUGH])
+def test_hostile_texts_end_soon_and_raise_nothing(count: int, size: int) -> None:
+    assert FUZZ["failures"](count=count, seed=13, size=size) == []

@@ -44,6 +44,7 @@ def run(
     limit: int | None = None,
     predict_only: bool = False,
     chat: bool = False,
+    confirm_run_unsafe_code: bool = True,
     **metadata: Any,
 ) -> dict[str, Any]:
     """Return what lm-eval returns, samples included, over the packaged sample unless `source` says otherwise."""
@@ -66,7 +67,7 @@ def run(
         log_samples=True,
         bootstrap_iters=0,
         predict_only=predict_only,
-        confirm_run_unsafe_code=True,
+        confirm_run_unsafe_code=confirm_run_unsafe_code,
     )
     return dict(found or {})  # nothing on other processes than the first
 

@@ -30,7 +30,7 @@ facts = {
 print(json.dumps(facts))
 """
 
-# For a Python without our dependencies: a TaskManager that keeps what it gets.
+# A TaskManager that keeps what it gets, without the time and the packages that lm-eval's own needs.
 SMALL_LM_EVAL = """
 class TaskManager:
     all_tasks = ()
@@ -98,6 +98,16 @@ def probe(python: Path, cwd: Path, **environ: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def write_small_lm_eval(folder: Path) -> None:
+    """Write a package lm_eval that is imported at once."""
+    tasks = folder / "lm_eval" / "tasks"
+    tasks.mkdir(parents=True)
+    (tasks / "manager.py").write_text(SMALL_LM_EVAL)
+    (tasks / "__init__.py").write_text(
+        "from lm_eval.tasks.manager import TaskManager\n"
+    )
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
@@ -146,7 +156,9 @@ def test_lm_eval_finds_our_tasks(python: Path, tmp_path: Path) -> None:
     )
     home = ROOT if facts["places"][0].startswith(str(ROOT)) else python.parents[1]
     assert all(place.startswith(str(home)) for place in facts["places"])
-    facts = probe(python, tmp_path, FIN_TASKS_AUTOLOAD="0")
+    write_small_lm_eval(tmp_path)
+    path = {"PYTHONPATH": str(tmp_path)}
+    facts = probe(python, tmp_path, FIN_TASKS_AUTOLOAD="0", **path)
     assert (facts["has_our_tasks"], facts["is_untouched"], facts["n_finders"]) == (
         False,
         True,
@@ -162,12 +174,7 @@ def test_a_virtual_environment_has_one_finder(
 ) -> None:
     """Python handles the `.pth` files of a virtual environment twice."""
     fresh = installed(tmp_path / "venv", str(wheel), interpreter=interpreter)
-    tasks = tmp_path / "lm_eval" / "tasks"
-    tasks.mkdir(parents=True)
-    (tasks / "manager.py").write_text(SMALL_LM_EVAL)
-    (tasks / "__init__.py").write_text(
-        "from lm_eval.tasks.manager import TaskManager\n"
-    )
+    write_small_lm_eval(tmp_path)
     facts = probe(fresh, tmp_path, PYTHONPATH=str(tmp_path))
     assert (facts["n_finders"], facts["has_our_tasks"]) == (1, True)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import parts_of
+from in_process import parts_of, run
 
 SAMPLE = ("--model", "dummy", "--metadata", '{"source": "sample"}', "--limit", "4")
 
@@ -109,9 +109,12 @@ def test_samples_show_prompt_and_reading_and_can_be_replayed(dummy_run: Path) ->
     assert (summary["n"], summary["paper"]["no_answer"]) == (4, 1.0)
 
 
-def test_a_wrong_option_ends_with_one_sentence_and_programs_need_consent(
-    tmp_path: Path,
-) -> None:
+def test_programs_need_consent() -> None:
+    with pytest.raises(ValueError, match="confirm_run_unsafe_code"):
+        run("xfinbench_calc_pot", limit=1, confirm_run_unsafe_code=False)
+
+
+def test_a_wrong_option_ends_with_one_sentence(tmp_path: Path) -> None:
     wrong = command(
         "--model",
         "dummy",
@@ -123,8 +126,6 @@ def test_a_wrong_option_ends_with_one_sentence_and_programs_need_consent(
     )
     assert wrong.returncode != 0 and "Traceback" not in wrong.stderr
     assert "expected one of cot_role, da_role, cot, da, got 'x'" in wrong.stderr
-    unasked = command(*SAMPLE, "--tasks", "xfinbench_calc_pot", cwd=tmp_path)
-    assert unasked.returncode != 0 and "confirm_run_unsafe_code" in unasked.stderr
 
 
 def test_every_way_in_finds_the_tasks_and_a_users_own_wins(tmp_path: Path) -> None:

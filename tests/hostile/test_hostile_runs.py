@@ -97,7 +97,7 @@ def test_mutated_results(honest: Path, tmp_path: Path, data: st.DataObject) -> N
     check(folder)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @settings(HOSTILE, max_examples=1000)
 @given(data=st.data(), pattern=st.just("samples_*.jsonl"))
 def test_many_mutated_samples(

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pairwise import pair_by_rows
 from scipy.stats import ttest_rel
@@ -150,6 +150,7 @@ def test_rank_and_range_come_from_the_same_rows() -> None:
     ]
 
 
+@settings(max_examples=20)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_holm_is_that_of_statsmodels(p_values: list[float]) -> None:
     assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1])
