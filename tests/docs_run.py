@@ -36,6 +36,7 @@ NEEDS_MORE = {
     r"fin-tasks fetch": "downloads data",
     r"fin-tasks .*--(judge-)?model gpt-4o": "asks a model",
     r"fin-tasks build dynostock": "needs market data",
+    r"fin-tasks build variants .*--programs": "reads files of yours",
 }
 _BLOCK = re.compile(
     r"(?P<before>[^\n]*)\n+```(?P<language>\w*)\n(?P<text>.*?)^```",

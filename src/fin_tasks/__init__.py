@@ -10,7 +10,7 @@ TYPE_CHECKING = (
 if TYPE_CHECKING:
     from fin_tasks.door import load, read_runs, score, tasks, write_report
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = ["__version__", "load", "read_runs", "score", "tasks", "write_report"]
 
