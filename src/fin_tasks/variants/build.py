@@ -6,7 +6,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import chain, islice
 from typing import Any, Literal, NamedTuple
@@ -76,9 +76,9 @@ class Variant:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the row of the file."""
-        row = asdict(self)
-        fields = row.pop("fields")
-        return {**row, **fields}
+        row = {**vars(self), **self.fields}
+        del row["fields"]
+        return row
 
 
 class _Program(NamedTuple):
@@ -149,8 +149,7 @@ def build_variants(
         own_results = list(islice(results, len(draft.programs)))
         variant = _variant_of(draft, own_results, len(variants) + 1)
         truths = [earlier.truth for earlier in variants]
-        is_new = variant and variant.truth not in truths
-        if variant and is_new and len(variants) < per_question:
+        if variant and variant.truth not in truths and len(truths) < per_question:
             variants.append(variant)
     for variants in variants_by_source.values():
         if not variants:

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from fin_tasks.variants.mentions import Mention
 
-_OPERANDS = (0, 1, 2, 100)
-_PARTS_OF_A_YEAR = (4, 12, 30, 52, 250, 252, 360, 365)
-_CONVENTIONS = frozenset(map(Decimal, _OPERANDS + _PARTS_OF_A_YEAR))
-"""Numbers that mean the same in every question."""
+_CONVENTIONS = frozenset(
+    map(Decimal, (0, 1, 2, 4, 12, 30, 52, 100, 250, 252, 360, 365))
+)
+"""Numbers that mean the same in every question, such as the parts of a year."""
 _LARGEST_COUNT = 12
 """Smaller numbers are sums of others by chance."""
 
@@ -46,9 +46,9 @@ def literals_in(
     in_question: set[Decimal] = set()
     for in_text in mentions:
         in_question.update(in_text.program_values())
-    amounts = list(filter(_is_amount, in_question))
+    amounts = [value for value in in_question if value > _LARGEST_COUNT]
     # Numbers of the program that somebody worked out from those of the question.
-    worked_out = set(filter(_is_amount, counts)) - in_question
+    worked_out = {value for value in counts if value > _LARGEST_COUNT} - in_question
     literals = []
     for node in _numbers_in(tree):
         value = _value_of(node)
@@ -61,10 +61,6 @@ def literals_in(
             if mention is not None and not sums & worked_out:
                 literals.append(ProgramNumber(value, mention))
     return literals
-
-
-def _is_amount(value: Decimal) -> bool:
-    return value > _LARGEST_COUNT
 
 
 def values_in(tree: ast.Module) -> list[Decimal]:

@@ -18,20 +18,7 @@ _WORDS = {
 }
 """Number words that are no counts of a convention; `one` is often a pronoun."""
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
-_MONTHS = [
-    "jan",
-    "feb",
-    "mar",
-    "apr",
-    "may",
-    "jun",
-    "jul",
-    "aug",
-    "sep",
-    "oct",
-    "nov",
-    "dec",
-]
+_MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 
 _NUMBER = re.compile(
     rf"""
@@ -45,8 +32,8 @@ _NUMBER = re.compile(
 )
 # A label, a date, an id, or a part of a longer number: `10-K`, `3/4`, `5x`, `1st`, `2.5.1`.
 _GLUED = re.compile(r"\w|[/^:]|[.,]\d|-\d|-[A-Z]")
-_DAY = re.compile(rf"\b(?:{'|'.join(_MONTHS)})[a-z]*\.?\s$", re.IGNORECASE)
-_MONTH = re.compile(rf"\s(?:decimal|{'|'.join(_MONTHS)})[a-z]*\b", re.IGNORECASE)
+_DAY = re.compile(rf"\b(?:{_MONTHS})[a-z]*\.?\s$", re.IGNORECASE)
+_MONTH = re.compile(rf"\s(?:decimal|{_MONTHS})[a-z]*\b", re.IGNORECASE)
 """What makes a number before it a date, or a count of decimals."""
 _LABEL = re.compile(
     r"\b(?:year|no\.|number|table|note|item|option|phase|level|step|class|series|section|chapter|"
@@ -153,7 +140,7 @@ def _is_label(
     if match[0] != match["number"]:  # an amount, with its currency or unit
         return False
     is_year = match[0].isdigit() and int(match[0]) in _YEARS
-    before = text[max(0, match.start() - _LONGEST_LABEL) : match.start()]
+    before = text[: match.start()][-_LONGEST_LABEL:]
     return bool(
         is_year
         or _DAY.search(before)

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fin_tasks.answers.programs import extract_program
 from fin_tasks.benchmarks.request import rows_of
-from fin_tasks.benchmarks.short_answers import programs
 from fin_tasks.benchmarks.xfinbench.rows import Row
 from fin_tasks.benchmarks.xfinbench.truth import parse_truth
 from fin_tasks.variants.build import Source
@@ -34,13 +34,13 @@ def sources_of(solutions: Iterable[Solution]) -> list[Source]:
     right_programs: dict[str, dict[str, str]] = defaultdict(dict)
     for solution in solutions:
         (row,) = rows_of(Row, Path(solution.place), [solution.doc])
-        doc = {"mode": "", **solution.doc}
-        own_programs = programs(doc, solution.response, variant="robust")
-        if not own_programs or row.has_table or not row.question:
+        is_program = solution.doc.get("mode") == "pot"
+        if row.has_table or not row.question or not is_program:
             continue
         rows[row.id] = row
         if solution.is_right:
-            right_programs[row.id][solution.model] = own_programs[0] or ""
+            program = extract_program(solution.response)
+            right_programs[row.id][solution.model] = program or ""
     sources = []
     for row in rows.values():
         program, *others = [*right_programs[row.id].values()] or [""]
