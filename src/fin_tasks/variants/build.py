@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from fin_tasks.sandbox import Outcome
@@ -130,7 +130,8 @@ def build_variants(
     """Return variants, and how many questions have none, by reason."""
     dropped: Counter[str] = Counter()
     drafts: list[_Draft] = []
-    variants_by_source: dict[str, list[Variant]] = {}
+    # Of each question the variants by their truths.
+    variants_by_source: dict[str, dict[float, Variant]] = {}
     outcomes = run_programs([source.program for source in sources])
     for source, outcome in zip(sources, outcomes, strict=True):
         reason = _flaw_of(source, outcome)
@@ -138,23 +139,26 @@ def build_variants(
         if question is None:
             dropped[reason or "no number that program and question share once"] += 1
         else:
-            variants_by_source[source.id] = []
+            variants_by_source[source.id] = {}
             # A draw of its own for each question, so that others do not change it.
             draw = random.Random(f"{seed} {source.id}")  # noqa: S311 - no secret is drawn
             drafts += _drafts(question, per_question * _DRAWS_PER_VARIANT, draw)
-    programs = chain.from_iterable(draft.programs for draft in drafts)
-    results = iter(run_programs(list(programs)))
+    programs: list[str] = []
+    for draft in drafts:
+        programs += draft.programs
+    results = iter(run_programs(programs))
     for draft in drafts:
         variants = variants_by_source[draft.question.source.id]
         own_results = list(islice(results, len(draft.programs)))
         variant = _variant_of(draft, own_results, len(variants) + 1)
-        truths = [earlier.truth for earlier in variants]
-        if variant and variant.truth not in truths and len(truths) < per_question:
-            variants.append(variant)
+        if variant and len(variants) < per_question:
+            variants.setdefault(variant.truth, variant)
+    kept: list[Variant] = []
     for variants in variants_by_source.values():
+        kept += variants.values()
         if not variants:
             dropped["no plausible variant"] += 1
-    return list(chain.from_iterable(variants_by_source.values())), dropped
+    return kept, dropped
 
 
 def _flaw_of(
@@ -195,7 +199,7 @@ def _question_of(
         free = [literal for literal in literals if literal.mention not in tied]
         programs.append(_Program(tree, free))
     main, *others = programs
-    shared = [main.shared_with(other) for other in others] or [main.literals]
+    shared = list(map(main.shared_with, others)) or [main.literals]
     literals = max(shared, key=len)
     if not literals:
         return None

@@ -53,8 +53,10 @@ def _other_value(
     step = _step_of(literal.mention)
     shown_values = [mention.value for mention in mentions]
     if literal.mention.decimals >= _FINE_DECIMALS:
-        alike = [m.value for m in mentions if m.decimals == literal.mention.decimals]
-        values = [*values, *(value * literal.factor for value in alike)]
+        values = list(values)
+        for mention in mentions:
+            if mention.decimals == literal.mention.decimals:
+                values.append(mention.value * literal.factor)
     # The next smaller and the next larger number of the program.
     lower = max(value for value in [Decimal(0), *values] if value < literal.value)
     upper = min(value for value in [Decimal("inf"), *values] if value > literal.value)

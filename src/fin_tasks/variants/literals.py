@@ -46,9 +46,9 @@ def literals_in(
     in_question: set[Decimal] = set()
     for in_text in mentions:
         in_question.update(in_text.program_values())
-    amounts = [value for value in in_question if value > _LARGEST_COUNT]
+    amounts = list(filter(_is_amount, in_question))
     # Numbers of the program that somebody worked out from those of the question.
-    worked_out = {value for value in counts if value > _LARGEST_COUNT} - in_question
+    worked_out = set(filter(_is_amount, counts)) - in_question
     literals = []
     for node in _numbers_in(tree):
         value = _value_of(node)
@@ -61,6 +61,10 @@ def literals_in(
             if mention is not None and not sums & worked_out:
                 literals.append(ProgramNumber(value, mention))
     return literals
+
+
+def _is_amount(value: Decimal) -> bool:
+    return value > _LARGEST_COUNT
 
 
 def values_in(tree: ast.Module) -> list[Decimal]:
