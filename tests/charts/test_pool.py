@@ -1,4 +1,4 @@
-"""Many charts: drawn once, whole or not at all, by any engine."""
+"""Many charts: drawn once, whole or not at all, by one process or several."""
 
 import subprocess
 import sys
@@ -31,13 +31,8 @@ def charts(n: int = 3) -> list[Chart]:
     return [Chart(**made, prices=prices * k, pixels=256) for k in range(1, n + 1)]
 
 
-@pytest.mark.parametrize(
-    "engine", ["local", pytest.param("ray", marks=pytest.mark.slow)]
-)
-def test_every_engine_draws_the_same(engine: str, tmp_path: Path) -> None:
-    if engine == "ray":
-        pytest.importorskip("ray")
-    paths, drawn = draw_charts(iter(charts()), tmp_path, jobs=2, engine=engine)
+def test_two_processes_draw_the_same(tmp_path: Path) -> None:
+    paths, drawn = draw_charts(iter(charts()), tmp_path, jobs=2)
     assert drawn == 3
     assert [path.read_bytes() for path in paths] == [draw(chart) for chart in charts()]
     assert set(tmp_path.glob("*.p*")) == set(paths)
@@ -62,7 +57,6 @@ def test_a_killed_run_leaves_whole_charts_only(
         raise KeyboardInterrupt
 
     draw_charts(charts(1), tmp_path)
-    (tmp_path / "of_another_process.png.1.part").touch()
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Path, "write_bytes", half)
         draw_charts(charts(), tmp_path)

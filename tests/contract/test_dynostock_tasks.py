@@ -162,6 +162,30 @@ def test_the_effect_of_a_statement_from_lm_eval_to_the_command(
     ] == 6
 
 
+def test_recall_of_prices() -> None:
+    """Right is a close within 1 %, whatever else the response says; nothing of the prices is shown."""
+    off_by = {0: 1.009, 1: 1.011, 2: 0.991}
+
+    def remember(doc: Mapping[str, Any]) -> str:
+        place = int(doc["ticker"] == "IBM") + 2 * int(doc["ticker"] == "MSFT")
+        return (
+            f"Back then, in 2 ways.\nFinal answer: ${doc['truth'] * off_by[place]:.3f}"
+        )
+
+    found = run("dynostock_recall", answer=remember)
+    rows = samples(found, "dynostock_recall")
+    for row in rows:
+        doc = row["doc"]
+        assert row["acc"] == float(doc["ticker"] != "IBM")
+        assert doc["ticker"] in doc["prompt"] and doc["title"][-10:] in doc["prompt"]
+        assert f"{doc['truth']:.0f}" not in doc["prompt"].replace(
+            doc["title"][-10:], ""
+        )
+    assert {row["doc"]["ticker"] for row in rows} == {"AAPL", "IBM", "MSFT"}
+    silent = run("dynostock_recall", answer=lambda doc: "I do not know.")
+    assert silent["results"]["dynostock_recall"]["no_answer,robust"] == 1.0
+
+
 def build(*options: str) -> dict[str, Any]:
     result = CliRunner().invoke(
         app,
@@ -197,7 +221,7 @@ def test_build(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "options",
-    ["--windows 4,x", "--windows 2", "--bias herd", "--timing strict", "--prices x"],
+    ["--windows 4,x", "--windows 2", "--bias herd", "--prices x"],
 )
 def test_options_of_build_that_mean_nothing(options: str) -> None:
     result = CliRunner().invoke(
@@ -223,6 +247,6 @@ def test_sizes_that_cannot_be_used_and_an_empty_set_are_explained(
     assert "got '4,x'" in error("--windows", "4,x")
     assert "from 3 reports" in error("--windows", "2")
     said = error("--windows", "40", "--tickers", "MSFT")
-    assert re.search(r"found none: \d+ because their past does not mislead", said)
+    assert re.search(r"found none: \d+ unbiased", said)
     assert "as many reports" in error("--windows", "90")
     assert not (tmp_path / "manifest.json").exists()

@@ -178,7 +178,7 @@ def test_figures_of_all_kinds(tmp_path: Path) -> None:
     write_figures(found, values_table(board(found)), tmp_path / "figures")
     written = list((tmp_path / "figures").iterdir())
     stems = {path.stem for path in written}
-    assert {"financemath_models", "dynostock_recency_paper"} <= stems
+    assert {"financemath_models", "dynostock_models"} <= stems
     assert all(path.stat().st_size > 1000 for path in written)
 
 

@@ -12,6 +12,7 @@ from PIL import Image
 from run_files import scored, write_run
 from typer.testing import CliRunner
 
+from fin_tasks.benchmarks.dynostock.data import load
 from fin_tasks.cli import app
 from fin_tasks.report.site.pictures import copy_picture
 
@@ -96,6 +97,21 @@ def test_scripts_hold_runs_and_samples_and_nothing_that_runs(
         text = file.read_text()
         assert "</script" not in text
         assert "\u2028" not in text or file.name == "katex.min.js"
+
+
+def test_a_sample_of_dynostock_has_ticker_and_day_as_its_title(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All questions begin with the same sentence."""
+    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
+    documents = load(bias="recency", window=4, mode="text", source="sample")["test"]
+    docs = documents.to_list()[:3]
+    tasks = {"dynostock_recency_w4_text": scored(1, 0, 1)}
+    write_run(tmp_path / "results", tasks, docs=docs)
+    assert report(tmp_path / "results", "--out", tmp_path / "out")[0] == 0
+    (file,) = (tmp_path / "out" / "page").glob("list-*.js")
+    expected = [f"{doc['ticker']}, 4 reports until {doc['end']}" for doc in docs]
+    assert data(file)["lines"] == expected
 
 
 def test_a_report_of_runs_without_samples(results: Path, tmp_path: Path) -> None:

@@ -19,11 +19,14 @@ PIXELS = 2048
 CANDLE = ["open", "high", "low", "close"]
 
 
+Kind = Literal["meet", "miss", "fiscal"]
+
+
 class Mark(NamedTuple):
     """A day with a triangle: a report (`meet` or `miss`, with its surprise) or a fiscal end."""
 
     day: pd.Timestamp
-    kind: Literal["meet", "miss", "fiscal"]
+    kind: Kind
     surprise: float | None = None
 
 
@@ -47,56 +50,38 @@ class Chart:
     pixels: int = PIXELS
 
     def __post_init__(self) -> None:
-        if self.style not in ("house", "paper") or not 256 <= self.pixels <= 8192:
-            expected = "house or paper, and 256 to 8192 pixels"
-            raise ConfigError(
-                f"chart: expected {expected}, got {self.style!r}, {self.pixels}."
-            )
+        if not 256 <= self.pixels <= 8192:
+            raise ConfigError(f"chart: expected 256 to 8192 pixels, got {self.pixels}.")
         first = pd.Timestamp(self.start)
         last = pd.Timestamp(self.end)
         prices = self.prices.loc[first:last, [*CANDLE, "volume"]].dropna(subset=CANDLE)
         self.prices = prices.fillna({"volume": 0.0}).astype(float)
         self.reports = self.reports[self.reports["reported"].between(first, last)]
         if self.prices.empty:
-            period = f"from {self.start} to {self.end}"
-            raise DataError(
-                f"chart of {self.ticker}: expected candles {period}, found none."
-            )
+            raise DataError(f"chart of {self.stem}: expected candles, found none.")
 
     @property
     def marks(self) -> list[Mark]:
         """Reports with a known surprise, and fiscal ends from `start` to `end`, oldest first."""
         marks = []
-        known = self.reports.dropna(subset="surprise")
-        for day, surprise in zip(
-            known["reported"], known["surprise"].astype(float), strict=True
-        ):
-            marks.append(Mark(day, "meet" if surprise >= 0 else "miss", surprise))
-        for day in (
-            pd.to_datetime(self.reports["fiscal_end"]).dropna().drop_duplicates()
-        ):
-            if self.start <= day.date() <= self.end:
-                marks.append(Mark(day, "fiscal"))
+        for row in self.reports.dropna(subset="surprise").itertuples():
+            kind: Kind = "meet" if row.surprise >= 0 else "miss"
+            marks.append(Mark(row.reported, kind, row.surprise))
+        ends = pd.to_datetime(self.reports["fiscal_end"]).drop_duplicates()
+        is_shown = ends.between(pd.Timestamp(self.start), pd.Timestamp(self.end))
+        marks += [Mark(day, "fiscal") for day in ends[is_shown]]
         return sorted(marks, key=lambda mark: mark.day)
 
     @property
     def stem(self) -> str:
         """Ticker and days, as the start of a file name that every file system allows."""
         ticker = re.sub(r"[^A-Za-z0-9_-]+", "-", self.ticker).strip("-_")
-        return f"{ticker[:40] or 'chart'}_{self.start}_{self.end}"
+        return f"{ticker}_{self.start}_{self.end}"
 
     @property
     def file_name(self) -> str:
         """The stem and a hash of everything that the picture depends on."""
-        prices = self.prices.to_csv()
-        facts = [
-            RENDERER,
-            self.ticker,
-            self.stem,
-            self.style,
-            self.pixels,
-            self.marks,
-            prices,
-        ]
+        facts = [RENDERER, self.ticker, self.stem, self.style, self.pixels]
+        facts += [self.marks, self.prices.to_csv()]
         digest = hashlib.sha256(repr(facts).encode())
         return f"{self.stem}_{digest.hexdigest()[:12]}.png"

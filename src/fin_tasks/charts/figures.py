@@ -9,7 +9,6 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's palette, which color-blind readers can tell apart
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 _STYLE = Path(__file__).with_suffix(".mplstyle")
 

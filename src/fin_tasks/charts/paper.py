@@ -12,7 +12,7 @@ import matplotlib.dates
 import pandas as pd
 from matplotlib.axes import Axes
 
-from fin_tasks.charts.chart import Chart, Mark
+from fin_tasks.charts.chart import Chart
 
 _MAX_CANDLES = 600
 """From so many rows on mplfinance warns of too much data, and the authors draw a line."""
@@ -36,9 +36,9 @@ def draw_as_authors(chart: Chart) -> bytes:
     high = prices["High"].max()
     margin = 0.1 * (high - low)
     width = max(10.0, min((chart.end - chart.start).days / 30, 30.0))
-    kind = (
-        {"type": "candle", "mav": 7} if len(prices) < _MAX_CANDLES else {"type": "line"}
-    )
+    kind: dict[str, Any] = {"type": "candle", "mav": 7}
+    if len(prices) >= _MAX_CANDLES:
+        kind = {"type": "line"}
     file = io.BytesIO()
     with mpl.rc_context():
         mpl.rcdefaults()
@@ -60,12 +60,9 @@ def draw_as_authors(chart: Chart) -> bytes:
         away = 0.15 * (high - low)
         above = (every_day["High"] + away).clip(upper=high + margin / 4)
         below = (every_day["Low"] - away).clip(lower=low - margin / 4)
-        for name in _LOOKS:
-            marks = [mark for mark in chart.marks if mark.kind == name]
-            if name == "fiscal":
-                _draw_marks(axes, name, marks, below, -margin / 4)
-            else:
-                _draw_marks(axes, name, marks, above, margin / 4)
+        _draw_marks(axes, chart, "meet", above, margin / 4)
+        _draw_marks(axes, chart, "miss", above, margin / 4)
+        _draw_marks(axes, chart, "fiscal", below, -margin / 4)
         axes.legend(frameon=False)
         figure.savefig(
             file, bbox_inches="tight", dpi=300, pil_kwargs={"compress_level": 1}
@@ -76,25 +73,19 @@ def draw_as_authors(chart: Chart) -> bytes:
 
 def _draw_marks(
     axes: Axes,
+    chart: Chart,
     name: str,
-    marks: list[Mark],
     heights: "pd.Series[float]",
     gap: float,
 ) -> None:
     """Draw the triangles of one kind with their labels."""
     shape, color, label = _LOOKS[name]
+    marks = [mark for mark in chart.marks if mark.kind == name]
     days = [mark.day for mark in marks]
     y = heights.loc[days]
     # Numbers, because days as such would change the ticks that mplfinance has set.
-    axes.scatter(
-        _dates.date2num(days),
-        y,
-        s=50,
-        marker=shape,
-        color=color,
-        alpha=0.9,
-        label=label,
-    )
+    look: dict[str, Any] = {"s": 50, "marker": shape, "color": color, "alpha": 0.9}
+    axes.scatter(_dates.date2num(days), y, label=label, **look)
     for mark, height in zip(marks, y, strict=True):
         text = f"{mark.day:%Y-%m-%d}"
         if mark.surprise is not None:

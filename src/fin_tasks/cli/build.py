@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from fin_tasks.cli.options import App, MarketFiles, show
 from fin_tasks.cli.variants import build_variants
@@ -25,10 +25,8 @@ def build_dynostock(
     windows: str = "4,8,12,16,20",
     samples: int = 100,
     seed: int = 42,
-    timing: Literal["paper", "strict"] = "paper",
     charts: bool = True,
     jobs: int = 1,
-    engine: Literal["local", "ray"] = "local",
 ) -> None:
     """Find DynoStock's windows in market data and draw their charts. A second run draws only missing charts.
 
@@ -39,19 +37,11 @@ def build_dynostock(
     from fin_tasks.benchmarks.dynostock import window_set as sets
     from fin_tasks.benchmarks.dynostock import windows as finding
     from fin_tasks.benchmarks.dynostock.data import chart_of
-    from fin_tasks.benchmarks.dynostock.market import strict_timing
     from fin_tasks.charts.pool import draw_charts
     from fin_tasks.settings import Settings
 
     market = files.read(tickers)
-    if timing == "strict":
-        market = strict_timing(market)
-    parameters: dict[str, Any] = {
-        "adjust": files.adjust,
-        "timing": timing,
-        "tickers": tickers,
-        "seed": seed,
-    }
+    parameters: dict[str, Any] = {"tickers": tickers, "seed": seed}
     missing: dict[str, str] = {}
     if from_recording:
         selection, missing = sets.rebuild_windows(market, from_recording, seed=seed)
@@ -92,13 +82,7 @@ def build_dynostock(
             chart_of(window_set.market.excerpt(window.ticker, window.start, window.end))
             for window in window_set.windows
         )
-        paths, drawn = draw_charts(
-            drawing,
-            window_set.charts,
-            jobs=jobs,
-            engine=engine,
-            total=len(window_set.windows),
-        )
+        paths, drawn = draw_charts(drawing, window_set.charts, jobs=jobs)
         summary |= {"charts": len(set(paths)), "drawn": drawn}
     show(summary, as_json)
 

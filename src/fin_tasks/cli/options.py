@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from fin_tasks.benchmarks.dynostock.market import Market
 
 Source = Literal["auto", "upstream", "data_dir", "sample"]
-Adjust = Literal["none", "splits"]
 
 _OPTIONS = tomllib.loads(files(__package__).joinpath("options.toml").read_text("utf-8"))
 """The options of each command by its function, and of all."""
@@ -103,7 +102,6 @@ class MarketFiles:
     prices: Path | None
     earnings: Path | None
     sample: bool
-    adjust: Adjust = "none"
 
     def read(self, tickers: str | None = None) -> "Market":
         """Read all stocks, or some that are separated by commas."""
@@ -116,9 +114,9 @@ class MarketFiles:
         store = Settings.from_environ().cache_dir / "dynostock" / "market"
         prices = self.prices or store
         earnings = self.earnings or store
-        if self.sample and (self.prices or self.earnings or self.adjust != "none"):
+        if self.sample and (self.prices or self.earnings):
             raise ConfigError(
-                "--sample: expected no --prices, --earnings or --adjust beside it."
+                "--sample: expected no --prices or --earnings beside it."
             )
         if self.sample:
             return sample_market(*names or ())
@@ -127,7 +125,7 @@ class MarketFiles:
                 "market data: expected --prices and --earnings, or the folder of `fin-tasks fetch dynostock` "
                 f"at {store}; found neither. --sample uses the packaged sample."
             )
-        return read_market(prices, earnings, tickers=names, adjust=self.adjust)
+        return read_market(prices, earnings, tickers=names)
 
 
 def print_anything() -> None:

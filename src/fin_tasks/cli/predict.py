@@ -30,7 +30,6 @@ def predict(
     from fin_tasks.benchmarks.dynostock import predict as own
     from fin_tasks.benchmarks.dynostock.own_window import own_window
     from fin_tasks.endpoints.chat import Chat
-    from fin_tasks.report.run_folder import write_run
 
     settings = Settings.from_environ()
     asks = model and not print_prompt
@@ -61,17 +60,6 @@ def predict(
     with Chat(model, [base_url], settings) as chat:
         reply = chat.ask(own.messages_of(doc), temperature=0.0, max_tokens=1024).text
     result = {"model": model, **own.result_of(doc, reply)}
-    if out is not None:
-        task = own.scored(doc, reply)
-        facts = {"mode": doc["mode"], "arm": doc["arm"], "data": dict(market.facts)}
-        run = write_run(
-            out,
-            [task],
-            model=model,
-            made_by="fin-tasks predict",
-            provenance={task.name: facts},
-        )
-        result["run"] = str(run)
     show(result, as_json)
 
 

@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.charts.figures import COLORS, drawing, save
-from fin_tasks.errors import DataError
-from fin_tasks.report.arms import arm_rows
 from fin_tasks.report.conditions import CONDITIONS
 from fin_tasks.report.cost import pareto
 from fin_tasks.report.model import Report, known_benchmarks
@@ -37,7 +34,6 @@ def write_figures(report: Report, values: pd.DataFrame, folder: Path) -> None:
         for names in drawn[[*CONDITIONS, "variant"]].to_numpy()
     ]
     for name, benchmark in known_benchmarks().items():
-        _draw_windows(report, benchmark, folder)
         lines = drawn[drawn["benchmark"] == name]
         is_headline = lines["metric"] == benchmark.headline(list(lines["metric"]))
         lines = _in_percent(lines[is_headline], lines["unit"] == "fraction")
@@ -77,23 +73,6 @@ def _draw_costs(values: pd.DataFrame, stem: Path, title: str) -> None:
         title=f"{title}: quality against cost",
         x_label=f"{x_label}\n{_FRONT}",
     )
-
-
-def _draw_windows(report: Report, benchmark: Benchmark, folder: Path) -> None:
-    """Draw the results of a benchmark's experiment by window size."""
-    experiment = benchmark.module("experiment")
-    if experiment is None:
-        return
-    window_figure = benchmark.module("window_figure")
-    for variant in ("paper", "robust"):
-        try:
-            rows, _ = arm_rows(report, benchmark, variant=variant)
-        except DataError:
-            continue  # no rows of its tasks
-        for family, lines in experiment.by_window(rows).groupby("bias"):
-            stem = folder / f"{benchmark.name}_{family}_{variant}"
-            title = f"{str(family).capitalize()} bias, {variant}"
-            window_figure.draw_windows(lines, stem, title=title)
 
 
 def draw_forest(lines: pd.DataFrame, stem: Path, *, title: str) -> None:

@@ -113,7 +113,6 @@ def test_wrong_options_are_errors_and_arguments_of_models_are_not() -> None:
         *wrong,
         {"prompts": "upstream", "prompt": "naive"},
         {"windows_dir": "/nowhere"},
-        {"chart": "paper", "pixels": 512},
     ):
         with pytest.raises(ConfigError):
             documents(**options)

@@ -29,7 +29,7 @@ REPORT = {
 def reports(tmp_path: Path) -> Path:
     rows = "NA,2023-12-31,2024-01-02,1,1,1,1\nB,,2024-01-03,1,None,,-\n"
     return written(
-        tmp_path / "reports.csv", ",".join(REPORT_COLUMNS[:-2]) + "\n" + rows
+        tmp_path / "reports.csv", ",".join(REPORT_COLUMNS[:-1]) + "\n" + rows
     )
 
 
@@ -95,28 +95,20 @@ def test_reports_of_alpha_vantage_and_of_tables(tmp_path: Path, reports: Path) -
     later = {"reportedDate": "2024-02-02", "surprise": "-", "surprisePercentage": "3.5"}
     rows = [
         REPORT | later,
-        REPORT | {"reportTime": "pre-market"},
+        REPORT,
         REPORT | {"reportedDate": "None"},
     ]
     written(folder / "data-B.json", json.dumps({"quarterlyEarnings": rows}))
     market = read_market(prices, folder)
     (row,) = market.reports.to_dict("records")
-    assert (row["ticker"], row["reported"], row["report_time"]) == (
-        "B",
-        pd.Timestamp("2024-01-02"),
-        "pre-market",
-    )
+    assert (row["ticker"], row["reported"]) == ("B", pd.Timestamp("2024-01-02"))
     assert row["eps"] == 1.5 and pd.isna(row["estimate"]) and pd.isna(row["surprise"])
-    assert {*market.facts["defects"]} == {"duplicate-report", "report-without-day"}
     table = read_market(prices, reports).reports
     assert table["eps"].tolist() == [1, 1] and table["surprise"].isna().tolist() == [
         True,
         False,
     ]
-    assert (
-        table["fiscal_end"].isna().tolist() == [True, False]
-        and table["report_time"].isna().all()
-    )
+    assert table["fiscal_end"].isna().tolist() == [True, False]
     assert read_market(prices, reports, tickers=["b"]).tickers == ("B",)
     with pytest.raises(DataError, match="prices: expected rows of AMZN"):
         read_market(prices, reports, tickers=["AMZN", "B"])
@@ -127,13 +119,17 @@ def test_reports_of_alpha_vantage_and_of_tables(tmp_path: Path, reports: Path) -
     [
         ("prices.csv", "Date,Open\n2024-01-02,x\n", "'x'"),
         ("prices.csv", LONG + "B,02/01/2024,1,1,1,1,1,1\n", "02/01/2024"),
-        ("prices.csv", LONG + "B,2024-01-02,1,1,1,1,1,1\n", "got two on 2024-01-02"),
+        (
+            "prices.csv",
+            LONG + "B,2024-01-02,1,1,1,1,1,1\n",
+            "one price row per day, got two",
+        ),
         (
             "prices.csv",
             "Ticker,Date,Adj Close\nB,2024-01-02,1\n",
             "got no column close",
         ),
-        ("prices.parquet", "no Parquet", "cannot be read"),
+        ("prices.parquet", "no Parquet", "ArrowInvalid"),
         (
             "reports.json",
             '{"Information": "your key K3Y: 25 a day"}',
@@ -162,55 +158,6 @@ def test_prices_of_zero_are_unknown(tmp_path: Path, reports: Path) -> None:
         "close": 0,
         "volume": 0,
     }
-    assert {*market.facts["defects"]} == {"impossible-price"}
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "adjusted", "ratio"),
-    [  # the fourth is a special dividend of 20 %, with the ratio of 5 shares for 4; in the last the price did not move
-        *[
-            (102, 51, 51, 2.0),
-            (90, 61, 60, 1.5),
-            (1, 10.2, 10, 0.1),
-            (100, 80, 80, None),
-            (100, 101, 50, None),
-        ],
-    ],
-)
-def test_splits_and_dividends(
-    tmp_path: Path,
-    reports: Path,
-    before: float,
-    after: float,
-    adjusted: float,
-    ratio: float | None,
-) -> None:
-    rows = [
-        ("2024-01-02", before, adjusted),
-        ("2024-01-03", after, after),
-        ("2024-01-04", after, after),
-    ]
-    text = "".join(
-        f"B,{day},{close},{close},{close},{close},100,{adj}\n"
-        for day, close, adj in rows
-    )
-    path = written(tmp_path / "prices.csv", LONG.splitlines()[0] + "\n" + text)
-    market, factor = read_market(path, reports, adjust="splits"), ratio or 1.0
-    assert market.prices["close"].tolist() == [before / factor, after, after]
-    assert market.prices["volume"].tolist() == [100 * factor, 100, 100]
-    assert market.facts["prices"]["splits"] == (
-        {"B": {"2024-01-03": ratio}} if ratio else {}
-    )
-    raw = read_market(path, reports)
-    assert raw.prices["close"].tolist() == [before, after, after]
-    assert (market.facts["basis"], raw.facts["basis"]) == (
-        "split-adjusted",
-        "as in the files",
-    )
-    assert ("split-in-close" in raw.facts["defects"]) == bool(ratio)
-    # what was seen on the first day tells nothing of the split
-    seen = market.excerpt("B", date(2024, 1, 1), date(2024, 1, 2)).prices
-    assert seen[["close", "volume"]].iloc[0].tolist() == [before, 100]
 
 
 def test_figures_per_share_are_those_of_the_last_day_too(tmp_path: Path) -> None:
@@ -221,7 +168,7 @@ def test_figures_per_share_are_those_of_the_last_day_too(tmp_path: Path) -> None
     prices = written(tmp_path / "p.csv", head + "".join(f"B,{row}\n" for row in days))
     rows = "B,,2020-01-02,1,2,-1,-50\nB,,2020-05-29,1,2,-1,-50\n"  # the source knew of the first split only
     market = read_market(
-        prices, written(tmp_path / "e.csv", ",".join(REPORT_COLUMNS[:-2]) + "\n" + rows)
+        prices, written(tmp_path / "e.csv", ",".join(REPORT_COLUMNS[:-1]) + "\n" + rows)
     )
     for end, factor in ((date(2020, 1, 2), 2.0), (date(2020, 6, 1), 1.0)):
         told = market.excerpt("B", date(2020, 1, 1), end).reports.iloc[0]
@@ -237,14 +184,7 @@ def test_figures_per_share_are_those_of_the_last_day_too(tmp_path: Path) -> None
 
 def test_the_sample() -> None:
     market = sample_market()
-    assert market.tickers == ("AAPL", "IBM", "MSFT") and market.facts["defects"] == {}
-    splits = {
-        "AAPL": {"2000-06-21": 2.0, "2005-02-28": 2.0},
-        "MSFT": {"2003-02-18": 2.0},
-    }
-    assert market.facts["prices"]["splits"] == splits, (
-        "the special dividend of MSFT in 2004 is none"
-    )
+    assert market.tickers == ("AAPL", "IBM", "MSFT")
     early = market.excerpt("AAPL", date(2000, 6, 15), date(2000, 6, 20)).prices
     assert early["close"].iloc[-1] == 101.25 and not early.isna().any(axis=None), (
         "as it was seen then"

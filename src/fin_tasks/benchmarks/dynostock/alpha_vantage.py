@@ -23,11 +23,7 @@ class LimitError(FetchError):
     """The source answers no more for now."""
 
 
-def earnings_of(
-    ticker: str,
-    web: Web,
-    settings: Settings,
-) -> dict[str, Any]:
+def earnings_of(ticker: str, web: Web, settings: Settings) -> dict[str, Any]:
     """Return Alpha Vantage's answer about a ticker.
 
     Raises:
@@ -40,23 +36,17 @@ def earnings_of(
     query = {"function": "EARNINGS", "symbol": ticker, "apikey": key}
     limits = Limits(seconds=SECONDS, n_bytes=_MAX_BYTES, retries=_RETRIES)
     try:
-        answer = dict(
-            json.loads(
-                web.send(Request(url=f"{url}?{urlencode(query)}"), limits).result()
-            )
-        )
+        request = Request(url=f"{url}?{urlencode(query)}")
+        content = web.send(request, limits).result()
+        answer = dict(json.loads(content))
+        refusal = " ".join(str(answer[name]) for name in _REFUSALS if name in answer)
     except (WebError, ValueError, TypeError, RecursionError) as error:
-        reason = (str(error) or type(error).__name__).replace(key, "(your key)")
-        raise LimitError(
-            f"Alpha Vantage: expected JSON from {url}, got {reason}."
-        ) from None
-    refusal = " ".join(str(answer[name]) for name in _REFUSALS if name in answer)
+        answer = {}
+        refusal = f"expected JSON from {url}, got {error!r}"
     refusal = refusal.replace(key, "(your key)")
     is_about_ticker = "Error Message" in answer and "apikey" not in refusal
     if refusal and not is_about_ticker:
         raise LimitError(f"Alpha Vantage: {refusal}")
-    if refusal or not answer.get("quarterlyEarnings"):
-        raise FetchError(
-            f"Alpha Vantage knows no earnings of {ticker}. {refusal}".strip()
-        )
+    if not answer.get("quarterlyEarnings"):
+        raise FetchError(f"Alpha Vantage knows no earnings of {ticker}. {refusal}")
     return answer

@@ -70,9 +70,8 @@ def report_table(market: Market) -> pd.DataFrame:
     first = pd.Timestamp(prices.calendar[0], unit="D")
     last = pd.Timestamp(prices.calendar[-1], unit="D")
     reports = market.reports[["ticker", "reported", "surprise"]]
-    is_priced = reports["ticker"].isin(prices.tickers) & reports["reported"].between(
-        first, last
-    )
+    is_priced = reports["ticker"].isin(prices.tickers)
+    is_priced &= reports["reported"].between(first, last)
     reports = reports[is_priced].reset_index(drop=True)
     codes = prices.tickers.get_indexer(reports["ticker"])
     days = day_numbers(reports["reported"])

@@ -1,7 +1,6 @@
 """DynoStock's windows as documents of lm-eval, and their charts."""
 
 import hashlib
-import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -11,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
-import fin_tasks
-from fin_tasks.benchmarks.dynostock import VERSION
+from fin_tasks.benchmarks.dynostock import VERSION, recall
 from fin_tasks.benchmarks.dynostock.market import Excerpt
 from fin_tasks.benchmarks.dynostock.prompts import (
     Arm,
@@ -24,7 +22,7 @@ from fin_tasks.benchmarks.dynostock.upstream import UpstreamPrompts, upstream_pr
 from fin_tasks.benchmarks.dynostock.window_set import find_set
 from fin_tasks.benchmarks.dynostock.windows import Window
 from fin_tasks.charts.chart import PIXELS, RENDERER, Chart, Style
-from fin_tasks.data.documents import dataset_of, refuse_typos
+from fin_tasks.data.documents import dataset_of, hash_of, refuse_typos
 from fin_tasks.errors import ConfigError, first_problem
 from fin_tasks.settings import Settings
 
@@ -42,7 +40,7 @@ IMAGE_MARK = "<image>\n"
 class Options(BaseModel):
     """What a task file sets, and the metadata that docs/dynostock.md explains."""
 
-    bias: Literal["recency", "authority"]
+    bias: Literal["recency", "authority", "recall"]
     window: int | None = None
     mode: Literal["image", "text"] = "image"
     source: Literal["auto", "sample"] = "auto"
@@ -55,7 +53,7 @@ class Options(BaseModel):
     frequency: Literal["daily", "weekly", "monthly"] = "daily"
     anonymize: bool = False
     chart: Style = "house"
-    pixels: int | None = None
+    pixels: int = PIXELS
     after: str = Field("", pattern=r"^\d{4}-\d\d(-\d\d)?$")
     """Only windows whose newest report is after this month or day."""
 
@@ -67,10 +65,6 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         options = Options(**metadata)
     except ValidationError as error:
         raise ConfigError(f"dynostock metadata {first_problem(error)}.") from error
-    if options.pixels and options.chart == "paper":
-        raise ConfigError(
-            "metadata pixels: expected none with chart paper, whose size is fixed."
-        )
     is_naive = options.prompt == "naive"
     arm = options.arm or ("none" if is_naive else "signal")
     if is_naive and (arm != "none" or options.prompts == "upstream"):
@@ -78,9 +72,6 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         raise ConfigError(f"metadata prompt: {expected}, got the arm {arm}.")
     settings = Settings.from_environ()
     folder = options.data_dir.expanduser() if options.data_dir else settings.data_dir
-    wording: HousePrompts | UpstreamPrompts = HousePrompts(style=options.prompt)
-    if options.prompts == "upstream":
-        wording = upstream_prompts(data_dir=folder, settings=settings)
     window_set = find_set(
         sample=options.source == "sample",
         windows_dir=options.windows_dir,
@@ -88,66 +79,51 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         cache_dir=settings.cache_dir,
     )
     windows = window_set.select(options.bias, options.window, options.after)
-    views = []
-    for window in windows:
-        excerpt = window_set.market.excerpt(window.ticker, window.start, window.end)
-        views.append(
-            _hidden(excerpt, window) if options.anonymize else (excerpt, window)
-        )
     facts = {
-        "fin_tasks": fin_tasks.__version__,
         "scorer": VERSION,
         **options.model_dump(include={"bias", "window", "mode", "anonymize"}),
-        "arm": arm,
-        "prompts": wording.facts,
         "data": window_set.facts,
     }
     if options.after:
         facts["after"] = options.after
-    pictures = [""] * len(views)
-    words = options.model_dump(include={"text", "frequency"})
-    if options.mode == "image":
-        words = {}
-        pixels = options.pixels or PIXELS
-        facts |= {"pixels": pixels, "renderer": RENDERER, "chart": options.chart}
-        charts = [chart_of(excerpt, pixels, options.chart) for excerpt, _ in views]
-        pictures = _draw(
-            charts, window_set.charts, settings.cache_dir / "dynostock" / "charts"
+    if options.bias == recall.NAME:
+        docs = recall.documents(window_set.market, windows)
+        return {"test": dataset_of(docs, {**facts, "asked": hash_of(*docs)})}
+    wording: HousePrompts | UpstreamPrompts = HousePrompts(style=options.prompt)
+    if options.prompts == "upstream":
+        wording = upstream_prompts(data_dir=folder, settings=settings)
+    facts |= {"arm": arm, "prompts": wording.facts}
+    views = []
+    for window in windows:
+        view = (
+            window_set.market.excerpt(window.ticker, window.start, window.end),
+            window,
         )
+        views.append(_hidden(*view) if options.anonymize else view)
+    words = {}
+    pictures = [""] * len(views)
+    if options.mode == "text":
+        words = options.model_dump(include={"text", "frequency"})
+        facts |= words
+    else:
+        facts |= {
+            "renderer": RENDERER,
+            **options.model_dump(include={"pixels", "chart"}),
+        }
+        charts = [chart_of(view, options.pixels, options.chart) for view, _ in views]
+        cache = settings.cache_dir / "dynostock" / "charts"
+        pictures = _draw(charts, window_set.charts, cache)
     docs = []
     for window, (excerpt, shown), picture in zip(windows, views, pictures, strict=True):
-        message = wording.ask(
-            excerpt,
-            shown,
-            arm=arm,
-            **words,
-        )
-        doc = document(
-            window,
-            message,
-            arm=arm,
-            mode=options.mode,
-            picture=picture,
-        )
+        message = wording.ask(excerpt, shown, arm=arm, **words)
+        doc = document(window, message, arm=arm, mode=options.mode, picture=picture)
         docs.append({**doc, "anonymized": options.anonymize})
-    facts |= {**words, "asked": _hash_of(docs)}
-    return {"test": dataset_of(docs, facts)}
-
-
-def _hash_of(docs: Sequence[Document]) -> str:
-    """Hash what the model is asked; a chart's name holds the hash of its content."""
-    texts = []
+    asked = []
     for doc in docs:
-        texts.append(
-            (
-                doc["id"],
-                doc["system"],
-                doc["prompt"],
-                doc["cue"],
-                Path(doc["chart"]).name,
-            )
-        )
-    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()
+        texts = [doc[name] for name in ("id", "system", "prompt", "cue")]
+        # The name of a chart holds the hash of its content.
+        asked.append([*texts, Path(doc["chart"]).name])
+    return {"test": dataset_of(docs, {**facts, "asked": hash_of(*asked)})}
 
 
 def document(
@@ -218,39 +194,22 @@ def _hidden(excerpt: Excerpt, window: Window) -> tuple[Excerpt, Window]:
         fiscal_end=excerpt.reports["fiscal_end"] + shift,
     )
     prices = excerpt.prices.set_index(excerpt.prices.index + shift)
-    hidden = Excerpt(
-        ANONYMOUS_TICKER,
-        start,
-        end,
-        prices,
-        reports,
-        reports,
-    )
+    hidden = Excerpt(ANONYMOUS_TICKER, start, end, prices, reports, reports)
     name = f"anonymous-{digest.hexdigest()[:12]}"
-    return hidden, replace(
-        window, id=name, ticker=ANONYMOUS_TICKER, start=start, end=end
-    )
+    return hidden, replace(window, id=name, ticker=hidden.ticker, start=start, end=end)
 
 
-def _draw(
-    charts: Sequence[Chart],
-    folder: Path,
-    cache: Path,
-) -> list[str]:
+def _draw(charts: Sequence[Chart], folder: Path, cache: Path) -> list[str]:
     """Find the charts that were built with the set, or draw them into the cache."""
     from fin_tasks.charts.pool import draw_charts
 
     paths = [folder / item.file_name for item in charts]
     if not all(path.is_file() for path in paths):
-        paths, _ = draw_charts(charts, cache, total=len(charts))
+        paths, _ = draw_charts(charts, cache)
     # Reports look for pictures in the cache.
     cache.mkdir(parents=True, exist_ok=True)
     for path in paths:
-        link = cache / path.name
-        if link.exists():
-            continue
-        try:
-            link.hardlink_to(path)
-        except OSError:
-            shutil.copyfile(path, link)
+        copy = cache / path.name
+        if not copy.exists():
+            shutil.copyfile(path, copy)
     return [str(path) for path in paths]

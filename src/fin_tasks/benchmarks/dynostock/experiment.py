@@ -17,19 +17,15 @@ from fin_tasks.stats.pairs import holm, mcnemar
 
 GROUP = ("model", "bias", "mode", "setting", "anonymized")
 """Runs are compared if they agree in these columns; `setting` stands for everything else that must be the same."""
-COLUMNS = (
-    *GROUP,
-    "arm",
-    "window",
-    "doc_id",
-    "ticker",
+_METRICS = (
     "acc",
     "bias_percentage",
     "follows_signal",
     "signal_probability",
     "no_answer",
 )
-"""`doc_id` names the window; from `acc` on the columns are metrics, NaN if unscored."""
+COLUMNS = (*GROUP, "arm", "window", "doc_id", "ticker", *_METRICS)
+"""`doc_id` names the window; metrics are NaN if unscored."""
 MEASURES = ("acc", "bias_index", "follows_signal", "signal_probability")
 MEAN = "mean"
 """The window size of lines that average the sizes of the paper's Table 1."""
@@ -38,15 +34,14 @@ SETTINGS_OF_ARMS = ("anonymize", "arm", "bias", "mode", "scorer", "window")
 """Settings in which arms differ on purpose."""
 
 _PLAIN_MEANS = ["follows_signal", "signal_probability", "no_answer"]
-_CONTRASTS: dict[str, list[tuple[object, object]]] = {
-    "arm": [
-        ("signal", "none"),
-        ("flipped", "none"),
-        ("aligned", "none"),
-        ("signal", "flipped"),
-    ],
-    "anonymized": [(False, True)],
-}
+_CONTRASTS = (
+    ("arm", "signal", "none"),
+    ("arm", "flipped", "none"),
+    ("arm", "aligned", "none"),
+    ("arm", "signal", "flipped"),
+    ("anonymized", False, True),
+)
+"""A column, and the two values of it that are compared."""
 _MIN_TICKERS = 20
 """With fewer tickers the intervals are markedly too narrow."""
 _N_RESAMPLES = 10_000
@@ -60,19 +55,18 @@ def by_window(rows: pd.DataFrame) -> pd.DataFrame:
 
     The size "mean" averages the sizes of Table 1. Other sizes stand behind it.
     """
-    columns = [*GROUP, "arm"]
-    tables = []
-    for key, arm_rows in _without_repeats(rows).groupby(columns):
-        lines = [
-            _size_line(size, size_rows)
-            for size, size_rows in arm_rows.groupby("window")
-        ]
-        sizes = pd.DataFrame(lines)
-        group = dict(zip(columns, key, strict=True))
-        for label, covered in _coverage(sizes["window"]).items():
-            table = sizes[sizes["window"].isin(covered)]
-            tables.append((_mean_of(table) if label == MEAN else table).assign(**group))
-    return pd.concat(tables, ignore_index=True)
+    lines: list[Line] = []
+    for key, arm_rows in _without_repeats(rows).groupby([*GROUP, "arm"]):
+        group = dict(zip((*GROUP, "arm"), key, strict=True))
+        line_by_size = {}
+        for size, size_rows in arm_rows.groupby("window"):
+            line_by_size[size] = _size_line(size, size_rows)
+        for label, covered in _coverage(line_by_size).items():
+            line = line_by_size.get(label)
+            if line is None:
+                line = _mean_of(pd.DataFrame([line_by_size[size] for size in covered]))
+            lines.append({**line, **group})
+    return pd.DataFrame(lines)
 
 
 def _without_repeats(rows: pd.DataFrame) -> pd.DataFrame:
@@ -92,30 +86,27 @@ def _coverage(sizes: Iterable[int]) -> dict[object, list[int]]:
 
 def _size_line(size: object, rows: pd.DataFrame) -> Line:
     acc = rows["acc"].dropna()
-    n_correct = acc.sum()
-    n_wrong = len(acc) - n_correct
-    n_biased = rows.loc[rows["acc"].notna(), "bias_percentage"].sum()
-    intervals = {
-        "acc": wilson(round(n_correct), len(acc)),
-        "bias_index": bias_index_interval(
-            correct=round(n_correct),
-            led=round(n_biased),
-            other=round(n_wrong - n_biased),
-        ),
-    }
-    line = {
+    n_correct = round(acc.sum())
+    n_wrong = len(acc) - acc.sum()
+    n_biased = rows.loc[acc.index, "bias_percentage"].sum()
+    share = wilson(n_correct, len(acc))
+    index = bias_index_interval(
+        correct=n_correct, led=round(n_biased), other=round(n_wrong - n_biased)
+    )
+    return {
         "window": size,
         "n": len(rows),
         **rows[_PLAIN_MEANS].mean(),
         "acc": acc.mean(),
+        "acc_low": share.low,
+        "acc_high": share.high,
+        "bias_index": n_biased / n_wrong if n_wrong else 0 * acc.mean(),
+        "bias_index_low": index.low,
+        "bias_index_high": index.high,
     }
-    line["bias_index"] = n_biased / n_wrong if n_wrong else 0 * acc.mean()
-    for name, interval in intervals.items():
-        line |= {f"{name}_low": interval.low, f"{name}_high": interval.high}
-    return line
 
 
-def _mean_of(sizes: pd.DataFrame) -> pd.DataFrame:
+def _mean_of(sizes: pd.DataFrame) -> Line:
     """Return a line of means and population deviations over sizes, as in Table 1; intervals by MOVER.
 
     Reference: Zou, Donner (2008), Construction of confidence limits about effect measures, Statistics in Medicine 27.
@@ -123,11 +114,11 @@ def _mean_of(sizes: pd.DataFrame) -> pd.DataFrame:
     line = {**sizes.mean(), "window": MEAN, "n": sizes["n"].sum()}
     for name in ("acc", "bias_index"):
         line[f"{name}_std"] = sizes[name].std(ddof=0)
-        below = np.linalg.norm(sizes[name] - sizes[f"{name}_low"])
-        above = np.linalg.norm(sizes[f"{name}_high"] - sizes[name])
-        line[f"{name}_low"] = line[name] - below / len(sizes)
-        line[f"{name}_high"] = line[name] + above / len(sizes)
-    return pd.DataFrame([line])
+        for side, sign in (("low", -1), ("high", 1)):
+            distances = sizes[f"{name}_{side}"] - sizes[name]
+            reach = np.linalg.norm(distances) / len(sizes)
+            line[f"{name}_{side}"] = line[name] + sign * reach
+    return line
 
 
 def compare_arms(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -139,20 +130,33 @@ def compare_arms(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """
     lines: list[Line] = []
     notes = []
-    rows = rows.assign(bias_index=rows["bias_percentage"])
-    for group, first, second in _contrasts(_without_repeats(rows)):
-        pairs = first.merge(
-            second, on=["window", "doc_id"], suffixes=("_first", "_second")
-        )
-        n_tickers = pairs["ticker_first"].nunique()
-        if n_tickers:
-            asked = pd.concat([first["window"], second["window"]])
-            lines += [{**group, **effect} for effect in _effects(pairs, asked)]
-        if n_tickers < _MIN_TICKERS:
-            notes.append(
-                f"{group['model']}, {group['bias']}, {group['mode']}, {group['contrast']}: "
-                f"{n_tickers} tickers in common are too few for honest intervals."
+    rows = _without_repeats(rows).assign(bias_index=rows["bias_percentage"])
+    for condition, first_value, second_value in _CONTRASTS:
+        columns = [name for name in (*GROUP, "arm") if name != condition]
+        for key, group_rows in rows.groupby(columns):
+            first = group_rows[group_rows[condition] == first_value]
+            second = group_rows[group_rows[condition] == second_value]
+            if first.empty or second.empty:
+                continue
+            group: Line = {"arm": "", "anonymized": None}
+            group |= dict(zip(columns, key, strict=True))
+            group["contrast"] = f"{first_value} − {second_value}"
+            group["against"] = second_value
+            if condition == "anonymized":
+                group["contrast"] = f"named − anonymized ({group['arm']})"
+                group["against"] = condition
+            pairs = first.merge(
+                second, on=["window", "doc_id"], suffixes=("_first", "_second")
             )
+            n_tickers = pairs["ticker_first"].nunique()
+            if n_tickers:
+                asked = pd.concat([first["window"], second["window"]])
+                lines += [{**group, **effect} for effect in _effects(pairs, asked)]
+            if n_tickers < _MIN_TICKERS:
+                notes.append(
+                    f"{group['model']}, {group['bias']}, {group['mode']}, {group['contrast']}: "
+                    f"{n_tickers} tickers in common are too few for honest intervals."
+                )
     if not lines:
         notes.append("Only one arm of each setting, so there is no effect to show.")
         return pd.DataFrame(), notes
@@ -160,27 +164,6 @@ def compare_arms(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     families = effects.groupby([*GROUP, "arm", "metric"], dropna=False)["p"]
     effects["p_holm"] = families.transform(lambda p: holm(p.tolist()))
     return effects, notes
-
-
-def _contrasts(rows: pd.DataFrame) -> Iterator[tuple[Line, pd.DataFrame, pd.DataFrame]]:
-    """Yield what is compared, and its rows under the first and the second condition."""
-    for condition, contrasts in _CONTRASTS.items():
-        columns = [name for name in (*GROUP, "arm") if name != condition]
-        for key, group_rows in rows.groupby(columns):
-            group: Line = {
-                "arm": "",
-                "anonymized": None,
-                **dict(zip(columns, key, strict=True)),
-            }
-            by_condition = dict(list(group_rows.groupby(condition)))
-            for first, second in contrasts:
-                if first in by_condition and second in by_condition:
-                    group["contrast"] = f"{first} − {second}"
-                    group["against"] = second
-                    if condition == "anonymized":
-                        group["contrast"] = f"named − anonymized ({group['arm']})"
-                        group["against"] = condition
-                    yield dict(group), by_condition[first], by_condition[second]
 
 
 def _effects(pairs: pd.DataFrame, asked: "pd.Series[int]") -> Iterator[Line]:
@@ -193,17 +176,16 @@ def _effects(pairs: pd.DataFrame, asked: "pd.Series[int]") -> Iterator[Line]:
     generator = np.random.default_rng(42)
     shares = [1 / len(names)] * len(names)
     draws = generator.multinomial(len(names), shares, size=_N_RESAMPLES)
+    wrong = 1 - pairs[["acc_first", "acc_second"]].to_numpy(float)
     for measure in MEASURES:
-        is_index = measure == "bias_index"
         numerators = pairs[[f"{measure}_first", f"{measure}_second"]].to_numpy(float)
-        denominators = np.ones_like(numerators)
-        if is_index:
-            denominators = 1 - pairs[["acc_first", "acc_second"]].to_numpy(float)
+        denominators = wrong if measure == "bias_index" else np.ones_like(wrong)
         ratios = np.hstack([numerators, denominators])
         is_known = ~np.isnan(ratios).any(axis=1)
         sums = np.zeros((len(names), len(sizes), 4))
         np.add.at(sums, (tickers[is_known], size_codes[is_known]), ratios[is_known])
-        differences = _differences(sums.sum(axis=0), 0.0 if is_index else math.nan)
+        empty = 0.0 if measure == "bias_index" else math.nan
+        differences = _differences(sums.sum(axis=0), empty)
         resampled = _differences(np.tensordot(draws, sums, axes=1), math.nan)
         for label, covered in _coverage(sizes.tolist()).items():
             places = np.isin(sizes, covered)
@@ -211,20 +193,23 @@ def _effects(pairs: pd.DataFrame, asked: "pd.Series[int]") -> Iterator[Line]:
             is_used = is_covered & is_known
             n_asked = asked.isin(covered).sum() - is_covered.sum()
             n_tickers = len(np.unique(tickers[is_used]))
-            means = pd.Series(resampled[:, places].mean(axis=1))
-            low, high = means.quantile([0.025, 0.975])
+            interval = [math.nan, math.nan]
+            if n_tickers > 1:
+                means = pd.Series(resampled[:, places].mean(axis=1))
+                interval = means.quantile([0.025, 0.975]).tolist()
+            p = math.nan
+            if label != MEAN and measure in ("acc", "follows_signal"):
+                p = _p_value(numerators[is_used])
             yield {
                 "metric": measure,
                 "window": label,
                 "difference": differences[places].mean(),
-                "difference_low": low if n_tickers > 1 else math.nan,
-                "difference_high": high if n_tickers > 1 else math.nan,
+                "difference_low": interval[0],
+                "difference_high": interval[1],
                 "pairs": is_used.sum(),
                 "tickers": n_tickers,
                 "left_out": n_asked - is_used.sum(),
-                "p": math.nan
-                if label == MEAN
-                else _p_value(numerators[is_used], measure),
+                "p": p,
             }
 
 
@@ -237,10 +222,9 @@ def _differences(sums: _Floats, empty: float) -> _Floats:
     return np.asarray(ratios[..., 0] - ratios[..., 1])
 
 
-def _p_value(answers: _Floats, measure: str) -> float:
-    """Test single answers of one window size; NaN for everything else."""
-    is_share = measure in ("acc", "follows_signal")
-    if not len(answers) or not is_share or not np.isin(answers, (0, 1)).all():
+def _p_value(answers: _Floats) -> float:
+    """Test the answers of one window size; NaN if they are means of several."""
+    if not len(answers) or not np.isin(answers, (0, 1)).all():
         return math.nan
     first, second = answers.T
     return float(mcnemar((first > second).sum(), (first < second).sum()))
@@ -250,8 +234,6 @@ def names_of(table: pd.DataFrame, columns: Sequence[str]) -> "pd.Series[str]":
     """Name each row by its model and by the other columns in which the rows of the table differ."""
     anonymity = table["anonymized"].map({True: "anonymized", False: "named"})
     table = table.assign(anonymized=anonymity)
-    n_values = table.nunique(dropna=False)
-    differing = [name for name in columns if name == "model" or n_values[name] > 1]
-    return table[differing].apply(
-        lambda names: escape(", ".join(names.dropna())), axis=1
-    )
+    differs = table[list(columns)].nunique(dropna=False) > 1
+    names = table[["model", *differs.index[differs].drop("model", errors="ignore")]]
+    return names.apply(lambda row: escape(", ".join(row.dropna())), axis=1)

@@ -61,26 +61,16 @@ def fetch_market(
     if source == "alpha-vantage" and not settings.alpha_vantage_key:
         expected = "ALPHAVANTAGE_API_KEY, a key of https://www.alphavantage.co"
         raise ConfigError(f"earnings: expected {expected}, got none.")
-    last = _agree_with_folder(
-        folder,
-        source,
-        start,
-        end,
-    )
+    last = _agree_with_folder(folder, source, start, end)
     unpriced = _missing(folder / "prices", tickers, ".parquet")
-    problems = _fetch_prices(
-        folder / "prices",
-        unpriced,
-        start,
-        last,
-    )
-    left = set(_missing(folder / "prices", tickers, ".parquet"))
+    problems = _fetch_prices(folder / "prices", unpriced, start, last)
+    left = _missing(folder / "prices", tickers, ".parquet")
     priced = [ticker for ticker in tickers if ticker not in left]
     unreported = _missing(folder / "earnings", priced, ".json")
     if source == "upstream":
-        names = map(_REPORTS.format, unreported)
+        names = [_REPORTS.format(ticker) for ticker in unreported]
         files = locate(
-            "dynostock", list(names), source=source, settings=settings, optional=True
+            "dynostock", names, source=source, settings=settings, optional=True
         ).files
         reports_of = partial(_published_reports_of, files=files)
         return problems + _fetch_reports(folder / "earnings", unreported, reports_of)
@@ -90,10 +80,7 @@ def fetch_market(
 
 
 def _agree_with_folder(
-    folder: Path,
-    source: str,
-    start: date,
-    end: date | None,
+    folder: Path, source: str, start: date, end: date | None
 ) -> date:
     """Write the folder's manifest, or check that it is the same; return the last day of prices."""
     manifest = folder / "manifest.json"
@@ -104,10 +91,6 @@ def _agree_with_folder(
         # A price of today is not final.
         yesterday = datetime.now(UTC).date() - timedelta(days=1)
         end = date.fromisoformat(before.get("end", f"{yesterday}"))
-    if start > end:
-        raise ConfigError(
-            f"market data: expected --start before --end, got {start} and {end}."
-        )
     if source == "upstream":
         source = f"upstream@{load_pins('dynostock').revision}"
     plan = {
@@ -124,40 +107,30 @@ def _agree_with_folder(
     return end
 
 
-def _missing(
-    folder: Path,
-    tickers: Sequence[str],
-    ending: str,
-) -> list[str]:
+def _missing(folder: Path, tickers: Sequence[str], ending: str) -> list[str]:
     return [
         ticker for ticker in tickers if not (folder / f"{ticker}{ending}").is_file()
     ]
 
 
 def _fetch_prices(
-    folder: Path,
-    tickers: Sequence[str],
-    start: date,
-    end: date,
+    folder: Path, tickers: Sequence[str], start: date, end: date
 ) -> list[str]:
     problems: list[str] = []
-    for first in tqdm(
-        range(0, len(tickers), BATCH), "Prices", unit="batch", disable=None
-    ):
+    starts = range(0, len(tickers), BATCH)
+    for first in tqdm(starts, "Prices", unit="batch", disable=None):
         batch = tickers[first : first + BATCH]
         yahoo.check_connection()
         tables = yahoo.download(batch, start, end)
         if not tables:
-            remedy = "Run the same command again in an hour."
-            return [*problems, f"Yahoo gave none of {len(batch)} tickers. {remedy}"]
+            problem = f"Yahoo gave none of {len(batch)} tickers. Try again in an hour."
+            return [*problems, problem]
         for ticker in batch:
             if ticker in tables:
                 content = tables[ticker].to_parquet(index=False)
                 write_file(folder / f"{ticker}.parquet", content)
             else:
-                problems.append(
-                    f"{ticker}: Yahoo gave no prices. Is it listed under this name?"
-                )
+                problems.append(f"{ticker}: Yahoo gave no prices. Is it its name?")
     return problems
 
 
@@ -167,18 +140,12 @@ def _fetch_reports(
     reports_of: Callable[[str], dict[str, Any]],
 ) -> list[str]:
     problems: list[str] = []
-    for number, ticker in enumerate(
-        tqdm(tickers, "Earnings", unit="ticker", disable=None)
-    ):
+    for ticker in tqdm(tickers, "Earnings", unit="ticker", disable=None):
         try:
             # The source may spell the ticker in its own way.
             answer = {**reports_of(ticker), "symbol": ticker}
         except alpha_vantage.LimitError as error:
-            n_left = len(tickers) - number
-            return [
-                *problems,
-                f"{error} {n_left} tickers are left. Run the command again later.",
-            ]
+            return [*problems, f"{ticker}: {error} Run the command again later."]
         except FetchError as error:
             problems.append(f"{ticker}: {error}")
         else:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.charts.chart import CANDLE
+from fin_tasks.errors import DataError
 
-CANDLE = ["open", "high", "low", "close"]
 FIGURES = ["eps", "estimate", "surprise"]
 """Columns of reports in dollars per share."""
 PRICE_TYPES = {
@@ -23,7 +23,6 @@ REPORT_TYPES = {
     "fiscal_end": "datetime64[ns]",
     "reported": "datetime64[ns]",
     **dict.fromkeys([*FIGURES, "surprise_percentage"], "float64"),
-    "report_time": "object",
     "later_splits": "float64",
 }
 REPORT_COLUMNS = list(REPORT_TYPES)
@@ -71,11 +70,11 @@ class Market:
         reports = reports.sort_values(
             ["ticker", "reported", "fiscal_end"], ignore_index=True
         )
-        repeated = prices[prices.duplicated(["ticker", "date"])]
+        repeated = prices.loc[prices.duplicated(["ticker", "date"]), "ticker"]
         if len(repeated):
-            row = repeated.iloc[0]
-            expected = "expected one price row per day, got two"
-            raise DataError(f"{row['ticker']}: {expected} on {row['date'].date()}.")
+            raise DataError(
+                f"{repeated.iloc[0]}: expected one price row per day, got two."
+            )
         return cls(prices, reports, facts or {})
 
     @cached_property
@@ -111,12 +110,8 @@ class Market:
         every_day = self.prices_of(ticker)
         rows = every_day[every_day["date"].between(*days)]
         if rows["close"].isna().all():
-            known = "no prices"
-            if len(every_day):
-                first, last = every_day["date"].dt.date.iloc[[0, -1]]
-                known = f"prices from {first} to {last}"
             raise DataError(
-                f"{ticker}: expected prices from {start} to {end}, found {known}."
+                f"{ticker}: expected prices from {start} to {end}, found no prices then."
             )
         factor = rows["splits_after"].iloc[-1]
         prices = rows.set_index("date")[[*CANDLE, "volume"]]
@@ -130,14 +125,7 @@ class Market:
         reports = filed.copy()
         if (factors != 1).any():
             reports[FIGURES] = reports[FIGURES].mul(factors, axis=0).round(6)
-        return Excerpt(
-            ticker,
-            start,
-            end,
-            prices,
-            reports,
-            filed,
-        )
+        return Excerpt(ticker, start, end, prices, reports, filed)
 
 
 def typed(table: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
@@ -153,14 +141,3 @@ def typed(table: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
             column = column.dt.tz_localize(None).dt.normalize()
         columns[name] = column.astype(kind)
     return pd.DataFrame(columns)
-
-
-def strict_timing(market: Market) -> Market:
-    """Move reports before the opening bell to the day before, so that the reaction falls into the days after."""
-    times = market.reports["report_time"]
-    if times.isna().any() or times.empty:
-        expected = "report_time of all reports, as of Alpha Vantage"
-        raise ConfigError(f"timing strict: expected {expected}, got some without.")
-    is_early = times.str.lower().str.startswith("pre")
-    days = market.reports["reported"] - pd.to_timedelta(is_early.astype(int), "D")
-    return Market.of(market.prices, market.reports.assign(reported=days), market.facts)

@@ -35,7 +35,7 @@ def own_window(
     if surprises.empty or pd.isna(surprises.iloc[-1]):
         raise DataError(
             f"{ticker}: expected an earnings report with a known surprise as the newest one from {start} to {end}, "
-            "got none. Choose other days; `fin-tasks chart` shows the reports of a longer period."
+            "got none. Choose other days."
         )
     moves = past_movements(excerpt).tolist()
     n_up = moves.count(1)
@@ -50,16 +50,10 @@ def own_window(
             f"{ticker}: {bias} needs earlier reports with its outcome, and a movement after the last or most of them; "
             f"got {n_up} rises and {n_down} falls from {start} to {end}. Choose an earlier start, or no bias."
         )
-    name = window_id(
-        bias,
-        len(surprises),
-        ticker,
-        end,
-    )
+    name = window_id(bias, len(surprises), ticker, end)
     (truth,) = _movements(market.prices_of(ticker), pd.Series([pd.Timestamp(end)]))
-    is_known = truth >= 0 and market.last_day >= pd.Timestamp(end) + timedelta(
-        days=AFTER
-    )
+    last_needed = pd.Timestamp(end) + timedelta(days=AFTER)
+    is_known = truth >= 0 and market.last_day >= last_needed
     return Window(
         id=name,
         bias_type=bias,

@@ -5,14 +5,14 @@ from typing import Any
 
 from fin_tasks.benchmarks.dynostock.data import IMAGE_MARK, Document, chart_of, document
 from fin_tasks.benchmarks.dynostock.market import Market
+from fin_tasks.benchmarks.dynostock.paper import paper_probability
+from fin_tasks.benchmarks.dynostock.probability import robust_probability
 from fin_tasks.benchmarks.dynostock.prompts import HousePrompts, statement_of
-from fin_tasks.benchmarks.dynostock.score import read
 from fin_tasks.benchmarks.dynostock.windows import Window
-from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.charts.pool import draw_charts
 from fin_tasks.endpoints.messages import picture_url
 
-_MOVES: dict[int | None, str] = {1: "a rise", 0: "a fall"}
+_MOVES: dict[int | None, str] = {1: "a rise", 0: "a fall", None: "not known"}
 _FACTS = [
     "ticker",
     "start",
@@ -28,33 +28,21 @@ _FACTS = [
 
 
 def own_question(
-    market: Market,
-    window: Window,
-    *,
-    text: bool,
-    folder: Path,
+    market: Market, window: Window, *, text: bool, folder: Path
 ) -> Document:
     """Return a window's document, and draw its chart into a folder."""
     arm = "none" if window.signal is None else "signal"
     excerpt = market.excerpt(window.ticker, window.start, window.end)
-    prompt = HousePrompts().ask(
-        excerpt,
-        window,
-        arm=arm,
-        text="table" if text else None,
-    )
+    mode = "text"
     picture = ""
     if not text:
-        paths, _ = draw_charts([chart_of(excerpt)], folder, total=1)
+        mode = "image"
+        paths, _ = draw_charts([chart_of(excerpt)], folder)
         picture = str(paths[0])
-    mode = "text" if text else "image"
-    doc = document(
-        window,
-        prompt,
-        arm=arm,
-        mode=mode,
-        picture=picture,
+    prompt = HousePrompts().ask(
+        excerpt, window, arm=arm, text="table" if text else None
     )
+    doc = document(window, prompt, arm=arm, mode=mode, picture=picture)
     return {**doc, "statement_text": statement_of(excerpt, window, arm)}
 
 
@@ -66,10 +54,11 @@ def parts_of(doc: Document) -> dict[str, str]:
 
 def messages_of(doc: Document) -> list[dict[str, Any]]:
     """Return a document's messages in OpenAI's form, the chart before the words."""
-    content: list[dict[str, Any]] = [{"type": "text", "text": parts_of(doc)["user"]}]
+    content: list[dict[str, Any]] = []
     if doc["chart"]:
         url = picture_url(Path(doc["chart"]))
-        content.insert(0, {"type": "image_url", "image_url": {"url": url}})
+        content.append({"type": "image_url", "image_url": {"url": url}})
+    content.append({"type": "text", "text": parts_of(doc)["user"]})
     return [
         {"role": "system", "content": doc["system"]},
         {"role": "user", "content": content},
@@ -78,26 +67,14 @@ def messages_of(doc: Document) -> list[dict[str, Any]]:
 
 def result_of(doc: Document, response: str) -> dict[str, Any]:
     """Return window, statement, response, forecasts by both parsers, and the movement that followed, as JSON values."""
-    paper = read(doc, response, variant="paper")
-    robust = read(doc, response, variant="robust")
+    probability = robust_probability(response)
+    forecast = None if probability is None else _MOVES[int(probability >= 0.5)]
     return {
         **{name: doc[name] for name in _FACTS},
         "statement": doc["statement_text"],
         "response": response,
-        "paper": paper.probability,
-        "robust": robust.probability,
-        "forecast": _MOVES.get(robust.answer),
-        "happened": _MOVES.get(doc["truth"], "not known"),
+        "paper": paper_probability(response),
+        "robust": probability,
+        "forecast": forecast,
+        "happened": _MOVES[doc["truth"]],
     }
-
-
-def scored(doc: Document, response: str) -> ScoredTask:
-    """Score a response as that of the task `dynostock_predict`, which is no task of the benchmark."""
-    name = "dynostock_predict_text" if doc["mode"] == "text" else "dynostock_predict"
-    return score_task(
-        "dynostock",
-        name,
-        [doc],
-        [[response]],
-        options={"bias": doc["bias_type"]},
-    )

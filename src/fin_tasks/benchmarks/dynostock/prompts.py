@@ -4,14 +4,16 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple, get_args
 
 import pandas as pd
 import yaml
 
-from fin_tasks.benchmarks.dynostock.market import CANDLE, FIGURES, Excerpt
+from fin_tasks.benchmarks.dynostock.market import FIGURES, Excerpt
 from fin_tasks.benchmarks.dynostock.own_window import past_movements
 from fin_tasks.benchmarks.dynostock.windows import AUTHORITIES, HOUSE, Window
+from fin_tasks.charts.chart import CANDLE
 from fin_tasks.errors import ConfigError
 
 Arm = Literal["signal", "none", "aligned", "flipped"]
@@ -73,10 +75,8 @@ class HousePrompts:
         blocks = [_WORDS["see_chart"]]
         facts = [_WORDS["legend"]]
         if text is not None:
-            prices = _price_words(excerpt, frequency)
-            blocks = [_narrative(prices, reports, frequency)]
-            if text == "table":
-                blocks = [_tables(prices, reports, frequency)]
+            write = _tables if text == "table" else _narrative
+            blocks = [write(_price_words(excerpt, frequency), reports, frequency)]
             facts = []
         # The statement comes last and alone on its line: the arms differ in this line only.
         facts += [_statistics(window), statement_of(excerpt, window, arm)]
@@ -84,7 +84,7 @@ class HousePrompts:
             lines = [f"- {fact}" for fact in facts if fact]
             blocks.append("\n".join([_WORDS["facts"], *lines]))
         blocks.append(_WORDS["latest"].format(**reports[-1]))
-        slots = {
+        slots: dict[str, object] = {
             "ticker": window.ticker,
             "start": window.start,
             "end": window.end,
@@ -95,18 +95,14 @@ class HousePrompts:
             "retrieved": "\n\n".join(blocks),
             "sources": _WORDS["sources_image" if text is None else "sources_text"],
         }
-        # A window of one's own may end later than its latest report.
-        is_plain = (
-            window.bias_type == "plain" or reports[-1]["reported"] != f"{window.end}"
-        )
-        slots["question"] = _WORDS["question_plain" if is_plain else "question"].format(
-            **slots
-        )
+        question = "question"
+        if window.bias_type == "plain" or reports[-1]["reported"] != f"{window.end}":
+            # A window of one's own may end later than its latest report.
+            question = "question_plain"
+        slots["question"] = _WORDS[question].format(**slots)
         slots["resolution"] = _WORDS["resolution"].format(**slots)
-        user = _WORDS[self.style].format(**slots)
-        return Prompt(
-            _WORDS["system"] if self.style == "structured" else "", user, _WORDS["cue"]
-        )
+        system = _WORDS["system"] if self.style == "structured" else ""
+        return Prompt(system, _WORDS[self.style].format(**slots), _WORDS["cue"])
 
 
 def statement_direction(window: Window, arm: str) -> int | None:
@@ -119,25 +115,21 @@ def statement_direction(window: Window, arm: str) -> int | None:
     return window.signal if arm == "signal" else 1 - window.signal
 
 
-def statement_of(
-    excerpt: Excerpt,
-    window: Window,
-    arm: str,
-) -> str:
+def statement_of(excerpt: Excerpt, window: Window, arm: str) -> str:
     """Return an arm's statement; empty without one."""
     direction = statement_direction(window, arm)
     if direction is None:
         return ""
-    name = f"{window.bias_type}_aligned" if arm == "aligned" else window.bias_type
-    slots: dict[str, object] = {"movement": _MOVEMENTS[direction]}
-    if window.bias_type == "authority":
-        slots = {
-            "ticker": window.ticker,
-            "direction": "up" if direction else "down",
-            "name": window.authority,
-            **AUTHORITIES[window.authority],
-        }
-    elif arm == "aligned":
+    name: str = window.bias_type
+    slots: dict[str, object] = {
+        "ticker": window.ticker,
+        "movement": _MOVEMENTS[direction],
+        "direction": "up" if direction else "down",
+        "name": window.authority,
+        **AUTHORITIES.get(window.authority, {}),
+    }
+    if arm == "aligned":
+        name = f"{name}_aligned"
         moves = past_movements(excerpt)
         slots["day"] = moves[moves == direction].index.max()
     return _WORDS[name].format(**slots)
@@ -155,11 +147,7 @@ def _statistics(window: Window) -> str:
     return template.format(n=window.n_contrary, of=window.n_same, movement=movement)
 
 
-def _tables(
-    prices: list[Words],
-    reports: list[Words],
-    frequency: str,
-) -> str:
+def _tables(prices: list[Words], reports: list[Words], frequency: str) -> str:
     columns = ["last", *CANDLE, "volume"]
     lines = [_WORDS[f"prices_{frequency}"], _WORDS["columns"]]
     lines += [",".join(row[name] for name in columns) for row in prices]
@@ -168,18 +156,14 @@ def _tables(
     return "\n".join(lines)
 
 
-def _narrative(
-    prices: list[Words],
-    reports: list[Words],
-    frequency: str,
-) -> str:
+def _narrative(prices: list[Words], reports: list[Words], frequency: str) -> str:
     """Write a sentence for each event, oldest first."""
     template = _WORDS["day" if frequency == "daily" else "period"]
-    events = [(row["last"], 0, template.format(**row)) for row in prices]
+    events = [(row["last"], template.format(**row)) for row in prices]
     # A report comes after the prices of its own day, and before those of a week or month that goes on after it.
-    events += [(row["reported"], 1, _WORDS["report"].format(**row)) for row in reports]
-    sentences = [sentence for _, _, sentence in sorted(events)]
-    return "\n".join([_WORDS["intro"], *sentences])
+    events += [(row["reported"], _WORDS["report"].format(**row)) for row in reports]
+    events.sort(key=itemgetter(0))
+    return "\n".join([_WORDS["intro"], *[sentence for _, sentence in events]])
 
 
 def _price_words(excerpt: Excerpt, frequency: str) -> list[Words]:
@@ -188,32 +172,24 @@ def _price_words(excerpt: Excerpt, frequency: str) -> list[Words]:
     days = prices.assign(first=prices.index, last=prices.index)
     groups = days.groupby(prices.index.to_period(_PERIODS[frequency]))
     periods = groups.agg(_RULES)
-    volumes = groups["volume"].sum(min_count=1)
-    return _rows(
-        {
-            **{name: _written(periods[name], _price) for name in CANDLE},
-            "first": _written(periods["first"], _DAY),
-            "last": _written(periods["last"], _DAY),
-            "volume": _written(volumes / 1e6, "{:.2f}".format),
-        }
-    )
+    words = {name: _written(periods[name], _price) for name in CANDLE}
+    words |= {name: _written(periods[name], _DAY) for name in ("first", "last")}
+    volumes = groups["volume"].sum(min_count=1) / 1e6
+    words["volume"] = _written(volumes, "{:.2f}".format)
+    return _rows(words)
 
 
 def _report_words(excerpt: Excerpt, window: Window) -> list[Words]:
     """Write the figures of a window's reports, oldest first, in the order of the table's columns."""
     reports = excerpt.reports.tail(window.window)
-    return _rows(
-        {
-            "reported": _written(reports["reported"], _DAY),
-            "fiscal_end": _written(reports["fiscal_end"], _DAY),
-            **{name: _written(reports[name], _figure) for name in FIGURES},
-            # Adding zero turns -0.0 into 0.0.
-            "percent": _written(
-                reports["surprise_percentage"].round(1) + 0.0, "{:.1f}%".format
-            ),
-            "outcome": _written(reports["surprise"], _outcome),
-        }
-    )
+    words = {name: _written(reports[name], _DAY) for name in ("reported", "fiscal_end")}
+    words |= {name: _written(reports[name], _figure) for name in FIGURES}
+    # Adding zero turns -0.0 into 0.0.
+    percent = reports["surprise_percentage"].round(1) + 0.0
+    words["percent"] = _written(percent, "{:.1f}%".format)
+    outcomes = (reports["surprise"] >= 0).map({True: "Meet", False: "Miss"})
+    words["outcome"] = outcomes.where(reports["surprise"].notna(), "not known")
+    return _rows(words)
 
 
 def _rows(columns: Mapping[str, pd.Series]) -> list[Words]:
@@ -224,10 +200,6 @@ def _rows(columns: Mapping[str, pd.Series]) -> list[Words]:
 def _written(column: pd.Series, write: Callable[[Any], str]) -> pd.Series:
     """Write each value; missing ones are not known."""
     return column.map(write, na_action="ignore").where(column.notna(), "not known")
-
-
-def _outcome(surprise: float) -> str:
-    return "Meet" if surprise >= 0 else "Miss"
 
 
 def _price(price: float) -> str:

@@ -41,17 +41,13 @@ _ROWS = TypeAdapter(list[_Row])
 
 def find_files(paths: Sequence[Path]) -> list[Path]:
     """Return files as they are and the recordings below folders."""
-    files: dict[Path, None] = {}
+    files = []
     for path in paths:
-        files |= dict.fromkeys(
-            sorted(path.rglob("exp_*.json")) if path.is_dir() else [path]
-        )
+        files += sorted(path.rglob("exp_*.json")) if path.is_dir() else [path]
     if not files:
         folders = ", ".join(map(str, paths))
-        raise DataError(
-            f"{folders}: expected exp_*.json in or below this folder, found none."
-        )
-    return list(files)
+        raise DataError(f"{folders}: expected exp_*.json in it, found none.")
+    return files
 
 
 def read_recording(path: Path) -> Recording:
@@ -71,12 +67,7 @@ def read_recording(path: Path) -> Recording:
     docs = []
     repeats: Counter[str] = Counter()
     for row in rows:
-        row_id = window_id(
-            bias,
-            size,
-            row.ticker,
-            row.end_time,
-        )
+        row_id = window_id(bias, size, row.ticker, row.end_time)
         repeats[row_id] += 1
         if repeats[row_id] > 1:
             row_id = f"{row_id}#{repeats[row_id]}"
@@ -96,28 +87,16 @@ def read_recording(path: Path) -> Recording:
         }
         docs.append(doc)
     responses = [[mark_response(row.response or "", row.finish_reason)] for row in rows]
-    return Recording(
-        path,
-        bias,
-        size,
-        docs,
-        responses,
-    )
+    return Recording(path, bias, size, docs, responses)
 
 
 def replay(paths: Sequence[Path]) -> list[tuple[Recording, ScoredTask]]:
     """Score files and folders."""
     scored = []
     for recording in map(read_recording, find_files(paths)):
-        name = f"dynostock_{recording.bias}_w{recording.window}"
-        options = {"bias": recording.bias}
-        task = score_task(
-            "dynostock",
-            name,
-            recording.docs,
-            recording.responses,
-            options=options,
-        )
+        _, bias, size, docs, responses = recording
+        name = f"dynostock_{bias}_w{size}"
+        task = score_task("dynostock", name, docs, responses, options={"bias": bias})
         scored.append((recording, task))
     return scored
 

@@ -4,17 +4,20 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
+from fin_tasks.benchmarks.dynostock import recall
 from fin_tasks.benchmarks.dynostock.paper import paper_probability
 from fin_tasks.benchmarks.dynostock.probability import robust_probability
+from fin_tasks.benchmarks.short_answers import mean_values
 from fin_tasks.stats.averages import (
     Metric,
+    average,
     average_or_none,
-    brier_score,
     expected_calibration_error,
     rate,
 )
@@ -22,11 +25,7 @@ from fin_tasks.stats.averages import (
 Shares = Sequence[float]
 """How many, or which share, of a document's answers are right, biased and otherwise wrong."""
 
-_PARSERS = {
-    "paper": paper_probability,
-    "robust": robust_probability,
-}
-_PLAIN = "plain"  # windows without a signal
+_USUAL = ("acc", "no_answer", "cut_off", "unscored")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +38,7 @@ class Forecast(Reading):
 
 @dataclass(frozen=True, kw_only=True)
 class ForecastScore(Score):
-    """A score; `wrong_by_bias`: the answer is wrong and equals the signal; None without a signal or a truth."""
+    """A score; `wrong_by_bias`: the answer is wrong and equals the signal; None without a truth."""
 
     wrong_by_bias: bool | None = None
 
@@ -61,15 +60,12 @@ def bias_index(shares: Iterable[Shares | None]) -> float:
     return float(biased / n_wrong) if n_wrong else 0.0
 
 
-def read(
-    doc: Document,
-    response: str,
-    *,
-    variant: str,
-) -> Forecast:
-    """Read the probability that a response states."""
-    del doc
-    probability = _PARSERS[variant](response)
+def read(doc: Document, response: str, *, variant: str) -> Reading:
+    """Read the probability that a response states, or the price that it recalls."""
+    if doc["bias_type"] == recall.NAME:
+        return recall.read(response, variant=variant)
+    parse = paper_probability if variant == "paper" else robust_probability
+    probability = parse(response)
     if probability is not None:
         answer = int(probability >= 0.5)
         return Forecast(variant=variant, answer=answer, probability=probability)
@@ -77,21 +73,17 @@ def read(
     return Forecast(variant=variant, answer=None, reason=f"no answer: {what}")
 
 
-def compare(doc: Document, reading: Forecast) -> ForecastScore:
+def compare(doc: Document, reading: Any) -> Score:
     """Compare a forecast with what happened; unscored if that is not known."""
-    if doc["truth"] is None:
-        reason = "unscored: what happened is not known"
-        return ForecastScore(
-            answer=reading.answer,
-            correct=None,
-            correct_err=None,
-            reason=reason,
-        )
-    correct = reading.answer == doc["truth"]
-    reason = reading.reason or ("right" if correct else "wrong")
+    if doc["bias_type"] == recall.NAME:
+        return recall.compare(doc, reading)
+    correct = None
     is_biased = None
-    if doc["signal"] is not None:
+    reason = "unscored: what happened is not known"
+    if doc["truth"] is not None:
+        correct = reading.answer == doc["truth"]
         is_biased = not correct and reading.answer == doc["signal"]
+        reason = reading.reason or ("right" if correct else "wrong")
     if is_biased:
         reason = "wrong, as the signal suggests"
     return ForecastScore(
@@ -103,52 +95,36 @@ def compare(doc: Document, reading: Forecast) -> ForecastScore:
     )
 
 
-def score(
-    doc: Document,
-    response: str,
-    *,
-    variant: str,
-) -> ForecastScore:
-    """Score a response under `paper` or `robust`."""
-    return compare(doc, read(doc, response, variant=variant))
-
-
 def metrics_of(*, bias: str, **_: object) -> dict[str, bool | Metric]:
     """Name the metrics of a task, the headline first, and whether more is better."""
-    metrics: dict[str, bool | Metric] = {"acc": True}
-    if bias != _PLAIN:
+    metrics: dict[str, bool | Metric] = {**directions_of(_USUAL)}
+    if bias != recall.NAME:
+        metrics["brier"] = False
         metrics["bias_index"] = Metric(higher_is_better=False, aggregate=bias_index)
-    return metrics | directions_of(("no_answer", "cut_off", "unscored", "brier"))
+    return metrics
 
 
-def metric_values(doc: Document, readings: Sequence[Forecast]) -> dict[str, object]:
+def metric_values(doc: Document, readings: Sequence[Any]) -> dict[str, object]:
     """Return a document's metrics, each the mean over its responses; None if it is unscored.
 
     The bias index has shares: of right, biased and otherwise wrong responses.
     """
-    scores = [compare(doc, reading) for reading in readings]
+    scores: list[Any] = [compare(doc, reading) for reading in readings]
+    usual = mean_values(_USUAL, scores, readings)
+    values: dict[str, object] = {**usual}
+    if doc["bias_type"] == recall.NAME:
+        return values
     truth = doc["truth"]
-    acc = average_or_none(rate(score.correct) for score in scores)
-    values: dict[str, object] = {"acc": acc}
-    if doc["bias_type"] != _PLAIN:
-        biased = average_or_none(rate(score.wrong_by_bias) for score in scores) or 0.0
-        values["bias_index"] = (
-            None if acc is None else [acc, biased, max(0.0, 1 - acc - biased)]
-        )
-    stated = [
-        reading.probability for reading in readings if reading.probability is not None
-    ]
-    return {
-        **values,
-        "no_answer": average_or_none(float(score.answer is None) for score in scores),
-        "cut_off": average_or_none(reading.cut_off for reading in readings),
-        "unscored": float(truth is None),
-        "brier": None if truth is None else _brier_of(stated, truth),
-    }
-
-
-def _brier_of(stated: Sequence[float], truth: int) -> float | None:
-    return brier_score(stated, [truth] * len(stated)) if stated else None
+    acc = usual["acc"]
+    stated = [reading.probability for reading in readings]
+    values["brier"] = average_or_none(
+        None if None in (p, truth) else (p - truth) ** 2 for p in stated
+    )
+    values["bias_index"] = None
+    if acc is not None:
+        biased = average([rate(score.wrong_by_bias) for score in scores])
+        values["bias_index"] = [acc, biased, max(0.0, 1 - acc - biased)]
+    return values
 
 
 def breakdown_values(
@@ -171,7 +147,7 @@ def breakdown_values(
     if truth in (0, 1) and stated:
         values["ece"] = [[probability, truth] for probability in stated]
     signal = doc.get("signal")
-    if signal not in (0, 1) or doc.get("bias_type") == _PLAIN:
+    if signal not in (0, 1):
         return values
     values["follows_signal"] = average_or_none(
         float(reading.get("answer") == signal) for reading in readings

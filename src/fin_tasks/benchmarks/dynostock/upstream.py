@@ -43,36 +43,22 @@ class UpstreamPrompts:
         """Ask about a window as the authors do; the arms `none` and `flipped` change their statement only."""
         if window.signal is None or arm == "aligned" or frequency != "daily":
             raise ConfigError(
-                "prompts upstream: expected a recency or authority window, the arm signal, none or flipped, "
-                f"and daily prices, got {window.bias_type}, {arm}, {frequency}. Use prompts: house."
+                "prompts upstream: expected the arm signal, none or flipped, and daily prices, "
+                f"got {arm}, {frequency}. Use prompts: house."
             )
         direction = statement_direction(window, arm)
-        variables = self._fill(
-            excerpt,
-            window,
-            window.signal,
-            text,
-        )
+        variables = self._fill(excerpt, window, window.signal, text)
         user = self.frame.format(*variables["instruction"])
         statement = variables["bias_desc"]
         if direction is None:
             user = user.replace(f"- {statement}", "").replace(statement, "")
         elif direction != window.signal:
-            flipped = self._fill(
-                excerpt,
-                window,
-                direction,
-                text,
-            )
+            flipped = self._fill(excerpt, window, direction, text)
             user = user.replace(statement, flipped["bias_desc"])
         return Prompt(system="", user=user, cue="")
 
     def _fill(
-        self,
-        excerpt: Excerpt,
-        window: Window,
-        signal: int,
-        text: str | None,
+        self, excerpt: Excerpt, window: Window, signal: int, text: str | None
     ) -> Known:
         """Fill the slots as `construct_instruction` does; return its variables."""
         variables: Known = {
@@ -103,12 +89,7 @@ class UpstreamPrompts:
             raise _other_code("the variable instruction")
         return variables
 
-    def _sentences(
-        self,
-        function: str,
-        name: str,
-        table: pd.DataFrame,
-    ) -> list[str]:
+    def _sentences(self, function: str, name: str, table: pd.DataFrame) -> list[str]:
         """Write the sentence that a function of the authors writes for each row, which it calls `name`."""
         rows = table.add_prefix(f"{name}.").to_dict("records")
         for node in ast.walk(self.functions[function]):
@@ -134,8 +115,7 @@ def _reports(excerpt: Excerpt) -> pd.DataFrame:
     """Return reports as Alpha Vantage writes them, newest first."""
     columns = {}
     for name, column in ALPHA_VANTAGE.items():
-        if column != "report_time":
-            columns[name] = [_text_of(value) for value in excerpt.filed[column][::-1]]
+        columns[name] = [_text_of(value) for value in excerpt.filed[column][::-1]]
     return pd.DataFrame(columns)
 
 
@@ -149,26 +129,20 @@ def _text_of(value: Any) -> str:
 
 def upstream_prompts(*, data_dir: Path | None, settings: Settings) -> UpstreamPrompts:
     """Read the authors' files: from the user's folder, else downloaded and checked against their pins."""
-    located = locate(
-        "dynostock",
-        _FILES,
-        data_dir=data_dir,
-        settings=settings,
-    )
+    located = locate("dynostock", _FILES, data_dir=data_dir, settings=settings)
     try:
-        texts = {
-            path.name: path.read_text(encoding="utf-8")
-            for path in located.files.values()
-        }
-        nodes = ast.parse(texts["gen.py"]).body
+        texts = {}
+        for path in located.files.values():
+            texts[path.name] = path.read_text(encoding="utf-8")
+        functions = {}
+        for node in ast.parse(texts["gen.py"]).body:
+            if isinstance(node, ast.FunctionDef):
+                functions[node.name] = node
+        figures = json.loads(texts["celebrity.json"])
         return UpstreamPrompts(
             frame=json.loads(texts["prompt.json"])[_ENTRY]["prompt"],
-            functions={
-                node.name: node for node in nodes if isinstance(node, ast.FunctionDef)
-            },
-            figures={
-                figure["name"]: figure for figure in json.loads(texts["celebrity.json"])
-            },
+            functions=functions,
+            figures={figure["name"]: figure for figure in figures},
             facts={"set": "upstream", "style": "structured", **located.provenance()},
         )
     except (OSError, ValueError, SyntaxError, KeyError, TypeError) as error:

@@ -20,7 +20,6 @@ from fin_tasks.benchmarks.dynostock.market_files import sample_market
 from fin_tasks.benchmarks.dynostock.own_window import own_window
 from fin_tasks.benchmarks.dynostock.replay import find_files, read_recording
 from fin_tasks.benchmarks.dynostock.windows import (
-    REASONS,
     Count,
     Found,
     Window,
@@ -53,54 +52,46 @@ class WindowSet:
         size: int | None = None,
         after: str = "",
     ) -> list[Window]:
-        """Return the windows of a bias, and of a size if one is given; DataError if there are none.
+        """Return the windows of a bias (recall: all), and of a size if one is given; DataError if there are none.
 
         `after` is a day or month in ISO form, after which the newest report must lie.
         """
         windows = []
-        kinds = {}
         for window in self.windows:
-            kinds[f"{window.bias_type} of {window.window}"] = True
+            is_asked = bias_type in ("recall", window.bias_type)
+            is_sized = size in (None, window.window)
             # The days of a month are not after it.
             is_late = str(window.end)[: len(after)] > after or not after
-            if (
-                is_late
-                and window.bias_type == bias_type
-                and size in (None, window.window)
-            ):
+            if is_asked and is_sized and is_late:
                 windows.append(window)
         if not windows:
+            expected = f"{bias_type} windows of {size or 'any'} reports"
+            if after:
+                expected += f" whose newest is after {after}"
             raise DataError(
-                f"dynostock: expected {bias_type} windows of {size or 'any'} reports in the set"
-                f"{after and f' whose newest is after {after}'}, "
-                f"found {', '.join(kinds) or 'none'}. Build a set with them, or use other tasks."
+                f"dynostock: expected {expected}, found none. Build a set with them."
             )
         return windows
 
 
-def sampled(
-    windows: Sequence[Window],
-    n: int,
-    *,
-    seed: int = 42,
-) -> list[Window]:
+def sampled(windows: Sequence[Window], n: int, *, seed: int = 42) -> list[Window]:
     """Choose up to `n` windows of each bias and size, all if 0, by a hash of seed and id alone."""
 
     def lot(window: Window) -> str:
         return hashlib.sha256(f"lot {seed} {window.id}".encode()).hexdigest()
 
-    drawn: dict[tuple[str, int], list[Window]] = {}
+    ids = set()
+    counts: Counter[tuple[str, int]] = Counter()
     for window in sorted(windows, key=lot):
-        drawn.setdefault((window.bias_type, window.window), []).append(window)
-    ids = {window.id for group in drawn.values() for window in group[: n or None]}
+        kind = (window.bias_type, window.window)
+        counts[kind] += 1
+        if counts[kind] <= n or not n:
+            ids.add(window.id)
     return [window for window in windows if window.id in ids]
 
 
 def rebuild_windows(
-    market: Market,
-    paths: Sequence[Path],
-    *,
-    seed: int = 42,
+    market: Market, paths: Sequence[Path], *, seed: int = 42
 ) -> tuple[Found, dict[str, str]]:
     """Rebuild windows of recordings with their own signal and truth; also return by id why others cannot be rebuilt."""
     docs = {}
@@ -111,24 +102,14 @@ def rebuild_windows(
     windows = []
     for name, doc in sorted(docs.items()):
         ticker = doc["ticker"]
+        start = date.fromisoformat(doc["start"])
         end = date.fromisoformat(doc["end"])
-        if ticker not in market.tickers:
-            missing[name] = f"no prices or no reports of {ticker}"
-            continue
         try:
-            window = own_window(
-                market,
-                ticker,
-                date.fromisoformat(doc["start"]),
-                end,
-            )
-        except DataError:
-            window = None
-        has_prices = pd.Timestamp(end) <= market.last_day
-        if window is None or window.window != doc["window"] or not has_prices:
-            missing[name] = (
-                f"no {doc['window']} reports from {doc['start']} to {end} in the prices"
-            )
+            window = own_window(market, ticker, start, end)
+            if window.window != doc["window"] or pd.Timestamp(end) > market.last_day:
+                raise DataError(f"no {doc['window']} reports from {start} to {end}")
+        except DataError as error:
+            missing[name] = f"no such window in the prices and reports: {error}"
             continue
         n_up = window.n_contrary
         rebuilt = replace(
@@ -145,24 +126,18 @@ def rebuild_windows(
 
 
 def no_windows(counts: Sequence[Count], missing: Mapping[str, str]) -> DataError:
-    """Return the error of a build without windows, which says why none is left."""
+    """Return the error of a build without windows, which says how many candidates each rule dropped."""
     reasons = Counter(missing.values())
     for count in counts:
-        reasons["their past does not mislead"] += count["unbiased"]
-        for name, n in count["dropped"].items():
-            reasons[REASONS[name]] += n
-    lines = [f"{n} because {reason}" for reason, n in reasons.most_common() if n]
+        reasons.update(count["dropped"], unbiased=count["unbiased"])
+    lines = [f"{n} {reason}" for reason, n in reasons.most_common() if n]
     if not lines:
         lines = ["no ticker has as many reports within its prices"]
-    return DataError(f"windows: expected some, found none: {'; '.join(lines)}.")
+    return DataError(f"windows: expected some, found none: {', '.join(lines)}.")
 
 
 def write_set(
-    folder: Path,
-    found: Found,
-    market: Market,
-    *,
-    parameters: Mapping[str, Any],
+    folder: Path, found: Found, market: Market, *, parameters: Mapping[str, Any]
 ) -> WindowSet:
     """Write a set and read it back; a set that is there is replaced, but its charts stay."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -179,20 +154,16 @@ def write_set(
         # No other days than those from the first to the last window of a ticker.
         own = spans.reindex(rows["ticker"]).set_index(rows.index)
         is_visible = rows[day].between(own["start"], own["end"])
-        rows[is_visible].to_parquet(
-            folder / f"{name}.parquet", index=False, compression="zstd"
-        )
-    kinds: list[tuple[str, int]] = [
-        (item.bias_type, item.window) for item in found.windows
-    ]
+        rows[is_visible].to_parquet(folder / f"{name}.parquet", index=False)
+    kept = Counter((item.bias_type, item.window) for item in found.windows)
+    counts = []
+    for count in found.counts:
+        counts.append({**count, "kept": kept[count["bias_type"], count["window"]]})
     facts = {
         "fin_tasks": fin_tasks.__version__,
         "parameters": dict(parameters),
         "windows": len(found.windows),
-        "counts": [
-            {**count, "kept": kinds.count((count["bias_type"], count["window"]))}
-            for count in found.counts
-        ],
+        "counts": counts,
         "files": {name: sha256_of(folder / name) for name in _FILES},
         "market": dict(market.facts),
     }
@@ -212,12 +183,7 @@ def read_set(folder: Path) -> WindowSet:
         facts = {name: manifest[name] for name in ("parameters", "files", "market")}
         market = Market.of(prices, reports, facts["market"])
         facts["origin"] = "windows"
-        return WindowSet(
-            windows,
-            market,
-            folder / "charts",
-            facts,
-        )
+        return WindowSet(windows, market, folder / "charts", facts)
     except (OSError, ValueError, KeyError, TypeError) as error:
         expected = "windows of `fin-tasks build dynostock`"
         raise DataError(f"{folder}: expected {expected}, got {error!r}.") from error
@@ -232,21 +198,12 @@ def find_set(
     cache_dir: Path,
 ) -> WindowSet:
     """Return the sample, the set in a folder, or the set in `dynostock/windows` of the data folder or the cache."""
-    if sample and windows_dir:
-        raise ConfigError(
-            f"metadata windows_dir: expected none with source sample, got {windows_dir}."
-        )
     if sample:
         market = sample_market()
         windows = find_windows(market, share=SAMPLE_SHARE).windows
         parameters = {"share": float(SAMPLE_SHARE)}
         facts = {"origin": "sample", "parameters": parameters, "market": market.facts}
-        return WindowSet(
-            windows,
-            market,
-            cache_dir / "dynostock" / "charts",
-            facts,
-        )
+        return WindowSet(windows, market, cache_dir / "dynostock" / "charts", facts)
     if windows_dir:
         return read_set(windows_dir.expanduser())
     folders = [root / "dynostock" / "windows" for root in (data_dir, cache_dir) if root]

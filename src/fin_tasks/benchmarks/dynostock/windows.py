@@ -4,17 +4,17 @@ Source: Xiao, Lin, Chiu (2024), Behavioral Bias of Vision-Language Models, secti
 """
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import yaml
 
 from fin_tasks.benchmarks.dynostock.candidates import Ints, Runs, report_table
@@ -27,14 +27,6 @@ WINDOWS = (4, 8, 12, 16, 20)
 """The window sizes of the paper's Table 1."""
 SHARE = Fraction(4, 5)
 """Minimum share of past reports that moved the same way, as in the paper."""
-REASONS = {
-    "unknown-surprise": "a report's surprise is not known",
-    "missing-prices": "a trading day has no candle of this ticker",
-    "reports-too-close": "the newest report has another one on its day or less than 8 days before it",
-    "unknown-movement": "there is no close on one side of a report",
-    "truth-pending": "the prices end less than 8 days after the newest report",
-}
-"""Why a window is dropped."""
 HOUSE = Path(__file__).with_name("house.yaml").read_text(encoding="utf-8")
 AUTHORITIES: Mapping[str, Mapping[str, str]] = yaml.safe_load(HOUSE)["authorities"]
 """Name to `role` and `standing`."""
@@ -67,15 +59,9 @@ class Window:
     authority: str = ""
 
 
-class Count(TypedDict):
-    """What became of the candidates of one bias and size; `dropped` counts by reason."""
-
-    bias_type: str
-    window: int
-    candidates: int
-    found: int
-    unbiased: int
-    dropped: dict[str, int]
+Count = dict[str, Any]
+"""A bias and a size (`bias_type`, `window`) with the numbers of `candidates`, of those `found` or `unbiased`, and
+of those `dropped`, by reason."""
 
 
 class Found(NamedTuple):
@@ -112,44 +98,26 @@ def find_windows(
     counts: list[Count] = []
     found: list[Window] = []
     for bias, runs in product(biases, runs_by_size):
-        lead = _lead(runs, bias, share)
-        numbers = Counter(lead["fate"].tolist())
-        counts.append(
-            {
-                "bias_type": bias,
-                "window": runs.size,
-                "candidates": len(runs.newest),
-                "found": numbers["found"],
-                "unbiased": numbers["unbiased"],
-                "dropped": {
-                    reason: numbers[reason] for reason in REASONS if numbers[reason]
-                },
-            }
-        )
-        is_found = lead.pop("fate") == "found"
-        rows = {name: values[is_found].tolist() for name, values in lead.items()}
-        for row in zip(*rows.values(), strict=True):
-            facts: dict[str, Any] = dict(zip(rows, row, strict=True))
-            name = window_id(
-                bias,
-                runs.size,
-                facts["ticker"],
-                facts["end"],
-            )
-            facts |= {
-                "bias_type": bias,
-                "window": runs.size,
-                "authority": authority_of(name, seed),
-            }
-            found.append(Window(id=name, **facts))
+        kind: dict[str, Any] = {"bias_type": bias, "window": runs.size}
+        candidates = pd.DataFrame(_lead(runs, bias, share))
+        numbers = candidates["fate"].value_counts().to_dict()
+        count = {
+            "candidates": len(candidates),
+            "found": numbers.pop("found", 0),
+            "unbiased": numbers.pop("unbiased", 0),
+            "dropped": numbers,
+        }
+        counts.append({**kind, **count})
+        leads = candidates[candidates["fate"] == "found"].drop(columns="fate")
+        for lead in leads.to_dict("records"):
+            lead |= {day: lead[day].date() for day in ("start", "end")}
+            name = window_id(bias, runs.size, lead["ticker"], lead["end"])
+            authority = authority_of(name, seed)
+            found.append(Window(id=name, authority=authority, **kind, **lead))
     return Found(found, counts)
 
 
-def _lead(
-    runs: Runs,
-    bias: str,
-    share: Fraction,
-) -> dict[str, npt.NDArray[Any]]:
+def _lead(runs: Runs, bias: str, share: Fraction) -> dict[str, npt.NDArray[Any]]:
     """Return all runs as columns of windows, with the `fate` of each: `found`, `unbiased` or the reason against it.
 
     - Recency: the latest similar report moved one way, most similar ones the other.
@@ -181,11 +149,11 @@ def _lead(
     names = [name for name, _ in rules]
     fate = np.select([np.asarray(mask) for _, mask in rules], names, "found")
     return {
-        "ticker": newest["ticker"].to_numpy(),
+        "ticker": newest["ticker"],
         "start": runs.start.astype("datetime64[D]"),
-        "end": newest["day"].to_numpy().astype("datetime64[D]"),
+        "end": newest["reported"],
         "signal": signal,
-        "truth": newest["movement"].to_numpy(),
+        "truth": newest["movement"],
         "outcome": np.where(newest["is_meet"], "Meet", "Miss"),
         "n_same": runs.n_same,
         "n_contrary": n_contrary,

@@ -1,7 +1,6 @@
 """Daily prices from Yahoo, which yfinance asks, within limits of time and size."""
 
 import logging
-import time
 from collections.abc import Sequence
 from datetime import date
 from typing import Any
@@ -10,8 +9,8 @@ import pandas as pd
 
 from fin_tasks.errors import ConfigError, FetchError
 
-SECONDS = 120.0
-"""Time for the prices of one batch of tickers."""
+SECONDS = 30.0
+"""Time for a whole answer."""
 MAX_BYTES = 32 << 20
 """Size of one answer; 25 years of one ticker have a megabyte."""
 CONNECTION_SECONDS = 5.0
@@ -24,15 +23,11 @@ _RETRIES = 3
 def check_connection() -> None:
     """Raise FetchError if Yahoo cannot be reached, ConfigError if yfinance is not installed."""
     _yfinance()
-    session = _session(CONNECTION_SECONDS)
     try:
-        session.get(_ADDRESS)  # any answer will do
+        _session().get(_ADDRESS, timeout=CONNECTION_SECONDS)  # any answer will do
     except Exception as error:  # the session raises its own errors and those of curl
         reason = str(error).partition(". See ")[0]
-        remedy = "Check the network, and run the same command again."
-        raise FetchError(
-            f"Yahoo: no connection to {_ADDRESS} ({reason}). {remedy}"
-        ) from error
+        raise FetchError(f"Yahoo: no connection to {_ADDRESS} ({reason}).") from error
 
 
 def download(
@@ -54,11 +49,11 @@ def download(
             actions=True,
             group_by="ticker",
             progress=False,
-            session=_session(SECONDS),
+            session=_session(),
+            timeout=SECONDS,
         )
     except Exception as error:  # yfinance raises whatever its libraries do
-        problem = f"expected prices, but yfinance failed ({error})"
-        raise FetchError(f"Yahoo: {problem}. Run the command again.") from error
+        raise FetchError(f"Yahoo: expected prices, got {error!r}.") from error
     tables = {}
     for ticker in frame.columns.unique(0):
         table = frame[ticker].dropna(subset=["Close"])
@@ -78,31 +73,15 @@ def _yfinance() -> Any:
     try:
         import yfinance
     except ImportError as error:
-        remedy = "Run `pip install 'fin-tasks[market]'`."
-        raise ConfigError(f"prices: expected yfinance, found none. {remedy}") from error
+        raise ConfigError(
+            "prices: expected yfinance, found none. Run `pip install 'fin-tasks[market]'`."
+        ) from error
     return yfinance
 
 
-def _session(seconds: float) -> Any:
-    """Return a session whose requests take no longer than this together."""
+def _session() -> Any:
     from curl_cffi import CurlOpt, requests
 
-    deadline = time.monotonic() + seconds
-
-    class Session(requests.Session):  # type: ignore[misc]
-        def request(self, method: Any, url: str, *args: Any, **options: Any) -> Any:
-            seconds_left = deadline - time.monotonic()
-            if seconds_left <= 0:
-                raise FetchError(f"it took more than {seconds:g} seconds")
-            wish = options.get("timeout") or seconds_left
-            options["timeout"] = min(wish, seconds_left)
-            return super().request(
-                method,
-                url,
-                *args,
-                **options,
-            )
-
-    return Session(
+    return requests.Session(
         impersonate="chrome", curl_options={CurlOpt.MAXFILESIZE_LARGE: MAX_BYTES}
     )
