@@ -111,7 +111,7 @@ def test_a_sample_of_dynostock_has_ticker_and_day_as_its_title(
     assert report(tmp_path / "results", "--out", tmp_path / "out")[0] == 0
     (file,) = (tmp_path / "out" / "page").glob("list-*.js")
     expected = [f"{doc['ticker']}, 4 reports until {doc['end']}" for doc in docs]
-    assert data(file)["lines"] == expected
+    assert data(file)["asked"] == expected
 
 
 def test_a_report_of_runs_without_samples(results: Path, tmp_path: Path) -> None:

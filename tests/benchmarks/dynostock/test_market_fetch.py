@@ -126,7 +126,7 @@ def test_failures_are_listed_and_the_quota_stops(
     assert done.exit_code == 1
     assert "3 tickers were asked for" in done.output and "GONE: Yahoo" in done.output
     assert "A: Alpha Vantage knows no earnings of A" in done.output
-    assert "25 requests per day. 1 tickers are left" in done.output
+    assert "B: Alpha Vantage: We have detected" in done.output
     assert server.asked.count("/query?B") == 2, "a server that fails is asked again"
     server.answers["/query?B"] = earnings("B.X")
     server.asked.clear()

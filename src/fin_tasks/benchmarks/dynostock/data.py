@@ -93,31 +93,31 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
     if options.prompts == "upstream":
         wording = upstream_prompts(data_dir=folder, settings=settings)
     facts |= {"arm": arm, "prompts": wording.facts}
-    views = []
-    for window in windows:
-        view = (
-            window_set.market.excerpt(window.ticker, window.start, window.end),
-            window,
-        )
-        views.append(_hidden(*view) if options.anonymize else view)
     words = {}
-    pictures = [""] * len(views)
     if options.mode == "text":
         words = options.model_dump(include={"text", "frequency"})
         facts |= words
     else:
-        facts |= {
-            "renderer": RENDERER,
-            **options.model_dump(include={"pixels", "chart"}),
-        }
-        charts = [chart_of(view, options.pixels, options.chart) for view, _ in views]
-        cache = settings.cache_dir / "dynostock" / "charts"
-        pictures = _draw(charts, window_set.charts, cache)
+        look = options.model_dump(include={"pixels", "chart"})
+        facts |= {"renderer": RENDERER, **look}
     docs = []
-    for window, (excerpt, shown), picture in zip(windows, views, pictures, strict=True):
+    charts = []
+    for window in windows:
+        excerpt = window_set.market.excerpt(window.ticker, window.start, window.end)
+        shown = window
+        if options.anonymize:
+            excerpt, shown = _hidden(excerpt, window)
         message = wording.ask(excerpt, shown, arm=arm, **words)
-        doc = document(window, message, arm=arm, mode=options.mode, picture=picture)
+        doc = document(window, message, arm=arm, mode=options.mode)
         docs.append({**doc, "anonymized": options.anonymize})
+        if options.mode == "image":
+            charts.append(chart_of(excerpt, options.pixels, options.chart))
+    if charts:
+        cache = settings.cache_dir / "dynostock" / "charts"
+        for doc, path in zip(
+            docs, _draw(charts, window_set.charts, cache), strict=True
+        ):
+            doc["chart"] = str(path)
     asked = []
     for doc in docs:
         texts = [doc[name] for name in ("id", "system", "prompt", "cue")]
@@ -126,15 +126,8 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
     return {"test": dataset_of(docs, {**facts, "asked": hash_of(*asked)})}
 
 
-def document(
-    window: Window,
-    prompt: Prompt,
-    *,
-    arm: str,
-    mode: str,
-    picture: str = "",
-) -> Document:
-    """Put a window and its prompt into a document; `picture` is the file of its chart."""
+def document(window: Window, prompt: Prompt, *, arm: str, mode: str) -> Document:
+    """Put a window and its prompt into a document, which has no chart yet."""
     return {
         **asdict(window),
         "start": str(window.start),
@@ -144,7 +137,7 @@ def document(
         "anonymized": False,
         "mode": mode,
         "statement": statement_direction(window, arm),
-        "chart": picture,
+        "chart": "",
         "system": prompt.system,
         "prompt": IMAGE_MARK + prompt.user if mode == "image" else prompt.user,
         "cue": prompt.cue,
@@ -199,7 +192,7 @@ def _hidden(excerpt: Excerpt, window: Window) -> tuple[Excerpt, Window]:
     return hidden, replace(window, id=name, ticker=hidden.ticker, start=start, end=end)
 
 
-def _draw(charts: Sequence[Chart], folder: Path, cache: Path) -> list[str]:
+def _draw(charts: Sequence[Chart], folder: Path, cache: Path) -> list[Path]:
     """Find the charts that were built with the set, or draw them into the cache."""
     from fin_tasks.charts.pool import draw_charts
 
@@ -212,4 +205,4 @@ def _draw(charts: Sequence[Chart], folder: Path, cache: Path) -> list[str]:
         copy = cache / path.name
         if not copy.exists():
             shutil.copyfile(path, copy)
-    return [str(path) for path in paths]
+    return paths

@@ -33,16 +33,13 @@ def own_question(
     """Return a window's document, and draw its chart into a folder."""
     arm = "none" if window.signal is None else "signal"
     excerpt = market.excerpt(window.ticker, window.start, window.end)
-    mode = "text"
-    picture = ""
-    if not text:
-        mode = "image"
-        paths, _ = draw_charts([chart_of(excerpt)], folder)
-        picture = str(paths[0])
     prompt = HousePrompts().ask(
         excerpt, window, arm=arm, text="table" if text else None
     )
-    doc = document(window, prompt, arm=arm, mode=mode, picture=picture)
+    doc = document(window, prompt, arm=arm, mode="text" if text else "image")
+    if not text:
+        paths, _ = draw_charts([chart_of(excerpt)], folder)
+        doc["chart"] = str(paths[0])
     return {**doc, "statement_text": statement_of(excerpt, window, arm)}
 
 
