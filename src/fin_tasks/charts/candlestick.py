@@ -88,7 +88,14 @@ def draw(chart: Chart) -> bytes:
         figure = Figure(dpi=(chart.pixels + 0.01) / _WIDTH)
         ratios = [3.6, 1]
         prices, volumes = figure.subplots(2, sharex=True, height_ratios=ratios)
-        figure.text(_LEFT, 0.985, title, va="top", size=17, weight="bold")
+        figure.text(
+            _LEFT,
+            0.985,
+            title,
+            va="top",
+            size=17,
+            weight="bold",
+        )
         prices.yaxis.set(label_position="right", label_text="Price (USD)")
         volumes.yaxis.set(label_position="right", label_text="Volume (M)")
         points_per_day = _set_days(volumes, chart)
@@ -141,9 +148,22 @@ def _draw_candles(
 def _draw_average(axes: Axes, average: "pd.Series[float]") -> None:
     """Draw the moving average, and the legend of everything."""
     for kind, (_, _, text) in _KINDS.items():
-        _draw_triangle(axes, kind, [], [], linestyle="none", label=text)
+        _draw_triangle(
+            axes,
+            kind,
+            [],
+            [],
+            linestyle="none",
+            label=text,
+        )
     label = f"{_AVERAGED}-day moving average"
-    axes.plot(average, color=_AVERAGE, linewidth=1.2, zorder=0.9, label=label)
+    axes.plot(
+        average,
+        color=_AVERAGE,
+        linewidth=1.2,
+        zorder=0.9,
+        label=label,
+    )
     axes.legend(ncols=4, bbox_to_anchor=(0, 1))
 
 
@@ -229,7 +249,13 @@ def _draw_mark(axes: Axes, label: _Label, y: float, label_y: float) -> None:
     """Draw a triangle, its label and the line between them."""
     mark = label.mark
     line = {"linestyle": ":", "linewidth": 0.9, "zorder": 4}
-    _draw_triangle(axes, mark.kind, [mark.day] * 2, [y, label_y], **line)
+    _draw_triangle(
+        axes,
+        mark.kind,
+        [mark.day] * 2,
+        [y, label_y],
+        **line,
+    )
     text = f"{mark.day:%Y-%m-%d}"
     if mark.surprise is not None:
         surprise = f"{mark.surprise:+.2f}"

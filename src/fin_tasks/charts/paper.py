@@ -60,9 +60,27 @@ def draw_as_authors(chart: Chart) -> bytes:
         away = 0.15 * (high - low)
         above = (every_day["High"] + away).clip(upper=high + margin / 4)
         below = (every_day["Low"] - away).clip(lower=low - margin / 4)
-        _draw_marks(axes, chart, "meet", above, margin / 4)
-        _draw_marks(axes, chart, "miss", above, margin / 4)
-        _draw_marks(axes, chart, "fiscal", below, -margin / 4)
+        _draw_marks(
+            axes,
+            chart,
+            "meet",
+            above,
+            margin / 4,
+        )
+        _draw_marks(
+            axes,
+            chart,
+            "miss",
+            above,
+            margin / 4,
+        )
+        _draw_marks(
+            axes,
+            chart,
+            "fiscal",
+            below,
+            -margin / 4,
+        )
         axes.legend(frameon=False)
         figure.savefig(
             file, bbox_inches="tight", dpi=300, pil_kwargs={"compress_level": 1}

@@ -23,7 +23,11 @@ class LimitError(FetchError):
     """The source answers no more for now."""
 
 
-def earnings_of(ticker: str, web: Web, settings: Settings) -> dict[str, Any]:
+def earnings_of(
+    ticker: str,
+    web: Web,
+    settings: Settings,
+) -> dict[str, Any]:
     """Return Alpha Vantage's answer about a ticker.
 
     Raises:

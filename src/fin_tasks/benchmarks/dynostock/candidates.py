@@ -47,14 +47,22 @@ class Prices:
         self.missing = is_missing.cumsum(axis=0, dtype=np.int32)
         self.calendar = self.start + np.flatnonzero(is_trading_day)
 
-    def movements(self, tickers: Ints, days: Ints) -> npt.NDArray[np.int8]:
+    def movements(
+        self,
+        tickers: Ints,
+        days: Ints,
+    ) -> npt.NDArray[np.int8]:
         """Compare the mean close of [d+1, d+8] with that of [d-7, d], in calendar days; up if after >= before."""
         before = self._mean_closes(tickers, days - AFTER + 1)
         after = self._mean_closes(tickers, days + 1)
         is_up = after >= before * (1 - _TIE)
         return np.where(np.isfinite(before + after), is_up, -1).astype(np.int8)
 
-    def _mean_closes(self, tickers: Ints, first_days: Ints) -> npt.NDArray[np.float64]:
+    def _mean_closes(
+        self,
+        tickers: Ints,
+        first_days: Ints,
+    ) -> npt.NDArray[np.float64]:
         """Return the mean close of the 8 days from each first day on; NaN without a close."""
         rows = (first_days - self.start)[:, None] + np.arange(AFTER)
         closes = self.closes[rows.clip(0, len(self.closes) - 1), tickers[:, None]]
@@ -90,7 +98,11 @@ def report_table(market: Market) -> pd.DataFrame:
 class Runs:
     """Every run of `size` consecutive reports of one ticker, newest first: the candidates."""
 
-    def __init__(self, reports: pd.DataFrame, size: int) -> None:
+    def __init__(
+        self,
+        reports: pd.DataFrame,
+        size: int,
+    ) -> None:
         tickers = reports["ticker"].to_numpy()
         ends = np.arange(size - 1, len(reports))
         ends = ends[tickers[ends] == tickers[ends - size + 1]]

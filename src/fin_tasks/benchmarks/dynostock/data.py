@@ -107,8 +107,18 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         shown = window
         if options.anonymize:
             excerpt, shown = _hidden(excerpt, window)
-        message = wording.ask(excerpt, shown, arm=arm, **words)
-        doc = document(window, message, arm=arm, mode=options.mode)
+        message = wording.ask(
+            excerpt,
+            shown,
+            arm=arm,
+            **words,
+        )
+        doc = document(
+            window,
+            message,
+            arm=arm,
+            mode=options.mode,
+        )
         docs.append({**doc, "anonymized": options.anonymize})
         if options.mode == "image":
             charts.append(chart_of(excerpt, options.pixels, options.chart))
@@ -126,7 +136,13 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
     return {"test": dataset_of(docs, {**facts, "asked": hash_of(*asked)})}
 
 
-def document(window: Window, prompt: Prompt, *, arm: str, mode: str) -> Document:
+def document(
+    window: Window,
+    prompt: Prompt,
+    *,
+    arm: str,
+    mode: str,
+) -> Document:
     """Put a window and its prompt into a document, which has no chart yet."""
     return {
         **asdict(window),
@@ -187,12 +203,29 @@ def _hidden(excerpt: Excerpt, window: Window) -> tuple[Excerpt, Window]:
         fiscal_end=excerpt.reports["fiscal_end"] + shift,
     )
     prices = excerpt.prices.set_index(excerpt.prices.index + shift)
-    hidden = Excerpt(ANONYMOUS_TICKER, start, end, prices, reports, reports)
+    hidden = Excerpt(
+        ANONYMOUS_TICKER,
+        start,
+        end,
+        prices,
+        reports,
+        reports,
+    )
     name = f"anonymous-{digest.hexdigest()[:12]}"
-    return hidden, replace(window, id=name, ticker=hidden.ticker, start=start, end=end)
+    return hidden, replace(
+        window,
+        id=name,
+        ticker=hidden.ticker,
+        start=start,
+        end=end,
+    )
 
 
-def _draw(charts: Sequence[Chart], folder: Path, cache: Path) -> list[Path]:
+def _draw(
+    charts: Sequence[Chart],
+    folder: Path,
+    cache: Path,
+) -> list[Path]:
     """Find the charts that were built with the set, or draw them into the cache."""
     from fin_tasks.charts.pool import draw_charts
 

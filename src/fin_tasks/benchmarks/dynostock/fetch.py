@@ -61,9 +61,19 @@ def fetch_market(
     if source == "alpha-vantage" and not settings.alpha_vantage_key:
         expected = "ALPHAVANTAGE_API_KEY, a key of https://www.alphavantage.co"
         raise ConfigError(f"earnings: expected {expected}, got none.")
-    last = _agree_with_folder(folder, source, start, end)
+    last = _agree_with_folder(
+        folder,
+        source,
+        start,
+        end,
+    )
     unpriced = _missing(folder / "prices", tickers, ".parquet")
-    problems = _fetch_prices(folder / "prices", unpriced, start, last)
+    problems = _fetch_prices(
+        folder / "prices",
+        unpriced,
+        start,
+        last,
+    )
     left = _missing(folder / "prices", tickers, ".parquet")
     priced = [ticker for ticker in tickers if ticker not in left]
     unreported = _missing(folder / "earnings", priced, ".json")
@@ -80,7 +90,10 @@ def fetch_market(
 
 
 def _agree_with_folder(
-    folder: Path, source: str, start: date, end: date | None
+    folder: Path,
+    source: str,
+    start: date,
+    end: date | None,
 ) -> date:
     """Write the folder's manifest, or check that it is the same; return the last day of prices."""
     manifest = folder / "manifest.json"
@@ -107,18 +120,30 @@ def _agree_with_folder(
     return end
 
 
-def _missing(folder: Path, tickers: Sequence[str], ending: str) -> list[str]:
+def _missing(
+    folder: Path,
+    tickers: Sequence[str],
+    ending: str,
+) -> list[str]:
     return [
         ticker for ticker in tickers if not (folder / f"{ticker}{ending}").is_file()
     ]
 
 
 def _fetch_prices(
-    folder: Path, tickers: Sequence[str], start: date, end: date
+    folder: Path,
+    tickers: Sequence[str],
+    start: date,
+    end: date,
 ) -> list[str]:
     problems: list[str] = []
     starts = range(0, len(tickers), BATCH)
-    for first in tqdm(starts, "Prices", unit="batch", disable=None):
+    for first in tqdm(
+        starts,
+        "Prices",
+        unit="batch",
+        disable=None,
+    ):
         batch = tickers[first : first + BATCH]
         yahoo.check_connection()
         tables = yahoo.download(batch, start, end)
@@ -140,7 +165,12 @@ def _fetch_reports(
     reports_of: Callable[[str], dict[str, Any]],
 ) -> list[str]:
     problems: list[str] = []
-    for ticker in tqdm(tickers, "Earnings", unit="ticker", disable=None):
+    for ticker in tqdm(
+        tickers,
+        "Earnings",
+        unit="ticker",
+        disable=None,
+    ):
         try:
             # The source may spell the ticker in its own way.
             answer = {**reports_of(ticker), "symbol": ticker}

@@ -125,7 +125,14 @@ class Market:
         reports = filed.copy()
         if (factors != 1).any():
             reports[FIGURES] = reports[FIGURES].mul(factors, axis=0).round(6)
-        return Excerpt(ticker, start, end, prices, reports, filed)
+        return Excerpt(
+            ticker,
+            start,
+            end,
+            prices,
+            reports,
+            filed,
+        )
 
 
 def typed(table: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:

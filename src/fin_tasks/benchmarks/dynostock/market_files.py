@@ -42,7 +42,10 @@ _SAMPLE = Path(__file__).parent / "sample"
 
 
 def read_market(
-    prices: Path, earnings: Path, *, tickers: Iterable[str] | None = None
+    prices: Path,
+    earnings: Path,
+    *,
+    tickers: Iterable[str] | None = None,
 ) -> Market:
     """Read files, folders of files, or what `fetch_market` stored; closes of all tickers are adjusted for splits."""
     names = None if tickers is None else {ticker.upper() for ticker in tickers}
@@ -86,7 +89,9 @@ def sample_market(*tickers: str) -> Market:
 
 
 def _read_files(
-    path: Path, part: str, tickers: set[str] | None
+    path: Path,
+    part: str,
+    tickers: set[str] | None,
 ) -> tuple[pd.DataFrame, Facts]:
     """Read the rows of the tickers from a file or folder, by ticker and day, and facts about the files."""
     is_fetched = (path / part).is_dir()
@@ -159,7 +164,12 @@ def _read_any(file: Path) -> pd.DataFrame:
         return table.mask(table.isin(_UNKNOWN))
     if file.suffix == ".parquet":
         return pd.read_parquet(file)
-    head = pd.read_csv(file, header=None, nrows=2, dtype=str)
+    head = pd.read_csv(
+        file,
+        header=None,
+        nrows=2,
+        dtype=str,
+    )
     if set(head[0]) != {"Price", "Ticker"}:
         return pd.read_csv(file, keep_default_na=False, na_values=_UNKNOWN)
     # As yfinance writes it: a column for each price of each ticker.

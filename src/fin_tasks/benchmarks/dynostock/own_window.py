@@ -50,7 +50,12 @@ def own_window(
             f"{ticker}: {bias} needs earlier reports with its outcome, and a movement after the last or most of them; "
             f"got {n_up} rises and {n_down} falls from {start} to {end}. Choose an earlier start, or no bias."
         )
-    name = window_id(bias, len(surprises), ticker, end)
+    name = window_id(
+        bias,
+        len(surprises),
+        ticker,
+        end,
+    )
     (truth,) = _movements(market.prices_of(ticker), pd.Series([pd.Timestamp(end)]))
     last_needed = pd.Timestamp(end) + timedelta(days=AFTER)
     is_known = truth >= 0 and market.last_day >= last_needed

@@ -28,7 +28,11 @@ _FACTS = [
 
 
 def own_question(
-    market: Market, window: Window, *, text: bool, folder: Path
+    market: Market,
+    window: Window,
+    *,
+    text: bool,
+    folder: Path,
 ) -> Document:
     """Return a window's document, and draw its chart into a folder."""
     arm = "none" if window.signal is None else "signal"
@@ -36,7 +40,12 @@ def own_question(
     prompt = HousePrompts().ask(
         excerpt, window, arm=arm, text="table" if text else None
     )
-    doc = document(window, prompt, arm=arm, mode="text" if text else "image")
+    doc = document(
+        window,
+        prompt,
+        arm=arm,
+        mode="text" if text else "image",
+    )
     if not text:
         paths, _ = draw_charts([chart_of(excerpt)], folder)
         doc["chart"] = str(paths[0])

@@ -115,7 +115,11 @@ def statement_direction(window: Window, arm: str) -> int | None:
     return window.signal if arm == "signal" else 1 - window.signal
 
 
-def statement_of(excerpt: Excerpt, window: Window, arm: str) -> str:
+def statement_of(
+    excerpt: Excerpt,
+    window: Window,
+    arm: str,
+) -> str:
     """Return an arm's statement; empty without one."""
     direction = statement_direction(window, arm)
     if direction is None:
@@ -147,7 +151,11 @@ def _statistics(window: Window) -> str:
     return template.format(n=window.n_contrary, of=window.n_same, movement=movement)
 
 
-def _tables(prices: list[Words], reports: list[Words], frequency: str) -> str:
+def _tables(
+    prices: list[Words],
+    reports: list[Words],
+    frequency: str,
+) -> str:
     columns = ["last", *CANDLE, "volume"]
     lines = [_WORDS[f"prices_{frequency}"], _WORDS["columns"]]
     lines += [",".join(row[name] for name in columns) for row in prices]
@@ -156,7 +164,11 @@ def _tables(prices: list[Words], reports: list[Words], frequency: str) -> str:
     return "\n".join(lines)
 
 
-def _narrative(prices: list[Words], reports: list[Words], frequency: str) -> str:
+def _narrative(
+    prices: list[Words],
+    reports: list[Words],
+    frequency: str,
+) -> str:
     """Write a sentence for each event, oldest first."""
     template = _WORDS["day" if frequency == "daily" else "period"]
     events = [(row["last"], template.format(**row)) for row in prices]

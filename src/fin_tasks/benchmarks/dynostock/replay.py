@@ -67,7 +67,12 @@ def read_recording(path: Path) -> Recording:
     docs = []
     repeats: Counter[str] = Counter()
     for row in rows:
-        row_id = window_id(bias, size, row.ticker, row.end_time)
+        row_id = window_id(
+            bias,
+            size,
+            row.ticker,
+            row.end_time,
+        )
         repeats[row_id] += 1
         if repeats[row_id] > 1:
             row_id = f"{row_id}#{repeats[row_id]}"
@@ -87,7 +92,13 @@ def read_recording(path: Path) -> Recording:
         }
         docs.append(doc)
     responses = [[mark_response(row.response or "", row.finish_reason)] for row in rows]
-    return Recording(path, bias, size, docs, responses)
+    return Recording(
+        path,
+        bias,
+        size,
+        docs,
+        responses,
+    )
 
 
 def replay(paths: Sequence[Path]) -> list[tuple[Recording, ScoredTask]]:
@@ -96,7 +107,13 @@ def replay(paths: Sequence[Path]) -> list[tuple[Recording, ScoredTask]]:
     for recording in map(read_recording, find_files(paths)):
         _, bias, size, docs, responses = recording
         name = f"dynostock_{bias}_w{size}"
-        task = score_task("dynostock", name, docs, responses, options={"bias": bias})
+        task = score_task(
+            "dynostock",
+            name,
+            docs,
+            responses,
+            options={"bias": bias},
+        )
         scored.append((recording, task))
     return scored
 

@@ -60,7 +60,12 @@ def bias_index(shares: Iterable[Shares | None]) -> float:
     return float(biased / n_wrong) if n_wrong else 0.0
 
 
-def read(doc: Document, response: str, *, variant: str) -> Reading:
+def read(
+    doc: Document,
+    response: str,
+    *,
+    variant: str,
+) -> Reading:
     """Read the probability that a response states, or the price that it recalls."""
     if doc["bias_type"] == recall.NAME:
         return recall.read(response, variant=variant)

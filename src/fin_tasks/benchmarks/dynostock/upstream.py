@@ -47,18 +47,32 @@ class UpstreamPrompts:
                 f"got {arm}, {frequency}. Use prompts: house."
             )
         direction = statement_direction(window, arm)
-        variables = self._fill(excerpt, window, window.signal, text)
+        variables = self._fill(
+            excerpt,
+            window,
+            window.signal,
+            text,
+        )
         user = self.frame.format(*variables["instruction"])
         statement = variables["bias_desc"]
         if direction is None:
             user = user.replace(f"- {statement}", "").replace(statement, "")
         elif direction != window.signal:
-            flipped = self._fill(excerpt, window, direction, text)
+            flipped = self._fill(
+                excerpt,
+                window,
+                direction,
+                text,
+            )
             user = user.replace(statement, flipped["bias_desc"])
         return Prompt(system="", user=user, cue="")
 
     def _fill(
-        self, excerpt: Excerpt, window: Window, signal: int, text: str | None
+        self,
+        excerpt: Excerpt,
+        window: Window,
+        signal: int,
+        text: str | None,
     ) -> Known:
         """Fill the slots as `construct_instruction` does; return its variables."""
         variables: Known = {
@@ -89,7 +103,12 @@ class UpstreamPrompts:
             raise _other_code("the variable instruction")
         return variables
 
-    def _sentences(self, function: str, name: str, table: pd.DataFrame) -> list[str]:
+    def _sentences(
+        self,
+        function: str,
+        name: str,
+        table: pd.DataFrame,
+    ) -> list[str]:
         """Write the sentence that a function of the authors writes for each row, which it calls `name`."""
         rows = table.add_prefix(f"{name}.").to_dict("records")
         for node in ast.walk(self.functions[function]):
@@ -129,7 +148,12 @@ def _text_of(value: Any) -> str:
 
 def upstream_prompts(*, data_dir: Path | None, settings: Settings) -> UpstreamPrompts:
     """Read the authors' files: from the user's folder, else downloaded and checked against their pins."""
-    located = locate("dynostock", _FILES, data_dir=data_dir, settings=settings)
+    located = locate(
+        "dynostock",
+        _FILES,
+        data_dir=data_dir,
+        settings=settings,
+    )
     try:
         texts = {}
         for path in located.files.values():

@@ -74,7 +74,12 @@ class WindowSet:
         return windows
 
 
-def sampled(windows: Sequence[Window], n: int, *, seed: int = 42) -> list[Window]:
+def sampled(
+    windows: Sequence[Window],
+    n: int,
+    *,
+    seed: int = 42,
+) -> list[Window]:
     """Choose up to `n` windows of each bias and size, all if 0, by a hash of seed and id alone."""
 
     def lot(window: Window) -> str:
@@ -91,7 +96,10 @@ def sampled(windows: Sequence[Window], n: int, *, seed: int = 42) -> list[Window
 
 
 def rebuild_windows(
-    market: Market, paths: Sequence[Path], *, seed: int = 42
+    market: Market,
+    paths: Sequence[Path],
+    *,
+    seed: int = 42,
 ) -> tuple[Found, dict[str, str]]:
     """Rebuild windows of recordings with their own signal and truth; also return by id why others cannot be rebuilt."""
     docs = {}
@@ -105,7 +113,12 @@ def rebuild_windows(
         start = date.fromisoformat(doc["start"])
         end = date.fromisoformat(doc["end"])
         try:
-            window = own_window(market, ticker, start, end)
+            window = own_window(
+                market,
+                ticker,
+                start,
+                end,
+            )
             if window.window != doc["window"] or pd.Timestamp(end) > market.last_day:
                 raise DataError(f"no {doc['window']} reports from {start} to {end}")
         except DataError as error:
@@ -137,7 +150,11 @@ def no_windows(counts: Sequence[Count], missing: Mapping[str, str]) -> DataError
 
 
 def write_set(
-    folder: Path, found: Found, market: Market, *, parameters: Mapping[str, Any]
+    folder: Path,
+    found: Found,
+    market: Market,
+    *,
+    parameters: Mapping[str, Any],
 ) -> WindowSet:
     """Write a set and read it back; a set that is there is replaced, but its charts stay."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -183,7 +200,12 @@ def read_set(folder: Path) -> WindowSet:
         facts = {name: manifest[name] for name in ("parameters", "files", "market")}
         market = Market.of(prices, reports, facts["market"])
         facts["origin"] = "windows"
-        return WindowSet(windows, market, folder / "charts", facts)
+        return WindowSet(
+            windows,
+            market,
+            folder / "charts",
+            facts,
+        )
     except (OSError, ValueError, KeyError, TypeError) as error:
         expected = "windows of `fin-tasks build dynostock`"
         raise DataError(f"{folder}: expected {expected}, got {error!r}.") from error
@@ -203,7 +225,12 @@ def find_set(
         windows = find_windows(market, share=SAMPLE_SHARE).windows
         parameters = {"share": float(SAMPLE_SHARE)}
         facts = {"origin": "sample", "parameters": parameters, "market": market.facts}
-        return WindowSet(windows, market, cache_dir / "dynostock" / "charts", facts)
+        return WindowSet(
+            windows,
+            market,
+            cache_dir / "dynostock" / "charts",
+            facts,
+        )
     if windows_dir:
         return read_set(windows_dir.expanduser())
     folders = [root / "dynostock" / "windows" for root in (data_dir, cache_dir) if root]

@@ -111,13 +111,29 @@ def find_windows(
         leads = candidates[candidates["fate"] == "found"].drop(columns="fate")
         for lead in leads.to_dict("records"):
             lead |= {day: lead[day].date() for day in ("start", "end")}
-            name = window_id(bias, runs.size, lead["ticker"], lead["end"])
+            name = window_id(
+                bias,
+                runs.size,
+                lead["ticker"],
+                lead["end"],
+            )
             authority = authority_of(name, seed)
-            found.append(Window(id=name, authority=authority, **kind, **lead))
+            found.append(
+                Window(
+                    id=name,
+                    authority=authority,
+                    **kind,
+                    **lead,
+                )
+            )
     return Found(found, counts)
 
 
-def _lead(runs: Runs, bias: str, share: Fraction) -> dict[str, npt.NDArray[Any]]:
+def _lead(
+    runs: Runs,
+    bias: str,
+    share: Fraction,
+) -> dict[str, npt.NDArray[Any]]:
     """Return all runs as columns of windows, with the `fate` of each: `found`, `unbiased` or the reason against it.
 
     - Recency: the latest similar report moved one way, most similar ones the other.
