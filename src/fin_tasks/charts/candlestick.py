@@ -110,7 +110,7 @@ def draw(chart: Chart) -> bytes:
 def _set_days(axes: Axes, chart: Chart) -> float:
     """Set the axis of days; return the points in a day."""
     days = _dates.date2num([*chart.prices.index, *[mark.day for mark in chart.marks]])
-    span = max(float(np.ptp(days)), 14.0)
+    span = max(np.ptp(days), 14.0)
     points_per_day = (axes.get_position().width * _WIDTH * _POINTS - 2 * _SIDE) / span
     side = _SIDE / points_per_day
     axes.set_xlim(days.min() - side, days.min() + span + side)

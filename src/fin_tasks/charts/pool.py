@@ -35,7 +35,7 @@ def draw_charts(
                 missing[path] = chart
         if jobs > 1:
             start_workers(parallel)
-        bar = tqdm(missing.items(), "Drawing charts", unit="chart", disable=None)
+        bar = tqdm(missing.items(), "Drawing charts", disable=None)
         errors = parallel(joblib.delayed(_write)(chart, path) for path, chart in bar)
     messages = [error for error in errors if error]
     if messages:
