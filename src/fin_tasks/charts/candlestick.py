@@ -22,7 +22,6 @@ _dates: Any = matplotlib.dates  # its functions have no types
 _WIDTH = 20.48  # inches, whatever the number of pixels
 _HEIGHT = 10.24
 _POINTS = 72  # in an inch
-_LEFT = 0.015  # share of the width beside the panels
 _UP = "#00a046"
 _DOWN = "#e0222c"
 _GRAY = "#707070"
@@ -89,7 +88,7 @@ def draw(chart: Chart) -> bytes:
         ratios = [3.6, 1]
         prices, volumes = figure.subplots(2, sharex=True, height_ratios=ratios)
         figure.text(
-            _LEFT,
+            0.015,
             0.985,
             title,
             va="top",
@@ -110,7 +109,7 @@ def draw(chart: Chart) -> bytes:
 def _set_days(axes: Axes, chart: Chart) -> float:
     """Set the axis of days; return the points in a day."""
     days = _dates.date2num([*chart.prices.index, *[mark.day for mark in chart.marks]])
-    span = max(np.ptp(days), 14.0)
+    span: float = max(np.ptp(days), 14.0)
     points_per_day = (axes.get_position().width * _WIDTH * _POINTS - 2 * _SIDE) / span
     side = _SIDE / points_per_day
     axes.set_xlim(days.min() - side, days.min() + span + side)

@@ -110,8 +110,12 @@ class Market:
         every_day = self.prices_of(ticker)
         rows = every_day[every_day["date"].between(*days)]
         if rows["close"].isna().all():
+            known = "no prices"
+            if len(every_day):
+                first, last = every_day["date"].dt.date.iloc[[0, -1]]
+                known = f"prices from {first} to {last}"
             raise DataError(
-                f"{ticker}: expected prices from {start} to {end}, found no prices then."
+                f"{ticker}: expected prices from {start} to {end}, found {known}."
             )
         factor = rows["splits_after"].iloc[-1]
         prices = rows.set_index("date")[[*CANDLE, "volume"]]
