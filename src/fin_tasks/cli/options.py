@@ -115,9 +115,7 @@ class MarketFiles:
         prices = self.prices or store
         earnings = self.earnings or store
         if self.sample and (self.prices or self.earnings):
-            raise ConfigError(
-                "--sample: expected no --prices or --earnings beside it."
-            )
+            raise ConfigError("--sample: expected no --prices or --earnings beside it.")
         if self.sample:
             return sample_market(*names or ())
         if store in (prices, earnings) and not store.is_dir():
