@@ -55,3 +55,9 @@ def test_rows_without_spread() -> None:
     assert (nothing.n, nothing.clusters, nothing.method) == (0, 0, "") and math.isnan(
         nothing.mean
     )
+
+
+def test_any_negative_code_stands_alone() -> None:
+    values = np.array([0.2, 0.4, 0.9])
+    alone = estimate(values, clusters=np.array([-1, -1, -1]))
+    assert estimate(values, clusters=np.array([-5, -5, -7])) == alone
