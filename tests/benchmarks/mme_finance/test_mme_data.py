@@ -358,7 +358,6 @@ def test_conversations_become_turns(tmp_path: Path) -> None:
     "options",
     [
         {"prompts": "ours"},
-        {"part": "binary", "language": "en"},
         {"data_dir": "/nowhere"},
     ],
 )

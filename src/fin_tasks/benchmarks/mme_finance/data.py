@@ -45,17 +45,12 @@ def load(
 ) -> "dict[str, Dataset]":
     """Return `{"test": datasets.Dataset}` of one part and language; `info.description` holds the provenance as JSON."""
     refuse_typos("mme_finance", unknown, [*(load.__kwdefaults__ or ()), "language"])
-    choices = {
-        "prompts": (prompts, ["house", "upstream"]),
-        "split": (split or "test", ["test"]),
-        "part and language": (f"{part} in {language}", list(map(" in ".join, TABLES))),
-    }
-    for name, (value, expected) in choices.items():
-        if value not in expected:
-            known = ", ".join(expected)
-            raise ConfigError(
-                f"mme_finance {name}: expected one of {known}, got {value!r}."
-            )
+    if prompts not in ("house", "upstream"):
+        raise ConfigError(
+            f"mme_finance prompts: expected house or upstream, got {prompts!r}."
+        )
+    if split not in (None, "test"):
+        raise ConfigError(f"mme_finance split: expected test, got {split!r}.")
     settings = Settings.from_environ()
     stem = TABLES[part, language]
     located = locate(
@@ -81,21 +76,25 @@ def load(
         wording = texts.BARE
         if part == "open":
             wording = upstream.wording(language, source=source, data_dir=data_dir)
-    shared = {"part": part, "language": language, "na": na}
+    asked = {"part": part, "language": language, "na": na}
+    truths = [row.cells["truth"] for row in table.rows]
+    judge_free = part == "open" and all(truths)
+    # Only fresh questions have an exact truth.
+    is_own = files.is_own or any(truths)
     facts = {
         "scorer": VERSION,
         "split": "test",
-        **shared,
+        **asked,
         "prompts": {"set": prompts, "sha256": wording.sha256()},
-        "data": table.data,
+        "data": {**table.data, "is_own": is_own},
         "left_out": table.left_out,
         **sample_facts(sample_n, sample_seed),
     }
-    if table.judge_free:
+    if judge_free:
         facts |= {"judge_free": True, "headline": "exact"}
     docs: list[dict[str, Any]] = []
     for row in rows:
-        docs += _documents(row, {**shared, "judge_free": table.judge_free}, wording)
+        docs += _documents(row, {**asked, "judge_free": judge_free}, wording)
     return {"test": dataset_of(docs, facts)}
 
 
@@ -108,10 +107,9 @@ def _documents(
 ) -> Iterator[dict[str, Any]]:
     """Yield the document of a row, or one for each turn of a conversation."""
     cells = row.cells
-    pictures = [path.absolute() for path in row.pictures if path]
-    parse_truth(
-        cells["truth"]
-    )  # a broken truth is an error now, and not after the model answered
+    pictures = [path.absolute() for path in row.pictures]
+    # A broken truth is an error now, and not after the model answered.
+    parse_truth(cells["truth"])
     doc = {
         **shared,
         "index": cells["index"],

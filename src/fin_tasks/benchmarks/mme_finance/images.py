@@ -24,7 +24,6 @@ _BROKEN_ARCHIVE = (
 )
 _UTF8 = 0x800
 """The flag of an entry whose name is UTF-8."""
-_LONGEST_NAME = 1000
 
 
 def unpack(archive: Path, cache: Path) -> Path:
@@ -35,11 +34,9 @@ def unpack(archive: Path, cache: Path) -> Path:
     try:
         cache.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as draft:
-            folder = Path(draft, "pictures")
-            folder.mkdir()
-            _extract(archive, folder)
+            _extract(archive, Path(draft, "pictures"))
             if not target.is_dir():  # another process may have been faster
-                folder.rename(target)
+                Path(draft, "pictures").rename(target)
     except _BROKEN_ARCHIVE as error:
         expected = f"expected a zip archive of pictures, got {error}"
         raise DataError(f"{archive}: {expected}. Fetch it again.") from error
@@ -57,31 +54,23 @@ def _extract(archive: Path, folder: Path) -> None:
 
 
 class Pictures:
-    """Finds pictures by the paths in a table, only below the table's folders."""
+    """Finds pictures by the paths in a table, among the files below its folders."""
 
     def __init__(self, table: Path, unpacked: Path | None) -> None:
-        self._unpacked: list[Path] = []
-        roots = [table.with_suffix(""), table.parent]
-        if unpacked:
-            self._unpacked += unpacked.rglob("*")
-            roots = [unpacked]
-        self._folders: list[Path] = []
-        for root in roots:
-            self._folders += [root, root / table.stem]
+        folders = [unpacked] if unpacked else [table.with_suffix(""), table.parent]
+        self._paths = {folder: set(folder.rglob("*")) for folder in folders}
 
     def find(self, name: str) -> Path | None:
-        """Return the picture at a path; in an archive also the only picture whose path ends with it."""
+        """Return the picture at a path, or the only one whose path ends with it."""
         parts = PurePosixPath(name.strip().replace("\\", "/")).parts
-        if not parts or ".." in parts or len(name) > _LONGEST_NAME:
-            return None
-        for folder in self._folders:
-            path = folder.joinpath(*parts)
-            if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
-                return path
-        similar = [
-            path for path in self._unpacked if path.parts[-len(parts) :] == parts
-        ]
-        return similar[0] if len(similar) == 1 else None
+        for folder, paths in self._paths.items():
+            exact = folder.joinpath(*parts)
+            if exact in paths:
+                return exact
+            similar = [path for path in paths if path.parts[-len(parts) :] == parts]
+            if len(similar) == 1:
+                return similar[0]
+        return None
 
 
 def is_usable(path: Path) -> bool:

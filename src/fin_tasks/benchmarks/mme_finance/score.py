@@ -173,16 +173,6 @@ def compare(doc: Document, reading: Any) -> Score:
     )
 
 
-def score(
-    doc: Document,
-    response: str | Judged,
-    *,
-    variant: str,
-) -> Score:
-    """Score a response under `paper` or `robust`."""
-    return compare(doc, read(doc, response, variant=variant))
-
-
 def metrics_of(
     *,
     part: str = "open",

@@ -1,7 +1,9 @@
 """A table of MME-Finance and its pictures: rows that can be asked, and why others are left out."""
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,8 +28,8 @@ class Row(NamedTuple):
     cells: Mapping[str, str]
     questions: Sequence[str]
     answers: Sequence[str]
-    pictures: Sequence[Path | None]
-    """None where no file is found."""
+    pictures: Sequence[Path]
+    """Empty if a file is missing."""
 
 
 class Table(NamedTuple):
@@ -36,8 +38,6 @@ class Table(NamedTuple):
     rows: list[Row]
     left_out: dict[str, list[str]]
     data: dict[str, Any]
-    judge_free: bool
-    """Whether every row has an exact truth."""
 
 
 def read_table(
@@ -52,40 +52,28 @@ def read_table(
     unpacked = unpack(archive, cache / "mme_finance" / "pictures") if archive else None
     pictures = Pictures(path, unpacked)
     columns = _COLUMNS + (_CATEGORY_COLUMNS if part == "open" else ())
-    rows: list[Row] = []
-    left_out: dict[str, list[str]] = {}
-    indexes: set[str] = set()
+    rows: dict[str, Row] = {}
+    left_out: dict[str, list[str]] = defaultdict(list)
     for record in read_csv(path, columns, delimiter="\t"):
         cells = {**dict.fromkeys(_OPTIONAL_COLUMNS, ""), **record.cells}
         index = cells["index"].strip()
-        cells["index"] = index
-        row = _row_of(cells, part, pictures)
+        row = _row_of({**cells, "index": index}, part, pictures)
         problem = _problem_of(row, part)
         if record.surplus > 0 or not index:
             problem = "broken-row"
-        elif index in indexes:
+        elif index in rows:
             problem = "duplicate-index"
-        indexes.add(index)
         if problem:
-            left_out.setdefault(problem, []).append(index or f"line {record.line}")
+            left_out[problem].append(index or f"line {record.line}")
         else:
-            rows.append(row)
-    n_exact = sum(bool(row.cells["truth"]) for row in rows)
-    found = [path for row in rows for path in row.pictures if path]
-    data = _data_facts(files, stem, found)
-    data["is_own"] = (
-        files.is_own or n_exact > 0
-    )  # only fresh questions have an exact truth
-    upright = upright_files(found, cache / "upright")
-    return Table(
-        [
-            row._replace(pictures=[upright[path] for path in row.pictures if path])
-            for row in rows
-        ],
-        left_out,
-        data,
-        judge_free=part == "open" and n_exact == len(rows) > 0,
-    )
+            rows[index] = row
+    shown = list(chain.from_iterable(row.pictures for row in rows.values()))
+    upright = upright_files(shown, cache / "upright")
+    upright_rows = []
+    for row in rows.values():
+        upright_pictures = [upright[path] for path in row.pictures]
+        upright_rows.append(row._replace(pictures=upright_pictures))
+    return Table(upright_rows, dict(left_out), _data_facts(files, stem, shown))
 
 
 def _row_of(cells: Mapping[str, str], part: str, pictures: Pictures) -> Row:
@@ -93,7 +81,8 @@ def _row_of(cells: Mapping[str, str], part: str, pictures: Pictures) -> Row:
     if part == "multi_turn":
         columns = [multi_turn.list_of(cell) for [cell] in columns]
     questions, answers, names = columns
-    return Row(cells, questions, answers, [pictures.find(name) for name in names])
+    paths = list(filter(None, map(pictures.find, names)))
+    return Row(cells, questions, answers, paths if len(paths) == len(names) else [])
 
 
 def _problem_of(row: Row, part: str) -> str:
@@ -105,8 +94,8 @@ def _problem_of(row: Row, part: str) -> str:
         "unknown-category": part == "open" and category not in CATEGORIES,
         "empty-answer": category != ALLOW_NA and _has_blank(row.answers),
         "not-as-many-answers": len(row.answers) != len(row.questions),
-        "picture-missing": not row.pictures or None in row.pictures,
-        "picture-broken": not all(is_usable(path) for path in row.pictures if path),
+        "picture-missing": not row.pictures,
+        "picture-broken": not all(map(is_usable, row.pictures)),
         "not-as-many-pictures": n_marks > len(row.pictures),
     }
     return next((name for name, is_present in problems.items() if is_present), "")

@@ -11,7 +11,7 @@ from fin_tasks.benchmarks.mme_finance.multi_turn import DIMENSIONS, OVERALL, dic
 from fin_tasks.benchmarks.mme_finance.prompts import Wording
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import locate
-from fin_tasks.data.source_text import follow_statements
+from fin_tasks.data.source_text import follow_statements, not_found, parse_code
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Messages
 from fin_tasks.judging.rubric import Rubric, load_rubric, with_picture
@@ -30,8 +30,6 @@ _CONVERSATION_TEXTS = (
 _QUESTION = "\0question\0"
 _BACKGROUND = "\0background\0"
 """These stand for the texts of a row."""
-
-_REMEDY = "Take the file of the pinned commit."
 
 
 def wording(
@@ -56,10 +54,8 @@ def wording(
     marks = [_QUESTION, re.escape(requirements.get("OCR", "\0")), _BACKGROUND]
     parts = re.fullmatch("(.*?)".join(["", *marks, ""]), prompt, re.DOTALL)
     if parts is None:
-        expected = (
-            "expected build_prompt to join role, question, requirements and background"
-        )
-        raise DataError(f"{path}: {expected}, got {prompt!r:.200}. {_REMEDY}")
+        expected = "build_prompt that joins role, question, requirements, background"
+        raise not_found(path, expected)
     return Wording("upstream", parts[1], parts[2], requirements, "", parts[3])
 
 
@@ -154,13 +150,13 @@ def rubric_named(
 
 def _conversation_texts(path: Path) -> dict[str, str]:
     known: dict[str, Any] = {}
-    statements = _parse(path).body
+    statements = parse_code(path).body
     follow_statements(
         [node for node in statements if isinstance(node, ast.Assign)], known
     )
     for name in _CONVERSATION_TEXTS:
         if not isinstance(known.get(name), str):
-            raise DataError(f"{path}: expected the text {name}, found none. {_REMEDY}")
+            raise not_found(path, f"the text {name}")
     return {name: known[name] for name in _CONVERSATION_TEXTS}
 
 
@@ -182,22 +178,11 @@ def _file(
 
 def _definition(path: Path, *names: str) -> Any:
     """Return a function of an authors' file, or a method by the names of its class and itself."""
-    node: Any = _parse(path)
+    node: Any = parse_code(path)
     for name in names:
         children = [child for child in node.body if getattr(child, "name", "") == name]
         if not children:
-            function = ".".join(names)
-            raise DataError(
-                f"{path}: expected the function {function}, found none. {_REMEDY}"
-            )
+            raise not_found(path, f"the function {'.'.join(names)}")
         node = children[0]
     return node
 
-
-def _parse(path: Path) -> ast.Module:
-    try:
-        return ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError) as error:
-        raise DataError(
-            f"{path}: expected a file of Python, got {error}. {_REMEDY}"
-        ) from error

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, distribution
+from io import BytesIO
 from pathlib import Path
 from random import Random
 from textwrap import wrap
@@ -9,7 +10,6 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from PIL import Image, ImageFilter, ImageOps
@@ -23,6 +23,7 @@ STYLES: Sequence[str] = tuple(read_texts("pictures", "en")["screens"])
 
 _DPI = 100
 _LEFT = 0.03  # margin, as a share of the width
+_SCALE = 85  # pixels for the scale at the right of a chart
 _WALL = "#4c4640"  # behind a photographed screen
 
 
@@ -43,24 +44,23 @@ def show(
         "site": random.choice(words["sites"]),
         "number": random.randint(10, 59),
     }
-    fonts: Any = {"font.family": _fonts(language)}
-    with mpl.rc_context(fonts, fname=Path(__file__).with_name("pictures.mplstyle")):
+    settings: Any = {"font.family": _fonts(language)}
+    content = BytesIO()
+    with mpl.rc_context(settings, fname=Path(__file__).with_name("pictures.mplstyle")):
         figure = Figure((width / _DPI, height / _DPI), _DPI)
-        body = _draw_frame(
-            figure,
-            layout["frames"][screen["frame"]],
-            facts,
-        )
+        body = _draw_frame(figure, layout["frames"][screen["frame"]], facts)
         shape = (1, len(panels)) if width > height else (len(panels), 1)
         areas = body.subfigures(*shape, squeeze=False)
         for area, panel in zip(areas.flat, panels, strict=True):
-            _DRAWERS[panel.kind](_Page(area, panel, words, layout))
-        canvas: Any = FigureCanvasAgg(figure)
-        canvas.draw()
-        picture = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
-    if style == "mobile photograph":
-        return _photograph(picture, random)
-    return picture
+            if panel.colors:
+                colors = [layout["colors"][color] for color in panel.colors.values()]
+                mpl.rcParams["axes.prop_cycle"] = mpl.cycler(color=colors)
+            page = _Page(area, panel, layout)
+            page.write_headings()
+            _DRAWERS[panel.kind](page)
+        figure.savefig(content, dpi=_DPI)
+    picture = Image.open(content).convert("RGB")
+    return _photograph(picture, random) if style == "mobile photograph" else picture
 
 
 def _fonts(language: str) -> list[str]:
@@ -78,41 +78,23 @@ def _fonts(language: str) -> list[str]:
     return ["Noto Sans SC", "DejaVu Sans"]
 
 
-def _draw_frame(
-    figure: Figure,
-    bands: Sequence[Any],
-    facts: Facts,
-) -> Any:
+def _draw_frame(figure: Figure, bands: Sequence[Any], facts: Facts) -> Any:
     """Draw the frame of a screen, and return the area inside it."""
     heights = [band["height"] for band in bands]
     rest = figure.bbox.height - sum(heights)
     ratios = [height or rest for height in heights]
-    areas: Any = figure.subfigures(
-        len(bands),
-        1,
-        height_ratios=ratios,
-    )
+    areas: Any = figure.subfigures(len(bands), 1, height_ratios=ratios)
     for area, band in zip(areas, bands, strict=True):
         area.set_facecolor(band["color"])
         for x, style, text in band["texts"]:
-            area.text(
-                x,
-                0.5,
-                text.format(**facts),
-                va="center_baseline",
-                **style,
-            )
+            area.text(x, 0.5, text.format(**facts), va="center_baseline", **style)
     return areas[heights.index(0)]
 
 
 def _photograph(screen: Image.Image, random: Random) -> Image.Image:
     """Photograph a screen: tilted, slightly out of focus, unevenly lit and with noise."""
     noise = np.random.default_rng(random.getrandbits(32))
-    room = ImageOps.expand(
-        ImageOps.expand(screen, 30, "#101214"),
-        70,
-        _WALL,
-    )
+    room = ImageOps.expand(ImageOps.expand(screen, 30, "#101214"), 70, _WALL)
     width, height = room.size
     corners = np.array([0, 0, 0, height, width, height, width, 0])
     photo = room.transform(
@@ -123,16 +105,8 @@ def _photograph(screen: Image.Image, random: Random) -> Image.Image:
         fillcolor=_WALL,
     )
     pixels = np.asarray(photo.filter(ImageFilter.GaussianBlur(0.7)))
-    light = np.linspace(
-        1,
-        noise.uniform(0.75, 0.95),
-        width,
-    )
-    lit = pixels * light[:, None] + noise.normal(
-        0,
-        4,
-        (height, width, 1),
-    )
+    light = np.linspace(1, noise.uniform(0.75, 0.95), width)
+    lit = pixels * light[:, None] + noise.normal(0, 4, (height, width, 1))
     return Image.fromarray(lit.clip(0, 255).astype(np.uint8))
 
 
@@ -142,48 +116,22 @@ def _photograph(screen: Image.Image, random: Random) -> Image.Image:
 class _Page:
     """An area in which a panel is drawn from above: `y` is where the next line begins, in pixels."""
 
-    def __init__(
-        self,
-        area: Any,
-        panel: Panel,
-        words: Any,
-        layout: Any,
-    ) -> None:
+    def __init__(self, area: Any, panel: Panel, layout: Any) -> None:
         self.area = area
         self.panel = panel
-        self.words = words
         self.layout = layout
-        self.colors: Sequence[str] = [
-            layout["colors"][color] for color in panel.colors.values()
-        ]
         self.y = 22.0
 
-    def write(
-        self,
-        text: str,
-        style: str,
-        skip: float,
-        x: float = _LEFT,
-    ) -> None:
+    def write(self, text: str, style: str, skip: float, x: float = _LEFT) -> None:
         """Write a line of text in a style of the layout, and go down by `skip` pixels."""
         y = 1 - self.y / self.area.bbox.height
-        self.area.text(
-            x,
-            y,
-            text,
-            va="top",
-            **self.layout["texts"][style],
-        )
+        self.area.text(x, y, text, va="top", **self.layout["texts"][style])
         self.y += skip
 
-    def write_heading(self, unit: str) -> None:
-        """Write the panel's title, and the unit of its figures."""
-        self.write(self.panel.facts["title"], "title", 34)
-        self.write(
-            self.words["units"].get(unit, unit),
-            "small",
-            34,
-        )
+    def write_headings(self) -> None:
+        """Write what stands above a panel of this kind."""
+        for style, skip, text in self.layout["headings"][self.panel.kind]:
+            self.write(text.format(**self.panel.facts), style, skip)
 
     def write_printed(self, labels: Sequence[str]) -> None:
         """Write labels with their values below them, side by side."""
@@ -195,20 +143,13 @@ class _Page:
             self.write(text, "value", -22, x)
         self.y += 60
 
-    def axes(
-        self,
-        share: float = 1.0,
-        right: float = 85,
-    ) -> Any:
-        """Return axes over a share of the height that is left, below room for a legend.
-
-        The scale at the right takes some pixels.
-        """
+    def axes(self, share: float = 1.0) -> Any:
+        """Return axes over a share of the height that is left, below room for a legend."""
         total = self.area.bbox.height
         top = self.y + 36
         height = share * (total - top - 45)
         self.y = top + height
-        width = 1 - 2 * _LEFT - right / self.area.bbox.width
+        width = 1 - 2 * _LEFT - _SCALE / self.area.bbox.width
         axes = self.area.add_axes((_LEFT, 1 - self.y / total, width, height / total))
         axes.yaxis.tick_right()
         return axes
@@ -217,8 +158,8 @@ class _Page:
 def _draw_stock(page: _Page) -> None:
     panel = page.panel
     days: Any = panel.table
-    page.write_heading(f"{panel.facts['end']}   {page.words['daily']}")
-    page.write_printed([label for label in panel.printed if label not in panel.colors])
+    names = list(panel.colors)
+    page.write_printed([label for label in panel.printed if label not in names])
     upper = page.axes(0.65)
     lower = page.axes()
     bars = np.arange(len(days))
@@ -226,97 +167,40 @@ def _draw_stock(page: _Page) -> None:
     if panel.kind == "candles":
         lined = upper
         colors = np.where(days["close"] < days["open"], *page.layout["candles"])
-        upper.vlines(
-            bars,
-            days["low"],
-            days["high"],
-            color=colors,
-            lw=1,
-        )
         bodies = days["close"] - days["open"]
-        upper.bar(
-            bars,
-            bodies,
-            0.7,
-            days["open"],
-            color=colors,
-            edgecolor=colors,
-        )
+        upper.vlines(bars, days["low"], days["high"], color=colors, lw=1)
+        upper.bar(bars, bodies, 0.7, days["open"], color=colors, edgecolor=colors)
         lower.bar(bars, days["volume"], 0.7, color=colors)
-        lower.set_title(
-            page.words["units"]["volume"],
-            loc="left",
-            fontsize=10.5,
-        )
+        lower.set_title(page.layout["volume"], loc="left", fontsize=10.5)
     else:
-        upper.plot(
-            bars,
-            days["close"],
-            color=page.layout["colors"]["blue"],
-        )
-    for name, color in zip(
-        panel.colors,
-        page.colors,
-        strict=True,
-    ):
-        lined.plot(
-            bars,
-            days[name],
-            color=color,
-            lw=1.3,
-            label=f"{name}: {days[name].iloc[-1]:.2f}",
-        )
-    lined.legend(**page.layout["legends"]["lines"])
+        upper.plot(bars, days["close"], color=page.layout["colors"]["blue"])
+    labels = [f"{name}: {panel.printed[name]:.2f}" for name in names]
+    lined.plot(bars, days[names], lw=1.3, label=labels)
+    lined.legend(**page.layout["legends"][panel.kind])
     ticks = bars[2 :: len(days) // 3]
+    lower.sharex(upper)
     lower.set_xticks(ticks, days.index[ticks].strftime("%Y-%m-%d"))
-    upper.set_xticks(ticks, [""] * len(ticks))
-    upper.set_xlim(-1.5, len(days) + 0.5)
     lower.set_xlim(-1.5, len(days) + 0.5)
+    upper.tick_params(labelbottom=False)
 
 
 def _draw_chart(page: _Page) -> None:
     """Draw the bars, the lines or the pie of a company."""
     kind = page.panel.kind
-    table = page.panel.table
-    options = page.layout["charts"][kind]
-    legend = page.layout["legends"][kind]
-    page.write_heading("share" if kind == "pie" else "money")
-    if kind == "pie":
-        axes = page.axes(right=0)
-        labels = [
-            f"{label}\n{share:.1f} %" for label, share in table.iloc[:, 0].items()
-        ]
-        table.plot(
-            ax=axes,
-            colors=page.colors,
-            labels=labels,
-            legend=False,
-            **options,
-        )
-        axes.legend(table.index, **legend)
-        return
     axes = page.axes()
-    table.plot(ax=axes, color=page.colors, **options)
-    axes.legend(**legend)
+    page.panel.table.plot(ax=axes, **page.layout["charts"][kind])
+    axes.legend(**page.layout["legends"][kind])
     axes.yaxis.set_major_formatter("{x:,.0f}")
     for bars in axes.containers:
         axes.bar_label(bars, fmt="{:,.1f}", padding=3, fontsize=10.5)
 
 
 def _draw_table(page: _Page) -> None:
-    page.write_heading("money")
-    axes = page.axes(right=0)
+    axes = page.axes()
     axes.axis("off")
     figures = page.panel.table.map("{:,.1f}".format)
-    rows = [
-        [page.words["item"], *figures.columns],
-        *figures.reset_index().to_numpy().tolist(),
-    ]
-    table = axes.table(
-        rows,
-        colWidths=[0.4, *[0.15] * 4],
-        **page.layout["table"],
-    )
+    rows = [[page.layout["item"], *figures], *figures.reset_index().to_numpy().tolist()]
+    table = axes.table(rows, **page.layout["table"])
     table.auto_set_font_size(value=False)
     for (_, column), cell in table.get_celld().items():
         cell.set(height=min(0.09, 1 / len(rows)), edgecolor="#d9dee5")
@@ -324,14 +208,6 @@ def _draw_table(page: _Page) -> None:
 
 
 def _draw_report(page: _Page) -> None:
-    facts = page.panel.facts
-    page.write(f"{facts['publisher']}  ·  {page.words['research']}", "heading", 36)
-    page.write(facts["title"], "title", 36)
-    page.write(
-        page.words["byline"].format(**facts),
-        "small",
-        40,
-    )
     labels = list(page.panel.printed)
     size = page.area.bbox
     n_columns = 6 if size.width > size.height else 3

@@ -146,7 +146,7 @@ def _company_panel(
         table = segments.iloc[:, -2:]
     elif kind == "pie":
         shares = segments.iloc[:, -1] / company["revenue"] * 100
-        table = shares.round(1).to_frame(words["units"]["share"])
+        table = shares.round(1).to_frame(words["share"])
     elif kind == "line":
         names = random.sample(words["lines"], 3)
         table = years[names].rename(columns=words["accounts"])
