@@ -8,7 +8,12 @@ from case_files import rows
 from figures import figures_of
 
 from fin_tasks.benchmarks.mme_finance.binary import f1
-from fin_tasks.benchmarks.mme_finance.score import judge_item, metrics_of, read, score
+from fin_tasks.benchmarks.mme_finance.score import (
+    compare,
+    judge_item,
+    metrics_of,
+    read,
+)
 from fin_tasks.judging.item import Judged, Reply
 
 DOC: dict[str, Any] = {
@@ -62,7 +67,7 @@ def test_points_become_a_score(case: dict[str, Any]) -> None:
         case["robust"],
     )
     full = None if case["robust"] is None else case["robust"] == 100
-    assert score(DOC, said, variant="robust").correct is full
+    assert compare(DOC, read(DOC, said, variant="robust")).correct is full
     for of in found.values():
         assert of["score_OCR"] == of["score_perception"] == of["score"]
         assert of["exact"] is None
@@ -96,7 +101,7 @@ def test_yes_and_no(case: dict[str, Any]) -> None:
     doc = {**DOC, "part": "binary", "answer": "是。"}
     for variant in ("paper", "robust"):
         assert read(doc, case["response"], variant=variant).answer == case[variant]
-        assert score(doc, case["response"], variant=variant).correct is (
+        assert compare(doc, read(doc, case["response"], variant=variant)).correct is (
             case[variant] == "是"
         )
 
@@ -142,7 +147,7 @@ def test_a_question_with_an_exact_truth_only_needs_no_judge(variant: str) -> Non
             None,
         )
         assert (found["unscored"], found["judge_error"]) == (0.0, None)
-        assert score(doc, response, variant=variant).correct is bool(right)
+        assert compare(doc, read(doc, response, variant=variant)).correct is bool(right)
     silent = values(doc, " ", variant)
     missing = {"paper": (0.0, 0.0), "robust": (None, 1.0)}[variant]
     assert (silent["exact"], silent["unscored"]) == missing

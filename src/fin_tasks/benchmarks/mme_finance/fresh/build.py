@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -24,7 +23,6 @@ from fin_tasks.errors import ConfigError
 
 LANGUAGES = ("en", "zh")
 
-_LIBRARIES = ("matplotlib", "numpy", "pandas", "pillow")
 _MOST_QUESTIONS = 2  # about one picture
 
 
@@ -49,7 +47,7 @@ def plan(
 
     A larger set starts with the smaller one of the same seed.
     """
-    counts: Counter[tuple[str, ...]] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     wordings: set[str] = set()
     pictures: list[Picture] = []
     types = list(KINDS)
@@ -57,27 +55,21 @@ def plan(
         image_type = types[number % len(types)]
         # Each style meets each type within 24 pictures.
         style = STYLES[(number + number // 12) % len(STYLES)]
-        panels = make_scene(
-            image_type,
-            language,
-            Random(f"{seed} {number}"),
-            prices,
-        )
+        panels = make_scene(image_type, language, Random(f"{seed} {number}"), prices)
         suffix = "jpg" if style == "mobile photograph" else "png"
         picture = Picture(f"images/{language}_{number:05d}.{suffix}", panels, style)
         pictures.append(picture)
-        rarity = {
-            name: (counts[name,], counts[image_type, name]) for name in CATEGORIES
-        }
-        for category in sorted(CATEGORIES, key=rarity.__getitem__):
+        # The rarest categories first, and among them those rarest with this type.
+        categories = sorted(CATEGORIES, key=lambda name: counts[image_type, name])
+        categories.sort(key=lambda name: counts["", name])
+        for category in categories:
             random = Random(f"{seed} {number} {category}")
-            for question in questions(panels, language, category, random):
-                if question["question"] not in wordings:
-                    break
-            else:
+            candidates = list(questions(panels, language, category, random))
+            new = [row for row in candidates if row["question"] not in wordings]
+            if not new:
                 continue
             row = {
-                **question,
+                **new[0],
                 "index": str(len(wordings)),
                 "image_path": picture.file,
                 "image_type": image_type,
@@ -85,8 +77,8 @@ def plan(
                 "background": "",
             }
             picture.rows.append(row)
-            wordings.add(question["question"])
-            counts.update([(category,), (image_type, category)])
+            wordings.add(row["question"])
+            counts.update([("", category), (image_type, category)])
             if len(wordings) == n:
                 return pictures
             if len(picture.rows) == _MOST_QUESTIONS:
@@ -124,19 +116,13 @@ def build_set(
             image.save(folder / picture.file, quality=85)
             rows += picture.rows
         file = folder / f"{TABLES['open', language]}.tsv"
-        pd.DataFrame(rows).to_csv(
-            file,
-            sep="\t",
-            index=False,
-            lineterminator="\n",
-        )
+        pd.DataFrame(rows).to_csv(file, sep="\t", index=False, lineterminator="\n")
         counts[language] = {"rows": len(rows), "pictures": len(pictures)}
     manifest: dict[str, Any] = {
         "made_by": f"fin-tasks {fin_tasks.__version__}: build mme_finance",
         "n": n,
         "seed": seed,
         "prices": prices.name if prices else "sample",
-        "libraries": {name: version(name) for name in _LIBRARIES},
         "counts": counts,
     }
     text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"

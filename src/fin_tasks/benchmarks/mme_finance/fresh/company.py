@@ -57,7 +57,8 @@ def make_company(words: Any, random: Random) -> Facts:
     labels = [words["year"].format(year=first_year + age) for age in range(_N_YEARS)]
     noise = np.random.default_rng(random.getrandbits(32))
     accounts = _draw_accounts(words, labels, noise)
-    segments = _draw_segments(words, accounts["revenue"], random)
+    names = random.sample(words["segments"], _N_SEGMENTS)
+    segments = _draw_segments(names, accounts["revenue"], noise)
     growth = segments[labels[-1]] / segments[labels[-2]]
     return {
         **accounts.iloc[-1],
@@ -70,6 +71,7 @@ def make_company(words: Any, random: Random) -> Facts:
         "segments": segments,
         "best": growth.idxmax(),
         "worst": growth.idxmin(),
+        "unknown": random.choice(words["unknown"]),
     }
 
 
@@ -90,23 +92,13 @@ def _draw_accounts(
 
 
 def _draw_segments(
-    words: Any,
+    names: Sequence[str],
     revenue: "pd.Series[float]",
-    random: Random,
+    noise: np.random.Generator,
 ) -> pd.DataFrame:
-    names = random.sample(words["segments"], _N_SEGMENTS)
-    noise = np.random.default_rng(random.getrandbits(32))
-    weights = noise.uniform(1, 4, (_N_SEGMENTS, 1))
-    weights = weights * noise.uniform(
-        0.85,
-        1.2,
-        (_N_SEGMENTS, _N_YEARS),
-    ).cumprod(axis=1)
-    shares = pd.DataFrame(
-        weights / weights.sum(axis=0),
-        names,
-        revenue.index,
-    )
-    segments = (shares * revenue).round(1)
+    sizes = noise.uniform(1, 4, (_N_SEGMENTS, 1))
+    drifts = noise.uniform(0.85, 1.2, (_N_SEGMENTS, _N_YEARS)).cumprod(axis=1)
+    weights = pd.DataFrame(sizes * drifts, names, revenue.index)
+    segments = (weights / weights.sum() * revenue).round(1)
     segments.iloc[-1] += revenue - segments.sum()
     return segments.round(1)

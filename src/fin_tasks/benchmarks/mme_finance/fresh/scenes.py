@@ -48,9 +48,8 @@ def make_scene(
     if kinds[0] in words["indicators"]:
         return [_stock_panel(kinds[0], words, random, prices)]
     company = make_company(words, random)
-    if kinds == ["report"]:
-        return [_report_panel(company, words, random)]
-    return [_company_panel(kind, company, words, random) for kind in kinds]
+    make_panel = _report_panel if kinds == ["report"] else _company_panel
+    return [make_panel(kind, company, words, random) for kind in kinds]
 
 
 def _panel(
@@ -63,24 +62,26 @@ def _panel(
     colored: Iterable[str] = (),
     printed: Mapping[str, float | str] | None = None,
 ) -> Panel:
-    """Make a panel, and draw the row, the color and the printed value that questions ask about."""
+    """Make a panel, draw what questions ask about, and work out the facts of its kind."""
     names = list(colored)
-    colors = dict(
-        zip(
-            names,
-            random.sample(list(words["colors"]), len(names)),
-            strict=True,
-        )
-    )
+    drawn = random.sample(list(words["colors"]), len(names))
+    colors = dict(zip(names, drawn, strict=True))
     position = random.randrange(len(table) - 1)
-    facts["label"] = table.index[position]
-    facts["next_label"] = table.index[position + 1]
+    facts |= {
+        "table": table,
+        "title": words["titles"][kind].format(**facts),
+        "label": table.index[position],
+        "next_label": table.index[position + 1],
+        "series": random.choice(table.columns),
+    }
     if colors:
         facts["colored"] = random.choice(names)
         facts["color"] = words["colors"][colors[facts["colored"]]]
     if printed:
         facts["printed_label"] = random.choice(list(printed))
         facts["printed"] = printed[facts["printed_label"]]
+    for name, formula in words["facts"].get(kind, {}).items():
+        facts[name] = evaluate(formula, facts)
     return Panel(kind, facts, table, colors, printed or {})
 
 
@@ -91,7 +92,7 @@ def _stock_panel(
     prices: Prices,
 ) -> Panel:
     """Make a chart of candles with moving averages, or of closes with an indicator; volume in millions."""
-    symbol, days = random.choices(prices, [len(days) for _, days in prices])[0]
+    symbol, days = random.choice(prices)
     n_days = random.randrange(32, LONGEST + 1, 4)
     end = random.randint(WARM_UP + n_days, len(days))
     days = days.iloc[end - WARM_UP - n_days : end]
@@ -99,38 +100,21 @@ def _stock_panel(
     prints = dict(zip(days, words["prints"], strict=True))
     days = days.eval(words["indicators"][kind], engine="python").round(2).iloc[-n_days:]
     lines = list(days)[len(prints) :]
-    last = days.iloc[-1]
+    dates = days.index.strftime("%Y-%m-%d")
     unknown_day = days.index[0] - timedelta(random.randint(60, 2000))
-    highs = lows = days["close"]
-    if kind == "candles":
-        highs = days["high"]
-        lows = days["low"]
     facts = {
-        **last,
+        **days.iloc[-1],
         "symbol": symbol,
-        "title": words["stock"].format(
-            name=words["stocks"].get(symbol, symbol), symbol=symbol
-        ),
-        "start": f"{days.index[0]:%Y-%m-%d}",
-        "end": f"{days.index[-1]:%Y-%m-%d}",
+        "name": words["stocks"].get(symbol, symbol),
+        "start": dates[0],
+        "end": dates[-1],
         "unknown_day": f"{unknown_day:%Y-%m-%d}",
-        "first_close": days["close"].iloc[0],
-        "highs": highs,
-        "lows": lows,
-        "quarters": highs.groupby(np.repeat([1, 2, 3, 4], n_days // 4)).max(),
-        "months": highs.groupby(days.index.strftime("%Y-%m")).max(),
+        "quarter": np.repeat([1, 2, 3, 4], n_days // 4),
+        "month": dates.str[:7],
         "options": ", ".join(lines),
     }
-    printed = last.rename(prints).to_dict()
-    return _panel(
-        kind,
-        facts,
-        days,
-        words,
-        random,
-        colored=lines,
-        printed=printed,
-    )
+    printed = days.iloc[-1].rename(prints).to_dict()
+    return _panel(kind, facts, days, words, random, colored=lines, printed=printed)
 
 
 def _company_panel(
@@ -142,61 +126,30 @@ def _company_panel(
     """Make bars of two years, a pie of the last year's shares in percent, lines, or a statement."""
     years = company["years"]
     segments = company["segments"]
+    colored: Iterable[str] = ()
     if kind == "bar":
         table = segments.iloc[:, -2:]
+        colored = table.columns
     elif kind == "pie":
         shares = segments.iloc[:, -1] / company["revenue"] * 100
         table = shares.round(1).to_frame(words["share"])
+        colored = table.index
     elif kind == "line":
         names = random.sample(words["lines"], 3)
         table = years[names].rename(columns=words["accounts"])
+        colored = table.columns
     else:
         table = years[words["statements"][kind]].T.rename(index=words["accounts"])
     # The lines that add up to a total, without subtotals.
     parts = [words["accounts"][name] for name in words["parts"].get(kind, ())]
     rows = table.loc[parts] if parts else table
     options = table.columns if kind == "line" else rows.index
-    colored = {
-        "bar": table.columns,
-        "pie": table.index,
-        "line": table.columns,
-    }
-    facts = {
-        **company,
-        "title": words["titles"][kind].format(**company),
-        "unknown": random.choice(words["unknown"]["company"]),
-        "lasts": rows.iloc[:, -1],
-        "befores": rows.iloc[:, -2:].iloc[:, 0],
-        "options": ", ".join(options),
-    }
-    panel = _panel(
-        kind,
-        facts,
-        table,
-        words,
-        random,
-        colored=colored.get(kind, ()),
-    )
-    label = facts["label"]
-    other = random.choice(table.index.drop(label))
-    series = random.choice(table.columns)
-    column = table[series]
-    row = table.loc[label]
-    facts |= {
-        "other": other,
-        "series": series,
-        "column": column,
-        "row": row,
-        "value": column[label],
-        "other_value": column[other],
-        "top": column.max(),
-        "first": row.iloc[0],
-        "last": row.iloc[-1],
-    }
-    return panel
+    facts = {**company, "rows": rows, "options": ", ".join(options)}
+    return _panel(kind, facts, table, words, random, colored=colored)
 
 
 def _report_panel(
+    kind: str,
     company: Facts,
     words: Any,
     random: Random,
@@ -206,15 +159,9 @@ def _report_panel(
         facts[name] = random.uniform(*bounds)
     for name, formula in words["report"]["formulas"].items():
         facts[name] = round(evaluate(formula, facts), 2)
-    day = date(
-        facts["last_year"] + 1,
-        2,
-        1,
-    ) + timedelta(random.randint(0, 50))
+    day = date(facts["last_year"] + 1, 2, 1) + timedelta(random.randint(0, 50))
     risk, risk_after = random.sample(words["risks"], 2)
     facts |= {
-        "title": words["titles"]["report"].format(**facts),
-        "unknown": random.choice(words["unknown"]["report"]),
         "publisher": words["publisher"].format(name=random.choice(words["names"])),
         "analyst": random.choice(words["analysts"]),
         "day": day.isoformat(),
@@ -228,4 +175,4 @@ def _report_panel(
         texts[section["heading"]] = random.choice(section["texts"]).format(**facts)
     printed = {label: facts[name] for name, label in words["box"].items()}
     table = pd.DataFrame({"text": texts})
-    return _panel("report", facts, table, words, random, printed=printed)
+    return _panel(kind, facts, table, words, random, printed=printed)
