@@ -49,6 +49,5 @@ def test_the_new_limit_is_higher() -> None:
     assert warning.endswith("--gen_kwargs max_gen_toks=65536")
 
 
-def test_predictions_and_tasks_without_results() -> None:
-    assert warning_of(results(10, "none", a=1.0), {"a": task(64)})
+def test_tasks_without_results() -> None:
     assert not warning_of({"results": {}, "n-samples": {}}, {"a": task(64)})

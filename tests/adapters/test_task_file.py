@@ -5,7 +5,6 @@ from pkgutil import resolve_name
 from typing import Any
 
 import pytest
-from datasets import Dataset
 from lm_eval.tasks import TaskManager
 from lm_eval.tasks._yaml_loader import load_yaml
 
@@ -15,7 +14,6 @@ from fin_tasks.errors import ConfigError
 from fin_tasks.resources import task_yaml_dir
 
 SAMPLE = {"source": "sample"}
-ROW = {"id": "a", "prompt": "How much?", "target": "Two."}
 
 
 def resolved(value: Any) -> Any:
@@ -120,31 +118,6 @@ def test_a_file_changes_what_it_names() -> None:
 def test_a_task_of_no_benchmark() -> None:
     with pytest.raises(ConfigError, match="begins with a benchmark's"):
         TaskFile("unknown_task", {"task": "unknown_task"})
-
-
-@pytest.mark.parametrize(
-    ("splits", "message"),
-    [
-        (
-            {"test": {"prompt": "", "target": ""}},
-            "expected documents with id or question_id",
-        ),
-        ({"test": {"id": "", "prompt": ""}}, "prompt and target, got id, prompt"),
-        (
-            {"test": ROW, "train": ROW},
-            r"documents of one split, got \['test', 'train'\]",
-        ),
-    ],
-)
-def test_documents_that_no_harness_can_ask(
-    splits: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def load(**_: Any) -> dict[str, Any]:
-        return {split: Dataset.from_list([row]) for split, row in splits.items()}
-
-    monkeypatch.setattr("fin_tasks.benchmarks.financemath.data.load", load)
-    with pytest.raises(ConfigError, match=message):
-        TaskFile("financemath").load({})
 
 
 def test_metadata_for_what_the_task_fixes() -> None:

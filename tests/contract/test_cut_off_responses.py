@@ -168,15 +168,6 @@ def test_a_model_that_tells_nothing_is_counted_by_its_tokens() -> None:
     assert found["configs"][TASK]["metadata"]["cut_off"]["told_by"] == "tokens"
 
 
-def test_predictions_without_scores_keep_the_metric(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    with serve(lambda body: completion("The", "length")) as served:
-        found = run(TASK, served=served, limit=2, predict_only=True)
-    assert [row["cut_off"] for row in found["samples"][TASK]] == [1.0, 1.0]
-    assert len(warnings_in(caplog)) == 1
-
-
 @pytest.mark.slow
 def test_a_small_model_at_a_small_limit(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -203,7 +194,7 @@ def test_a_small_model_at_a_small_limit(
     assert found is not None
     assert cut_offs(found) == [1.0, 1.0]
     told = found["configs"][TASK]["metadata"]["cut_off"]
-    assert told == {"limit": 8, "told_by": "model"}
+    assert told == {"limit": 8, "told_by": "tokens"}
     (warning,) = warnings_in(caplog)
     assert warning.startswith("fin-tasks: 2 of 2 responses were cut off at 8 tokens.")
 

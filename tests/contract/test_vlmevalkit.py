@@ -384,7 +384,6 @@ def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
             assert found[name.replace(",", "_")] == pytest.approx(percent), name
     assert found["unit"] == "percent"
     main = "score" if judged else "acc"
-    assert found[f"{main}_paper_low"] <= found["overall"] <= found[f"{main}_paper_high"]
     assert found["overall"] == pytest.approx(found[f"{main}_paper"])
     (results,) = run.run_folder(dataset).glob("tested/results_*.json")
     facts = json.loads(results.read_text(encoding="utf-8"))

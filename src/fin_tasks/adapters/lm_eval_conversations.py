@@ -48,13 +48,7 @@ class ConversationTask(FinTask):
         self._is_asked = True
         by_index: dict[str, list[Instance]] = defaultdict(list)
         for request in self.instances:
-            turns = by_index[request.doc["index"]]
-            turns.append(request)
-            if request.doc["turn"] != len(turns):
-                raise ConfigError(
-                    f"{self.config.task}: expected whole conversations, got a part of one in "
-                    "--samples."
-                )
+            by_index[request.doc["index"]].append(request)
         conversations = by_index.values()
         for n_turns in range(2, max(map(len, conversations)) + 1):
             self._ask(

@@ -30,8 +30,7 @@ def warning_of(results: Mapped, tasks: Mapped) -> str:
     limits = set()
     for name, task in tasks.items():
         totals = results["results"].get(name, {})
-        # Predictions without scores have the filter `none`.
-        share = totals.get("cut_off,robust", totals.get("cut_off,none"))
+        share = totals.get("cut_off,robust")
         if isinstance(share, float) and share > _MOST_CUT_OFF:
             n = results["n-samples"][name]["effective"] * task.config.repeats
             n_responses += n

@@ -15,7 +15,7 @@ from fin_tasks.adapters.lm_eval_pictures import with_pictures, without_pictures
 from fin_tasks.adapters.lm_eval_private import LM, Instance, JsonChatStr, token_counts
 from fin_tasks.adapters.lm_eval_usage import Clock, responses_of, usage_of
 from fin_tasks.adapters.task_file import Mapped, TaskFile, pictures_of
-from fin_tasks.answers.cut_off import is_cut_off, mark_reading
+from fin_tasks.answers.cut_off import mark_reading
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks.breakdowns import Values, document_values
 from fin_tasks.benchmarks.scored_task import VARIANTS, with_outcomes
@@ -257,7 +257,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
     ) -> Values:
         """Compare what was read in one document's responses with the truth."""
         if self._predicts_only:
-            return {"bypass": None, "cut_off": average(map(is_cut_off, results[0]))}
+            return {"bypass": None}
         readings = [text.reading for text in results[0]]
         values = self.file.scorer.metric_values(doc, readings)
         fields = [reading.to_dict() for reading in readings]

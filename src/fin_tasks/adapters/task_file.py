@@ -33,11 +33,8 @@ _USUAL = {
     "num_fewshot": 0,
 }
 _GREEDY = {"until": [], "max_gen_toks": 1024, "do_sample": False, "temperature": 0.0}
-_PICTURE_COLUMNS = (
-    "image_path",
-    "figure_path",
-    "chart",
-)  # a document has one of them at most
+_PICTURE_COLUMNS = ("image_path", "figure_path", "chart")
+"""A document has one of them at most."""
 
 Mapped = Mapping[str, Any]
 """What a YAML or JSON file holds: a task's settings, its options, metadata, or a document."""
@@ -115,20 +112,7 @@ class TaskFile:
                 f"{self.name}: metadata sets {', '.join(fixed)}, which this task fixes. "
                 "Choose the task with the value you want."
             )
-        splits = self.benchmark.load(**metadata, **self.options)
-        if len(splits) != 1:
-            raise ConfigError(
-                f"{self.name}: expected documents of one split, got {sorted(splits)}."
-            )
-        ((split, documents),) = splits.items()
-        fields = set(documents.column_names)
-        if fields.isdisjoint(("id", "question_id")) or not fields.issuperset(
-            ("prompt", "target")
-        ):
-            raise ConfigError(
-                f"{self.name}: expected documents with id or question_id, prompt and target, "
-                f"got {', '.join(sorted(fields))}."
-            )
+        ((split, documents),) = self.benchmark.load(**metadata, **self.options).items()
         return split, documents
 
     def load(self, metadata: Mapped) -> tuple[list[Mapped], Mapped]:
@@ -200,10 +184,8 @@ def version_of(task: str) -> int | None:
 
 def pictures_of(doc: Mapped) -> Sequence[str]:
     """Return the files of the pictures that a document shows."""
-    paths: Sequence[str] = doc.get("image_paths") or ()
-    if paths:
-        return paths
-    return [doc[column] for column in _PICTURE_COLUMNS if doc.get(column)]
+    columns = [doc.get(column) for column in _PICTURE_COLUMNS]
+    return list(filter(None, doc.get("image_paths") or columns))
 
 
 @cache
@@ -227,13 +209,8 @@ _Loader.add_constructor("!function", lambda loader, node: str(node.value))
 
 @cache
 def _read_config(file: Path) -> Mapped:
-    try:
-        text = file.read_text(encoding="utf-8")
-        config = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        raise ConfigError(
-            f"{file}: expected a task file in YAML, got {error}."
-        ) from error
+    with file.open(encoding="utf-8") as stream:
+        config = yaml.load(stream, Loader=_Loader)  # noqa: S506 - a SafeLoader
     if not isinstance(config, dict):
         return {}
     if "include" not in config:

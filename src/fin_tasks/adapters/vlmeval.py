@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 from vlmeval.dataset import ImageBaseDataset
 
-from fin_tasks import report
 from fin_tasks.adapters.task_file import TaskFile, pictures_of, task_names
 from fin_tasks.adapters.vlmeval_judge import KitJudge, judge_of
 from fin_tasks.adapters.vlmeval_private import (
@@ -22,13 +21,12 @@ from fin_tasks.adapters.vlmeval_private import (
 )
 from fin_tasks.adapters.vlmeval_responses import Responses, keep_responses
 from fin_tasks.benchmarks.contract import Document
-from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask, score_task
+from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.errors import DataError
 from fin_tasks.judging.item import no_response
 from fin_tasks.judging.judge import check_failures, judge_items
 from fin_tasks.report.model import metric_of
 from fin_tasks.report.run_folder import write_run
-from fin_tasks.report.values import value_of
 from fin_tasks.settings import Settings
 
 _IMAGE = "<image>\n"
@@ -99,7 +97,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
     ) -> Totals:
         """Score the responses to a prediction file; write a run folder and a summary beside it.
 
-        Shares and intervals are in percent.
+        Shares are in percent.
         """
         path = Path(eval_file).absolute()
         name = path.stem
@@ -124,7 +122,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             provenance={self.task.name: self.provenance},
             facts=kit,
         )
-        totals = self._totals(scored, folder)
+        totals = self._totals(scored)
         summary = {"task": self.task.name, "unit": "percent", **totals, **kit}
         text = json.dumps(summary, indent=2)
         summary_file.write_text(f"{text}\n", encoding="utf-8")
@@ -176,23 +174,13 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             )
         return docs, texts
 
-    def _totals(
-        self,
-        scored: ScoredTask,
-        folder: Path,
-    ) -> Totals:
-        """Return the metrics, the headline's interval, and as `overall` what the kit shows."""
+    def _totals(self, scored: ScoredTask) -> Totals:
+        """Return the metrics, and as `overall` what the kit shows."""
         totals = {}
         for name, value in scored.totals().items():
             metric, variant = name.split(",")
             totals[f"{metric}_{variant}"] = _in_percent(metric, value)
         headline = next(iter(scored.metrics))
-        table = report.read([folder])
-        (result,) = table.runs[0].tasks
-        for variant in VARIANTS:
-            estimate = value_of(table.rows_of(result, variant), headline)
-            totals[f"{headline}_{variant}_low"] = _in_percent(headline, estimate.low)
-            totals[f"{headline}_{variant}_high"] = _in_percent(headline, estimate.high)
         totals["overall"] = totals[f"{headline}_paper"]
         totals["n"] = len(scored.docs)
         totals["missing"] = sum(map(len, self.docs.values())) - len(scored.docs)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from fin_tasks.adapters.vlmeval_responses import Predictions, responses_of
+from fin_tasks.adapters.vlmeval_responses import responses_of
 from fin_tasks.judging.item import no_response
 
 Function = Callable[..., Any]
@@ -51,35 +51,21 @@ def _loading_whole(load: Function) -> Function:
         responses = responses_of(path)
         if responses is None or not path.is_file():
             return load(f, fmt)
-        if path.suffix == ".pkl":
-            pickled = load(f)
-            # Anything else is a table that the kit failed to write.
-            if isinstance(pickled, dict):
-                return responses.from_pickle(pickled)
         predictions = responses.read(path)
+        if path.suffix == ".pkl":
+            return predictions
         return pd.DataFrame(predictions.items(), columns=["index", "prediction"])
 
     return load_whole
 
 
 def _dumping_whole(dump: Function, reads_conversations: bool) -> Function:
-    def dump_pickle(predictions: Predictions, path: Path) -> None:
-        part = path.with_suffix(".part.pkl")
-        dump(predictions, str(part))
-        # A killed run leaves no half of a file.
-        part.replace(path)
-
-    def dump_whole(
-        data: Any,
-        f: object,
-        **kwargs: object,
-    ) -> None:
+    def dump_whole(data: Any, f: object, **kwargs: object) -> None:
         path = Path(str(f)).absolute()
         responses = responses_of(path)
         if responses is not None and path.suffix == ".pkl":
-            dump_pickle(responses.to_pickle(data), path)
-            return
-        if responses is not None and "prediction" in data:
+            responses.write(path, data)
+        elif responses is not None and "prediction" in data:
             predictions = dict(zip(data["index"], data["prediction"], strict=True))
             responses.write(path, predictions)
             if path.suffix == ".tsv" and not reads_conversations:
@@ -88,9 +74,8 @@ def _dumping_whole(dump: Function, reads_conversations: bool) -> Function:
                 for index, turns in predictions.items():
                     if isinstance(turns, list) and not any(map(no_response, turns)):
                         complete[index] = turns
-                pickle = path.with_name(f"{path.stem}_supp.pkl")
-                dump_pickle(responses.to_pickle(complete), pickle)
-        dump(data, f, **kwargs)
+                dump_whole(complete, path.with_name(f"{path.stem}_supp.pkl"))
+        dump(data, str(f), **kwargs)
 
     return dump_whole
 

@@ -2,9 +2,8 @@
 
 The kit saves predictions in tables and reads them back on `--reuse`. `N/A` then comes back as
 missing, `007.50` as a number, and a cell of a spreadsheet holds 32,767 characters. The kit also
-knows questions by index alone, and other data have the same indices. So the responses of a table
-also go to `<model>_<data set>_responses.jsonl`, and the kit loads them from there. In its pickles
-the hash stands beside the response.
+knows questions by index alone, and other data have the same indices. So the responses in a table or
+a pickle also go to `..._responses.jsonl` beside it, and the kit loads them from there.
 """
 
 import json
@@ -29,50 +28,36 @@ class Responses:
     """The hash of what a model is asked now, by index."""
     provenance: Mapping[str, object]
 
-    def write(
-        self,
-        table: Path,
-        predictions: Predictions,
-    ) -> None:
-        """Write the responses of a table beside it."""
+    def write(self, file: Path, predictions: Predictions) -> None:
+        """Write the responses in a file of the kit beside it."""
         lines: list[Mapping[str, object]] = [{"provenance": self.provenance}]
         for index, prediction in predictions.items():
-            whole = (
-                prediction if isinstance(prediction, str | list) else str(prediction)
-            )
+            is_whole = isinstance(prediction, str | list)
+            whole = prediction if is_whole else str(prediction)
             asked = self.hashes.get(str(index))
             lines.append({"index": index, "asked": asked, "prediction": whole})
         text = "".join(json.dumps(line) + "\n" for line in lines)
-        _file_of(table).write_text(text, encoding="utf-8")
+        # A killed run leaves no half of a file.
+        part = file.with_suffix(".part")
+        part.write_text(text, encoding="utf-8")
+        part.replace(_beside(file))
 
-    def read(self, table: Path) -> Predictions:
+    def read(self, file: Path) -> Predictions:
         """Return the responses to the questions as they are now, by index.
 
-        They are those of the table's own run, or else those of the newest run.
+        They are those of the file's own run, or else those of the newest run.
         """
-        file = _file_of(table)
-        if not file.is_file():
-            others = table.parent.parent.glob(f"*/{file.name}")
-            file = max(others, key=lambda other: other.stat().st_mtime, default=file)
-        if not file.is_file():
+        path = _beside(file)
+        if not path.is_file():
+            others = file.parent.parent.glob(f"*/{path.name}")
+            path = max(others, key=lambda other: other.stat().st_mtime, default=path)
+        if not path.is_file():
             return {}
-        _, *lines = map(json.loads, file.read_text(encoding="utf-8").splitlines())
-        pickled = {line["index"]: (line["asked"], line["prediction"]) for line in lines}
-        return self.from_pickle(pickled)
-
-    def to_pickle(self, predictions: Predictions) -> Predictions:
-        """Return responses with the hashes of what was asked."""
-        return {
-            index: (self.hashes.get(str(index)), text)
-            for index, text in predictions.items()
-        }
-
-    def from_pickle(self, pickled: Predictions) -> Predictions:
-        """Return the responses to the questions as they are now."""
+        _, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
         predictions = {}
-        for index, (asked, prediction) in pickled.items():
-            if asked == self.hashes.get(str(index)):
-                predictions[index] = prediction
+        for line in lines:
+            if line["asked"] == self.hashes.get(str(line["index"])):
+                predictions[line["index"]] = line["prediction"]
         return predictions
 
 
@@ -90,5 +75,5 @@ def responses_of(path: Path) -> Responses | None:
     return None
 
 
-def _file_of(table: Path) -> Path:
-    return table.with_name(f"{table.stem}_responses.jsonl")
+def _beside(file: Path) -> Path:
+    return file.with_name(f"{file.stem}_responses.jsonl")

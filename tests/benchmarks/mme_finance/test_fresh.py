@@ -533,34 +533,29 @@ def test_a_set_depends_on_its_seed_only(built: Path, tmp_path: Path) -> None:
         build_set(built, n=12, seed=6)
 
 
-def test_prices_come_from_folders_and_are_cut_at_splits(tmp_path: Path) -> None:
+def test_prices_of_a_file_are_cut_at_splits(tmp_path: Path) -> None:
     days = pd.bdate_range("2018-01-01", periods=500)
     close = [100 + at % 17 for at in range(300)] + [50 + at % 13 for at in range(200)]
-    table = pd.DataFrame(
-        {
-            "Date": days,
-            "Open": close,
-            "High": close,
-            "Low": close,
-            "Close": close,
-            "Volume": 5e6,
-        }
-    )
-    table.assign(High=table["High"] + 1, Low=table["Low"] - 1).to_csv(
-        tmp_path / "data-NVDA.csv", index=False
-    )
-    table.iloc[:200].assign(Ticker="AMD").set_index("Date").to_parquet(
-        tmp_path / "more.parquet"
-    )
-    pieces = read_prices(tmp_path)
+    table = pd.DataFrame({"Date": days, "Open": close, "Close": close, "Volume": 5e6})
+    table = table.assign(High=table["Close"] + 1, Low=table["Close"] - 1)
+    table.to_csv(tmp_path / "NVDA.csv", index=False)
+    other = table.iloc[:200].assign(Ticker="AMD")
+    pd.concat([table.assign(Ticker="NVDA"), other]).to_csv(tmp_path / "both.csv")
+    pieces = read_prices(tmp_path / "NVDA.csv")
     assert [(symbol, len(part)) for symbol, part in pieces] == [
         ("NVDA", 300),
         ("NVDA", 200),
-        ("AMD", 200),
     ]
-    assert "NVDA" in str(rows_of(plan("en", n=30, seed=1, prices=pieces[:2])))
-    with pytest.raises(DataError, match="expected CSV or Parquet"):
-        read_prices(tmp_path / "nothing")
+    assert [symbol for symbol, _ in read_prices(tmp_path / "both.csv")] == [
+        "AMD",
+        "NVDA",
+        "NVDA",
+    ]
+    assert "NVDA" in str(rows_of(plan("en", n=30, seed=1, prices=pieces)))
+    table.iloc[:20].to_csv(tmp_path / "short.csv")
+    for name in ("short.csv", "nothing.csv"):
+        with pytest.raises(DataError, match="expected a CSV file"):
+            read_prices(tmp_path / name)
 
 
 def test_the_command(tmp_path: Path) -> None:

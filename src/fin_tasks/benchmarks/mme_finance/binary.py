@@ -13,23 +13,11 @@ from fin_tasks.stats.averages import Metric
 
 _YES = "是"
 _NO = "否"
-_YES_WORDS = ("是", "是的", "对", "对的", "正确", "yes", "true")
-_NO_WORDS = (
-    "否",
-    "不是",
-    "不是的",
-    "不",
-    "不对",
-    "不正确",
-    "错误",
-    "错",
-    "no",
-    "false",
+_ANSWER = re.compile(
+    "(是的?|对的?|正确|yes|true)|否|不是的?|不|不对|不正确|错误?|no|false",
+    re.IGNORECASE,
 )
-_WORDS = {
-    **dict.fromkeys(_YES_WORDS, _YES),
-    **dict.fromkeys(_NO_WORDS, _NO),
-}
+"""A whole clause that says 是, as group 1, or 否."""
 _MARKED = re.compile(
     r"(?:答案|结论|回答|(?<![a-z])answer)(?:应?[为是]|\sis)?\s*[:：]?\s*"
     r"(不是|是的?(?!否|不是)|否(?!正确|存在|高于|低于)|yes\b|no\b)",
@@ -56,19 +44,20 @@ def read(response: str, *, variant: str) -> Reading:
 
 
 def _committed(text: str) -> str | None:
-    """Return the answer of the whole text, of its mark, or of its first and last clause."""
-    whole = _BREAK.sub("", text).strip().lower()
-    if whole in _WORDS:
-        return _WORDS[whole]
+    """Return the marked answer of a text, else that of its first and last clause."""
     marked = _MARKED.findall(text)
     if marked:
-        return _WORDS[marked[-1].lower()]
-    parts = [clause.strip().lower() for clause in _BREAK.split(text)]
-    clauses = list(filter(None, parts))
-    answers = {
-        _WORDS[clause] for clause in clauses[:1] + clauses[-1:] if clause in _WORDS
-    }
+        return _answer_of(marked[-1])
+    clauses = _BREAK.sub("\n", text).strip().split("\n")
+    answers = {_answer_of(clauses[0]), _answer_of(clauses[-1])} - {None}
     return answers.pop() if len(answers) == 1 else None
+
+
+def _answer_of(clause: str) -> str | None:
+    match = _ANSWER.fullmatch(clause.strip())
+    if match is None:
+        return None
+    return _YES if match[1] else _NO
 
 
 def truth_of(doc: Mapping[str, Any]) -> str:

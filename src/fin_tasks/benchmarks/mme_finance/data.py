@@ -63,37 +63,36 @@ def load(
         revision=data_revision,
     )
     files = located.with_files([f"{stem}.zip"], optional=True)
-    table = read_table(files, stem, part, settings.cache_dir)
-    left_out = {problem: len(indexes) for problem, indexes in table.left_out.items()}
-    if left_out:
-        _log.warning("mme_finance %s, %s: rows left out: %s", part, language, left_out)
-    if not table.rows:
-        problem = f"expected at least one usable row in {stem}.tsv, left out {left_out}"
+    rows, left_out, data = read_table(files, stem, part, settings.cache_dir)
+    counts = {problem: len(indexes) for problem, indexes in left_out.items()}
+    if counts:
+        _log.warning("mme_finance %s, %s: rows left out: %s", part, language, counts)
+    if not rows:
+        problem = f"expected at least one usable row in {stem}.tsv, left out {counts}"
         raise DataError(f"mme_finance: {problem}. Fetch the file again.")
-    rows = draw_rows("mme_finance", table.rows, sample_n, sample_seed, _index_of)
     wording = texts.house(part, language)
     if prompts == "upstream":
         wording = texts.BARE
         if part == "open":
             wording = upstream.wording(language, source=source, data_dir=data_dir)
     asked = {"part": part, "language": language, "na": na}
-    truths = [row.cells["truth"] for row in table.rows]
+    truths = [row.cells["truth"] for row in rows]
     judge_free = part == "open" and all(truths)
     # Only fresh questions have an exact truth.
-    is_own = files.is_own or any(truths)
+    data["is_own"] = files.is_own or any(truths)
     facts = {
         "scorer": VERSION,
         "split": "test",
         **asked,
         "prompts": {"set": prompts, "sha256": wording.sha256()},
-        "data": {**table.data, "is_own": is_own},
-        "left_out": table.left_out,
+        "data": data,
+        "left_out": left_out,
         **sample_facts(sample_n, sample_seed),
     }
     if judge_free:
         facts |= {"judge_free": True, "headline": "exact"}
     docs: list[dict[str, Any]] = []
-    for row in rows:
+    for row in draw_rows("mme_finance", rows, sample_n, sample_seed, _index_of):
         docs += _documents(row, {**asked, "judge_free": judge_free}, wording)
     return {"test": dataset_of(docs, facts)}
 
@@ -105,39 +104,41 @@ def _index_of(row: Row) -> str:
 def _documents(
     row: Row, shared: Mapping[str, Any], wording: texts.Wording
 ) -> Iterator[dict[str, Any]]:
-    """Yield the document of a row, or one for each turn of a conversation."""
+    """Yield the document of a row, or one for each turn of a conversation.
+
+    Marks in the questions of a conversation show its pictures; without marks, all open it.
+    """
     cells = row.cells
-    pictures = [path.absolute() for path in row.pictures]
+    index = cells["index"]
+    pictures = [str(path.absolute()) for path in row.pictures]
+    has_marks = multi_turn.MARK in "".join(row.questions)
+    n_shown = 0 if has_marks else len(pictures)
+    before = "" if has_marks else texts.IMAGE_MARK * n_shown
     # A broken truth is an error now, and not after the model answered.
     parse_truth(cells["truth"])
     doc = {
         **shared,
-        "index": cells["index"],
         "category": cells["task_category"],
         "image_type": cells["image_type"],
         "image_style": cells["image_style"],
         "background": cells["background"] if cells["background"].strip() else "",
-        "image_path": str(pictures[0]),
+        "index": index,
+        "image_path": pictures[0],
         "system": "",
         "cue": texts.CUES[shared["language"]] if wording.name == "house" else "",
         "truth": cells["truth"],
     }
-    if shared["part"] == "multi_turn":
-        for turn in multi_turn.turns_of(row, pictures, wording):
-            yield {**doc, **turn}
-        return
-    category = doc["category"] if shared["part"] == "open" else ""
-    also = ""
-    if shared["na"] and category != texts.ALLOW_NA:
-        also = wording.requirements[texts.ALLOW_NA]
-    question = row.questions[0]
-    answer = row.answers[0]
-    prompt = wording.fill(question, category, background=doc["background"], also=also)
-    yield {
-        **doc,
-        "id": doc["index"],
-        "question": question,
-        "answer": answer,
-        "target": answer,
-        "prompt": texts.IMAGE_MARK + prompt,
-    }
+    turns = enumerate(zip(row.questions, row.answers, strict=True), start=1)
+    for turn, (question, answer) in turns:
+        n_shown += question.count(multi_turn.MARK)
+        prompt = question.replace(multi_turn.MARK, texts.IMAGE_MARK)
+        if turn == 1:
+            prompt = before + wording.fill(prompt, doc)
+        doc |= {"id": index, "question": question, "prompt": prompt}
+        doc |= {"answer": answer, "target": answer}
+        if shared["part"] == "multi_turn":
+            doc["id"] = f"{index}-{turn}"
+            doc["question"] = question.replace(multi_turn.MARK, "").strip()
+            doc["image_paths"] = pictures[:n_shown]
+            doc |= {"turn": turn, "turns": len(row.questions)}
+        yield dict(doc)

@@ -73,15 +73,6 @@ class Pictures:
         return None
 
 
-def is_usable(path: Path) -> bool:
-    """Return whether a file is a picture of a usual format, without decoding its pixels."""
-    try:
-        with Image.open(path, formats=FORMATS):
-            return True
-    except BROKEN:
-        return False
-
-
 def open_pictures(doc: Mapping[str, Any]) -> list[Image.Image]:
     """Open the pictures of a document, in a conversation those up to its turn; lm-eval's `doc_to_image`."""
     pictures = []

@@ -1,10 +1,11 @@
 """Score saved predictions by the replies of a judge, for `fin-tasks judge`."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fin_tasks.answers.cut_off import mark_reading
-from fin_tasks.benchmarks import benchmark_named
+from fin_tasks.benchmarks.mme_finance import BENCHMARK
 from fin_tasks.benchmarks.mme_finance.score import JudgedReading, read_points
 from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask
 from fin_tasks.judging.item import Judged
@@ -21,11 +22,9 @@ def score_judged(
     task: str,
 ) -> ScoredTask:
     """Read a judge's replies under both variants; scores are percent of the rubric's scale."""
-    readings: dict[str, list[list[JudgedReading]]] = {}
-    values: dict[str, list[Values]] = {}
+    readings: dict[str, list[list[JudgedReading]]] = defaultdict(list)
+    values: dict[str, list[Values]] = defaultdict(list)
     for variant in VARIANTS:
-        readings[variant] = []
-        values[variant] = []
         for answer in judged:
             reading = read_points(rubric, answer, variant)
             reading = mark_reading(reading, answer.response)
@@ -33,7 +32,7 @@ def score_judged(
             values[variant].append(_values(rubric, reading))
     return ScoredTask(
         name=task,
-        benchmark=benchmark_named("mme_finance"),
+        benchmark=BENCHMARK,
         docs=docs,
         responses=[[answer.response] for answer in judged],
         readings=readings,
@@ -46,9 +45,7 @@ def _values(rubric: Rubric, reading: JudgedReading) -> Values:
     score = None
     if not reading.unscored:
         # A conversation without an overall score has the lowest.
-        points = (
-            reading.answer if isinstance(reading.answer, int | float) else rubric.lowest
-        )
+        points: Any = rubric.lowest if reading.answer is None else reading.answer
         score = 100 * (points - rubric.lowest) / (rubric.highest - rubric.lowest)
     return {
         "score": score,

@@ -1,18 +1,12 @@
 """Conversations: each question is asked with the model's own earlier answers, and a judge scores every turn."""
 
 import ast
-import json
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from fin_tasks.benchmarks.contract import ReadingFields
-from fin_tasks.benchmarks.mme_finance.prompts import IMAGE_MARK, Wording
 from fin_tasks.stats.averages import over_responses
-
-if TYPE_CHECKING:
-    from fin_tasks.benchmarks.mme_finance.table import Row
 
 Values = dict[str, float | None]
 
@@ -53,42 +47,11 @@ def dict_in(reply: str) -> dict[str, Any]:
 
 
 def list_of(cell: str) -> list[str]:
-    """Read a list of texts in a cell, as JSON or as Python writes it; empty if the cell holds no such list."""
-    try:
-        values = json.loads(cell)
-    except (ValueError, RecursionError):
-        values = python_literal(cell)
+    """Read a list of texts in a cell, as Python writes it; empty if the cell holds no such list."""
+    values = python_literal(cell)
     if isinstance(values, list) and all(isinstance(value, str) for value in values):
         return values
     return []
-
-
-def turns_of(
-    row: "Row", pictures: Sequence[Path], wording: Wording
-) -> Iterator[dict[str, Any]]:
-    """Yield the fields in which a conversation's turns differ; without marks, all pictures open the first turn."""
-    n_shown = 0
-    turns = enumerate(zip(row.questions, row.answers, strict=True), start=1)
-    for turn, (question, answer) in turns:
-        prompt = question.replace(MARK, IMAGE_MARK)
-        n_shown += question.count(MARK)
-        if turn == 1:
-            prompt = wording.fill(
-                prompt, "", background=row.cells["background"].strip()
-            )
-            if MARK not in "".join(row.questions):
-                prompt = IMAGE_MARK * len(pictures) + prompt
-                n_shown = len(pictures)
-        yield {
-            "id": f"{row.cells['index']}-{turn}",
-            "turn": turn,
-            "turns": len(row.questions),
-            "question": question.replace(MARK, "").strip(),
-            "answer": answer,
-            "target": answer,
-            "prompt": prompt,
-            "image_paths": [str(path) for path in pictures[:n_shown]],
-        }
 
 
 def overall_values(reading: ReadingFields) -> Values:

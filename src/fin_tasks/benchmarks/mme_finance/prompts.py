@@ -4,7 +4,10 @@ import hashlib
 import json
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
 
 from fin_tasks.judging.rubric import load_rubric
 
@@ -31,22 +34,17 @@ class Wording(NamedTuple):
     """Separates two requirements."""
     before_background: str
 
-    def fill(
-        self,
-        question: str,
-        category: str,
-        *,
-        background: str,
-        also: str = "",
-    ) -> str:
-        """Return the whole text; `also` is a further requirement."""
-        requirements = filter(None, (self.requirements.get(category), also))
-        required = self.between.join(requirements)
+    def fill(self, question: str, doc: Mapping[str, Any]) -> str:
+        """Return the whole text of a question, with the requirements of its category."""
+        category = doc["category"] if doc["part"] == "open" else ""
+        required = self.requirements.get(category, "")
+        if doc["na"] and category != ALLOW_NA:
+            required += self.between + self.requirements[ALLOW_NA]
         text = self.before_question + question
         if required:
             text += self.before_requirements + required
-        if background:
-            text += self.before_background + background
+        if doc["background"]:
+            text += self.before_background + doc["background"]
         return text
 
     def sha256(self) -> str:
@@ -55,24 +53,6 @@ class Wording(NamedTuple):
         return hashlib.sha256(text.encode()).hexdigest()
 
 
-_ENGLISH = Wording(
-    name="house",
-    before_question="You are a financial analyst who reads charts, tables and reports for a living. "
-    "Answer the question about the picture.\n\nQuestion: ",
-    before_requirements="\n\nHow to answer: ",
-    requirements={},
-    between=" ",
-    before_background="\n\nBackground: ",
-)
-_CHINESE = Wording(
-    name="house",
-    before_question="你是一名金融分析师，平日的工作就是研读行情图、表格和研究报告。"
-    "请根据图片回答问题。\n\n问题：",
-    before_requirements="\n\n作答要求：",
-    requirements={},
-    between="",
-    before_background="\n\n背景：",
-)
 BARE = Wording("upstream", "", "", {}, "", "")
 """No texts, as the authors ask binary questions and conversations."""
 
@@ -80,12 +60,11 @@ BARE = Wording("upstream", "", "", {}, "", "")
 @lru_cache(maxsize=4)
 def house(part: str, language: str) -> Wording:
     """Return our own wording."""
-    wording = _ENGLISH if language == "en" else _CHINESE
-    if part == "binary":
-        return wording._replace(requirements={"": _BINARY})
-    if part == "multi_turn":
-        return wording
+    texts = yaml.safe_load(Path(__file__).with_name("wording.yaml").read_text("utf-8"))
     requirements = {}
-    for name, category in load_rubric(f"mme_finance_{language}").categories.items():
-        requirements[name] = category.requirements
-    return wording._replace(requirements=requirements)
+    if part == "binary":
+        requirements[""] = _BINARY
+    elif part == "open":
+        for name, category in load_rubric(f"mme_finance_{language}").categories.items():
+            requirements[name] = category.requirements
+    return Wording(name="house", requirements=requirements, **texts[language])

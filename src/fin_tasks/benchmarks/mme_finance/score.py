@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
+import yaml
+
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks.breakdowns import fields_of
-from fin_tasks.benchmarks.contract import ReadingFields, directions_of
+from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
 from fin_tasks.benchmarks.mme_finance import binary, multi_turn, paper
 from fin_tasks.benchmarks.mme_finance.exact import (
     declines,
@@ -17,28 +19,16 @@ from fin_tasks.benchmarks.mme_finance.exact import (
 )
 from fin_tasks.benchmarks.mme_finance.prompts import ALLOW_NA
 from fin_tasks.benchmarks.mme_finance.upstream import rubric_named as rubric_named
-from fin_tasks.judging.item import Item, Judged, no_response, response_sha256
+from fin_tasks.judging.item import Item, Judged, no_response
 from fin_tasks.judging.panel import Vote, verdict_of, votes_of
 from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.stats.averages import Metric, over_responses, rate
 
-Document = Mapping[str, Any]
 Values = dict[str, float | None]
 
-
-CATEGORIES: Mapping[str, Sequence[str]] = {
-    "Image Caption": ("perception", "IC"),
-    "OCR": ("perception", "OCR"),
-    "Entity Recognition": ("perception", "ER"),
-    "Spatial Awareness": ("perception", "SA"),
-    "Accurate Numerical Calculation": ("reasoning", "ANC"),
-    "Numerical Calculation": ("reasoning", "ENC"),
-    "Risk Warning": ("cognition", "RW"),
-    "Investment Advice": ("cognition", "IA"),
-    "Explain Reason": ("cognition", "RE"),
-    "Financial Knowledge": ("cognition", "FQA"),
-    ALLOW_NA: ("NA",),
-}
+CATEGORIES: Mapping[str, Sequence[str]] = yaml.safe_load(
+    Path(__file__).with_name("categories.yaml").read_text()
+)
 """The categories in the paper's order, by their name in the files, with the figures that they count in."""
 
 _FULL_POINTS = {"open": 5, "multi_turn": 10}
@@ -53,12 +43,12 @@ class JudgedReading(Reading):
     scores: Mapping[str, float] | None = None
     votes: tuple[Vote, ...] = ()
     """The verdicts of a panel; `answer` and `scores` are their median or mean."""
-    exact: bool | None = None  # None without an exact truth or without a response
-    declined: bool | None = (
-        None  # None if the model may not decline, or the question has no answer
-    )
-    judge_error: bool | None = None  # None if the judge was not asked
-    response_sha256: str = ""
+    exact: bool | None = None
+    """None without an exact truth or without a response."""
+    declined: bool | None = None
+    """None if the model may not decline, or the question has no answer."""
+    judge_error: bool | None = None
+    """None if the judge was not asked."""
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -126,7 +116,6 @@ def _read_answer(response: str, variant: str) -> JudgedReading:
         exact=False,
         reason=silent or ("" if answer else "no line is marked as the answer"),
         unscored=bool(silent) and variant == "robust",
-        response_sha256=response_sha256(response),
     )
 
 
@@ -141,6 +130,7 @@ def read_points(rubric: Rubric, judged: Judged, variant: str) -> JudgedReading:
         scores = points
         points = scores.get(multi_turn.OVERALL)
     was_asked = judged.replies or judged.error
+    is_silent = no_response(judged.response)
     return JudgedReading(
         variant=variant,
         answer=points,
@@ -149,10 +139,7 @@ def read_points(rubric: Rubric, judged: Judged, variant: str) -> JudgedReading:
         reason=verdict.reason,
         unscored=verdict.score is None,
         replies=tuple(reply.text for reply in judged.replies),
-        judge_error=bool(verdict.reason)
-        if was_asked and not no_response(judged.response)
-        else None,
-        response_sha256=response_sha256(judged.response),
+        judge_error=bool(verdict.reason) if was_asked and not is_silent else None,
     )
 
 
@@ -178,19 +165,14 @@ def metrics_of(
     part: str = "open",
     na: bool = False,
     **_: Any,
-) -> dict[str, bool | Metric]:
+) -> Mapping[str, bool | Metric]:
     """Name the metrics of a task, the headline first, and whether more is better."""
     if part == "binary":
         return binary.METRICS
-    names = ["score"]
-    if part == "multi_turn":
-        names.append("score_read")
-    else:
-        names.append("exact")
-        if na:
-            names.append("declined")
-    names += ["judge_error", "cut_off", "unscored"]
-    return {**directions_of(names)}
+    names = ["score", "score_read" if part == "multi_turn" else "exact"]
+    if na:
+        names.append("declined")
+    return directions_of([*names, "judge_error", "cut_off", "unscored"])
 
 
 def metric_values(doc: Document, readings: Sequence[Any]) -> Values:
@@ -200,28 +182,25 @@ def metric_values(doc: Document, readings: Sequence[Any]) -> Values:
 
 def _values(doc: Document, reading: Any) -> Values:
     """Return the metrics of one response; None if a metric does not apply or it is unscored."""
-    is_binary = doc["part"] == "binary"
-    values_of = binary.values if is_binary else _judged_values
-    return {
-        **values_of(doc, reading),
-        "cut_off": float(reading.cut_off),
-        "unscored": float(reading.unscored),
-    }
-
-
-def _judged_values(doc: Document, reading: JudgedReading) -> Values:
-    judge_error = {"judge_error": rate(reading.judge_error)}
-    if doc["part"] == "multi_turn":
-        return multi_turn.overall_values(fields_of(reading)) | judge_error
-    points = reading.answer
-    is_missing = reading.unscored and doc.get("judge_free")
-    values = {
-        "score": 20.0 * points if isinstance(points, int | float) else None,
-        "exact": None if is_missing else rate(reading.exact),
-    }
-    if doc["na"]:
-        values["declined"] = rate(reading.declined)
-    return values | judge_error
+    values: Values
+    if doc["part"] == "binary":
+        values = binary.values(doc, reading)
+    elif doc["part"] == "multi_turn":
+        values = multi_turn.overall_values(fields_of(reading))
+    else:
+        points = reading.answer
+        is_missing = reading.unscored and doc.get("judge_free")
+        values = {
+            "score": 20.0 * points if isinstance(points, int | float) else None,
+            "exact": None if is_missing else rate(reading.exact),
+        }
+        if doc["na"]:
+            values["declined"] = rate(reading.declined)
+    if isinstance(reading, JudgedReading):
+        values["judge_error"] = rate(reading.judge_error)
+    values["cut_off"] = float(reading.cut_off)
+    values["unscored"] = float(reading.unscored)
+    return values
 
 
 def breakdown_values(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fin_tasks.benchmarks.mme_finance import multi_turn
-from fin_tasks.benchmarks.mme_finance.images import Pictures, is_usable, unpack
+from fin_tasks.benchmarks.mme_finance.images import Pictures, unpack
 from fin_tasks.benchmarks.mme_finance.prompts import ALLOW_NA
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.data.files import sha256_of
@@ -32,21 +32,17 @@ class Row(NamedTuple):
     """Empty if a file is missing."""
 
 
-class Table(NamedTuple):
-    """The rows that can be asked, the indexes of the others by reason, and what is known of the files."""
-
-    rows: list[Row]
-    left_out: dict[str, list[str]]
-    data: dict[str, Any]
-
-
 def read_table(
     files: Located,
     stem: str,
     part: str,
     cache: Path,
-) -> Table:
-    """Read the rows of a table, with pictures that stand upright."""
+) -> tuple[list[Row], dict[str, list[str]], dict[str, Any]]:
+    """Read the rows of a table, with pictures that stand upright.
+
+    Return the rows that can be asked, the indexes of the others by reason, and what is known of the
+    files.
+    """
     path = files.files[f"{stem}.tsv"]
     archive = files.files.get(f"{stem}.zip")
     unpacked = unpack(archive, cache / "mme_finance" / "pictures") if archive else None
@@ -73,7 +69,7 @@ def read_table(
     for row in rows.values():
         upright_pictures = [upright[path] for path in row.pictures]
         upright_rows.append(row._replace(pictures=upright_pictures))
-    return Table(upright_rows, dict(left_out), _data_facts(files, stem, shown))
+    return upright_rows, dict(left_out), _data_facts(files, stem, shown)
 
 
 def _row_of(cells: Mapping[str, str], part: str, pictures: Pictures) -> Row:
@@ -94,9 +90,7 @@ def _problem_of(row: Row, part: str) -> str:
         "unknown-category": part == "open" and category not in CATEGORIES,
         "empty-answer": category != ALLOW_NA and _has_blank(row.answers),
         "not-as-many-answers": len(row.answers) != len(row.questions),
-        "picture-missing": not row.pictures,
-        "picture-broken": not all(map(is_usable, row.pictures)),
-        "not-as-many-pictures": n_marks > len(row.pictures),
+        "picture-missing": not row.pictures or n_marks > len(row.pictures),
     }
     return next((name for name, is_present in problems.items() if is_present), "")
 

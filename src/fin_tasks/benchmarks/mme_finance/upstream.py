@@ -19,14 +19,14 @@ from fin_tasks.settings import Settings
 
 _CLASSES = {"en": "MMfin", "zh": "MMfin_CN"}
 _RUBRICS = {"en": "build_mmfin_gpt4_prompt", "zh": "build_mmfin_gpt4_prompt_cn"}
-_CONVERSATION_TEXTS = (
-    "meta_prompt",
-    "question_begin_prompt",
-    "reference_begin_prompt",
-    "reference_end_prompt",
-    "answers_begin_prompt",
-    "answers_end_prompt",
+_CONVERSATION = (
+    "{meta_prompt}{question_begin_prompt}\n{question}\n\n"
+    "{reference_begin_prompt}\n{answer}\n{reference_end_prompt}\n\n"
+    "{answers_begin_prompt}\n{response}\n{answers_end_prompt}"
 )
+"""How the authors join their texts, with the names that these have in their file."""
+_CONVERSATION_TEXTS = re.findall(r"{(\w+_prompt)}", _CONVERSATION)
+_VERSION_DIGITS = 12  # of the hash of a file
 _QUESTION = "\0question\0"
 _BACKGROUND = "\0background\0"
 """These stand for the texts of a row."""
@@ -92,13 +92,8 @@ class UpstreamConversationRubric(Rubric):
 
     def messages(self, item: Item) -> Messages:
         """Return the message by which the authors ask a judge about a turn."""
-        texts = self.texts
-        text = (
-            f"{texts['meta_prompt']}"
-            f"{texts['question_begin_prompt']}\n{item.question}\n\n"
-            f"{texts['reference_begin_prompt']}\n{item.answer}\n{texts['reference_end_prompt']}\n\n"
-            f"{texts['answers_begin_prompt']}\n{item.response}\n{texts['answers_end_prompt']}"
-        )
+        fields = {**self.texts, **vars(item)}
+        text = _CONVERSATION.format(**fields)
         return [{"role": "user", "content": text}]
 
     def score_of(self, reply: str) -> dict[str, int] | None:
@@ -120,44 +115,44 @@ def rubric_named(
     del options
     if name != "upstream":
         return load_rubric(name)
-    is_conversation = part == "multi_turn"
-    if not is_conversation and language not in _RUBRICS:
+    if part == "multi_turn":
+        path = _file("vlmeval/dataset/utils", "mmdu.py", source, data_dir)
+        return _conversation_rubric(path, language)
+    if language not in _RUBRICS:
         raise ConfigError(
             f"rubric upstream: expected the language en or zh, got {language!r}."
         )
-    file = "mmdu.py" if is_conversation else "mmfin.py"
-    path = _file("vlmeval/dataset/utils", file, source, data_dir)
+    path = _file("vlmeval/dataset/utils", "mmfin.py", source, data_dir)
     sha256 = sha256_of(path)
-    facts: dict[str, Any] = {"version": sha256[:12], "language": language}
-    if not is_conversation:
-        facts["name"] = f"mme_finance_upstream_{language}"
-        function = _definition(path, _RUBRICS[language])
-        return UpstreamRubric(**facts, function=function, source_sha256=sha256)
-    titles = {
-        dimension: dimension.replace("_", " ").title() for dimension in DIMENSIONS
+    facts: dict[str, Any] = {
+        "name": f"mme_finance_upstream_{language}",
+        "version": sha256[:_VERSION_DIGITS],
+        "language": language,
+        "function": _definition(path, _RUBRICS[language]),
     }
+    return UpstreamRubric(**facts, source_sha256=sha256)
+
+
+def _conversation_rubric(path: Path, language: str) -> Rubric:
+    known: dict[str, Any] = {}
+    statements = parse_code(path).body
+    texts = [node for node in statements if isinstance(node, ast.Assign)]
+    follow_statements(texts, known)
+    missing = [name for name in _CONVERSATION_TEXTS if name not in known]
+    if missing:
+        raise not_found(path, f"the text {missing[0]}")
+    titles = {name: name.replace("_", " ").title() for name in DIMENSIONS}
     return UpstreamConversationRubric(
-        **facts,
         name=f"mme_finance_upstream_mt_{language}",
+        version=sha256_of(path)[:_VERSION_DIGITS],
+        language=language,
         parser="dimensions",
         highest=10,
         dimensions={**titles, OVERALL: "Overall Score"},
         max_tokens=1024,
         temperatures=(0.0,),
-        texts=_conversation_texts(path),
+        texts={name: known[name] for name in _CONVERSATION_TEXTS},
     )
-
-
-def _conversation_texts(path: Path) -> dict[str, str]:
-    known: dict[str, Any] = {}
-    statements = parse_code(path).body
-    follow_statements(
-        [node for node in statements if isinstance(node, ast.Assign)], known
-    )
-    for name in _CONVERSATION_TEXTS:
-        if not isinstance(known.get(name), str):
-            raise not_found(path, f"the text {name}")
-    return {name: known[name] for name in _CONVERSATION_TEXTS}
 
 
 def _file(
@@ -185,4 +180,3 @@ def _definition(path: Path, *names: str) -> Any:
             raise not_found(path, f"the function {'.'.join(names)}")
         node = children[0]
     return node
-

@@ -47,7 +47,7 @@ def plan(
 
     A larger set starts with the smaller one of the same seed.
     """
-    counts: Counter[tuple[str, str]] = Counter()
+    counts: Counter[str] = Counter()
     wordings: set[str] = set()
     pictures: list[Picture] = []
     types = list(KINDS)
@@ -59,10 +59,7 @@ def plan(
         suffix = "jpg" if style == "mobile photograph" else "png"
         picture = Picture(f"images/{language}_{number:05d}.{suffix}", panels, style)
         pictures.append(picture)
-        # The rarest categories first, and among them those rarest with this type.
-        categories = sorted(CATEGORIES, key=lambda name: counts[image_type, name])
-        categories.sort(key=lambda name: counts["", name])
-        for category in categories:
+        for category in sorted(CATEGORIES, key=counts.__getitem__):
             random = Random(f"{seed} {number} {category}")
             candidates = list(questions(panels, language, category, random))
             new = [row for row in candidates if row["question"] not in wordings]
@@ -78,7 +75,7 @@ def plan(
             }
             picture.rows.append(row)
             wordings.add(row["question"])
-            counts.update([("", category), (image_type, category)])
+            counts[category] += 1
             if len(wordings) == n:
                 return pictures
             if len(picture.rows) == _MOST_QUESTIONS:

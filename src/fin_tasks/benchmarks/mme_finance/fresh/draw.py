@@ -10,6 +10,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from cycler import cycler
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from PIL import Image, ImageFilter, ImageOps
@@ -54,7 +55,7 @@ def show(
         for area, panel in zip(areas.flat, panels, strict=True):
             if panel.colors:
                 colors = [layout["colors"][color] for color in panel.colors.values()]
-                mpl.rcParams["axes.prop_cycle"] = mpl.cycler(color=colors)
+                mpl.rcParams["axes.prop_cycle"] = cycler(color=colors)
             page = _Page(area, panel, layout)
             page.write_headings()
             _DRAWERS[panel.kind](page)
