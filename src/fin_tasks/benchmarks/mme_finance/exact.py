@@ -1,17 +1,10 @@
 """Compare the marked last line of a response with the exact truth of a generated question; no judge is needed."""
 
+import json
 import re
 import unicodedata
 from functools import lru_cache
-from typing import Literal
-
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    FiniteFloat,
-    NonNegativeFloat,
-    ValidationError,
-)
+from typing import Literal, NamedTuple
 
 from fin_tasks.answers.notation import plain
 from fin_tasks.answers.reasoning import strip_reasoning
@@ -27,14 +20,12 @@ _BEFORE_NUMBER = re.compile(r"(?<=[\u4e00-\u9fff])(?=[-+.\d])")
 _ROUNDING = 1e-9  # of floats, as a share of the value
 
 
-class Truth(BaseModel):
+class Truth(NamedTuple):
     """The right answer; a number may be off by `tolerance`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     kind: Literal["number", "text", "choice", "na"]
-    value: FiniteFloat | str = ""
-    tolerance: NonNegativeFloat = 0.0
+    value: float | str = ""
+    tolerance: float = 0.0
 
 
 @lru_cache(maxsize=8192)
@@ -43,8 +34,8 @@ def parse_truth(text: str) -> Truth | None:
     if not text.strip():
         return None
     try:
-        return Truth.model_validate_json(text)
-    except ValidationError as error:
+        return Truth(**json.loads(text))
+    except (TypeError, ValueError) as error:
         expected = "expected JSON with kind, value and tolerance"
         raise DataError(f"truth: {expected}, got {text[:200]!r}.") from error
 

@@ -93,22 +93,14 @@ def _draw_frame(figure: Figure, bands: Sequence[Any], facts: Facts) -> Any:
 
 
 def _photograph(screen: Image.Image, random: Random) -> Image.Image:
-    """Photograph a screen: tilted, slightly out of focus, unevenly lit and with noise."""
-    noise = np.random.default_rng(random.getrandbits(32))
-    room = ImageOps.expand(ImageOps.expand(screen, 30, "#101214"), 70, _WALL)
-    width, height = room.size
-    corners = np.array([0, 0, 0, height, width, height, width, 0])
-    photo = room.transform(
-        room.size,
-        Image.Transform.QUAD,
-        (corners + noise.uniform(-35, 35, corners.size)).tolist(),
-        Image.Resampling.BICUBIC,
-        fillcolor=_WALL,
-    )
-    pixels = np.asarray(photo.filter(ImageFilter.GaussianBlur(0.7)))
-    light = np.linspace(1, noise.uniform(0.75, 0.95), width)
-    lit = pixels * light[:, None] + noise.normal(0, 4, (height, width, 1))
-    return Image.fromarray(lit.clip(0, 255).astype(np.uint8))
+    """Photograph a screen: tilted, slightly out of focus and unevenly lit."""
+    framed = ImageOps.expand(screen, 30, "#101214")
+    angle = random.choice([-1, 1]) * random.uniform(1, 3)
+    bicubic = Image.Resampling.BICUBIC
+    room = framed.rotate(angle, bicubic, expand=True, fillcolor=_WALL)
+    room = ImageOps.expand(room, 40, _WALL).filter(ImageFilter.GaussianBlur(0.7))
+    light = np.linspace(1, random.uniform(0.6, 0.85), room.width)
+    return Image.fromarray((np.asarray(room) * light[:, None]).astype(np.uint8))
 
 
 # --- Panels ---
