@@ -303,9 +303,8 @@ def test_epochs_are_responses_to_one_question(tmp_path: Path) -> None:
 
 
 def test_options_that_a_task_fixes_are_refused() -> None:
-    for name in ("subset", "judge_model", "reader_model"):
-        with pytest.raises(ConfigError, match=name):
-            _task("xfinbench_calc", {"source": "sample", name: "x"})
+    with pytest.raises(ConfigError, match="subset"):
+        _task("xfinbench_calc", {"source": "sample", "subset": "x"})
 
 
 def test_a_panel_of_judges_is_refused() -> None:

@@ -167,7 +167,7 @@ class Run:
                 "1",
             ]
             argv += (
-                ["--judge", judge, "--judge-base-url", url, "--judge-key", "sk-secret"]
+                ["--judge", judge, "--judge-base-url", url, "--judge-key", "JUDGE_KEY"]
                 if judge
                 else []
             )
@@ -185,11 +185,12 @@ class Run:
             }
             (self.folder / "config.json").write_text(json.dumps(config))
             argv = ["--config", "config.json"]
-            given = json.dumps({"base_url": url, "key": "sk-secret"})
+            given = json.dumps({"base_url": url, "key": "JUDGE_KEY"})
             argv += ["--judge", judge, "--judge-args", given] if judge else []
         environ = {
             **environment(self.folder),
             "FIN_TASKS_METADATA": json.dumps(self.metadata),
+            "JUDGE_KEY": "sk-secret",
             **self.environ,
         }
         log = self.folder / "log"
@@ -389,7 +390,7 @@ def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
     facts = json.loads(results.read_text(encoding="utf-8"))
     assert ("judge" in facts["configs"][task]["metadata"]) == judged
     assert facts["vlmeval_version"] == (
-        "vlmeval 0.2rc1, commit unknown" if run.kit.checkout else "nvidia-vlmeval 26.3"
+        "vlmeval 0.2rc1" if run.kit.checkout else "nvidia-vlmeval 26.3"
     )
     _, worst, told = verify(
         run.run_folder(dataset), "--metadata", json.dumps(run.metadata)
@@ -438,7 +439,8 @@ def test_conversations_are_asked_turn_by_turn_and_judged(
         "verified"
     }, told
     assert run("MMEFinance_MT", "--reuse", *arguments, judge="judge") == found
-    assert run.asked() == run.asked("judge") == 0
+    assert run.asked("judge") == 0
+    assert run.asked() == (0 if run.kit.checkout else found["n"])
 
 
 def test_a_judge_that_is_down_is_an_error_and_nothing_is_paid_twice(run: Run) -> None:

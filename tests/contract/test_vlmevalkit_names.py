@@ -9,14 +9,13 @@ from test_vlmevalkit import PYTHON, environment, pytestmark  # noqa: F401 - pyte
 PROBE = """
 import json
 from importlib import import_module
-dataset, files, smp = map(import_module, ("vlmeval.dataset", "vlmeval.smp.file", "vlmeval.smp"))
+dataset, files = map(import_module, ("vlmeval.dataset", "vlmeval.smp.file"))
 base = dataset.ImageBaseDataset
 print(json.dumps({
     "dataset.DATASET_CLASSES": isinstance(getattr(dataset, "DATASET_CLASSES", None), list),
     "dataset.SUPPORTED_DATASETS": isinstance(getattr(dataset, "SUPPORTED_DATASETS", None), list),
     "smp.file.load": callable(getattr(files, "load", None)),
     "smp.file.dump": callable(getattr(files, "dump", None)),
-    "smp.githash": callable(getattr(smp, "githash", None)),
     "ImageBaseDataset.load_data": callable(getattr(base, "load_data", None)),
 }))
 """
@@ -25,7 +24,6 @@ NAMES = (
     "dataset.SUPPORTED_DATASETS",
     "smp.file.load",
     "smp.file.dump",
-    "smp.githash",
     "ImageBaseDataset.load_data",
 )
 

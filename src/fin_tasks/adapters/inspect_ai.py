@@ -1,30 +1,175 @@
 """Our tasks in inspect_ai, made of lm-eval's task files. Importing this module registers them."""
 
+import functools
+import math
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import anyio
 from inspect_ai import Task, model, task
 from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.scorer import SampleScore, Score, Target, metric, scorer
+from inspect_ai.solver import TaskState
 
-from fin_tasks.adapters.inspect_ai_scorers import (
-    GRADER,
-    READER,
-    SCORERS,
-    role_of,
-    runner,
-)
+from fin_tasks import sandbox
+from fin_tasks.adapters.programs import sandbox_facts
 from fin_tasks.adapters.task_file import Mapped, TaskFile, pictures_of, task_names
+from fin_tasks.answers.cut_off import CutOffResponse, mark_reading, mark_response
 from fin_tasks.benchmarks.contract import Document, id_of
-from fin_tasks.errors import ConfigError
+from fin_tasks.benchmarks.scored_task import VARIANTS
+from fin_tasks.endpoints.reply import ChatReply
+from fin_tasks.errors import EndpointError
+from fin_tasks.judging.item import Judged, Messages
+from fin_tasks.judging.judge import Asker
+from fin_tasks.judging.step import JudgeStep, has_result
+from fin_tasks.settings import Settings
+from fin_tasks.stats.averages import Metric, average, over_responses, standard_error
 
-_MODEL_OPTIONS = ("judge_", "reader_")
-"""The start of lm-eval's options that name a model."""
+ScoreSample = Callable[[TaskState, Target], Awaitable[Score]]
+
+GRADER = "grader"
+READER = "reader"
+"""The roles of a judge and of a model that reads answers, for --model-role."""
+
+_judged: dict[str, Judged] = {}
+"""What the first scorer asked for the second, by the sample's uuid."""
+
+
+def _role_of(task: TaskFile) -> str:
+    """Return the role of the model that a task asks about responses."""
+    return GRADER if task.judge else READER
+
+
+@functools.cache
+def _runner() -> sandbox.Runner:
+    """Return the sandbox of this process."""
+    settings = Settings.from_environ()
+    return sandbox.open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
+
+
+async def _ask(step: JudgeStep, role: str, doc: Mapped, response: str) -> Judged:
+    item = step.item(doc, response)
+    if item is None or role not in model.model_roles():
+        return Judged(response, rubric=step.rubric)
+    asker = Asker(functools.partial(_reply, role), step.rubric)
+    judged = await anyio.to_thread.run_sync(asker.judge, item)
+    return replace(judged, response=response)
+
+
+def _reply(role: str, messages: Messages, *, fresh: bool, **options: Any) -> ChatReply:
+    del fresh
+    try:
+        output = anyio.from_thread.run(_generate, role, messages, options)
+    except Exception as error:  # of any provider; the response is unscored
+        raise EndpointError(f"{type(error).__name__}: {error}") from error
+    reason = "length" if output.stop_reason == "max_tokens" else ""
+    return ChatReply(text=output.completion, reason=reason)
+
+
+async def _generate(
+    role: str, messages: Messages, options: Mapped
+) -> model.ModelOutput:
+    chat = await model.messages_from_openai(messages)
+    config = model.GenerateConfig(**options)
+    return await model.get_model(role=role).generate(chat, config=config)
+
+
+def _response_of(output: model.ModelOutput) -> str:
+    """Return the text of a response, marked if it was cut off or if nothing follows its reasoning."""
+    text: str = output.completion
+    content = output.message.content if output.choices else ""
+    has_thoughts = any(isinstance(part, model.ContentReasoning) for part in content)
+    if has_thoughts and not text.strip():
+        return CutOffResponse(text)
+    return mark_response(text, output.stop_reason)
+
+
+def _score(file: TaskFile, doc: Mapped, reading: Any) -> Score:
+    values = file.scorer.metric_values(doc, [reading])
+    numbers = {}
+    for name, value in values.items():
+        if not isinstance(value, list):
+            numbers[name] = math.nan if value is None else value
+    fields = reading.to_dict()
+    answer = fields["answer"]
+    return Score(
+        value=numbers,
+        answer=None if answer is None else str(answer),
+        explanation=file.scorer.compare(doc, reading).reason,
+        metadata={"task": file.name, "reading": fields, "values": values},
+    )
+
+
+def _metrics_of(scores: list[SampleScore]) -> Mapping[str, float]:
+    """Return the metrics of a task that have a value, the headline first with its standard error."""
+    values_by_sample: dict[object, list[Mapped]] = defaultdict(list)
+    file = None
+    for sample_score in scores:
+        facts: Any = sample_score.score.metadata
+        file = TaskFile(facts["task"])
+        values_by_sample[sample_score.sample_id].append(facts["values"])
+    if file is None:
+        return {}
+    rows = list(map(over_responses, values_by_sample.values()))
+    totals: dict[str, Any] = {}
+    for name, kind in file.scorer.metrics_of(**file.options).items():
+        column = [row[name] for row in rows]
+        is_headline = not totals
+        is_mean = not isinstance(kind, Metric)
+        totals[name] = average(column) if is_mean else kind.aggregate(column)
+        if is_headline:
+            totals[f"{name}_stderr"] = standard_error(column)
+    return {name: total for name, total in totals.items() if _is_number(total)}
+
+
+def _is_number(total: float | str) -> bool:
+    return isinstance(total, float) and not math.isnan(total)
+
+
+def _scorer_of(variant: str) -> Callable[..., ScoreSample]:
+    def make(task: str, **metadata: object) -> ScoreSample:
+        file = TaskFile(task)
+        step = file.judge_step(metadata)
+
+        async def score(state: TaskState, target: Target) -> Score:
+            del target
+            response = _response_of(state.output)
+            item: Any = response
+            if file.runs_programs:
+                programs = tuple(
+                    file.scorer.programs(state.metadata, response, variant=variant)
+                )
+                outcomes = await anyio.to_thread.run_sync(_runner().run, programs)
+                item = sandbox.Ran(response, tuple(outcomes))
+            is_asked = file.judge or READER in model.model_roles()
+            if step and is_asked and not has_result(item):
+                # Both variants share what the model is asked once.
+                judged = _judged.pop(state.uuid, None)
+                item = judged or await _ask(
+                    step, _role_of(file), state.metadata, response
+                )
+                if variant == VARIANTS[0]:
+                    _judged[state.uuid] = item
+            reading = file.scorer.read(state.metadata, item, variant=variant)
+            return _score(file, state.metadata, mark_reading(reading, response))
+
+        return score
+
+    metrics = [metric(name="values", scores="unreduced")(lambda: _metrics_of)()]
+    registered: Callable[..., ScoreSample] = scorer(metrics=metrics, name=variant)(make)
+    return registered
+
+
+_SCORERS = {variant: _scorer_of(variant) for variant in VARIANTS}
+"""The function that makes the scorer of a task, by variant."""
+
+
+# --- Tasks ---
 
 
 def _task(name: str, metadata: Mapped) -> Task:
-    for option in metadata:
-        if option.startswith(_MODEL_OPTIONS):
-            raise ConfigError(
-                f"-T {option}: expected no model here. Name it with --model-role {GRADER}=MODEL or "
-                f"{READER}=MODEL."
-            )
     task_file = TaskFile(name)
     documents, provenance = task_file.load(metadata)
     settings = task_file.generation_kwargs(metadata)
@@ -32,15 +177,17 @@ def _task(name: str, metadata: Mapped) -> Task:
     facts = {"version": version, **metadata, "provenance": provenance}
     if task_file.runs_programs:
         # A sandbox that cannot start is an error before the model answers.
-        facts["sandbox"] = {"tier": runner().tier, "reason": runner().reason}
+        facts["sandbox"] = sandbox_facts()
     step = task_file.judge_step(metadata)
     if step is not None and not provenance.get("judge_free"):
-        role = role_of(task_file)
+        role = _role_of(task_file)
         facts["judge"] = {"role": role, "image": role == GRADER, **step.rubric.facts()}
     samples = list(map(_sample, documents))
     return Task(
         dataset=MemoryDataset(samples, name=name),
-        scorer=[make_scorer(task=name, **metadata) for make_scorer in SCORERS.values()],
+        scorer=[
+            make_scorer(task=name, **metadata) for make_scorer in _SCORERS.values()
+        ],
         config=model.GenerateConfig(
             max_tokens=settings["max_gen_toks"],
             temperature=settings.get("temperature"),
@@ -60,10 +207,7 @@ def _sample(doc: Document) -> Sample:
     if doc.get("system"):
         messages.insert(0, model.ChatMessageSystem(content=doc["system"]))
     return Sample(
-        id=id_of(doc),
-        input=messages,
-        target=str(doc.get("target") or ""),
-        metadata=doc,
+        id=id_of(doc), input=messages, target=str(doc.get("target") or ""), metadata=doc
     )
 
 

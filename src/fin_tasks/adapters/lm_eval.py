@@ -10,7 +10,6 @@ from typing import Any
 from fin_tasks.adapters.lm_eval_conversations import (
     ConversationTask as ConversationTask,
 )
-from fin_tasks.adapters.lm_eval_cut_off import warning_of
 from fin_tasks.adapters.lm_eval_private import (
     LM,
     marking_cut_offs,
@@ -18,6 +17,7 @@ from fin_tasks.adapters.lm_eval_private import (
     wrap_evaluate,
 )
 from fin_tasks.adapters.lm_eval_task import FinTask as FinTask
+from fin_tasks.adapters.lm_eval_tokens import warning_of
 from fin_tasks.adapters.task_file import Mapped
 from fin_tasks.benchmarks.breakdowns import summarize
 from fin_tasks.errors import ConfigError, FinTasksError
@@ -64,9 +64,7 @@ def _evaluate_with_checks(
 
 
 def _add_breakdowns(
-    lm: LM,
-    tasks: Mapping[str, FinTask],
-    results: Mapped | None,
+    lm: LM, tasks: Mapping[str, FinTask], results: Mapped | None
 ) -> None:
     """Write the figures of parts of each task, from all processes, into its results."""
     figures = {name: dict(task.figures) for name, task in tasks.items()}
@@ -84,9 +82,7 @@ def _add_breakdowns(
 
 
 def _show_error(
-    kind: type[BaseException],
-    error: BaseException,
-    trace: TracebackType | None,
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
 ) -> None:
     if isinstance(error, FinTasksError):
         print(f"fin-tasks: error: {error}", file=sys.stderr)

@@ -43,10 +43,7 @@ def model_of(lm: LM) -> LM:
     return lm
 
 
-def token_counts(
-    lm: LM,
-    texts: Sequence[str],
-) -> list[int] | None:
+def token_counts(lm: LM, texts: Sequence[str]) -> list[int] | None:
     """Return the number of tokens in each text; None if the model has no tokenizer that tells."""
     # Read the attribute of the instance; the property of the class may download a tokenizer.
     attributes = getattr(model_of(lm), "__dict__", {})

@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lm_eval.api.task import ConfigurableTask
 
-from fin_tasks import sandbox
-from fin_tasks.adapters.lm_eval_cut_off import mark_full_responses
 from fin_tasks.adapters.lm_eval_pictures import with_pictures, without_pictures
 from fin_tasks.adapters.lm_eval_private import LM, Instance, JsonChatStr, token_counts
-from fin_tasks.adapters.lm_eval_usage import Clock, responses_of, usage_of
+from fin_tasks.adapters.lm_eval_tokens import (
+    Clock,
+    mark_full_responses,
+    responses_of,
+    usage_of,
+)
+from fin_tasks.adapters.programs import run_programs, sandbox_facts
 from fin_tasks.adapters.task_file import Mapped, TaskFile, pictures_of
 from fin_tasks.answers.cut_off import mark_reading
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks.breakdowns import Values, document_values
 from fin_tasks.benchmarks.scored_task import VARIANTS, with_outcomes
-from fin_tasks.errors import SandboxError
 from fin_tasks.interrupt import on_interrupt
-from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import Metric, average, standard_error
 
 if TYPE_CHECKING:
@@ -100,11 +102,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         ]
         # Errors come before the model answers.
         self._step = file.model_step(metadata)
-        if self._step and self._step.judge is None:
-            told = "no judge is named (metadata judge_model)"
-            _log.warning("%s, so responses that need one stay unscored.", told)
         if file.runs_programs:
-            metadata["sandbox"] = _require_sandbox()
+            metadata["sandbox"] = sandbox_facts()
         split, documents = file.split(metadata)
         self._documents = _Documents(documents)
         provenance = json.loads(documents.info.description)
@@ -130,11 +129,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             settings.pop(name, None)
         super().__init__(config=settings)
 
-    def download(
-        self,
-        *args: object,
-        **kwargs: object,
-    ) -> None:
+    def download(self, *args: object, **kwargs: object) -> None:
         """Hand the documents to lm-eval, which would download them here."""
         del args, kwargs
         self.dataset = {self.config.test_split: self._documents}
@@ -144,11 +139,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         return [doc for doc in self._documents if doc.get("target")]
 
     def fewshot_context(
-        self,
-        doc: Mapped,
-        num_fewshot: int,
-        *args: object,
-        **kwargs: object,
+        self, doc: Mapped, num_fewshot: int, *args: object, **kwargs: object
     ) -> Context:
         """Build the prompt; base models get system message, question and cue, in this order."""
         context: Context = super().fewshot_context(doc, num_fewshot, *args, **kwargs)
@@ -163,10 +154,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         return f"{context}\n\n{cue}" if cue else context
 
     def construct_requests(
-        self,
-        doc: Mapped,
-        ctx: Context,
-        **kwargs: object,
+        self, doc: Mapped, ctx: Context, **kwargs: object
     ) -> Instance:
         """Build the request with its pictures.
 
@@ -230,9 +218,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         ]
         if self.file.runs_programs:
             programs_of = functools.partial(scorer.programs, variant=variant)
-            rows = with_outcomes(
-                programs_of, docs, rows, lambda programs: run_programs(tuple(programs))
-            )
+            rows = with_outcomes(programs_of, docs, rows, run_programs)
         if self._step is not None:
             with on_interrupt(_KEPT):
                 rows = self._step.judge_responses(docs, rows)
@@ -250,11 +236,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         super().override_metric(metric_name)
         self._predicts_only = True
 
-    def process_results(
-        self,
-        doc: Mapped,
-        results: Sequence[Any],
-    ) -> Values:
+    def process_results(self, doc: Mapped, results: Sequence[Any]) -> Values:
         """Compare what was read in one document's responses with the truth."""
         if self._predicts_only:
             return {"bypass": None}
@@ -266,26 +248,6 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         # lm-eval knows no standard error of our means, but takes any metric of this name for one.
         stderrs = {f"{name}_stderr": values[name] for name in self._with_stderr}
         return {**values, **stderrs}
-
-
-def _require_sandbox() -> dict[str, str]:
-    settings = Settings.from_environ()
-    workers = settings.sandbox_workers
-    with sandbox.open_runner(tier=settings.sandbox, workers=workers) as runner:
-        return {"tier": runner.tier, "reason": runner.reason}
-
-
-@functools.lru_cache(maxsize=4)  # both variants of a task often have the same programs
-def run_programs(programs: tuple[str | None, ...]) -> Sequence[sandbox.Outcome]:
-    """Run programs; if the sandbox breaks, outcomes are `broken`, and nothing raises."""
-    try:
-        return sandbox.run_programs(programs, settings=Settings.from_environ())
-    except (SandboxError, OSError) as error:
-        _log.error(
-            "The sandbox broke, every program of this task stays unscored: %s", error
-        )
-        broken = sandbox.Outcome(status=sandbox.Status.broken, detail=str(error))
-        return [broken] * len(programs)
 
 
 def _metric_list(metrics: Mapping[str, bool | Metric]) -> list[dict[str, object]]:

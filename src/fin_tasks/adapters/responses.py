@@ -38,9 +38,7 @@ def read_responses(file: Path) -> TextsById:
 
 
 def match_responses(
-    task: str,
-    docs: Sequence[Document],
-    responses: Responses,
+    task: str, docs: Sequence[Document], responses: Responses
 ) -> tuple[list[Document], list[list[str]], list[int]]:
     """Return the documents that have responses, the responses to each, and where all are lost.
 
@@ -72,11 +70,7 @@ def match_responses(
     return answered, texts, lost
 
 
-def _rows(
-    task: str,
-    docs: Sequence[Document],
-    responses: Any,
-) -> Iterable[Row]:
+def _rows(task: str, docs: Sequence[Document], responses: Any) -> Iterable[Row]:
     if hasattr(responses, "columns"):
         names = list(map(str, responses.columns))
         if not set(_COLUMNS).issubset(names):

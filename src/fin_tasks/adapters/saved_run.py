@@ -1,17 +1,15 @@
 """Score responses that somebody saved, for any task without a judge."""
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import NamedTuple
 
+from fin_tasks.adapters.programs import run_programs, sandbox_facts
 from fin_tasks.adapters.responses import Responses, TextsById, match_responses
 from fin_tasks.adapters.task_file import Mapped, TaskFile
 from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.sandbox import open_runner
-from fin_tasks.settings import Settings
 
 _MODEL_OPTIONS = ("judge_", "reader_")
 """Options of a model; what results say about it repeats them."""
@@ -25,11 +23,7 @@ class SavedRun(NamedTuple):
     metadata: Mapped
 
 
-def score_responses(
-    task: str,
-    responses: Responses,
-    metadata: Mapped,
-) -> SavedRun:
+def score_responses(task: str, responses: Responses, metadata: Mapped) -> SavedRun:
     """Score the responses to a task's documents, several to a document by their mean.
 
     Documents without a response are left out. None is a response that the model did not give, and
@@ -63,36 +57,26 @@ def score_documents(
 ) -> SavedRun:
     """Score the responses to each document of a task; `failed` are places of documents without any."""
     task_file = TaskFile(task)
-    settings = Settings.from_environ()
     facts = {
         name: metadata[name] for name in metadata if not name.startswith(_MODEL_OPTIONS)
     }
-    with ExitStack() as stack:
-        run_programs = None
-        if task_file.runs_programs:
-            runner = open_runner(
-                tier=settings.sandbox, workers=settings.sandbox_workers
-            )
-            run_programs = stack.enter_context(runner).run
-            facts["sandbox"] = {"tier": runner.tier, "reason": runner.reason}
-        scored = score_task(
-            task_file.benchmark.name,
-            task,
-            docs,
-            responses,
-            options=task_file.options,
-            run_programs=run_programs,
-            step=task_file.model_step(metadata),
-            failed=failed,
-        )
+    if task_file.runs_programs:
+        facts["sandbox"] = sandbox_facts()
+    scored = score_task(
+        task_file.benchmark.name,
+        task,
+        docs,
+        responses,
+        options=task_file.options,
+        run_programs=run_programs if task_file.runs_programs else None,
+        step=task_file.model_step(metadata),
+        failed=failed,
+    )
     return SavedRun(scored, provenance, facts)
 
 
 def score_benchmark(
-    benchmark: str,
-    tasks: Sequence[str],
-    responses: TextsById,
-    metadata: Mapped,
+    benchmark: str, tasks: Sequence[str], responses: TextsById, metadata: Mapped
 ) -> list[SavedRun]:
     """Score responses by id to several tasks; tasks without any response are left out.
 

@@ -24,15 +24,8 @@ from fin_tasks.settings import Settings
 if TYPE_CHECKING:
     from datasets import Dataset
 
-_USUAL = {
-    "dataset_kwargs": {},
-    "output_type": "generate_until",
-    "description": "system",
-    "doc_to_text": "prompt",
-    "doc_to_target": "target",
-    "num_fewshot": 0,
-}
-_GREEDY = {"until": [], "max_gen_toks": 1024, "do_sample": False, "temperature": 0.0}
+_USUAL = yaml.safe_load(Path(__file__).with_name("usual_task.yaml").read_text())
+"""The settings that a task file leaves out."""
 _PICTURE_COLUMNS = ("image_path", "figure_path", "chart")
 """A document has one of them at most."""
 
@@ -57,11 +50,7 @@ class TaskFile:
         kit_dataset: Name of the data set in VLMEvalKit; empty if there is none.
     """
 
-    def __init__(
-        self,
-        name: str,
-        config: Mapped | None = None,
-    ) -> None:
+    def __init__(self, name: str, config: Mapped | None = None) -> None:
         config = config or _configs().get(name)
         if config is None:
             similar = get_close_matches(name, _configs(), n=1)
@@ -85,7 +74,10 @@ class TaskFile:
             **_USUAL,
             "test_split": benchmark.usual_split,
             **config,
-            "generation_kwargs": {**_GREEDY, **config.get("generation_kwargs", {})},
+            "generation_kwargs": {
+                **_USUAL["generation_kwargs"],
+                **config.get("generation_kwargs", {}),
+            },
             "metadata": {"version": benchmark.version, **config.get("metadata", {})},
         }
         self.options: Mapped = self.config["dataset_kwargs"]

@@ -1,6 +1,5 @@
 """Our tasks as data sets of VLMEvalKit, packaged or a checkout. Importing this module registers them."""
 
-import hashlib
 import json
 import re
 import shutil
@@ -13,24 +12,27 @@ import pandas as pd
 from vlmeval.dataset import ImageBaseDataset
 
 from fin_tasks.adapters.task_file import TaskFile, pictures_of, task_names
-from fin_tasks.adapters.vlmeval_judge import KitJudge, judge_of
 from fin_tasks.adapters.vlmeval_private import (
     keep_responses_whole,
     kit_version,
     register,
 )
-from fin_tasks.adapters.vlmeval_responses import Responses, keep_responses
+from fin_tasks.adapters.vlmeval_responses import keep_responses, read_responses
 from fin_tasks.benchmarks.contract import Document
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.errors import DataError
 from fin_tasks.judging.item import no_response
-from fin_tasks.judging.judge import check_failures, judge_items
+from fin_tasks.judging.judge import JudgeModel, check_failures, judge_items
+from fin_tasks.judging.step import JudgeStep
 from fin_tasks.report.model import metric_of
 from fin_tasks.report.run_folder import write_run
 from fin_tasks.settings import Settings
 
 _IMAGE = "<image>\n"
 """Marks a picture in a prompt."""
+
+_JUDGE_ARGUMENTS = {*JudgeModel.model_fields, "rubric"}
+"""Arguments that are ours; the kit adds others."""
 
 Part = dict[str, str]
 """A part of a message as the kit has it: `type`, and `value`, a text or the path of a picture."""
@@ -60,17 +62,11 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         self.docs: dict[str, list[Document]] = {}
         for doc in documents:
             self.docs.setdefault(str(doc[field]), []).append(doc)
-        hashes = {index: _hash_of(docs) for index, docs in self.docs.items()}
-        self.responses = Responses(hashes, self.provenance)
-        keep_responses(dataset, self.responses)
+        keep_responses(dataset, self.provenance)
         rows = [self._row(index, docs) for index, docs in self.docs.items()]
         return pd.DataFrame(rows)
 
-    def _row(
-        self,
-        index: str,
-        docs: Sequence[Document],
-    ) -> dict[str, object]:
+    def _row(self, index: str, docs: Sequence[Document]) -> dict[str, object]:
         """Return the columns of a row, which are for people and for `fin-tasks judge`."""
         questions = [doc.get("question") or _text_of(doc) for doc in docs]
         answers = [doc.get("answer") or str(doc["target"]) for doc in docs]
@@ -90,21 +86,18 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         (doc,) = self.docs[str(line["index"])]
         return [_part("image", pictures_of(doc)[0]), _part("text", _text_of(doc))]
 
-    def evaluate(
-        self,
-        eval_file: str,
-        **judge_kwargs: object,
-    ) -> Totals:
+    def evaluate(self, eval_file: str, **judge_kwargs: object) -> Totals:
         """Score the responses to a prediction file; write a run folder and a summary beside it.
 
         Shares are in percent.
         """
         path = Path(eval_file).absolute()
         name = path.stem
-        judge: KitJudge | None = None
+        step = None
         if self.task.judge and not self.provenance.get("judge_free"):
-            judge = judge_of(self.task, judge_kwargs)
-            name = f"{name}_{judge.model.model}_{judge.rubric.name}"
+            step = self.task.model_step(_judge_options(judge_kwargs))
+        if step is not None and step.judge is not None:
+            name = f"{name}_{step.judge.model}_{step.rubric.name}"
         name = re.sub(r"[^\w.-]+", "_", name)
         folder = path.with_name(f"{name}_run")
         summary_file = path.with_name(f"{name}_summary.json")
@@ -112,7 +105,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         shutil.rmtree(folder, ignore_errors=True)
         summary_file.unlink(missing_ok=True)
 
-        scored = self._score(path, judge)
+        scored = self._score(path, step)
         kit = {"vlmeval_version": kit_version()}
         write_run(
             folder,
@@ -128,20 +121,16 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         summary_file.write_text(f"{text}\n", encoding="utf-8")
         return totals
 
-    def _score(
-        self,
-        path: Path,
-        judge: KitJudge | None,
-    ) -> ScoredTask:
+    def _score(self, path: Path, step: JudgeStep | None) -> ScoredTask:
         docs, texts = self._answered(path)
         responses: Sequence[Any] = texts
         facts = {}
-        if judge is not None:
-            model, rubric, settings = judge
-            items = list(map(self.task.scorer.judge_item, docs, texts))
-            responses = judge_items(items, rubric, model, settings=settings)
-            check_failures(responses, rubric, model.max_failed)
-            facts = model.outcome(rubric, responses)
+        if step is not None:
+            model: Any = step.judge
+            items: list[Any] = list(map(step.item, docs, texts))
+            responses = judge_items(items, step.rubric, model)
+            check_failures(responses, step.rubric, model.max_failed)
+            facts = model.outcome(step.rubric, responses)
         failed = []
         for place, text in enumerate(texts):
             if text.strip() and no_response(text):
@@ -160,7 +149,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         """Return the documents that the model was asked, and its responses."""
         docs = []
         texts: list[str] = []
-        for index, prediction in self.responses.read(path).items():
+        for index, prediction in read_responses(path).items():
             turns = prediction if isinstance(prediction, list) else [prediction]
             row_docs = self.docs[str(index)]
             missing = [""] * len(row_docs)
@@ -202,6 +191,22 @@ class FinTasksConversations(FinTasks):
         return messages
 
 
+def _judge_options(arguments: Mapping[str, object]) -> dict[str, object]:
+    """Return metadata about the judge; arguments of the kit come before FIN_TASKS_METADATA."""
+    metadata = {
+        "judge_model": "gpt-4o",
+        "judge_concurrency": arguments.get("nproc") or 4,
+        **Settings.from_environ().metadata,
+    }
+    if arguments.get("api_base"):
+        address = str(arguments["api_base"])
+        metadata["judge_base_url"] = address.replace("/chat/completions", "")
+    for name, value in arguments.items():
+        if value is not None and name in _JUDGE_ARGUMENTS:
+            metadata[name if name == "rubric" else f"judge_{name}"] = value
+    return metadata
+
+
 def _tasks_by_dataset() -> dict[str, TaskFile]:
     tasks = map(TaskFile, task_names())
     return {task.kit_dataset: task for task in tasks if task.kit_dataset}
@@ -224,16 +229,6 @@ def _part(kind: str, value: str) -> Part:
 def _text_of(doc: Document) -> str:
     question = doc["prompt"].removeprefix(_IMAGE)
     return "\n\n".join(filter(None, (doc["system"], question)))
-
-
-def _hash_of(docs: Sequence[Document]) -> str:
-    """Hash all that the model gets; pictures count by name and size."""
-    shown = list(map(_text_of, docs))
-    for doc in docs:
-        for picture in map(Path, pictures_of(doc)):
-            shown.append(f"{picture.name} {picture.stat().st_size}")
-    text = json.dumps(shown)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _in_percent(metric: str, value: float | None) -> float | None:

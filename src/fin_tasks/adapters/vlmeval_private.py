@@ -13,8 +13,11 @@ from typing import Any
 
 import pandas as pd
 
-from fin_tasks.adapters.vlmeval_responses import responses_of
-from fin_tasks.judging.item import no_response
+from fin_tasks.adapters.vlmeval_responses import (
+    provenance_of,
+    read_responses,
+    write_responses,
+)
 
 Function = Callable[..., Any]
 """A function of the kit."""
@@ -32,10 +35,8 @@ def register(dataset_class: Any) -> None:
 def keep_responses_whole() -> None:
     """Make the kit keep what it saves of our data sets, and load what was kept."""
     files = import_module("vlmeval.smp.file")
-    # Newer kits read conversations back from their tables by this function.
-    reads_conversations = hasattr(files, "prepare_reuse_files")
     _replace_everywhere(files.load, _loading_whole(files.load))
-    _replace_everywhere(files.dump, _dumping_whole(files.dump, reads_conversations))
+    _replace_everywhere(files.dump, _dumping_whole(files.dump))
 
 
 def _replace_everywhere(function: Function, replacement: Function) -> None:
@@ -48,10 +49,9 @@ def _replace_everywhere(function: Function, replacement: Function) -> None:
 def _loading_whole(load: Function) -> Function:
     def load_whole(f: object, fmt: object = None) -> object:
         path = Path(str(f)).absolute()
-        responses = responses_of(path)
-        if responses is None or not path.is_file():
+        if provenance_of(path) is None or not path.is_file():
             return load(f, fmt)
-        predictions = responses.read(path)
+        predictions = read_responses(path)
         if path.suffix == ".pkl":
             return predictions
         return pd.DataFrame(predictions.items(), columns=["index", "prediction"])
@@ -59,35 +59,23 @@ def _loading_whole(load: Function) -> Function:
     return load_whole
 
 
-def _dumping_whole(dump: Function, reads_conversations: bool) -> Function:
+def _dumping_whole(dump: Function) -> Function:
     def dump_whole(data: Any, f: object, **kwargs: object) -> None:
         path = Path(str(f)).absolute()
-        responses = responses_of(path)
-        if responses is not None and path.suffix == ".pkl":
-            responses.write(path, data)
-        elif responses is not None and "prediction" in data:
+        is_ours = provenance_of(path) is not None
+        if is_ours and path.suffix == ".pkl":
+            write_responses(path, data)
+        elif is_ours and "prediction" in data:
             predictions = dict(zip(data["index"], data["prediction"], strict=True))
-            responses.write(path, predictions)
-            if path.suffix == ".tsv" and not reads_conversations:
-                # The kit goes on with the conversations in such a pickle.
-                complete = {}
-                for index, turns in predictions.items():
-                    if isinstance(turns, list) and not any(map(no_response, turns)):
-                        complete[index] = turns
-                dump_whole(complete, path.with_name(f"{path.stem}_supp.pkl"))
+            write_responses(path, predictions)
         dump(data, str(f), **kwargs)
 
     return dump_whole
 
 
 def kit_version() -> str:
-    """Return the kit's name and version, and the commit of a checkout."""
-    kit = import_module("vlmeval")
-    root = Path(str(kit.__file__)).resolve().parents[1]
-    if root.name == "site-packages":
-        name, *_ = packages_distributions()["vlmeval"]
-        return f"{name} {version(name)}"
-    commit = "unknown"
-    if (root / ".git").exists():
-        commit = import_module("vlmeval.smp").githash(digits=8)
-    return f"vlmeval {kit.__version__}, commit {commit}"
+    """Return the kit's name and version."""
+    names = packages_distributions().get("vlmeval")
+    if names:
+        return f"{names[0]} {version(names[0])}"
+    return f"vlmeval {import_module('vlmeval').__version__}"

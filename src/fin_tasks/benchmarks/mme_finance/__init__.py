@@ -42,8 +42,7 @@ BENCHMARK = Benchmark(
         "MMfin_*.zip",
     ),
     published=Published(
-        titles={"arXiv:2411.03314v1": "MME-Finance, arXiv:2411.03314v1"},
-        scale=1,
+        titles={"arXiv:2411.03314v1": "MME-Finance, arXiv:2411.03314v1"}, scale=1
     ),
 )
 VERSION = BENCHMARK.version

@@ -30,10 +30,7 @@ def read_verdict(rubric: Rubric, judged: Judged) -> Verdict:
     return unscored(judged)
 
 
-def score_of(
-    rubric: Rubric,
-    reply: str,
-) -> int | dict[str, int] | None:
+def score_of(rubric: Rubric, reply: str) -> int | dict[str, int] | None:
     """Read one reply; return None if the authors' parser finds no score in it."""
     if rubric.parser == "text":
         return None
@@ -65,8 +62,5 @@ def _dimensions_of(rubric: Rubric, reply: str) -> dict[str, int]:
             KeyError, ValueError, TypeError, OverflowError
         ):  # such as infinity
             number = int(points[title])
-            scores[name] = min(
-                max(number, rubric.lowest),
-                rubric.highest,
-            )
+            scores[name] = min(max(number, rubric.lowest), rubric.highest)
     return scores

@@ -33,10 +33,7 @@ class Row(NamedTuple):
 
 
 def read_table(
-    files: Located,
-    stem: str,
-    part: str,
-    cache: Path,
+    files: Located, stem: str, part: str, cache: Path
 ) -> tuple[list[Row], dict[str, list[str]], dict[str, Any]]:
     """Read the rows of a table, with pictures that stand upright.
 

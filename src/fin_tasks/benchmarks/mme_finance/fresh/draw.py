@@ -29,10 +29,7 @@ _WALL = "#4c4640"  # behind a photographed screen
 
 
 def show(
-    panels: Sequence[Panel],
-    language: str,
-    style: str,
-    random: Random,
+    panels: Sequence[Panel], language: str, style: str, random: Random
 ) -> Image.Image:
     """Draw the panels of a picture in one of `STYLES`."""
     words = read_texts("wording", language)

@@ -19,10 +19,7 @@ _LETTERS = "ABCD"
 
 
 def questions(
-    panels: Sequence[Panel],
-    language: str,
-    category: str,
-    random: Random,
+    panels: Sequence[Panel], language: str, category: str, random: Random
 ) -> Iterator[Question]:
     """Yield a category's questions about a picture in random order."""
     texts = read_texts("questions", language)
@@ -56,11 +53,7 @@ def questions(
         }
 
 
-def _truth_of(
-    template: Any,
-    facts: Facts,
-    random: Random,
-) -> dict[str, Any] | None:
+def _truth_of(template: Any, facts: Facts, random: Random) -> dict[str, Any] | None:
     """Return the truth of a question; None if the question does not fit the panel or is not clear.
 
     Captions to choose from are added to the facts.
@@ -90,8 +83,4 @@ def _truth_of(
     if "within" in template:
         tolerance = round(abs(value) * template["within"], 4)
     rounded = round(float(value), template.get("digits", 2))
-    return {
-        "kind": "number",
-        "value": rounded + 0.0,
-        "tolerance": tolerance,
-    }  # no -0.0
+    return {"kind": "number", "value": rounded + 0.0, "tolerance": tolerance}  # no -0.0

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fin_tasks.adapters.lm_eval_cut_off import warning_of
+from fin_tasks.adapters.lm_eval_tokens import warning_of
 
 
 def task(limit: int, repeats: int = 1) -> Any:

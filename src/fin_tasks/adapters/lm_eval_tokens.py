@@ -1,11 +1,17 @@
-"""How many tokens and seconds a run of lm-eval takes."""
+"""How many tokens and seconds a run of lm-eval takes, and which responses reach the limit of tokens."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fin_tasks.adapters.lm_eval_private import LM, Instance, token_counts
+from fin_tasks.adapters.task_file import Mapped
+from fin_tasks.answers.cut_off import CutOffResponse
 
+# A text that is made of tokens and taken apart again may have a few tokens less than before.
+_FULL = 0.99
+_MOST_CUT_OFF = 0.02
+_ROOM_TO_THINK = 16_384  # tokens that suffice for most answers of models that reason
 _CHARACTERS_PER_TOKEN = 4
 
 
@@ -29,9 +35,7 @@ class Clock:
 
 
 def usage_of(
-    requests: Sequence[Instance],
-    lm: LM,
-    response_tokens: Sequence[int] | None,
+    requests: Sequence[Instance], lm: LM, response_tokens: Sequence[int] | None
 ) -> dict[str, object]:
     """Count `prompt_tokens` and `response_tokens`, pictures left out.
 
@@ -64,3 +68,33 @@ def responses_of(requests: Sequence[Instance]) -> list[str]:
     for request in requests:
         responses += [response or "" for response in request.resps]
     return responses
+
+
+def mark_full_responses(requests: Sequence[Instance], n_tokens: Iterable[int]) -> None:
+    """Mark the responses whose tokens, given in order, reach the limit of their request."""
+    counts = iter(n_tokens)
+    for request in requests:
+        _, generation_kwargs, *_ = request.args
+        limit = generation_kwargs["max_gen_toks"]
+        for number, response in enumerate(request.resps):
+            if next(counts) >= _FULL * limit:
+                request.resps[number] = CutOffResponse(response)
+
+
+def warning_of(results: Mapped, tasks: Mapped) -> str:
+    """Return what to warn of after a run; empty if no task has many cut-off responses."""
+    shares = []
+    highest = 0
+    for name, task in tasks.items():
+        share = results["results"].get(name, {}).get("cut_off,robust")
+        if isinstance(share, float) and share > _MOST_CUT_OFF:
+            limit = task.config.generation_kwargs["max_gen_toks"]
+            highest = max(highest, limit)
+            shares.append(f"{name}: {share:.0%} at {limit:,} tokens")
+    if not shares:
+        return ""
+    return (
+        f"responses were cut off ({', '.join(shares)}). They count as they are, most of them as "
+        "wrong, so the scores are lower bounds. Run again with "
+        f"--gen_kwargs max_gen_toks={max(_ROOM_TO_THINK, 4 * highest)}"
+    )
