@@ -77,8 +77,7 @@ def _patch(module: Any) -> None:
 
 
 def _warn(harness: str, error: Exception) -> None:
-    advice = _ADVICE_BY_MODULE[harness]
-    message = f"no tasks of ours in {harness}: {error!r}. {advice}"
+    message = f"no tasks of ours in {harness}: {error!r}. {_ADVICE_BY_MODULE[harness]}"
     # Not `warnings.warn`: PYTHONWARNINGS=error would make an error of it.
     print(f"fin-tasks: warning: {message}", file=sys.stderr)
 

@@ -121,11 +121,8 @@ def _metrics_of(scores: list[SampleScore]) -> Mapping[str, float]:
         totals[name] = average(column) if is_mean else kind.aggregate(column)
         if is_headline:
             totals[f"{name}_stderr"] = standard_error(column)
-    return {name: total for name, total in totals.items() if _is_number(total)}
-
-
-def _is_number(total: float | str) -> bool:
-    return isinstance(total, float) and not math.isnan(total)
+    known = {name: total for name, total in totals.items() if total != "N/A"}
+    return {name: total for name, total in known.items() if not math.isnan(total)}
 
 
 def _scorer_of(variant: str) -> Callable[..., ScoreSample]:

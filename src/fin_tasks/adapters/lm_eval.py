@@ -57,7 +57,7 @@ def _evaluate_with_checks(
         results = evaluate(lm, task_dict, *args, **kwargs)
     _add_breakdowns(lm, own_tasks, results)
     # Only the first of several processes has results.
-    warning = warning_of(results, own_tasks) if results else ""
+    warning = results and warning_of(results, own_tasks)
     if warning:
         _log.warning("fin-tasks: %s", warning)
     return results

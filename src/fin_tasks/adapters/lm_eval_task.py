@@ -40,10 +40,7 @@ _OWN_SETTINGS = (
     "vlmevalkit",
 )
 """The settings of a task file that lm-eval does not know."""
-_KEPT = (
-    "replies so far are kept in the cache, "
-    "and the model's responses only if lm_eval runs with --use_cache"
-)
+_KEPT = "replies so far are in the cache; responses are kept only by --use_cache"
 _log = logging.getLogger(__name__)
 _clock = Clock()
 
@@ -129,9 +126,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             settings.pop(name, None)
         super().__init__(config=settings)
 
-    def download(self, *args: object, **kwargs: object) -> None:
+    def download(self, *_: object, **__: object) -> None:
         """Hand the documents to lm-eval, which would download them here."""
-        del args, kwargs
         self.dataset = {self.config.test_split: self._documents}
 
     def fewshot_docs(self) -> list[Mapped]:
@@ -186,28 +182,18 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         if self.config.doc_to_image is not None:
             usage["estimated"] = True  # pictures are not counted
         self.config.metadata["usage"] = usage
-        self.config.metadata["cut_off"] = self._mark_cut_offs(response_tokens)
+        told_by = "model" if self.tells_cut_offs else "text"
+        if response_tokens is not None and not self.tells_cut_offs:
+            told_by = "tokens"
+            mark_full_responses(self.instances, response_tokens)
+        limit = self.config.generation_kwargs["max_gen_toks"]
+        self.config.metadata["cut_off"] = {"limit": limit, "told_by": told_by}
         if self._predicts_only:
             for request in self.instances:
                 request.filtered_resps["none"] = request.resps
             return
         for variant in VARIANTS:
             self._read_responses(variant)
-
-    def _mark_cut_offs(
-        self, response_tokens: Sequence[int] | None
-    ) -> dict[str, object]:
-        """Mark cut-off responses where the model does not; return the limit and who tells."""
-        told_by = "text"
-        if self.tells_cut_offs:
-            told_by = "model"
-        elif response_tokens is not None:
-            told_by = "tokens"
-            mark_full_responses(self.instances, response_tokens)
-        return {
-            "limit": self.config.generation_kwargs["max_gen_toks"],
-            "told_by": told_by,
-        }
 
     def _read_responses(self, variant: str) -> None:
         """Run programs and ask a judge, if the task asks for that, then read."""

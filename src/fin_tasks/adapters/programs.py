@@ -14,8 +14,7 @@ _log = logging.getLogger(__name__)
 def sandbox_facts() -> Mapping[str, str]:
     """Return what results say of the sandbox; raise SandboxError if it cannot start."""
     settings = Settings.from_environ()
-    workers = settings.sandbox_workers
-    with sandbox.open_runner(tier=settings.sandbox, workers=workers) as runner:
+    with sandbox.open_runner(tier=settings.sandbox, workers=1) as runner:
         return {"tier": runner.tier, "reason": runner.reason}
 
 

@@ -17,7 +17,6 @@ Response = str | Sequence[str | None] | None
 Responses: TypeAlias = "Mapping[str, Response] | Iterable[Response] | DataFrame"
 Texts = list[str | None]
 TextsById = dict[str, Texts]
-Row = Mapping[str, Any]
 
 _COLUMNS = ("id", "response")
 _ALIASES = {"id": "question_id", "response": "output"}
@@ -31,7 +30,7 @@ def read_responses(file: Path) -> TextsById:
     lm-eval's samples is read, too.
     """
     if file.suffix == ".csv":
-        rows: Iterable[Row] = [record.cells for record in read_csv(file, _COLUMNS)]
+        rows: Iterable[Document] = [record.cells for record in read_csv(file, _COLUMNS)]
     else:
         rows = read_json(file, _COLUMNS, aliases=_ALIASES)
     return _texts_by_id(str(file), rows)
@@ -70,18 +69,17 @@ def match_responses(
     return answered, texts, lost
 
 
-def _rows(task: str, docs: Sequence[Document], responses: Any) -> Iterable[Row]:
+def _rows(task: str, docs: Sequence[Document], responses: Any) -> Iterable[Document]:
     if hasattr(responses, "columns"):
         names = list(map(str, responses.columns))
         if not set(_COLUMNS).issubset(names):
             raise DataError(
                 f"{task}: expected a table with the columns id and response, got {', '.join(names)}."
             )
-        rows: Iterable[Row] = responses.to_dict("records")
+        rows: Iterable[Document] = responses.to_dict("records")
         return rows
     if not isinstance(responses, Mapping):
-        # A text is a sequence of letters, which nobody means.
-        listed = [responses] if isinstance(responses, str) else list(responses)
+        listed = list(responses)
         if len(listed) != len(docs):
             raise DataError(
                 f"{task}: expected a response to each of {len(docs):,} documents, got "
@@ -91,7 +89,7 @@ def _rows(task: str, docs: Sequence[Document], responses: Any) -> Iterable[Row]:
     return [{"id": name, "response": response} for name, response in responses.items()]
 
 
-def _texts_by_id(source: str, rows: Iterable[Row]) -> TextsById:
+def _texts_by_id(source: str, rows: Iterable[Document]) -> TextsById:
     """Return the texts of rows; None is lost, unless the limit of tokens left no text."""
     texts_by_id: TextsById = {}
     for row in rows:

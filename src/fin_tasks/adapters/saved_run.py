@@ -11,9 +11,6 @@ from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.errors import ConfigError, DataError
 
-_MODEL_OPTIONS = ("judge_", "reader_")
-"""Options of a model; what results say about it repeats them."""
-
 
 class SavedRun(NamedTuple):
     """Scored responses to one task, and what results say about the task."""
@@ -57,9 +54,11 @@ def score_documents(
 ) -> SavedRun:
     """Score the responses to each document of a task; `failed` are places of documents without any."""
     task_file = TaskFile(task)
-    facts = {
-        name: metadata[name] for name in metadata if not name.startswith(_MODEL_OPTIONS)
-    }
+    # What results say about a model repeats its options.
+    facts = dict(metadata)
+    for name in metadata:
+        if name.startswith(("judge_", "reader_")):
+            del facts[name]
     if task_file.runs_programs:
         facts["sandbox"] = sandbox_facts()
     scored = score_task(
@@ -87,10 +86,8 @@ def score_benchmark(
     runs = []
     for task in tasks:
         docs, _ = TaskFile(task).load(metadata)
-        texts_by_id = {}
-        for name in map(id_of, docs):
-            if name in unused:
-                texts_by_id[name] = unused.pop(name)
+        own_ids = unused.keys() & set(map(id_of, docs))
+        texts_by_id = {name: unused.pop(name) for name in own_ids}
         if texts_by_id:
             runs.append(score_responses(task, texts_by_id, metadata))
     if unused:

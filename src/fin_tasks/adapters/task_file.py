@@ -176,8 +176,8 @@ def version_of(task: str) -> int | None:
 
 def pictures_of(doc: Mapped) -> Sequence[str]:
     """Return the files of the pictures that a document shows."""
-    columns = [doc.get(column) for column in _PICTURE_COLUMNS]
-    return list(filter(None, doc.get("image_paths") or columns))
+    paths: Sequence[str] = doc.get("image_paths") or ()
+    return paths or [doc[name] for name in _PICTURE_COLUMNS if doc.get(name)]
 
 
 @cache

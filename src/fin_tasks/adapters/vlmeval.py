@@ -117,8 +117,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         )
         totals = self._totals(scored)
         summary = {"task": self.task.name, "unit": "percent", **totals, **kit}
-        text = json.dumps(summary, indent=2)
-        summary_file.write_text(f"{text}\n", encoding="utf-8")
+        summary_file.write_text(json.dumps(summary, indent=2), encoding="utf-8")
         return totals
 
     def _score(self, path: Path, step: JudgeStep | None) -> ScoredTask:
@@ -131,10 +130,8 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             responses = judge_items(items, step.rubric, model)
             check_failures(responses, step.rubric, model.max_failed)
             facts = model.outcome(step.rubric, responses)
-        failed = []
-        for place, text in enumerate(texts):
-            if text.strip() and no_response(text):
-                failed.append(place)
+        reasons = [text.strip() and no_response(text) for text in texts]
+        failed = [place for place, reason in enumerate(reasons) if reason]
         scored = score_task(
             self.task.benchmark.name,
             self.task.name,
@@ -233,7 +230,7 @@ def _text_of(doc: Document) -> str:
 
 def _in_percent(metric: str, value: float | None) -> float | None:
     """Return a share in percent; points are out of 100 already."""
-    if value is None or value != value:
+    if value is None:
         return None
     is_share = metric_of(metric.removesuffix("_stderr")).unit == "fraction"
     return 100 * value if is_share else value

@@ -38,8 +38,7 @@ def write_responses(file: Path, predictions: Predictions) -> None:
     """Write the responses in a file of the kit beside it."""
     lines: list[object] = [{"provenance": provenance_of(file)}]
     for index, prediction in predictions.items():
-        is_whole = isinstance(prediction, str | list)
-        whole = prediction if is_whole else str(prediction)
+        whole = prediction if isinstance(prediction, str | list) else str(prediction)
         lines.append({"index": index, "prediction": whole})
     text = "".join(json.dumps(line) + "\n" for line in lines)
     # A killed run leaves no half of a file.
