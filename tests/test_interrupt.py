@@ -157,8 +157,8 @@ def test_lm_eval_is_interrupted_while_a_judge_is_asked(tmp_path: Path) -> None:
         assert command.wait() == 130, command.stderr
     assert "Traceback" not in command.stderr
     assert command.stderr.strip().endswith(
-        "fin-tasks: interrupted: replies so far are kept in the cache, "
-        "and the model's responses only if lm_eval runs with --use_cache."
+        "fin-tasks: interrupted: replies so far are in the cache; "
+        "responses are kept only by --use_cache."
     )
 
 

@@ -89,7 +89,6 @@ def build_dynostock(
 
 @app.command("mme_finance")
 def build_mme_finance(
-    prices: Path | None,
     out: Path | None,
     as_json: bool,
     n: int = 120,
@@ -107,5 +106,5 @@ def build_mme_finance(
 
     folder = out or Settings.from_environ().cache_dir / "mme_finance" / f"seed-{seed}"
     languages = language.replace(" ", "").split(",")
-    facts = build_set(folder, n=n, seed=seed, languages=languages, prices=prices)
+    facts = build_set(folder, n=n, seed=seed, languages=languages)
     show({"folder": str(folder), **facts}, as_json)

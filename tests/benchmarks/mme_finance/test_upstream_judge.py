@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from figures import figures_of
 
 from fin_tasks.adapters.task_file import TaskFile
 from fin_tasks.benchmarks.mme_finance.paper import read_verdict
@@ -51,8 +52,10 @@ answers_begin_prompt = '(said)'
 answers_end_prompt = '(/said)'
 retries = nowhere.retries
 
-def score(line):
-    return 0
+def mmdu_score(question, truth, prediction):
+    prompt = meta_prompt + question_begin_prompt + '\\n' + question + '\\n\\n'
+    prompt += reference_begin_prompt + '\\n' + truth + '\\n' + reference_end_prompt + '\\n\\n'
+    return prompt + answers_begin_prompt + '\\n' + prediction + '\\n' + answers_end_prompt
 '''
 ITEM = Item(
     question="Q?",
@@ -198,3 +201,47 @@ def test_a_run_is_verified_by_the_rubric_that_was_asked(folder: str) -> None:
     ((judged,),) = replies.judge_responses([doc], [["Friday."]])
     for variant in ("paper", "robust"):
         assert read(doc, judged, variant=variant).answer == 8
+
+
+TURNS = {
+    "{'Creativity': 7, 'Overall Score': 12, 'Richness': 'none'}": (7, 10, None),
+    "It is {'Creativity': '8', 'Overall Score': -3, 'Richness': 4.9} so.": (8, 0, 4),
+    "no dict": (None, None, None),
+}
+"""Replies, and the points of creativity, overall and richness that the authors read."""
+
+
+@pytest.mark.parametrize("place", ["mmdu.py", "vlmeval/dataset/utils/mmdu.py"])
+def test_a_conversation_is_judged_as_in_the_authors_file(
+    tmp_path: Path, place: str
+) -> None:
+    """The message is that of the file's own function; All is over all turns, Valid over those read."""
+    file = tmp_path / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(MMDU, "utf-8")
+    task = TaskFile("mme_finance_mt_zh")
+    docs, _ = task.load({"source": "sample"})
+    step = task.judge_step({"rubric": "upstream", "data_dir": str(tmp_path)})
+    assert step is not None
+    space: dict[str, Any] = {}
+    code = MMDU.replace("import nowhere", "").replace("retries = nowhere.retries", "")
+    exec(code, space)  # noqa: S102
+    rows = []
+    for doc, (text, points) in zip(docs, TURNS.items(), strict=False):
+        item = step.item(doc, "So {it} is.")
+        assert item is not None
+        (message,) = step.rubric.messages(item)
+        wanted = space["mmdu_score"](doc["question"], doc["answer"], "So {it} is.")
+        assert message == {"role": "user", "content": wanted}
+        reply = Reply(text=text, temperature=0)
+        judged = Judged("So {it} is.", (reply,), "", step.rubric)
+        reading = read(doc, judged, variant="paper")
+        figures = figures_of("mme_finance", doc, [reading])
+        names = ("score_creativity_read", "score_read", "score_richness_read")
+        expected = [None if point is None else 10.0 * point for point in points]
+        assert [figures[name] for name in names] == expected
+        rows.append((figures["score"], figures["score_read"]))
+    over_all = [row[0] for row in rows]
+    valid = [row[1] for row in rows if row[1] is not None]
+    assert sum(over_all) / len(rows) == pytest.approx((100 + 0 + 0) / 3)
+    assert sum(valid) / len(valid) == 50

@@ -1,7 +1,8 @@
 """MME-Finance's rows as documents of lm-eval; `docs/mme_finance.md` explains the options."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,15 @@ from fin_tasks.benchmarks.mme_finance import VERSION, multi_turn, upstream
 from fin_tasks.benchmarks.mme_finance import prompts as texts
 from fin_tasks.benchmarks.mme_finance.exact import parse_truth
 from fin_tasks.benchmarks.mme_finance.table import Row, read_table
-from fin_tasks.data.documents import dataset_of, draw_rows, refuse_typos, sample_facts
+from fin_tasks.data.documents import (
+    dataset_of,
+    draw_rows,
+    hash_of,
+    refuse_typos,
+    sample_facts,
+)
 from fin_tasks.data.locate import locate
+from fin_tasks.data.pictures import upright_files
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
@@ -63,7 +71,7 @@ def load(
         revision=data_revision,
     )
     files = located.with_files([f"{stem}.zip"], optional=True)
-    rows, left_out, data = read_table(files, stem, part, settings.cache_dir)
+    rows, left_out = read_table(files, stem, part, settings.cache_dir)
     counts = {problem: len(indexes) for problem, indexes in left_out.items()}
     if counts:
         _log.warning("mme_finance %s, %s: rows left out: %s", part, language, counts)
@@ -79,21 +87,26 @@ def load(
     truths = [row.cells["truth"] for row in rows]
     judge_free = part == "open" and all(truths)
     # Only fresh questions have an exact truth.
-    data["is_own"] = files.is_own or any(truths)
+    data = {**files.provenance(), "is_own": files.is_own or any(truths)}
     facts = {
         "scorer": VERSION,
         "split": "test",
         **asked,
-        "prompts": {"set": prompts, "sha256": wording.sha256()},
+        "prompts": {"set": prompts, "sha256": hash_of(*wording)},
         "data": data,
         "left_out": left_out,
         **sample_facts(sample_n, sample_seed),
     }
     if judge_free:
         facts |= {"judge_free": True, "headline": "exact"}
+    drawn = draw_rows("mme_finance", rows, sample_n, sample_seed, _index_of)
+    shown = chain.from_iterable(row.pictures for row in drawn)
+    upright = upright_files(shown, settings.cache_dir / "upright")
     docs: list[dict[str, Any]] = []
-    for row in draw_rows("mme_finance", rows, sample_n, sample_seed, _index_of):
-        docs += _documents(row, {**asked, "judge_free": judge_free}, wording)
+    for row in drawn:
+        pictures = [str(upright[path].absolute()) for path in row.pictures]
+        shared = {**asked, "judge_free": judge_free}
+        docs += _documents(row, pictures, shared, wording)
     return {"test": dataset_of(docs, facts)}
 
 
@@ -102,7 +115,7 @@ def _index_of(row: Row) -> str:
 
 
 def _documents(
-    row: Row, shared: Mapping[str, Any], wording: texts.Wording
+    row: Row, pictures: Sequence[str], shared: Mapping[str, Any], wording: texts.Wording
 ) -> Iterator[dict[str, Any]]:
     """Yield the document of a row, or one for each turn of a conversation.
 
@@ -110,7 +123,6 @@ def _documents(
     """
     cells = row.cells
     index = cells["index"]
-    pictures = [str(path.absolute()) for path in row.pictures]
     has_marks = multi_turn.MARK in "".join(row.questions)
     n_shown = 0 if has_marks else len(pictures)
     before = "" if has_marks else texts.IMAGE_MARK * n_shown

@@ -1,7 +1,5 @@
 """The model's prompt: the picture, then role, question, requirements of the category, and the background."""
 
-import hashlib
-import json
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -46,11 +44,6 @@ class Wording(NamedTuple):
         if doc["background"]:
             text += self.before_background + doc["background"]
         return text
-
-    def sha256(self) -> str:
-        """Return the hash of all texts; results with the same hash had the same prompts."""
-        text = json.dumps(self, ensure_ascii=False)
-        return hashlib.sha256(text.encode()).hexdigest()
 
 
 BARE = Wording("upstream", "", "", {}, "", "")

@@ -1,25 +1,20 @@
 """A table of MME-Finance and its pictures: rows that can be asked, and why others are left out."""
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from fin_tasks.benchmarks.mme_finance import multi_turn
 from fin_tasks.benchmarks.mme_finance.images import Pictures, unpack
 from fin_tasks.benchmarks.mme_finance.prompts import ALLOW_NA
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
-from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import Located
-from fin_tasks.data.pictures import upright_files
 from fin_tasks.data.tables import read_csv
 
 _COLUMNS = ("index", "question", "answer", "image_path")
 _CATEGORY_COLUMNS = ("task_category", "image_type", "image_style")
 _OPTIONAL_COLUMNS = (*_CATEGORY_COLUMNS, "background", "truth")
-_REVISION_DIGITS = 16
 
 
 class Row(NamedTuple):
@@ -34,12 +29,8 @@ class Row(NamedTuple):
 
 def read_table(
     files: Located, stem: str, part: str, cache: Path
-) -> tuple[list[Row], dict[str, list[str]], dict[str, Any]]:
-    """Read the rows of a table, with pictures that stand upright.
-
-    Return the rows that can be asked, the indexes of the others by reason, and what is known of the
-    files.
-    """
+) -> tuple[list[Row], dict[str, list[str]]]:
+    """Return the rows that can be asked, and the indexes of the others by reason."""
     path = files.files[f"{stem}.tsv"]
     archive = files.files.get(f"{stem}.zip")
     unpacked = unpack(archive, cache / "mme_finance" / "pictures") if archive else None
@@ -60,13 +51,7 @@ def read_table(
             left_out[problem].append(index or f"line {record.line}")
         else:
             rows[index] = row
-    shown = list(chain.from_iterable(row.pictures for row in rows.values()))
-    upright = upright_files(shown, cache / "upright")
-    upright_rows = []
-    for row in rows.values():
-        upright_pictures = [upright[path] for path in row.pictures]
-        upright_rows.append(row._replace(pictures=upright_pictures))
-    return upright_rows, dict(left_out), _data_facts(files, stem, shown)
+    return list(rows.values()), left_out
 
 
 def _row_of(cells: Mapping[str, str], part: str, pictures: Pictures) -> Row:
@@ -94,20 +79,3 @@ def _problem_of(row: Row, part: str) -> str:
 
 def _has_blank(texts: Sequence[str]) -> bool:
     return not all(text.strip() for text in texts)
-
-
-def _data_facts(files: Located, stem: str, pictures: Sequence[Path]) -> dict[str, Any]:
-    """Return what results say of the files; pictures have the same hash in an archive and in a folder."""
-    contents = "\n".join(sorted(map(sha256_of, set(pictures))))
-    hashes = {
-        f"{stem}.tsv": sha256_of(files.files[f"{stem}.tsv"]),
-        f"{stem} pictures": hashlib.sha256(contents.encode()).hexdigest(),
-    }
-    listing = "".join(f"{sha256}  {name}\n" for name, sha256 in hashes.items())
-    digest = hashlib.sha256(listing.encode()).hexdigest()
-    return {
-        "origin": files.origin,
-        "commit": files.commit,
-        "revision": digest[:_REVISION_DIGITS],
-        "files": hashes,
-    }

@@ -83,22 +83,19 @@ def build_set(
     n: int,
     seed: int,
     languages: Sequence[str] = LANGUAGES,
-    prices: Path | None = None,
 ) -> dict[str, Any]:
     """Build a set of `n` questions in each language in a new folder, and return its manifest."""
-    if not languages or not set(languages) <= set(LANGUAGES):
-        got = ", ".join(languages) or "none"
-        raise ConfigError(
-            f"build mme_finance: expected languages among en, zh, got {got}."
-        )
+    if not set(languages) <= set(LANGUAGES):
+        got = ", ".join(languages)
+        raise ConfigError(f"build mme_finance: expected en or zh, got {got}.")
     if folder.exists() and any(folder.iterdir()):
         expected = "expected a new or empty folder, got one with files"
         raise ConfigError(f"{folder}: {expected}. Name another with --out.")
-    pieces = read_prices(prices)
+    prices = read_prices()
     (folder / "images").mkdir(parents=True, exist_ok=True)
     counts = {}
     for language in languages:
-        pictures = plan(language, n=n, seed=seed, prices=pieces)
+        pictures = plan(language, n=n, seed=seed, prices=prices)
         rows = []
         title = f"Drawing pictures ({language})"
         for picture in tqdm(pictures, title, unit="picture", disable=None):
@@ -113,7 +110,6 @@ def build_set(
         "made_by": f"fin-tasks {fin_tasks.__version__}: build mme_finance",
         "n": n,
         "seed": seed,
-        "prices": prices.name if prices else "sample",
         "counts": counts,
     }
     text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
