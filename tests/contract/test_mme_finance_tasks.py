@@ -2,7 +2,6 @@
 
 # ruff: noqa: RUF001
 import base64
-import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -71,12 +70,7 @@ def test_the_judge_decides_the_score(tmp_path: Path) -> None:
     picture = Path(first["doc"]["image_path"]).read_bytes()
     assert base64.b64encode(picture).decode() in text_of(requests[0])
     reading = json.loads(first["filtered_resps"][0][0])
-    digest = hashlib.sha256(said["0"].encode()).hexdigest()
-    assert (reading["answer"], reading["replies"], reading["response_sha256"]) == (
-        5,
-        ["5"],
-        digest,
-    )
+    assert (reading["answer"], reading["replies"]) == (5, ["5"])
     facts = found["configs"]["mme_finance_en"]["metadata"]
     assert (
         facts["judge"]["rubric"].startswith("mme_finance_en@")

@@ -3,7 +3,6 @@
 import zipfile
 import zlib
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,8 +21,6 @@ _BROKEN_ARCHIVE = (
     RuntimeError,
     ValueError,
 )
-_UTF8 = 0x800
-"""The flag of an entry whose name is UTF-8."""
 
 
 def unpack(archive: Path, cache: Path) -> Path:
@@ -34,23 +31,15 @@ def unpack(archive: Path, cache: Path) -> Path:
     try:
         cache.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as draft:
-            _extract(archive, Path(draft, "pictures"))
+            # Archives of macOS name files in UTF-8 without saying so.
+            with zipfile.ZipFile(archive, metadata_encoding="utf-8") as opened:
+                opened.extractall(Path(draft, "pictures"))
             if not target.is_dir():  # another process may have been faster
                 Path(draft, "pictures").rename(target)
     except _BROKEN_ARCHIVE as error:
         expected = f"expected a zip archive of pictures, got {error}"
         raise DataError(f"{archive}: {expected}. Fetch it again.") from error
     return target
-
-
-def _extract(archive: Path, folder: Path) -> None:
-    with zipfile.ZipFile(archive) as opened:
-        for entry in opened.infolist():
-            if not entry.flag_bits & _UTF8:
-                # macOS leaves out the flag, and zipfile reads the name as cp437.
-                with suppress(UnicodeError):
-                    entry.filename = entry.filename.encode("cp437").decode()
-            opened.extract(entry, folder)  # never leaves this folder
 
 
 class Pictures:

@@ -41,14 +41,10 @@ def score_of(rubric: Rubric, reply: str) -> int | dict[str, int] | None:
 
 def _integer_of(reply: str, rubric: Rubric) -> int | None:
     """Read the whole reply as an integer, else the last integer of the scale in it."""
+    scale = range(rubric.lowest, rubric.highest + 1)
     for texts in ([reply], _INTEGER.findall(reply)):
         with suppress(ValueError):  # Python reads no integer of more than 4,300 digits
-            numbers = [int(text) for text in texts]
-            on_scale = [
-                number
-                for number in numbers
-                if rubric.lowest <= number <= rubric.highest
-            ]
+            on_scale = [number for number in map(int, texts) if number in scale]
             return on_scale[-1] if on_scale else None
     return None
 

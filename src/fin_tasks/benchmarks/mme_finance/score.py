@@ -148,7 +148,7 @@ def compare(doc: Document, reading: Any) -> Score:
     else:
         is_right = answer == _FULL_POINTS[doc["part"]]
     return Score(
-        answer=answer if isinstance(answer, int | float | str) else None,
+        answer=answer,
         correct=None if reading.unscored else is_right,
         correct_err=None,
         reason=reading.reason,
@@ -201,18 +201,11 @@ def breakdown_values(
     """Return the points of one document by its category and picture, or by the judge's dimensions."""
     if "score" not in metrics:
         return {}
-    values: Values = {}
-    names: list[str] = []
-    category = doc.get("category")
     if doc.get("part") == "multi_turn":
-        values = multi_turn.dimension_values(readings)
-    elif isinstance(category, str):
-        names += CATEGORIES.get(category, ())
+        return multi_turn.dimension_values(readings)
+    names = [*CATEGORIES.get(str(doc.get("category")), ())]
     for field, prefix in _PICTURE_FIELDS.items():
-        kind = doc.get(field)
-        if kind and isinstance(kind, str):
-            names.append(f"{prefix}_{kind.replace(' ', '_')}")
+        if doc.get(field):
+            names.append(f"{prefix}_{doc[field]}".replace(" ", "_"))
     metric = "exact" if doc.get("judge_free") else "score"
-    for name in names:
-        values[f"{metric}_{name}"] = metrics.get(metric)
-    return values
+    return {f"{metric}_{name}": metrics.get(metric) for name in names}

@@ -42,9 +42,9 @@ def show(
         "site": random.choice(words["sites"]),
         "number": random.randint(10, 59),
     }
-    settings: Any = {"font.family": _fonts(language)}
     content = BytesIO()
-    with mpl.rc_context(settings, fname=Path(__file__).with_name("pictures.mplstyle")):
+    with mpl.rc_context(fname=Path(__file__).with_name("pictures.mplstyle")):
+        mpl.rcParams["font.family"] = _fonts(language)
         figure = Figure((width / _DPI, height / _DPI), _DPI)
         body = _draw_frame(figure, layout["frames"][screen["frame"]], facts)
         shape = (1, len(panels)) if width > height else (len(panels), 1)
