@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 from fin_tasks import report
 from fin_tasks.adapters.task_file import TaskFile
-from fin_tasks.adapters.vlmeval_judge import judge_of
 from fin_tasks.benchmarks.mme_finance.score import read_points
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError
@@ -123,13 +122,10 @@ def test_a_batch_goes_to_one_judge(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_vlmevalkit_asks_a_panel_that_the_metadata_names(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    metadata = json.dumps({"judge_model": ["b", "a"]})
-    monkeypatch.setenv("FIN_TASKS_METADATA", metadata)
-    judge = judge_of(TaskFile("mme_finance_en"), {})
-    assert [member.model for member in judge.model.judges] == ["a", "b"]
+def test_a_task_asks_a_panel_that_the_metadata_names() -> None:
+    step = TaskFile("mme_finance_en").model_step({"judge_model": ["b", "a"]})
+    assert step is not None and step.judge is not None
+    assert [member.model for member in step.judge.judges] == ["a", "b"]
 
 
 def test_a_dry_run_adds_up(tmp_path: Path) -> None:
