@@ -13,9 +13,6 @@ def test_every_variable_that_the_code_names_is_in_the_reference() -> None:
     texts = [file.read_text(encoding="utf-8") for file in (ROOT / "src").rglob("*.py")]
     names = set(re.findall(r"\bFIN_TASKS_[A-Z_]*[A-Z]\b", "\n".join(texts)))
     assert "FIN_TASKS_CACHE" in names
-    names.remove(
-        "FIN_TASKS_GIVEN_KEY"
-    )  # set by a command for itself, for a key that an option gave
     assert [name for name in sorted(names) if name not in PAGE] == []
 
 
