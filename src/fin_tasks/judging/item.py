@@ -1,6 +1,5 @@
 """The records of judging: an item to judge, the judge's replies, and the score in them."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -82,8 +81,3 @@ def no_response(response: str) -> str:
     if not text:
         return "the response is empty"
     return f"the model failed: {text[:200]}" if text.startswith(_FAILURES) else ""
-
-
-def response_sha256(response: str) -> str:
-    """Return the hash of a response, by which a score names the text that was judged."""
-    return hashlib.sha256(response.encode("utf-8", "surrogatepass")).hexdigest()
