@@ -22,7 +22,7 @@ CONTRACT_TESTS ?= tests/contract
 PYTHONS ?= $(PYTHON)
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: help system demo test test-thorough check format lint-page lint-workflows attack bench docs docs-run dist try-wheel sbom vlmevalkit newest clean
+.PHONY: help system demo test test-thorough check format lint-page lint-workflows attack hostile bench docs docs-run dist try-wheel sbom vlmevalkit newest clean
 help:
 	@grep -E '^[a-z-]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 12
 
@@ -73,6 +73,9 @@ lint-workflows: $(VENV)/.installed ## the workflows of GitHub by the rules of zi
 
 attack: $(VENV)/.installed ## tries to cheat in more than twenty ways, and what verify says
 	$(BIN)/python tests/hostile/attack.py
+
+hostile: $(VENV)/.installed ## thousands of mutated runs, replies, outcomes of programs and sheets
+	$(BIN)/python -m pytest -m thorough -n $(JOBS) tests/hostile
 
 bench: $(VENV)/.installed ## speed, each beside what it is compared with
 	$(BIN)/python perf/startup.py

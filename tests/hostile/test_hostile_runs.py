@@ -7,35 +7,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mutations import mutate
 
-import fin_tasks
-from fin_tasks.adapters.task_file import TaskFile
-from fin_tasks.benchmarks.scored_task import score_task
 from fin_tasks.errors import FinTasksError
 from fin_tasks.report import read
-from fin_tasks.report.run_folder import write_run
 from fin_tasks.report.verify.items import Options
 from fin_tasks.report.verify.verification import verify
 
-TASK = "xfinbench_bool"
 OPTIONS = Options(metadata={"source": "sample"}, n_rows=3)
-
-
-@pytest.fixture(scope="module")
-def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of three rows."""
-    documents = fin_tasks.load(TASK, source="sample")
-    docs = documents.to_list()[:3]
-    texts = [[doc["target"]] for doc in docs]
-    scored = score_task("xfinbench", TASK, docs, texts, options=TaskFile(TASK).options)
-    facts = json.loads(documents.info.description)
-    folder = tmp_path_factory.mktemp("honest")
-    write_run(folder, [scored], model="m", made_by="replay", provenance={TASK: facts})
-    return folder
 
 
 def check(folder: Path) -> None:
@@ -95,12 +76,3 @@ def test_mutated_results(honest: Path, tmp_path: Path, data: st.DataObject) -> N
     mutate(values, data)
     file.write_text(json.dumps(values))
     check(folder)
-
-
-@pytest.mark.thorough
-@settings(HOSTILE, max_examples=1000)
-@given(data=st.data(), pattern=st.just("samples_*.jsonl"))
-def test_many_mutated_samples(
-    honest: Path, tmp_path: Path, data: st.DataObject, pattern: str
-) -> None:
-    change_and_check(honest, tmp_path / "run", pattern, data)

@@ -1,36 +1,100 @@
 """What `fin-tasks replay --json` prints of scored responses."""
 
-from collections.abc import Sequence
-from itertools import chain
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.stats.averages import average_or_none
 
-_RATES = ("acc", "execution_rate")
-_PREFIXES = {"paper": "", "robust": "robust_"}
+Figures = dict[str, Any]
+Row = Mapping[str, Mapping[str, Any]]
+"""The metrics of one document by variant."""
+
+_RATES = {
+    "acc": ("paper", "acc"),
+    "robust_acc": ("robust", "acc"),
+    "execution_rate": ("paper", "execution_rate"),
+    "robust_execution_rate": ("robust", "execution_rate"),
+}
+"""A rate of the summary, and the variant and the metric whose mean it is."""
+_NEAR_METRICS = ("acc", "acc_err", "no_answer")
 
 
-def summary_of(tasks: Sequence[ScoredTask]) -> dict[str, Any]:
-    """Return the rates over all documents of some tasks; of a single task also all its figures, by variant."""
-    names = [task.name for task in tasks]
-    summary: dict[str, Any] = {
-        "task": names[0] if len(names) == 1 else names,
-        "n": sum(len(task.docs) for task in tasks),
+def summary_of(tasks: Sequence[ScoredTask]) -> Figures:
+    """Return the rates over all documents of some tasks, and by part; counts where the name is plural."""
+    rows: list[Row] = []
+    parts: dict[str, dict[str, list[Row]]] = {}
+    statuses: Counter[str] = Counter()
+    for task in tasks:
+        for number, doc in enumerate(task.docs):
+            row = {variant: values[number] for variant, values in task.values.items()}
+            rows.append(row)
+            for column, names in task.benchmark.parts_of(doc).items():
+                for name in names:
+                    parts.setdefault(f"by_{column}", {}).setdefault(name, []).append(
+                        row
+                    )
+            readings = task.readings["paper"][number]
+            statuses.update(reading.status for reading in readings if reading.status)
+    task_names = [task.name for task in tasks]
+    summary = {
+        "task": task_names[0] if len(tasks) == 1 else task_names,
         "n_all": sum(task.n_all or len(task.docs) for task in tasks),
+        **_rates(rows),
+        "no_answer": _count(rows, "no_answer"),
+        "unscored": _count(rows, "unscored"),
     }
-    for variant, prefix in _PREFIXES.items():
-        rows = list(chain.from_iterable(task.values[variant] for task in tasks))
-        for metric in _RATES:
-            if metric in rows[0]:
-                rate = average_or_none(row[metric] for row in rows)
-                summary[f"{prefix}{metric}"] = rate
     if len(tasks) == 1:
-        for variant, figures in tasks[0].breakdowns().items():
-            summary[variant] = {name: part["value"] for name, part in figures.items()}
-        for name, total in tasks[0].totals().items():
-            metric, _, variant = name.partition(",")
-            summary[variant][metric] = total
+        summary |= _figures_of(tasks[0])
+    if statuses:
+        summary["outcomes"] = dict(statuses)
+    for column, rows_by_part in parts.items():
+        summary[column] = {
+            name: _rates_of_part(rows_by_part[name]) for name in sorted(rows_by_part)
+        }
     if tasks[0].judge:
         summary["reader"] = tasks[0].judge["model"]
     return summary
+
+
+def _mean(
+    rows: Sequence[Row],
+    variant: str,
+    metric: str,
+) -> float | None:
+    return average_or_none(row[variant][metric] for row in rows)
+
+
+def _count(rows: Sequence[Row], metric: str) -> int:
+    return [row["paper"].get(metric) for row in rows].count(1.0)
+
+
+def _rates(rows: Sequence[Row]) -> Figures:
+    """Return the number of rows, and the mean of each rate that they have."""
+    rates: Figures = {"n": len(rows)}
+    for name, (variant, metric) in _RATES.items():
+        if metric in rows[0][variant]:
+            rates[name] = _mean(rows, variant, metric)
+    return rates
+
+
+def _figures_of(task: ScoredTask) -> dict[str, dict[str, float | None]]:
+    """Return all metrics and figures of parts of one task, by variant."""
+    totals = task.totals()
+    figures_by_variant = {}
+    for variant, parts in task.breakdowns().items():
+        figures = {name: totals[f"{name},{variant}"] for name in task.metrics}
+        figures |= {name: part["value"] for name, part in parts.items()}
+        figures_by_variant[variant] = figures
+    return figures_by_variant
+
+
+def _rates_of_part(rows: Sequence[Row]) -> Figures:
+    """Return the rates of a part, by variant where accuracy has more than one measure."""
+    part = _rates(rows)
+    if "acc_err" in rows[0]["paper"]:
+        for variant in rows[0]:
+            means = {metric: _mean(rows, variant, metric) for metric in _NEAR_METRICS}
+            part[variant] = {"acc_em": means["acc"], **means}
+    return part

@@ -1,0 +1,26 @@
+"""A small honest run, of which hostile tests make changed copies."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import fin_tasks
+from fin_tasks.adapters.task_file import TaskFile
+from fin_tasks.benchmarks.scored_task import score_task
+from fin_tasks.report.run_folder import write_run
+
+TASK = "xfinbench_bool"
+
+
+@pytest.fixture(scope="session")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of three rows."""
+    documents = fin_tasks.load(TASK, source="sample")
+    docs = documents.to_list()[:3]
+    texts = [[doc["target"]] for doc in docs]
+    scored = score_task("xfinbench", TASK, docs, texts, options=TaskFile(TASK).options)
+    facts = json.loads(documents.info.description)
+    folder = tmp_path_factory.mktemp("honest")
+    write_run(folder, [scored], model="m", made_by="replay", provenance={TASK: facts})
+    return folder

@@ -1,0 +1,173 @@
+"""Every command that reads strangers' files: a sentence about each hostile file, and no exception."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from corpus import hostile_files, hostile_runs
+from typer.testing import CliRunner
+
+from fin_tasks.cli import app
+
+MAX_SECONDS = 30
+MAX_MEMORY = 1_500_000_000  # bytes
+CHILD = Path(__file__).with_name("run_commands.py")
+COMMANDS = {
+    "replay xfinbench --task calc --json": "json csv",
+    "replay xfinbench --task calc --mode pot --json": "json csv",
+    "replay financemath --mode pot --json": "json csv",
+    "replay dynostock --json": "json",
+    'replay task xfinbench_bool --metadata {"source":"sample"} --json': "json csv",
+    "judge --rubric mme_finance_en --model m --dry-run": "json csv xlsx",
+    "judge PREDICTIONS --model m --dry-run --rubric": "yaml",
+    "judge PREDICTIONS --rubric mme_finance_en --model m --dry-run --token-prices": "yaml",
+    "label draw HONEST --out sheets.csv --study": "yaml",
+    "label draw --study xfinbench_capabilities --out sheets.csv": "json",
+    "report HONEST --out page --corrected": "json",
+    "report HONEST --out page --token-prices": "yaml",
+    "build variants financemath --out variants --data-dir": "data",
+}
+"""Commands, to which a file is added, and the kinds of files that they read."""
+
+
+@dataclass(frozen=True)
+class End:
+    """How a command ended."""
+
+    file: str
+    status: int
+    console: str
+    seconds: float
+
+
+def run(calls: Sequence[tuple[str, list[str]]], folder: Path) -> list[End]:
+    """Run commands in one process, which may use little memory."""
+    environ = {k: v for k, v in os.environ.items() if not k.startswith("FIN_TASKS")}
+    environ |= {
+        "FIN_TASKS_CACHE": str(folder / "cache"),
+        "OPENAI_API_KEY": "sk-made-up",
+        "HF_HUB_OFFLINE": "1",
+        "COLUMNS": "1000",
+    }
+    done = subprocess.run(
+        [sys.executable, str(CHILD)],
+        input=json.dumps([arguments for _, arguments in calls]),
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environ,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2_000:]
+    answer = json.loads(done.stdout)
+    assert answer["peak"] < MAX_MEMORY
+    return [
+        End(name, **end) for (name, _), end in zip(calls, answer["ends"], strict=True)
+    ]
+
+
+def arguments_of(command: str, folder: Path, honest: Path) -> list[str]:
+    names = {"HONEST": honest, "PREDICTIONS": folder / "predictions.json"}
+    return [str(names.get(word, word)) for word in command.split()]
+
+
+def check(ends: Sequence[End], files: Sequence[Path]) -> None:
+    """Every command ends soon, with a sentence of ours that names the file, or reads the file."""
+    for end, file in zip(ends, files, strict=True):
+        about = f"{end.file}: {end.console[-2_000:]}"
+        assert end.status in (0, 1, 2, 3), about
+        assert "Traceback" not in end.console, about
+        assert end.seconds < MAX_SECONDS, about
+        if end.status:
+            readable = file.name.rpartition("\udcff")[2]
+            assert readable in end.console, about
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_hostile_file(command: str, honest: Path, tmp_path: Path) -> None:
+    rows = [{"index": 1, "question": "What?", "answer": "1", "prediction": "one"}]
+    (tmp_path / "predictions.json").write_text(json.dumps(rows))
+    calls = []
+    files = []
+    for name, file in hostile_files(tmp_path / "hostile", COMMANDS[command]):
+        calls.append((name, [*arguments_of(command, tmp_path, honest), str(file)]))
+        files.append(file)
+    check(run(calls, tmp_path), files)
+
+
+@pytest.mark.parametrize(
+    "command", ["label merge --out merged", "label agree --judge HONEST"]
+)
+def test_a_hostile_sheet(command: str, honest: Path, tmp_path: Path) -> None:
+    draw = tmp_path / "a.csv"
+    options = ["--source", "sample", "--n", "3", "--out", str(draw)]
+    study = ["label", "draw", str(honest), "--study", "xfinbench_quality", *options]
+    done = CliRunner().invoke(app, study)
+    assert done.exit_code == 0, done.output
+    calls = []
+    files = []
+    hostile = [*hostile_files(tmp_path / "sheets", "csv xlsx")]
+    for number, (name, file) in enumerate(hostile):
+        folder = tmp_path / f"sheet {number}"
+        folder.mkdir()
+        shutil.copy(tmp_path / "a.draw.json", folder)
+        sheet = folder / f"a_1{file.suffix}"
+        if file.is_file():
+            shutil.copy(file, sheet)
+        calls.append((name, [*arguments_of(command, tmp_path, honest), str(sheet)]))
+        files.append(sheet)
+    for number, (name, file) in enumerate(hostile_files(tmp_path / "draws", "json")):
+        folder = tmp_path / f"draw {number}"
+        folder.mkdir()
+        shutil.copy(tmp_path / "a_1.csv", folder)
+        if file.suffix == ".json":
+            shutil.copy(file, folder / "a.draw.json")
+        sheet = folder / "a_1.csv"
+        calls.append((name, [*arguments_of(command, tmp_path, honest), str(sheet)]))
+        files.append(folder / "a")
+    check(run(calls, tmp_path), files)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "compare",
+        "verify --source sample",
+        "replay xfinbench --task bool",
+        "label draw --study xfinbench_quality --source sample --out sheets.csv",
+    ],
+)
+def test_a_hostile_run(command: str, honest: Path, tmp_path: Path) -> None:
+    calls = []
+    files = []
+    for name, folder in hostile_runs(honest, tmp_path / "runs"):
+        arguments = [*command.split(), str(folder)]
+        if command.startswith(("compare", "verify")):
+            arguments.append(str(honest))
+        calls.append((name, arguments))
+        files.append(folder)
+    check(run(calls, tmp_path), files)
+
+
+def test_hostile_runs_leave_the_others_in_the_report(
+    honest: Path, tmp_path: Path
+) -> None:
+    runs = tmp_path / "runs"
+    names = [folder.name for _, folder in hostile_runs(honest, runs)]
+    (end,) = run(
+        [("report", ["report", str(honest), str(runs), "--out", "page"])], tmp_path
+    )
+    check([end], [runs])
+    board = json.loads((tmp_path / "page/leaderboard.json").read_text())
+    problems = json.dumps(board["problems"])
+    assert end.status == 0
+    assert "honest" in json.dumps(board["runs"])
+    for name in names:
+        if name.startswith("results"):
+            assert f"/{name}/" in problems
