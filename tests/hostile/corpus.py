@@ -36,7 +36,7 @@ JSON: Mapping[str, bytes] = {
     "a large total": b'{"results": {"xfinbench_bool": {"acc,paper": %s}}}'
     % LARGE.encode(),
     "many tasks": json.dumps(
-        {"results": {f"xfinbench_bool_{n}": {"acc,paper": 1.0} for n in range(2_000)}}
+        {"results": {f"xfinbench_bool_{n}": {"acc,paper": 1.0} for n in range(20_000)}}
     ).encode(),
 }
 """Results files, or files of responses."""
@@ -184,6 +184,18 @@ def hostile_files(folder: Path, kinds: str) -> Iterator[tuple[str, Path]]:
         yield name, folder / name
     yield "a folder", folder
     yield "no file", folder / "no file"
+
+
+def hostile_data(folder: Path, name: str) -> Iterator[tuple[str, Path]]:
+    """Write data folders in which one file is replaced; return the file of each."""
+    contents = dict(JSON)
+    for row_name, row in ROWS.items():
+        contents[row_name] = json.dumps([row]).encode()
+    for number, (case, content) in enumerate(contents.items()):
+        file = folder / f"data {number}" / name
+        file.parent.mkdir(parents=True)
+        file.write_bytes(content)
+        yield case, file
 
 
 def hostile_runs(honest: Path, folder: Path) -> Iterator[tuple[str, Path]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from corpus import hostile_files, hostile_runs
+from corpus import hostile_data, hostile_files, hostile_runs
 from typer.testing import CliRunner
 
 from fin_tasks.cli import app
@@ -31,7 +31,6 @@ COMMANDS = {
     "label draw --study xfinbench_capabilities --out sheets.csv": "json",
     "report HONEST --out page --corrected": "json",
     "report HONEST --out page --token-prices": "yaml",
-    "build variants financemath --out variants --data-dir": "data",
 }
 """Commands, to which a file is added, and the kinds of files that they read."""
 
@@ -131,6 +130,17 @@ def test_a_hostile_sheet(command: str, honest: Path, tmp_path: Path) -> None:
         sheet = folder / "a_1.csv"
         calls.append((name, [*arguments_of(command, tmp_path, honest), str(sheet)]))
         files.append(folder / "a")
+    check(run(calls, tmp_path), files)
+
+
+def test_hostile_data(tmp_path: Path) -> None:
+    calls = []
+    files = []
+    command = "build variants financemath --out variants --source data_dir --data-dir"
+    name = "financemath/data/validation.json"
+    for case, file in hostile_data(tmp_path / "data", name):
+        calls.append((case, [*command.split(), str(file.parents[2])]))
+        files.append(file)
     check(run(calls, tmp_path), files)
 
 

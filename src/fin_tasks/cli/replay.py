@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.cli.options import App, Source, show, task_options, warn
-from fin_tasks.errors import ConfigError
+from fin_tasks.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from fin_tasks.adapters.saved_run import SavedRun
@@ -43,7 +43,12 @@ class Replay:
         from fin_tasks.benchmarks.summary import summary_of
 
         for file in self.files:
-            runs = score(file)
+            try:
+                runs = score(file)
+            except DataError as error:
+                if file.name in str(error):
+                    raise
+                raise DataError(f"{file}: {error}") from error
             model = self.model or model_of(file)
             self.write(runs, model)
             summary = {"model": model, "file": str(file)}

@@ -96,8 +96,10 @@ def draw(
         for task in study.tasks:
             rows += _questions(drawn, task, options)
     if not rows:
-        problem = "expected rows for the study, got none"
-        raise DataError(f"label draw: {problem}. Check RUN, --data-dir and --split.")
+        expected = f"expected rows for {study.name}, got none"
+        raise DataError(
+            f"label draw: {expected}. Check {run or 'RUN'}, --data-dir and --split."
+        )
     drawn.rows = _sample(study, rows, n, seed)
     drawn.n_rows = Counter(row.task for row in rows)
     prefix = drawn.prefix()

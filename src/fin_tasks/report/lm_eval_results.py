@@ -62,7 +62,7 @@ _Totals = Annotated[dict[str, FiniteFloat | None], BeforeValidator(_metrics)]
 class _Results(BaseModel):
     """What we read of a results file."""
 
-    results: dict[str, _Totals]
+    results: dict[str, _Totals] = Field(max_length=1000)
     groups: dict[str, _Totals] = {}
     group_subtasks: dict[str, list[str]] = {}
     configs: dict[str, _Config] = {}
