@@ -11,10 +11,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat
 
+from fin_tasks.errors import DataError
 from fin_tasks.report.conditions import settings_of
 from fin_tasks.report.model import Run, TaskResult, benchmark_of
 from fin_tasks.report.redact import printable, without_secrets
 
+_MAX_BYTES = 256 * 2**20
+_MAX_TASKS = 1000
 _MAX_NAME = 200
 _FEW_ROWS = 0.98  # of the questions; a run over fewer has another setting
 _HARNESSES = ("replay", "judge", "label", "VLMEvalKit", "inspect_ai")
@@ -62,7 +65,7 @@ _Totals = Annotated[dict[str, FiniteFloat | None], BeforeValidator(_metrics)]
 class _Results(BaseModel):
     """What we read of a results file."""
 
-    results: dict[str, _Totals] = Field(max_length=1000)
+    results: dict[str, _Totals] = Field(max_length=_MAX_TASKS)
     groups: dict[str, _Totals] = {}
     group_subtasks: dict[str, list[str]] = {}
     configs: dict[str, _Config] = {}
@@ -79,6 +82,9 @@ class _Results(BaseModel):
 
 def read_results(path: Path, name: str) -> Run:
     """Read a results file; `name` is its path in reports."""
+    size = path.stat().st_size
+    if size > _MAX_BYTES:
+        raise DataError(f"{path}: expected at most {_MAX_BYTES:,} bytes, got {size:,}.")
     text = path.read_bytes()
     identity = hashlib.sha256(text).hexdigest()[:16]
     return run_of(identity, path, name, json.loads(text))
@@ -96,7 +102,7 @@ def run_of(identity: str, path: Path, name: str, parsed: Any) -> Run:
     clock = _CLOCK.search(path.name)
     run = Run(
         id=identity,
-        model=without_secrets(model)[:_MAX_NAME],
+        model=printable(without_secrets(model))[:_MAX_NAME],
         harness=harness if harness in _HARNESSES else "lm-eval",
         path=path,
         name=printable(name),

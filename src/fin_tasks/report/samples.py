@@ -18,6 +18,7 @@ from fin_tasks.errors import DataError, first_problem
 from fin_tasks.report import inspect_logs
 from fin_tasks.report.redact import printable
 
+_MAX_LINE = 64 * 2**20  # bytes
 _NO_TEXT = {  # values in a chat's messages that are no text for the model
     "role": ("system", "developer", "user", "assistant"),
     "type": ("text", "image_url"),
@@ -99,7 +100,9 @@ def sample_of(where: str, line: Mapping[str, Any]) -> Sample:
 
 def _lines(path: Path) -> Iterator[tuple[str, Any]]:
     with path.open("rb", buffering=2**20) as file:
-        for number, content in enumerate(file, 1):
+        # A longer line is cut, so that it is no JSON.
+        lines = iter(lambda: file.readline(_MAX_LINE), b"")
+        for number, content in enumerate(lines, 1):
             if content.strip():
                 where = f"{path}, line {number}"
                 yield where, _decode(where, content)

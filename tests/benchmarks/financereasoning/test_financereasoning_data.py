@@ -119,7 +119,7 @@ def test_replay_scores_one_file_with_the_questions_of_all_levels(
     summary = json.loads(done.stdout)
     rates = {"n": 2, "acc": 0.5, "robust_acc": 0.5, "execution_rate": 1.0}
     assert summary.items() >= rates.items()
-    assert summary["n_all"] == 2
+    assert (summary["n_all"], summary["by_level"]["easy"]["acc"]) == (2, 1.0)
     _, rows_of_run, problems = fin_tasks.read_runs(tmp_path / "out")
     assert (set(rows_of_run["task"]), list(problems)) == (
         {"financereasoning_easy", "financereasoning_hard"},
