@@ -164,6 +164,50 @@ def test_results_that_are_not_as_they_should_be(tmp_path: Path) -> None:
     assert [len(requests) for requests in server.requests] == [4, 2]
 
 
+def test_changed_rows_are_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_rows(tmp_path, "one", "three", "four")
+    with serve_batches(answer) as server:
+        url = server.base_url
+        assert figures(judge(tmp_path, url, "--batch", "submit"))["changed"] == 0
+        assert "3 rows" not in caplog.text
+        write_rows(tmp_path, "one", "three", "four more")
+        found = figures(judge(tmp_path, url, "--batch", "collect"))
+        assert (found["changed"], found["under_way"]) == (1, 3)
+        assert "1 of 3 rows" in caplog.text
+        figures(judge(tmp_path, url, "--batch", "submit"))
+        assert figures(judge(tmp_path, url, "--batch", "collect"))["changed"] == 0
+
+
+def test_wait_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fin_tasks.judging.batch.LONGEST_WAIT", 0.1)
+    write_rows(tmp_path, "one")
+    with serve_batches(answer) as server:
+        url = server.base_url
+        server.n_looks = 1_000_000
+        assert figures(judge(tmp_path, url, "--batch", "wait"))["under_way"] == 1
+        server.n_looks = 0
+        assert figures(judge(tmp_path, url, "--batch", "wait"))["unscored"] == 0
+
+
+def test_limits_of_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fin_tasks.judging.batch.MAX_REQUESTS", 2)
+
+    def enlarge(number: int, results: list[dict[str, Any]]) -> list[Any]:
+        if number == 0:
+            results[0]["response"]["body"] = completion("5" + " " * (4 << 20))[2]
+        return results
+
+    write_rows(tmp_path, "one", "three", "four")
+    with serve_batches(answer, enlarge) as server:
+        server.n_looks = 0
+        figures(judge(tmp_path, server.base_url, "--batch", "submit"))
+        found = figures(judge(tmp_path, server.base_url, "--batch", "collect"))
+    assert [len(requests) for requests in server.requests] == [2, 1]
+    assert (found["unreadable"], found["missing"], found["lacking"]) == (1, 1, 1)
+
+
 def test_a_file_that_changed(tmp_path: Path) -> None:
     write_rows(tmp_path, "one", "three")
     with serve_batches(answer) as server:

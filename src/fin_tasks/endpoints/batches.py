@@ -1,16 +1,19 @@
 """OpenAI's batch interface: a file of requests is answered within a day, at half the price."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Annotated, Any, TypeVar
 
 import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
-from fin_tasks.endpoints.chat import Chat, encoded
+from fin_tasks.endpoints.chat import MAX_REPLY_BYTES, Chat, encoded
 from fin_tasks.errors import EndpointError
 
 PRICE_SHARE = 0.5
 """The price of a request in a batch, as a share of the usual price."""
+MAX_REQUESTS = 50_000
+"""Requests of a batch; OpenAI takes no more."""
 MAX_REQUEST_BYTES = 100 << 20
 """Size of a file of requests; OpenAI takes 200 MB."""
 
@@ -98,15 +101,16 @@ def read_batch(chat: Chat, batch_id: str) -> Batch:
 
 
 def read_results(chat: Chat, batch: Batch) -> Iterator[Result | None]:
-    """Return each line of a batch's output and error files; None if it cannot be read."""
+    """Return each line of a batch's output and error files; None if it is too long or cannot be read."""
     for file_id in (batch.output_file_id, batch.error_file_id):
         if file_id is None:
             continue
         for line in chat.fetch(f"files/{file_id}/content").splitlines():
-            try:
-                yield Result.model_validate_json(line)
-            except ValidationError:
-                yield None
+            result = None
+            if len(line) <= MAX_REPLY_BYTES:
+                with suppress(ValidationError):
+                    result = Result.model_validate_json(line)
+            yield result
 
 
 def _read(model: type[_Model], reply: bytes) -> _Model:

@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from pydantic import BaseModel, Field
 from fin_tasks.data.files import write_file
 from fin_tasks.endpoints.batches import (
     MAX_REQUEST_BYTES,
+    MAX_REQUESTS,
     Batch,
     Result,
     find_batch,
@@ -34,6 +36,8 @@ from fin_tasks.judging.rubric import Rubric
 
 PAUSE = 30.0
 """Seconds between two looks at batches under way."""
+LONGEST_WAIT = 48 * 3600.0
+"""Seconds after which `wait` ends; a batch takes a day at most."""
 
 _PROBLEMS = ("missing", "repeated", "unknown", "unreadable")  # lines of results
 _log = logging.getLogger(__name__)
@@ -53,6 +57,8 @@ class BatchState(BaseModel):
     """What `batch.json` holds."""
 
     judge: Facts
+    items: set[str] = set()
+    """Hashes of the items that were judged when requests were last sent."""
     batches: list[SentBatch] = []
     refused: dict[str, str | None] = {}
     """Options that the model refused, and what is sent instead."""
@@ -87,6 +93,8 @@ class BatchJudge:
     rubric: Rubric
     path: Path
     state: BatchState
+    n_changed: int = 0
+    """Items that changed since requests were sent."""
     _sends: bool = False
     _lacking: set[str] = field(default_factory=set)
     _sent: set[str] = field(default_factory=set)
@@ -102,6 +110,7 @@ class BatchJudge:
 
     def run(self, step: str, items: Sequence[Item]) -> list[Judged] | None:
         """Take a step; return the judged items once batches can bring nothing more."""
+        self._note_changes(items, sends=step != "collect")
         if step == "collect":
             has_news = self._collect()
             judged = self._judge(items)
@@ -110,9 +119,10 @@ class BatchJudge:
         judged = self._judge(items, sends=True)
         if step == "submit":
             return None
-        while self._wait():
+        end = time.monotonic() + LONGEST_WAIT
+        while self._wait(end):
             judged = self._judge(items, sends=True)
-        return judged
+        return None if self._under_way() else judged
 
     def facts(self) -> Facts:
         """Return counts of requests."""
@@ -120,6 +130,7 @@ class BatchJudge:
             "batches": len(self.state.batches),
             "under_way": len(self._under_way()),
             "lacking": len(self._lacking),
+            "changed": self.n_changed,
             **self.state.problems,
         }
 
@@ -127,6 +138,17 @@ class BatchJudge:
         """Ask the server how far each batch is."""
         batches = self.state.batches
         return [read_batch(self.chat, batch.id).model_dump() for batch in batches]
+
+    def _note_changes(self, items: Sequence[Item], *, sends: bool) -> None:
+        """Say how many items are not those for which requests were sent."""
+        hashes = {sha256(repr(item).encode()).hexdigest() for item in items}
+        sent = self.state.items or hashes
+        self.n_changed = max(len(hashes - sent), len(sent - hashes))
+        if self.n_changed:
+            text = "%d of %d rows of the file are not as they were when requests were sent."
+            _log.warning(text, self.n_changed, len(items))
+        if sends:
+            self.state.items = hashes
 
     def _judge(self, items: Sequence[Item], *, sends: bool = False) -> list[Judged]:
         """Judge by the replies in the cache, and send the requests that lack one."""
@@ -152,7 +174,8 @@ class BatchJudge:
         self._lacking.add(key)
         if self._sends and is_new:
             line = request_line(key, self.chat.options.usable(request))
-            if self._n_bytes + len(line) > MAX_REQUEST_BYTES:
+            n_bytes = self._n_bytes + len(line)
+            if n_bytes > MAX_REQUEST_BYTES or len(self._queue) == MAX_REQUESTS:
                 self._send_queue()
             self._queue[key] = line
             self._n_bytes += len(line)
@@ -174,10 +197,16 @@ class BatchJudge:
         batches = [batch for batch in self.state.batches if not batch.has_ended]
         return set().union(*(batch.custom_ids for batch in batches))
 
-    def _wait(self) -> bool:
-        """Collect until no batch is under way; return whether that brought anything."""
+    def _wait(self, end: float) -> bool:
+        """Collect until no batch is under way; return whether that brought anything.
+
+        It stops at `end`, a time of the monotonic clock.
+        """
         has_news = self._collect()
         while self._under_way():
+            if time.monotonic() > end:
+                _log.warning("The batches have not ended. Collect their replies later.")
+                return False
             time.sleep(PAUSE)
             has_news |= self._collect()
         return has_news
