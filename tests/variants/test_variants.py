@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import fin_tasks
 from fin_tasks.cli import app
+from fin_tasks.data.files import sha256_of
 from fin_tasks.errors import DataError
 from fin_tasks.sandbox import Outcome, Status, open_runner
 from fin_tasks.variants.build import Source, Variant, build_variants
@@ -228,6 +229,10 @@ def test_the_command_and_the_tasks_that_ask_variants(
         json.loads(line) for line in (out / "variants.jsonl").read_text().splitlines()
     ]
     assert len(rows) == counts["variants"]
+    published = fin_tasks.load(TASKS[benchmark], source="sample")
+    hashes = json.loads(published.info.description)["data"]["files"]
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert hashes and manifest["files"].items() >= hashes.items()
     docs = fin_tasks.load(TASKS[benchmark], source="sample", variants=str(out))
     by_id = {row["id"]: row for row in rows}
     for doc in docs:
@@ -395,6 +400,9 @@ def test_programs_of_two_models_make_variants_of_xfinbench(tmp_path: Path) -> No
         == (counts["questions"])
     )
     assert counts["dropped"]["no two models' programs give the truth"] > 10
+    manifest = json.loads((tmp_path / "v" / "manifest.json").read_text())
+    samples = [*tmp_path.glob("m*/**/samples_*.jsonl")]
+    assert sorted(manifest["files"].values()) == sorted(map(sha256_of, samples))
     docs = fin_tasks.load("xfinbench_calc", source="sample", variants=f"{tmp_path}/v")
     assert [doc["published_id"] for doc in docs] == ["sample_85"] * len(rows)
     for doc, row in zip(docs, rows, strict=True):

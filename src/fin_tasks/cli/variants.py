@@ -43,11 +43,13 @@ def build_variants(
     makes_sources = getattr(known.module("data"), "variant_sources", None)
     of_programs = known.module("variants")
     problems: list[str] = []
+    hashes: dict[str, str] = {}
     if of_programs and programs:
-        solutions = _solutions(programs, of_programs.Solution, problems)
+        solutions = _solutions(programs, of_programs.Solution, problems, hashes)
         sources = of_programs.sources_of(solutions)
     elif makes_sources and not programs:
-        sources = makes_sources(source, data_dir)
+        files, sources = makes_sources(source, data_dir)
+        hashes = files.provenance()["files"]
     else:
         expected = "expected a benchmark with gold programs, such as financemath, or xfinbench with --programs"
         raise ConfigError(f"build variants: {expected}, got {benchmark}.")
@@ -62,7 +64,7 @@ def build_variants(
         "variants": len(variants),
         "dropped": dict(dropped.most_common()),
     }
-    facts = {"seed": seed, "per_question": per_question, **counts}
+    facts = {"seed": seed, "per_question": per_question, "files": hashes, **counts}
     write_variants(out, variants, benchmark, facts)
     if review:
         _write_review(review, benchmark, variants, seed)
@@ -74,14 +76,22 @@ def _solutions(
     paths: list[Path],
     make: Any,
     problems: list[str],
+    hashes: dict[str, str],
 ) -> Iterator[Any]:
-    """Yield the responses of runs, and whether they are right; add what is wrong with a file to the problems."""
+    """Yield the responses of runs, and whether they are right; add what is wrong with a file to the problems.
+
+    The hash of each file that was read is added to the hashes.
+    """
+    from fin_tasks.data.files import sha256_of
     from fin_tasks.report import read
     from fin_tasks.report.samples import read_samples
 
     report = read(paths)
     problems += [problem.message for problem in report.problems]
     for run, result in report.results:
+        if result.samples:
+            name = f"{result.samples.parent.name}/{result.samples.name}"
+            hashes[name] = sha256_of(result.samples)
         for sample in read_samples(result.samples):
             if sample.variant == "robust":
                 response = str(next(iter(sample.responses), ""))

@@ -195,6 +195,15 @@ def test_responses_to_other_questions_are_refused(tmp_path: Path) -> None:
     assert len(recording.read(saved(tmp_path, *mixed), task="calc")) == 3
 
 
+def test_rows_of_other_tasks_are_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = saved(tmp_path, {"task": "calcu"}, {"task": "bool"}, {"task": "mcq"})
+    assert len(recording.read(file, task="calc")) == 1
+    (record,) = caplog.records
+    assert "2 of 3 rows are of other tasks" in record.getMessage()
+
+
 def test_the_data_folder_knows_questions_of_another_task(tmp_path: Path) -> None:
     columns = (
         "id,task,question,choice,ground_truth,figure,fin_capability,gold_fin_term_id\n"

@@ -133,13 +133,15 @@ def load(
     return request.documents([_document(row, part, mode) for row in drawn], facts)
 
 
-def variant_sources(source: str, data_dir: str | Path | None) -> list[Source]:
-    """Return the rows that variants are made of: numbers with a reference program."""
+def variant_sources(
+    source: str, data_dir: str | Path | None
+) -> tuple[Located, list[Source]]:
+    """Return the files, and the rows that variants are made of: numbers with a reference program."""
     request = Request(
         benchmark="bizbench", split="test", source=source, data_dir=data_dir
     )
+    files, rows = _locate_rows(request)
     sources = []
-    _, rows = _locate_rows(request)
     for row in rows:
         truth = number_truth(row.answer)
         if row.kind != "number" or not row.program or truth is None:
@@ -155,7 +157,7 @@ def variant_sources(source: str, data_dir: str | Path | None) -> list[Source]:
                 fields={"task": row.task},
             )
         )
-    return sources
+    return files, sources
 
 
 def _locate_rows(request: Request) -> tuple[Located, list[Row]]:

@@ -95,12 +95,14 @@ def load(*, mode: Mode, **metadata: Any) -> "dict[str, Dataset]":
     return request.documents(docs, facts)
 
 
-def variant_sources(source: str, data_dir: str | Path | None) -> list[Source]:
-    """Return the questions that variants are made of, with their programs."""
+def variant_sources(
+    source: str, data_dir: str | Path | None
+) -> tuple[Located, list[Source]]:
+    """Return the files, and the questions that variants are made of, with their programs."""
     request = Request(
         benchmark="financemath", split="validation", source=source, data_dir=data_dir
     )
-    _, rows = read_questions(request, "validation")
+    files, rows = read_questions(request, "validation")
     sources = []
     for row in rows:
         sources.append(
@@ -114,7 +116,7 @@ def variant_sources(source: str, data_dir: str | Path | None) -> list[Source]:
                 fields={"topic": row.topic},
             )
         )
-    return sources
+    return files, sources
 
 
 def read_questions(request: Request, split: str) -> tuple[Located, list[Row]]:

@@ -103,13 +103,16 @@ def load(
     return request.documents(docs, facts)
 
 
-def variant_sources(source: str, data_dir: str | Path | None) -> list[Source]:
-    """Return the questions that variants are made of, with their programs."""
+def variant_sources(
+    source: str, data_dir: str | Path | None
+) -> tuple[Located, list[Source]]:
+    """Return the files, and the questions that variants are made of, with their programs."""
     request = Request(
         benchmark="financereasoning", split="test", source=source, data_dir=data_dir
     )
+    files = locate_levels(request, LEVELS)
     sources = []
-    for row in read_levels(locate_levels(request, LEVELS)):
+    for row in read_levels(files):
         sources.append(
             Source(
                 id=row.question_id,
@@ -121,7 +124,7 @@ def variant_sources(source: str, data_dir: str | Path | None) -> list[Source]:
                 fields={"level": row.level, "origin": row.data_set},
             )
         )
-    return sources
+    return files, sources
 
 
 def other_truths() -> dict[str, dict[str, float]]:

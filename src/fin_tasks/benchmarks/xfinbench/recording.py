@@ -1,5 +1,6 @@
 """Saved responses for `fin-tasks replay`: lm-eval's samples, or a table with id, ground_truth and model_response."""
 
+import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -29,6 +30,7 @@ _TRUTHS: Mapping[Task, str] = {
     "calcu": "a number, and no true or false as answer",
 }
 _FIELDS = {"question", "choices", "capabilities", "has_table", "figure"}
+_log = logging.getLogger(__name__)
 _VERDICT = re.compile(r"\b(?:true|false)\b", re.IGNORECASE)
 
 
@@ -66,6 +68,10 @@ def read(
     file_task = TASKS[task]
     rows = rows_of(_SavedRow, path, _records_of(path))
     own_rows = [row for row in rows if row.task in ("", task, file_task)]
+    n_others = len(rows) - len(own_rows)
+    if n_others:
+        text = "%s: %d of %d rows are of other tasks and are left out."
+        _log.warning(text, path, n_others, len(rows))
     known_rows = _known_rows(data_dir, file_task)
     pairs = []
     n_unfit = 0
@@ -79,7 +85,7 @@ def read(
     if not pairs or n_unfit > len(pairs) / 2:
         raise DataError(
             f"{path}: expected as truths of {task} questions {_TRUTHS[file_task]}, got {n_unfit} of "
-            f"{len(pairs)} rows with others, and {len(rows) - len(own_rows)} of other tasks. Is the task right?"
+            f"{len(pairs)} rows with others, and {n_others} of other tasks. Is the task right?"
         )
     return pairs
 
