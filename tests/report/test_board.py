@@ -140,7 +140,7 @@ def test_rank_lies_in_its_range(tmp_path: Path) -> None:
     for one in made(tmp_path)["comparisons"]:
         assert len(one["ranks"]) == 5
         for place in one["ranks"]:
-            assert place["best"] <= place["rank"] <= place["worst"]
+            assert 1 <= place["best"] <= place["rank"] <= place["worst"] <= 5
 
 
 def test_holm_corrects_the_headline_alone(tmp_path: Path) -> None:

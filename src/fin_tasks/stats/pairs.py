@@ -285,7 +285,7 @@ def rank(
             run,
             1 + n_better[run],
             1 + n_surely_better[run],
-            len(scores) - n_surely_worse[run],
+            len(means) - n_surely_worse[run],
         )
         for run in order
     ]
