@@ -80,6 +80,8 @@ def changed_numbers(
         ("Parts are 6 % and 94 %.", set()),  # of a whole
         ("4,500 is 4,000 and 500.", set()),  # a sum
         ("4,500 is 4,000, 300 and 200.", set()),  # a sum of three
+        ("It makes 750 at $6, or 4,500.", set()),  # a product
+        ("She is at the age of 7.", set()),
         ("No number.", set()),
     ],
 )

@@ -23,7 +23,7 @@ from fin_tasks.variants.literals import (
 from fin_tasks.variants.mentions import Mention, mentions_in, replaced
 from fin_tasks.variants.relations import related
 
-RULES_VERSION = 3
+RULES_VERSION = 4
 """A change that moves any variant raises it."""
 
 _TOLERANCE = 0.002

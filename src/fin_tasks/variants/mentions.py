@@ -38,12 +38,12 @@ _MONTH = re.compile(rf"\s(?:decimal|{_MONTHS})[a-z]*\b", re.IGNORECASE)
 _LABEL = re.compile(
     r"\b(?:year|no\.|number|table|note|item|option|phase|level|step|class|series|section|chapter|"
     r"scenario|project|case|type|tier|round|quarter|period|company|plan|question|example|day|week|"
-    r"month|stage|part|exhibit|figure|form|fy)s?\s$",
+    r"month|stage|part|exhibit|figure|form|fy|age(?: is| of)?)s?\s$",
     re.IGNORECASE,
 )
 _TOTALS = re.compile(
     r"\b(?:(?:sub)?totals?|sum|net|averages?|changes?|balance|growth|increase|decrease|"
-    r"beginning|opening|ending|closing|end\ of)\b",
+    r"beginning|opening|ending|closing|end\ of|outstanding)\b",
     re.IGNORECASE,
 )
 _TABLE_STARTS = ("|", "{")

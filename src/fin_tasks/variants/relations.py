@@ -13,11 +13,12 @@ _MOST_SUMS = 2_000
 """Of more numbers, sums of three or four are not looked at, as they take long."""
 _LEAST_SUM = 20
 _LEAST_LONG_SUM = 1000
+_LEAST_PRODUCT = 100
 _MOST_SHARES = 14
 
 
 def related(mentions: Sequence[Mention]) -> set[Mention]:
-    """Return the numbers that are parts of 100 % or of 1, of a sum, or of a change in percent."""
+    """Return the numbers that are parts of 100 % or of 1, of a sum or product, or of a change in percent."""
     shares = [mention for mention in mentions if mention.is_share]
     amounts = [mention for mention in mentions if not mention.is_share]
     fractions = [mention for mention in amounts if 0 < mention.value < 1]
@@ -25,6 +26,7 @@ def related(mentions: Sequence[Mention]) -> set[Mention]:
     tied |= _parts_of_a_whole(fractions[:_MOST_SHARES], 1)
     if len(amounts) <= _MOST_NUMBERS:
         tied |= _parts_of_sums(amounts)
+        tied |= _factors_of_products(amounts)
         tied |= _changes_in_percent(amounts, shares)
     return tied
 
@@ -41,10 +43,15 @@ def _parts_of_a_whole(
     return tied
 
 
-def _parts_of_sums(amounts: Sequence[Mention]) -> set[Mention]:
+def _by_value(amounts: Sequence[Mention]) -> dict[Decimal, list[Mention]]:
     by_value: dict[Decimal, list[Mention]] = {}
     for mention in amounts:
         by_value.setdefault(mention.value, []).append(mention)
+    return by_value
+
+
+def _parts_of_sums(amounts: Sequence[Mention]) -> set[Mention]:
+    by_value = _by_value(amounts)
     tied: set[Mention] = set()
     positive = [mention for mention in amounts if mention.value > 0]
     for count in (2, 3, 4):
@@ -54,6 +61,18 @@ def _parts_of_sums(amounts: Sequence[Mention]) -> set[Mention]:
             total = sum((part.value for part in parts), Decimal(0))
             if total in by_value and _is_telling(parts, total):
                 tied.update([*parts, *by_value[total]])
+    return tied
+
+
+def _factors_of_products(amounts: Sequence[Mention]) -> set[Mention]:
+    """Return numbers of which one is the product of two others: units, price and cost."""
+    factors = [mention for mention in amounts if mention.value > 1]
+    by_value = _by_value(amounts)
+    tied: set[Mention] = set()
+    for first, second in combinations(factors, 2):
+        product = first.value * second.value
+        if product > _LEAST_PRODUCT and product in by_value:
+            tied.update([first, second, *by_value[product]])
     return tied
 
 
