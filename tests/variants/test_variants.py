@@ -116,6 +116,32 @@ def test_a_whole_number_is_asked_for() -> None:
     assert all(variant.truth.is_integer() for variant in variants)
 
 
+@pytest.mark.parametrize(
+    "program",
+    [
+        "def solution():\n    price = 90\n    return 4500",
+        "def solution():\n    return 4500 ** (1 / 90)",
+    ],
+)
+def test_a_number_that_is_not_used_or_counts_others_stays(program: str) -> None:
+    assert changed_numbers("It grows to 4,500 in 90 parts.", program) == {"4,500"}
+
+
+def test_a_truth_may_be_rounded() -> None:
+    program = "def solution():\n    return 4500 / 66666"
+    rounded = source("4,500 of 66,666?", program, truth=0.068)
+    assert build_variants([rounded], run, per_question=3, seed=7)[0]
+
+
+def test_close_prices_stay_close() -> None:
+    program = "def solution():\n    return (98.78 - 98.67) / 0.001"
+    prices = source("It falls from 98.78 to 98.67.", program, truth=110.0)
+    variants, _ = build_variants([prices], run, per_question=3, seed=7)
+    for variant in variants:
+        assert all(98 < float(change["to"]) < 99 for change in variant.changes)
+    assert variants
+
+
 def test_a_year_stays() -> None:
     program = "def solution():\n    return 2019 - 31\n"
     assert changed_numbers("From 2019 on it is 31.", program) == {"31"}

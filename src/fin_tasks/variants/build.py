@@ -27,6 +27,7 @@ RULES_VERSION = 4
 """A change that moves any variant raises it."""
 
 _TOLERANCE = 0.002
+_TRUTH_DECIMALS = 3  # to which FinanceMath rounds its truths
 _SAME = 1e-12
 _AGREE = 1e-6
 _LEAST_CHANGE = 0.01
@@ -173,7 +174,8 @@ def _flaw_of(
         return "the program does not run"
     if outcome.number is None or not math.isfinite(outcome.number):
         return "the program gives no number"
-    if not math.isclose(outcome.number, source.truth, rel_tol=_TOLERANCE):
+    is_near = math.isclose(outcome.number, source.truth, rel_tol=_TOLERANCE)
+    if not is_near and round(outcome.number, _TRUTH_DECIMALS) != source.truth:
         return "the program gives another number than the truth"
     if source.truth == 0:
         return "the truth is zero"

@@ -12,6 +12,7 @@ MOST_CHANGES = 3
 _TRIES = 20
 _FINE_DECIMALS = 4
 """Numbers with so many decimals are often a curve, such as discount factors."""
+_PRICE_DECIMALS = 2
 _LOWEST_RATIO = Decimal("0.55")
 _HIGHEST_RATIO = Decimal("1.8")
 _LEAST_CHANGE = Decimal("0.03")
@@ -60,23 +61,23 @@ def _other_value(
     # The next smaller and the next larger number of the program.
     lower = max(value for value in [Decimal(0), *values] if value < literal.value)
     upper = min(value for value in [Decimal("inf"), *values] if value > literal.value)
-    lowest = old * _LOWEST_RATIO
-    highest = old * _HIGHEST_RATIO
-    # Where other numbers stand close on both sides, the second range lies between them.
-    between = (
-        max(lowest, lower / literal.factor),
-        min(highest, upper / literal.factor),
-    )
-    ranges = [(lowest, highest, _LEAST_CHANGE * old), (*between, Decimal(0))]
-    for low, high, least_change in ranges:
-        for _ in range(_TRIES):
-            share = Decimal(repr(draw.random()))
-            new = ((low + (high - low) * share) / step).to_integral_value() * step
-            new = new.quantize(old)
-            is_other = abs(new - old) > least_change and new not in shown_values
-            is_in_order = lower < new * literal.factor < upper
-            if is_other and is_in_order and _is_alike(literal.mention, new):
-                return new
+    low = old * _LOWEST_RATIO
+    high = old * _HIGHEST_RATIO
+    least_change = _LEAST_CHANGE * old
+    distance = min(literal.value - lower, upper - literal.value) / literal.factor
+    if literal.mention.decimals >= _PRICE_DECIMALS and distance < least_change:
+        # One of several prices or rates that are close to each other stays close to them.
+        low = old - distance
+        high = old + distance
+        least_change = Decimal(0)
+    for _ in range(_TRIES):
+        share = Decimal(repr(draw.random()))
+        new = ((low + (high - low) * share) / step).to_integral_value() * step
+        new = new.quantize(old)
+        is_other = abs(new - old) > least_change and new not in shown_values
+        is_in_order = lower < new * literal.factor < upper
+        if is_other and is_in_order and _is_alike(literal.mention, new):
+            return new
     return None
 
 

@@ -41,7 +41,7 @@ def literals_in(
     mentions: Sequence[Mention],
 ) -> list[ProgramNumber]:
     """Return the literals that occur once in the program and once in the question."""
-    digits = _digits_in(tree)
+    fixed = _fixed_in(tree)
     counts = Counter(values_in(tree))
     in_question: set[Decimal] = set()
     for in_text in mentions:
@@ -53,7 +53,7 @@ def literals_in(
     for node in _numbers_in(tree):
         value = _value_of(node)
         is_alone = counts[value] == 1 and not _has_relative(value, counts)
-        if is_alone and node not in digits and value not in _CONVENTIONS:
+        if is_alone and node not in fixed and value not in _CONVENTIONS:
             mention = _only_mention(value, mentions)
             sums: set[Decimal] = set()
             for amount in amounts:
@@ -98,18 +98,27 @@ def _value_of(node: ast.Constant) -> Decimal:
     return Decimal(repr(node.value))
 
 
-def _digits_in(tree: ast.Module) -> set[ast.AST]:
-    """Return indices, and counts of decimals, which are no amounts."""
-    digits: set[ast.AST] = set()
+def _fixed_in(tree: ast.Module) -> set[ast.AST]:
+    """Return indices, counts of decimals and of factors in a mean, and values that are not used."""
+    used_names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            used_names.add(node.id)
+    fixed: set[ast.AST] = set()
     for node in ast.walk(tree):
         parts: list[ast.expr] = []
-        if isinstance(node, ast.Subscript):
-            parts = [node.slice]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "round":
-            parts = node.args[1:]
+        match node:
+            case ast.Subscript():
+                parts = [node.slice]
+            case ast.Call(func=ast.Name(id="round")):
+                parts = node.args[1:]
+            case ast.BinOp(op=ast.Pow(), right=ast.BinOp(op=ast.Div(), right=count)):
+                parts = [count]
+            case ast.Assign(targets=[ast.Name(id=name)]) if name not in used_names:
+                parts = [node.value]
         for part in parts:
-            digits.update(ast.walk(part))
-    return digits
+            fixed.update(ast.walk(part))
+    return fixed
 
 
 def _has_relative(
