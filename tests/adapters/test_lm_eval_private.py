@@ -1,18 +1,47 @@
 """Each name of lm-eval that is no public interface, one test a name, and what we make of it."""
 
+import importlib
+import inspect
 import sys
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
+import torch
 from lm_eval.api.model import CachingLM
 from lm_eval.models import api_models, huggingface
 from lm_eval.models.anthropic_llms import AnthropicChat
 from lm_eval.models.dummy import DummyLM
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
+from lm_eval.models.sglang_generate_API import SGLANGGENERATEAPI
 
 from fin_tasks.adapters.lm_eval_private import marking_cut_offs, model_of, token_counts
 from fin_tasks.answers.cut_off import is_cut_off
+
+
+@pytest.fixture
+def vllm_causallms(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """lm-eval's module of vLLM models, with vLLM made up: not every machine can have it."""
+    for name in (
+        "",
+        ".lora",
+        ".lora.request",
+        ".renderers",
+        ".renderers.hf",
+        ".tokenizers",
+    ):
+        monkeypatch.setitem(sys.modules, f"vllm{name}", MagicMock())
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "1.0")
+    monkeypatch.setattr(
+        "lm_eval.api.registry.register_model", lambda *_: lambda cls: cls
+    )
+    module = "lm_eval.models.vllm_causallms"
+    # What is set first is taken away again after the test.
+    monkeypatch.setattr(module, None, raising=False)
+    monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delitem(sys.modules, module)
+    return importlib.import_module(module)
 
 
 def made(cls: type, **attributes: Any) -> Any:
@@ -56,7 +85,7 @@ def test_parse_generations_of_chats() -> None:
         ("", True),
         ("", True),
         ("a", False),
-        ("", False),
+        (None, False),
     ]
 
 
@@ -81,6 +110,14 @@ def test_parse_generations_of_anthropic() -> None:
     ]
 
 
+def test_parse_generations_of_sglang() -> None:
+    reply = {
+        "text": "a",
+        "meta_info": {"finish_reason": {"type": "length", "length": 64}},
+    }
+    assert parsed(SGLANGGENERATEAPI, reply) == [("a", True)]
+
+
 def test_replies_that_lm_eval_cannot_parse_stay_as_it_reads_them() -> None:
     assert parsed(LocalChatCompletion, [{"choices": [{}]}], think_end_token=None) == [
         ("", False)
@@ -98,12 +135,72 @@ def test_the_placeholder_of_empty_replies(monkeypatch: pytest.MonkeyPatch) -> No
     ]
 
 
-def test_the_method_is_put_back_after_an_error() -> None:
-    model = made(LocalChatCompletion)
+def test_generate_until_calls_both_of_the_names(vllm_causallms: Any) -> None:
+    for function in (
+        huggingface.HFLM.generate_until,
+        vllm_causallms.VLLM.generate_until,
+    ):
+        called = {"_model_generate", "postprocess_generated_text"}
+        assert called <= set(function.__code__.co_names)
+        postprocess = function.__globals__["postprocess_generated_text"]
+        arguments = inspect.signature(postprocess).parameters
+        assert list(arguments) == ["generation", "stop", "think_end_token"]
+
+
+def test_model_generate_of_vllm(vllm_causallms: Any) -> None:
+    outputs = [
+        SimpleNamespace(outputs=[SimpleNamespace(text="a", finish_reason=reason)])
+        for reason in ("length", "stop", "length")
+    ]
+    model = made(vllm_causallms.VLLM, _model_generate=lambda **_: outputs)
+    with marking_cut_offs(model) as is_told:
+        model._model_generate(requests=[[1]], generate=True)
+        texts = [
+            vllm_causallms.postprocess_generated_text(text, ["\n\n"], "</think>")
+            for text in ("thought</think> a", "a", "a\n\nb")
+        ]
+    assert is_told
+    # The last one had said all at its stop text.
+    assert [(text, is_cut_off(text)) for text in texts] == [
+        ("a", True),
+        ("a", False),
+        ("a", False),
+    ]
+    assert vllm_causallms.postprocess_generated_text("a", None, None) == "a"
+
+
+@pytest.mark.parametrize("named", [7, [7, 8], None])
+def test_model_generate_of_hf(named: Any) -> None:
+    prompt = [5, 5]
+    rows = [[*prompt, 1, 2, 3], [*prompt, 1, 7, 0], [*prompt, 1, 2, 7]]
+    model = made(
+        huggingface.HFLM,
+        _model_generate=lambda **_: torch.tensor(rows),
+        _model=SimpleNamespace(generation_config=SimpleNamespace(eos_token_id=named)),
+        tokenizer=SimpleNamespace(eos_token_id=7, pad_token_id=0),
+        backend="causal",
+    )
+    context = torch.tensor([prompt] * 3)
+    found = []
+    with marking_cut_offs(model):
+        for max_length in (5, 6):
+            model._model_generate(context=context, max_length=max_length, stop=[])
+            for _ in rows:
+                text = huggingface.postprocess_generated_text(
+                    generation="a", stop=["</s>"], think_end_token=None
+                )
+                found.append(is_cut_off(text))
+    assert found == [True, False, False, False, False, False]
+
+
+def test_names_are_put_back_after_an_error() -> None:
+    before = huggingface.postprocess_generated_text
+    model = made(huggingface.HFLM, _model_generate=None)
     with pytest.raises(ZeroDivisionError), marking_cut_offs(model):
-        assert "parse_generations" in vars(model)
+        assert huggingface.postprocess_generated_text is not before
         raise ZeroDivisionError
-    assert "parse_generations" not in vars(model)
+    assert huggingface.postprocess_generated_text is before
+    assert vars(model)["_model_generate"] is None
 
 
 def test_lm_of_a_cache(tmp_path: Any) -> None:

@@ -28,7 +28,9 @@ def results(n: int, variant: str = "robust", **shares: float) -> dict[str, Any]:
 def test_more_than_two_percent_are_many(share: float, is_warned: bool) -> None:
     warning = warning_of(results(100, a=share), {"a": task(64)})
     assert bool(warning) == is_warned
-    assert not is_warned or "a: 3% at 64 tokens" in warning
+    assert not is_warned or warning.startswith(
+        "3 of 100 responses were cut off at 64 tokens."
+    )
 
 
 def test_one_sentence_for_all_tasks_with_many() -> None:
@@ -36,7 +38,9 @@ def test_one_sentence_for_all_tasks_with_many() -> None:
     warning = warning_of(
         found, {"a": task(1024), "b": task(512, repeats=2), "c": task(9)}
     )
-    assert "(a: 50% at 1,024 tokens, b: 10% at 512 tokens)" in warning
+    assert warning.startswith(
+        "35 of 150 responses were cut off at 512 or 1,024 tokens."
+    )
     assert warning.endswith("--gen_kwargs max_gen_toks=16384")
 
 
@@ -45,5 +49,6 @@ def test_the_new_limit_is_higher() -> None:
     assert warning.endswith("--gen_kwargs max_gen_toks=65536")
 
 
-def test_tasks_without_results() -> None:
+def test_predictions_and_tasks_without_results() -> None:
+    assert warning_of(results(10, "none", a=1.0), {"a": task(64)})
     assert not warning_of({"results": {}, "n-samples": {}}, {"a": task(64)})

@@ -1,19 +1,23 @@
 """Task files, read without lm-eval, against what lm-eval makes of them."""
 
 import importlib
+from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
 import pytest
+from datasets import Dataset
 from lm_eval.tasks import TaskManager
 from lm_eval.tasks._yaml_loader import load_yaml
 
+from fin_tasks.adapters import task_file
 from fin_tasks.adapters.task_file import TaskFile, task_names, version_of
 from fin_tasks.benchmarks.financemath import VERSION
 from fin_tasks.errors import ConfigError
 from fin_tasks.resources import task_yaml_dir
 
 SAMPLE = {"source": "sample"}
+ROW = {"id": "a", "prompt": "How much?", "target": "Two."}
 
 
 def resolved(value: Any) -> Any:
@@ -118,6 +122,53 @@ def test_a_file_changes_what_it_names() -> None:
 def test_a_task_of_no_benchmark() -> None:
     with pytest.raises(ConfigError, match="begins with a benchmark's"):
         TaskFile("unknown_task", {"task": "unknown_task"})
+
+
+@pytest.mark.parametrize(
+    ("splits", "message"),
+    [
+        (
+            {"test": {"prompt": "", "target": ""}},
+            "expected documents with id or question_id",
+        ),
+        ({"test": {"id": "", "prompt": ""}}, "prompt and target, got id, prompt"),
+        (
+            {"test": ROW, "train": ROW},
+            r"documents of one split, got \['test', 'train'\]",
+        ),
+    ],
+)
+def test_documents_that_no_harness_can_ask(
+    splits: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load(**_: Any) -> dict[str, Any]:
+        return {split: Dataset.from_list([row]) for split, row in splits.items()}
+
+    monkeypatch.setattr("fin_tasks.benchmarks.financemath.data.load", load)
+    with pytest.raises(ConfigError, match=message):
+        TaskFile("financemath").load({})
+
+
+def test_ids_must_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [{**ROW, "id": name} for name in ("a", "b", "b")]
+    load = {"test": Dataset.from_list(rows)}
+    monkeypatch.setattr("fin_tasks.benchmarks.financemath.data.load", lambda **_: load)
+    with pytest.raises(ConfigError, match="with different ids, got 'b' more than once"):
+        TaskFile("financemath").load({})
+
+
+@pytest.mark.parametrize("text", [b"task: [", b"task: \xff", b"include: none.yaml"])
+def test_a_broken_task_file_is_named(
+    text: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken.yaml").write_bytes(text)
+    monkeypatch.setattr(task_file, "task_folders", lambda: [tmp_path])
+    task_file._configs.cache_clear()
+    try:
+        with pytest.raises(ConfigError, match=r"\.yaml: expected a task file in YAML"):
+            TaskFile("broken")
+    finally:
+        task_file._configs.cache_clear()
 
 
 def test_metadata_for_what_the_task_fixes() -> None:

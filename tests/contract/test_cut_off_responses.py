@@ -83,8 +83,8 @@ def test_a_server_cuts_off_every_response(
     told = found["configs"][TASK]["metadata"]["cut_off"]
     assert told == {"limit": 1024, "told_by": "model"}
     expected = (
-        f"fin-tasks: responses were cut off ({TASK}: 100% at 1,024 tokens). They count as they are, "
-        "most of them as wrong, so the scores are lower bounds. Run again with "
+        "fin-tasks: 4 of 4 responses were cut off at 1,024 tokens. They count as they are, most of "
+        "them as wrong, so the scores are lower bounds. Run again with "
         "--gen_kwargs max_gen_toks=16384"
     )
     assert warnings_in(caplog) == ([expected] if name in CUT_OFF else [])
@@ -168,6 +168,15 @@ def test_a_model_that_tells_nothing_is_counted_by_its_tokens() -> None:
     assert found["configs"][TASK]["metadata"]["cut_off"]["told_by"] == "tokens"
 
 
+def test_predictions_without_scores_keep_the_metric(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with serve(lambda body: completion("The", "length")) as served:
+        found = run(TASK, served=served, limit=2, predict_only=True)
+    assert [row["cut_off"] for row in found["samples"][TASK]] == [1.0, 1.0]
+    assert len(warnings_in(caplog)) == 1
+
+
 @pytest.mark.slow
 def test_a_small_model_at_a_small_limit(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
@@ -194,9 +203,9 @@ def test_a_small_model_at_a_small_limit(
     assert found is not None
     assert cut_offs(found) == [1.0, 1.0]
     told = found["configs"][TASK]["metadata"]["cut_off"]
-    assert told == {"limit": 8, "told_by": "tokens"}
+    assert told == {"limit": 8, "told_by": "model"}
     (warning,) = warnings_in(caplog)
-    assert f"responses were cut off ({TASK}: 100% at 8 tokens)" in warning
+    assert warning.startswith("fin-tasks: 2 of 2 responses were cut off at 8 tokens.")
 
 
 def test_a_thinking_model_at_64_tokens(
@@ -208,7 +217,7 @@ def test_a_thinking_model_at_64_tokens(
         assert {body["max_tokens"] for body in served.bodies} == {64}
     assert cut_offs(found) == [1.0] * 4
     (warning,) = warnings_in(caplog)
-    assert f"responses were cut off ({TASK}: 100% at 64 tokens)" in warning
+    assert "4 of 4 responses were cut off at 64 tokens" in warning
     report = read([saved(found, tmp_path)])
     board = leaderboard.board(report, papers=False).model_dump()
     headlines = [one for one in board["entries"] if one["metric"] == "acc"]

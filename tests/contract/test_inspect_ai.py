@@ -251,19 +251,12 @@ def test_without_a_grader_responses_are_unscored(tmp_path: Path) -> None:
 
 def test_few_metrics_are_shown_and_each_has_a_value() -> None:
     (log,) = ask("dynostock_authority_w4_text", limit=4)
-    names = [
-        "acc",
-        "acc_stderr",
-        "bias_index",
-        "no_answer",
-        "cut_off",
-        "unscored",
-        "brier",
-    ]
+    names = {"acc", "acc_stderr", "bias_index", "no_answer", "cut_off", "unscored"}
     metrics = shown(log)
     assert list(metrics) == ["paper", "robust"]
     for values in metrics.values():
-        assert [name for name in names if name in values] == list(values)
+        assert next(iter(values)) == "acc"
+        assert values.keys() - {"brier"} == names
         assert not any(math.isnan(value) for value in values.values())
     assert log.results.headline.metric == "acc"
 
@@ -305,6 +298,15 @@ def test_epochs_are_responses_to_one_question(tmp_path: Path) -> None:
 def test_options_that_a_task_fixes_are_refused() -> None:
     with pytest.raises(ConfigError, match="subset"):
         _task("xfinbench_calc", {"source": "sample", "subset": "x"})
+
+
+@pytest.mark.parametrize("option", ["judge_model", "judge_base_url", "reader_model"])
+def test_options_of_models_are_refused(option: str) -> None:
+    """The role of a model names it; an option would be ignored."""
+    expected = f"-T {option}: expected no model here. Name it with --model-role"
+    for task in ("mme_finance_en", "xfinbench_calc"):
+        with pytest.raises(ConfigError, match=expected):
+            _task(task, {"source": "sample", option: "x"})
 
 
 def test_a_panel_of_judges_is_refused() -> None:

@@ -8,7 +8,7 @@ import pytest
 from lm_eval import evaluator
 from lm_eval.api import model, task
 from lm_eval.api.instance import Instance
-from lm_eval.models import api_models
+from lm_eval.models import api_models, huggingface
 from lm_eval.tasks.manager import TaskManager
 
 
@@ -34,6 +34,13 @@ NAMES: dict[str, Callable[[], bool]] = {
     ),
     "TemplateAPI.parse_generations": lambda: callable(
         api_models.TemplateAPI.parse_generations
+    ),
+    "HFLM._model_generate": lambda: (
+        {"context", "max_length"} <= parameters(huggingface.HFLM._model_generate)
+    ),
+    "huggingface.postprocess_generated_text": lambda: (
+        {"generation", "stop", "think_end_token"}
+        <= parameters(huggingface.postprocess_generated_text)
     ),
     "Instance.resps": lambda: "resps" in FIELDS,
     "Instance.filtered_resps": lambda: "filtered_resps" in FIELDS,

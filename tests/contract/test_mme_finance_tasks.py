@@ -81,6 +81,18 @@ def test_the_judge_decides_the_score(tmp_path: Path) -> None:
     ) and "sk-very-secret" not in json.dumps(found["configs"], default=str)
 
 
+@pytest.mark.parametrize(
+    ("task", "is_warned"), [("mme_finance_en", True), ("mme_finance_binary_zh", False)]
+)
+def test_a_judged_task_without_a_judge_is_warned_of(
+    task: str, is_warned: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    run(task, sees=True, limit=1, predict_only=True)
+    told = [text for text in caplog.messages if "no judge is named" in text]
+    assert len(told) == is_warned
+    assert all("judge_model" in text for text in told)
+
+
 def test_a_panel_of_judges() -> None:
     """`harsh` gives a point less than the others; the median counts, and one judge is broken."""
 

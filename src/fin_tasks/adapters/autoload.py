@@ -32,7 +32,10 @@ class HarnessFinder:
         self.waiting = set(_ADVICE_BY_MODULE)
 
     def find_spec(
-        self, name: str, path: object = None, target: object = None
+        self,
+        name: str,
+        path: object = None,
+        target: object = None,
     ) -> ModuleSpec | None:
         """Return the spec of a harness's module, which patches the module after running it."""
         if name not in self.waiting:

@@ -20,7 +20,7 @@ from fin_tasks.answers.cut_off import CutOffResponse, mark_reading, mark_respons
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.endpoints.reply import ChatReply
-from fin_tasks.errors import EndpointError
+from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.judging.item import Judged, Messages
 from fin_tasks.judging.judge import Asker
 from fin_tasks.judging.step import JudgeStep, has_result
@@ -49,7 +49,12 @@ def _runner() -> sandbox.Runner:
     return sandbox.open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
 
 
-async def _ask(step: JudgeStep, role: str, doc: Mapped, response: str) -> Judged:
+async def _ask(
+    step: JudgeStep,
+    role: str,
+    doc: Mapped,
+    response: str,
+) -> Judged:
     item = step.item(doc, response)
     if item is None or role not in model.model_roles():
         return Judged(response, rubric=step.rubric)
@@ -58,7 +63,13 @@ async def _ask(step: JudgeStep, role: str, doc: Mapped, response: str) -> Judged
     return replace(judged, response=response)
 
 
-def _reply(role: str, messages: Messages, *, fresh: bool, **options: Any) -> ChatReply:
+def _reply(
+    role: str,
+    messages: Messages,
+    *,
+    fresh: bool,
+    **options: Any,
+) -> ChatReply:
     del fresh
     try:
         output = anyio.from_thread.run(_generate, role, messages, options)
@@ -69,7 +80,9 @@ def _reply(role: str, messages: Messages, *, fresh: bool, **options: Any) -> Cha
 
 
 async def _generate(
-    role: str, messages: Messages, options: Mapped
+    role: str,
+    messages: Messages,
+    options: Mapped,
 ) -> model.ModelOutput:
     chat = await model.messages_from_openai(messages)
     config = model.GenerateConfig(**options)
@@ -86,7 +99,11 @@ def _response_of(output: model.ModelOutput) -> str:
     return mark_response(text, output.stop_reason)
 
 
-def _score(file: TaskFile, doc: Mapped, reading: Any) -> Score:
+def _score(
+    file: TaskFile,
+    doc: Mapped,
+    reading: Any,
+) -> Score:
     values = file.scorer.metric_values(doc, [reading])
     numbers = {}
     for name, value in values.items():
@@ -167,6 +184,12 @@ _SCORERS = {variant: _scorer_of(variant) for variant in VARIANTS}
 
 
 def _task(name: str, metadata: Mapped) -> Task:
+    for option in metadata:
+        if option.startswith(("judge_", "reader_")):
+            raise ConfigError(
+                f"-T {option}: expected no model here. Name it with --model-role {GRADER}=MODEL or "
+                f"{READER}=MODEL."
+            )
     task_file = TaskFile(name)
     documents, provenance = task_file.load(metadata)
     settings = task_file.generation_kwargs(metadata)

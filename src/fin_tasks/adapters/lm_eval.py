@@ -64,7 +64,9 @@ def _evaluate_with_checks(
 
 
 def _add_breakdowns(
-    lm: LM, tasks: Mapping[str, FinTask], results: Mapped | None
+    lm: LM,
+    tasks: Mapping[str, FinTask],
+    results: Mapped | None,
 ) -> None:
     """Write the figures of parts of each task, from all processes, into its results."""
     figures = {name: dict(task.figures) for name, task in tasks.items()}
@@ -82,7 +84,9 @@ def _add_breakdowns(
 
 
 def _show_error(
-    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    kind: type[BaseException],
+    error: BaseException,
+    trace: TracebackType | None,
 ) -> None:
     if isinstance(error, FinTasksError):
         print(f"fin-tasks: error: {error}", file=sys.stderr)

@@ -72,7 +72,12 @@ class ConversationTask(FinTask):
         for request, response in zip(owners, self.lm.generate_until(sent), strict=True):
             request.resps.append(response)
 
-    def _context(self, before: Iterable[Instance], repeat: int, doc: Mapped) -> Context:
+    def _context(
+        self,
+        before: Iterable[Instance],
+        repeat: int,
+        doc: Mapped,
+    ) -> Context:
         transcript = ""
         messages = []
         if self._instruction:

@@ -5,12 +5,16 @@ test for each of them. `autoload.py` wraps `TaskManager`, because it may import 
 """
 
 import functools
+import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import chain
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
+import numpy as np
 from lm_eval import evaluator
 from lm_eval.api.instance import Instance as Instance
 from lm_eval.api.model import LM as LM
@@ -18,13 +22,19 @@ from lm_eval.api.model import CachingLM
 from lm_eval.models.api_models import LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER
 from lm_eval.models.api_models import JsonChatStr as JsonChatStr
 
-from fin_tasks.answers.cut_off import mark_response
+from fin_tasks.answers.cut_off import CutOffResponse, mark_response
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Function = Callable[..., Any]
 """A function of lm-eval."""
 Reply = Mapping[str, Any]
 """A reply of an API, or a part of it."""
 
+# The modules whose `generate_until` calls `_model_generate` for a batch of requests, and then
+# `postprocess_generated_text` for each of its responses.
+_BATCH_MODELS = ("lm_eval.models.huggingface", "lm_eval.models.vllm_causallms")
 _THOUGHTS = ("reasoning_content", "reasoning")
 """Where servers with a reasoning parser put the reasoning of a message."""
 
@@ -58,17 +68,28 @@ def token_counts(lm: LM, texts: Sequence[str]) -> list[int] | None:
 def marking_cut_offs(lm: LM) -> Iterator[bool]:
     """Mark the responses that the model cuts off, as long as the context is open.
 
-    Yield whether the model tells which: API models do, by the finish reason.
+    Yield whether the model tells which: API models and vLLM by the finish reason, hf by its tokens.
     """
     model = model_of(lm)
-    if not hasattr(model, "parse_generations"):
-        yield False
-        return
-    model.parse_generations = _marking_replies(model.parse_generations)
-    try:
-        yield True
-    finally:
-        del model.parse_generations
+    module_name = model.generate_until.__module__
+    # `patch.object` puts the names back when the stack is left.
+    with ExitStack() as stack:
+        if hasattr(model, "parse_generations"):
+            parse = _marking_replies(model.parse_generations)
+            stack.enter_context(patch.object(model, "parse_generations", parse))
+            yield True
+        elif module_name in _BATCH_MODELS:
+            module = sys.modules[module_name]
+            flags: deque[bool] = deque()
+            generate = _noting_flags(model, flags)
+            postprocess = _marking_texts(module.postprocess_generated_text, flags)
+            stack.enter_context(patch.object(model, "_model_generate", generate))
+            stack.enter_context(
+                patch.object(module, "postprocess_generated_text", postprocess)
+            )
+            yield True
+        else:
+            yield False
 
 
 def _marking_replies(parse: Function) -> Function:
@@ -78,17 +99,20 @@ def _marking_replies(parse: Function) -> Function:
         texts: list[str | None] = parse(outputs=outputs, **kwargs)
         replies = outputs if isinstance(outputs, list) else [outputs]
         try:
-            reasons = list(chain.from_iterable(map(_reasons_of_reply, replies)))
-        except (AttributeError, KeyError, TypeError):
+            reasons = chain.from_iterable(map(_reasons_of_reply, replies))
+            pairs = zip(texts, reasons, strict=True)
+            return [_marked(text, reason) for text, reason in pairs]
+        except (AttributeError, KeyError, TypeError, ValueError):
             return texts
-        if len(reasons) != len(texts):
-            return texts
-        # lm-eval would put the same text in place of None, and warn each time.
-        missing = LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER
-        known = [missing if text is None else text for text in texts]
-        return list(map(mark_response, known, reasons))
 
     return parse_and_mark
+
+
+def _marked(text: str | None, reason: str) -> str | None:
+    # lm-eval puts the same text in place of None, but warns each time.
+    missing = LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER
+    response = mark_response(missing if text is None else text, reason)
+    return response if isinstance(response, CutOffResponse) else text
 
 
 def _reasons_of_reply(reply: Reply) -> list[str]:
@@ -96,7 +120,9 @@ def _reasons_of_reply(reply: Reply) -> list[str]:
     if "choices" in reply:  # OpenAI and all servers like it
         choices = sorted(reply["choices"], key=itemgetter("index"))
         return [_reason_of_choice(choice) for choice in choices]
-    return [str(reply["stop_reason"])] * len(reply["content"])  # Anthropic
+    if "meta_info" in reply:  # SGLang
+        return [reply["meta_info"]["finish_reason"]["type"]]
+    return [reply["stop_reason"]] * len(reply["content"])  # Anthropic
 
 
 def _reason_of_choice(choice: Reply) -> str:
@@ -105,3 +131,57 @@ def _reason_of_choice(choice: Reply) -> str:
     if has_thoughts and not message.get("content"):
         return "length"  # the reasoning never ended in a reply
     return str(choice.get("finish_reason"))
+
+
+def _noting_flags(model: LM, flags: deque[bool]) -> Function:
+    """Wrap `_model_generate` of hf and vLLM to note which responses of a batch were cut off."""
+    generate = model._model_generate
+
+    def generate_and_note(*args: object, **kwargs: Any) -> Any:
+        batch = generate(*args, **kwargs)
+        flags.clear()
+        if hasattr(batch, "shape"):  # the tokens of hf
+            flags.extend(_full_rows(model, batch, kwargs))
+        else:
+            for output in batch:
+                flags.append(output.outputs[0].finish_reason == "length")
+        return batch
+
+    return generate_and_note
+
+
+def _full_rows(
+    model: LM,
+    tokens: "Tensor",
+    arguments: Mapping[str, Any],
+) -> list[bool]:
+    """Return for each row of an hf batch whether it reached the limit without an end token."""
+    if tokens.shape[1] < arguments["max_length"]:
+        return [False] * len(tokens)
+    if model.backend == "causal":
+        n_prompt = arguments["context"].shape[1]
+        tokens = tokens[:, n_prompt:]
+    # One number, a list of numbers, or None.
+    named = model.model.generation_config.eos_token_id
+    tokenizer = model.tokenizer
+    end_tokens = {tokenizer.eos_token_id, tokenizer.pad_token_id, *np.ravel(named)}
+    return [end_tokens.isdisjoint(row) for row in tokens.tolist()]
+
+
+def _marking_texts(postprocess: Function, flags: deque[bool]) -> Function:
+    """Wrap `postprocess_generated_text`, which drops reasoning and what follows a stop text."""
+
+    def postprocess_and_mark(
+        generation: str,
+        stop: object,
+        think_end_token: str | None,
+    ) -> str:
+        response: str = postprocess(generation, stop, think_end_token)
+        without_stop = postprocess(generation, None, think_end_token)
+        is_cut_off = bool(flags) and flags.popleft()
+        # What ended at a stop text is complete, even if the rest of its batch went on.
+        if is_cut_off and response == without_stop:
+            return CutOffResponse(response)
+        return response
+
+    return postprocess_and_mark

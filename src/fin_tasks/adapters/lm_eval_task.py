@@ -19,7 +19,7 @@ from fin_tasks.adapters.lm_eval_tokens import (
 )
 from fin_tasks.adapters.programs import run_programs, sandbox_facts
 from fin_tasks.adapters.task_file import Mapped, TaskFile, pictures_of
-from fin_tasks.answers.cut_off import mark_reading
+from fin_tasks.answers.cut_off import is_cut_off, mark_reading
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks.breakdowns import Values, document_values
 from fin_tasks.benchmarks.scored_task import VARIANTS, with_outcomes
@@ -105,8 +105,14 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         self._documents = _Documents(documents)
         provenance = json.loads(documents.info.description)
         metadata["provenance"] = provenance
-        if self._step and self._step.facts and not provenance.get("judge_free"):
-            metadata["judge"] = self._step.facts
+        if self._step and not provenance.get("judge_free"):
+            if self._step.judge:
+                metadata["judge"] = self._step.facts
+            else:
+                _log.warning(
+                    "no judge is named (metadata judge_model or FIN_TASKS_JUDGE_MODEL), so "
+                    "responses that need one stay unscored."
+                )
         settings = {
             **file.config,
             "metadata": metadata,
@@ -126,7 +132,11 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             settings.pop(name, None)
         super().__init__(config=settings)
 
-    def download(self, *_: object, **__: object) -> None:
+    def download(
+        self,
+        *_: object,
+        **__: object,
+    ) -> None:
         """Hand the documents to lm-eval, which would download them here."""
         self.dataset = {self.config.test_split: self._documents}
 
@@ -135,7 +145,11 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         return [doc for doc in self._documents if doc.get("target")]
 
     def fewshot_context(
-        self, doc: Mapped, num_fewshot: int, *args: object, **kwargs: object
+        self,
+        doc: Mapped,
+        num_fewshot: int,
+        *args: object,
+        **kwargs: object,
     ) -> Context:
         """Build the prompt; base models get system message, question and cue, in this order."""
         context: Context = super().fewshot_context(doc, num_fewshot, *args, **kwargs)
@@ -150,7 +164,10 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         return f"{context}\n\n{cue}" if cue else context
 
     def construct_requests(
-        self, doc: Mapped, ctx: Context, **kwargs: object
+        self,
+        doc: Mapped,
+        ctx: Context,
+        **kwargs: object,
     ) -> Instance:
         """Build the request with its pictures.
 
@@ -222,10 +239,14 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         super().override_metric(metric_name)
         self._predicts_only = True
 
-    def process_results(self, doc: Mapped, results: Sequence[Any]) -> Values:
+    def process_results(
+        self,
+        doc: Mapped,
+        results: Sequence[Any],
+    ) -> Values:
         """Compare what was read in one document's responses with the truth."""
         if self._predicts_only:
-            return {"bypass": None}
+            return {"bypass": None, "cut_off": average(map(is_cut_off, results[0]))}
         readings = [text.reading for text in results[0]]
         values = self.file.scorer.metric_values(doc, readings)
         fields = [reading.to_dict() for reading in readings]

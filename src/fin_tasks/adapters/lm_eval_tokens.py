@@ -35,7 +35,9 @@ class Clock:
 
 
 def usage_of(
-    requests: Sequence[Instance], lm: LM, response_tokens: Sequence[int] | None
+    requests: Sequence[Instance],
+    lm: LM,
+    response_tokens: Sequence[int] | None,
 ) -> dict[str, object]:
     """Count `prompt_tokens` and `response_tokens`, pictures left out.
 
@@ -83,18 +85,23 @@ def mark_full_responses(requests: Sequence[Instance], n_tokens: Iterable[int]) -
 
 def warning_of(results: Mapped, tasks: Mapped) -> str:
     """Return what to warn of after a run; empty if no task has many cut-off responses."""
-    shares = []
-    highest = 0
+    n_cut_off = 0
+    n_responses = 0
+    limits = set()
     for name, task in tasks.items():
-        share = results["results"].get(name, {}).get("cut_off,robust")
+        totals = results["results"].get(name, {})
+        # Predictions without scores have the filter `none`.
+        share = totals.get("cut_off,robust", totals.get("cut_off,none"))
         if isinstance(share, float) and share > _MOST_CUT_OFF:
-            limit = task.config.generation_kwargs["max_gen_toks"]
-            highest = max(highest, limit)
-            shares.append(f"{name}: {share:.0%} at {limit:,} tokens")
-    if not shares:
+            n = results["n-samples"][name]["effective"] * task.config.repeats
+            n_responses += n
+            n_cut_off += round(share * n)
+            limits.add(task.config.generation_kwargs["max_gen_toks"])
+    if not limits:
         return ""
+    at_limit = " or ".join(f"{limit:,}" for limit in sorted(limits))
     return (
-        f"responses were cut off ({', '.join(shares)}). They count as they are, most of them as "
-        "wrong, so the scores are lower bounds. Run again with "
-        f"--gen_kwargs max_gen_toks={max(_ROOM_TO_THINK, 4 * highest)}"
+        f"{n_cut_off:,} of {n_responses:,} responses were cut off at {at_limit} tokens. They count as "
+        "they are, most of them as wrong, so the scores are lower bounds. Run again with "
+        f"--gen_kwargs max_gen_toks={max(_ROOM_TO_THINK, 4 * max(limits))}"
     )

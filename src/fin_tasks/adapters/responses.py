@@ -37,7 +37,9 @@ def read_responses(file: Path) -> TextsById:
 
 
 def match_responses(
-    task: str, docs: Sequence[Document], responses: Responses
+    task: str,
+    docs: Sequence[Document],
+    responses: Responses,
 ) -> tuple[list[Document], list[list[str]], list[int]]:
     """Return the documents that have responses, the responses to each, and where all are lost.
 
@@ -69,7 +71,11 @@ def match_responses(
     return answered, texts, lost
 
 
-def _rows(task: str, docs: Sequence[Document], responses: Any) -> Iterable[Document]:
+def _rows(
+    task: str,
+    docs: Sequence[Document],
+    responses: Any,
+) -> Iterable[Document]:
     if hasattr(responses, "columns"):
         names = list(map(str, responses.columns))
         if not set(_COLUMNS).issubset(names):

@@ -20,7 +20,11 @@ class SavedRun(NamedTuple):
     metadata: Mapped
 
 
-def score_responses(task: str, responses: Responses, metadata: Mapped) -> SavedRun:
+def score_responses(
+    task: str,
+    responses: Responses,
+    metadata: Mapped,
+) -> SavedRun:
     """Score the responses to a task's documents, several to a document by their mean.
 
     Documents without a response are left out. None is a response that the model did not give, and
@@ -75,7 +79,10 @@ def score_documents(
 
 
 def score_benchmark(
-    benchmark: str, tasks: Sequence[str], responses: TextsById, metadata: Mapped
+    benchmark: str,
+    tasks: Sequence[str],
+    responses: TextsById,
+    metadata: Mapped,
 ) -> list[SavedRun]:
     """Score responses by id to several tasks; tasks without any response are left out.
 

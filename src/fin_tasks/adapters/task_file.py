@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
+from statistics import mode
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -50,7 +51,11 @@ class TaskFile:
         kit_dataset: Name of the data set in VLMEvalKit; empty if there is none.
     """
 
-    def __init__(self, name: str, config: Mapped | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        config: Mapped | None = None,
+    ) -> None:
         config = config or _configs().get(name)
         if config is None:
             similar = get_close_matches(name, _configs(), n=1)
@@ -97,14 +102,35 @@ class TaskFile:
         return self.benchmark.scorer
 
     def split(self, metadata: Mapped) -> "tuple[str, Dataset]":
-        """Return the split and its documents; the JSON text `info.description` holds provenance."""
+        """Return the split and its documents; the JSON text `info.description` holds provenance.
+
+        Raises:
+            ConfigError: The metadata set what the task fixes, or no harness can ask the documents.
+        """
         fixed = sorted(metadata.keys() & self.options.keys())
         if fixed:
             raise ConfigError(
                 f"{self.name}: metadata sets {', '.join(fixed)}, which this task fixes. "
                 "Choose the task with the value you want."
             )
-        ((split, documents),) = self.benchmark.load(**metadata, **self.options).items()
+        splits = self.benchmark.load(**metadata, **self.options)
+        if len(splits) != 1:
+            raise ConfigError(
+                f"{self.name}: expected documents of one split, got {sorted(splits)}."
+            )
+        ((split, documents),) = splits.items()
+        fields = documents.column_names
+        id_name = "id" if "id" in fields else "question_id"
+        if not {id_name, "prompt", "target"}.issubset(fields):
+            raise ConfigError(
+                f"{self.name}: expected documents with id or question_id, prompt and target, "
+                f"got {', '.join(sorted(fields))}."
+            )
+        if len(documents.unique(id_name)) < len(documents):
+            raise ConfigError(
+                f"{self.name}: expected documents with different ids, got "
+                f"{mode(documents[id_name])!r:.80} more than once."
+            )
         return split, documents
 
     def load(self, metadata: Mapped) -> tuple[list[Mapped], Mapped]:
@@ -201,8 +227,13 @@ _Loader.add_constructor("!function", lambda loader, node: str(node.value))
 
 @cache
 def _read_config(file: Path) -> Mapped:
-    with file.open(encoding="utf-8") as stream:
-        config = yaml.load(stream, Loader=_Loader)  # noqa: S506 - a SafeLoader
+    try:
+        text = file.read_text(encoding="utf-8")
+        config = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        raise ConfigError(
+            f"{file}: expected a task file in YAML, got {error}."
+        ) from error
     if not isinstance(config, dict):
         return {}
     if "include" not in config:

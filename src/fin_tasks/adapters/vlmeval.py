@@ -66,7 +66,11 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         rows = [self._row(index, docs) for index, docs in self.docs.items()]
         return pd.DataFrame(rows)
 
-    def _row(self, index: str, docs: Sequence[Document]) -> dict[str, object]:
+    def _row(
+        self,
+        index: str,
+        docs: Sequence[Document],
+    ) -> dict[str, object]:
         """Return the columns of a row, which are for people and for `fin-tasks judge`."""
         questions = [doc.get("question") or _text_of(doc) for doc in docs]
         answers = [doc.get("answer") or str(doc["target"]) for doc in docs]
@@ -86,7 +90,11 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         (doc,) = self.docs[str(line["index"])]
         return [_part("image", pictures_of(doc)[0]), _part("text", _text_of(doc))]
 
-    def evaluate(self, eval_file: str, **judge_kwargs: object) -> Totals:
+    def evaluate(
+        self,
+        eval_file: str,
+        **judge_kwargs: object,
+    ) -> Totals:
         """Score the responses to a prediction file; write a run folder and a summary beside it.
 
         Shares are in percent.
@@ -120,7 +128,11 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         summary_file.write_text(json.dumps(summary, indent=2), encoding="utf-8")
         return totals
 
-    def _score(self, path: Path, step: JudgeStep | None) -> ScoredTask:
+    def _score(
+        self,
+        path: Path,
+        step: JudgeStep | None,
+    ) -> ScoredTask:
         docs, texts = self._answered(path)
         responses: Sequence[Any] = texts
         facts = {}
@@ -230,10 +242,10 @@ def _text_of(doc: Document) -> str:
 
 def _in_percent(metric: str, value: float | None) -> float | None:
     """Return a share in percent; points are out of 100 already."""
-    if value is None:
-        return None
-    is_share = metric_of(metric.removesuffix("_stderr")).unit == "fraction"
-    return 100 * value if is_share else value
+    unit = metric_of(metric.removesuffix("_stderr")).unit
+    if value is None or unit != "fraction":
+        return value
+    return 100 * value
 
 
 register(FinTasks)

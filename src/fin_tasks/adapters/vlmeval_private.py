@@ -60,7 +60,11 @@ def _loading_whole(load: Function) -> Function:
 
 
 def _dumping_whole(dump: Function) -> Function:
-    def dump_whole(data: Any, f: object, **kwargs: object) -> None:
+    def dump_whole(
+        data: Any,
+        f: object,
+        **kwargs: object,
+    ) -> None:
         path = Path(str(f)).absolute()
         is_ours = provenance_of(path) is not None
         if is_ours and path.suffix == ".pkl":

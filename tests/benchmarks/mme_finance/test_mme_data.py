@@ -132,6 +132,7 @@ def test_rows_that_cannot_be_asked_are_left_out_and_counted(tmp_path: Path) -> N
         "empty-answer": {"answer": ""},
         "unknown-category": {"task_category": "ocr"},
         "picture-missing": {"image_path": "../secret.jpg"},
+        "picture-broken": {"image_path": "broken.jpg"},
     }
     rows = [
         row(1),
@@ -142,7 +143,11 @@ def test_rows_that_cannot_be_asked_are_left_out_and_counted(tmp_path: Path) -> N
         ),
     ]
     rows += [row("far", image_path=str(tmp_path / "secret.jpg"))]
-    docs, facts = docs_of(data_dir=folder(tmp_path, rows, {"1.jpg": picture()}))
+    docs, facts = docs_of(
+        data_dir=folder(
+            tmp_path, rows, {"1.jpg": picture(), "broken.jpg": b"GIF8 nothing"}
+        )
+    )
     assert [doc["id"] for doc in docs] == ["1"]
     missing = {"picture-missing": ["picture-missing", "far"], "duplicate-index": ["1"]}
     assert facts["left_out"] == {**{kind: [kind] for kind in bad}, **missing}

@@ -115,7 +115,10 @@ def _index_of(row: Row) -> str:
 
 
 def _documents(
-    row: Row, pictures: Sequence[str], shared: Mapping[str, Any], wording: texts.Wording
+    row: Row,
+    pictures: Sequence[str],
+    shared: Mapping[str, Any],
+    wording: texts.Wording,
 ) -> Iterator[dict[str, Any]]:
     """Yield the document of a row, or one for each turn of a conversation.
 

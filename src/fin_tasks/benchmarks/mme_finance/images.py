@@ -45,7 +45,11 @@ def unpack(archive: Path, cache: Path) -> Path:
 class Pictures:
     """Finds pictures by the paths in a table, among the files below its folders."""
 
-    def __init__(self, table: Path, unpacked: Path | None) -> None:
+    def __init__(
+        self,
+        table: Path,
+        unpacked: Path | None,
+    ) -> None:
         folders = [unpacked] if unpacked else [table.with_suffix(""), table.parent]
         self._paths = {folder: set(folder.rglob("*")) for folder in folders}
 
@@ -60,6 +64,15 @@ class Pictures:
             if len(similar) == 1:
                 return similar[0]
         return None
+
+
+def is_usable(path: Path) -> bool:
+    """Return whether a file is a picture of a usual format, without decoding its pixels."""
+    try:
+        with Image.open(path, formats=FORMATS):
+            return True
+    except BROKEN:
+        return False
 
 
 def open_pictures(doc: Mapping[str, Any]) -> list[Image.Image]:

@@ -70,7 +70,11 @@ def dimension_values(readings: Sequence[ReadingFields]) -> Values:
     return over_responses(rows) if rows else {}
 
 
-def _values(reading: ReadingFields, dimension: str, metric: str) -> Values:
+def _values(
+    reading: ReadingFields,
+    dimension: str,
+    metric: str,
+) -> Values:
     """Return points in percent; a dimension that could not be read has 0 under `paper`, else none."""
     percent = None
     scores = reading.get("scores")

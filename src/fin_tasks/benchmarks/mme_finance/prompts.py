@@ -32,7 +32,11 @@ class Wording(NamedTuple):
     """Separates two requirements."""
     before_background: str
 
-    def fill(self, question: str, doc: Mapping[str, Any]) -> str:
+    def fill(
+        self,
+        question: str,
+        doc: Mapping[str, Any],
+    ) -> str:
         """Return the whole text of a question, with the requirements of its category."""
         category = doc["category"] if doc["part"] == "open" else ""
         required = self.requirements.get(category, "")

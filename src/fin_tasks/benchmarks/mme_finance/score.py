@@ -79,7 +79,12 @@ def judge_item(doc: Document, response: str) -> Item | None:
     return item
 
 
-def read(doc: Document, response: str | Judged, *, variant: str) -> Reading:
+def read(
+    doc: Document,
+    response: str | Judged,
+    *,
+    variant: str,
+) -> Reading:
     """Read the judge's points in a judged response, or the answer where no judge is needed."""
     judged = response if isinstance(response, Judged) else Judged(response)
     if doc["part"] == "binary":
@@ -114,7 +119,11 @@ def _read_answer(response: str, variant: str) -> JudgedReading:
     )
 
 
-def read_points(rubric: Rubric, judged: Judged, variant: str) -> JudgedReading:
+def read_points(
+    rubric: Rubric,
+    judged: Judged,
+    variant: str,
+) -> JudgedReading:
     """Read the points in a judge's replies; in a conversation the overall ones count."""
     read_verdict = paper.read_verdict if variant == "paper" else Rubric.read
     votes = votes_of(judged, rubric, read_verdict)
@@ -156,7 +165,10 @@ def compare(doc: Document, reading: Any) -> Score:
 
 
 def metrics_of(
-    *, part: str = "open", na: bool = False, **_: Any
+    *,
+    part: str = "open",
+    na: bool = False,
+    **_: Any,
 ) -> Mapping[str, bool | Metric]:
     """Name the metrics of a task, the headline first, and whether more is better."""
     if part == "binary":
@@ -196,7 +208,9 @@ def _values(doc: Document, reading: Any) -> Values:
 
 
 def breakdown_values(
-    doc: Document, readings: Sequence[ReadingFields], metrics: Values
+    doc: Document,
+    readings: Sequence[ReadingFields],
+    metrics: Values,
 ) -> Values:
     """Return the points of one document by its category and picture, or by the judge's dimensions."""
     if "score" not in metrics:

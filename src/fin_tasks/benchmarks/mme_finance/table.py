@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fin_tasks.benchmarks.mme_finance import multi_turn
-from fin_tasks.benchmarks.mme_finance.images import Pictures, unpack
+from fin_tasks.benchmarks.mme_finance.images import Pictures, is_usable, unpack
 from fin_tasks.benchmarks.mme_finance.prompts import ALLOW_NA
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.data.locate import Located
@@ -28,7 +28,10 @@ class Row(NamedTuple):
 
 
 def read_table(
-    files: Located, stem: str, part: str, cache: Path
+    files: Located,
+    stem: str,
+    part: str,
+    cache: Path,
 ) -> tuple[list[Row], dict[str, list[str]]]:
     """Return the rows that can be asked, and the indexes of the others by reason."""
     path = files.files[f"{stem}.tsv"]
@@ -54,7 +57,11 @@ def read_table(
     return list(rows.values()), left_out
 
 
-def _row_of(cells: Mapping[str, str], part: str, pictures: Pictures) -> Row:
+def _row_of(
+    cells: Mapping[str, str],
+    part: str,
+    pictures: Pictures,
+) -> Row:
     columns = [[cells[name]] for name in ("question", "answer", "image_path")]
     if part == "multi_turn":
         columns = [multi_turn.list_of(cell) for [cell] in columns]
@@ -73,6 +80,7 @@ def _problem_of(row: Row, part: str) -> str:
         "empty-answer": category != ALLOW_NA and _has_blank(row.answers),
         "not-as-many-answers": len(row.answers) != len(row.questions),
         "picture-missing": not row.pictures or n_marks > len(row.pictures),
+        "picture-broken": not all(map(is_usable, row.pictures)),
     }
     return next((name for name, is_present in problems.items() if is_present), "")
 

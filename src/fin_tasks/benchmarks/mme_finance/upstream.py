@@ -32,7 +32,12 @@ _BACKGROUND = "\0background\0"
 """These stand for the texts of a row."""
 
 
-def wording(language: str, *, source: str, data_dir: str | None) -> Wording:
+def wording(
+    language: str,
+    *,
+    source: str,
+    data_dir: str | None,
+) -> Wording:
     """Read the model's prompt from the authors' `image_vqa.py`, which is downloaded if needed."""
     path = _file("vlmeval/dataset", "image_vqa.py", source, data_dir)
     known: dict[str, Any] = {
@@ -150,7 +155,12 @@ def _conversation_rubric(path: Path, language: str) -> Rubric:
     )
 
 
-def _file(folder: str, name: str, source: str, data_dir: str | None) -> Path:
+def _file(
+    folder: str,
+    name: str,
+    source: str,
+    data_dir: str | None,
+) -> Path:
     located = locate(
         "mme_finance_texts",
         [f"{folder}/{name}|{name}|upstream/{name}|mme_finance/upstream/{name}"],

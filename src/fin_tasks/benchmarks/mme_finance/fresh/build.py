@@ -36,7 +36,13 @@ class Picture:
     rows: list[Question] = field(default_factory=list)
 
 
-def plan(language: str, *, n: int, seed: int, prices: Prices) -> list[Picture]:
+def plan(
+    language: str,
+    *,
+    n: int,
+    seed: int,
+    prices: Prices,
+) -> list[Picture]:
     """Plan pictures with `n` different questions, spread evenly over categories, types and styles.
 
     A larger set starts with the smaller one of the same seed.

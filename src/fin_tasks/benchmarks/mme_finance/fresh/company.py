@@ -76,7 +76,9 @@ def make_company(words: Any, random: Random) -> Facts:
 
 
 def _draw_accounts(
-    words: Any, labels: Sequence[str], noise: np.random.Generator
+    words: Any,
+    labels: Sequence[str],
+    noise: np.random.Generator,
 ) -> pd.DataFrame:
     growth = noise.uniform(*_GROWTH, _N_YEARS)
     revenue = 10 ** noise.uniform(2.3, 4) * growth.cumprod()
@@ -90,7 +92,9 @@ def _draw_accounts(
 
 
 def _draw_segments(
-    names: Sequence[str], revenue: "pd.Series[float]", noise: np.random.Generator
+    names: Sequence[str],
+    revenue: "pd.Series[float]",
+    noise: np.random.Generator,
 ) -> pd.DataFrame:
     sizes = noise.uniform(1, 4, (_N_SEGMENTS, 1))
     drifts = noise.uniform(0.85, 1.2, (_N_SEGMENTS, _N_YEARS)).cumprod(axis=1)

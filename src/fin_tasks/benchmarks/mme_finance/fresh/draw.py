@@ -29,7 +29,10 @@ _WALL = "#4c4640"  # behind a photographed screen
 
 
 def show(
-    panels: Sequence[Panel], language: str, style: str, random: Random
+    panels: Sequence[Panel],
+    language: str,
+    style: str,
+    random: Random,
 ) -> Image.Image:
     """Draw the panels of a picture in one of `STYLES`."""
     words = read_texts("wording", language)
@@ -76,7 +79,11 @@ def _fonts(language: str) -> list[str]:
     return ["Noto Sans SC", "DejaVu Sans"]
 
 
-def _draw_frame(figure: Figure, bands: Sequence[Any], facts: Facts) -> Any:
+def _draw_frame(
+    figure: Figure,
+    bands: Sequence[Any],
+    facts: Facts,
+) -> Any:
     """Draw the frame of a screen, and return the area inside it."""
     heights = [band["height"] for band in bands]
     rest = figure.bbox.height - sum(heights)
@@ -106,13 +113,24 @@ def _photograph(screen: Image.Image, random: Random) -> Image.Image:
 class _Page:
     """An area in which a panel is drawn from above: `y` is where the next line begins, in pixels."""
 
-    def __init__(self, area: Any, panel: Panel, layout: Any) -> None:
+    def __init__(
+        self,
+        area: Any,
+        panel: Panel,
+        layout: Any,
+    ) -> None:
         self.area = area
         self.panel = panel
         self.layout = layout
         self.y = 22.0
 
-    def write(self, text: str, style: str, skip: float, x: float = _LEFT) -> None:
+    def write(
+        self,
+        text: str,
+        style: str,
+        skip: float,
+        x: float = _LEFT,
+    ) -> None:
         """Write a line of text in a style of the layout, and go down by `skip` pixels."""
         y = 1 - self.y / self.area.bbox.height
         self.area.text(x, y, text, va="top", **self.layout["texts"][style])

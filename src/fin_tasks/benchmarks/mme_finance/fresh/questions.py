@@ -19,7 +19,10 @@ _LETTERS = "ABCD"
 
 
 def questions(
-    panels: Sequence[Panel], language: str, category: str, random: Random
+    panels: Sequence[Panel],
+    language: str,
+    category: str,
+    random: Random,
 ) -> Iterator[Question]:
     """Yield a category's questions about a picture in random order."""
     texts = read_texts("questions", language)
@@ -53,7 +56,11 @@ def questions(
         }
 
 
-def _truth_of(template: Any, facts: Facts, random: Random) -> dict[str, Any] | None:
+def _truth_of(
+    template: Any,
+    facts: Facts,
+    random: Random,
+) -> dict[str, Any] | None:
     """Return the truth of a question; None if the question does not fit the panel or is not clear.
 
     Captions to choose from are added to the facts.

@@ -37,7 +37,10 @@ class Panel:
 
 
 def make_scene(
-    image_type: str, language: str, random: Random, prices: Prices
+    image_type: str,
+    language: str,
+    random: Random,
+    prices: Prices,
 ) -> list[Panel]:
     """Make the panels of a picture; the same random numbers make the same scene in both languages."""
     kinds = random.choice(KINDS[image_type]).split("+")
@@ -82,7 +85,12 @@ def _panel(
     return Panel(kind, facts, table, colors, printed or {})
 
 
-def _stock_panel(kind: str, words: Any, random: Random, prices: Prices) -> Panel:
+def _stock_panel(
+    kind: str,
+    words: Any,
+    random: Random,
+    prices: Prices,
+) -> Panel:
     """Make a chart of candles with moving averages, or of closes with an indicator; volume in millions."""
     symbol, days = random.choice(prices)
     n_days = random.randrange(32, LONGEST + 1, 4)
@@ -109,7 +117,12 @@ def _stock_panel(kind: str, words: Any, random: Random, prices: Prices) -> Panel
     return _panel(kind, facts, days, words, random, colored=lines, printed=printed)
 
 
-def _company_panel(kind: str, company: Facts, words: Any, random: Random) -> Panel:
+def _company_panel(
+    kind: str,
+    company: Facts,
+    words: Any,
+    random: Random,
+) -> Panel:
     """Make bars of two years, a pie of the last year's shares in percent, lines, or a statement."""
     years = company["years"]
     segments = company["segments"]
@@ -135,7 +148,12 @@ def _company_panel(kind: str, company: Facts, words: Any, random: Random) -> Pan
     return _panel(kind, facts, table, words, random, colored=colored)
 
 
-def _report_panel(kind: str, company: Facts, words: Any, random: Random) -> Panel:
+def _report_panel(
+    kind: str,
+    company: Facts,
+    words: Any,
+    random: Random,
+) -> Panel:
     facts = dict(company)
     for name, bounds in words["report"]["drawn"].items():
         facts[name] = random.uniform(*bounds)
