@@ -87,7 +87,7 @@ bench: $(VENV)/.installed ## speed, each beside what it is compared with
 	$(BIN)/python perf/report.py
 	$(BIN)/python perf/page.py
 	$(BIN)/python perf/windows.py
-	$(BIN)/python perf/charts.py
+	$(BIN)/python perf/charts.py --ray
 
 docs: $(VENV)/.installed ## the documentation site, into site/
 	$(BIN)/python docs/reference.py

@@ -1,4 +1,4 @@
-"""Many charts: drawn once, whole or not at all, by one process or several."""
+"""Many charts: drawn once, whole or not at all, by one process or several. `tests/test_workers.py` draws on Ray."""
 
 import subprocess
 import sys
@@ -110,3 +110,4 @@ def test_a_machine_without_shared_memory(tmp_path: Path, jobs: int) -> None:
         [*WITHOUT_SHM, *command], capture_output=True, text=True, check=False
     )
     assert done.stdout == "3\n", done.stderr
+    assert ("one process does all the work" in done.stderr) == (jobs == 2)

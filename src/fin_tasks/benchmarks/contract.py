@@ -6,7 +6,8 @@ By convention the package also has these modules and files:
 - `score.py` with the functions of `Scorer`;
 - `metrics.csv`, `tables.yaml` and `published.csv`, each of which may be missing.
 
-A package may compare the arms of an experiment in `experiment.py`, as DynoStock's does.
+A package may compare the arms of an experiment in `experiment.py` and draw its window sizes in
+`window_figure.py`, as DynoStock's does.
 
 `score.py` also has `programs` if tasks run programs, `reader_item` if a model may read answers, and
 `judge_item` and `rubric_named` if a judge scores responses.

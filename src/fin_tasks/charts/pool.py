@@ -1,4 +1,4 @@
-"""Many charts in one folder, drawn by several processes.
+"""Many charts in one folder, drawn by several processes or on a Ray cluster.
 
 A chart that is there is not drawn again.
 """
@@ -13,7 +13,7 @@ from tqdm import tqdm
 from fin_tasks.charts.candlestick import draw
 from fin_tasks.charts.chart import Chart
 from fin_tasks.errors import DataError, FinTasksError
-from fin_tasks.interrupt import start_workers
+from fin_tasks.workers import workers
 
 
 def draw_charts(
@@ -27,14 +27,12 @@ def draw_charts(
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     missing = {}
-    with FileLock(folder / ".lock"), joblib.Parallel(jobs, batch_size=1) as parallel:
+    with FileLock(folder / ".lock"), workers(jobs) as parallel:
         for chart in charts:
             path = folder / chart.file_name
             paths.append(path)
             if not path.exists():
                 missing[path] = chart
-        if jobs > 1:
-            start_workers(parallel)
         bar = tqdm(missing.items(), "Drawing charts", disable=None)
         errors = parallel(joblib.delayed(_write)(chart, path) for path, chart in bar)
     messages = [error for error in errors if error]

@@ -2,12 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from fin_tasks.cli.options import App, MarketFiles, show
 from fin_tasks.cli.variants import build_variants
 from fin_tasks.cli.xfinbench import build_xfinbench
 from fin_tasks.errors import ConfigError
+from fin_tasks.workers import Engine, running_on
 
 app = App(no_args_is_help=True, help="Make a data set for a benchmark.")
 app.command("variants")(build_variants)
@@ -25,8 +26,10 @@ def build_dynostock(
     windows: str = "4,8,12,16,20",
     samples: int = 100,
     seed: int = 42,
+    timing: Literal["paper", "strict"] = "paper",
     charts: bool = True,
     jobs: int = 1,
+    engine: Engine = "local",
 ) -> None:
     """Find DynoStock's windows in market data and draw their charts. A second run draws only missing charts.
 
@@ -37,11 +40,14 @@ def build_dynostock(
     from fin_tasks.benchmarks.dynostock import window_set as sets
     from fin_tasks.benchmarks.dynostock import windows as finding
     from fin_tasks.benchmarks.dynostock.data import chart_of
+    from fin_tasks.benchmarks.dynostock.market import strict_timing
     from fin_tasks.charts.pool import draw_charts
     from fin_tasks.settings import Settings
 
     market = files.read(tickers)
-    parameters: dict[str, Any] = {"tickers": tickers, "seed": seed}
+    if timing == "strict":
+        market = strict_timing(market)
+    parameters: dict[str, Any] = {"tickers": tickers, "seed": seed, "timing": timing}
     missing: dict[str, str] = {}
     if from_recording:
         selection, missing = sets.rebuild_windows(market, from_recording, seed=seed)
@@ -82,7 +88,8 @@ def build_dynostock(
             chart_of(window_set.market.excerpt(window.ticker, window.start, window.end))
             for window in window_set.windows
         )
-        paths, drawn = draw_charts(drawing, window_set.charts, jobs=jobs)
+        with running_on(engine):
+            paths, drawn = draw_charts(drawing, window_set.charts, jobs=jobs)
         summary |= {"charts": len(set(paths)), "drawn": drawn}
     show(summary, as_json)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from fin_tasks.cli.options import say, tell
+from fin_tasks.workers import Engine, running_on
 
 _MAX_NOTES = 15  # the page shows all
 
@@ -20,6 +21,7 @@ def report(
     as_json: bool,
     published: bool = True,
     title: str = "Finance benchmarks",
+    engine: Engine = "local",
 ) -> None:
     """Make a page, tables and figures of results, with intervals, ranks and tests. An older report is replaced.
 
@@ -27,17 +29,18 @@ def report(
     """
     from fin_tasks.report.write import write_report
 
-    written = write_report(
-        paths,
-        out,
-        title=title,
-        published=published,
-        reference=reference,
-        token_prices=token_prices,
-        corrected=corrected,
-        samples=not no_samples,
-        export=export,
-    )
+    with running_on(engine):
+        written = write_report(
+            paths,
+            out,
+            title=title,
+            published=published,
+            reference=reference,
+            token_prices=token_prices,
+            corrected=corrected,
+            samples=not no_samples,
+            export=export,
+        )
     summary = {
         "out": str(out),
         "runs": written.n_runs,

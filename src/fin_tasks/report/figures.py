@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from fin_tasks.charts.figures import COLORS, drawing, save
+from fin_tasks.errors import DataError
+from fin_tasks.report.arms import arm_rows
 from fin_tasks.report.conditions import CONDITIONS
 from fin_tasks.report.cost import pareto
 from fin_tasks.report.model import Report, known_benchmarks
@@ -46,6 +48,13 @@ def write_figures(report: Report, values: pd.DataFrame, folder: Path) -> None:
             x_label="percent, or points of 100",
         )
         _draw_costs(lines, folder / f"{name}_cost", benchmark.title)
+        window_figure = benchmark.module("window_figure")
+        for variant in ("paper", "robust") if window_figure else ():
+            try:
+                rows, _ = arm_rows(report, benchmark, variant=variant)
+            except DataError:
+                continue  # no rows of its tasks
+            window_figure.draw_windows(rows, folder, variant)
 
 
 def _in_percent(lines: pd.DataFrame, is_share: "pd.Series[bool]") -> pd.DataFrame:

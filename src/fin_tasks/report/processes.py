@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from tqdm import tqdm
 
 from fin_tasks.errors import DataError, first_problem
-from fin_tasks.interrupt import start_workers
 from fin_tasks.report.redact import printable
+from fin_tasks.workers import workers
 
 T = TypeVar("T")
 
@@ -28,9 +28,7 @@ def for_each(
     is_many = len(calls) > _MANY
     progress = tqdm(calls, name, unit="file", disable=None if is_many else True)
     n_processes = min(_MAX_PROCESSES, joblib.cpu_count()) if is_many else 1
-    with joblib.Parallel(n_jobs=n_processes) as parallel:
-        if is_many:
-            start_workers(parallel)
+    with workers(n_processes) as parallel:
         return list(
             parallel(joblib.delayed(_call)(function, call) for call in progress)
         )

@@ -1,6 +1,7 @@
 """Effects of statements on the same windows: forecasters whose effects are known."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -9,6 +10,7 @@ from figures import figures_of
 
 from fin_tasks.benchmarks.dynostock.experiment import COLUMNS, by_window, compare_arms
 from fin_tasks.benchmarks.dynostock.score import read
+from fin_tasks.benchmarks.dynostock.window_figure import draw_windows
 
 GROUP = {
     "model": "m",
@@ -162,7 +164,7 @@ def test_names_hidden_and_shown() -> None:
     assert one["difference"] == pytest.approx(0.2)
 
 
-def test_table_1() -> None:
+def test_table_1_and_figures(tmp_path: Path) -> None:
     table = pd.concat(
         [rows(arm, towards(0.1), sizes=(4, 8)) for arm in ("signal", "none")]
     )
@@ -177,6 +179,10 @@ def test_table_1() -> None:
         80,
     )
     assert mean["bias_index_low"] < 0.5 < mean["bias_index_high"]
+    draw_windows(table, tmp_path, "paper")
+    for ending in ("png", "svg"):
+        figure = tmp_path / f"dynostock_recency_paper.{ending}"
+        assert figure.stat().st_size > 10_000
 
 
 def test_the_mean_is_over_the_sizes_of_table_1() -> None:

@@ -29,7 +29,7 @@ REPORT = {
 def reports(tmp_path: Path) -> Path:
     rows = "NA,2023-12-31,2024-01-02,1,1,1,1\nB,,2024-01-03,1,None,,-\n"
     return written(
-        tmp_path / "reports.csv", ",".join(REPORT_COLUMNS[:-1]) + "\n" + rows
+        tmp_path / "reports.csv", ",".join(REPORT_COLUMNS[:-2]) + "\n" + rows
     )
 
 
@@ -95,13 +95,14 @@ def test_reports_of_alpha_vantage_and_of_tables(tmp_path: Path, reports: Path) -
     later = {"reportedDate": "2024-02-02", "surprise": "-", "surprisePercentage": "3.5"}
     rows = [
         REPORT | later,
-        REPORT,
+        REPORT | {"reportTime": "pre-market"},
         REPORT | {"reportedDate": "None"},
     ]
     written(folder / "data-B.json", json.dumps({"quarterlyEarnings": rows}))
     market = read_market(prices, folder)
     (row,) = market.reports.to_dict("records")
     assert (row["ticker"], row["reported"]) == ("B", pd.Timestamp("2024-01-02"))
+    assert row["report_time"] == "pre-market"
     assert row["eps"] == 1.5 and pd.isna(row["estimate"]) and pd.isna(row["surprise"])
     table = read_market(prices, reports).reports
     assert table["eps"].tolist() == [1, 1] and table["surprise"].isna().tolist() == [
@@ -168,7 +169,7 @@ def test_figures_per_share_are_those_of_the_last_day_too(tmp_path: Path) -> None
     prices = written(tmp_path / "p.csv", head + "".join(f"B,{row}\n" for row in days))
     rows = "B,,2020-01-02,1,2,-1,-50\nB,,2020-05-29,1,2,-1,-50\n"  # the source knew of the first split only
     market = read_market(
-        prices, written(tmp_path / "e.csv", ",".join(REPORT_COLUMNS[:-1]) + "\n" + rows)
+        prices, written(tmp_path / "e.csv", ",".join(REPORT_COLUMNS[:-2]) + "\n" + rows)
     )
     for end, factor in ((date(2020, 1, 2), 2.0), (date(2020, 6, 1), 1.0)):
         told = market.excerpt("B", date(2020, 1, 1), end).reports.iloc[0]

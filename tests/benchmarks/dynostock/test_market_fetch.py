@@ -108,6 +108,7 @@ def test_what_is_there_is_not_fetched_again(
     assert rows["splits_after"].tolist() == [10.0, 5.0], (
         "a split after --end counts, since Yahoo's prices hold it"
     )
+    assert market.reports["report_time"].tolist() == ["post-market"] * 2
     server.asked.clear()
     assert "2 tickers were asked for" in fetch("A,B", tmp_path / "m").output
     assert server.asked == []

@@ -14,13 +14,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fin_tasks.benchmarks.dynostock.market import Market
+from fin_tasks.benchmarks.dynostock.market import Market, strict_timing
+from fin_tasks.benchmarks.dynostock.own_window import own_window
 from fin_tasks.benchmarks.dynostock.window_set import read_set, sampled, write_set
 from fin_tasks.benchmarks.dynostock.windows import (
     Found,
     find_windows,
 )
-from fin_tasks.errors import DataError
+from fin_tasks.errors import ConfigError, DataError
 
 DAY = timedelta(days=1)
 FIRST = date(2000, 1, 3)
@@ -78,6 +79,24 @@ def stepwise(moves: list[int], surprises: list[float], *, gap: int = 40) -> Mark
         level += 1 if move else -1
     closes |= {report + n * DAY: level for n in range(1, 12)}
     return market_of({"AB": closes}, {"AB": reports})
+
+
+def test_a_report_before_the_opening_bell() -> None:
+    market = stepwise([1, 1, 1, 1], [0.1] * 4)
+    end = market.reports["reported"].iloc[-1]
+    reacted = market.prices.assign(
+        close=market.prices["close"].mask(market.prices["date"] == end, 1e6)
+    )
+    timed = Market.of(
+        reacted, market.reports.assign(report_time=["post-market"] * 3 + ["pre-market"])
+    )
+    start = market.prices["date"].min().date()
+    assert (
+        own_window(timed, "AB", start, end.date()).truth == 0
+    )  # the reaction counts as before
+    assert own_window(strict_timing(timed), "AB", start, (end - DAY).date()).truth == 1
+    with pytest.raises(ConfigError, match="report_time"):
+        strict_timing(market)
 
 
 def slow_movement(closes: dict[date, float], day: date) -> int | None:

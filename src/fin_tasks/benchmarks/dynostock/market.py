@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from fin_tasks.charts.chart import CANDLE
-from fin_tasks.errors import DataError
+from fin_tasks.errors import ConfigError, DataError
 
 FIGURES = ["eps", "estimate", "surprise"]
 """Columns of reports in dollars per share."""
@@ -23,6 +23,7 @@ REPORT_TYPES = {
     "fiscal_end": "datetime64[ns]",
     "reported": "datetime64[ns]",
     **dict.fromkeys([*FIGURES, "surprise_percentage"], "float64"),
+    "report_time": "object",
     "later_splits": "float64",
 }
 REPORT_COLUMNS = list(REPORT_TYPES)
@@ -137,6 +138,19 @@ class Market:
             reports,
             filed,
         )
+
+
+def strict_timing(market: Market) -> Market:
+    """Count reports before the opening bell to the day before, so that the reaction falls into the days after."""
+    reports = market.reports
+    times = reports["report_time"]
+    if times.empty or times.isna().any():
+        raise ConfigError(
+            "--timing strict: expected report_time of all reports, as of Alpha Vantage, got some without."
+        )
+    is_early = times.str.lower().str.startswith("pre")
+    days = reports["reported"] - pd.to_timedelta(is_early.astype(int), "D")
+    return Market.of(market.prices, reports.assign(reported=days), market.facts)
 
 
 def typed(table: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:

@@ -158,9 +158,8 @@ def _read_table(file: Path, part: str) -> pd.DataFrame:
 def _read_any(file: Path) -> pd.DataFrame:
     if file.suffix == ".json":
         rows = json.loads(file.read_text(encoding="utf-8"))["quarterlyEarnings"]
-        table = pd.DataFrame(rows, columns=list(ALPHA_VANTAGE)).rename(
-            columns=ALPHA_VANTAGE
-        )
+        names = {**ALPHA_VANTAGE, "reportTime": "report_time"}
+        table = pd.DataFrame(rows, columns=list(names)).rename(columns=names)
         return table.mask(table.isin(_UNKNOWN))
     if file.suffix == ".parquet":
         return pd.read_parquet(file)

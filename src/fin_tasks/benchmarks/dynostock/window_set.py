@@ -20,6 +20,7 @@ from fin_tasks.benchmarks.dynostock.market_files import sample_market
 from fin_tasks.benchmarks.dynostock.own_window import own_window
 from fin_tasks.benchmarks.dynostock.replay import find_files, read_recording
 from fin_tasks.benchmarks.dynostock.windows import (
+    REASONS,
     Count,
     Found,
     Window,
@@ -122,7 +123,7 @@ def rebuild_windows(
             if window.window != doc["window"] or pd.Timestamp(end) > market.last_day:
                 raise DataError(f"no {doc['window']} reports from {start} to {end}")
         except DataError as error:
-            missing[name] = f"no such window in the prices and reports: {error}"
+            missing[name] = f"your data lack it: {error}".rstrip(".")
             continue
         n_up = window.n_contrary
         rebuilt = replace(
@@ -140,13 +141,16 @@ def rebuild_windows(
 
 def no_windows(counts: Sequence[Count], missing: Mapping[str, str]) -> DataError:
     """Return the error of a build without windows, which says how many candidates each rule dropped."""
-    reasons = Counter(missing.values())
+    numbers = Counter(missing.values())
     for count in counts:
-        reasons.update(count["dropped"], unbiased=count["unbiased"])
-    lines = [f"{n} {reason}" for reason, n in reasons.most_common() if n]
+        numbers.update(count["dropped"], unbiased=count["unbiased"])
+    lines = []
+    for reason, n in numbers.most_common(len(REASONS)):
+        if n:
+            lines.append(f"{n} dropped because {REASONS.get(reason, reason)}")
     if not lines:
-        lines = ["no ticker has as many reports within its prices"]
-    return DataError(f"windows: expected some, found none: {', '.join(lines)}.")
+        lines = ["no stock has as many reports within its prices"]
+    return DataError(f"windows: expected some, found none: {'; '.join(lines)}.")
 
 
 def write_set(

@@ -1,0 +1,56 @@
+"""Processes that share the work of a command, on this machine or on a Ray cluster."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from fin_tasks.errors import ConfigError
+from fin_tasks.interrupt import start_workers
+
+Engine = Literal["local", "ray"]
+
+_log = logging.getLogger(__name__)
+
+
+@contextmanager
+def running_on(engine: Engine) -> Iterator[None]:
+    """Let the workers of a `with` statement be processes of this machine, or of a Ray cluster.
+
+    The cluster is the one that Ray finds, otherwise one that is started here. All its machines must see the files.
+    """
+    if engine == "local":
+        yield
+        return
+    try:
+        import ray
+        from ray.util.joblib import register_ray
+    except ImportError as error:
+        raise ConfigError(
+            "--engine ray: expected the package ray, found none. Run `pip install 'fin-tasks[ray]'`."
+        ) from error
+    import joblib
+
+    if not ray.is_initialized():
+        ray.init(include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    register_ray()
+    with joblib.parallel_config("ray", n_jobs=-1):
+        yield
+
+
+@contextmanager
+def workers(n: int) -> Iterator[Any]:
+    """Open a `joblib.Parallel` of `n` processes of this machine, or of all CPUs of the cluster."""
+    import joblib
+    from joblib.parallel import get_active_backend
+
+    _, n_of_cluster = get_active_backend()
+    n_jobs = n_of_cluster or n
+    if n_jobs > 1 and joblib.effective_n_jobs(n_jobs) == 1:
+        _log.warning(
+            "one process does all the work, since shared memory (/dev/shm) is missing"
+        )
+    with joblib.Parallel(n_jobs, batch_size=1) as parallel:
+        if n_jobs > 1:
+            start_workers(parallel)
+        yield parallel
