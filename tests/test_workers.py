@@ -23,8 +23,9 @@ def build(out: Path, engine: str) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def without_ray_later() -> Iterator[None]:
+def without_ray_later(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ray = pytest.importorskip("ray")
+    monkeypatch.setenv("RAY_agent_register_timeout_ms", "300000")  # a busy machine
     yield
     ray.shutdown()
 

@@ -13,7 +13,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
 
-from fin_tasks.charts.chart import Chart, Mark
+from fin_tasks.charts.chart import PERIOD, Chart, Mark
 from fin_tasks.charts.figures import drawing
 from fin_tasks.charts.paper import draw_as_authors
 from fin_tasks.errors import DataError
@@ -31,13 +31,7 @@ _STYLE = Path(__file__).with_suffix(".mplstyle")
 _AVERAGED = 7  # trading days of the moving average
 _MAX_DAILY = 500
 """A longer period has candles of weeks, because those of days would merge."""
-_WEEK = {
-    "open": "first",
-    "high": "max",
-    "low": "min",
-    "close": "last",
-    "volume": "sum",
-}
+
 _BUFFER = 0.1
 """Share of the price range that stays free above and below the prices."""
 
@@ -78,7 +72,9 @@ def draw(chart: Chart) -> bytes:
     if (chart.end - chart.start).days > _MAX_DAILY:
         # A candle for each week from Saturday to Friday, on its Wednesday.
         saturdays = candles.index.to_period("W-FRI").start_time
-        candles = candles.groupby(saturdays + pd.Timedelta(days=4)).agg(_WEEK)
+        candles = candles.groupby(saturdays + pd.Timedelta(days=4)).agg(
+            {**PERIOD, "volume": "sum"}
+        )
         frequency = "weekly"
         body *= 7
     title = f"{chart.ticker}: {frequency} prices and earnings reports, {chart.start} to {chart.end}"

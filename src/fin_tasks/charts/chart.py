@@ -16,7 +16,9 @@ RENDERER = 3
 Style = Literal["house", "paper"]
 PIXELS = 2048
 """Width of a house chart; models shrink larger pictures."""
-CANDLE = ["open", "high", "low", "close"]
+PERIOD = {"open": "first", "high": "max", "low": "min", "close": "last"}
+"""How the candle of a week or month follows from those of its days."""
+CANDLE = list(PERIOD)
 
 
 Kind = Literal["meet", "miss", "fiscal"]

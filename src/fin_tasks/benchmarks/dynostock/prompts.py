@@ -13,7 +13,7 @@ import yaml
 from fin_tasks.benchmarks.dynostock.market import FIGURES, Excerpt
 from fin_tasks.benchmarks.dynostock.own_window import past_movements
 from fin_tasks.benchmarks.dynostock.windows import AUTHORITIES, HOUSE, Window
-from fin_tasks.charts.chart import CANDLE
+from fin_tasks.charts.chart import CANDLE, PERIOD
 from fin_tasks.errors import ConfigError
 
 Arm = Literal["signal", "none", "aligned", "flipped"]
@@ -27,18 +27,12 @@ _WORDS: Mapping[str, str] = {
     **_HOUSE["prices and reports"],
 }
 _PERIODS = {"daily": "D", "weekly": "W-FRI", "monthly": "M"}
-_RULES = {
-    "first": "first",
-    "last": "last",
-    "open": "first",
-    "high": "max",
-    "low": "min",
-    "close": "last",
-}
+_RULES = {"first": "first", "last": "last", **PERIOD}
 _DAY = "{:%Y-%m-%d}".format
 _MOVEMENTS = ("a fall", "a rise")
 
 Words = dict[str, str]
+_Writers = dict[str, Callable[[Any], str]]
 
 
 class Prompt(NamedTuple):
@@ -184,34 +178,39 @@ def _price_words(excerpt: Excerpt, frequency: str) -> list[Words]:
     days = prices.assign(first=prices.index, last=prices.index)
     groups = days.groupby(prices.index.to_period(_PERIODS[frequency]))
     periods = groups.agg(_RULES)
-    words = {name: _written(periods[name], _price) for name in CANDLE}
-    words |= {name: _written(periods[name], _DAY) for name in ("first", "last")}
-    volumes = groups["volume"].sum(min_count=1) / 1e6
-    words["volume"] = _written(volumes, "{:.2f}".format)
-    return _rows(words)
+    periods["volume"] = groups["volume"].sum(min_count=1) / 1e6
+    writers: _Writers = {"first": _DAY, "last": _DAY, "volume": "{:.2f}".format}
+    return _written(periods, {**writers, **dict.fromkeys(CANDLE, _price)})
 
 
 def _report_words(excerpt: Excerpt, window: Window) -> list[Words]:
     """Write the figures of a window's reports, oldest first, in the order of the table's columns."""
     reports = excerpt.reports.tail(window.window)
-    words = {name: _written(reports[name], _DAY) for name in ("reported", "fiscal_end")}
-    words |= {name: _written(reports[name], _figure) for name in FIGURES}
-    # Adding zero turns -0.0 into 0.0.
-    percent = reports["surprise_percentage"].round(1) + 0.0
-    words["percent"] = _written(percent, "{:.1f}%".format)
-    outcomes = (reports["surprise"] >= 0).map({True: "Meet", False: "Miss"})
-    words["outcome"] = outcomes.where(reports["surprise"].notna(), "not known")
-    return _rows(words)
+    reports = reports.assign(
+        # Adding zero turns -0.0 into 0.0.
+        percent=reports["surprise_percentage"].round(1) + 0.0,
+        outcome=reports["surprise"],
+    )
+    writers: _Writers = {
+        "reported": _DAY,
+        "fiscal_end": _DAY,
+        **dict.fromkeys(FIGURES, _figure),
+    }
+    writers |= {"percent": "{:.1f}%".format, "outcome": _outcome}
+    return _written(reports, writers)
 
 
-def _rows(columns: Mapping[str, pd.Series]) -> list[Words]:
-    rows: list[Words] = pd.DataFrame(columns).to_dict("records")
+def _written(table: pd.DataFrame, writers: _Writers) -> list[Words]:
+    """Write the columns that have a writer, in the order of the writers; missing values are not known."""
+    words = pd.DataFrame()
+    for name, write in writers.items():
+        words[name] = table[name].map(write, na_action="ignore")
+    rows: list[Words] = words.fillna("not known").to_dict("records")
     return rows
 
 
-def _written(column: pd.Series, write: Callable[[Any], str]) -> pd.Series:
-    """Write each value; missing ones are not known."""
-    return column.map(write, na_action="ignore").where(column.notna(), "not known")
+def _outcome(surprise: float) -> str:
+    return "Meet" if surprise >= 0 else "Miss"
 
 
 def _price(price: float) -> str:

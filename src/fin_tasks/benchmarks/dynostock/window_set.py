@@ -224,6 +224,8 @@ def find_set(
     cache_dir: Path,
 ) -> WindowSet:
     """Return the sample, the set in a folder, or the set in `dynostock/windows` of the data folder or the cache."""
+    if sample and windows_dir:
+        raise ConfigError("metadata windows_dir: expected none with source sample.")
     if sample:
         market = sample_market()
         windows = find_windows(market, share=SAMPLE_SHARE).windows
