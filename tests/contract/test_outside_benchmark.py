@@ -7,6 +7,8 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import distributions
 from importlib.resources import files
 from io import StringIO
 from pathlib import Path
@@ -114,9 +116,17 @@ def test_the_page_shows_the_package() -> None:
     assert shown.keys() == {"__init__.py", "data.py", "score.py", "bank_exam.yaml"}
     for name, content in shown.items():
         assert content.strip() == (OUTSIDE / "bank_exam" / name).read_text().strip()
-    (entry_points,) = OUTSIDE.glob("*.dist-info/entry_points.txt")
-    in_toml = BLOCKS["toml"].replace('"', "").replace("project.entry-points.", "")
-    assert in_toml == entry_points.read_text()
+    project = tomllib.loads(BLOCKS["toml"])["project"]
+    (installed,) = distributions(name=project["name"], path=[str(OUTSIDE)])
+    assert installed.version == project["version"]
+    shown_entries = {
+        (group, name, value)
+        for group, entries in project["entry-points"].items()
+        for name, value in entries.items()
+    }
+    assert shown_entries == {
+        (entry.group, entry.name, entry.value) for entry in installed.entry_points
+    }
 
 
 def test_lm_eval_and_replay_score_it(folder: Path) -> None:

@@ -174,7 +174,7 @@ def show(summary: Mapping[str, Any], as_json: bool, show_all: bool = False) -> N
         elif value is not None:
             meaning = meaning_of(str(name).rpartition(".")[2])
             text = f"{name}: {meaning}" if meaning else name
-            rows.append({"Figure": text, "Value": value})
+            rows.append({"Name": text, "Value": value})
     if rows:
         print_table("", rows, show_all=show_all)
 

@@ -1,4 +1,4 @@
-"""Judge in batches: what the cache lacks is sent, and replies go into the cache.
+"""Judge in batches: requests without a cached reply are sent, and their replies are cached.
 
 The state of the batches is a file, so that the command can end in between.
 """
@@ -103,7 +103,7 @@ class BatchJudge:
 
     def __post_init__(self) -> None:
         self.chat.options.refused.update(self.state.refused)
-        # The last command may have ended before it knew the id of its batch.
+        # The last command may have ended before the server told the id of its batch.
         for record in self.state.batches:
             record.id = record.id or find_batch(self.chat, record.file_id)
         self.state.batches = [record for record in self.state.batches if record.id]

@@ -109,7 +109,7 @@ def _alpha(table: pd.DataFrame) -> float | None:
 
 
 def _n_effective(table: pd.DataFrame) -> float | None:
-    """Return as how many independent votes the votes count, by their mean correlation.
+    """Return how many independent votes these votes are worth, by their mean correlation.
 
     A judge that always gives the same points does not count.
     """

@@ -79,7 +79,7 @@ class Rubric(_Strict):
 
     @property
     def scale(self) -> str:
-        """What a scorer must fit: the parser, and the points that it may return."""
+        """What a scorer must fit: the parser, the lowest and the highest points."""
         return f"{self.parser} {self.lowest} to {self.highest}"
 
     @property

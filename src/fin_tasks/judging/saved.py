@@ -28,7 +28,7 @@ def read_rows(path: Path) -> list[Row]:
         raise DataError(f"{path}: expected predictions, got none.")
     whole_file = path.with_name(f"{path.stem}_responses.jsonl")
     whole_rows = _json_rows(whole_file) if whole_file.is_file() else []
-    # The first row says what was asked.
+    # The first row is a header, which says what was asked.
     whole = {row["index"]: row["prediction"] for row in whole_rows if "index" in row}
     for row in rows:
         for name, other_name in _OTHER_NAMES.items():

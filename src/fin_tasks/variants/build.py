@@ -24,12 +24,12 @@ from fin_tasks.variants.mentions import Mention, mentions_in, replaced
 from fin_tasks.variants.relations import related
 
 RULES_VERSION = 4
-"""A change that moves any variant raises it."""
+"""Raise it with each change that alters variants."""
 
-_TOLERANCE = 0.002
+_TRUTH_TOLERANCE = 0.002
 _TRUTH_DECIMALS = 3  # to which FinanceMath rounds its truths
-_SAME = 1e-12
-_AGREE = 1e-6
+_ROUNDING = 1e-12
+_PROGRAM_TOLERANCE = 1e-6
 _LEAST_CHANGE = 0.01
 _LARGEST_RATIO = 5
 _DRAWS_PER_VARIANT = 2
@@ -54,10 +54,10 @@ class Source:
     program: str
     """It defines `solution()`."""
     others: Sequence[str] | None = None
-    """Programs of other models, one of which must agree on each variant; None for an expert's program."""
+    """Programs of other models, one of which must agree on each variant; None if an expert wrote `program`."""
     truth: bool | float
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """What else the benchmark's rows hold, such as the level."""
+    """Other columns of the benchmark's rows, such as the level."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +103,7 @@ class _Program(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class _Question:
-    """A source with what it offers to change."""
+    """A source with the numbers that may change."""
 
     source: Source
     programs: list[_Program]
@@ -131,7 +131,7 @@ def build_variants(
     """Return variants, and how many questions have none, by reason."""
     dropped: Counter[str] = Counter()
     drafts: list[_Draft] = []
-    # Of each question the variants by their truths.
+    # Each question's variants by their truth.
     variants_by_source: dict[str, dict[float, Variant]] = {}
     outcomes = run_programs([source.program for source in sources])
     for source, outcome in zip(sources, outcomes, strict=True):
@@ -141,9 +141,9 @@ def build_variants(
             dropped[reason or "no number that program and question share once"] += 1
         else:
             variants_by_source[source.id] = {}
-            # A draw of its own for each question, so that others do not change it.
-            draw = random.Random(f"{seed} {source.id}")  # noqa: S311 - no secret is drawn
-            drafts += _drafts(question, per_question * _DRAWS_PER_VARIANT, draw)
+            # Each question has its own generator, so that other questions do not change it.
+            generator = random.Random(f"{seed} {source.id}")  # noqa: S311 - no secret is drawn
+            drafts += _drafts(question, per_question * _DRAWS_PER_VARIANT, generator)
     programs: list[str] = []
     for draft in drafts:
         programs += draft.programs
@@ -174,7 +174,7 @@ def _flaw_of(
         return "the program does not run"
     if outcome.number is None or not math.isfinite(outcome.number):
         return "the program gives no number"
-    is_near = math.isclose(outcome.number, source.truth, rel_tol=_TOLERANCE)
+    is_near = math.isclose(outcome.number, source.truth, rel_tol=_TRUTH_TOLERANCE)
     if not is_near and round(outcome.number, _TRUTH_DECIMALS) != source.truth:
         return "the program gives another number than the truth"
     if source.truth == 0:
@@ -211,9 +211,9 @@ def _question_of(
     is_for_whole_number = _WHOLE.search(source.question)
     if is_for_whole_number and float(source.truth).is_integer():
         decimals = 0
-    elif not math.isclose(result, source.truth, rel_tol=_SAME):
+    elif not math.isclose(result, source.truth, rel_tol=_ROUNDING):
         for fewer in range(_MOST_DECIMALS)[::-1]:
-            if math.isclose(round(result, fewer), source.truth, rel_tol=_SAME):
+            if math.isclose(round(result, fewer), source.truth, rel_tol=_ROUNDING):
                 decimals = fewer
     return _Question(
         source=source,
@@ -227,12 +227,12 @@ def _question_of(
 def _drafts(
     question: _Question,
     count: int,
-    draw: random.Random,
+    generator: random.Random,
 ) -> list[_Draft]:
     drafts: dict[str, _Draft] = {}
     values = values_in(question.programs[0].tree)
     for _ in range(count):
-        changes = draw_changes(question.literals, values, question.mentions, draw)
+        changes = draw_changes(question.literals, values, question.mentions, generator)
         new_values = {literal.mention: new for literal, new in changes}
         programs = [program.changed(new_values) for program in question.programs]
         if changes:
@@ -251,7 +251,7 @@ def _variant_of(
     results = [outcome.number or 0.0 for outcome in outcomes if outcome.ran]
     if len(results) < len(outcomes):
         return None
-    if not math.isclose(results[0], results[-1], rel_tol=_AGREE):
+    if not math.isclose(results[0], results[-1], rel_tol=_PROGRAM_TOLERANCE):
         return None
     truth = round(results[0], draft.question.decimals)
     has_same_size = 1 / _LARGEST_RATIO <= truth / published <= _LARGEST_RATIO

@@ -11,7 +11,7 @@ from fin_tasks.variants.mentions import Mention
 MOST_CHANGES = 3
 _TRIES = 20
 _FINE_DECIMALS = 4
-"""Numbers with so many decimals are often a curve, such as discount factors."""
+"""Numbers with so many decimals often belong to a curve, such as discount factors."""
 _PRICE_DECIMALS = 2
 _LOWEST_RATIO = Decimal("0.55")
 _HIGHEST_RATIO = Decimal("1.8")
@@ -26,17 +26,17 @@ def draw_changes(
     literals: Sequence[ProgramNumber],
     values: Sequence[Decimal],
     mentions: Sequence[Mention],
-    draw: random.Random,
+    generator: random.Random,
 ) -> list[Change]:
     """Return new values for up to three literals; fewer where none fits.
 
     `values` are those of all literals of the program, `mentions` all numbers of the question.
     """
-    count = draw.randint(1, min(MOST_CHANGES, len(literals)))
+    count = generator.randint(1, min(MOST_CHANGES, len(literals)))
     changes: list[Change] = []
     current = list(values)
-    for literal in draw.sample(list(literals), count):
-        new_value = _other_value(literal, current, mentions, draw)
+    for literal in generator.sample(list(literals), count):
+        new_value = _other_value(literal, current, mentions, generator)
         if new_value is not None:
             changes.append((literal, new_value))
             position = current.index(literal.value)
@@ -48,7 +48,7 @@ def _other_value(
     literal: ProgramNumber,
     values: Sequence[Decimal],
     mentions: Sequence[Mention],
-    draw: random.Random,
+    generator: random.Random,
 ) -> Decimal | None:
     old = literal.mention.value
     step = _step_of(literal.mention)
@@ -71,7 +71,7 @@ def _other_value(
         high = old + distance
         least_change = Decimal(0)
     for _ in range(_TRIES):
-        share = Decimal(repr(draw.random()))
+        share = Decimal(repr(generator.random()))
         new = ((low + (high - low) * share) / step).to_integral_value() * step
         new = new.quantize(old)
         is_other = abs(new - old) > least_change and new not in shown_values
@@ -87,7 +87,7 @@ def _step_of(mention: Mention) -> Decimal:
         return Decimal(1).scaleb(-mention.decimals)
     digits = str(mention.value)
     zeros = len(digits) - len(digits.rstrip("0"))
-    # One digit more than written, or 5,000 had only four other values.
+    # Without one digit more, 5,000 would have only four other values.
     return Decimal(1).scaleb(max(0, min(zeros, len(digits) - 2)))
 
 

@@ -13,7 +13,7 @@ _CONVENTIONS = frozenset(
 )
 """Numbers that mean the same in every question, such as the parts of a year."""
 _LARGEST_COUNT = 12
-"""Smaller numbers are sums of others by chance."""
+"""Numbers up to this are often sums of others by chance."""
 
 
 class ProgramNumber(NamedTuple):
@@ -89,7 +89,7 @@ def with_literals(
 
 def _numbers_in(tree: ast.Module) -> Iterator[ast.Constant]:
     for node in ast.walk(tree):
-        # A bool is an int, too.
+        # isinstance would take a bool for an int.
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             yield node
 

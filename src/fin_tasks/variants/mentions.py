@@ -16,7 +16,7 @@ _WORDS = {
     "ten": 10,
     "eleven": 11,
 }
-"""Number words that are no counts of a convention; `one` is often a pronoun."""
+"""Number words that may change. `one` may be a pronoun; two, four and twelve may be parts of a year."""
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 
@@ -34,7 +34,7 @@ _NUMBER = re.compile(
 _GLUED = re.compile(r"\w|[/^:]|[.,]\d|-\d|-[A-Z]")
 _DAY = re.compile(rf"\b(?:{_MONTHS})[a-z]*\.?\s$", re.IGNORECASE)
 _MONTH = re.compile(rf"\s(?:decimal|{_MONTHS})[a-z]*\b", re.IGNORECASE)
-"""What makes a number before it a date, or a count of decimals."""
+"""What follows a day of the month, or a count of decimals."""
 _LABEL = re.compile(
     r"\b(?:year|no\.|number|table|note|item|option|phase|level|step|class|series|section|chapter|"
     r"scenario|project|case|type|tier|round|quarter|period|company|plan|question|example|day|week|"
@@ -155,7 +155,7 @@ def replaced(
 ) -> list[str]:
     """Return the texts with other numbers."""
     changed = list(texts)
-    # From the back, so that the places in front stay.
+    # The last one first, so that earlier positions stay valid.
     for mention, written in sorted(
         changes, key=lambda change: change[0].position, reverse=True
     ):

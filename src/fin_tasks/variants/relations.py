@@ -8,9 +8,9 @@ from itertools import combinations, permutations
 from fin_tasks.variants.mentions import Mention
 
 _MOST_NUMBERS = 150
-"""In a text with more numbers, sums come out by chance; none of its sums is looked at."""
+"""Sums are not checked among more numbers, where many are right by chance."""
 _MOST_SUMS = 2_000
-"""Of more numbers, sums of three or four are not looked at, as they take long."""
+"""Sums of three or four numbers are not checked if there are more of them; that takes long."""
 _LEAST_SUM = 20
 _LEAST_LONG_SUM = 1000
 _LEAST_PRODUCT = 100
@@ -77,7 +77,7 @@ def _factors_of_products(amounts: Sequence[Mention]) -> set[Mention]:
 
 
 def _is_telling(parts: Sequence[Mention], total: Decimal) -> bool:
-    """Return whether a sum is hardly by chance: it is large, or its parts have decimals."""
+    """Return whether a sum is probably not by chance: it is large, or its parts have decimals."""
     has_decimals = all(part.decimals for part in parts)
     return total > (_LEAST_SUM if len(parts) == 2 else _LEAST_LONG_SUM) or has_decimals
 

@@ -48,7 +48,7 @@ def check_prompts(
     if len(around) > _MAX_TEMPLATE and not changed:
         evidence = f"much text stands around ours: {around!r:.{_MAX_TEMPLATE}}"
         return Item("prompts", "not verified", evidence)
-    evidence = f"{len(rows):,} prompts are ours; around them stands {around!r}"
+    evidence = f"{len(rows):,} prompts are ours; around them stands {repr(around) if around else 'nothing'}"
     return item_of("prompts", changed, "prompts are not ours", evidence)
 
 

@@ -56,7 +56,7 @@ function partsTable(title, columns) {
 
 function partCell(entry) {
   if (!entry || entry.value === null) return null;
-  const questions = entry.n ? `${entry.n} questions` : "";
+  const questions = entry.n ? count(entry.n, "question") : "";
   const text = [intervalText(entry), questions].filter(Boolean).join("; ");
   const maximum = maximumOf(entry.metric, [entry]);
   return [strong(boundText(entry)), entryBar(entry, maximum), small(text)];
