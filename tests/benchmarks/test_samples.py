@@ -51,10 +51,10 @@ def test_all_rows_are_no_sample(benchmark: str) -> None:
     ("metadata", "message"),
     [
         ({"n": 2}, "expected sample_n for a random sample, got its old name n"),
-        ({"sample_n": 0}, "sample_n: expected a whole number from 1, got 0"),
+        ({"sample_n": 0}, "sample_seed: expected whole numbers, the first from 1"),
         (
             {"sample_n": 2, "sample_seed": "x"},
-            "sample_seed: expected a whole number, got 'x'",
+            "expected whole numbers, the first from 1, got 2 and 'x'",
         ),
     ],
 )

@@ -85,7 +85,8 @@ def _rows(
         rows: Iterable[Document] = responses.to_dict("records")
         return rows
     if not isinstance(responses, Mapping):
-        listed = list(responses)
+        # A text is a sequence of letters, which nobody means.
+        listed = [responses] if isinstance(responses, str) else list(responses)
         if len(listed) != len(docs):
             raise DataError(
                 f"{task}: expected a response to each of {len(docs):,} documents, got "

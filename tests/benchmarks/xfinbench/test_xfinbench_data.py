@@ -290,7 +290,7 @@ def test_house_wording_and_styles(style: str | None) -> None:
             "expected one of none, bm25, dense, oracle, got 'hybrid'",
         ),
         ({"mode": "da", "style": "cot"}, "Use the task without _da"),
-        ({"sample_n": "humans"}, "expected a whole number from 1, got 'humans'"),
+        ({"sample_n": "humans"}, "the first from 1, got 'humans' and 0"),
         ({"knowlege": "bm25"}, "got 'knowlege'. Did you mean 'knowledge'?"),
     ],
 )
