@@ -66,7 +66,8 @@ def marked_passages(reply: str) -> list[Passage]:
     passages = []
     for match in _ANNOUNCED.marker.finditer(reply):
         passage = _passage_behind(match, "marker", "marker")
-        if not _SIGNS.placeholder.match(reply, passage.start):
+        is_placeholder = _SIGNS.placeholder.match(reply, passage.start)
+        if not (is_placeholder and _SIGNS.word_character.search(passage.text)):
             passages.append(passage)
     return _before_new_turn(reply, passages)
 

@@ -41,15 +41,13 @@ def sentence_number(
         return Candidate(_signed(text, first), "leading number")
     if is_spelled:
         return _stated(text)
-    if (
-        style == "label"
-        or _QUANTITIES.unsolved.search(text)
-        or _SIGNS.refusal.search(text)
-    ):
+    if style == "label" or _QUANTITIES.unsolved.search(text) or _refuses(text):
         return None
     if style == "conclusion":
         return _concluded(text)
-    return read_number(text, rule="only number") or _in_main_clause(text)
+    candidate = read_number(text, rule="only number")
+    candidate = candidate or _stated(without(_QUANTITIES.adjunct, text))
+    return candidate or _in_main_clause(text)
 
 
 def read_number(
@@ -115,6 +113,12 @@ def without(
     return rest if find_numbers(rest) else text
 
 
+def _refuses(text: str) -> bool:
+    # A refusal behind a result does not count: `It is 5, which cannot be negative`.
+    refusal = _SIGNS.refusal.search(text)
+    return refusal is not None and _stated(text[: refusal.start()]) is None
+
+
 def _concluded(text: str) -> Quantity:
     # The number of the last part, the only number, or one behind a verb, in this order.
     if _QUANTITIES.opener.match(text) or not has_numbers(text):
@@ -153,7 +157,8 @@ def _goes_on(
     rest = text[first.end :]
     if is_spelled:
         return bool(find_numbers(rest))
-    return _stated(rest) is not None
+    stated = _stated(rest)
+    return stated is not None and not same_number(first.number, stated.answer)
 
 
 def _stated(text: str) -> Quantity:
