@@ -1,6 +1,7 @@
 """Compare judges with people who scored the same responses (MME-Finance, section 4.3)."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,14 +50,25 @@ def read_judged(studies: Sequence[FilledSheets], paths: Sequence[Path]) -> list[
 
 def compare(judged: Sequence[Judged]) -> list[dict[str, Any]]:
     """Return a line for each judge and group of rows."""
-    scores = pd.DataFrame(
-        [line for task in judged for line in _points(task)],
-        columns=["judge", "rows", "people", "points"],
-    )
+    scores: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    for task in judged:
+        draw = task.filled.draw
+        lowest, highest = scale_of(draw)
+        drawn = {row.id: row for row in draw.rows}
+        rows = task.rows.dropna(subset="people").query("variant != 'paper'")
+        for row_id, people, score in zip(
+            rows["row"], rows["people"], rows[METRIC], strict=True
+        ):
+            points = lowest + (highest - lowest) * score / 100
+            strata = drawn[row_id].facts.get(draw.study.strata, [])
+            scores[task.judge, "all"].append((people, points))
+            for group, members in draw.study.groups.items():
+                if not set(members).isdisjoint(strata):
+                    scores[task.judge, group].append((people, points))
     lines = []
-    for (judge, rows), group in scores.groupby(["judge", "rows"], sort=False):
-        figures = agreement(group["people"], group["points"])
-        lines.append({"judge": judge, "rows": rows, **figures})
+    for (judge, group), pairs in scores.items():
+        people, points = zip(*pairs, strict=True)
+        lines.append({"judge": judge, "rows": group, **agreement(people, points)})
     return lines
 
 
@@ -79,12 +91,8 @@ def _study_of(
 
 
 def _rows_of(loaded: Report, filled: FilledSheets, result: TaskResult) -> pd.DataFrame:
-    is_of_task = (loaded.rows["run"] == result.run) & (
-        loaded.rows["task"] == result.task
-    )
-    rows = loaded.rows[is_of_task].reindex(
-        columns=["variant", "doc_id", "source", METRIC]
-    )
+    rows = loaded.rows.query("run == @result.run and task == @result.task")
+    rows = rows.reindex(columns=["variant", "doc_id", "source", METRIC])
     rows = rows.dropna(subset=METRIC)
     row_by_doc = {
         row.doc_id: row.id for row in filled.draw.rows if row.task == result.task
@@ -102,21 +110,3 @@ def scale_of(draw: Draw) -> tuple[int, int]:
     """Return the lowest and the highest score that people may give."""
     (question,) = draw.study.questions.values()
     return question.scale or (0, 100)
-
-
-def _points(task: Judged) -> Iterator[tuple[str, str, float, float]]:
-    """Yield judge, group of rows, people's score, and the judge's points on the scale of the people."""
-    draw = task.filled.draw
-    study = draw.study
-    lowest, highest = scale_of(draw)
-    drawn = {row.id: row for row in draw.rows}
-    scored = task.rows.dropna(subset="people")
-    scored = scored[scored["variant"] != "paper"]
-    for row_id, people, score in scored[["row", "people", METRIC]].itertuples(
-        index=False
-    ):
-        points = lowest + (highest - lowest) * score / 100
-        strata = {*drawn[row_id].facts.get(study.strata, [])}
-        groups = [name for name, members in study.groups.items() if strata & {*members}]
-        for group in ["all", *groups]:
-            yield task.judge, group, people, points

@@ -13,7 +13,6 @@ from fin_tasks.report.corrections import (
     CorrectedRun,
     Corrections,
 )
-from fin_tasks.report.leaderboard_model import Corrected
 from fin_tasks.stats.prediction_powered import corrected_mean
 
 
@@ -81,13 +80,12 @@ def _corrected(
         people.to_numpy(float),
         clusters=pd.factorize(sources)[0],
     )
-    corrected = Corrected(
-        corrected=estimate.mean,
-        low=estimate.low,
-        high=estimate.high,
-        labels=estimate.n,
-    )
-    return corrected.model_dump()
+    return {
+        "corrected": estimate.mean,
+        "low": estimate.low,
+        "high": estimate.high,
+        "labels": estimate.n,
+    }
 
 
 def _why_not_random(task: Judged) -> str:
