@@ -1,4 +1,4 @@
-"""Turn LaTeX, Markdown and typographic signs into plain text for the readers of answers."""
+"""Turn LaTeX, Markdown and typographic signs into plain text, and split it into sentences."""
 
 import re
 import unicodedata
@@ -9,6 +9,7 @@ from fin_tasks.answers.phrases import Phrases, read_yaml
 CURRENCY = "¤"  # stands for any currency symbol or code in plain text
 
 _NOTATION = Phrases("notation")
+_SENTENCES = Phrases("signs")
 _SIGNS_BY_CATEGORY = {"Pd": "-", "Cf": "", "Zs": " "}
 # Behind a backslash these stand for themselves.
 _ESCAPED = "\n%$&#_"
@@ -79,6 +80,32 @@ def last_box(text: str) -> Box | None:
         if depth == 0:
             return Box(text[start:position], start)
     return Box(text[start:], start)
+
+
+class Sentence(NamedTuple):
+    """A sentence, and its position in the text."""
+
+    text: str
+    start: int
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text; empty if it has none."""
+    sentences = split_sentences(text)
+    return sentences[0].text if sentences else ""
+
+
+def split_sentences(text: str) -> list[Sentence]:
+    """Return the sentences of a text; a line break ends a sentence."""
+    sentences = []
+    start = 0
+    ends = [match.end() for match in _SENTENCES.sentence_end.finditer(text)]
+    for end in [*ends, len(text)]:
+        sentence = text[start:end].strip()
+        if _SENTENCES.word_character.search(sentence):
+            sentences.append(Sentence(sentence, start))
+        start = end
+    return sentences
 
 
 def _power_of_superscript(match: re.Match[str]) -> str:

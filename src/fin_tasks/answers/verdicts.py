@@ -3,9 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from fin_tasks.answers.notation import plain
+from fin_tasks.answers.notation import plain, split_sentences
 from fin_tasks.answers.phrases import Phrases
-from fin_tasks.answers.sentences import split_sentences
 from fin_tasks.answers.types import Candidate, Style
 
 Verdict = Candidate[int] | None

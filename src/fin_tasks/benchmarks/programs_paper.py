@@ -1,8 +1,9 @@
 """What FinanceMath and FinanceReasoning share: how programs are taken out of responses, and metrics."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 from fin_tasks.answers.numbers import Number, equal_reading
 from fin_tasks.answers.types import Reading, Score
@@ -59,9 +60,11 @@ def metrics_of(**_: object) -> dict[str, bool]:
     return directions_of(("acc", "execution_rate", "no_answer", "cut_off", "unscored"))
 
 
-def mean_values(scores: Sequence[Score], readings: Sequence[Reading]) -> Values:
+def mean_values(
+    compare: Callable[[Any, Any], Score], doc: Any, readings: Sequence[Reading]
+) -> Values:
     """Return a document's metrics; for words `execution_rate` is the share with an answer."""
-    values = short_answers.mean_values(metrics_of(), scores, readings)
+    values = short_answers.mean_values(metrics_of(), compare, doc, readings)
     no_answer = values["no_answer"]
     if values["execution_rate"] is None and no_answer is not None:
         values["execution_rate"] = 1.0 - no_answer

@@ -5,6 +5,7 @@ XFinBench and BizBench share this scorer: the long XFinBench paper reports BizBe
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from fin_tasks.answers.numbers import Number, equal_reading, near_reading
 from fin_tasks.answers.programs import extract_program
@@ -180,11 +181,15 @@ def _fitting_value(number: Number, truths: Sequence[Truth]) -> tuple[float, bool
 
 
 def mean_values(
-    names: Iterable[str], scores: Sequence[Score], readings: Sequence[Reading]
+    names: Iterable[str],
+    compare: Callable[[Any, Any], Score],
+    doc: Any,
+    readings: Sequence[Reading],
 ) -> Values:
     """Return these metrics of a document, each the mean over its responses."""
     rows = []
-    for score, reading in zip(scores, readings, strict=True):
+    for reading in readings:
+        score = compare(doc, reading)
         is_unscored = score.correct is None
         # A letter or a verdict is never nearly right.
         is_near = score.correct if score.correct_err is None else score.correct_err

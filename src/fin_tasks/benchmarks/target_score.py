@@ -5,8 +5,8 @@ or `verdict`, and `target`, a right answer as a response; `choices` are the text
 No paper is repeated, so both variants read in the same way.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from fin_tasks.answers.numbers import Number
 from fin_tasks.answers.types import Reading, Score
@@ -14,7 +14,6 @@ from fin_tasks.benchmarks import short_answers
 from fin_tasks.benchmarks.contract import Document, directions_of
 from fin_tasks.benchmarks.short_answers import (
     Truth,
-    Values,
     compare_with,
     mean_values,
     read_answer,
@@ -56,7 +55,5 @@ def metrics_of(**_: object) -> dict[str, bool]:
     return directions_of(("acc", "acc_err", "no_answer", "cut_off", "unscored"))
 
 
-def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
-    """Return a document's metrics, each the mean over its responses."""
-    scores = [compare(doc, reading) for reading in readings]
-    return mean_values(metrics_of(), scores, readings)
+metric_values = partial(mean_values, metrics_of(), compare)
+"""Return the metrics of a document and its readings."""

@@ -90,8 +90,7 @@ def agree(
 
     Example: fin-tasks label agree study/mme_1.xlsx study/mme_2.xlsx --judge results/judged/gpt4o
     """
-    from fin_tasks.labels.agree import compare, read_judged
-    from fin_tasks.labels.correct import corrections_of
+    from fin_tasks.labels.agree import compare, corrections_of, read_judged
     from fin_tasks.labels.filled import by_draw
 
     studies = [_read(of_draw) for of_draw in by_draw(sheets)]

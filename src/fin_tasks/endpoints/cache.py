@@ -36,7 +36,7 @@ INSERT INTO claims
 SELECT :key, :owner, :until WHERE NOT EXISTS (SELECT 1 FROM chat_replies WHERE key = :key)
 ON CONFLICT (key) DO UPDATE SET owner = :owner, until = :until WHERE claims.until < :now
 """
-_DELETE_CLAIM = "DELETE FROM claims WHERE key = ?"
+_REPLACE = "INSERT OR REPLACE INTO chat_replies VALUES (:key, :reply)"
 _log = logging.getLogger(__name__)
 
 
@@ -124,15 +124,12 @@ class ReplyCache:
     def _write(self) -> None:
         if not self._unwritten:
             return
-        rows = [
-            (key, reply.model_dump_json()) for key, reply in self._unwritten.items()
-        ]
         self._database.execute("BEGIN IMMEDIATE")
         with self._database:  # commits, or rolls back
-            self._database.executemany(
-                "INSERT OR REPLACE INTO chat_replies VALUES (?, ?)", rows
-            )
-            self._database.executemany(_DELETE_CLAIM, [(key,) for key, _ in rows])
+            for key, reply in self._unwritten.items():
+                row = {"key": key, "reply": reply.model_dump_json()}
+                self._database.execute(_REPLACE, row)
+                self._database.execute("DELETE FROM claims WHERE key = :key", row)
         self._unwritten.clear()
 
     @contextmanager

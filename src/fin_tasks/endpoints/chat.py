@@ -1,12 +1,14 @@
 """Ask a chat model at OpenAI-compatible addresses; each reply is kept as it comes."""
 
 import json
+import logging
+import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fin_tasks.endpoints.address import (
@@ -17,7 +19,6 @@ from fin_tasks.endpoints.address import (
     shown_address,
 )
 from fin_tasks.endpoints.cache import ReplyCache, request_key
-from fin_tasks.endpoints.options import Options
 from fin_tasks.endpoints.reply import ChatReply, read_completion
 from fin_tasks.errors import EndpointError, WebError
 from fin_tasks.settings import Settings
@@ -32,6 +33,13 @@ MAX_REPLY_BYTES = 4 << 20
 _MAX_FETCH_BYTES = 512 << 20
 _BYTES_PER_SECOND = 100_000  # a large file that is faster may take longer
 _PAUSE = 0.2  # seconds, before looking again for a reply that another run has claimed
+
+_INSTEAD = {
+    "max_tokens": "max_completion_tokens",
+    "temperature": None,  # left out, so that the model's default holds
+}
+_UNSUPPORTED = re.compile(r"\bunsupported|\bnot support", re.IGNORECASE)
+_log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -83,8 +91,7 @@ class Chat:
         key = settings.api_keys.get(key_variable, "")
         self._secrets = Secrets(key, base_urls)
         self._headers = request_headers(key)
-        self._timeout = timeout
-        self._retries = retries
+        self._limits = Limits(seconds=timeout, n_bytes=MAX_REPLY_BYTES, retries=retries)
         self._ring = AddressRing(self.base_urls)
         self._pace = _Pace(requests_per_minute)
         self.options = Options(model)
@@ -147,10 +154,10 @@ class Chat:
             content=content,
         )
         limits = Limits(
-            seconds=self._timeout + len(content or b"") / _BYTES_PER_SECOND,
+            seconds=self._limits.seconds + len(content or b"") / _BYTES_PER_SECOND,
             n_bytes=_MAX_FETCH_BYTES,
             bytes_per_second=_BYTES_PER_SECOND,
-            retries=0 if content else self._retries,
+            retries=0 if content else self._limits.retries,
         )
         try:
             return self._web.send(request, limits).result()
@@ -193,25 +200,25 @@ class Chat:
         *others, last = self._ring.in_turn()
         for url in others:
             with suppress(WebError, ValueError):
-                return self._ask_server(url, request, key, retries=0)
+                return self._ask_server(
+                    url, request, key, replace(self._limits, retries=0)
+                )
         try:
-            return self._ask_server(last, request, key, retries=self._retries)
+            return self._ask_server(last, request, key, self._limits)
         except (WebError, ValueError) as error:
             raise self._error(last, error) from None  # the cause may show a secret
 
     def _ask_server(
-        self, url: str, request: Fields, key: str, *, retries: int
+        self, url: str, request: Fields, key: str, limits: Limits
     ) -> ChatReply:
         try:
-            body = self._post(url, request, retries)
-            job = self._keeper.submit(self.keep, key, body)
-            del body  # it may be large
-            reply = job.result()
+            # The body may be large, so no variable keeps it.
+            job = self._keeper.submit(self.keep, key, self._post(url, request, limits))
+            return job.result()
         except (WebError, ValueError):
             self._ring.put_last(url)
             self.count_failure()
             raise
-        return reply
 
     def keep(self, key: str, body: bytes) -> ChatReply:
         """Decode, store and count a reply; raise ValueError if it is no completion."""
@@ -225,9 +232,8 @@ class Chat:
             self.usage.completion_tokens += reply.completion_tokens
         return reply
 
-    def _post(self, url: str, request: Fields, retries: int) -> bytes:
+    def _post(self, url: str, request: Fields, limits: Limits) -> bytes:
         """Send a request, and again without an option that the model refuses."""
-        limits = Limits(seconds=self._timeout, n_bytes=MAX_REPLY_BYTES, retries=retries)
         while True:  # ends, because each turn renames or removes an option
             options = self.options.usable(request)
             post = Request(
@@ -275,6 +281,36 @@ class Chat:
 def encoded(request: Fields) -> bytes:
     """Return a request as JSON, with `?` for each surrogate, which UTF-8 cannot encode."""
     return json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")
+
+
+class Options:
+    """Remembers which options a model refused; any number of threads may use it."""
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self.refused: dict[str, str | None] = {}
+
+    def usable(self, request: Fields) -> dict[str, Any]:
+        """Return a request with other options in place of the refused ones."""
+        options = {}
+        for name, value in request.items():
+            usable_name = self.refused.get(name, name)
+            if usable_name is not None:
+                options[usable_name] = value
+        return options
+
+    def learn(self, options: Fields, refusal: str) -> bool:
+        """Take a server's refusal of an option into account; return whether it is one."""
+        if not _UNSUPPORTED.search(refusal):
+            return False
+        for name, instead in _INSTEAD.items():
+            if name in options and re.search(rf"\b{name}\b", refusal):
+                if name not in self.refused:
+                    text = "%s refuses %s: %s is used instead."
+                    _log.warning(text, self._model, name, instead or "its default")
+                self.refused[name] = instead
+                return True
+        return False
 
 
 class _Pace:

@@ -18,7 +18,6 @@ from fin_tasks.settings import Settings
 from fin_tasks.web import Limits, Request, Web
 
 _TEXTS = 32  # in a request, as many as most servers take
-_AT_ONCE = 8  # requests
 _LIMITS = Limits(seconds=120.0, n_bytes=32 << 20, retries=5)
 """32 vectors of 8,192 numbers have less than 32 MB."""
 
@@ -42,31 +41,29 @@ def embed(
     check_address(base_url)
     key = settings.api_keys.get("OPENAI_API_KEY", "")
     url = f"{base_url.rstrip('/')}/embeddings"
-    batches = [texts[start : start + _TEXTS] for start in range(0, len(texts), _TEXTS)]
-    rows = []
+    rows: list[list[float]] = []
     try:
-        with Web(at_once=_AT_ONCE) as web:
+        with Web(at_once=8) as web:
             futures = []
-            for batch in batches:
+            for start in range(0, len(texts), _TEXTS):
                 # Plain numbers are asked for, because not every server knows a packed form.
                 content = {
                     "model": model,
-                    "input": list(batch),
+                    "input": list(texts[start : start + _TEXTS]),
                     "encoding_format": "float",
                 }
                 body = json.dumps(content).encode()
                 request = Request(url=url, headers=request_headers(key), content=body)
                 futures.append(web.send(request, _LIMITS))
-            for batch, future in zip(batches, futures, strict=True):
-                rows += _vectors(future.result(), len(batch))
-        vectors = np.array(rows, dtype=np.float64)
+            for future in futures:
+                rows += _vectors(future.result(), min(_TEXTS, len(texts) - len(rows)))
+        return np.array(rows, dtype=np.float64)
     except (WebError, ValueError) as error:
         problem = Secrets(key, [base_url]).shown_problem(error)
         raise EndpointError(
             f"{model} at {shown_address(base_url)}: expected one vector per text, got {problem}. "
             "Does this address serve embeddings?"
         ) from None  # the cause may show a secret
-    return vectors
 
 
 def _vectors(body: bytes, n_texts: int) -> list[list[float]]:

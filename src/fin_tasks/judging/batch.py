@@ -100,6 +100,7 @@ class BatchJudge:
     _sent: set[str] = field(default_factory=set)
     _queue: dict[str, bytes] = field(default_factory=dict)
     _n_bytes: int = 0
+    _n_replies: int = 0
 
     def __post_init__(self) -> None:
         self.chat.options.refused.update(self.state.refused)
@@ -212,22 +213,25 @@ class BatchJudge:
         return has_news
 
     def _collect(self) -> bool:
-        """Keep the replies of batches that have ended; return whether there was any news."""
-        has_news = False
+        """Keep the replies of batches that have ended.
+
+        Return whether there were any, or the model refused an option.
+        """
+        n_replies = self._n_replies
+        refused = self.state.refused
         for record in self.state.batches:
             if not record.has_ended:
                 batch = read_batch(self.chat, record.id)
                 record.has_ended = batch.has_ended
                 if batch.has_ended:
-                    has_news |= self._keep_results(record, batch)
+                    self._keep_results(record, batch)
+                    self.state.refused = dict(self.chat.options.refused)
                     self._save()
-        return has_news
+        return self._n_replies > n_replies or self.state.refused != refused
 
-    def _keep_results(self, record: SentBatch, batch: Batch) -> bool:
-        """Keep the replies of a batch; return whether it has any, or refused an option."""
+    def _keep_results(self, record: SentBatch, batch: Batch) -> None:
         problems = self.state.problems
         missing = set(record.custom_ids)
-        has_news = False
         for result in read_results(self.chat, batch):
             if result is None:
                 problems["unreadable"] += 1
@@ -237,28 +241,22 @@ class BatchJudge:
                 problems["repeated"] += 1
             else:
                 missing.remove(result.custom_id)
-                if self._keep(result):
-                    has_news = True
+                self._keep(result)
         problems["missing"] += len(missing)
         if batch.status != "completed" or any(problems.values()):
             text = "Batch %s is %s: %s. Problems of all batches: %s."
             _log.warning(text, batch.id, batch.status, batch.errors, problems)
-        refused = self.chat.options.refused
-        has_news |= refused != self.state.refused
-        self.state.refused = dict(refused)
-        return has_news
 
-    def _keep(self, result: Result) -> bool:
-        """Put a reply into the cache; return whether it is one."""
+    def _keep(self, result: Result) -> None:
+        """Put a reply into the cache, or count a failure."""
         body = json.dumps(result.body)
         try:
             self.chat.keep(result.custom_id, body.encode())
+            self._n_replies += 1
         except ValueError:
             self.chat.count_failure()
             options = self.chat.options.usable({"max_tokens": 0, "temperature": 0})
             self.chat.options.learn(options, body)
-            return False
-        return True
 
     def _save(self) -> None:
         write_file(self.path, self.state.model_dump_json().encode())

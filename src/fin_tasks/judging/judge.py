@@ -112,8 +112,8 @@ class JudgeModel(BaseModel):
         judged: Sequence[Judged],
     ) -> Facts:
         """Return `facts`, what was spent, and how far the judges of a panel agree."""
-        facts = self.facts(rubric)
-        return {**facts, "usage": self.spent(), **panel_facts(judged, rubric)}
+        spent = {"usage": self.spent(), **panel_facts(judged, rubric)}
+        return self.facts(rubric) | spent
 
 
 def add_up(parts: Sequence[Facts]) -> Facts:

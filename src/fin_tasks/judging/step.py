@@ -19,7 +19,6 @@ _log = logging.getLogger(__name__)
 Document = Mapping[str, Any]
 Response = str | Ran
 JudgedResponse = Judged | Ran
-ItemOf = Callable[[Document, str], Item | None]
 
 
 @dataclass
@@ -29,7 +28,7 @@ class JudgeStep:
     Both variants of a task share one step, and the judge is asked once.
     """
 
-    item: ItemOf
+    item: Callable[[Document, str], Item | None]
     rubric: Rubric
     judge: JudgeModel | None = None
     facts: Facts = field(default_factory=dict)

@@ -108,8 +108,7 @@ def metrics_of(*, mode: str, **_: Any) -> dict[str, bool]:
 
 def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
     """Return a document's metrics, each the mean over its responses."""
-    scores = [compare(doc, reading) for reading in readings]
-    return mean_values(metrics_of(mode=doc["task_mode"]), scores, readings)
+    return mean_values(metrics_of(mode=doc["task_mode"]), compare, doc, readings)
 
 
 def breakdown_values(

@@ -115,7 +115,7 @@ def metric_values(doc: Document, readings: Sequence[Any]) -> dict[str, object]:
     The bias index has shares: of right, biased and otherwise wrong responses.
     """
     scores: list[Any] = [compare(doc, reading) for reading in readings]
-    usual = mean_values(_USUAL, scores, readings)
+    usual = mean_values(_USUAL, compare, doc, readings)
     values: dict[str, object] = {**usual}
     if doc["bias_type"] == recall.NAME:
         return values

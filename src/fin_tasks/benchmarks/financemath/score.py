@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from fin_tasks.answers.numbers import Number, as_written, number_from_float
 from fin_tasks.answers.types import Reading, Score
@@ -10,17 +11,12 @@ from fin_tasks.benchmarks import short_answers
 from fin_tasks.benchmarks.breakdowns import recalled_values
 from fin_tasks.benchmarks.contract import Document, ReadingFields
 from fin_tasks.benchmarks.financemath import paper
-from fin_tasks.benchmarks.programs_paper import (
-    is_right,
-    mean_values,
-    metrics_of,
-    programs,
-)
+from fin_tasks.benchmarks.programs_paper import is_right, mean_values
+from fin_tasks.benchmarks.programs_paper import metrics_of as metrics_of
+from fin_tasks.benchmarks.programs_paper import programs as programs
 from fin_tasks.benchmarks.short_answers import Response, Values, read_answer, score_of
 from fin_tasks.judging.item import Item
 from fin_tasks.sandbox import Outcome, Ran
-
-__all__ = ["compare", "metric_values", "metrics_of", "programs", "read", "reader_item"]
 
 TOPICS: Mapping[str, str] = {
     "Accounting": "accounting",
@@ -107,9 +103,8 @@ def compare(doc: Document, reading: Reading) -> Score:
     return score_of(reading, answer, correct)
 
 
-def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
-    """Return a document's metrics, each the mean over its responses."""
-    return mean_values([compare(doc, reading) for reading in readings], readings)
+metric_values = partial(mean_values, compare)
+"""Return the metrics of a document and its readings."""
 
 
 def accuracy_under(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 from fin_tasks.answers.numbers import Number, as_written, number_from_float
@@ -10,12 +11,9 @@ from fin_tasks.benchmarks import short_answers
 from fin_tasks.benchmarks.breakdowns import recalled_values
 from fin_tasks.benchmarks.contract import Document, ReadingFields
 from fin_tasks.benchmarks.financereasoning import paper
-from fin_tasks.benchmarks.programs_paper import (
-    is_right,
-    mean_values,
-    metrics_of,
-    programs,
-)
+from fin_tasks.benchmarks.programs_paper import is_right, mean_values
+from fin_tasks.benchmarks.programs_paper import metrics_of as metrics_of
+from fin_tasks.benchmarks.programs_paper import programs as programs
 from fin_tasks.benchmarks.short_answers import (
     Response,
     Value,
@@ -25,8 +23,6 @@ from fin_tasks.benchmarks.short_answers import (
 )
 from fin_tasks.judging.item import Item
 from fin_tasks.sandbox import Outcome, Ran
-
-__all__ = ["compare", "metric_values", "metrics_of", "programs", "read", "reader_item"]
 
 Level = Literal["easy", "medium", "hard"]
 
@@ -100,9 +96,8 @@ def compare(doc: Document, reading: Reading) -> Score:
     return score_of(reading, written, None if reading.unscored else correct)
 
 
-def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
-    """Return a document's metrics, each the mean over its responses."""
-    return mean_values([compare(doc, reading) for reading in readings], readings)
+metric_values = partial(mean_values, compare)
+"""Return the metrics of a document and its readings."""
 
 
 def breakdown_values(

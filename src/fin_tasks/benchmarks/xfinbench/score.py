@@ -70,8 +70,7 @@ def metrics_of(*, subset: Subset, mode: Mode, **_: Any) -> dict[str, bool]:
 def metric_values(doc: XFinBenchDocument, readings: Sequence[Reading]) -> Values:
     """Return a document's metrics, each the mean over its responses."""
     names = metrics_of(subset=doc["subset"], mode=doc["mode"])
-    scores = [compare(doc, reading) for reading in readings]
-    return mean_values(names, scores, readings)
+    return mean_values(names, compare, doc, readings)
 
 
 def breakdown_values(
