@@ -157,16 +157,15 @@ class ChoiceReader:
                 is_meant = not _CHOICES.hypothetical.search(clause)
                 if is_meant and match["letter"] in self._letters:
                     rules.setdefault(match["letter"], name)
-        return _only_candidate(rules)
+        return _only_candidate(set(rules), next(iter(rules.values()), ""))
 
     def _option(
         self,
         sentence: str,
     ) -> Choice:
         # The only letter that the sentence calls an option.
-        letters = [match["letter"] for match in _CHOICES.option.finditer(sentence)]
-        shown = [letter for letter in letters if letter in self._letters]
-        return _only_candidate(dict.fromkeys(shown, "option"))
+        named = {match["letter"] for match in _CHOICES.option.finditer(sentence)}
+        return _only_candidate(named.intersection(self._letters), "option")
 
     def _left_over(
         self,
@@ -179,7 +178,7 @@ class ChoiceReader:
             rest.difference_update(_CHOICES.capital.findall(match[0]))
         if self._n_choices <= 2:
             return None
-        return _only_candidate(dict.fromkeys(rest, "only choice left"))
+        return _only_candidate(rest, "only choice left")
 
     def _quoted(
         self,
@@ -188,12 +187,12 @@ class ChoiceReader:
         # The only choice whose text stands in the sentence. A text that is part of a longer quoted one does not count.
         words = _normal(sentence)
         quoted = [text for text in self._letter_by_text if text in words]
-        rules = {}
+        letters = set()
         for text in quoted:
             is_part = any(text != longer and text in longer for longer in quoted)
             if not is_part:
-                rules[self._letter_by_text[text]] = _QUOTED
-        return _only_candidate(rules)
+                letters.add(self._letter_by_text[text])
+        return _only_candidate(letters, _QUOTED)
 
     def _whole(
         self,
@@ -205,12 +204,9 @@ class ChoiceReader:
         return None
 
 
-def _only_candidate(rules: dict[str, str]) -> Choice:
-    # The letter, if it is the only one; `rules` gives the rule of each letter.
-    if len(rules) != 1:
-        return None
-    letter, rule = rules.popitem()
-    return Candidate(letter, rule)
+def _only_candidate(letters: set[str], rule: str) -> Choice:
+    # The letter, if it is the only one.
+    return Candidate(letters.pop(), rule) if len(letters) == 1 else None
 
 
 def _normal(text: str) -> str:

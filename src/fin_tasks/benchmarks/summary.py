@@ -1,6 +1,6 @@
 """What `fin-tasks replay --json` prints of scored responses."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,7 +24,7 @@ _NEAR_METRICS = ("acc", "acc_err", "no_answer")
 def summary_of(tasks: Sequence[ScoredTask]) -> Figures:
     """Return the rates over all documents of some tasks, and by part; counts where the name is plural."""
     rows: list[Row] = []
-    parts: dict[str, dict[str, list[Row]]] = {}
+    rows_by_part: dict[tuple[str, str], list[Row]] = defaultdict(list)
     statuses: Counter[str] = Counter()
     for task in tasks:
         for number, doc in enumerate(task.docs):
@@ -32,9 +32,7 @@ def summary_of(tasks: Sequence[ScoredTask]) -> Figures:
             rows.append(row)
             for column, names in task.benchmark.parts_of(doc).items():
                 for name in names:
-                    parts.setdefault(f"by_{column}", {}).setdefault(name, []).append(
-                        row
-                    )
+                    rows_by_part[f"by_{column}", name].append(row)
             readings = task.readings["paper"][number]
             statuses.update(reading.status for reading in readings if reading.status)
     task_names = [task.name for task in tasks]
@@ -42,17 +40,15 @@ def summary_of(tasks: Sequence[ScoredTask]) -> Figures:
         "task": task_names[0] if len(tasks) == 1 else task_names,
         "n_all": sum(task.n_all or len(task.docs) for task in tasks),
         **_rates(rows),
-        "no_answer": _count(rows, "no_answer"),
-        "unscored": _count(rows, "unscored"),
     }
+    for metric in ("no_answer", "unscored"):
+        summary[metric] = [row["paper"].get(metric) for row in rows].count(1.0)
     if len(tasks) == 1:
         summary |= _figures_of(tasks[0])
     if statuses:
         summary["outcomes"] = dict(statuses)
-    for column, rows_by_part in parts.items():
-        summary[column] = {
-            name: _rates_of_part(rows_by_part[name]) for name in sorted(rows_by_part)
-        }
+    for (column, name), part in sorted(rows_by_part.items()):
+        summary.setdefault(column, {})[name] = _rates_of_part(part)
     if tasks[0].judge:
         summary["reader"] = tasks[0].judge["model"]
     return summary
@@ -64,10 +60,6 @@ def _mean(
     metric: str,
 ) -> float | None:
     return average_or_none(row[variant][metric] for row in rows)
-
-
-def _count(rows: Sequence[Row], metric: str) -> int:
-    return [row["paper"].get(metric) for row in rows].count(1.0)
 
 
 def _rates(rows: Sequence[Row]) -> Figures:

@@ -34,6 +34,7 @@ def build_variants(
     Example: fin-tasks build variants financemath --out variants
     """
     from fin_tasks.benchmarks import benchmark_named
+    from fin_tasks.benchmarks.request import Request
     from fin_tasks.sandbox import open_runner
     from fin_tasks.settings import Settings
     from fin_tasks.variants import build
@@ -48,7 +49,13 @@ def build_variants(
         solutions = _solutions(programs, of_programs.Solution, problems, hashes)
         sources = of_programs.sources_of(solutions)
     elif makes_sources and not programs:
-        files, sources = makes_sources(source, data_dir)
+        request = Request(
+            benchmark=benchmark,
+            split=known.usual_split,
+            source=source,
+            data_dir=data_dir,
+        )
+        files, sources = makes_sources(request)
         hashes = files.provenance()["files"]
     else:
         expected = "expected a benchmark with gold programs, such as financemath, or xfinbench with --programs"

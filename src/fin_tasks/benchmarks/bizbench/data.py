@@ -133,13 +133,8 @@ def load(
     return request.documents([_document(row, part, mode) for row in drawn], facts)
 
 
-def variant_sources(
-    source: str, data_dir: str | Path | None
-) -> tuple[Located, list[Source]]:
+def variant_sources(request: Request) -> tuple[Located, list[Source]]:
     """Return the files, and the rows that variants are made of: numbers with a reference program."""
-    request = Request(
-        benchmark="bizbench", split="test", source=source, data_dir=data_dir
-    )
     files, rows = _locate_rows(request)
     sources = []
     for row in rows:

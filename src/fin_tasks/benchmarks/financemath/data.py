@@ -95,14 +95,9 @@ def load(*, mode: Mode, **metadata: Any) -> "dict[str, Dataset]":
     return request.documents(docs, facts)
 
 
-def variant_sources(
-    source: str, data_dir: str | Path | None
-) -> tuple[Located, list[Source]]:
+def variant_sources(request: Request) -> tuple[Located, list[Source]]:
     """Return the files, and the questions that variants are made of, with their programs."""
-    request = Request(
-        benchmark="financemath", split="validation", source=source, data_dir=data_dir
-    )
-    files, rows = read_questions(request, "validation")
+    files, rows = read_questions(request, request.split)
     sources = []
     for row in rows:
         sources.append(

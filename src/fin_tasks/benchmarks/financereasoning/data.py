@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, FiniteFloat, StrictBool
@@ -103,13 +102,8 @@ def load(
     return request.documents(docs, facts)
 
 
-def variant_sources(
-    source: str, data_dir: str | Path | None
-) -> tuple[Located, list[Source]]:
+def variant_sources(request: Request) -> tuple[Located, list[Source]]:
     """Return the files, and the questions that variants are made of, with their programs."""
-    request = Request(
-        benchmark="financereasoning", split="test", source=source, data_dir=data_dir
-    )
     files = locate_levels(request, LEVELS)
     sources = []
     for row in read_levels(files):
