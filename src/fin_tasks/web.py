@@ -28,7 +28,6 @@ from fin_tasks.errors import WebError
 FIRST_PAUSE = 0.5
 """Seconds before the second attempt; each later pause is twice as long."""
 
-_CONNECT_SECONDS = 10.0
 _LONGEST_PAUSE = 8.0  # seconds
 _LONGEST_REQUESTED_PAUSE = 60.0  # seconds
 _MAX_ERROR_BYTES = 1 << 16
@@ -84,7 +83,7 @@ class Web(ExitStack):
             verify=_certificates(),
             # The bytes of a packed reply are not unpacked.
             headers={"Accept-Encoding": "identity"},
-            timeout=httpx2.Timeout(None, connect=_CONNECT_SECONDS),
+            timeout=httpx2.Timeout(None, connect=10.0),
             limits=httpx2.Limits(max_connections=None),
         )
         self._at_once = at_once

@@ -34,7 +34,6 @@ from fin_tasks.answers.verdicts import (
 _SIGNS = Phrases("signs")
 
 NEEDS_REVIEW = "needs review"
-_RESULT_LENGTH = 200
 
 _Announced = Callable[[str, Style], Candidate[Answer] | None]
 
@@ -156,7 +155,7 @@ def number_of_result(
     """Read the result of a program: a float, or a text that is only a number, such as `7.66%`."""
     if value is not None:
         return number_from_float(value)
-    return read_quantity(text[:_RESULT_LENGTH]).answer if text else None
+    return read_quantity(text[:200]).answer if text else None
 
 
 def _read_passages(

@@ -8,11 +8,8 @@ _SIGNS = Phrases("reasoning")
 
 # Command models put the reply between tags, too.
 _REPLY_STARTS = "<|START_RESPONSE|>"
-_REPLY_ENDS = "<|END_RESPONSE|>"
 # The channels of gpt-oss: the reply stands in the channel `final`.
-_CHANNEL = "<|channel|>"
 # The same channels where the tokenizer left out the special tokens.
-_BARE_ANALYSIS = "analysis"
 _BARE_FINAL = "assistantfinal"
 
 
@@ -34,15 +31,15 @@ def is_reasoning_open(text: str) -> bool:
 
 
 def _split(text: str) -> _Parts:
-    if _CHANNEL in text:
+    if "<|channel|>" in text:
         return _split_channels(text)
-    if text.startswith(_BARE_ANALYSIS) and _BARE_FINAL in text:
+    if text.startswith("analysis") and _BARE_FINAL in text:
         return _Parts(text.rpartition(_BARE_FINAL)[2], is_open=False)
     if _SIGNS.only_analysis.match(text):
         return _Parts("", is_open=True)
     if _REPLY_STARTS in text:
         reply = text.rpartition(_REPLY_STARTS)[2]
-        return _Parts(reply.partition(_REPLY_ENDS)[0], is_open=False)
+        return _Parts(reply.partition("<|END_RESPONSE|>")[0], is_open=False)
     return _split_tags(text)
 
 

@@ -30,8 +30,6 @@ RUBRIC = "final_answer"
 READER_OPTIONS = ("reader_model", "reader_base_url", "reader_key")
 """The metadata that name the model."""
 
-_NONE = "none"
-_AROUND_ANSWER = ' \t\r\n"`*.'
 _LONGEST_REPLY = 80
 """A reply of more characters is no copy of an answer."""
 _SHOWN_QUESTION = 4_000
@@ -69,8 +67,8 @@ def read_by_model(kind: Kind, judged: Judged, choices: Sequence[str] = ()) -> Re
     )
     if judged.error:
         return replace(reading, reason=judged.error, unscored=True)
-    reply = strip_reasoning(judged.replies[-1].text).strip(_AROUND_ANSWER)
-    if reply.lower() == _NONE:
+    reply = strip_reasoning(judged.replies[-1].text).strip(' \t\r\n"`*.')
+    if reply.lower() == "none":
         return replace(reading, reason="the model found no final answer")
     answer = _answer_in(kind, reply, judged.response, choices)
     if answer is None:

@@ -14,10 +14,6 @@ from fin_tasks.sandbox import Outcome
 MARKER = "Therefore, my answer is"
 """What XFinBench asks a model to write before its answer."""
 
-_TRUE_WORDS = ("TRUE", "true", "True", "correct")
-_FALSE_WORDS = ("FALSE", "false", "False", "incorrect")
-_LETTERS = "ABCD"
-_NUMBER_CHARACTERS = "-./0123456789"
 
 # The authors' own script imports these names, so their programs can use them without an import.
 # `pd` and `np` are also names of amounts, as of a probability of default: only `pd.` means pandas.
@@ -44,9 +40,9 @@ def marked_verdict(response: str) -> Extraction[int]:
     sentence = _marked_sentence(response)
     if sentence is None:
         return Extraction(answer=None, reason="no marker")
-    if any(word in sentence for word in _TRUE_WORDS):
+    if any(word in sentence for word in ("TRUE", "true", "True", "correct")):
         return Extraction(answer=1, rule="marker")
-    if any(word in sentence for word in _FALSE_WORDS):
+    if any(word in sentence for word in ("FALSE", "false", "False", "incorrect")):
         return Extraction(answer=0, rule="marker")
     return Extraction(answer=None, reason="no verdict up to the first full stop")
 
@@ -56,7 +52,7 @@ def marked_letter(response: str) -> Extraction[str]:
     sentence = _marked_sentence(response)
     if sentence is None:
         return Extraction(answer=None, reason="no marker")
-    for letter in _LETTERS:
+    for letter in "ABCD":
         if letter in sentence:
             return Extraction(answer=letter, rule="marker")
     return Extraction(answer=None, reason="no letter up to the first full stop")
@@ -68,7 +64,7 @@ def marked_number(response: str) -> Extraction[float]:
     if not marker:
         return Extraction(answer=None, reason="no marker")
     in_brackets = behind.rpartition("[")[2].partition("]")[0]
-    digits = "".join(char for char in in_brackets if char in _NUMBER_CHARACTERS)
+    digits = "".join(char for char in in_brackets if char in "-./0123456789")
     try:
         number = float(digits)
     except ValueError:

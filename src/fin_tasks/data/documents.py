@@ -19,9 +19,7 @@ SAMPLE_OPTIONS = ("sample_n", "sample_seed")
 """The metadata of every benchmark that draws a random sample."""
 
 _Row = TypeVar("_Row")
-_SIMILAR = 0.81  # a misspelling is at least as similar to an option, from 0 to 1
 _SHOWN_DIGITS = 16  # of a hash
-_FINGERPRINT_DIGITS = 32
 
 
 def refuse_typos(benchmark: str, names: Iterable[str], options: Sequence[str]) -> None:
@@ -39,7 +37,7 @@ def refuse_typos(benchmark: str, names: Iterable[str], options: Sequence[str]) -
                 "Its seed is sample_seed."
             )
         spelled = name.lower().replace("-", "_")
-        similar = get_close_matches(spelled, options, n=1, cutoff=_SIMILAR)
+        similar = get_close_matches(spelled, options, n=1, cutoff=0.81)
         if similar:
             raise ConfigError(
                 f"{benchmark} metadata: expected a known option, got {name!r}. "
@@ -106,7 +104,7 @@ def dataset_of(
     return Dataset(
         InMemoryTable.from_pydict(columns),
         info=DatasetInfo(description=description),
-        fingerprint=digest[:_FINGERPRINT_DIGITS],  # saves hashing the table
+        fingerprint=digest[:32],  # saves hashing the table
     )
 
 

@@ -31,8 +31,6 @@ HASHES = "hashes.json"
 """Name of the file with the recorded hashes."""
 
 _OFFLINE = "downloads are switched off (FIN_TASKS_OFFLINE, HF_HUB_OFFLINE or --verify)"
-_AT_ONCE = 8  # downloads
-_RETRIES = 4
 _HASHES = TypeAdapter(dict[str, str])
 _log = logging.getLogger(__name__)
 
@@ -72,13 +70,13 @@ def _download(
         disable=None,
     )
     pin_by_future: dict[Future[None], Pin] = {}
-    with bar, Web(follow_redirects=True, at_once=_AT_ONCE) as web:
+    with bar, Web(follow_redirects=True, at_once=8) as web:
         for pin in missing:
             limits = Limits(
                 seconds=SECONDS,
                 n_bytes=min(pin.size or math.inf, MAX_BYTES[pins.host]),
                 bytes_per_second=BYTES_PER_SECOND,
-                retries=_RETRIES,
+                retries=4,
             )
             request = Request(url=f"{folder}/{quote(pin.path)}", headers=headers)
             future = web.download(request, limits, root / pin.path, progress=bar.update)

@@ -15,9 +15,6 @@ from fin_tasks.web import Limits, Request, Web
 SECONDS = 30.0
 """Time for an answer."""
 
-_MAX_BYTES = 64 << 20  # of the list of files
-_RETRIES = 3
-
 
 class _LargeFile(BaseModel):
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
@@ -60,7 +57,7 @@ def look_up(pins: Pins, revision: str | None, settings: Settings) -> Pins:
     if revision:
         url += f"/revision/{quote(revision, safe='')}"
     request = Request(url=f"{url}?blobs=true", headers=authorization(settings))
-    limits = Limits(seconds=SECONDS, n_bytes=_MAX_BYTES, retries=_RETRIES)
+    limits = Limits(seconds=SECONDS, n_bytes=64 << 20, retries=3)
     try:
         with Web(follow_redirects=True) as web:
             answer = web.send(request, limits).result()

@@ -20,7 +20,6 @@ from fin_tasks.data.pins import Pins, load_pins
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-_REVISION_DIGITS = 16
 _REMEDY = "Put the file there, name another data_dir or FIN_TASKS_DATA, or use source upstream."
 
 
@@ -113,7 +112,7 @@ class Located:
         return {
             "origin": self.origin,
             "commit": self.commit,
-            "revision": digest[:_REVISION_DIGITS],
+            "revision": digest[:16],
             "is_own": self.is_own,
             "files": hashes,
         }

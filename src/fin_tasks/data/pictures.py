@@ -21,12 +21,9 @@ FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")
 BROKEN = (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError)
 """What Pillow raises for a broken picture."""
 
-_CONVERTED = ("BMP", "TIFF")
 _PHOTOGRAPHS = ("JPEG", "MPO")
-_PNG_MODES = ("1", "L", "LA", "P", "RGB", "RGBA")
 _ORIENTATION = 0x0112  # tag of EXIF
 _TURNED = range(2, 9)  # 1 is upright
-_NOTE = re.compile(rb"eXIf|exif|xmp")
 
 
 def upright_file(path: Path, folder: Path) -> Path:
@@ -47,10 +44,10 @@ def upright_file(path: Path, folder: Path) -> Path:
 
 
 def _needs_copy(image: Image.Image, path: Path) -> bool:
-    if image.format in _CONVERTED:
+    if image.format in ("BMP", "TIFF"):
         return True
     # To look for a note behind the pixels, Pillow would decode the whole PNG.
-    if image.format == "PNG" and not _NOTE.search(path.read_bytes()):
+    if image.format == "PNG" and not re.search(rb"eXIf|exif|xmp", path.read_bytes()):
         return False
     return image.getexif().get(_ORIENTATION, 1) in _TURNED
 
@@ -62,7 +59,7 @@ def _upright(image: Image.Image) -> bytes:
         profile = upright.info.get("icc_profile")
         upright.save(content, "JPEG", quality=95, icc_profile=profile, exif=b"")
     else:
-        if upright.mode not in _PNG_MODES:
+        if upright.mode not in ("1", "L", "LA", "P", "RGB", "RGBA"):
             upright = upright.convert("RGB")
         upright.save(content, "PNG", compress_level=1, exif=b"")
     return content.getvalue()

@@ -11,9 +11,7 @@ from typing import Any
 
 from fin_tasks.errors import DataError
 
-_METHODS = ("format", "join", "replace", "strip")
 _UNKNOWN = (DataError, KeyError, TypeError, ValueError)
-_MAX_SHOWN = 80  # characters
 
 Known = dict[str, Any]
 """Values by the source of their expression, `line['question']`, or `load()` for any call of it."""
@@ -108,8 +106,8 @@ def _worked_out(node: ast.expr, known: Known) -> Any:
         case ast.Call(func=ast.Name(id="str"), args=[argument]):
             return str(read(argument))
         case ast.Call(func=ast.Attribute(attr=name, value=text), args=arguments) if (
-            name in _METHODS
+            name in ("format", "join", "replace", "strip")
         ):
             return getattr(str(read(text)), name)(*map(read, arguments))
-    problem = f"expected an expression of texts, got {ast.unparse(node)[:_MAX_SHOWN]!r}"
+    problem = f"expected an expression of texts, got {ast.unparse(node)[:80]!r}"
     raise DataError(f"a prompt of the authors: {problem}. Use our own wording.")

@@ -10,7 +10,6 @@ from fin_tasks.errors import DataError
 
 _MAX_BYTES = 1 << 28  # of a workbook, unpacked
 _MAX_TAGS = 4_000_000  # of a workbook; a cell has four
-_PIECE = 1 << 20  # bytes
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 
 
@@ -62,7 +61,7 @@ def _check_parts(path: Path) -> None:
             raise ValueError(f"more than {_MAX_BYTES:,} bytes unpacked")
         for part in archive.infolist():
             with archive.open(part) as file:
-                while piece := file.read(_PIECE):
+                while piece := file.read(1 << 20):
                     n_tags += piece.count(b"<")
             if n_tags > _MAX_TAGS:
                 raise ValueError(f"more than {_MAX_TAGS:,} tags")

@@ -22,7 +22,6 @@ from fin_tasks.errors import EndpointError
 CLAIM_SECONDS = 120.0
 """An older claim is of a run that was killed, or of a request that takes very long."""
 
-_BUSY_SECONDS = 60.0  # wait for another process to write
 _TABLES = """
 PRAGMA journal_mode=WAL;
 PRAGMA synchronous=NORMAL;
@@ -154,7 +153,7 @@ def _open(path: Path) -> tuple[sqlite3.Connection, bool]:
         path.parent.mkdir(parents=True, exist_ok=True)
         database = sqlite3.connect(
             path,
-            timeout=_BUSY_SECONDS,
+            timeout=60.0,
             isolation_level=None,
             check_same_thread=False,
         )

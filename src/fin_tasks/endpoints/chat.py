@@ -38,7 +38,6 @@ _INSTEAD = {
     "max_tokens": "max_completion_tokens",
     "temperature": None,  # left out, so that the model's default holds
 }
-_UNSUPPORTED = re.compile(r"\bunsupported|\bnot support", re.IGNORECASE)
 _log = logging.getLogger(__name__)
 
 
@@ -301,7 +300,7 @@ class Options:
 
     def learn(self, options: Fields, refusal: str) -> bool:
         """Take a server's refusal of an option into account; return whether it is one."""
-        if not _UNSUPPORTED.search(refusal):
+        if not re.search(r"\bunsupported|\bnot support", refusal, re.IGNORECASE):
             return False
         for name, instead in _INSTEAD.items():
             if name in options and re.search(rf"\b{name}\b", refusal):

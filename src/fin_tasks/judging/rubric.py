@@ -16,7 +16,6 @@ from fin_tasks.judging.item import Facts, Item, Judged, Messages, Verdict, no_re
 from fin_tasks.resources import folder_of
 from fin_tasks.yaml_file import read_packaged
 
-_MARK_DIGITS = 32
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
 TokenLimit = Annotated[int, Field(ge=1, le=100_000)]
 
@@ -221,7 +220,7 @@ class Pack(Rubric):
         parts = {
             "category": category.title,
             "points": self.points[category.points],
-            "mark": mark[:_MARK_DIGITS],
+            "mark": mark[:32],
             "requirements": category.requirements or "-",
             "examples": "\n\n".join(examples),
             **texts,

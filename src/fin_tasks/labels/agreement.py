@@ -9,10 +9,6 @@ import pandas as pd
 
 from fin_tasks.labels.study import Question
 
-_SEED = 42
-_N_RESAMPLES = 1000
-_BOUNDS = (0.025, 0.975)  # quantiles of a 95 % interval
-
 Values = dict[str, float | None]
 
 
@@ -76,7 +72,7 @@ def _with_interval(
     if math.isnan(value):
         return dict.fromkeys((name, "low", "high"))
     n = len(rows)
-    samples = np.random.default_rng(_SEED).integers(n, size=(_N_RESAMPLES, n))
+    samples = np.random.default_rng(42).integers(n, size=(1000, n))
     estimates = [statistic(rows.iloc[sample]) for sample in samples]
-    low, high = np.nanquantile(estimates, _BOUNDS).tolist()
+    low, high = np.nanquantile(estimates, (0.025, 0.975)).tolist()
     return {name: value, "low": low, "high": high}

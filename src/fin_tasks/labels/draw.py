@@ -20,8 +20,6 @@ from fin_tasks.labels.study import Allowed, Study
 from fin_tasks.report.model import headline
 from fin_tasks.report.samples import Sample, read_samples
 
-_PROVENANCE = ("split", "data", "scorer")
-
 
 class Row(BaseModel):
     """A row that people label."""
@@ -195,7 +193,7 @@ def _questions(
     ).values()
     facts = json.loads(documents.info.description)
     drawn.provenance[task] = {
-        name: facts[name] for name in _PROVENANCE if name in facts
+        name: facts[name] for name in ("split", "data", "scorer") if name in facts
     }
     rows = []
     for doc in documents:

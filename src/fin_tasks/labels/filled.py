@@ -13,7 +13,6 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.labels.draw import Draw
 from fin_tasks.labels.sheet import SHEET
 
-_NUMBER = re.compile(r"_\d+$")
 _MAX_SHOWN = 80  # characters of a cell
 
 
@@ -68,7 +67,7 @@ def by_draw(paths: Sequence[Path]) -> list[list[Path]]:
 
 
 def _draw_file(sheet: Path) -> Path:
-    stem = _NUMBER.sub("", sheet.stem)
+    stem = re.sub(r"_\d+$", "", sheet.stem)
     return sheet.with_name(f"{stem}.draw.json")
 
 

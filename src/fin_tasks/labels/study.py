@@ -13,10 +13,6 @@ from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.resources import folder_of
 from fin_tasks.yaml_file import read_packaged
 
-_LARGEST_NUMBER = 1e15
-_ANSWER = "Your answer: true or false, the letter of a choice, or a number; none without an answer"
-_MINUTES = "The minutes that you took"
-
 
 def _word_of(value: object) -> object:
     """Return the word that was written; YAML takes a bare yes for true."""
@@ -128,7 +124,10 @@ class Study(BaseModel, extra="forbid", frozen=True):
     def columns(self) -> dict[str, str]:
         """Return the columns that people fill in, each with its question."""
         if self.answers:
-            return {"answer": _ANSWER, "minutes": _MINUTES}
+            return {
+                "answer": "Your answer: true or false, the letter of a choice, or a number; none without an answer",
+                "minutes": "The minutes that you took",
+            }
         columns = {}
         for name, question in self.questions.items():
             columns[name] = f"{question.ask} ({', '.join(question.allowed)})"
@@ -144,7 +143,7 @@ class Study(BaseModel, extra="forbid", frozen=True):
         answer = self.answers[kind]
         is_choice = answer.values == "letters"
         words = ascii_uppercase[:n_choices] if is_choice else answer.values
-        largest = None if words else _LARGEST_NUMBER
+        largest = None if words else 1e15
         return {
             "answer": Allowed([*words, "none"], largest),
             "minutes": Allowed([], answer.minutes),

@@ -21,7 +21,6 @@ from fin_tasks.benchmarks.contract import Document
 from fin_tasks.sandbox import Outcome, Status
 
 _MAX_CODE = 20_000  # characters
-_MAX_ERROR = 100  # characters of the name of an error
 _DEF = re.compile(r"^def[ \t]+(\w+)[ \t]*\(", re.MULTILINE)
 _IMPORT_BY_USE = {
     "math.": "import math",
@@ -116,7 +115,7 @@ def read(outcomes: Sequence[Outcome], *, variant: str) -> FormulaReading:
         results = [[] for _ in expected_results]
     errors = [results[call] for call in calls if isinstance(results[call], str)]
     if len(errors) == len(calls):
-        reason = str(errors[0])[:_MAX_ERROR]
+        reason = str(errors[0])[:100]
         return replace(reading, reason=reason, status=Status.exception.value)
     n_agreeing = sum(_agree(results[call], expected_results[call]) for call in calls)
     return replace(

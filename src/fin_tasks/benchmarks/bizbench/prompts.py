@@ -20,8 +20,6 @@ from fin_tasks.data.documents import hash_of
 Kind = Literal["choice", "number", "code"]
 Mode = Literal["cot", "pot", "code"]
 
-_CODE = re.compile(r"def \w+\s*\(|import \w|from [\w.]+ import |@\w")
-
 
 @cache
 def house_texts() -> Mapping[str, Any]:
@@ -88,7 +86,9 @@ def target_of(
 def _shown(question: str, mode: Mode) -> str:
     # A question that is code stands in a fence.
     code = question.strip("\n").rstrip()
-    if "```" in code or not _CODE.match(code):
+    if "```" in code or not re.match(
+        r"def \w+\s*\(|import \w|from [\w.]+ import |@\w", code
+    ):
         return question.strip()
     fenced = f"```python\n{code}\n```"
     return fenced if mode == "code" else f"\n{fenced}"

@@ -33,16 +33,14 @@ PAPER_PARTS: Mapping[str, Sequence[str]] = {
 }
 """Columns of the long XFinBench paper, and the parts of BizBench their rows come from."""
 _KINDS: Mapping[str, Kind] = {"choice": "letter", "number": "number", "code": "number"}
-_ACCOUNTING = re.compile(r"\(\s*([^\w()]*[\d.,]+\s*%?)\s*\)")
-_LONGEST_TRUTH = 80  # characters
 
 
 @lru_cache(maxsize=8192)
 def number_truth(text: str) -> Number | None:
     """Read an answer of the file such as `(5.2)` or `$ 4.5 million`; None if it is not one number."""
     bare = text.strip().strip("[]'\"").strip()
-    signed = _ACCOUNTING.sub(r"-\1", bare)
-    if len(signed) > _LONGEST_TRUTH:
+    signed = re.sub(r"\(\s*([^\w()]*[\d.,]+\s*%?)\s*\)", r"-\1", bare)
+    if len(signed) > 80:
         return None
     return read_quantity(f"{MARKER} [{signed}].").answer
 

@@ -8,8 +8,6 @@ from fin_tasks.benchmarks import programs_paper
 
 TOLERANCE = 0.002
 """A number may be off by this share of the truth."""
-_YES = ("true", "yes")
-_NO = ("false", "no")
 _NUMBER = re.compile(r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?")
 _MAX_TEXT = 10_000
 """A returned text of more characters is no answer."""
@@ -27,9 +25,9 @@ def value_in(text: str) -> Value | None:
         return None
     text = _first_element(text.strip())
     text = re.split("[=≈]", text)[-1].strip(" .'\"").lower()
-    if text in _YES:
+    if text in ("true", "yes"):
         return True
-    if text in _NO:
+    if text in ("false", "no"):
         return False
     number = _NUMBER.search(text)
     if number is None:

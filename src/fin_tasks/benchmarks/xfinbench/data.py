@@ -39,10 +39,7 @@ STUDIES: Mapping[str, Mapping[Task, int]] = {
 """How many rows of the test set the studies of the paper asked; its figures fit no other numbers."""
 
 _FIGURES = "dataset/figures"
-_ODD_CHARACTER = re.compile(r"[^\w-]")
 _log = logging.getLogger(__name__)
-_IMAGE_MARK = "<image>\n"
-_BLANK_SIZE = (336, 336)  # pixels
 
 
 def load(
@@ -94,7 +91,7 @@ def load(
     for row, terms_of_row in zip(rows, terms, strict=True):
         doc = _document(row, terms_of_row, subset, wording, asked_style)
         if subset == "mcq_visual" or blank_image:
-            doc["prompt"] = _IMAGE_MARK + doc["prompt"]
+            doc["prompt"] = "<image>\n" + doc["prompt"]
         docs.append(doc)
     if math_types and subset == "calc":
         facts["math_types"] = sha256_of(Path(math_types))
@@ -173,7 +170,7 @@ def _find_figures(files: Located, rows: Sequence[Row]) -> None:
     """Add the file of its figure to each row; mark rows whose figure nobody has."""
     for row in rows:
         if row.figure:
-            name = _ODD_CHARACTER.sub("?", row.figure)
+            name = re.sub(r"[^\w-]", "?", row.figure)
             paths = files.matches(f"{_FIGURES}/{name}.*")
             row.figure_path = str(paths[-1]) if paths else ""
             row.flaw = row.flaw if paths else "missing-figure"
@@ -228,4 +225,4 @@ def figure(doc: Mapping[str, Any]) -> list[Image.Image]:
 def blank_image(doc: Mapping[str, Any]) -> list[Image.Image]:
     """Return a white picture for a question that has no figure."""
     del doc
-    return [Image.new("RGB", _BLANK_SIZE, "white")]
+    return [Image.new("RGB", (336, 336), "white")]

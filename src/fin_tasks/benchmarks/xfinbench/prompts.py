@@ -22,7 +22,6 @@ _HEADING = "Finance terms that may be of use:"
 _BETWEEN_TERMS = "\n\n"
 _IN_TERM = ": "
 _UPSTREAM_MODES: Mapping[str, str] = {"cot": "CoT", "da": "DA", "pot": "PoT"}
-_FIELD = re.compile(r"\{(\w+)\}")
 
 
 class Style(NamedTuple):
@@ -142,4 +141,4 @@ def upstream_prompts(files: Located) -> PromptSet:
 def fill_fields(template: str, **fields: str) -> str:
     """Put texts in place of the fields in braces; other braces stay, as LaTeX has many."""
     # No str.format: a question that contains "{choices}" must stay as it is.
-    return _FIELD.sub(lambda match: fields.get(match[1], match[0]), template)
+    return re.sub(r"\{(\w+)\}", lambda match: fields.get(match[1], match[0]), template)

@@ -31,7 +31,6 @@ _TRUTHS: Mapping[Task, str] = {
 }
 _FIELDS = {"question", "choices", "capabilities", "has_table", "figure"}
 _log = logging.getLogger(__name__)
-_VERDICT = re.compile(r"\b(?:true|false)\b", re.IGNORECASE)
 
 
 class _SavedRow(Row):
@@ -153,4 +152,4 @@ def _fits(doc: Document, response: str) -> bool:
     if doc["task"] != "calcu" or truth.value not in (0, 1):
         return not truth.flaw
     _, _, answer = response.rpartition(MARKER)
-    return _VERDICT.search(answer) is None
+    return re.search(r"\b(?:true|false)\b", answer, re.IGNORECASE) is None

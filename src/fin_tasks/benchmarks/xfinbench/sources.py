@@ -9,8 +9,6 @@ from typing import Any
 _LATEX = re.compile(
     r"\\(?:begin|end)\{[^}]*\}(?:\[[^\]]*\])?(?:\{[^}]*\})?|\\[A-Za-z]+"
 )
-_QUESTION_START = 400
-_NAME_LENGTH = 30
 
 
 def source_of(doc: Mapping[str, Any]) -> str:
@@ -18,7 +16,7 @@ def source_of(doc: Mapping[str, Any]) -> str:
     figure = PureWindowsPath(
         str(doc.get("figure") or "")
     ).name  # knows both kinds of slashes
-    return figure or _exercise(str(doc.get("question") or "")[:_QUESTION_START])
+    return figure or _exercise(str(doc.get("question") or "")[:400])
 
 
 @lru_cache(maxsize=2**14)
@@ -27,4 +25,4 @@ def _exercise(question: str) -> str:
     # fall together. With 50, statements on one situation fall apart (978 text questions of the
     # validation set, 556 exercises).
     plain = _LATEX.sub(" ", question)
-    return re.sub(r"[\W_]+", "", plain).lower()[:_NAME_LENGTH]
+    return re.sub(r"[\W_]+", "", plain).lower()[:30]

@@ -19,11 +19,9 @@ _MOST_WORDS_APART = 5
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")
 _FRACTION = re.compile(rf"({_NUMBER.pattern})/(0*[1-9]\d*)")
 _NUMBER_CHARACTERS = frozenset("0123456789.-/")
-_LETTER = re.compile(r"\W*(?:choice\W+)?([a-c])\b", re.IGNORECASE)
 # At the start of a line, or behind a number: "Yes", "Q1: Yes", "Q1 and Q2: Yes".
 _ANSWER = re.compile(r"(?:^\W*|\d\W+)(yes|no)\b", re.MULTILINE)
 _ANSWER_IN_PROSE = re.compile(r"\b(yes|no)\b")
-_NUMBERED_LINE = re.compile(r"^\W*q?\d+\W", re.MULTILINE)
 _LABEL = re.compile(
     r"""
     ^[\s*\#>-]*
@@ -34,7 +32,6 @@ _LABEL = re.compile(
 )
 """What stands before each part of a question."""
 _CHOICE_LETTER = re.compile(r"^[\s*-]*\(?([a-zA-Z])[).:]\**[ \t]*", re.MULTILINE)
-_NO_CONTEXT = ("none", "n/a")
 
 
 def read_questions(
@@ -63,7 +60,7 @@ def read_questions(
         text = part.strip(" *\n\t")
         on_one_line = " ".join(text.split())
         if label == "Context":
-            has_context = text.lower().strip(".") not in _NO_CONTEXT
+            has_context = text.lower().strip(".") not in ("none", "n/a")
             context = on_one_line if has_context else ""
         elif label.endswith(("Question", "Statement")):
             questions.append(Question(source, kind, context, on_one_line, why=reply))
@@ -91,7 +88,7 @@ def is_verified(reply: str, rules: Rules) -> bool:
     if rules == "paper":
         # In the authors' check the "no" of "know" is a no, and an empty reply is a yes.
         return "no" not in reply
-    n_lines = len(_NUMBERED_LINE.findall(reply))
+    n_lines = len(re.findall(r"^\W*q?\d+\W", reply, re.MULTILINE))
     answers = (_ANSWER if n_lines else _ANSWER_IN_PROSE).findall(reply)
     return len(answers) >= max(1, n_lines) and "no" not in answers
 
@@ -140,7 +137,7 @@ def _flaw_of_choices(question: Question, random: Random) -> str:
     sizes = list(map(len, words))
     if max(sizes) - min(sizes) > _MOST_WORDS_APART:
         return "choice_length"
-    letter = _LETTER.match(question.answer)
+    letter = re.match(r"\W*(?:choice\W+)?([a-c])\b", question.answer, re.IGNORECASE)
     if letter is None:
         return "other_answer"
     right = question.choices["abc".index(letter[1].lower())]
