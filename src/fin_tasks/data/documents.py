@@ -15,9 +15,6 @@ from fin_tasks.errors import ConfigError
 if TYPE_CHECKING:
     from datasets import Dataset
 
-SAMPLE_OPTIONS = ("sample_n", "sample_seed")
-"""The metadata of every benchmark that draws a random sample."""
-
 _Row = TypeVar("_Row")
 _SHOWN_DIGITS = 16  # of a hash
 

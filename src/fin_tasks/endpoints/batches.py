@@ -75,7 +75,7 @@ def upload(chat: Chat, lines: bytes) -> str:
         data={"purpose": "batch"},
         files={"file": ("requests.jsonl", lines)},
     )
-    reply = chat.fetch("files", form.read(), form.headers["Content-Type"])
+    reply = chat.fetch("files", form.read(), form.headers["Content-Type"], once=True)
     return _read(_File, reply).id
 
 
@@ -86,7 +86,7 @@ def start_batch(chat: Chat, file_id: str) -> Batch:
         "endpoint": _URL,
         "completion_window": "24h",
     }
-    return _read(Batch, chat.fetch("batches", encoded(options)))
+    return _read(Batch, chat.fetch("batches", encoded(options), once=True))
 
 
 def find_batch(chat: Chat, file_id: str) -> str:

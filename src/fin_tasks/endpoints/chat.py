@@ -30,7 +30,6 @@ Fields = Mapping[str, Any]
 
 MAX_REPLY_BYTES = 4 << 20
 
-_MAX_FETCH_BYTES = 512 << 20
 _BYTES_PER_SECOND = 100_000  # a large file that is faster may take longer
 _PAUSE = 0.2  # seconds, before looking again for a reply that another run has claimed
 
@@ -140,8 +139,18 @@ class Chat:
         path: str,
         content: bytes | None = None,
         media_type: str = "application/json",
+        *,
+        once: bool = False,
+        n_bytes: int = 512 << 20,
     ) -> bytes:
-        """Return what the first address has at a path; content is posted, and only once.
+        """Return what the first address has at a path; content is posted.
+
+        Args:
+            path: The end of the address.
+            content: What is posted, if anything.
+            media_type: The type of the content.
+            once: Whether there is no second attempt, because another one would count twice.
+            n_bytes: Limit of the reply.
 
         Raises:
             EndpointError: There is no reply.
@@ -152,16 +161,18 @@ class Chat:
             headers={**self._headers, "Content-Type": media_type},
             content=content,
         )
-        limits = Limits(
+        limits = replace(
+            self._limits,
             seconds=self._limits.seconds + len(content or b"") / _BYTES_PER_SECOND,
-            n_bytes=_MAX_FETCH_BYTES,
+            n_bytes=n_bytes,
             bytes_per_second=_BYTES_PER_SECOND,
-            retries=0 if content else self._limits.retries,
         )
+        if once:
+            limits = replace(limits, retries=0)
         try:
             return self._web.send(request, limits).result()
         except WebError as error:
-            raise self._error(url, error) from None  # the cause may show a secret
+            raise self.error(url, error) from None  # the cause may show a secret
 
     def request(
         self,
@@ -205,7 +216,7 @@ class Chat:
         try:
             return self._ask_server(last, request, key, self._limits)
         except (WebError, ValueError) as error:
-            raise self._error(last, error) from None  # the cause may show a secret
+            raise self.error(last, error) from None  # the cause may show a secret
 
     def _ask_server(
         self, url: str, request: Fields, key: str, limits: Limits
@@ -259,7 +270,8 @@ class Chat:
             self.usage.requests += 1
             self.usage.failed += 1
 
-    def _error(self, url: str, error: WebError | ValueError) -> EndpointError:
+    def error(self, url: str, error: WebError | ValueError) -> EndpointError:
+        """Return the error for an address without a reply that can be used; it shows no secret."""
         problem = self._secrets.shown_problem(error)
         status = error.status if isinstance(error, WebError) else None
         remedy = "Check that the server runs and serves this model."
