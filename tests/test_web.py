@@ -74,7 +74,7 @@ def test_a_flood_is_cut() -> None:
 
 
 def test_what_may_pass_is_tried_again() -> None:
-    busy = (429, {"Retry-After": "0.01"}, b"")
+    busy = (429, {"Retry-After": "Sat, 28 Nov 2026 14:00:00 GMT"}, b"")
     broken = (500, {"Retry-After": "0.01"}, b"")
     works = (200, {}, b"42")
     with serve(busy, broken, works) as url:

@@ -62,11 +62,10 @@ class Draw(BaseModel):
         for row in self.rows:
             n_choices = len(row.doc.get("choices") or ())
             allowed = self.study.cells(row.kind, n_choices)
-            open_columns = {
-                name: allowed[name] for name in allowed if name not in row.labels
-            }
-            if open_columns:
-                cells[row.id] = open_columns
+            for name in row.labels:
+                allowed.pop(name, None)
+            if allowed:
+                cells[row.id] = allowed
         return cells
 
 
@@ -198,12 +197,5 @@ def _questions(
     rows = []
     for doc in documents:
         parts = {"task": [doc.get("task") or task], **benchmark.parts_of(doc)}
-        rows.append(
-            Row(
-                doc_id=id_of(doc),
-                task=task,
-                doc=doc,
-                facts=parts,
-            )
-        )
+        rows.append(Row(doc_id=id_of(doc), task=task, doc=doc, facts=parts))
     return rows

@@ -57,7 +57,7 @@ def write_sheets(
         "",
         "Cells to fill in:",
     ]
-    instructions += [": ".join(column) for column in study.columns().items()]
+    instructions += map(": ".join, study.columns().items())
     if out.suffix == ".csv":
         out.with_suffix(".txt").write_text("\n".join(instructions), encoding="utf-8")
     for path in paths:

@@ -156,7 +156,9 @@ def _counts(question: Question, labels: "pd.Series[str]") -> dict[str, int]:
     """Count each value, or how many scores are at least as high as each of the scale."""
     if question.scale is None:
         values = labels.str.split("+").explode()
-        return {value: int(sum(values == value)) for value in question.values}
+        counts = values.value_counts().reindex(question.values, fill_value=0)
+        by_value: dict[str, int] = counts.to_dict()
+        return by_value
     scores = labels.astype(float)
     scale = reversed(question.allowed)
     return {f">= {score}": int(sum(scores >= int(score))) for score in scale}
