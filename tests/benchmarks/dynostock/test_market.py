@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fin_tasks.benchmarks.dynostock.market import REPORT_COLUMNS, Market
+from fin_tasks.benchmarks.dynostock.market import TABLES, Market
 from fin_tasks.benchmarks.dynostock.market_files import read_market, sample_market
 from fin_tasks.errors import DataError
 
@@ -29,7 +29,7 @@ REPORT = {
 def reports(tmp_path: Path) -> Path:
     rows = "NA,2023-12-31,2024-01-02,1,1,1,1\nB,,2024-01-03,1,None,,-\n"
     return written(
-        tmp_path / "reports.csv", ",".join(REPORT_COLUMNS[:-2]) + "\n" + rows
+        tmp_path / "reports.csv", ",".join(list(TABLES["earnings"])[:-2]) + "\n" + rows
     )
 
 
@@ -169,7 +169,10 @@ def test_figures_per_share_are_those_of_the_last_day_too(tmp_path: Path) -> None
     prices = written(tmp_path / "p.csv", head + "".join(f"B,{row}\n" for row in days))
     rows = "B,,2020-01-02,1,2,-1,-50\nB,,2020-05-29,1,2,-1,-50\n"  # the source knew of the first split only
     market = read_market(
-        prices, written(tmp_path / "e.csv", ",".join(REPORT_COLUMNS[:-2]) + "\n" + rows)
+        prices,
+        written(
+            tmp_path / "e.csv", ",".join(list(TABLES["earnings"])[:-2]) + "\n" + rows
+        ),
     )
     for end, factor in ((date(2020, 1, 2), 2.0), (date(2020, 6, 1), 1.0)):
         told = market.excerpt("B", date(2020, 1, 1), end).reports.iloc[0]

@@ -4,29 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import yaml
 
 from fin_tasks.charts.chart import CANDLE
 from fin_tasks.errors import ConfigError, DataError
 
 FIGURES = ["eps", "estimate", "surprise"]
 """Columns of reports in dollars per share."""
-PRICE_TYPES = {
-    "ticker": "object",
-    "date": "datetime64[ns]",
-    **dict.fromkeys([*CANDLE, "volume", "splits_after"], "float64"),
-}
-REPORT_TYPES = {
-    "ticker": "object",
-    "fiscal_end": "datetime64[ns]",
-    "reported": "datetime64[ns]",
-    **dict.fromkeys([*FIGURES, "surprise_percentage"], "float64"),
-    "report_time": "object",
-    "later_splits": "float64",
-}
-REPORT_COLUMNS = list(REPORT_TYPES)
+TABLES: dict[str, dict[str, str]] = yaml.safe_load(
+    Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +56,9 @@ class Market:
         facts: Mapping[str, Any] | None = None,
     ) -> "Market":
         """Sort both tables and set their types; columns that are missing are unknown, and splits are then 1."""
-        prices = typed(prices, PRICE_TYPES).fillna({"splits_after": 1.0})
+        prices = typed(prices, "prices").fillna({"splits_after": 1.0})
         prices = prices.sort_values(["ticker", "date"], ignore_index=True)
-        reports = typed(reports, REPORT_TYPES).fillna({"later_splits": 1.0})
+        reports = typed(reports, "earnings").fillna({"later_splits": 1.0})
         reports = reports.sort_values(
             ["ticker", "reported", "fiscal_end"], ignore_index=True
         )
@@ -153,10 +144,10 @@ def strict_timing(market: Market) -> Market:
     return Market.of(market.prices, reports.assign(reported=days), market.facts)
 
 
-def typed(table: pd.DataFrame, types: Mapping[str, str]) -> pd.DataFrame:
-    """Set columns and types; a day loses its time, and keeps what it shows in its own zone."""
+def typed(table: pd.DataFrame, part: str) -> pd.DataFrame:
+    """Set the columns and types of a table; a day loses its time, and keeps what it shows in its own zone."""
     columns = {}
-    for name, kind in types.items():
+    for name, kind in TABLES[part].items():
         column = table.get(name, pd.Series(None, table.index, dtype=object))
         if kind.startswith("datetime"):
             if not pd.api.types.is_datetime64_any_dtype(column.dtype):

@@ -12,8 +12,7 @@ from typing import Any
 import pandas as pd
 
 from fin_tasks.benchmarks.dynostock.market import (
-    PRICE_TYPES,
-    REPORT_TYPES,
+    TABLES,
     Market,
     typed,
 )
@@ -22,20 +21,10 @@ from fin_tasks.data.files import sha256_of
 from fin_tasks.errors import DataError
 from fin_tasks.resources import stock_prices_file
 
-ALPHA_VANTAGE = {
-    "fiscalDateEnding": "fiscal_end",
-    "reportedDate": "reported",
-    "reportedEPS": "eps",
-    "estimatedEPS": "estimate",
-    "surprise": "surprise",
-    "surprisePercentage": "surprise_percentage",
-}
-
 Facts = dict[str, Any]
 
 _UNKNOWN = ("", "None", "-")  # not NA, which is a ticker
 _ENDINGS = (".csv", ".csv.gz", ".parquet", ".json")
-_TYPES = {"prices": PRICE_TYPES, "earnings": REPORT_TYPES}
 _NEEDED = {"prices": ("date", "close"), "earnings": ("reported", "surprise")}
 """The column of days, and another that a file must have."""
 _SAMPLE = Path(__file__).parent / "sample"
@@ -145,7 +134,7 @@ def _read_table(file: Path, part: str) -> pd.DataFrame:
         if "ticker" not in table:
             table["ticker"] = _ticker_of(file)
         table["ticker"] = table["ticker"].astype(str).str.strip().str.upper()
-        table = typed(table, _TYPES[part])
+        table = typed(table, part)
         if part == "prices" and table["date"].isna().any():
             raise ValueError("expected a day in each row, got a row without")
     except (OSError, EOFError, ValueError, TypeError, KeyError, zlib.error) as error:
@@ -158,7 +147,7 @@ def _read_table(file: Path, part: str) -> pd.DataFrame:
 def _read_any(file: Path) -> pd.DataFrame:
     if file.suffix == ".json":
         rows = json.loads(file.read_text(encoding="utf-8"))["quarterlyEarnings"]
-        names = {**ALPHA_VANTAGE, "reportTime": "report_time"}
+        names = {**TABLES["alpha_vantage"], "reportTime": "report_time"}
         table = pd.DataFrame(rows, columns=list(names)).rename(columns=names)
         return table.mask(table.isin(_UNKNOWN))
     if file.suffix == ".parquet":

@@ -133,11 +133,9 @@ def _rise(
         return None
     before = text[start:number_start]
     behind = text[number_end:][:100].split("\n", 1)[0]
-    event = _PATTERNS["side_behind"].match(behind)
-    side = _side_of(event["event"]) if event else None
+    side = _side_of("side_behind", behind)
     if side is None:
-        event = _PATTERNS["side_before"].match(before)
-        side = _side_of(event["event"]) if event else None
+        side = _side_of("side_before", before)
         if side == "down" and before.rstrip(" (").endswith("="):
             # The calculation goes on with this number.
             return None
@@ -167,14 +165,14 @@ def _fraction(number: str, text_before: str) -> float:
     return value / whole if whole else -value
 
 
-def _side_of(text: str) -> str | None:
-    """Return `up` or `down`, by the first word that says so."""
-    side = _PATTERNS["side"].search(text)
+def _side_of(pattern: str, text: str) -> str | None:
+    """Return `up` or `down`, by the first word that says so in the event that a pattern finds."""
+    event = _PATTERNS[pattern].match(text)
+    side = _PATTERNS["side"].search(event["event"]) if event else None
     if side is None:
         return None
-    is_down = side["down"] is not None
     is_denied = side["denied"] is not None
-    return "down" if is_down != is_denied else "up"
+    return "up" if (side["down"] is None) != is_denied else "down"
 
 
 def _is_fall(before: str, behind: str) -> bool:

@@ -8,8 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.market import Excerpt
-from fin_tasks.benchmarks.dynostock.market_files import ALPHA_VANTAGE
+from fin_tasks.benchmarks.dynostock.market import TABLES, Excerpt
 from fin_tasks.benchmarks.dynostock.prompts import Prompt, statement_direction
 from fin_tasks.benchmarks.dynostock.windows import Window
 from fin_tasks.data.locate import locate
@@ -133,7 +132,7 @@ def _prices(excerpt: Excerpt) -> pd.DataFrame:
 def _reports(excerpt: Excerpt) -> pd.DataFrame:
     """Return reports as Alpha Vantage writes them, newest first."""
     columns = {}
-    for name, column in ALPHA_VANTAGE.items():
+    for name, column in TABLES["alpha_vantage"].items():
         columns[name] = [_text_of(value) for value in excerpt.filed[column][::-1]]
     return pd.DataFrame(columns)
 

@@ -15,12 +15,11 @@ import pandas as pd
 from pydantic import TypeAdapter
 
 import fin_tasks
-from fin_tasks.benchmarks.dynostock.market import Market
+from fin_tasks.benchmarks.dynostock.market import TABLES, Market
 from fin_tasks.benchmarks.dynostock.market_files import sample_market
 from fin_tasks.benchmarks.dynostock.own_window import own_window
 from fin_tasks.benchmarks.dynostock.replay import find_files, read_recording
 from fin_tasks.benchmarks.dynostock.windows import (
-    REASONS,
     Count,
     Found,
     Window,
@@ -141,13 +140,14 @@ def rebuild_windows(
 
 def no_windows(counts: Sequence[Count], missing: Mapping[str, str]) -> DataError:
     """Return the error of a build without windows, which says how many candidates each rule dropped."""
+    reasons = TABLES["reasons"]
     numbers = Counter(missing.values())
     for count in counts:
         numbers.update(count["dropped"], unbiased=count["unbiased"])
     lines = []
-    for reason, n in numbers.most_common(len(REASONS)):
+    for reason, n in numbers.most_common(len(reasons)):
         if n:
-            lines.append(f"{n} dropped because {REASONS.get(reason, reason)}")
+            lines.append(f"{n} dropped because {reasons.get(reason, reason)}")
     if not lines:
         lines = ["no stock has as many reports within its prices"]
     return DataError(f"windows: expected some, found none: {'; '.join(lines)}.")

@@ -59,16 +59,6 @@ class Window:
     authority: str = ""
 
 
-REASONS = {
-    "unknown-surprise": "the surprise of a report is not known",
-    "missing-prices": "a trading day has no price of the stock",
-    "reports-too-close": "the newest report comes less than 8 days after another one",
-    "unknown-movement": "there is no price on one side of a report",
-    "truth-pending": "the prices end less than 8 days after the newest report",
-    "unbiased": "the past does not mislead",
-}
-"""Why a candidate is no window."""
-
 Count = dict[str, Any]
 """A bias and a size (`bias_type`, `window`) with the numbers of `candidates`, of those `found` or `unbiased`, and
 of those `dropped`, by reason."""
