@@ -247,7 +247,7 @@ def test_sizes_that_cannot_be_used_and_an_empty_set_are_explained(
     assert "got '4,x'" in error("--windows", "4,x")
     assert "from 3 reports" in error("--windows", "2")
     said = error("--windows", "40", "--tickers", "MSFT")
-    assert re.search(r"found none: \d+ dropped because the past does not mislead", said)
+    assert re.search(r"found none: \d+ dropped: the past does not mislead", said)
     assert "_" not in said and not re.search("[a-z]-[a-z]", said)
     assert "as many reports" in error("--windows", "90")
     assert not (tmp_path / "manifest.json").exists()

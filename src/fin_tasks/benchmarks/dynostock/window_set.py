@@ -122,7 +122,7 @@ def rebuild_windows(
             if window.window != doc["window"] or pd.Timestamp(end) > market.last_day:
                 raise DataError(f"no {doc['window']} reports from {start} to {end}")
         except DataError as error:
-            missing[name] = f"your data lack it: {error}".rstrip(".")
+            missing[name] = f"no such window in the prices and reports: {error}"
             continue
         n_up = window.n_contrary
         rebuilt = replace(
@@ -147,7 +147,7 @@ def no_windows(counts: Sequence[Count], missing: Mapping[str, str]) -> DataError
     lines = []
     for reason, n in numbers.most_common(len(reasons)):
         if n:
-            lines.append(f"{n} dropped because {reasons.get(reason, reason)}")
+            lines.append(f"{n} dropped: {reasons.get(reason, reason)}")
     if not lines:
         lines = ["no stock has as many reports within its prices"]
     return DataError(f"windows: expected some, found none: {'; '.join(lines)}.")
