@@ -39,11 +39,7 @@ STOCKS = ("candles", "macd", "rsi")
 
 @pytest.fixture(scope="module")
 def plans() -> dict[str, list[Picture]]:
-    prices = read_prices()
-    return {
-        language: plan(language, n=500, seed=5, prices=prices)
-        for language in ("en", "zh")
-    }
+    return {language: plan(language, n=500, seed=5) for language in ("en", "zh")}
 
 
 def rows_of(pictures: list[Picture]) -> list[dict[str, str]]:
@@ -93,11 +89,12 @@ def test_both_languages_ask_the_same(plans: dict[str, list[Picture]]) -> None:
 
 
 def test_there_is_a_template_for_every_category_and_panel() -> None:
-    templates = read_texts("questions", "en")["questions"]
-    assert len(templates) >= 40
-    assert {template["category"] for template in templates} == set(CATEGORIES)
+    by_category = read_texts("questions", "en")["questions"]
+    assert sum(map(len, by_category.values())) >= 40
+    assert set(by_category) == set(CATEGORIES)
     cells = Counter(
-        (template["category"], kind)
+        (category, kind)
+        for category, templates in by_category.items()
         for template in templates
         for kind in template["shows"].split()
     )
@@ -111,13 +108,12 @@ def test_there_is_a_template_for_every_category_and_panel() -> None:
 def test_seeds_share_no_question_and_larger_sets_start_with_smaller_ones(
     plans: dict[str, list[Picture]],
 ) -> None:
-    prices = read_prices()
-    other = rows_of(plan("en", n=120, seed=6, prices=prices))
+    other = rows_of(plan("en", n=120, seed=6))
     shared = {row["question"] for row in other} & {
         row["question"] for row in rows_of(plans["en"])
     }
     assert len(shared) <= 1  # two sets may meet at the same day of the same stock
-    assert rows_of(plan("zh", n=41, seed=5, prices=prices)) == rows_of(plans["zh"])[:41]
+    assert rows_of(plan("zh", n=41, seed=5)) == rows_of(plans["zh"])[:41]
 
 
 # --- Companies ---
@@ -167,7 +163,7 @@ def check_statements(company: Facts) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_rating_follows_from_the_target_price(seed: int) -> None:
-    (report,) = make_scene("document", "en", Random(seed), [])  # noqa: S311
+    (report,) = make_scene("document", "en", Random(seed))  # noqa: S311
     upside = (report.facts["target"] / report.facts["price"] - 1) * 100
     places = ["Sell", "Reduce", "Hold", "Outperform", "Buy"]
     assert (
@@ -456,7 +452,6 @@ def check_working(panel: Panel, answer: str, value: float, category: str) -> Non
 
 def test_truths_follow_from_what_is_shown() -> None:
     """All templates, with many seeds."""
-    prices = read_prices()
     solvers: Any = {
         **dict.fromkeys(STOCKS, solve_stock),
         **dict.fromkeys(("income", "balance", "cash_flow"), solve_statement),
@@ -466,7 +461,7 @@ def test_truths_follow_from_what_is_shown() -> None:
     n_checked: Counter[tuple[str, str]] = Counter()
     for image_type in list(KINDS)[:5]:
         for seed in range(20):
-            (panel,) = make_scene(image_type, "en", Random(f"{seed}"), prices)  # noqa: S311
+            (panel,) = make_scene(image_type, "en", Random(f"{seed}"))  # noqa: S311
             for category in CATEGORIES:
                 for row in questions([panel], "en", category, Random(seed)):  # noqa: S311
                     n_checked[category, panel.kind] += 1

@@ -70,7 +70,7 @@ def values(doc: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
     """Return the metrics of one response; `f1` is what it adds to F1."""
     truth = truth_of(doc)
     if reading.unscored:
-        return {"acc": None, "f1": None, "no_answer": None}
+        return dict.fromkeys(("acc", "f1", "no_answer"))
     return {
         "acc": float(reading.answer == truth),
         "f1": _part_of_f1(truth, reading),

@@ -76,8 +76,10 @@ def load(
     if counts:
         _log.warning("mme_finance %s, %s: rows left out: %s", part, language, counts)
     if not rows:
-        problem = f"expected at least one usable row in {stem}.tsv, left out {counts}"
-        raise DataError(f"mme_finance: {problem}. Fetch the file again.")
+        raise DataError(
+            f"mme_finance: expected at least one usable row in {stem}.tsv, left out {counts}. "
+            "Fetch the file again."
+        )
     wording = texts.house(part, language)
     if prompts == "upstream":
         wording = texts.BARE
@@ -99,7 +101,9 @@ def load(
     }
     if judge_free:
         facts |= {"judge_free": True, "headline": "exact"}
-    drawn = draw_rows("mme_finance", rows, sample_n, sample_seed, _index_of)
+    drawn = draw_rows(
+        "mme_finance", rows, sample_n, sample_seed, lambda row: row.cells["index"]
+    )
     shown = chain.from_iterable(row.pictures for row in drawn)
     upright = upright_files(shown, settings.cache_dir / "upright")
     docs: list[dict[str, Any]] = []
@@ -108,10 +112,6 @@ def load(
         shared = {**asked, "judge_free": judge_free}
         docs += _documents(row, pictures, shared, wording)
     return {"test": dataset_of(docs, facts)}
-
-
-def _index_of(row: Row) -> str:
-    return row.cells["index"]
 
 
 def _documents(
@@ -128,7 +128,7 @@ def _documents(
     index = cells["index"]
     has_marks = multi_turn.MARK in "".join(row.questions)
     n_shown = 0 if has_marks else len(pictures)
-    before = "" if has_marks else texts.IMAGE_MARK * n_shown
+    before = texts.IMAGE_MARK * n_shown
     # A broken truth is an error now, and not after the model answered.
     parse_truth(cells["truth"])
     doc = {
@@ -149,11 +149,19 @@ def _documents(
         prompt = question.replace(multi_turn.MARK, texts.IMAGE_MARK)
         if turn == 1:
             prompt = before + wording.fill(prompt, doc)
-        doc |= {"id": index, "question": question, "prompt": prompt}
-        doc |= {"answer": answer, "target": answer}
+        doc |= {
+            "id": index,
+            "question": question,
+            "prompt": prompt,
+            "answer": answer,
+            "target": answer,
+        }
         if shared["part"] == "multi_turn":
-            doc["id"] = f"{index}-{turn}"
-            doc["question"] = question.replace(multi_turn.MARK, "").strip()
-            doc["image_paths"] = pictures[:n_shown]
-            doc |= {"turn": turn, "turns": len(row.questions)}
+            doc |= {
+                "id": f"{index}-{turn}",
+                "question": question.replace(multi_turn.MARK, "").strip(),
+                "image_paths": pictures[:n_shown],
+                "turn": turn,
+                "turns": len(row.questions),
+            }
         yield dict(doc)

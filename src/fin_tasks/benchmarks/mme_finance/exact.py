@@ -36,8 +36,9 @@ def parse_truth(text: str) -> Truth | None:
     try:
         return Truth(**json.loads(text))
     except (TypeError, ValueError) as error:
-        expected = "expected JSON with kind, value and tolerance"
-        raise DataError(f"truth: {expected}, got {text[:200]!r}.") from error
+        raise DataError(
+            f"truth: expected JSON with kind, value and tolerance, got {text[:200]!r}."
+        ) from error
 
 
 def marked_answer(response: str) -> str | None:

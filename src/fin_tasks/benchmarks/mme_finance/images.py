@@ -2,7 +2,7 @@
 
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -37,20 +37,16 @@ def unpack(archive: Path, cache: Path) -> Path:
             if not target.is_dir():  # another process may have been faster
                 Path(draft, "pictures").rename(target)
     except _BROKEN_ARCHIVE as error:
-        expected = f"expected a zip archive of pictures, got {error}"
-        raise DataError(f"{archive}: {expected}. Fetch it again.") from error
+        raise DataError(
+            f"{archive}: expected a zip archive of pictures, got {error}. Fetch it again."
+        ) from error
     return target
 
 
 class Pictures:
-    """Finds pictures by the paths in a table, among the files below its folders."""
+    """Finds pictures by the paths in a table, among the files below some folders."""
 
-    def __init__(
-        self,
-        table: Path,
-        unpacked: Path | None,
-    ) -> None:
-        folders = [unpacked] if unpacked else [table.with_suffix(""), table.parent]
+    def __init__(self, folders: Iterable[Path]) -> None:
         self._paths = {folder: set(folder.rglob("*")) for folder in folders}
 
     def find(self, name: str) -> Path | None:
@@ -83,6 +79,7 @@ def open_pictures(doc: Mapping[str, Any]) -> list[Image.Image]:
             with Image.open(path, formats=FORMATS) as picture:
                 pictures.append(picture.convert("RGB"))
         except BROKEN as error:
-            expected = f"expected a whole picture, got {error}"
-            raise DataError(f"{path}: {expected}. Fetch the pictures again.") from error
+            raise DataError(
+                f"{path}: expected a whole picture, got {error}. Fetch the pictures again."
+            ) from error
     return pictures

@@ -6,12 +6,14 @@ from typing import Any
 
 from fin_tasks.answers.cut_off import mark_reading
 from fin_tasks.benchmarks.mme_finance import BENCHMARK
-from fin_tasks.benchmarks.mme_finance.score import JudgedReading, read_points
+from fin_tasks.benchmarks.mme_finance.score import (
+    JudgedReading,
+    Values,
+    read_points,
+)
 from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.rubric import Rubric
-
-Values = dict[str, float | None]
 
 
 def score_judged(

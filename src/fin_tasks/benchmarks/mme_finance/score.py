@@ -32,8 +32,6 @@ CATEGORIES: Mapping[str, Sequence[str]] = yaml.safe_load(
 """The categories in the paper's order, by their name in the files, with the figures that they count in."""
 
 _FULL_POINTS = {"open": 5, "multi_turn": 10}
-_PICTURE_FIELDS = {"image_type": "type", "image_style": "style"}
-"""Fields of a document that describe its picture, and their names in metrics."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,12 +108,13 @@ def _read_answer(response: str, variant: str) -> JudgedReading:
     """Read the marked answer; a missing response is wrong under `paper`, and unscored under `robust`."""
     silent = no_response(response)
     answer = marked_answer(response)
+    is_unscored = bool(silent) and variant == "robust"
     return JudgedReading(
         variant=variant,
         answer=answer,
-        exact=False,
+        exact=None if is_unscored else False,
         reason=silent or ("" if answer else "no line is marked as the answer"),
-        unscored=bool(silent) and variant == "robust",
+        unscored=is_unscored,
     )
 
 
@@ -193,10 +192,9 @@ def _values(doc: Document, reading: Any) -> Values:
         values = multi_turn.overall_values(fields_of(reading))
     else:
         points = reading.answer
-        is_missing = reading.unscored and doc.get("judge_free")
         values = {
             "score": 20.0 * points if isinstance(points, int | float) else None,
-            "exact": None if is_missing else rate(reading.exact),
+            "exact": rate(reading.exact),
         }
         if doc["na"]:
             values["declined"] = rate(reading.declined)
@@ -218,8 +216,9 @@ def breakdown_values(
     if doc.get("part") == "multi_turn":
         return multi_turn.dimension_values(readings)
     names = [*CATEGORIES.get(str(doc.get("category")), ())]
-    for field, prefix in _PICTURE_FIELDS.items():
+    for field in ("image_type", "image_style"):
         if doc.get(field):
-            names.append(f"{prefix}_{doc[field]}".replace(" ", "_"))
+            name = f"{field}_{doc[field]}".replace(" ", "_")
+            names.append(name.removeprefix("image_"))
     metric = "exact" if doc.get("judge_free") else "score"
     return {f"{metric}_{name}": metrics.get(metric) for name in names}

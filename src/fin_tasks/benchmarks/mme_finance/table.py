@@ -36,15 +36,18 @@ def read_table(
     """Return the rows that can be asked, and the indexes of the others by reason."""
     path = files.files[f"{stem}.tsv"]
     archive = files.files.get(f"{stem}.zip")
-    unpacked = unpack(archive, cache / "mme_finance" / "pictures") if archive else None
-    pictures = Pictures(path, unpacked)
+    folders = [path.with_suffix(""), path.parent]
+    if archive:
+        folders = [unpack(archive, cache / "mme_finance" / "pictures")]
+    pictures = Pictures(folders)
     columns = _COLUMNS + (_CATEGORY_COLUMNS if part == "open" else ())
     rows: dict[str, Row] = {}
     left_out: dict[str, list[str]] = defaultdict(list)
     for record in read_csv(path, columns, delimiter="\t"):
         cells = {**dict.fromkeys(_OPTIONAL_COLUMNS, ""), **record.cells}
         index = cells["index"].strip()
-        row = _row_of({**cells, "index": index}, part, pictures)
+        cells["index"] = index
+        row = _row_of(cells, part, pictures)
         problem = _problem_of(row, part)
         if record.surplus > 0 or not index:
             problem = "broken-row"

@@ -3,15 +3,20 @@
 import ast
 import re
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field, StringConstraints
+from pydantic import Field
 
 from fin_tasks.benchmarks.mme_finance.multi_turn import DIMENSIONS, OVERALL, dict_in
 from fin_tasks.benchmarks.mme_finance.prompts import Wording
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import locate
-from fin_tasks.data.source_text import follow_statements, not_found, parse_code
+from fin_tasks.data.source_text import (
+    Known,
+    follow_statements,
+    not_found,
+    parse_code,
+)
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Messages
 from fin_tasks.judging.rubric import Rubric, load_rubric, with_picture
@@ -40,7 +45,7 @@ def wording(
 ) -> Wording:
     """Read the model's prompt from the authors' `image_vqa.py`, which is downloaded if needed."""
     path = _file("vlmeval/dataset", "image_vqa.py", source, data_dir)
-    known: dict[str, Any] = {
+    known: Known = {
         "isinstance()": False,
         "not pd.isna(line['background'])": True,
         "line['question']": _QUESTION,
@@ -54,8 +59,9 @@ def wording(
     marks = [_QUESTION, re.escape(requirements.get("OCR", "\0")), _BACKGROUND]
     parts = re.fullmatch("(.*?)".join(["", *marks, ""]), prompt, re.DOTALL)
     if parts is None:
-        expected = "build_prompt that joins role, question, requirements, background"
-        raise not_found(path, expected)
+        raise not_found(
+            path, "build_prompt that joins role, question, requirements, background"
+        )
     return Wording("upstream", parts[1], parts[2], requirements, "", parts[3])
 
 
@@ -68,7 +74,7 @@ class UpstreamRubric(Rubric):
 
     def messages(self, item: Item) -> Messages:
         """Return the message by which the authors ask a judge about an item; the picture comes last."""
-        known: dict[str, Any] = {
+        known: Known = {
             "line['question']": item.question,
             "line['answer']": item.answer,
             "line['prediction']": item.response,
@@ -77,8 +83,10 @@ class UpstreamRubric(Rubric):
         follow_statements(self.function.body, known)
         text = known.get("gpt4_prompt")
         if not isinstance(text, str):
-            problem = "expected a prompt, got none. Use the house rubric"
-            raise DataError(f"mmfin.py of MME-Finance's authors: {problem}.")
+            raise DataError(
+                "mmfin.py of MME-Finance's authors: expected a prompt, got none. "
+                "Use the house rubric."
+            )
         content = [{"type": "text", "text": text}]
         if item.picture:
             content = with_picture(text, item.picture)
@@ -88,12 +96,12 @@ class UpstreamRubric(Rubric):
 class UpstreamConversationRubric(Rubric):
     """The authors' texts about a turn of a conversation: one user message without a picture."""
 
-    texts: dict[str, Annotated[str, StringConstraints(strip_whitespace=False)]]
+    texts: Any
+    """Texts by their names. Rubrics strip white space of every `str`, and these texts must keep it."""
 
     def messages(self, item: Item) -> Messages:
         """Return the message by which the authors ask a judge about a turn."""
-        fields = {**self.texts, **vars(item)}
-        text = _CONVERSATION.format(**fields)
+        text = _CONVERSATION.format(**self.texts, **vars(item))
         return [{"role": "user", "content": text}]
 
     def score_of(self, reply: str) -> dict[str, int] | None:
@@ -109,42 +117,47 @@ def rubric_named(
     part: str = "open",
     source: str = "auto",
     data_dir: str | None = None,
-    **options: Any,
+    **_: Any,
 ) -> Rubric:
     """Return a rubric by its name or file; `upstream` is the authors' own, in English or Chinese."""
-    del options
     if name != "upstream":
         return load_rubric(name)
-    if part == "multi_turn":
-        path = _file("vlmeval/dataset/utils", "mmdu.py", source, data_dir)
-        return _conversation_rubric(path, language)
     if language not in _RUBRICS:
         raise ConfigError(
             f"rubric upstream: expected the language en or zh, got {language!r}."
         )
-    path = _file("vlmeval/dataset/utils", "mmfin.py", source, data_dir)
+    file_name = "mmdu.py" if part == "multi_turn" else "mmfin.py"
+    path = _file("vlmeval/dataset/utils", file_name, source, data_dir)
     sha256 = sha256_of(path)
+    version = sha256[:_VERSION_DIGITS]
+    if part == "multi_turn":
+        return _conversation_rubric(path, version, language)
     facts: dict[str, Any] = {
         "name": f"mme_finance_upstream_{language}",
-        "version": sha256[:_VERSION_DIGITS],
+        "version": version,
         "language": language,
         "function": _definition(path, _RUBRICS[language]),
+        "source_sha256": sha256,
     }
-    return UpstreamRubric(**facts, source_sha256=sha256)
+    return UpstreamRubric(**facts)
 
 
-def _conversation_rubric(path: Path, language: str) -> Rubric:
-    known: dict[str, Any] = {}
+def _conversation_rubric(
+    path: Path,
+    version: str,
+    language: str,
+) -> Rubric:
+    known: Known = {}
     statements = parse_code(path).body
     texts = [node for node in statements if isinstance(node, ast.Assign)]
     follow_statements(texts, known)
-    missing = [name for name in _CONVERSATION_TEXTS if name not in known]
-    if missing:
-        raise not_found(path, f"the text {missing[0]}")
+    for name in _CONVERSATION_TEXTS:
+        if name not in known:
+            raise not_found(path, f"the text {name}")
     titles = {name: name.replace("_", " ").title() for name in DIMENSIONS}
     return UpstreamConversationRubric(
         name=f"mme_finance_upstream_mt_{language}",
-        version=sha256_of(path)[:_VERSION_DIGITS],
+        version=version,
         language=language,
         parser="dimensions",
         highest=10,

@@ -14,14 +14,12 @@ from tqdm import tqdm
 
 import fin_tasks
 from fin_tasks.benchmarks.mme_finance.data import TABLES
+from fin_tasks.benchmarks.mme_finance.fresh.company import LANGUAGES
 from fin_tasks.benchmarks.mme_finance.fresh.draw import STYLES, show
-from fin_tasks.benchmarks.mme_finance.fresh.prices import Prices, read_prices
 from fin_tasks.benchmarks.mme_finance.fresh.questions import Question, questions
 from fin_tasks.benchmarks.mme_finance.fresh.scenes import KINDS, Panel, make_scene
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.errors import ConfigError
-
-LANGUAGES = ("en", "zh")
 
 _MOST_QUESTIONS = 2  # about one picture
 
@@ -36,13 +34,7 @@ class Picture:
     rows: list[Question] = field(default_factory=list)
 
 
-def plan(
-    language: str,
-    *,
-    n: int,
-    seed: int,
-    prices: Prices,
-) -> list[Picture]:
+def plan(language: str, *, n: int, seed: int) -> list[Picture]:
     """Plan pictures with `n` different questions, spread evenly over categories, types and styles.
 
     A larger set starts with the smaller one of the same seed.
@@ -55,13 +47,13 @@ def plan(
         image_type = types[number % len(types)]
         # Each style meets each type within 24 pictures.
         style = STYLES[(number + number // 12) % len(STYLES)]
-        panels = make_scene(image_type, language, Random(f"{seed} {number}"), prices)
+        panels = make_scene(image_type, language, Random(f"{seed} {number}"))
         suffix = "jpg" if style == "mobile photograph" else "png"
         picture = Picture(f"images/{language}_{number:05d}.{suffix}", panels, style)
         pictures.append(picture)
         for category in sorted(CATEGORIES, key=counts.__getitem__):
             random = Random(f"{seed} {number} {category}")
-            candidates = list(questions(panels, language, category, random))
+            candidates = questions(panels, language, category, random)
             new = [row for row in candidates if row["question"] not in wordings]
             if not new:
                 continue
@@ -92,16 +84,17 @@ def build_set(
 ) -> dict[str, Any]:
     """Build a set of `n` questions in each language in a new folder, and return its manifest."""
     if not set(languages) <= set(LANGUAGES):
-        got = ", ".join(languages)
-        raise ConfigError(f"build mme_finance: expected en or zh, got {got}.")
+        raise ConfigError(
+            f"build mme_finance: expected en or zh, got {', '.join(languages)}."
+        )
     if folder.exists() and any(folder.iterdir()):
-        expected = "expected a new or empty folder, got one with files"
-        raise ConfigError(f"{folder}: {expected}. Name another with --out.")
-    prices = read_prices()
+        raise ConfigError(
+            f"{folder}: expected a new or empty folder, got one with files. Name another with --out."
+        )
     (folder / "images").mkdir(parents=True, exist_ok=True)
     counts = {}
     for language in languages:
-        pictures = plan(language, n=n, seed=seed, prices=prices)
+        pictures = plan(language, n=n, seed=seed)
         rows = []
         title = f"Drawing pictures ({language})"
         for picture in tqdm(pictures, title, unit="picture", disable=None):

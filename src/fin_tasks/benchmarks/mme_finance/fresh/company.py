@@ -13,6 +13,9 @@ import yaml
 Facts = dict[str, Any]
 """Numbers, tables and words by the names that formulas and texts use."""
 
+LANGUAGES = ("en", "zh")
+"""In the order of the pairs of texts in our files."""
+
 _N_YEARS = 5
 """Years of a company; the first one opens the balances, and statements show the others."""
 _N_SEGMENTS = 4
@@ -36,7 +39,7 @@ def _in_language(node: Any, language: str) -> Any:
     if not isinstance(node, list):
         return node
     if [type(child) for child in node] == [str, str]:
-        return node[0 if language == "en" else 1]
+        return node[LANGUAGES.index(language)]
     return [_in_language(child, language) for child in node]
 
 

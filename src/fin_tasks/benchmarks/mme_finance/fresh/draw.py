@@ -1,6 +1,7 @@
 """Draw the panels of a picture in a browser's window or on a phone, or as a photograph of a screen."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from io import BytesIO
 from pathlib import Path
@@ -19,10 +20,10 @@ from fin_tasks.benchmarks.mme_finance.fresh.company import Facts, read_texts
 from fin_tasks.benchmarks.mme_finance.fresh.scenes import Panel
 from fin_tasks.errors import ConfigError
 
-STYLES: Sequence[str] = tuple(read_texts("pictures", "en")["screens"])
+STYLES = tuple(read_texts("pictures", "en")["screens"])
 """How the benchmark's pictures were taken."""
 
-_DPI = 100
+_DPI = 100  # as pictures.mplstyle has it
 _LEFT = 0.03  # margin, as a share of the width
 _SCALE = 85  # pixels for the scale at the right of a chart
 _WALL = "#4c4640"  # behind a photographed screen
@@ -35,20 +36,18 @@ def show(
     random: Random,
 ) -> Image.Image:
     """Draw the panels of a picture in one of `STYLES`."""
-    words = read_texts("wording", language)
     layout = read_texts("pictures", language)
     screen = layout["screens"][style]
     width, height = screen["size"]
     facts = {
         "title": panels[0].facts["title"],
-        "menu": words["menu"],
-        "site": random.choice(words["sites"]),
+        "site": random.choice(layout["sites"]),
         "number": random.randint(10, 59),
     }
     content = BytesIO()
-    with mpl.rc_context(fname=Path(__file__).with_name("pictures.mplstyle")):
-        mpl.rcParams["font.family"] = _fonts(language)
-        figure = Figure((width / _DPI, height / _DPI), _DPI)
+    style_file = Path(__file__).with_name("pictures.mplstyle")
+    with mpl.rc_context({"font.family": _fonts(language)}, style_file):
+        figure = Figure((width / _DPI, height / _DPI))
         body = _draw_frame(figure, layout["frames"][screen["frame"]], facts)
         shape = (1, len(panels)) if width > height else (len(panels), 1)
         areas = body.subfigures(*shape, squeeze=False)
@@ -56,12 +55,13 @@ def show(
             if panel.colors:
                 colors = [layout["colors"][color] for color in panel.colors.values()]
                 mpl.rcParams["axes.prop_cycle"] = cycler(color=colors)
-            page = _Page(area, panel, layout)
-            page.write_headings()
-            _DRAWERS[panel.kind](page)
-        figure.savefig(content, dpi=_DPI)
+            draw_panel = _DRAWERS[layout["drawn_as"][panel.kind]]
+            draw_panel(_Page(area, panel, layout))
+        figure.savefig(content)
     picture = Image.open(content).convert("RGB")
-    return _photograph(picture, random) if style == "mobile photograph" else picture
+    if style == "mobile photograph":
+        return _photograph(picture, random)
+    return picture
 
 
 def _fonts(language: str) -> list[str]:
@@ -71,9 +71,8 @@ def _fonts(language: str) -> list[str]:
     try:
         file = distribution("zhplot").locate_file("zhplot/fonts/NotoSansSC-Regular.ttf")
     except PackageNotFoundError as error:
-        expected = "expected the font of zhplot"
         raise ConfigError(
-            f"Chinese text: {expected}. Run pip install 'fin-tasks[pictures]'."
+            "Chinese text: expected the font of zhplot. Run pip install 'fin-tasks[pictures]'."
         ) from error
     fontManager.addfont(str(file))
     return ["Noto Sans SC", "DejaVu Sans"]
@@ -100,8 +99,7 @@ def _photograph(screen: Image.Image, random: Random) -> Image.Image:
     """Photograph a screen: tilted, slightly out of focus and unevenly lit."""
     framed = ImageOps.expand(screen, 30, "#101214")
     angle = random.choice([-1, 1]) * random.uniform(1, 3)
-    bicubic = Image.Resampling.BICUBIC
-    room = framed.rotate(angle, bicubic, expand=True, fillcolor=_WALL)
+    room = framed.rotate(angle, Image.Resampling.BICUBIC, expand=True, fillcolor=_WALL)
     room = ImageOps.expand(room, 40, _WALL).filter(ImageFilter.GaussianBlur(0.7))
     light = np.linspace(1, random.uniform(0.6, 0.85), room.width)
     return Image.fromarray((np.asarray(room) * light[:, None]).astype(np.uint8))
@@ -110,19 +108,18 @@ def _photograph(screen: Image.Image, random: Random) -> Image.Image:
 # --- Panels ---
 
 
+@dataclass
 class _Page:
-    """An area in which a panel is drawn from above: `y` is where the next line begins, in pixels."""
+    """An area in which a panel is drawn below its headings: `y` is where the next line begins, in pixels."""
 
-    def __init__(
-        self,
-        area: Any,
-        panel: Panel,
-        layout: Any,
-    ) -> None:
-        self.area = area
-        self.panel = panel
-        self.layout = layout
-        self.y = 22.0
+    area: Any
+    panel: Panel
+    layout: Any
+    y: float = 22.0
+
+    def __post_init__(self) -> None:
+        for style, skip, text in self.layout["headings"][self.panel.kind]:
+            self.write(text.format(**self.panel.facts), style, skip)
 
     def write(
         self,
@@ -135,11 +132,6 @@ class _Page:
         y = 1 - self.y / self.area.bbox.height
         self.area.text(x, y, text, va="top", **self.layout["texts"][style])
         self.y += skip
-
-    def write_headings(self) -> None:
-        """Write what stands above a panel of this kind."""
-        for style, skip, text in self.layout["headings"][self.panel.kind]:
-            self.write(text.format(**self.panel.facts), style, skip)
 
     def write_printed(self, labels: Sequence[str]) -> None:
         """Write labels with their values below them, side by side."""
@@ -158,9 +150,7 @@ class _Page:
         height = share * (total - top - 45)
         self.y = top + height
         width = 1 - 2 * _LEFT - _SCALE / self.area.bbox.width
-        axes = self.area.add_axes((_LEFT, 1 - self.y / total, width, height / total))
-        axes.yaxis.tick_right()
-        return axes
+        return self.area.add_axes((_LEFT, 1 - self.y / total, width, height / total))
 
 
 def _draw_stock(page: _Page) -> None:
@@ -174,14 +164,14 @@ def _draw_stock(page: _Page) -> None:
     lined = lower
     if panel.kind == "candles":
         lined = upper
-        colors = np.where(days["close"] < days["open"], *page.layout["candles"])
-        bodies = days["close"] - days["open"]
-        upper.vlines(bars, days["low"], days["high"], color=colors, lw=1)
-        upper.bar(bars, bodies, 0.7, days["open"], color=colors, edgecolor=colors)
-        lower.bar(bars, days["volume"], 0.7, color=colors)
-        lower.set_title(page.layout["volume"], loc="left", fontsize=10.5)
+        colors = np.where(days.close < days.open, *page.layout["candles"])
+        bodies = days.close - days.open
+        upper.vlines(bars, days.low, days.high, color=colors, lw=1)
+        upper.bar(bars, bodies, 0.7, days.open, color=colors, edgecolor=colors)
+        lower.bar(bars, days.volume, 0.7, color=colors)
+        lower.set_title(page.layout["volume"])
     else:
-        upper.plot(bars, days["close"], color=page.layout["colors"]["blue"])
+        upper.plot(bars, days.close, color=page.layout["colors"]["blue"])
     labels = [f"{name}: {panel.printed[name]:.2f}" for name in names]
     lined.plot(bars, days[names], lw=1.3, label=labels)
     lined.legend(**page.layout["legends"][panel.kind])
@@ -230,9 +220,9 @@ def _draw_report(page: _Page) -> None:
         page.y += 16
 
 
-_DRAWERS: Mapping[str, Callable[[_Page], None]] = {
-    **dict.fromkeys(("candles", "macd", "rsi"), _draw_stock),
-    **dict.fromkeys(("bar", "line", "pie"), _draw_chart),
-    **dict.fromkeys(("income", "balance", "cash_flow"), _draw_table),
+_DRAWERS = {
+    "stock": _draw_stock,
+    "chart": _draw_chart,
+    "table": _draw_table,
     "report": _draw_report,
 }

@@ -28,11 +28,8 @@ def questions(
     texts = read_texts("questions", language)
     pairs = []
     for panel in panels:
-        for template in texts["questions"]:
-            if (
-                template["category"] == category
-                and panel.kind in template["shows"].split()
-            ):
+        for template in texts["questions"][category]:
+            if panel.kind in template["shows"].split():
                 pairs.append((panel, template))
     random.shuffle(pairs)
     for panel, template in pairs:
@@ -60,7 +57,7 @@ def _truth_of(
     template: Any,
     facts: Facts,
     random: Random,
-) -> dict[str, Any] | None:
+) -> Facts | None:
     """Return the truth of a question; None if the question does not fit the panel or is not clear.
 
     Captions to choose from are added to the facts.

@@ -15,10 +15,16 @@ from fin_tasks.benchmarks.mme_finance.fresh.company import (
     make_company,
     read_texts,
 )
-from fin_tasks.benchmarks.mme_finance.fresh.prices import LONGEST, WARM_UP, Prices
+from fin_tasks.benchmarks.mme_finance.fresh.prices import (
+    LONGEST,
+    WARM_UP,
+    read_prices,
+)
 
-_KINDS: Mapping[str, str] = read_texts("pictures", "en")["kinds"]
-KINDS = {image_type: kinds.split() for image_type, kinds in _KINDS.items()}
+KINDS = {
+    image_type: kinds.split()
+    for image_type, kinds in read_texts("pictures", "en")["kinds"].items()
+}
 """Types of pictures, and the panels that a picture of the type shows."""
 
 
@@ -40,13 +46,12 @@ def make_scene(
     image_type: str,
     language: str,
     random: Random,
-    prices: Prices,
 ) -> list[Panel]:
     """Make the panels of a picture; the same random numbers make the same scene in both languages."""
     kinds = random.choice(KINDS[image_type]).split("+")
     words = read_texts("wording", language)
     if kinds[0] in words["indicators"]:
-        return [_stock_panel(kinds[0], words, random, prices)]
+        return [_stock_panel(kinds[0], words, random)]
     company = make_company(words, random)
     make_panel = _report_panel if kinds == ["report"] else _company_panel
     return [make_panel(kind, company, words, random) for kind in kinds]
@@ -60,7 +65,7 @@ def _panel(
     random: Random,
     *,
     colored: Iterable[str] = (),
-    printed: Mapping[str, float | str] | None = None,
+    printed: Mapping[str, float | str] = {},
 ) -> Panel:
     """Make a panel, draw what questions ask about, and work out the facts of its kind."""
     names = list(colored)
@@ -82,35 +87,28 @@ def _panel(
         facts["printed"] = printed[facts["printed_label"]]
     for name, formula in words["facts"].get(kind, {}).items():
         facts[name] = evaluate(formula, facts)
-    return Panel(kind, facts, table, colors, printed or {})
+    return Panel(kind, facts, table, colors, printed)
 
 
 def _stock_panel(
     kind: str,
     words: Any,
     random: Random,
-    prices: Prices,
 ) -> Panel:
-    """Make a chart of candles with moving averages, or of closes with an indicator; volume in millions."""
-    symbol, days = random.choice(prices)
+    """Make a chart of candles with moving averages, or of closes with an indicator."""
+    symbol, days = random.choice(read_prices())
     n_days = random.randrange(32, LONGEST + 1, 4)
     end = random.randint(WARM_UP + n_days, len(days))
     days = days.iloc[end - WARM_UP - n_days : end]
-    days = days.assign(volume=days["volume"] / 1e6)
     prints = dict(zip(days, words["prints"], strict=True))
     days = days.eval(words["indicators"][kind], engine="python").round(2).iloc[-n_days:]
     lines = list(days)[len(prints) :]
-    dates = days.index.strftime("%Y-%m-%d")
     unknown_day = days.index[0] - timedelta(random.randint(60, 2000))
     facts = {
         **days.iloc[-1],
         "symbol": symbol,
-        "name": words["stocks"].get(symbol, symbol),
-        "start": dates[0],
-        "end": dates[-1],
+        "name": words["stocks"][symbol],
         "unknown_day": f"{unknown_day:%Y-%m-%d}",
-        "quarter": np.repeat([1, 2, 3, 4], n_days // 4),
-        "month": dates.str[:7],
         "options": ", ".join(lines),
     }
     printed = days.iloc[-1].rename(prints).to_dict()
@@ -150,11 +148,10 @@ def _company_panel(
 
 def _report_panel(
     kind: str,
-    company: Facts,
+    facts: Facts,
     words: Any,
     random: Random,
 ) -> Panel:
-    facts = dict(company)
     for name, bounds in words["report"]["drawn"].items():
         facts[name] = random.uniform(*bounds)
     for name, formula in words["report"]["formulas"].items():
