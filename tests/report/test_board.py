@@ -13,6 +13,7 @@ from jsonschema_rs import Draft202012Validator
 from run_files import PROVENANCE, scored, write_run
 
 from fin_tasks import report
+from fin_tasks.report.corrections import Corrections
 from fin_tasks.report.leaderboard import board
 from fin_tasks.report.leaderboard_model import Leaderboard
 from fin_tasks.report.write import write_report
@@ -388,3 +389,58 @@ def test_entries_lead_from_the_report_to_their_results_files(tmp_path: Path) -> 
     assert "" in paths  # the papers' figures have no results file
     elsewhere = made(tmp_path / "results", out=tmp_path / "other" / "report")
     assert {entry["results_file"] for entry in elsewhere["entries"]} == {None}
+
+
+def corrections(models: Sequence[str], pairs: Sequence[tuple[int, int]]) -> Corrections:
+    """Return corrected values of models, the last one the best, and intervals of differences."""
+    line = {"task": "t", "variant": "robust", "judge": "j", "n": 4, "labels": 4}
+    runs = []
+    for place, model in enumerate(models):
+        value = {"corrected": 50.0 + place, "low": None, "high": None}
+        means = {"judge_mean": 0.0, "people_mean": 0.0}
+        runs.append({**line, **value, **means, "model": model, "run": model})
+    differences = []
+    for low, high in pairs:
+        value = {"corrected": (low + high) / 2, "low": low, "high": high}
+        names = {"first": "m0", "second": "m1", "runs": ("m0", "m1")}
+        differences.append({**line, **value, **names})
+    return Corrections.model_validate({"runs": runs, "differences": differences})
+
+
+@pytest.mark.parametrize(
+    ("n_corrected", "pair", "expected", "is_said"),
+    [
+        (2, (-9, -1), [("m1", 1, 1, 1), ("m0", 2, 2, 2)], True),
+        (2, (-9, 1), [("m1", 1, 1, 2), ("m0", 2, 1, 2)], True),
+        (1, (-9, -1), [("m0", 1, 1, 1), ("m1", 2, 2, 2)], False),
+    ],
+)
+def test_runs_rank_by_values_that_people_corrected(
+    n_corrected: int,
+    pair: tuple[int, int],
+    expected: list[tuple[str, int, int, int]],
+    is_said: bool,
+    tmp_path: Path,
+) -> None:
+    for model, score in (("m0", 80.0), ("m1", 20.0)):
+        rows = [{"score": score + place % 3} for place in range(30)]
+        write_run(tmp_path / model, {"mme_finance_en": rows}, model=model)
+    read = report.read([tmp_path])
+    model_by_id = {result.id: run.model for run, result in read.results}
+    corrected = corrections(["m0", "m1"][:n_corrected], [pair])
+    ids = {model: identity for identity, model in model_by_id.items()}
+    for line in corrected.runs:
+        line.run = ids[line.model]
+    for difference in corrected.differences:
+        difference.runs = (ids["m0"], ids["m1"])
+    document = board(read, corrections=corrected)
+    ranked = next(c for c in document.comparisons if "/robust" in c.task)
+    places = [
+        (model_by_id[rank.run], rank.rank, rank.best, rank.worst)
+        for rank in ranked.ranks
+    ]
+    assert places == expected
+    said = [note for note in document.notes if "people corrected" in note]
+    assert bool(said) == is_said
+    raw = next(c for c in board(read).comparisons if "/robust" in c.task)
+    assert [model_by_id[rank.run] for rank in raw.ranks] == ["m0", "m1"]

@@ -83,6 +83,19 @@ def test_a_question_counts_once_and_groups_stand_apart(results: Path) -> None:
     assert sum(line["n"] for line in groups) == len(sources)
 
 
+def test_an_unknown_baseline_is_refused_and_tasks_have_plain_names(
+    results: Path,
+) -> None:
+    assert {line["heading"] for line in compared(results)} == {"financemath · cot"}
+    command = ["compare", str(results), "--by", "variant", "--baseline", "nobody"]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code != 0
+    assert "expected one of computes, knows, got 'nobody'" in str(done.exception)
+    command[-1] = "knows"
+    printed = CliRunner().invoke(app, command).stdout
+    assert "financemath · cot" in printed and "split=variants" not in printed
+
+
 def test_the_leaderboard_has_the_gaps_if_variants_were_asked(
     results: Path, tmp_path: Path
 ) -> None:

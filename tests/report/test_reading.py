@@ -15,6 +15,7 @@ from fin_tasks import report
 from fin_tasks.cli import app
 from fin_tasks.errors import DataError
 from fin_tasks.report.conditions import settings_of
+from fin_tasks.report.lm_eval_results import run_of
 from fin_tasks.report.samples import read_samples
 
 
@@ -245,3 +246,23 @@ def test_a_log_with_a_huge_head_is_refused(tmp_path: Path) -> None:
         log.writestr("header.json", b" " * 100_000_000)
     with pytest.raises(DataError, match=r"header\.json of 100,000,000 bytes"):
         report.read([tmp_path])
+
+
+def test_names_of_models_are_shown_escaped(tmp_path: Path) -> None:
+    write_run(tmp_path, {"financemath": scored(1)}, model="a\x1b[31m\n\u202eb")
+    (run,) = report.read([tmp_path]).runs
+    assert run.model == "a\\x1b[31m\\n\\u202eb"
+    log = {"results": {}, "model_name": "a\x1b[31m"}  # as inspect_logs.py hands it on
+    assert run_of("id", tmp_path, "name", log).model == "a\\x1b[31m"
+
+
+def test_lists_of_responses_are_read_up_to_a_thousand(tmp_path: Path) -> None:
+    write_run(tmp_path, {"financemath": scored(1)})
+    (file,) = tmp_path.glob("samples_*")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for line in lines:
+        line["resps"] = [["text"] * 1_200]
+        line["filtered_resps"] = [["{}"] * 1_200]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    for sample in read_samples(file):
+        assert (len(sample.responses), len(sample.readings)) == (1_000, 1_000)

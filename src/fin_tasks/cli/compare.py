@@ -57,10 +57,10 @@ def compare(
     if arm:
         reports = [read(paths)]
         compared = arms.compare_arms(reports[0], variant, effects=arm == "arm")
-    elif factor == comparing.VARIANT:
+    elif factor == "variant":
         reports = [read(paths)]
         compared = memorization.compare_variants(reports[0], options)
-    elif factor == comparing.TRUTHS:
+    elif factor == "truths":
         reports = [read(paths)]
         compared = truths.compare_truths(reports[0], variant)
     else:

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fin_tasks.report.model import Report
 
-__all__ = ["AnyPath", "Paths", "read"]
+__all__ = ["AnyPath", "Json", "Paths", "read"]
+
+Json = dict[str, Any]
+"""An object of JSON."""
 
 AnyPath = str | Path
 Paths = AnyPath | Iterable[AnyPath]

@@ -1,6 +1,6 @@
 """The arms of a benchmark's experiment, such as DynoStock's statements, compared on the same documents."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import pandas as pd
 
@@ -47,8 +47,7 @@ def compare_arms(report: Report, variant: str, *, effects: bool = True) -> Compa
     lines = pd.concat(tables, ignore_index=True)
     lines = lines.assign(task="", model="", family="", variant=variant, unit=1.0)
     lines["group"] = lines["window"].astype(str)
-    columns_of_lines = [field.name for field in fields(Line)]
-    return Comparisons(lines.reindex(columns=columns_of_lines), notes)
+    return Comparisons(lines.reindex(columns=list(Line._fields)), notes)
 
 
 def _benchmark_with_arms(report: Report) -> Benchmark:

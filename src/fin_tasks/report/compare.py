@@ -2,8 +2,8 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -21,13 +21,10 @@ FACTORS: Mapping[str, tuple[str, ...]] = {
     "variant": ("split",),
     "truths": (),
 }
-"""What one model's results may differ in, with the conditions that say so."""
+"""What one model's results may differ in, with the conditions that say so.
 
-VARIANT = "variant"
-"""The factor that `memorization.compare_variants` compares."""
-
-TRUTHS = "truths"
-"""The factor that `truths.compare_truths` compares."""
+`memorization.py` compares variants, and `truths.py` truths.
+"""
 
 ARMS = ("arm", "window")
 """Columns that `arms.compare_arms` compares."""
@@ -40,25 +37,24 @@ _MAY_DIFFER = ("style.", "prompts.", "mode", "version", "retrieval.")
 """Beginnings of settings that may differ with a factor."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Line:
+class Line(NamedTuple):
     """A run's value over a group of rows, and its difference from the baseline over the rows that both have scored."""
 
     heading: str
     task: str = ""
-    metric: str
-    variant: str
+    metric: str = ""
+    variant: str = ""
     group: str = ""
     """Empty for all rows."""
     model: str = ""
     """Empty if runs are compared."""
-    run: str
+    run: str = ""
     against: str = ""
     """The baseline; empty for the baseline itself."""
     family: str = ""
     """`p_holm` is corrected over the lines of a family."""
     test: str = ""
-    unit: float
+    unit: float = 1.0
     """The largest value of the metric."""
     value: float = math.nan
     deviation: float = math.nan
@@ -69,15 +65,14 @@ class Line:
     difference: float = math.nan
     difference_low: float = math.nan
     difference_high: float = math.nan
-    n: int
+    n: int = 0
     pairs: int = 0
     left_out: int = 0
     gained: float = math.nan
     lost: float = math.nan
 
 
-@dataclass(frozen=True)
-class Comparisons:
+class Comparisons(NamedTuple):
     """A table of lines, and notes on what could not be compared and on settings that differ."""
 
     lines: pd.DataFrame
@@ -85,8 +80,7 @@ class Comparisons:
     notes: list[str]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
+class Options(NamedTuple):
     """What to compare."""
 
     variant: str = "paper"
@@ -98,12 +92,11 @@ class Options:
     """Also compare groups of rows."""
     baseline: str = ""
     """A label; by default the first run, with a factor chain of thought or no knowledge."""
-    corrections: Corrections = field(default_factory=Corrections)
+    corrections: Corrections = Corrections()
     """Values that people's labels corrected."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Entry:
+class _Entry(NamedTuple):
     heading: str
     """The conditions that compared results share."""
     label: str
@@ -146,6 +139,14 @@ def compare(reports: Mapping[str, Report], options: Options) -> Comparisons:
     return Comparisons(table, notes)
 
 
+def check_baseline(options: Options, labels: Iterable[str]) -> None:
+    """Raise DataError if the baseline is none of the labels that are compared."""
+    names = list(labels)
+    if options.baseline not in ("", *names):
+        expected = f"expected one of {', '.join(names)}"
+        raise DataError(f"compare --baseline: {expected}, got {options.baseline!r}.")
+
+
 def _sets_of(
     reports: Mapping[str, Report],
     options: Options,
@@ -165,17 +166,15 @@ def _sets_of(
                 f"{entry.heading}: {entry.label} was run twice; the newest run counts."
             )
         entries[entry.label] = entry
-    if options.baseline not in ("", *labels):
-        raise DataError(
-            f"compare --baseline: expected one of {', '.join(labels)}, got {options.baseline!r}."
-        )
+    check_baseline(options, labels)
     sets = []
     for (heading, _), entries in entries_by_key.items():
-        if options.factor and len(entries) < 2:
-            continue
         name = options.baseline or next(iter(labels))
-        if options.factor and not options.baseline:
-            name = next(label for label in (*_BASELINES, *entries) if label in entries)
+        if options.factor:
+            if len(entries) < 2:
+                continue
+            usual = filter(entries.get, (*_BASELINES, *entries))
+            name = options.baseline or next(usual)
         if name in entries:
             sets.append([entries.pop(name), *entries.values()])
         else:
@@ -229,17 +228,17 @@ def _compare_with(
     notes = []
     if metric not in first.rows:
         notes.append(f"is not compared, as {first.label} has no value of {metric}")
-    expected = ("tasks", *_MAY_DIFFER) if options.factor else ("tasks",)
-    differing = "; ".join(differences(*results, expected))
-    bound = cut_off.note_of(cut_off.cut_offs_of(entry.rows, metric), metric)
-    if differing and not entry.is_part:
-        notes.append(f"differs from {first.label} in {differing}")
-    if bound and not entry.is_part:
-        notes.append(f"has a {bound}")
+    if not entry.is_part:
+        expected = ("tasks", *(_MAY_DIFFER if options.factor else ()))
+        differing = "; ".join(differences(*results, expected))
+        if differing:
+            notes.append(f"differs from {first.label} in {differing}")
+        bound = cut_off.note_of(cut_off.cut_offs_of(entry.rows, metric), metric)
+        if bound:
+            notes.append(f"has a {bound}")
     corrections = options.corrections
-    corrected = corrections.of(entry.result.id, options.variant, metric)
     ids = (entry.result.id, first.result.id)
-    notes.append(note_of(corrected))
+    notes.append(note_of(corrections.of(ids[0], options.variant, metric)))
     notes.append(corrections.difference_note(*ids, options.variant))
     lines = list(_lines_of(first, entry, metric, options))
     return lines, [f"{where} {note}." for note in notes if note]
@@ -251,35 +250,32 @@ def _lines_of(
     metric: str,
     options: Options,
 ) -> Iterator[Line]:
-    family = entry.model or entry.label
-    whole = Line(
-        heading=entry.heading,
-        task=entry.result.task,
-        metric=metric,
-        variant=options.variant,
-        model=entry.model,
-        run=entry.label,
-        family=f"{family}, {'parts' if entry.is_part else 'headline'}",
-        unit=largest(metric),
-        n=0,
-    )
     by = "" if entry.is_part else options.by
     bases = groups_of(first.rows, by)
     for group, rows in groups_of(entry.rows, by).items():
-        value = value_of(rows, metric)
-        line = replace(
-            whole,
+        kind = "parts" if group or entry.is_part else "headline"
+        line = Line(
+            heading=entry.heading,
+            task=entry.result.task,
+            metric=metric,
+            variant=options.variant,
             group=group,
-            family=f"{family}, parts" if group else whole.family,
-            value=value.mean,
-            low=value.low,
-            high=value.high,
-            n=value.n,
+            model=entry.model,
+            run=entry.label,
+            family=f"{entry.model or entry.label}, {kind}",
+            unit=largest(metric),
         )
+        line = measured(line, rows)
         if entry is not first and metric in first.rows:
-            line = replace(line, against=first.label)
-            line = with_difference(line, bases.get(group, first.rows.head(0)), rows)
+            base = bases.get(group, first.rows.head(0))
+            line = with_difference(line, first.label, base, rows)
         yield line
+
+
+def measured(line: Line, rows: pd.DataFrame) -> Line:
+    """Add the value over rows."""
+    value = value_of(rows, line.metric)
+    return line._replace(value=value.mean, low=value.low, high=value.high, n=value.n)
 
 
 def groups_of(rows: pd.DataFrame, by: str) -> dict[str, pd.DataFrame]:
@@ -292,7 +288,12 @@ def groups_of(rows: pd.DataFrame, by: str) -> dict[str, pd.DataFrame]:
     return groups
 
 
-def with_difference(line: Line, base: pd.DataFrame, rows: pd.DataFrame) -> Line:
+def with_difference(
+    line: Line,
+    against: str,
+    base: pd.DataFrame,
+    rows: pd.DataFrame,
+) -> Line:
     """Add what a run has more than the baseline, on the rows that both have scored."""
     keys = ["task", "doc_id"]
     if base["doc_id"].is_unique and rows["doc_id"].is_unique:
@@ -309,8 +310,8 @@ def with_difference(line: Line, base: pd.DataFrame, rows: pd.DataFrame) -> Line:
     after = joined[f"{line.metric}_second"].to_numpy(float)
     sources = joined["source_first"].combine_first(joined["source_second"])
     pair = compare_pair(after, before, clusters=pd.factorize(sources)[0])
-    return replace(
-        line,
+    return line._replace(
+        against=against,
         test=pair.test,
         p=pair.p if pair.n else math.nan,
         difference=pair.difference,

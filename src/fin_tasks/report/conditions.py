@@ -4,40 +4,20 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import yaml
+
 from fin_tasks.benchmarks.contract import Benchmark
+from fin_tasks.report import Json
 from fin_tasks.report.model import TaskResult, known_benchmarks
 from fin_tasks.report.redact import without_secrets
 
-_NO_SETTINGS = (
-    "hash.",
-    "rows.",
-    "left_out.",
-    "defects.",
-    "asked.",
-    "blank_image.",
-    "data.commit.",
-    "data.defects.",
-    "fin_tasks.",
-    "file.",
-    "file_sha256.",
-    "judge.panel.",
-    "judge.usage.",
-    "source.",
-)
-"""Provenance that follows from other settings, is compared elsewhere, or changes no score."""
-_ENDINGS = ("da", "pot", "text", "na")  # of task names that repeat a condition
-_USUAL_STYLE = {"prompts.style": "structured", "text": "table", "frequency": "daily"}
-_LABELS = {
-    "data.revision": "version of the data",
-    "judge.model": "judge",
-    "prompts.set": "prompts",
-    "prompts.sha256": "wording of the prompts",
-    "system": "system prompt",
-    "tasks": "settings of its tasks",
-}
-"""What settings are called, where their name does not say it."""
+_NAMES = yaml.safe_load(Path(__file__).with_name("conditions.yaml").read_text("utf-8"))
+WORDS: dict[str, dict[str, str]] = _NAMES["words"]
+"""What conditions are called for people, by condition and value."""
+_NO_SETTINGS = tuple(_NAMES["no_settings"])
 _MAX_TEXT = 40
 
 
@@ -72,12 +52,12 @@ def read_task_id(text: str) -> tuple[Conditions, str]:
     return Conditions(task, **values), variant
 
 
-def settings_of(metadata: Mapping[str, Any], **facts: Any) -> dict[str, Any]:
+def settings_of(metadata: Mapping[str, Any], **facts: Any) -> Json:
     """Return the settings of a task: provenance, judge, and other facts, by dotted name."""
     provenance = metadata.get("provenance") or {"provenance": "unknown"}
     # Whatever judge the metadata of all tasks name, a task without one asked none.
     judge = metadata.get("judge", {})
-    settings: dict[str, Any] = {}
+    settings: Json = {}
     for name, value in _flat({**provenance, "judge": judge, **facts}):
         if value is not None and not f"{name}.".startswith(_NO_SETTINGS):
             settings[name] = without_secrets(value)
@@ -127,7 +107,7 @@ def _split_name(task: str, benchmark: Benchmark) -> tuple[str, list[str]]:
         task.startswith(start) and task.removeprefix(start) not in benchmark.part_labels
     ):
         shorter, _, ending = task.rpartition("_")
-        if ending not in _ENDINGS:
+        if ending not in _NAMES["endings"]:
             break
         task = shorter
         endings.append(ending)
@@ -140,7 +120,7 @@ def _style(settings: Mapping[str, str], *, may_decline: bool) -> str:
         f"{prompts} prompts": prompts != "house",
         "no role": settings.get("style.role") == "false",
     }
-    for name, usual in _USUAL_STYLE.items():
+    for name, usual in _NAMES["usual_style"].items():
         style = settings.get(name, usual)
         parts[style] = style != usual
     parts["anonymized"] = settings.get("anonymize") == "true"
@@ -169,7 +149,9 @@ def varying(results: Sequence[TaskResult]) -> dict[str, list[Any]]:
 
 
 def differences(
-    result: TaskResult, reference: TaskResult, ignored: tuple[str, ...] = ()
+    result: TaskResult,
+    reference: TaskResult,
+    ignored: tuple[str, ...] = (),
 ) -> list[str]:
     """Say in plain words in what two results differ, but for settings that begin with an ignored text."""
     texts = []
@@ -182,19 +164,16 @@ def differences(
 
 def setting_note(name: str, value: object) -> str:
     """Return a setting in words, such as `judge temperatures: [0.0]` for `judge.temperatures`."""
-    label = _LABELS.get(name, re.sub("[._]", " ", name))
+    label = _NAMES["labels"].get(name, re.sub("[._]", " ", name))
     return f"{label}: {_short_text(value)}"
 
 
-def shared_settings(results: Sequence[TaskResult]) -> dict[str, Any]:
+def shared_settings(results: Sequence[TaskResult]) -> Json:
     """Return the settings of a group: what its tasks share, and one hash of all that differs."""
     own = varying(results)
-    shared = results[0].settings.items()
     names = [result.task for result in results]
-    return {
-        **{name: value for name, value in shared if name not in own},
-        "tasks": _hash([names, own]),
-    }
+    settings = {**results[0].settings, "tasks": _hash([names, own])}
+    return {name: settings[name] for name in settings if name not in own}
 
 
 def _short_text(value: object) -> str:

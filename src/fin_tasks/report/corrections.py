@@ -1,7 +1,9 @@
 """Judges' means that people's labels corrected: `corrected.json`, and what reports say of them."""
 
+from collections.abc import Collection
 from pathlib import Path
 
+from pandas import DataFrame
 from pydantic import BaseModel
 
 from fin_tasks.errors import ConfigError
@@ -55,6 +57,15 @@ class Corrections(BaseModel):
             if metric == METRIC and (line.run, line.variant) == (run, variant):
                 return line
         return None
+
+    def pairs(self, runs: Collection[str], variant: str) -> DataFrame:
+        """Return pairs of results as `stats.pairs.rank` takes them; one is open if its interval holds 0."""
+        pairs = []
+        for pair in self.differences:
+            if pair.variant == variant and {*pair.runs} <= {*runs}:
+                is_open = (pair.low or 0) <= 0 <= (pair.high or 0)
+                pairs.append((*pair.runs, pair.corrected, float(is_open)))
+        return DataFrame(pairs, columns=["first", "second", "difference", "p_holm"])
 
     def difference_note(self, first: str, second: str, variant: str) -> str:
         """Say the corrected difference of two results; empty if it is not known."""

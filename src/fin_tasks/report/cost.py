@@ -1,9 +1,9 @@
 """Tokens, seconds and cost of runs, by task."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from fin_tasks.endpoints.prices import Prices
+from fin_tasks.report import Json
 from fin_tasks.report.leaderboard_model import Cost, known
 from fin_tasks.report.model import Run, TaskResult
 
@@ -66,13 +66,11 @@ def _cost_of(run: Run, result: TaskResult, prices: Prices | None) -> Cost:
 
 
 def _sum(parts: Sequence[Cost], task: str, identity: str) -> Cost:
-    sums: dict[str, Any] = {"run": identity, "task": task}
     estimated: list[str] = []
+    sums: Json = {"run": identity, "task": task, "estimated": estimated}
     for name in COSTS:
         numbers = [getattr(part, name) for part in parts]
         sums[name] = None if None in numbers else sum(numbers)
-    for part in parts:
-        estimated += part.estimated
-    return parts[0].model_copy(
-        update={**sums, "estimated": list(dict.fromkeys(estimated))}
-    )
+        if any(name in part.estimated for part in parts):
+            estimated.append(name)
+    return parts[0].model_copy(update=sums)

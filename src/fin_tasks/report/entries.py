@@ -3,10 +3,11 @@
 import math
 import os
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -50,8 +51,7 @@ Columns = dict[str, "pd.Series[float]"]
 """A value of each row, by the id of a result."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Scored:
+class Scored(NamedTuple):
     """A task of a run under one variant."""
 
     run: Run
@@ -71,6 +71,7 @@ class Ranking:
 
     reference: TaskResult
     """The result whose settings the others are held against."""
+    corrections: Corrections
     comparisons: list[Comparison] = field(default_factory=list)
     why_not_ranked: dict[str, str] = field(default_factory=dict)
     """By the id of a result."""
@@ -104,7 +105,10 @@ def scored_tasks(report: Report) -> dict[str, list[Scored]]:
 
 
 def task_of(
-    benchmark: str, conditions: Conditions, variant: str, top: str
+    benchmark: str,
+    conditions: Conditions,
+    variant: str,
+    top: str,
 ) -> BoardTask:
     """Return a task as a leaderboard has it."""
     about = known_benchmarks()[benchmark]
@@ -125,7 +129,10 @@ def task_of(
 
 
 def entries_of(
-    scored: Scored, ranking: Ranking, corrections: Corrections, out: Path | None
+    scored: Scored,
+    ranking: Ranking,
+    corrections: Corrections,
+    out: Path | None,
 ) -> list[Entry]:
     """Return the values of a task as a leaderboard has them, with all that is to be said of them.
 
@@ -190,23 +197,29 @@ def _note_on_estimate(metric: str, estimate: Estimate) -> str:
     return f"rough interval: the rows share only {estimate.clusters} sources"
 
 
-def rank_task(report: Report, members: Sequence[Scored], reference_run: str) -> Ranking:
+def rank_task(
+    report: Report,
+    members: Sequence[Scored],
+    reference_run: str,
+    corrections: Corrections,
+) -> Ranking:
     """Rank the runs of a task among those of the same settings, those of the reference first.
 
     The reference is the setting of the run that is named, else that with most scored rows.
     """
-    sizes = Counter(member.group for member in members)
+    groups: dict[str, list[Scored]] = defaultdict(list)
+    for member in members:
+        groups[member.group].append(member)
 
     def weight(member: Scored) -> tuple[bool, int, int, str]:
         is_named = member.run.id == reference_run
-        return (is_named, member.n_scored, sizes[member.group], member.group)
+        return (is_named, member.n_scored, len(groups[member.group]), member.group)
 
     reference = max(members, key=weight)
-    ranking = Ranking(reference.result)
-    for group in sorted(sizes, key=lambda group: group != reference.group):
-        _rank_group(
-            report, [member for member in members if member.group == group], ranking
-        )
+    ranking = Ranking(reference.result, corrections)
+    _rank_group(report, groups.pop(reference.group), ranking)
+    for group in groups.values():
+        _rank_group(report, group, ranking)
     return ranking
 
 
@@ -242,7 +255,7 @@ def _rank_group(report: Report, members: Sequence[Scored], ranking: Ranking) -> 
         rows=len(table),
         sources=int((clusters < 0).sum()) + len(np.unique(clusters[clusters >= 0])),
         test="McNemar" if is_mcnemar else "t",
-        ranks=_ranks(table, if_right, pairs, task.headline, ranking),
+        ranks=_ranks(table, if_right, pairs, task, ranking),
         pairs=[BoardPair.model_validate(pair) for pair in pairs.itertuples()],
     )
     ranking.comparisons.append(comparison)
@@ -289,14 +302,25 @@ def _ranks(
     scores: pd.DataFrame,
     if_right: Columns,
     pairs: pd.DataFrame,
-    metric: str,
+    task: BoardTask,
     ranking: Ranking,
 ) -> list[Rank]:
-    sign = -1 if metric_of(metric).higher_is_better is False else 1
+    """Rank runs, by the values that people corrected if all of them have one."""
+    sign = -1 if metric_of(task.headline).higher_is_better is False else 1
     bounds = pd.DataFrame(if_right).reindex_like(scores)
     possible = cut_off.open_ranks(sign * scores, sign * bounds)
+    values = dict(scores.items())
+    corrected = {}
+    for run in values:
+        line = ranking.corrections.of(run, task.variant, task.headline)
+        if line:
+            corrected[run] = [line.corrected]
+    if len(corrected) == len(values) > 1:
+        values = corrected
+        pairs = ranking.corrections.pairs(corrected, task.variant)
+        ranking.notes.append(f"{task.id}: ranks are by values that people corrected.")
     ranks = []
-    for place in rank(scores, pairs, higher_is_better=sign > 0):
+    for place in rank(values, pairs, higher_is_better=sign > 0):
         best, worst = possible.loc[place.run]
         ranks.append(
             Rank(**place._asdict(), best_if_finished=best, worst_if_finished=worst)

@@ -6,18 +6,21 @@ import re
 import time
 import uuid
 from pathlib import Path
-from typing import Any
 
+from fin_tasks.report import Json
 from fin_tasks.report.conditions import setting_text
 from fin_tasks.report.leaderboard_model import BoardRun, BoardTask, Entry, Leaderboard
 from fin_tasks.report.model import known_benchmarks, largest
+
+_TEMPLATE = Path(__file__).with_name("every_eval_ever.json")
+_CONDITIONS = {"variant", "split", "mode", "style", "retrieval", "arm"}
 
 
 def write_records(board: Leaderboard, out: Path) -> None:
     """Write the measured values that have a direction, a record for each run and benchmark."""
     tasks = {task.id: task for task in board.tasks}
     runs = {run.id: run for run in board.runs if run.source != "published"}
-    records: dict[tuple[str, str], dict[str, Any]] = {}
+    records: dict[tuple[str, str], Json] = {}
     for entry in board.entries:
         run = runs.get(entry.run)
         is_better = board.metrics[entry.metric].higher_is_better
@@ -37,41 +40,31 @@ def write_records(board: Leaderboard, out: Path) -> None:
         (folder / f"{uuid.uuid4()}.json").write_text(text, encoding="utf-8")
 
 
-def _record(run: BoardRun, benchmark: str) -> dict[str, Any]:
+def _record(run: BoardRun, benchmark: str) -> Json:
     now = str(int(time.time()))
     name = run.model if "/" in run.model else f"unknown/{run.model}"
-    return {
-        "schema_version": "0.3.0",
-        "source_metadata": {
-            "source_name": "fin-tasks",
-            "source_type": "evaluation_run",
-            "source_organization_name": "unknown",
-            "evaluator_relationship": "other",
-        },
-        "evaluation_id": f"{benchmark}/{name}/{now}",
-        "evaluation_timestamp": run.date or None,
-        "retrieved_timestamp": now,
-        "eval_library": {
-            "name": run.source.replace("lm-eval", "lm_eval"),
-            "version": setting_text(run.provenance.get("lm_eval_version", "unknown")),
-        },
-        "model_info": {
-            "name": run.model,
-            "id": name,
-            "additional_details": {
-                "deployment_type": "unknown",
-                "model_availability": "unknown",
-            },
-        },
-        "evaluation_results": [],
+    version = run.provenance.get("lm_eval_version", "unknown")
+    record: Json = json.loads(_TEMPLATE.read_bytes())
+    record["evaluation_id"] = f"{benchmark}/{name}/{now}"
+    record["evaluation_timestamp"] = run.date or None
+    record["retrieved_timestamp"] = now
+    record["eval_library"] = {
+        "name": run.source.replace("lm-eval", "lm_eval"),
+        "version": setting_text(version),
     }
+    record["model_info"] |= {"name": run.model, "id": name}
+    return record
 
 
 def _result(
-    entry: Entry, task: BoardTask, run: BoardRun, *, lower_is_better: bool
-) -> dict[str, Any]:
+    entry: Entry,
+    task: BoardTask,
+    run: BoardRun,
+    *,
+    lower_is_better: bool,
+) -> Json:
     maximum = largest(entry.metric)
-    uncertainty: dict[str, Any] = {"num_samples": entry.n}
+    uncertainty: Json = {"num_samples": entry.n}
     if entry.low is not None:
         uncertainty["confidence_interval"] = {
             "lower": entry.low,
@@ -79,13 +72,6 @@ def _result(
             "confidence_level": 0.95,
             "method": entry.method,
         }
-    metric: dict[str, Any] = {
-        "metric_id": entry.metric,
-        "lower_is_better": lower_is_better,
-        "score_type": "continuous",
-        "min_score": 0,
-        "max_score": "Infinity" if math.isinf(maximum) else maximum,
-    }
     return {
         "evaluation_result_id": f"{run.task}/{task.variant}/{entry.metric}",
         "evaluation_name": run.task,
@@ -93,13 +79,17 @@ def _result(
             "source_type": "other",
             "dataset_name": known_benchmarks()[task.benchmark].title,
         },
-        "metric_config": metric,
+        "metric_config": {
+            "metric_id": entry.metric,
+            "lower_is_better": lower_is_better,
+            "score_type": "continuous",
+            "min_score": 0,
+            "max_score": "Infinity" if math.isinf(maximum) else maximum,
+        },
         "score_details": {
             "score": entry.value,
             "details": {
-                **task.model_dump(
-                    include={"variant", "split", "mode", "style", "retrieval", "arm"}
-                ),
+                **task.model_dump(include=_CONDITIONS),
                 "judge": entry.judge,
                 "unscored": str(entry.unscored),
             },

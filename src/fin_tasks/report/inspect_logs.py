@@ -12,6 +12,7 @@ from typing import Any
 
 from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.errors import DataError
+from fin_tasks.report import Json
 from fin_tasks.report.lm_eval_results import run_of
 from fin_tasks.report.model import Run
 from fin_tasks.stats.averages import over_responses
@@ -36,7 +37,7 @@ def read_log(path: Path, name: str) -> Run:
     return run_of(identity, path, name, _content(log))
 
 
-def samples_of(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def samples_of(path: Path) -> Iterator[tuple[str, Json]]:
     """Yield a log's samples, a line for each variant, with where they are."""
     epochs_by_id: dict[Any, list[Any]] = defaultdict(list)
     inspect = _inspect_for(path)
@@ -50,7 +51,7 @@ def samples_of(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{path}, sample {identity}", _line(epochs, variant)
 
 
-def _line(epochs: list[Any], variant: str) -> dict[str, Any]:
+def _line(epochs: list[Any], variant: str) -> Json:
     scores = [sample.scores[variant].metadata for sample in epochs]
     values = over_responses([score["values"] for score in scores])
     return {
@@ -63,7 +64,7 @@ def _line(epochs: list[Any], variant: str) -> dict[str, Any]:
     }
 
 
-def _content(log: Any) -> dict[str, Any]:
+def _content(log: Any) -> Json:
     """Return the head of a log as lm-eval's results file."""
     spec = log.eval
     task = spec.task.rpartition("/")[2]
@@ -84,7 +85,7 @@ def _content(log: Any) -> dict[str, Any]:
     }
 
 
-def _metadata(log: Any) -> dict[str, Any]:
+def _metadata(log: Any) -> Json:
     metadata = dict(log.eval.metadata or {})
     judge = dict(metadata.pop("judge", {}))
     grader = (log.eval.model_roles or {}).get(judge.pop("role", "grader"))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -14,6 +14,7 @@ from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.judging.rubric import Rubric
+from fin_tasks.report import Json
 from fin_tasks.report.recorded import provenance_of, questions_of, task_of
 from fin_tasks.report.run_folder import write_run
 from fin_tasks.stats.averages import average_or_none
@@ -64,7 +65,7 @@ def write_judged_run(
     rubric: Rubric,
     judge: JudgeModel,
     out: Path,
-) -> dict[str, Any]:
+) -> Json:
     """Write the scores of predictions as a run folder, and return their means."""
     file = predictions.file
     task = predictions.task
@@ -100,11 +101,11 @@ def write_judged_run(
     }
 
 
-def _means_of(scored: ScoredTask) -> dict[str, Any]:
+def _means_of(scored: ScoredTask) -> Json:
     """Return the number of unscored rows and mean scores, by category, kind and style too."""
     paper = [row["score"] for row in scored.values["paper"]]
     robust = [row["score"] for row in scored.values["robust"]]
-    means: dict[str, Any] = {
+    means: Json = {
         "unscored": robust.count(None),
         "overall": average_or_none(paper),
         "overall_robust": average_or_none(robust),

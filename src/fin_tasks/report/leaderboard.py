@@ -61,7 +61,7 @@ def board(
         leaderboard.runs += printed_runs.values()
     corrections = corrections or Corrections()
     for name, members in scored_tasks(report).items():
-        ranking = rank_task(report, members, reference)
+        ranking = rank_task(report, members, reference, corrections)
         leaderboard.comparisons += ranking.comparisons
         notes += ranking.notes
         tasks[name] = members[0].task

@@ -12,9 +12,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat
 
 from fin_tasks.errors import DataError
+from fin_tasks.report import Json
 from fin_tasks.report.conditions import settings_of
 from fin_tasks.report.model import Run, TaskResult, benchmark_of
 from fin_tasks.report.redact import printable, without_secrets
+from fin_tasks.sandbox import escape
 
 _MAX_BYTES = 256 * 2**20
 _MAX_TASKS = 1000
@@ -33,9 +35,9 @@ class _Part(BaseModel):
 
 
 class _Metadata(BaseModel):
-    provenance: dict[str, Any] = {}
-    judge: dict[str, Any] = {}
-    usage: dict[str, Any] = {}
+    provenance: Json = {}
+    judge: Json = {}
+    usage: Json = {}
     breakdowns: dict[str, dict[str, _Part]] = {}
 
 
@@ -49,7 +51,7 @@ class _Counts(BaseModel):
     original: _Count = 0
 
 
-def _metrics(values: Mapping[str, Any]) -> dict[str, Any]:
+def _metrics(values: Mapping[str, Any]) -> Json:
     """Return the values of metrics; None for all that is no number, such as `N/A`."""
     metrics = {}
     for name, value in values.items():
@@ -72,7 +74,7 @@ class _Results(BaseModel):
     versions: dict[str, str | float | None] = {}
     counts: dict[str, _Counts] = Field({}, alias="n-samples")
     shots: dict[str, int | str | None] = Field({}, alias="n-shot")
-    config: dict[str, Any] = {}
+    config: Json = {}
     model_name: str | None = None
     lm_eval_version: str | None = None
     fin_tasks_version: str | None = None
@@ -102,7 +104,7 @@ def run_of(identity: str, path: Path, name: str, parsed: Any) -> Run:
     clock = _CLOCK.search(path.name)
     run = Run(
         id=identity,
-        model=printable(without_secrets(model))[:_MAX_NAME],
+        model=escape(without_secrets(model))[:_MAX_NAME],
         harness=harness if harness in _HARNESSES else "lm-eval",
         path=path,
         name=printable(name),

@@ -5,12 +5,12 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import yaml
 from pydantic import BaseModel, TypeAdapter
 
+from fin_tasks.report import Json
 from fin_tasks.report.conditions import CONDITIONS
 from fin_tasks.report.model import known_benchmarks, metric_of
 from fin_tasks.sandbox import escape
@@ -30,7 +30,7 @@ _NOT_NAMED = (
 _ROW = ["label", "published"]
 _MARKED = 1e6  # added to a rank
 
-Line = dict[str, Any]
+Line = Json
 """A line of `tables.values_table`."""
 
 

@@ -6,8 +6,18 @@ from typing import TypeAlias
 import pandas as pd
 
 from fin_tasks.errors import DataError
-from fin_tasks.report.compare import Comparisons, Options, groups_of
-from fin_tasks.report.conditions import Conditions, conditions_of, differences
+from fin_tasks.report.compare import (
+    Comparisons,
+    Options,
+    check_baseline,
+    groups_of,
+)
+from fin_tasks.report.conditions import (
+    Conditions,
+    conditions_of,
+    differences,
+    read_task_id,
+)
 from fin_tasks.report.leaderboard_model import Gap, GapDifference
 from fin_tasks.report.model import BREAKDOWNS, Report, TaskResult, headline
 from fin_tasks.stats.pairs import Pair, compare_pair, holm
@@ -46,6 +56,7 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
             asked[key] = result
         else:
             published[key].append(result)
+    check_baseline(options, [model for model, _ in asked])
     gaps: list[Gap] = []
     notes: list[str] = []
     first_by_group: dict[tuple[str, str], tuple[str, pd.DataFrame]] = {}
@@ -97,6 +108,8 @@ def compare_variants(report: Report, options: Options) -> Comparisons:
         expected = "expected runs of a model on published questions and on variants"
         raise DataError(" ".join([f"compare: {expected}, got none.", *notes]))
     lines = pd.json_normalize([gap.model_dump() for gap in gaps])
+    conditions = [read_task_id(gap.task)[0] for gap in gaps]
+    lines["task"] = [asked._replace(split="").text() for asked in conditions]
     lines = lines.drop(columns="difference", errors="ignore").rename(columns=_COLUMNS)
     lines = lines.reindex(columns=lines.columns.union(_COLUMNS.values(), sort=False))
     numbers = lines.columns.difference(_TEXTS)

@@ -31,9 +31,7 @@ _EXPECTED = (
 
 def read_report(paths: Sequence[Path]) -> Report:
     """Read all runs in files and folders; raise DataError if there are none."""
-    reader = _Reader()
-    names = reader.find(paths)
-    report = reader.report(reader.read_runs(names), names)
+    report = _Reader().read(paths)
     if not report.runs:
         listed = ", ".join(map(str, paths))
         reason = report.problems[0].message if report.problems else "found none."
@@ -47,49 +45,9 @@ class _Reader:
     def __init__(self) -> None:
         self.problems: list[Problem] = []
 
-    def skip(self, path: object, message: object) -> None:
-        self.problems.append(Problem(printable(str(path)), printable(str(message))))
-
-    def find(self, paths: Sequence[Path]) -> dict[Path, str]:
-        """Return the files of runs, each once, with their names below the folders in `paths`."""
-        files: dict[Path, tuple[Path, str]] = {}
-        for path in paths:
-            if not path.exists():
-                expected = "expected a results file or a folder with results, found nothing there"
-                raise DataError(printable(f"{path}: {expected}."))
-            root = path if path.is_dir() else path.parent
-            for file in _candidates(path):
-                resolved = file.resolve()
-                if not resolved.is_relative_to(root.resolve()):
-                    reason = f"as it is a link to a place out of {root}"
-                    self.skip(file, f"{file}: skipped, {reason}.")
-                elif _run_key(file) is None:
-                    reason = f"because of its name; expected {_EXPECTED}"
-                    self.skip(file, f"{file}: skipped {reason}.")
-                else:
-                    name = file.relative_to(root).as_posix()
-                    files.setdefault(resolved, (file, name))
-        return dict(files.values())
-
-    def read_runs(self, names: Mapping[Path, str]) -> list[Run]:
-        """Read results files and logs. Several logs of one run become one; a copy is a problem."""
-        calls = [call for call in names.items() if call[0].suffix != ".jsonl"]
-        runs: dict[str, Run] = {}
-        outcomes = for_each(_read_run, calls, "Reading results")
-        for (path, _), run in zip(calls, outcomes, strict=True):
-            if isinstance(run, DataError):
-                self.skip(path, run)
-                continue
-            first = runs.setdefault(run.id, run)
-            if first is not run and path.suffix == ".eval":
-                tasks = {result.task: result for result in [*first.tasks, *run.tasks]}
-                runs[run.id] = replace(first, tasks=tuple(tasks.values()))
-            elif first is not run:
-                self.skip(path, f"{path}: skipped, as it is the same as {first.path}.")
-        return list(runs.values())
-
-    def report(self, runs: Sequence[Run], names: Mapping[Path, str]) -> Report:
-        """Read the rows of all samples files, and make the report."""
+    def read(self, paths: Sequence[Path]) -> Report:
+        names = self._find(paths)
+        runs = self._read_runs(names)
         benchmarks = {}
         for run in runs:
             for result in run.tasks:
@@ -112,12 +70,55 @@ class _Reader:
                 complete.append(replace(run, tasks=tuple(_with_members(results))))
         for file, rows in rows_by_file.items():
             if isinstance(rows, DataError):
-                self.skip(file, rows)
+                self._skip(file, str(rows))
         for file in names:
             results_file = f"results_{_run_key(file)}.json"
             if file.suffix == ".jsonl" and file.with_name(results_file) not in names:
-                self.skip(file, f"{file}: skipped, as {results_file} is not beside it.")
+                reason = f"skipped, as {results_file} is not beside it."
+                self._skip(file, f"{file}: {reason}")
         return Report(tuple(complete), table_of(tables), tuple(self.problems))
+
+    def _skip(self, path: Path | None, message: str) -> None:
+        self.problems.append(Problem(printable(str(path)), printable(message)))
+
+    def _find(self, paths: Sequence[Path]) -> Mapping[Path, str]:
+        """Return the files of runs, each once, with their names below the folders in `paths`."""
+        files: dict[Path, tuple[Path, str]] = {}
+        for path in paths:
+            if not path.exists():
+                expected = "expected a results file or a folder with results, found nothing there"
+                raise DataError(printable(f"{path}: {expected}."))
+            root = path if path.is_dir() else path.parent
+            for file in _candidates(path):
+                resolved = file.resolve()
+                if not resolved.is_relative_to(root.resolve()):
+                    reason = f"as it is a link to a place out of {root}"
+                    self._skip(file, f"{file}: skipped, {reason}.")
+                elif _run_key(file) is None:
+                    reason = f"because of its name; expected {_EXPECTED}"
+                    self._skip(file, f"{file}: skipped {reason}.")
+                else:
+                    name = file.relative_to(root).as_posix()
+                    files.setdefault(resolved, (file, name))
+        return dict(files.values())
+
+    def _read_runs(self, names: Mapping[Path, str]) -> list[Run]:
+        """Read results files and logs. Several logs of one run become one; a copy is a problem."""
+        calls = [call for call in names.items() if call[0].suffix != ".jsonl"]
+        runs: dict[str, Run] = {}
+        outcomes = for_each(_read_run, calls, "Reading results")
+        for (path, _), run in zip(calls, outcomes, strict=True):
+            if isinstance(run, DataError):
+                self._skip(path, str(run))
+                continue
+            first = runs.setdefault(run.id, run)
+            if first is not run and path.suffix == ".eval":
+                tasks = {result.task: result for result in [*first.tasks, *run.tasks]}
+                runs[run.id] = replace(first, tasks=tuple(tasks.values()))
+            elif first is not run:
+                reason = f"skipped, as it is the same as {first.path}."
+                self._skip(path, f"{path}: {reason}")
+        return list(runs.values())
 
     def _with_rows(self, result: TaskResult, rows: SampleRows) -> TaskResult:
         table = rows.table
@@ -126,9 +127,8 @@ class _Reader:
         sizes = table["variant"].value_counts()
         n = result.n or int(sizes.max())
         if set(sizes) != {n}:
-            file = result.samples
             expected = f"expected {n} rows under each variant, got {sizes.to_dict()}"
-            self.skip(file, f"{file}: {expected}.")
+            self._skip(result.samples, f"{result.samples}: {expected}.")
         return replace(result, n=n, n_all=result.n_all or n, aggregates=rows.aggregates)
 
 

@@ -39,35 +39,32 @@ def write_run(
     """
     stamp = datetime.now().isoformat().replace(":", "-")
     folder = out / (re.sub(r"[^\w.-]", "__", model) or "model")
+    configs = {}
+    sizes = {}
+    for task in tasks:
+        own_provenance = provenance.get(task.name, {})
+        configs[task.name] = _config(task, own_provenance, metadata or {})
+        size = len(task.docs)
+        sizes[task.name] = {"original": task.n_all or size, "effective": size}
     results: dict[str, Any] = {
-        "results": {},
-        "configs": {},
-        "versions": {},
-        "n-shot": {},
-        "n-samples": {},
+        "results": {task.name: task.totals() for task in tasks},
+        "configs": configs,
+        "versions": {task.name: version_of(task.name) for task in tasks},
+        "n-shot": dict.fromkeys(configs, 0),
+        "n-samples": sizes,
         "config": {"model": made_by, "model_args": {}},
         "date": time.time(),
         "model_name": model,
         "fin_tasks_version": fin_tasks.__version__,
         **(facts or {}),
     }
-    for task in tasks:
-        name = task.name
-        size = len(task.docs)
-        config = _config(task, provenance.get(name, {}), metadata or {})
-        results["results"][name] = task.totals()
-        results["configs"][name] = config
-        results["versions"][name] = config["metadata"]["version"]
-        results["n-shot"][name] = 0
-        n_all = task.n_all or size
-        results["n-samples"][name] = {"original": n_all, "effective": size}
     if group:
         totals = {}
         for variant in tasks[0].values:
             rows = chain.from_iterable(task.values[variant] for task in tasks)
             totals[f"acc,{variant}"] = average_or_none(row["acc"] for row in rows)
         results["groups"] = {group: totals}
-        results["group_subtasks"] = {group: list(results["results"])}
+        results["group_subtasks"] = {group: list(configs)}
     path = folder / f"results_{stamp}.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -86,13 +83,14 @@ def write_run(
 def _config(task: ScoredTask, provenance: Facts, metadata: Facts) -> dict[str, Any]:
     documents = json.dumps(list(task.docs), sort_keys=True)
     revision = hashlib.sha256(documents.encode()).hexdigest()[:16]
+    known_provenance = {
+        "fin_tasks": fin_tasks.__version__,
+        "data": {"origin": "recording", "revision": revision},
+        **provenance,
+    }
     known: dict[str, Any] = {
         "version": version_of(task.name),
-        "provenance": {
-            "fin_tasks": fin_tasks.__version__,
-            "data": {"origin": "recording", "revision": revision},
-            **provenance,
-        },
+        "provenance": known_provenance,
     }
     if task.judge:
         known["judge"] = dict(task.judge)

@@ -15,10 +15,11 @@ import orjson
 from pydantic import BaseModel, Field, ValidationError
 
 from fin_tasks.errors import DataError, first_problem
-from fin_tasks.report import inspect_logs
+from fin_tasks.report import Json, inspect_logs
 from fin_tasks.report.redact import printable
 
 _MAX_LINE = 64 * 2**20  # bytes
+_MAX_VALUES = 1000  # of a list of responses or readings
 _NO_TEXT = {  # values in a chat's messages that are no text for the model
     "role": ("system", "developer", "user", "assistant"),
     "type": ("text", "image_url"),
@@ -29,7 +30,7 @@ _PICTURE = re.compile(r"data:image/[\w.+-]+;(sha256|base64),[\w+/=]*")
 
 class _Fields(BaseModel):
     variant: str = Field(alias="filter")
-    doc: dict[str, Any]
+    doc: Json
     metrics: list[str] = Field(min_length=1)
 
 
@@ -54,7 +55,7 @@ class Sample:
         return flat(self.line.get("resps"))
 
     @property
-    def readings(self) -> list[dict[str, Any]]:
+    def readings(self) -> list[Json]:
         """What was read in each response; empty if it cannot be known."""
         return [_reading(item) for item in flat(self.line.get("filtered_resps"))]
 
@@ -121,14 +122,14 @@ def _decode(where: str, content: bytes) -> Any:
 
 
 def flat(value: Any) -> list[Any]:
-    """Return the values in a list of lists."""
+    """Return the first thousand values in a list of lists."""
     values: list[Any] = []
     for item in value if isinstance(value, list) else [value]:
         values += item if isinstance(item, list) else [item]
-    return values
+    return values[:_MAX_VALUES]
 
 
-def _reading(value: Any) -> dict[str, Any]:
+def _reading(value: Any) -> Json:
     """Return a reading from an object or from its JSON text; empty if it is neither."""
     if isinstance(value, str) and value.startswith("{"):
         with suppress(DataError):

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,17 +25,12 @@ from fin_tasks.report.model import (
 )
 from fin_tasks.stats.means import Estimate, Floats, estimate
 
-_NO_VALUES = (
-    "_low",
-    "_high",
-    "_std",
-    WEIGHT,
-)  # bounds, deviations and weights of other metrics
+# Bounds, deviations and weights of other metrics.
+_NO_VALUES = ("_low", "_high", "_std", WEIGHT)
 _ROUNDING = 1e-6
 
 
-@dataclass(frozen=True)
-class Value:
+class Value(NamedTuple):
     """A value of a task under one variant."""
 
     estimate: Estimate
@@ -45,7 +41,10 @@ class Value:
 
 
 def value_of(
-    rows: pd.DataFrame, metric: str, *, weights: Floats | None = None
+    rows: pd.DataFrame,
+    metric: str,
+    *,
+    weights: Floats | None = None,
 ) -> Estimate:
     """Return the mean of a metric over rows with its interval. Rows of one source are one cluster.
 
@@ -89,9 +88,8 @@ def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Val
             value = _mean_of(rows, name, claim, is_group=bool(result.members))
         else:
             mean = figures[name]["value"]
-            no_interval = replace(
-                estimate(np.empty(0)), mean=mean, n=figures[name]["n"]
-            )
+            empty = estimate(np.empty(0))
+            no_interval = replace(empty, mean=mean, n=figures[name]["n"])
             value = Value(no_interval, claim=None if _agree(mean, claim) else claim)
         values[name] = value
     return values
@@ -133,7 +131,13 @@ def _is_shown(name: str, result: TaskResult, *, is_claimed: bool) -> bool:
     return metric_of(name).by in known_benchmarks()[result.benchmark].group_breakdowns
 
 
-def _mean_of(rows: pd.DataFrame, metric: str, claim: float, *, is_group: bool) -> Value:
+def _mean_of(
+    rows: pd.DataFrame,
+    metric: str,
+    claim: float,
+    *,
+    is_group: bool,
+) -> Value:
     """Return the mean over rows; in a group the mean over its tasks if its results file has that."""
     weightings = _task_weights(rows, metric) if is_group else ()
     for weights in (None, *weightings):

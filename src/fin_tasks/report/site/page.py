@@ -1,16 +1,16 @@
 """`index.html` and what it shows: the leaderboard, names for people, and the runs' samples."""
 
-import csv
 import shutil
-from functools import cache, partial
+from functools import partial
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.errors import DataError
+from fin_tasks.report import Json
+from fin_tasks.report.conditions import WORDS
 from fin_tasks.report.leaderboard_model import BoardTask, Leaderboard
 from fin_tasks.report.model import BREAKDOWN_LABELS, Report, Run, known_benchmarks
 from fin_tasks.report.processes import for_each
@@ -37,11 +37,13 @@ def write_page(
     page_folder = folder / "page"
     page_folder.mkdir(exist_ok=True)
     problems, shown = _write_all_samples(report, page_folder) if samples else ([], {})
-    benchmarks: dict[str, dict[str, Any]] = {}
+    benchmarks = {}
     for name, benchmark in known_benchmarks().items():
-        own = {field: getattr(benchmark, field) for field in _BENCHMARK_FIELDS}
-        benchmarks[name] = own
-    files = sorted([*folder.glob("figures/*"), *folder.glob("tables/*")])
+        facts = {field: getattr(benchmark, field) for field in _BENCHMARK_FIELDS}
+        benchmarks[name] = facts
+    downloads = ["leaderboard.json", "leaderboard.csv"]
+    for file in sorted([*folder.glob("figures/*"), *folder.glob("tables/*")]):
+        downloads.append(file.relative_to(folder).as_posix())
     data = {
         **board.model_dump(mode="json"),
         "benchmarks": benchmarks,
@@ -50,18 +52,14 @@ def write_page(
         "files": [_file(run) for run in report.runs],
         "samples": shown,
         "chunk": CHUNK,
-        "downloads": [
-            "leaderboard.json",
-            "leaderboard.csv",
-            *[file.relative_to(folder).as_posix() for file in files],
-        ],
+        "downloads": downloads,
     }
     (page_folder / "data.js").write_text(script("report", data))
-    scripts = [
-        file.read_text(encoding="utf-8") for file in sorted(_OWN.glob("scripts/*.js"))
-    ]
     # In a function their names stay apart from those of the browser.
-    joined = "\n".join(['"use strict";\n(() => {', *scripts, "})();\n"])
+    scripts = ['"use strict";\n(() => {']
+    for file in sorted(_OWN.glob("scripts/*.js")):
+        scripts.append(file.read_text(encoding="utf-8"))
+    joined = "\n".join([*scripts, "})();\n"])
     (page_folder / "page.js").write_text(joined, encoding="utf-8")
     for name in _FILES:
         shutil.copy(_OWN / name, page_folder)
@@ -71,31 +69,31 @@ def write_page(
     return problems
 
 
-def _write_all_samples(
-    report: Report, folder: Path
-) -> tuple[list[str], dict[str, Any]]:
+def _write_all_samples(report: Report, folder: Path) -> tuple[list[str], Json]:
     """Write the samples; return what could not be read, and what the page must know of each result's."""
     settings = Settings.from_environ()
     folders = {benchmark.folder for benchmark in all_benchmarks().values()}
     folders |= {run.path.parent for run in report.runs}
     folders |= {settings.cache_dir, settings.data_dir or settings.cache_dir}
-    out = folder / "pictures"
-    copy = partial(copy_picture, out=out, folders=frozenset(folders))
-    calls: list[tuple[Any, ...]] = []
-    for _, result in report.results:
-        if result.samples:
-            parts = []
-            for variant in report.rows["variant"].unique():
-                parts.append(report.rows_of(result, variant))
-            calls.append((result.samples, result, pd.concat(parts), folder, copy))
+    copy = partial(
+        copy_picture,
+        out=folder / "pictures",
+        folders=frozenset(folders),
+    )
+    variants = report.rows["variant"].unique()
+    results = [result for _, result in report.results if result.samples]
+    calls = []
+    for result in results:
+        rows = [report.rows_of(result, variant) for variant in variants]
+        calls.append((result.samples, result, pd.concat(rows), folder, copy))
     problems = []
     shown = {}
     outcomes = for_each(write_samples, calls, "Writing samples")
-    for call, outcome in zip(calls, outcomes, strict=True):
+    for result, outcome in zip(results, outcomes, strict=True):
         if isinstance(outcome, DataError):
             problems.append(str(outcome))
         else:
-            shown[call[1].id] = outcome
+            shown[result.id] = outcome
     return problems, shown
 
 
@@ -111,21 +109,12 @@ def task_name(task: BoardTask) -> str:
         parts.append(benchmark.part_labels.get(part, part.replace("_", " ")))
     for condition in ("mode", "split", "retrieval", "style", "arm"):
         value = getattr(task, condition)
-        parts.append(_words().get((condition, value), value.replace("_", " ")))
+        words = WORDS.get(condition, {})
+        parts.append(words.get(value, value.replace("_", " ")))
     return ", ".join(part for part in parts if part)
 
 
-@cache
-def _words() -> dict[tuple[str, str], str]:
-    """Return what conditions are called for people, by condition and value."""
-    text = (_OWN / "conditions.csv").read_text(encoding="utf-8")
-    return {
-        (condition, value): words
-        for condition, value, words in csv.reader(text.splitlines())
-    }
-
-
-def _file(run: Run) -> dict[str, Any]:
+def _file(run: Run) -> Json:
     """Return what the page tells of a results file beside its cost."""
     members: set[str] = set()
     for result in run.tasks:

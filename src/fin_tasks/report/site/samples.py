@@ -15,7 +15,7 @@ import orjson
 import pandas as pd
 
 from fin_tasks.benchmarks.contract import Document
-from fin_tasks.report import cut_off
+from fin_tasks.report import Json
 from fin_tasks.report.model import BREAKDOWNS, TaskResult, headline, known_benchmarks
 from fin_tasks.report.redact import printable
 from fin_tasks.report.samples import Sample, flat, read_samples
@@ -44,7 +44,7 @@ def write_samples(
     rows: pd.DataFrame,
     folder: Path,
     copy: Callable[[str], str],
-) -> dict[str, Any]:
+) -> Json:
     """Write a task's samples; return their number and the names of the files of questions."""
     questions = _read_questions(path)
     words = _answer_labels(result)
@@ -76,9 +76,8 @@ def _read_questions(path: Path) -> list[_Question]:
     questions: dict[str, _Question] = {}
     for sample in read_samples(path):
         _, texts_by_variant = questions.setdefault(sample.id, (sample, {}))
-        texts_by_variant[sample.variant] = _texts(
-            flat(sample.line.get("filtered_resps"))
-        )
+        readings = flat(sample.line.get("filtered_resps"))
+        texts_by_variant[sample.variant] = _texts(readings)
     return list(questions.values())
 
 
@@ -92,7 +91,7 @@ def _list_of(
     result: TaskResult,
     rows: pd.DataFrame,
     words: Mapping[str, str],
-) -> dict[str, Any]:
+) -> Json:
     order = []
     lines = []
     for sample, _ in questions:
@@ -100,13 +99,12 @@ def _list_of(
         title = sample.doc.get("title") or sample.doc.get("question") or _prompt(sample)
         line = " ".join(_text(title, 3 * _MAX_LINE).replace("<image>", " ").split())
         lines.append(line[:_MAX_LINE])
-    columns = {headline(result): "value", cut_off.METRIC: "cut_off"}
-    parts: dict[str, Any] = {}
+    columns = [*_SCORES, *BREAKDOWNS]
+    parts: Json = {}
     scores = {}
     for variant, scored in rows.groupby("variant", observed=True):
-        table = scored.set_index("doc_id").rename(columns=columns)
-        table = table.reindex(index=order, columns=[*_SCORES, *BREAKDOWNS])
-        table = table.astype(object)
+        table = scored.set_index("doc_id").rename(columns={headline(result): "value"})
+        table = table.reindex(index=order, columns=columns).astype(object)
         table["value"] = table["value"].astype(float).round(6)
         table["cut_off"] = table["cut_off"].astype(float) > 0
         table["answer"] = table["answer"].replace(words)
@@ -133,11 +131,10 @@ def _asked(
     sample: Sample,
     words: Mapping[str, str],
     copy: Callable[[str], str],
-) -> dict[str, Any]:
+) -> Json:
     doc = sample.doc
-    truth_field = _first_field(doc, _TRUTHS)
-    truth = _text(doc[truth_field]).removesuffix(".0") if truth_field else ""
-    picture_field = _first_field(doc, _PICTURES)
+    truth = _text(_first_value(doc, _TRUTHS)).removesuffix(".0")
+    picture = _first_value(doc, _PICTURES)
     return {
         "id": sample.id,
         "system": _text(doc.get("system") or ""),
@@ -145,12 +142,14 @@ def _asked(
         "truth": words.get(truth, truth),
         "choices": _text(doc.get("choices") or ""),
         # An empty name is a picture that was not found.
-        "picture": copy(str(doc[picture_field])) if picture_field else None,
+        "picture": copy(str(picture)) if picture else None,
     }
 
 
-def _first_field(doc: Document, names: Iterable[str]) -> str:
-    return next((name for name in names if doc.get(name) not in (None, "", [])), "")
+def _first_value(doc: Document, names: Iterable[str]) -> Any:
+    """Return the first field that has a value; an empty text if none has."""
+    values = [doc.get(name) for name in names]
+    return next((value for value in values if value not in (None, "", [])), "")
 
 
 def _answer_labels(result: TaskResult) -> Mapping[str, str]:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +16,7 @@ from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.judging.item import Item as Question
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.step import JudgeStep
+from fin_tasks.report import Json
 from fin_tasks.report.model import TaskResult
 from fin_tasks.report.run_folder import sample_lines
 from fin_tasks.report.samples import sample_of
@@ -157,7 +157,7 @@ def _is_open(reading: Fields) -> bool:
     return reading.get("unscored") is True or reading.get("status") in _BY_MACHINE
 
 
-def totals_of(scored: ScoredTask) -> dict[str, Any]:
+def totals_of(scored: ScoredTask) -> Json:
     """Return our totals and figures of parts, by name and variant."""
     return {**scored.totals(), **_figures_of_parts(scored.breakdowns())}
 
@@ -178,7 +178,7 @@ def check_totals(
     is_proven: bool,
 ) -> Item:
     """Compare the figures that a results file claims; without proof of scores they are not verified."""
-    claims: dict[str, Any] = {}
+    claims: Json = {}
     for variant, totals in result.totals.items():
         for name, total in totals.items():
             claims[f"{name},{variant}"] = total
@@ -230,8 +230,8 @@ def different(
     return [name for name in theirs if plain_theirs[name] != plain_ours.get(name)]
 
 
-def _plain(values: Fields) -> dict[str, Any]:
-    plain: dict[str, Any] = json.loads(
+def _plain(values: Fields) -> Json:
+    plain: Json = json.loads(
         json.dumps(values, default=str),
         parse_int=_digits,
         parse_float=_digits,
