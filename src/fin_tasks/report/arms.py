@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-import pandas as pd
+from pandas import DataFrame, concat
 
 from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.benchmarks.contract import Benchmark
@@ -44,7 +44,7 @@ def compare_arms(report: Report, variant: str, *, effects: bool = True) -> Compa
         tables.append(values.rename(columns=columns).assign(metric=measure))
     for table in tables:
         table["heading"] = table["bias"] + ", " + experiment.names_of(table, names)
-    lines = pd.concat(tables, ignore_index=True)
+    lines = concat(tables, ignore_index=True)
     lines = lines.assign(task="", model="", family="", variant=variant, unit=1.0)
     lines["group"] = lines["window"].astype(str)
     return Comparisons(lines.reindex(columns=list(Line._fields)), notes)
@@ -65,10 +65,10 @@ def arm_rows(
     benchmark: Benchmark,
     *,
     variant: str,
-) -> tuple[pd.DataFrame, list[str]]:
+) -> tuple[DataFrame, list[str]]:
     """Return rows with the columns of the experiment, newest run last, and notes; or DataError without rows."""
     experiment = benchmark.module("experiment")
-    tables: list[pd.DataFrame] = []
+    tables: list[DataFrame] = []
     first_by_key: dict[tuple[str, ...], TaskResult] = {}
     notes: dict[str, None] = {}
     for run, result in sorted(report.results, key=lambda pair: pair[0].date):
@@ -102,4 +102,4 @@ def arm_rows(
             f"compare: expected rows of {benchmark.title}'s arms under {variant}, found none."
         )
     types = {"arm": str, "doc_id": str, "ticker": str, "window": int}
-    return pd.concat(tables).astype(types), list(notes)
+    return concat(tables).astype(types), list(notes)

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-import pandas as pd
+from pandas import DataFrame, factorize, merge
 
 from fin_tasks.errors import DataError
 from fin_tasks.report import cut_off
@@ -75,7 +75,7 @@ class Line(NamedTuple):
 class Comparisons(NamedTuple):
     """A table of lines, and notes on what could not be compared and on settings that differ."""
 
-    lines: pd.DataFrame
+    lines: DataFrame
     """A row for each `Line`."""
     notes: list[str]
 
@@ -104,7 +104,7 @@ class _Entry(NamedTuple):
     model: str
     """Empty if runs are compared."""
     result: TaskResult
-    rows: pd.DataFrame
+    rows: DataFrame
     is_part: bool
     """Whether the run has a group of tasks with this one."""
 
@@ -129,7 +129,7 @@ def compare(reports: Mapping[str, Report], options: Options) -> Comparisons:
             expected += f" that differ in {options.factor}"
         got = ", ".join(sorted(metrics)) or "no metric"
         raise DataError(f"compare: expected results with {expected}, got {got}.")
-    table = pd.DataFrame(lines)
+    table = DataFrame(lines)
     table["p_holm"] = table.groupby("family")["p"].transform(lambda p: holm(p.tolist()))
     if not table["against"].any():
         notes.append(
@@ -272,13 +272,13 @@ def _lines_of(
         yield line
 
 
-def measured(line: Line, rows: pd.DataFrame) -> Line:
+def measured(line: Line, rows: DataFrame) -> Line:
     """Add the value over rows."""
     value = value_of(rows, line.metric)
     return line._replace(value=value.mean, low=value.low, high=value.high, n=value.n)
 
 
-def groups_of(rows: pd.DataFrame, by: str) -> dict[str, pd.DataFrame]:
+def groups_of(rows: DataFrame, by: str) -> dict[str, DataFrame]:
     """Return all rows, and the rows of each group; a row may be in several."""
     groups = {"": rows}
     if by:
@@ -291,15 +291,15 @@ def groups_of(rows: pd.DataFrame, by: str) -> dict[str, pd.DataFrame]:
 def with_difference(
     line: Line,
     against: str,
-    base: pd.DataFrame,
-    rows: pd.DataFrame,
+    base: DataFrame,
+    rows: DataFrame,
 ) -> Line:
     """Add what a run has more than the baseline, on the rows that both have scored."""
     keys = ["task", "doc_id"]
     if base["doc_id"].is_unique and rows["doc_id"].is_unique:
         keys = ["doc_id"]  # tasks of one question have several names
     columns = [*keys, "source", line.metric]
-    joined = pd.merge(
+    joined = merge(
         base[columns].astype(object),
         rows[columns].astype(object),
         how="outer",
@@ -309,7 +309,7 @@ def with_difference(
     before = joined[f"{line.metric}_first"].to_numpy(float)
     after = joined[f"{line.metric}_second"].to_numpy(float)
     sources = joined["source_first"].combine_first(joined["source_second"])
-    pair = compare_pair(after, before, clusters=pd.factorize(sources)[0])
+    pair = compare_pair(after, before, clusters=factorize(sources)[0])
     return line._replace(
         against=against,
         test=pair.test,

@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame, Series
 
 from fin_tasks.report.leaderboard_model import CutOffs
 from fin_tasks.report.model import largest, metric_of
@@ -16,7 +16,7 @@ _NOISE = 1e-9
 
 
 def cut_offs_of(
-    rows: pd.DataFrame,
+    rows: DataFrame,
     metric: str,
     weights: Floats | None = None,
 ) -> CutOffs | None:
@@ -32,7 +32,7 @@ def cut_offs_of(
         "share": rows[METRIC].fillna(0),
         "weight": 1.0 if weights is None else weights,
     }
-    scored = pd.DataFrame(columns).dropna(subset="value")
+    scored = DataFrame(columns).dropna(subset="value")
     if not scored["share"].any():
         return None
     means = scored.apply(np.average, weights=scored["weight"])
@@ -50,7 +50,7 @@ def cut_offs_of(
     )
 
 
-def if_right(rows: pd.DataFrame, metric: str) -> "pd.Series[float]":
+def if_right(rows: DataFrame, metric: str) -> "Series[float]":
     """Return the values of rows if all cut-off responses had been right; of several each counts its part."""
     values = rows[metric]
     if METRIC not in rows or not _has_bounds(metric):
@@ -60,7 +60,7 @@ def if_right(rows: pd.DataFrame, metric: str) -> "pd.Series[float]":
     return raised.clip(upper=maximum)
 
 
-def open_ranks(lower: pd.DataFrame, upper: pd.DataFrame) -> pd.DataFrame:
+def open_ranks(lower: DataFrame, upper: DataFrame) -> DataFrame:
     """Return the `best` and `worst` rank of each run if cut-off responses are finished.
 
     The tables have the bounds of each row, a column for each run. Two runs are compared on the rows in common.
@@ -73,7 +73,7 @@ def open_ranks(lower: pd.DataFrame, upper: pd.DataFrame) -> pd.DataFrame:
     maybe_ahead = high.T @ is_scored - is_scored.T @ low > _NOISE
     np.fill_diagonal(maybe_ahead, val=False)
     ranks = {"best": 1 + surely_ahead.sum(axis=0), "worst": 1 + maybe_ahead.sum(axis=0)}
-    return pd.DataFrame(ranks, index=lower.columns)
+    return DataFrame(ranks, index=lower.columns)
 
 
 def note_of(cut_offs: CutOffs | None, metric: str) -> str:

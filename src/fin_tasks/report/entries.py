@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame, Index, Series
 
 from fin_tasks.report import cut_off
 from fin_tasks.report.conditions import (
@@ -47,7 +47,7 @@ _SAME_ROWS = 0.98  # of the rows that another run scored
 _ENOUGH = 0.5
 _FEW_SOURCES = 20  # with fewer, an interval is markedly too narrow
 
-Columns = dict[str, "pd.Series[float]"]
+Columns = dict[str, "Series[float]"]
 """A value of each row, by the id of a result."""
 
 
@@ -90,7 +90,7 @@ def scored_tasks(report: Report) -> dict[str, list[Scored]]:
             values = values_of(report, result, variant)
             if not values:
                 continue
-            scores = report.rows_of(result, variant).get(top, pd.Series(dtype=float))
+            scores = report.rows_of(result, variant).get(top, Series(dtype=float))
             scored = Scored(
                 run=run,
                 result=result,
@@ -243,7 +243,7 @@ def _rank_group(report: Report, members: Sequence[Scored], ranking: Ranking) -> 
         if_right[member.result.id] = cut_off.if_right(rows, task.headline)
         source_by_row |= rows["source"].cat.codes.to_dict()
     _leave_out_short_runs(scores, ranking)
-    table = pd.DataFrame(scores)
+    table = DataFrame(scores)
     clusters = table.index.map(source_by_row).to_numpy(np.int64)
     values = {str(run): column.to_numpy() for run, column in table.items()}
     pairs = compare_all(values, clusters=clusters)
@@ -286,7 +286,7 @@ def _newest_runs(members: Sequence[Scored], ranking: Ranking) -> list[Scored]:
 
 def _leave_out_short_runs(scores: Columns, ranking: Ranking) -> None:
     scored_rows = [column.dropna().index for column in scores.values()]
-    standard = max(scored_rows, key=len, default=pd.Index([]))
+    standard = max(scored_rows, key=len, default=Index([]))
     n = len(standard)
     for run, column in list(scores.items()):
         of_standard = column[column.index.isin(standard)]
@@ -299,15 +299,15 @@ def _leave_out_short_runs(scores: Columns, ranking: Ranking) -> None:
 
 
 def _ranks(
-    scores: pd.DataFrame,
+    scores: DataFrame,
     if_right: Columns,
-    pairs: pd.DataFrame,
+    pairs: DataFrame,
     task: BoardTask,
     ranking: Ranking,
 ) -> list[Rank]:
     """Rank runs, by the values that people corrected if all of them have one."""
     sign = -1 if metric_of(task.headline).higher_is_better is False else 1
-    bounds = pd.DataFrame(if_right).reindex_like(scores)
+    bounds = DataFrame(if_right).reindex_like(scores)
     possible = cut_off.open_ranks(sign * scores, sign * bounds)
     values = dict(scores.items())
     corrected = {}

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+from pandas import DataFrame, Series
 
 from fin_tasks.charts.figures import COLORS, drawing, save
 from fin_tasks.errors import DataError
@@ -26,7 +26,7 @@ _FRONT = "Dotted: models that no other beats in both quality and cost. ≈: esti
 _NUMBERS = ["value", "low", "high"]
 
 
-def write_figures(report: Report, values: pd.DataFrame, folder: Path) -> None:
+def write_figures(report: Report, values: DataFrame, folder: Path) -> None:
     """Draw every figure that measured values of `values_table` without marks allow, as PNG and SVG."""
     is_measured = values["source"] != "published"
     is_whole = values["window"].isna() & (values["marks"] == "")
@@ -57,12 +57,12 @@ def write_figures(report: Report, values: pd.DataFrame, folder: Path) -> None:
             window_figure.draw_windows(rows, folder, variant)
 
 
-def _in_percent(lines: pd.DataFrame, is_share: "pd.Series[bool]") -> pd.DataFrame:
+def _in_percent(lines: DataFrame, is_share: "Series[bool]") -> DataFrame:
     scale = is_share.map({True: 100.0, False: 1.0})
     return lines.assign(**lines[_NUMBERS].astype(float).mul(scale, axis=0))
 
 
-def _draw_costs(values: pd.DataFrame, stem: Path, title: str) -> None:
+def _draw_costs(values: DataFrame, stem: Path, title: str) -> None:
     """Draw quality against cost, without prices against tokens."""
     column = "tokens_out"
     x_label = "tokens of 1,000 responses"
@@ -84,7 +84,7 @@ def _draw_costs(values: pd.DataFrame, stem: Path, title: str) -> None:
     )
 
 
-def draw_forest(lines: pd.DataFrame, stem: Path, *, title: str) -> None:
+def draw_forest(lines: DataFrame, stem: Path, *, title: str) -> None:
     """Draw the differences of `compare.compare`, if there are any, a row for each run and group of rows."""
     lines = lines[lines["pairs"] > 0].head(2 * _MAX_ROWS)
     names = lines[["run", "group", "heading", "metric"]].to_numpy()
@@ -105,9 +105,9 @@ def draw_forest(lines: pd.DataFrame, stem: Path, *, title: str) -> None:
 
 
 def _draw_panels(
-    values: pd.DataFrame,
+    values: DataFrame,
     stem: Path,
-    draw: "Callable[[Axes, pd.DataFrame], None]",
+    draw: "Callable[[Axes, DataFrame], None]",
     *,
     title: str,
     x_label: str,
@@ -138,7 +138,7 @@ def _draw_panels(
         save(figure, stem)
 
 
-def _draw_rows(axes: "Axes", lines: pd.DataFrame) -> None:
+def _draw_rows(axes: "Axes", lines: DataFrame) -> None:
     """Draw a row for each value, the first one on top."""
     places = range(len(lines))
     _draw_dots(axes, lines["value"], places, xerr=_reach(lines))
@@ -149,7 +149,7 @@ def _draw_rows(axes: "Axes", lines: pd.DataFrame) -> None:
     axes.grid(axis="x")
 
 
-def _draw_scatter(axes: "Axes", lines: pd.DataFrame) -> None:
+def _draw_scatter(axes: "Axes", lines: DataFrame) -> None:
     """Draw values against their cost `x`, and a line through those that no other beats in both."""
     _draw_dots(axes, lines["x"], lines["value"], yerr=_reach(lines))
     points = list(zip(lines["x"], lines["value"], strict=True))
@@ -171,7 +171,7 @@ def _draw_dots(axes: "Axes", x: Any, y: Any, **intervals: Any) -> None:
     )
 
 
-def _reach(lines: pd.DataFrame) -> list["pd.Series[float]"]:
+def _reach(lines: DataFrame) -> list["Series[float]"]:
     """Return how far intervals reach below and above their values."""
     below = lines["value"] - lines["low"]
     above = lines["high"] - lines["value"]

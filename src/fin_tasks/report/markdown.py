@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
 import yaml
+from pandas import DataFrame, concat, notna
 from pydantic import BaseModel, TypeAdapter
 
 from fin_tasks.report import Json
@@ -47,7 +47,7 @@ class _Table(BaseModel):
 _TABLES = TypeAdapter(dict[str, _Table])
 
 
-def write_tables(values: pd.DataFrame, folder: Path) -> None:
+def write_tables(values: DataFrame, folder: Path) -> None:
     """Write each table of the benchmarks' `tables.yaml` that has a value into a folder."""
     is_published = values["source"] == "published"
     values = values.assign(published=is_published).dropna(subset="value")
@@ -59,7 +59,7 @@ def write_tables(values: pd.DataFrame, folder: Path) -> None:
             _write(folder / f"{stem}.md", table.title, table.about, lines)
 
 
-def _lines_of(table: _Table, values: pd.DataFrame) -> pd.DataFrame:
+def _lines_of(table: _Table, values: DataFrame) -> DataFrame:
     """Return the lines of a table with the header of each column, and the heading of each section."""
     parts = []
     for header, column in table.columns.items():
@@ -74,7 +74,7 @@ def _lines_of(table: _Table, values: pd.DataFrame) -> pd.DataFrame:
             )
         is_shown = (lines["task"] == task) & (lines["metric"] == metric)
         parts.append(lines[is_shown].assign(header=header))
-    lines = pd.concat(parts)
+    lines = concat(parts)
     return lines.assign(heading=[_heading(line) for line in lines.to_dict("records")])
 
 
@@ -90,7 +90,7 @@ def _write(
     path: Path,
     title: str,
     about: str,
-    lines: pd.DataFrame,
+    lines: DataFrame,
 ) -> None:
     parts = [f"# {title}", about]
     for heading, section in lines.groupby("heading", sort=False):
@@ -99,7 +99,7 @@ def _write(
         path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
-def _section_parts(lines: pd.DataFrame) -> list[str]:
+def _section_parts(lines: DataFrame) -> list[str]:
     """Return the Markdown table of a section, the best row first, and its notes."""
     headers = list(lines["header"].unique())
     is_marked = lines["marks"] != ""
@@ -142,19 +142,19 @@ def number_text(line: Line) -> str:
         return f"{100 * line[name]:.1f}" if is_share else f"{line[name]:.2f}"
 
     text = number("value")
-    if pd.notna(line.get("std")):
+    if notna(line.get("std")):
         text += f" ± {number('std')}"
-    if pd.notna(line["low"]):
+    if notna(line["low"]):
         text += f" [{number('low')}, {number('high')}]"
     return text
 
 
 def _means_over_windows(
-    values: pd.DataFrame,
+    values: DataFrame,
     task: str,
     metric: str,
     sizes: Sequence[int],
-) -> pd.DataFrame:
+) -> DataFrame:
     """Return the mean of a metric over window sizes with its deviation `std`, and the printed ones."""
     printed = values[values["published"] & (values["task"] == task)]
     deviations = printed[printed["metric"] == f"{metric}_std"]
@@ -170,10 +170,10 @@ def _means_over_windows(
         marks=groups["marks"].agg(lambda marks: "; ".join(filter(None, marks))),
         notes=[_note_on_mean(lines, len(sizes)) for _, lines in groups],
     )
-    return pd.concat([means.reset_index(), printed.assign(std=stds)])
+    return concat([means.reset_index(), printed.assign(std=stds)])
 
 
-def _note_on_mean(lines: pd.DataFrame, n_windows: int) -> str:
+def _note_on_mean(lines: DataFrame, n_windows: int) -> str:
     notes = []
     if len(lines) < n_windows:
         notes.append(f"mean over {len(lines)} of {n_windows} windows")

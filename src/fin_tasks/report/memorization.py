@@ -3,7 +3,7 @@
 from collections import defaultdict
 from typing import TypeAlias
 
-import pandas as pd
+from pandas import DataFrame, Series, concat, json_normalize
 
 from fin_tasks.errors import DataError
 from fin_tasks.report.compare import (
@@ -22,7 +22,7 @@ from fin_tasks.report.leaderboard_model import Gap, GapDifference
 from fin_tasks.report.model import BREAKDOWNS, Report, TaskResult, headline
 from fin_tasks.stats.pairs import Pair, compare_pair, holm
 
-_Values: TypeAlias = "pd.Series[float]"
+_Values: TypeAlias = "Series[float]"
 
 _EXPECTED = ("tasks", "split", "data.")
 """Beginnings of settings in which variants differ from published questions."""
@@ -59,7 +59,7 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
     check_baseline(options, [model for model, _ in asked])
     gaps: list[Gap] = []
     notes: list[str] = []
-    first_by_group: dict[tuple[str, str], tuple[str, pd.DataFrame]] = {}
+    first_by_group: dict[tuple[str, str], tuple[str, DataFrame]] = {}
     by_model = sorted(asked.items(), key=lambda item: item[0][0] != options.baseline)
     for key, result in by_model:
         model, conditions = key
@@ -107,7 +107,7 @@ def compare_variants(report: Report, options: Options) -> Comparisons:
     if not gaps:
         expected = "expected runs of a model on published questions and on variants"
         raise DataError(" ".join([f"compare: {expected}, got none.", *notes]))
-    lines = pd.json_normalize([gap.model_dump() for gap in gaps])
+    lines = json_normalize([gap.model_dump() for gap in gaps])
     conditions = [read_task_id(gap.task)[0] for gap in gaps]
     lines["task"] = [asked._replace(split="").text() for asked in conditions]
     lines = lines.drop(columns="difference", errors="ignore").rename(columns=_COLUMNS)
@@ -118,19 +118,19 @@ def compare_variants(report: Report, options: Options) -> Comparisons:
 
 
 def _questions_of(
-    published: list[pd.DataFrame],
-    variants: pd.DataFrame,
+    published: list[DataFrame],
+    variants: DataFrame,
     metric: str,
-) -> pd.DataFrame:
+) -> DataFrame:
     """Return a row for each published question that has scored variants, by its id."""
     if not published:
-        return pd.DataFrame()
+        return DataFrame()
     columns = ["source", metric, "recalled"]
     scored = variants.reindex(columns=columns).dropna(subset=metric)
     by_question = scored.astype({"source": str}).groupby("source")
     means = by_question.mean().rename(columns={metric: "variants"})
     means["spread"] = by_question[metric].std()
-    rows = pd.concat(published).dropna(subset=metric)
+    rows = concat(published).dropna(subset=metric)
     rows = rows.drop_duplicates("doc_id", keep="last")
     rows = rows.set_index(rows["doc_id"].astype(str))
     facts = rows[["source", *BREAKDOWNS, metric]]
@@ -139,7 +139,7 @@ def _questions_of(
     return questions
 
 
-def _compare(rows: pd.DataFrame, first: _Values, second: _Values) -> Pair:
+def _compare(rows: DataFrame, first: _Values, second: _Values) -> Pair:
     """Compare two values of each question; questions of one source are a cluster."""
     clusters = rows["source"].cat.codes.to_numpy()
     return compare_pair(
@@ -147,7 +147,7 @@ def _compare(rows: pd.DataFrame, first: _Values, second: _Values) -> Pair:
     )
 
 
-def _difference(rows: pd.DataFrame, base: _Values, against: str) -> GapDifference:
+def _difference(rows: DataFrame, base: _Values, against: str) -> GapDifference:
     """Return what a gap is more than that of another model, on the same questions."""
     both = rows.join(base.rename("gap_of_base"), how="inner")
     pair = _compare(both, both["gap"], both["gap_of_base"])

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from pandas import Categorical, DataFrame, Series, concat
 from pandas.api.types import union_categoricals
 
 from fin_tasks import benchmarks
@@ -133,7 +133,7 @@ class Report:
     """Everything read: runs, their rows, and what could not be used. It unpacks like a tuple of the three."""
 
     runs: tuple[Run, ...]
-    rows: pd.DataFrame
+    rows: DataFrame
     problems: tuple[Problem, ...]
 
     def __iter__(self) -> Iterator[Any]:
@@ -147,7 +147,7 @@ class Report:
             results += [(run, result) for result in run.tasks]
         return results
 
-    def rows_of(self, result: TaskResult, variant: str) -> pd.DataFrame:
+    def rows_of(self, result: TaskResult, variant: str) -> DataFrame:
         """Return the rows of a task under a variant, those of all its tasks for a group; empty if there are none."""
         places = []
         for task in result.members or (result.task,):
@@ -222,18 +222,18 @@ def _known_metrics() -> dict[str, Metric]:
     return metrics
 
 
-def texts_column(texts: Sequence[str | None]) -> pd.Categorical:
+def texts_column(texts: Sequence[str | None]) -> Categorical:
     """Return a text column of the table of rows; None is missing."""
-    return pd.Categorical(pd.Series(texts, dtype=object))
+    return Categorical(Series(texts, dtype=object))
 
 
-def table_of(tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def table_of(tables: Sequence[DataFrame]) -> DataFrame:
     """Return one table of rows; metrics stand in alphabetical order behind the text columns."""
     if not tables:
-        return pd.DataFrame(columns=[*COLUMNS])
+        return DataFrame(columns=[*COLUMNS])
     texts = {}
     for name in COLUMNS:
         texts[name] = union_categoricals([table[name] for table in tables])
     metrics = [table.drop(columns=[*COLUMNS]) for table in tables]
-    values = pd.concat(metrics, ignore_index=True).sort_index(axis=1)
-    return pd.DataFrame(texts).join(values)
+    values = concat(metrics, ignore_index=True).sort_index(axis=1)
+    return DataFrame(texts).join(values)

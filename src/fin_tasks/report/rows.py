@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame
 from scipy.special import comb
 
 from fin_tasks.benchmarks.breakdowns import (
@@ -45,7 +45,7 @@ Readings = Sequence[Mapping[str, Any]]
 class SampleRows(NamedTuple):
     """The rows of samples, and the figures of parts that are not means over rows."""
 
-    table: pd.DataFrame
+    table: DataFrame
     """Text columns without run and task, metrics, and figures of parts."""
     aggregates: Breakdowns
 
@@ -76,14 +76,14 @@ def rows_of(source: str, samples: Iterable[Sample], benchmark: str) -> SampleRow
         n_scored.append(
             sum(reading.get("unscored") is not True for reading in readings)
         )
-    table = pd.DataFrame()
+    table = DataFrame()
     for name in _TEXTS:
         table[name] = texts_column([row.get(name) or None for row in texts])
     if table.empty or table.duplicated(["variant", "doc_id"]).any():
         expected = "expected each document once under a filter"
         raise DataError(f"{source}: {expected}, found one twice or no row at all.")
     columns: dict[str, Floats] = {}
-    for name, column in pd.DataFrame(values).items():
+    for name, column in DataFrame(values).items():
         columns |= _metric_columns(source, printable(str(name)), column.tolist())
     if max(n_scored) > 1 and "acc" in columns:
         columns |= _pass_at(columns["acc"], np.array(n_scored))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import pandas as pd
+from pandas import DataFrame
 
 from fin_tasks.data.formulas import quote_formulas
 from fin_tasks.report.conditions import CONDITIONS, setting_text
@@ -22,7 +22,7 @@ _SETTINGS = (
 )
 
 
-def values_table(board: Leaderboard) -> pd.DataFrame:
+def values_table(board: Leaderboard) -> DataFrame:
     """Return a line for each value of a leaderboard, with conditions, interval and origin."""
     tasks = {task.id: task for task in board.tasks}
     runs = {run.id: run for run in board.runs}
@@ -48,10 +48,10 @@ def values_table(board: Leaderboard) -> pd.DataFrame:
         line |= {name: getattr(cost, name, None) for name in COSTS}
         line |= {name: setting_text(run.provenance.get(name, "")) for name in _SETTINGS}
         lines.append(line)
-    return pd.DataFrame(lines)
+    return DataFrame(lines)
 
 
-def write_csv(table: pd.DataFrame, path: Path) -> None:
+def write_csv(table: DataFrame, path: Path) -> None:
     """Write a table as CSV; no spreadsheet takes a text in it for a formula."""
     quoted = table.map(
         lambda cell: escape(quote_formulas(cell)) if isinstance(cell, str) else cell

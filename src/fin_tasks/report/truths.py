@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
+from pandas import DataFrame
 
 from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.errors import DataError
@@ -37,7 +37,7 @@ def compare_truths(report: Report, variant: str) -> Comparisons:
         raise DataError(
             "compare: expected results with samples of a benchmark with other truths, got none."
         )
-    table = pd.DataFrame(lines)
+    table = DataFrame(lines)
     return Comparisons(table, _notes_on_ranks(table))
 
 
@@ -72,7 +72,7 @@ def _lines_of(
     return [measured(line, rows), other]
 
 
-def _notes_on_ranks(lines: pd.DataFrame) -> list[str]:
+def _notes_on_ranks(lines: DataFrame) -> list[str]:
     """Say which models' ranks change; the last run of a model counts."""
     lines = lines.drop_duplicates(["heading", "group", "run"], keep="last")
     values = lines.groupby(["heading", "group"])["value"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
+from pandas import DataFrame
 
 from fin_tasks.benchmarks.breakdowns import PartValue
 from fin_tasks.benchmarks.contract import Benchmark
@@ -41,7 +41,7 @@ class Value(NamedTuple):
 
 
 def value_of(
-    rows: pd.DataFrame,
+    rows: DataFrame,
     metric: str,
     *,
     weights: Floats | None = None,
@@ -95,7 +95,7 @@ def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Val
     return values
 
 
-def _with_fallbacks(rows: pd.DataFrame, benchmark: Benchmark) -> pd.DataFrame:
+def _with_fallbacks(rows: DataFrame, benchmark: Benchmark) -> DataFrame:
     """Fill in what documents of some tasks of a group lack, such as the margin of a statement."""
     filled = {}
     for metric, fallback in benchmark.group_fallbacks.items():
@@ -132,7 +132,7 @@ def _is_shown(name: str, result: TaskResult, *, is_claimed: bool) -> bool:
 
 
 def _mean_of(
-    rows: pd.DataFrame,
+    rows: DataFrame,
     metric: str,
     claim: float,
     *,
@@ -147,7 +147,7 @@ def _mean_of(
     return Value(value_of(rows, metric), cut_offs_of(rows, metric), claim)
 
 
-def _task_weights(rows: pd.DataFrame, metric: str) -> Iterator[Floats]:
+def _task_weights(rows: DataFrame, metric: str) -> Iterator[Floats]:
     """Yield the weights by which a group averages its tasks: all the same, or by their rows."""
     counted = rows[WEIGHT] if metric == WEIGHTED else rows[metric].notna()
     tasks = counted.groupby(rows["task"], observed=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import pandas as pd
+from pandas import DataFrame
 
 from fin_tasks.benchmarks.contract import Document
 from fin_tasks.report import Json
@@ -41,7 +41,7 @@ def script(name: str, value: Any) -> str:
 def write_samples(
     path: Path,
     result: TaskResult,
-    rows: pd.DataFrame,
+    rows: DataFrame,
     folder: Path,
     copy: Callable[[str], str],
 ) -> Json:
@@ -89,7 +89,7 @@ def _prompt(sample: Sample) -> Any:
 def _list_of(
     questions: Sequence[_Question],
     result: TaskResult,
-    rows: pd.DataFrame,
+    rows: DataFrame,
     words: Mapping[str, str],
 ) -> Json:
     order = []
