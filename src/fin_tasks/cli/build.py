@@ -63,19 +63,13 @@ def build_dynostock(
         selection = finding.find_windows(
             market, biases=biases, windows=sizes, seed=seed, share=share
         )
-        selection = selection._replace(
-            windows=sets.sampled(selection.windows, samples, seed=seed)
-        )
-        parameters |= {
-            "biases": biases,
-            "windows": sizes,
-            "samples": samples,
-        }
+        drawn_windows = sets.sampled(selection.windows, samples, seed=seed)
+        selection = selection._replace(windows=drawn_windows)
+        parameters |= {"biases": biases, "windows": sizes, "samples": samples}
     if not selection.windows:
         raise sets.no_windows(selection.counts, missing)
-    folder = out or Settings.from_environ().cache_dir / "dynostock" / (
-        "sample" if files.sample else "windows"
-    )
+    name = "sample" if files.sample else "windows"
+    folder = out or Settings.from_environ().cache_dir / "dynostock" / name
     window_set = sets.write_set(folder, selection, market, parameters=parameters)
     summary: dict[str, Any] = {
         **json.loads((folder / "manifest.json").read_text(encoding="utf-8")),

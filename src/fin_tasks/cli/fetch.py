@@ -62,7 +62,6 @@ def _fetch_files(benchmark: str, settings: Settings, *, verify: bool) -> None:
     offline = replace(settings, offline=True)
     located = locate(benchmark, names, settings=offline, optional=True)
     say(f"{benchmark}: {len(located.files)} files in {located.root}")
-    missing = [name for name in names if not located.matches(name)]
-    problems = [f"{name} is missing" for name in missing]
+    problems = [f"{name} is missing" for name in names if not located.matches(name)]
     problems += [f"{name} is not the pinned file" for name in located.unlike_pins()]
     tell(problems)

@@ -96,9 +96,8 @@ def agree(
     studies = [_read(of_draw) for of_draw in by_draw(sheets)]
     for filled in studies:
         study = filled.draw.study
-        if [question.scale is not None for question in study.questions.values()] != [
-            True
-        ]:
+        scales = [question.scale for question in study.questions.values()]
+        if len(scales) != 1 or None in scales:
             expected = "expected a study with one question, for scores"
             raise ConfigError(f"label agree: {expected}, got {study.name}.")
     judged = read_judged(studies, judge)

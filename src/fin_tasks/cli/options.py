@@ -114,9 +114,10 @@ class MarketFiles:
         store = Settings.from_environ().cache_dir / "dynostock" / "market"
         prices = self.prices or store
         earnings = self.earnings or store
-        if self.sample and (self.prices or self.earnings):
-            raise ConfigError("--sample: expected no --prices or --earnings beside it.")
         if self.sample:
+            if self.prices or self.earnings:
+                expected = "expected no --prices or --earnings beside it"
+                raise ConfigError(f"--sample: {expected}.")
             return sample_market(*names or ())
         if store in (prices, earnings) and not store.is_dir():
             raise ConfigError(

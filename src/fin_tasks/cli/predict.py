@@ -32,12 +32,8 @@ def predict(
     from fin_tasks.endpoints.chat import Chat
 
     settings = Settings.from_environ()
-    asks = model and not print_prompt
-    if (
-        asks
-        and "api.openai.com" in base_url
-        and not settings.api_keys.get("OPENAI_API_KEY")
-    ):
+    asks_openai = model and not print_prompt and "api.openai.com" in base_url
+    if asks_openai and not settings.api_keys.get("OPENAI_API_KEY"):
         raise ConfigError(
             "predict: expected a key in the variable OPENAI_API_KEY, got none. Set it."
         )
@@ -59,8 +55,7 @@ def predict(
         return
     with Chat(model, [base_url], settings) as chat:
         reply = chat.ask(own.messages_of(doc), temperature=0.0, max_tokens=1024).text
-    result = {"model": model, **own.result_of(doc, reply)}
-    show(result, as_json)
+    show({"model": model, **own.result_of(doc, reply)}, as_json)
 
 
 def chart(

@@ -51,13 +51,14 @@ class Replay:
                 raise DataError(f"{file}: {error}") from error
             model = self.model or model_of(file)
             self.write(runs, model)
+            first = runs[0]
             summary = {"model": model, "file": str(file)}
             for name in _FACTS:
-                if name in runs[0].provenance:
-                    summary[name] = runs[0].provenance[name]
+                if name in first.provenance:
+                    summary[name] = first.provenance[name]
             summary |= summary_of([run.scored for run in runs])
-            if "sandbox" in runs[0].metadata:
-                summary["sandbox"] = runs[0].metadata["sandbox"]["tier"]
+            if "sandbox" in first.metadata:
+                summary["sandbox"] = first.metadata["sandbox"]["tier"]
             show(summary, self.as_json, self.show_all)
 
     def write(self, runs: "Sequence[SavedRun]", model: str) -> None:

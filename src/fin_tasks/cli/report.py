@@ -51,9 +51,9 @@ def report(
     if as_json:
         print(json.dumps(summary, allow_nan=False))
     else:
-        say(*(f"Note: {note}" for note in written.notes[:_MAX_NOTES]))
         say(
-            f"Runs: {written.n_runs}, models: {written.n_models}, notes: {len(written.notes)}."
+            *(f"Note: {note}" for note in written.notes[:_MAX_NOTES]),
+            f"Runs: {written.n_runs}, models: {written.n_models}, notes: {len(written.notes)}.",
+            f"Open {written.page}",
         )
-        say(f"Open {written.page}")
     tell(written.problems)

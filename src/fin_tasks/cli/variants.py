@@ -1,17 +1,12 @@
 """`fin-tasks build variants`: published questions with other numbers."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fin_tasks.cli.options import Source, show, tell
 from fin_tasks.errors import ConfigError
-
-if TYPE_CHECKING:
-    from fin_tasks.variants.build import Variant
-
-_N_REVIEWED = 100
 
 
 def build_variants(
@@ -35,6 +30,8 @@ def build_variants(
     """
     from fin_tasks.benchmarks import benchmark_named
     from fin_tasks.benchmarks.request import Request
+    from fin_tasks.labels.draw import draw_variants
+    from fin_tasks.labels.sheet import write_sheets
     from fin_tasks.sandbox import open_runner
     from fin_tasks.settings import Settings
     from fin_tasks.variants import build
@@ -74,7 +71,8 @@ def build_variants(
     facts = {"seed": seed, "per_question": per_question, "files": hashes, **counts}
     write_variants(out, variants, benchmark, facts)
     if review:
-        _write_review(review, benchmark, variants, seed)
+        for path in write_sheets(draw_variants(benchmark, variants, seed), review):
+            print(path, file=sys.stderr)
     show({"folder": str(out), **counts}, as_json)
     tell(problems)
 
@@ -104,34 +102,3 @@ def _solutions(
                 response = str(next(iter(sample.responses), ""))
                 is_right = sample.metrics.get("acc") == 1
                 yield make(sample.where, run.model, sample.doc, response, is_right)
-
-
-def _write_review(
-    out: Path,
-    benchmark: str,
-    variants: "Sequence[Variant]",
-    seed: int,
-) -> None:
-    """Draw variants into sheets for people."""
-    from operator import attrgetter
-
-    from fin_tasks.data.documents import draw_rows
-    from fin_tasks.labels.draw import Draw, Row
-    from fin_tasks.labels.sheet import write_sheets
-    from fin_tasks.labels.study import load_study
-
-    own = {"benchmark": benchmark, "tasks": {benchmark: {}}}
-    drawn = Draw(study=load_study("variants").model_copy(update=own))
-    for variant in draw_rows(benchmark, variants, _N_REVIEWED, seed, attrgetter("id")):
-        fields = variant.fields
-        texts = [variant.question, fields.get("context", ""), *fields.get("tables", ())]
-        changes = [f"{change['from']} -> {change['to']}" for change in variant.changes]
-        gold = [*changes, f"{variant.truth:.12g}", variant.program]
-        doc = {"question": "\n\n".join(texts), "answer": "\n".join(gold)}
-        facts = {"task": [benchmark]}
-        row = Row(doc_id=variant.id, task=benchmark, doc=doc, facts=facts)
-        drawn.rows.append(row)
-    for number, row in enumerate(drawn.rows, start=1):
-        row.id = f"{drawn.prefix()}-{number:04d}"
-    for path in write_sheets(drawn, out):
-        print(path, file=sys.stderr)

@@ -16,9 +16,10 @@ from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.data.documents import draw_rows
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.labels.study import Allowed, Study
+from fin_tasks.labels.study import Allowed, Study, load_study
 from fin_tasks.report.model import headline
 from fin_tasks.report.samples import Sample, read_samples
+from fin_tasks.variants.build import Variant
 
 
 class Row(BaseModel):
@@ -97,12 +98,37 @@ def draw(
         raise DataError(
             f"label draw: {expected}. Check {run or 'RUN'}, --data-dir and --split."
         )
-    drawn.rows = _sample(study, rows, n, seed)
+    _draw_from(drawn, rows, n, seed)
+    return drawn
+
+
+def draw_variants(benchmark: str, variants: Sequence[Variant], seed: int) -> Draw:
+    """Draw variants of a benchmark's questions for people who check them."""
+    study = load_study("variants")
+    study = study.model_copy(
+        update={"benchmark": benchmark, "tasks": {benchmark: {}}},
+    )
+    rows = []
+    for variant in variants:
+        fields = variant.fields
+        texts = [variant.question, fields.get("context", ""), *fields.get("tables", ())]
+        changes = [f"{change['from']} -> {change['to']}" for change in variant.changes]
+        gold = [*changes, f"{variant.truth:.12g}", variant.program]
+        doc = {"question": "\n\n".join(texts), "answer": "\n".join(gold)}
+        facts = {"task": [benchmark]}
+        rows.append(Row(doc_id=variant.id, task=benchmark, doc=doc, facts=facts))
+    drawn = Draw(study=study)
+    _draw_from(drawn, rows, None, seed)
+    return drawn
+
+
+def _draw_from(drawn: Draw, rows: Sequence[Row], n: int | None, seed: int) -> None:
+    """Draw rows, and number them."""
+    drawn.rows = _sample(drawn.study, rows, n, seed)
     drawn.n_rows = Counter(row.task for row in rows)
     prefix = drawn.prefix()
     for number, row in enumerate(drawn.rows, start=1):
         row.id = f"{prefix}-{number:04d}"
-    return drawn
 
 
 def _sample(

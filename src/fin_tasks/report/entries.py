@@ -309,18 +309,17 @@ def _ranks(
     sign = -1 if metric_of(task.headline).higher_is_better is False else 1
     bounds = DataFrame(if_right).reindex_like(scores)
     possible = cut_off.open_ranks(sign * scores, sign * bounds)
-    values = dict(scores.items())
     corrected = {}
-    for run in values:
+    for run in scores:
         line = ranking.corrections.of(run, task.variant, task.headline)
         if line:
             corrected[run] = [line.corrected]
-    if len(corrected) == len(values) > 1:
-        values = corrected
+    if len(corrected) == len(scores.columns) > 1:
+        scores = DataFrame(corrected)
         pairs = ranking.corrections.pairs(corrected, task.variant)
         ranking.notes.append(f"{task.id}: ranks are by values that people corrected.")
     ranks = []
-    for place in rank(values, pairs, higher_is_better=sign > 0):
+    for place in rank(scores, pairs, higher_is_better=sign > 0):
         best, worst = possible.loc[place.run]
         ranks.append(
             Rank(**place._asdict(), best_if_finished=best, worst_if_finished=worst)
