@@ -13,7 +13,12 @@ from fin_tasks.report.entries import task_of
 from fin_tasks.report.model import Report, TaskResult
 
 
-def compare_arms(report: Report, variant: str, *, effects: bool = True) -> Comparisons:
+def compare_arms(
+    report: Report,
+    variant: str,
+    *,
+    effects: bool = True,
+) -> Comparisons:
     """Return measures by arm and window size, and with `effects` first the differences between arms.
 
     Lines have the window size as group; `mean` is the mean over sizes.

@@ -51,7 +51,12 @@ class Corrections(BaseModel):
     refused: list[str] = []
     """Why labels correct nothing."""
 
-    def of(self, run: str, variant: str, metric: str) -> Corrected | None:
+    def of(
+        self,
+        run: str,
+        variant: str,
+        metric: str,
+    ) -> Corrected | None:
         """Return the corrected value of a metric of a result."""
         for line in self.runs:
             if metric == METRIC and (line.run, line.variant) == (run, variant):
@@ -67,7 +72,12 @@ class Corrections(BaseModel):
                 pairs.append((*pair.runs, pair.corrected, float(is_open)))
         return DataFrame(pairs, columns=["first", "second", "difference", "p_holm"])
 
-    def difference_note(self, first: str, second: str, variant: str) -> str:
+    def difference_note(
+        self,
+        first: str,
+        second: str,
+        variant: str,
+    ) -> str:
         """Say the corrected difference of two results; empty if it is not known."""
         for line in self.differences:
             ids = {first, second}

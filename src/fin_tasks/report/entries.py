@@ -223,7 +223,11 @@ def rank_task(
     return ranking
 
 
-def _rank_group(report: Report, members: Sequence[Scored], ranking: Ranking) -> None:
+def _rank_group(
+    report: Report,
+    members: Sequence[Scored],
+    ranking: Ranking,
+) -> None:
     """Rank runs of the same settings and test their pairs.
 
     The run with most scored rows is the standard. A run that was not asked 98 % of these rows is left out, and so is a

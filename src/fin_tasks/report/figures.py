@@ -26,7 +26,11 @@ _FRONT = "Dotted: models that no other beats in both quality and cost. ≈: esti
 _NUMBERS = ["value", "low", "high"]
 
 
-def write_figures(report: Report, values: DataFrame, folder: Path) -> None:
+def write_figures(
+    report: Report,
+    values: DataFrame,
+    folder: Path,
+) -> None:
     """Draw every figure that measured values of `values_table` without marks allow, as PNG and SVG."""
     is_measured = values["source"] != "published"
     is_whole = values["window"].isna() & (values["marks"] == "")
@@ -62,7 +66,11 @@ def _in_percent(lines: DataFrame, is_share: "Series[bool]") -> DataFrame:
     return lines.assign(**lines[_NUMBERS].astype(float).mul(scale, axis=0))
 
 
-def _draw_costs(values: DataFrame, stem: Path, title: str) -> None:
+def _draw_costs(
+    values: DataFrame,
+    stem: Path,
+    title: str,
+) -> None:
     """Draw quality against cost, without prices against tokens."""
     column = "tokens_out"
     x_label = "tokens of 1,000 responses"
@@ -84,7 +92,12 @@ def _draw_costs(values: DataFrame, stem: Path, title: str) -> None:
     )
 
 
-def draw_forest(lines: DataFrame, stem: Path, *, title: str) -> None:
+def draw_forest(
+    lines: DataFrame,
+    stem: Path,
+    *,
+    title: str,
+) -> None:
     """Draw the differences of `compare.compare`, if there are any, a row for each run and group of rows."""
     lines = lines[lines["pairs"] > 0].head(2 * _MAX_ROWS)
     names = lines[["run", "group", "heading", "metric"]].to_numpy()
@@ -165,7 +178,12 @@ def _draw_scatter(axes: "Axes", lines: DataFrame) -> None:
     axes.set_xlim(left=0)
 
 
-def _draw_dots(axes: "Axes", x: Any, y: Any, **intervals: Any) -> None:
+def _draw_dots(
+    axes: "Axes",
+    x: Any,
+    y: Any,
+    **intervals: Any,
+) -> None:
     axes.errorbar(
         x, y, **intervals, fmt="o", color=COLORS[0], elinewidth=1, markersize=4
     )

@@ -33,7 +33,9 @@ class Predictions(NamedTuple):
 
 
 def predictions_of(
-    file: Path, rows: Sequence[dict[str, str]], rubric: Rubric
+    file: Path,
+    rows: Sequence[dict[str, str]],
+    rubric: Rubric,
 ) -> Predictions:
     """Name the task and the model of a file's rows."""
     task = _task_name(file, rubric)

@@ -92,7 +92,12 @@ def read_results(path: Path, name: str) -> Run:
     return run_of(identity, path, name, json.loads(text))
 
 
-def run_of(identity: str, path: Path, name: str, parsed: Any) -> Run:
+def run_of(
+    identity: str,
+    path: Path,
+    name: str,
+    parsed: Any,
+) -> Run:
     """Read the content of a results file, or of a log that was turned into one."""
     content = _Results.model_validate(parsed)
     settings = {name: content.config.get(name) for name in ("model", "model_args")}
@@ -119,7 +124,12 @@ def run_of(identity: str, path: Path, name: str, parsed: Any) -> Run:
     return replace(run, tasks=tuple(tasks))
 
 
-def _task_result(run: Run, name: str, values: _Totals, content: _Results) -> TaskResult:
+def _task_result(
+    run: Run,
+    name: str,
+    values: _Totals,
+    content: _Results,
+) -> TaskResult:
     counts = content.counts.get(name, _Counts())
     config = content.configs.get(name, _Config())
     metadata = without_secrets((config.metadata or _Metadata()).model_dump())

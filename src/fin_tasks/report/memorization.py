@@ -139,7 +139,11 @@ def _questions_of(
     return questions
 
 
-def _compare(rows: DataFrame, first: _Values, second: _Values) -> Pair:
+def _compare(
+    rows: DataFrame,
+    first: _Values,
+    second: _Values,
+) -> Pair:
     """Compare two values of each question; questions of one source are a cluster."""
     clusters = rows["source"].cat.codes.to_numpy()
     return compare_pair(
@@ -147,7 +151,11 @@ def _compare(rows: DataFrame, first: _Values, second: _Values) -> Pair:
     )
 
 
-def _difference(rows: DataFrame, base: _Values, against: str) -> GapDifference:
+def _difference(
+    rows: DataFrame,
+    base: _Values,
+    against: str,
+) -> GapDifference:
     """Return what a gap is more than that of another model, on the same questions."""
     both = rows.join(base.rename("gap_of_base"), how="inner")
     pair = _compare(both, both["gap"], both["gap_of_base"])

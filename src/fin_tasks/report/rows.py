@@ -55,7 +55,11 @@ def read_rows(path: Path, benchmark: str) -> SampleRows:
     return rows_of(str(path), read_samples(path), benchmark)
 
 
-def rows_of(source: str, samples: Iterable[Sample], benchmark: str) -> SampleRows:
+def rows_of(
+    source: str,
+    samples: Iterable[Sample],
+    benchmark: str,
+) -> SampleRows:
     """Return the rows of samples; `source` names their file in messages."""
     about = known_benchmarks()[benchmark]
     is_ours = about is not OTHER
@@ -94,7 +98,9 @@ def rows_of(source: str, samples: Iterable[Sample], benchmark: str) -> SampleRow
 
 
 def _texts_of(
-    benchmark: Benchmark, sample: Sample, readings: Readings
+    benchmark: Benchmark,
+    sample: Sample,
+    readings: Readings,
 ) -> dict[str, str]:
     """Return what is known of a row, the breakdowns of its document among it."""
     reasons = [reading["reason"] for reading in readings if reading.get("reason")]
@@ -124,7 +130,11 @@ def _answer_text(readings: Readings) -> str:
     return " | ".join(texts)
 
 
-def _metric_columns(source: str, name: str, values: list[Any]) -> dict[str, Floats]:
+def _metric_columns(
+    source: str,
+    name: str,
+    values: list[Any],
+) -> dict[str, Floats]:
     """Return the columns of a metric; none if only the metric's own aggregation understands its values."""
     kinds = set(map(type, values))
     if name == WEIGHTED and list in kinds:

@@ -80,7 +80,11 @@ def write_run(
     return path
 
 
-def _config(task: ScoredTask, provenance: Facts, metadata: Facts) -> dict[str, Any]:
+def _config(
+    task: ScoredTask,
+    provenance: Facts,
+    metadata: Facts,
+) -> dict[str, Any]:
     documents = json.dumps(list(task.docs), sort_keys=True)
     revision = hashlib.sha256(documents.encode()).hexdigest()[:16]
     known_provenance = {

@@ -62,7 +62,11 @@ def value_of(
     )
 
 
-def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Value]:
+def values_of(
+    report: Report,
+    result: TaskResult,
+    variant: str,
+) -> dict[str, Value]:
     """Return the values of a task, or of a group of tasks, by metric.
 
     A value is the mean over its rows, whatever the results file claims; for a group also over what documents of some
@@ -123,7 +127,12 @@ def _claims_of(result: TaskResult, variant: str) -> dict[str, PartValue]:
     return claims
 
 
-def _is_shown(name: str, result: TaskResult, *, is_claimed: bool) -> bool:
+def _is_shown(
+    name: str,
+    result: TaskResult,
+    *,
+    is_claimed: bool,
+) -> bool:
     if name.endswith(_NO_VALUES):
         return False
     if not result.members or is_claimed or name == headline(result):

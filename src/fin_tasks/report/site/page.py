@@ -19,8 +19,24 @@ from fin_tasks.report.site.samples import CHUNK, script, write_samples
 from fin_tasks.settings import Settings
 
 _OWN = Path(__file__).parent
-_FILES = ("page.css", "vendor/katex.min.js", "vendor/katex.min.css")
-_BENCHMARK_FIELDS = ("title", "description", "overview_tasks", "overview_metrics")
+_FILES = (
+    "page.css",
+    "vendor/katex.min.js",
+    "vendor/katex.min.css",
+)
+_BENCHMARK_FIELDS = (
+    "title",
+    "description",
+    "overview_tasks",
+    "overview_metrics",
+)
+_CONDITIONS = (
+    "mode",
+    "split",
+    "retrieval",
+    "style",
+    "arm",
+)
 
 
 def write_page(
@@ -72,9 +88,14 @@ def write_page(
 def _write_all_samples(report: Report, folder: Path) -> tuple[list[str], Json]:
     """Write the samples; return what could not be read, and what the page must know of each result's."""
     settings = Settings.from_environ()
-    folders = {benchmark.folder for benchmark in all_benchmarks().values()}
-    folders |= {run.path.parent for run in report.runs}
-    folders |= {settings.cache_dir, settings.data_dir or settings.cache_dir}
+    folders = {
+        settings.cache_dir,
+        settings.data_dir or settings.cache_dir,
+    }
+    for benchmark in all_benchmarks().values():
+        folders.add(benchmark.folder)
+    for run in report.runs:
+        folders.add(run.path.parent)
     copy = partial(
         copy_picture,
         out=folder / "pictures",
@@ -106,11 +127,13 @@ def task_name(task: BoardTask) -> str:
         windows = f"{task.window} reports" if task.window else "all windows"
         parts.append(f"{task.family}, {windows}")
     else:
-        parts.append(benchmark.part_labels.get(part, part.replace("_", " ")))
-    for condition in ("mode", "split", "retrieval", "style", "arm"):
+        plain = part.replace("_", " ")
+        parts.append(benchmark.part_labels.get(part, plain))
+    for condition in _CONDITIONS:
         value = getattr(task, condition)
         words = WORDS.get(condition, {})
-        parts.append(words.get(value, value.replace("_", " ")))
+        plain = value.replace("_", " ")
+        parts.append(words.get(value, plain))
     return ", ".join(part for part in parts if part)
 
 

@@ -12,7 +12,16 @@ from PIL import Image, ImageOps
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.pictures import BROKEN, FORMATS
 
-_SUFFIXES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff"}
+_SUFFIXES = {
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".gif",
+    ".webp",
+    ".bmp",
+    ".tif",
+    ".tiff",
+}
 _SIDE = 1600  # pixels
 _MAX_PIXELS = 50_000_000  # of a picture that is opened; larger ones take much memory
 

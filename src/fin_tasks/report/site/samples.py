@@ -7,14 +7,12 @@ questions and what was read in them. `asked-HASH.js` has these questions; runs s
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import orjson
 from pandas import DataFrame
 
-from fin_tasks.benchmarks.contract import Document
 from fin_tasks.report import Json
 from fin_tasks.report.model import BREAKDOWNS, TaskResult, headline, known_benchmarks
 from fin_tasks.report.redact import printable
@@ -27,14 +25,25 @@ _MAX_TEXT = 50_000  # characters
 _MAX_LINE = 160  # of a question in the list
 _MAX_RESPONSES = 40
 _SCORES = ["value", "answer", "reason", "cut_off"]
-_TRUTHS = ("answer", "ground_truth", "truth", "target")
-_PICTURES = ("image_path", "figure_path", "chart", "figure")
+_TRUTHS = (
+    "answer",
+    "ground_truth",
+    "truth",
+    "target",
+)
+_PICTURES = (
+    "image_path",
+    "figure_path",
+    "chart",
+    "figure",
+)
 _Question = tuple[Sample, dict[str, list[str]]]
 
 
 def script(name: str, value: Any) -> str:
     """Return a script that hands a value to the page, as JSON text: nothing in it can run."""
-    text = json.dumps(orjson.dumps(value).decode()).replace("<", "\\u003c")
+    content = orjson.dumps(value).decode()
+    text = json.dumps(content).replace("<", "\\u003c")
     return f"give({json.dumps(name)}, {text});\n"
 
 
@@ -48,42 +57,56 @@ def write_samples(
     """Write a task's samples; return their number and the names of the files of questions."""
     questions = _read_questions(path)
     words = _answer_labels(result)
-    _write(folder, f"list-{result.id}", _list_of(questions, result, rows, words))
+    listed = _list_of(
+        questions,
+        result,
+        rows,
+        words,
+    )
+    _write(folder, f"list-{result.id}", listed)
     names: list[str] = []
     for start in range(0, len(questions), CHUNK):
         chunk = questions[start : start + CHUNK]
         answers = []
         contents = []
         for sample, readings in chunk:
-            answers.append({"said": _texts(sample.responses), "read": readings})
-            contents.append((sample.id, sample.doc, _prompt(sample)))
+            responses = _texts(sample.responses)
+            answers.append({"said": responses, "read": readings})
+            prompt = _prompt(sample)
+            contents.append((sample.id, sample.doc, prompt))
         _write(folder, f"rows-{result.id}-{len(names)}", answers)
         content = repr(contents).encode("utf-8", "surrogatepass")
         name = hashlib.sha256(content).hexdigest()[:20]
+        names.append(name)
         if not (folder / f"asked-{name}.js").exists():
             asked = [_asked(sample, words, copy) for sample, _ in chunk]
             _write(folder, f"asked-{name}", asked)
-        names.append(name)
     return {"n": len(questions), "asked": names}
 
 
-def _write(folder: Path, name: str, value: Any) -> None:
-    (folder / f"{name}.js").write_text(script(name, value))
+def _write(
+    folder: Path,
+    name: str,
+    value: Any,
+) -> None:
+    file = folder / f"{name}.js"
+    file.write_text(script(name, value))
 
 
 def _read_questions(path: Path) -> list[_Question]:
     """Return a line of each question, and what was read in each response by variant."""
     questions: dict[str, _Question] = {}
     for sample in read_samples(path):
-        _, texts_by_variant = questions.setdefault(sample.id, (sample, {}))
         readings = flat(sample.line.get("filtered_resps"))
-        texts_by_variant[sample.variant] = _texts(readings)
+        _, by_variant = questions.setdefault(sample.id, (sample, {}))
+        by_variant[sample.variant] = _texts(readings)
     return list(questions.values())
 
 
 def _prompt(sample: Sample) -> Any:
     """Return what was asked: a text, but for strangers' files."""
-    return sample.doc.get("prompt") or sample.doc.get("question") or sample.prompt or ""
+    doc = sample.doc
+    return doc.get("prompt") or doc.get("question") or sample.prompt or ""
 
 
 def _list_of(
@@ -96,35 +119,45 @@ def _list_of(
     lines = []
     for sample, _ in questions:
         order.append(sample.id)
-        title = sample.doc.get("title") or sample.doc.get("question") or _prompt(sample)
-        line = " ".join(_text(title, 3 * _MAX_LINE).replace("<image>", " ").split())
+        doc = sample.doc
+        title = doc.get("title") or doc.get("question") or _prompt(sample)
+        text = _text(title, 3 * _MAX_LINE)
+        line = " ".join(text.replace("<image>", " ").split())
         lines.append(line[:_MAX_LINE])
-    columns = [*_SCORES, *BREAKDOWNS]
+    names = {headline(result): "value"}
     parts: Json = {}
     scores = {}
     for variant, scored in rows.groupby("variant", observed=True):
-        table = scored.set_index("doc_id").rename(columns={headline(result): "value"})
-        table = table.reindex(index=order, columns=columns).astype(object)
+        table = scored.set_index("doc_id").rename(columns=names)
+        table = table.reindex(index=order, columns=[*_SCORES, *BREAKDOWNS])
+        table = table.astype(object)
         table["value"] = table["value"].astype(float).round(6)
         table["cut_off"] = table["cut_off"].astype(float) > 0
         table["answer"] = table["answer"].replace(words)
         scores[variant] = table[_SCORES].to_dict("list")
         n_parts = table[[*BREAKDOWNS]].nunique()
-        parts = table[n_parts.index[n_parts > 1]].to_dict("list")
-    return {"id": order, "asked": lines, "parts": parts, "by": scores}
+        shown_parts = n_parts.index[n_parts > 1]
+        parts = table[shown_parts].to_dict("list")
+    return {
+        "id": order,
+        "asked": lines,
+        "parts": parts,
+        "by": scores,
+    }
 
 
 def _text(value: Any, maximum: int = _MAX_TEXT) -> str:
     text = value
     if not isinstance(value, str):
         text = json.dumps(value, default=str, ensure_ascii=False)
-    if len(text) > maximum:
-        text = f"{text[:maximum]} … ({len(text) - maximum:,} more characters left out)"
+    n_more = len(text) - maximum
+    if n_more > 0:
+        text = f"{text[:maximum]} … ({n_more:,} more characters left out)"
     return printable(text)
 
 
-def _texts(values: Iterable[Any]) -> list[str]:
-    return [_text(value) for value in islice(values, _MAX_RESPONSES)]
+def _texts(values: Sequence[Any]) -> list[str]:
+    return [_text(value) for value in values[:_MAX_RESPONSES]]
 
 
 def _asked(
@@ -146,15 +179,18 @@ def _asked(
     }
 
 
-def _first_value(doc: Document, names: Iterable[str]) -> Any:
+def _first_value(doc: Mapping[str, Any], names: Iterable[str]) -> Any:
     """Return the first field that has a value; an empty text if none has."""
-    values = [doc.get(name) for name in names]
-    return next((value for value in values if value not in (None, "", [])), "")
+    for name in names:
+        value = doc.get(name)
+        if value not in (None, "", []):
+            return value
+    return ""
 
 
 def _answer_labels(result: TaskResult) -> Mapping[str, str]:
-    labels = known_benchmarks()[result.benchmark].answer_labels
-    for start, words in labels.items():
+    benchmark = known_benchmarks()[result.benchmark]
+    for start, words in benchmark.answer_labels.items():
         if result.task.startswith(start):
             return words
     return {}
