@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pandas import DataFrame, Series
 
 from fin_tasks.charts.figures import COLORS, drawing, save
 from fin_tasks.errors import DataError
+from fin_tasks.report import Json
 from fin_tasks.report.arms import arm_rows
 from fin_tasks.report.conditions import CONDITIONS
 from fin_tasks.report.cost import pareto
@@ -24,6 +25,7 @@ _SCATTER_HEIGHT = 14  # rows
 _INTERVALS = "95 % intervals."
 _FRONT = "Dotted: models that no other beats in both quality and cost. ≈: estimated."
 _NUMBERS = ["value", "low", "high"]
+_DOTS: Json = {"fmt": "o", "color": COLORS[0], "elinewidth": 1, "markersize": 4}
 
 
 def write_figures(
@@ -42,7 +44,7 @@ def write_figures(
     for name, benchmark in known_benchmarks().items():
         lines = drawn[drawn["benchmark"] == name]
         is_headline = lines["metric"] == benchmark.headline(list(lines["metric"]))
-        lines = _in_percent(lines[is_headline], lines["unit"] == "fraction")
+        lines = _in_percent(lines[is_headline], "fraction")
         lines = lines.sort_values("value", ascending=False)
         _draw_panels(
             lines.groupby("panel").head(_MAX_ROWS),
@@ -61,8 +63,9 @@ def write_figures(
             window_figure.draw_windows(rows, folder, variant)
 
 
-def _in_percent(lines: DataFrame, is_share: "Series[bool]") -> DataFrame:
-    scale = is_share.map({True: 100.0, False: 1.0})
+def _in_percent(lines: DataFrame, share: object) -> DataFrame:
+    """Return lines with numbers in percent where the unit is that of a share."""
+    scale = lines["unit"].eq(share).map({True: 100.0, False: 1.0})
     return lines.assign(**lines[_NUMBERS].astype(float).mul(scale, axis=0))
 
 
@@ -109,7 +112,7 @@ def draw_forest(
         high=lines["difference_high"],
     )
     _draw_panels(
-        _in_percent(rows, rows["unit"] == 1),
+        _in_percent(rows, 1),
         stem,
         _draw_rows,
         title=title,
@@ -154,7 +157,7 @@ def _draw_panels(
 def _draw_rows(axes: "Axes", lines: DataFrame) -> None:
     """Draw a row for each value, the first one on top."""
     places = range(len(lines))
-    _draw_dots(axes, lines["value"], places, xerr=_reach(lines))
+    axes.errorbar(lines["value"], places, xerr=_reach(lines), **_DOTS)
     axes.axvline(0, color="#888888", linewidth=0.8)
     axes.set_yticks(places, [_short(name) for name in lines["label"]])
     axes.set_ylim(len(lines) - 0.4, -0.6)
@@ -164,7 +167,7 @@ def _draw_rows(axes: "Axes", lines: DataFrame) -> None:
 
 def _draw_scatter(axes: "Axes", lines: DataFrame) -> None:
     """Draw values against their cost `x`, and a line through those that no other beats in both."""
-    _draw_dots(axes, lines["x"], lines["value"], yerr=_reach(lines))
+    axes.errorbar(lines["x"], lines["value"], yerr=_reach(lines), **_DOTS)
     points = list(zip(lines["x"], lines["value"], strict=True))
     for label, point in zip(lines["label"], points, strict=True):
         axes.annotate(
@@ -176,17 +179,6 @@ def _draw_scatter(axes: "Axes", lines: DataFrame) -> None:
     axes.grid()
     axes.margins(x=0.15)
     axes.set_xlim(left=0)
-
-
-def _draw_dots(
-    axes: "Axes",
-    x: Any,
-    y: Any,
-    **intervals: Any,
-) -> None:
-    axes.errorbar(
-        x, y, **intervals, fmt="o", color=COLORS[0], elinewidth=1, markersize=4
-    )
 
 
 def _reach(lines: DataFrame) -> list["Series[float]"]:

@@ -51,17 +51,21 @@ class _Counts(BaseModel):
     original: _Count = 0
 
 
-def _metrics(values: Mapping[str, Any]) -> Json:
-    """Return the values of metrics; None for all that is no number, such as `N/A`."""
-    metrics = {}
+def _by_variant(values: Mapping[str, Any]) -> dict[str, Json]:
+    """Return the values of metrics by variant; None for all that is no number, such as `N/A`."""
+    totals = defaultdict[str, Json](dict)
     for name, value in values.items():
-        if "," in name and "_stderr," not in name:
+        metric, comma, variant = printable(name).partition(",")
+        if comma and not metric.endswith("_stderr"):
             is_known = isinstance(value, int | float) and value == value
-            metrics[printable(name)] = value if is_known else None
-    return metrics
+            totals[variant][metric] = value if is_known else None
+    return dict(totals)
 
 
-_Totals = Annotated[dict[str, FiniteFloat | None], BeforeValidator(_metrics)]
+_Totals = Annotated[
+    dict[str, dict[str, FiniteFloat | None]],
+    BeforeValidator(_by_variant),
+]
 
 
 class _Results(BaseModel):
@@ -150,17 +154,13 @@ def _task_result(
     if samples.suffix == ".json":
         stem = samples.stem.replace("results", f"samples_{task}", 1)
         samples = samples.parent / f"{stem}.jsonl"
-    totals = defaultdict[str, dict[str, float | None]](dict)
-    for key, value in values.items():
-        metric, _, variant = key.partition(",")
-        totals[variant][metric] = value
     return TaskResult(
         run=run.id,
         benchmark=benchmark_of(task).name,
         task=task,
         n=counts.effective,
         n_all=counts.original,
-        totals=dict(totals),
+        totals=values,
         settings=settings,
         samples=samples,
         members=tuple(map(printable, content.group_subtasks.get(name, ()))),

@@ -21,12 +21,8 @@ _MARKUP = re.compile(r"([\\`*_\[\]|~$#@])|(:)(?=//)")
 _WWW = re.compile(r"(?i)\b(www)\.")  # GitHub makes a link of it
 _MAX_TEXT = 400
 _SCORINGS = {"paper": "scored as the authors do", "robust": "scored robustly"}
-_NOT_NAMED = (
-    "",
-    "cot",
-    "pot",
-    "none",
-)  # conditions that are usual, or stand in the header
+# Conditions that are usual, or stand in the header.
+_NOT_NAMED = ("", "cot", "pot", "none")
 _ROW = ["label", "published"]
 _MARKED = 1e6  # added to a rank
 
@@ -52,11 +48,16 @@ def write_tables(values: DataFrame, folder: Path) -> None:
     is_published = values["source"] == "published"
     values = values.assign(published=is_published).dropna(subset="value")
     for benchmark in known_benchmarks().values():
-        text = benchmark.text_of("tables.yaml") or "{}"
-        tables = _TABLES.validate_python(yaml.safe_load(text))
+        content = yaml.safe_load(benchmark.text_of("tables.yaml") or "{}")
+        tables = _TABLES.validate_python(content)
         for stem, table in tables.items():
             lines = _lines_of(table, values)
-            _write(folder / f"{stem}.md", table.title, table.about, lines)
+            parts = [f"# {table.title}", table.about]
+            for heading, section in lines.groupby("heading", sort=False):
+                parts += [f"## {safe(heading)}", *_section_parts(section)]
+            if len(lines):
+                text = "\n\n".join(parts) + "\n"
+                (folder / f"{stem}.md").write_text(text, encoding="utf-8")
 
 
 def _lines_of(table: _Table, values: DataFrame) -> DataFrame:
@@ -84,19 +85,6 @@ def _heading(line: Line) -> str:
     words = [line[name] for name in CONDITIONS[1:] if line[name] not in usual]
     variant: str = line["variant"]
     return ", ".join([*words, _SCORINGS.get(variant) or variant])
-
-
-def _write(
-    path: Path,
-    title: str,
-    about: str,
-    lines: DataFrame,
-) -> None:
-    parts = [f"# {title}", about]
-    for heading, section in lines.groupby("heading", sort=False):
-        parts += [f"## {safe(heading)}", *_section_parts(section)]
-    if len(lines):
-        path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
 def _section_parts(lines: DataFrame) -> list[str]:

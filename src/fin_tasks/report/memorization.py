@@ -1,5 +1,6 @@
 """The memorization gap: published questions against variants with other numbers."""
 
+import math
 from collections import defaultdict
 from typing import TypeAlias
 
@@ -39,7 +40,6 @@ _COLUMNS = {
     "difference.high": "difference_high",
     "difference.p_holm": "p_holm",
 }
-_TEXTS = ("heading", "result", "run", "group", "test", "against")
 
 
 def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
@@ -59,6 +59,8 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
     check_baseline(options, [model for model, _ in asked])
     gaps: list[Gap] = []
     notes: list[str] = []
+    # The tests of a task's differences are corrected together, and those of groups apart.
+    families: dict[tuple[str, bool], list[GapDifference]] = defaultdict(list)
     first_by_group: dict[tuple[str, str], tuple[str, DataFrame]] = {}
     by_model = sorted(asked.items(), key=lambda item: item[0][0] != options.baseline)
     for key, result in by_model:
@@ -95,9 +97,14 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
             )
             first, base = first_by_group.setdefault((task, group), (model, rows))
             if first != model:
-                gap.difference = _difference(rows, base["gap"], first)
+                difference = _difference(rows, base["gap"], first)
+                gap.difference = difference
+                families[task, bool(group)].append(difference)
             gaps.append(gap)
-    _correct(gaps)
+    for family in families.values():
+        adjusted = holm([difference.p for difference in family])
+        for difference, p in zip(family, adjusted, strict=True):
+            difference.p_holm = p
     return gaps, notes
 
 
@@ -112,8 +119,7 @@ def compare_variants(report: Report, options: Options) -> Comparisons:
     lines["task"] = [asked._replace(split="").text() for asked in conditions]
     lines = lines.drop(columns="difference", errors="ignore").rename(columns=_COLUMNS)
     lines = lines.reindex(columns=lines.columns.union(_COLUMNS.values(), sort=False))
-    numbers = lines.columns.difference(_TEXTS)
-    lines = lines.astype(dict.fromkeys(numbers, float))
+    lines = lines.where(lines.notna(), math.nan)
     return Comparisons(lines.assign(metric="memorization gap", unit=1.0), notes)
 
 
@@ -168,15 +174,3 @@ def _difference(
         p=pair.p,
         p_holm=pair.p,
     )
-
-
-def _correct(gaps: list[Gap]) -> None:
-    """Correct the tests of a task's differences; those of groups are a family apart."""
-    families: dict[tuple[str, bool], list[GapDifference]] = defaultdict(list)
-    for gap in gaps:
-        if gap.difference:
-            families[gap.task, bool(gap.group)].append(gap.difference)
-    for family in families.values():
-        adjusted = holm([difference.p for difference in family])
-        for difference, p in zip(family, adjusted, strict=True):
-            difference.p_holm = p
