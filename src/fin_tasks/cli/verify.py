@@ -4,16 +4,12 @@ import json
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 import fin_tasks
 from fin_tasks.cli.options import say, task_options, warn
 from fin_tasks.errors import FinTasksError
-
-if TYPE_CHECKING:
-    from fin_tasks.report.verify.items import Verification
 
 _SHOWN = 5  # details of an item
 _CANNOT_RUN = 2
@@ -75,14 +71,10 @@ def verify(
     except (FinTasksError, OSError, ValueError) as error:
         warn(f"error: {error}")
         raise typer.Exit(_CANNOT_RUN) from error
+    status = EXIT_STATUS[verification.status]
     if as_json:
         print(text)
-    else:
-        _show(verification)
-    raise typer.Exit(EXIT_STATUS[verification.status])
-
-
-def _show(verification: "Verification") -> None:
+        raise typer.Exit(status)
     for problem in verification.problems:
         say(f"failed        {problem}")
     for task in verification.tasks:
@@ -92,3 +84,4 @@ def _show(verification: "Verification") -> None:
             for detail in item.details[:_SHOWN]:
                 say(f"    {detail}")
     say(f"The submission is {verification.status}.")
+    raise typer.Exit(status)
