@@ -1,5 +1,7 @@
 """Reading what harnesses wrote, and the pages, tables and checks made of it."""
 
+import hashlib
+import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -7,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fin_tasks.report.model import Report
 
-__all__ = ["AnyPath", "Json", "Paths", "read"]
+__all__ = ["AnyPath", "Json", "Paths", "hash_of", "read"]
 
 Json = dict[str, Any]
 """An object of JSON."""
@@ -27,3 +29,9 @@ def read(paths: Paths) -> "Report":
 
     listed = [paths] if isinstance(paths, AnyPath) else paths
     return read_report([Path(path) for path in listed])
+
+
+def hash_of(value: object) -> str:
+    """Return a short hash of a JSON value."""
+    text = json.dumps(value, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

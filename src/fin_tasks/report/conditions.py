@@ -1,6 +1,5 @@
 """What a task was asked under, and which results may be compared."""
 
-import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from fin_tasks.benchmarks.contract import Benchmark
-from fin_tasks.report import Json
+from fin_tasks.report import Json, hash_of
 from fin_tasks.report.model import TaskResult, known_benchmarks
 from fin_tasks.report.redact import without_secrets
 
@@ -135,7 +134,7 @@ def setting_text(value: object) -> str:
 
 def setting_id(result: TaskResult) -> str:
     """Return a short hash that results share if they may be compared."""
-    return _hash([result.task, dict(result.settings)])
+    return hash_of([result.task, dict(result.settings)])
 
 
 def varying(results: Sequence[TaskResult]) -> dict[str, list[Any]]:
@@ -172,7 +171,7 @@ def shared_settings(results: Sequence[TaskResult]) -> Json:
     """Return the settings of a group: what its tasks share, and one hash of all that differs."""
     own = varying(results)
     names = [result.task for result in results]
-    settings = {**results[0].settings, "tasks": _hash([names, own])}
+    settings = {**results[0].settings, "tasks": hash_of([names, own])}
     return {name: settings[name] for name in settings if name not in own}
 
 
@@ -182,7 +181,3 @@ def _short_text(value: object) -> str:
     if re.fullmatch(r"[0-9a-f]{16,}", text):
         return f"{text[:8]}…"
     return text if len(text) <= _MAX_TEXT else f"{text[: _MAX_TEXT - 1]}…"
-
-
-def _hash(value: object) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]

@@ -249,8 +249,7 @@ def _rank_group(
     _leave_out_short_runs(scores, ranking)
     table = DataFrame(scores)
     clusters = table.index.map(source_by_row).to_numpy(np.int64)
-    values = {str(run): column.to_numpy() for run, column in table.items()}
-    pairs = compare_all(values, clusters=clusters)
+    pairs = compare_all(table.to_dict("series"), clusters=clusters)
     is_mcnemar = set(pairs["test"]) == {"McNemar"}
     comparison = Comparison(
         task=task.id,

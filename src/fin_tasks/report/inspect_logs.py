@@ -1,8 +1,6 @@
 """Logs of inspect_ai as what lm-eval writes: a results file for each log, and lines of samples."""
 
-import hashlib
 import importlib
-import json
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator
@@ -12,7 +10,7 @@ from typing import Any
 
 from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.errors import DataError
-from fin_tasks.report import Json
+from fin_tasks.report import Json, hash_of
 from fin_tasks.report.lm_eval_results import run_of
 from fin_tasks.report.model import Run
 from fin_tasks.stats.averages import over_responses
@@ -30,10 +28,7 @@ def read_log(path: Path, name: str) -> Run:
             f"{path}: expected a run that ended, got status {log.status}; {advice}."
         )
     spec = log.eval
-    shared = json.dumps(
-        [spec.run_id, spec.model, spec.task_args], sort_keys=True, default=str
-    )
-    identity = hashlib.sha256(shared.encode()).hexdigest()[:16]
+    identity = hash_of([spec.run_id, spec.model, spec.task_args])
     return run_of(identity, path, name, _content(log))
 
 

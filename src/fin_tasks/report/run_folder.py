@@ -1,6 +1,5 @@
 """Write scored responses as a run folder of lm-eval: `results_*.json` and `samples_*.jsonl`."""
 
-import hashlib
 import json
 import re
 import time
@@ -15,6 +14,7 @@ from fin_tasks.adapters.task_file import version_of
 from fin_tasks.benchmarks.breakdowns import fields_of
 from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.errors import DataError
+from fin_tasks.report import hash_of
 from fin_tasks.stats.averages import average_or_none
 
 Facts = Mapping[str, Any]
@@ -85,11 +85,9 @@ def _config(
     provenance: Facts,
     metadata: Facts,
 ) -> dict[str, Any]:
-    documents = json.dumps(list(task.docs), sort_keys=True)
-    revision = hashlib.sha256(documents.encode()).hexdigest()[:16]
     known_provenance = {
         "fin_tasks": fin_tasks.__version__,
-        "data": {"origin": "recording", "revision": revision},
+        "data": {"origin": "recording", "revision": hash_of(list(task.docs))},
         **provenance,
     }
     known: dict[str, Any] = {

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.errors import DataError
@@ -31,8 +31,7 @@ _MAX_DETAIL = 200  # characters
 _MAX_REPLIES = 20
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
+class Options(NamedTuple):
     """What the verifier names: how the tasks were to be asked, and who judges."""
 
     metadata: Fields
@@ -123,8 +122,7 @@ class Row:
             if isinstance(vote, Mapping):
                 error = str(vote.get("reason") or "")
                 name = str(vote.get("judge"))
-                member = Judged(text, _replies(vote), error, rubric, name)
-                members.append(member)
+                members.append(Judged(text, _replies(vote), error, rubric, name))
         if members:
             return join_panel(members)
         return Judged(text, _replies(reading), rubric=rubric)

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,8 +31,7 @@ _NOT_COMPARED = ("cut_off", "reason", "rule", "replies")
 _BY_MACHINE = ("timeout", "memory", "broken", "unsupported")
 
 
-@dataclass(frozen=True)
-class InstalledTask:
+class InstalledTask(NamedTuple):
     """A task as it is installed here, with the documents that it asks by id."""
 
     file: TaskFile
@@ -93,19 +93,14 @@ def score_rows(
         run_programs=run if task.file.runs_programs else None,
         step=replies,
     )
-    wrong = {
-        name: 0.0 for name, is_better in scored.metrics.items() if is_better is True
-    }
+    metrics = scored.metrics.items()
+    wrong = {name: 0.0 for name, is_better in metrics if is_better is True}
     values: dict[str, list[Fields]] = {}
     for variant, readings in scored.readings.items():
-        values[variant] = []
-        for row_values, row_readings in zip(
-            scored.values[variant], readings, strict=True
-        ):
-            is_unscored = any(reading.unscored for reading in row_readings)
-            values[variant].append(
-                {**row_values, **wrong} if is_unscored else row_values
-            )
+        values[variant] = list(scored.values[variant])
+        for number, row_readings in enumerate(readings):
+            if any(reading.unscored for reading in row_readings):
+                values[variant][number] = {**values[variant][number], **wrong}
     return replace(scored, values=values)
 
 
@@ -130,10 +125,8 @@ def check_scores(
         for theirs, values in pairs:
             for name in different(theirs, values):
                 if name not in _NOT_COMPARED:
-                    value = values.get(name)
-                    differences.append(
-                        f"{name} {theirs[name]!r:.60}, ours {value!r:.60}"
-                    )
+                    claimed = f"{name} {theirs[name]!r:.60}"
+                    differences.append(f"{claimed}, ours {values.get(name)!r:.60}")
         for reading in ours.readings:
             votes = reading.get("votes", ())
             if not all(vote["replies"] for vote in votes):

@@ -122,8 +122,9 @@ class _RunCheck:
         yield _check_rows(all_rows, task.docs, problems)
         rows = {}
         for row_id in task.docs:
-            if row_id in all_rows and all_rows[row_id].claims.keys() >= set(VARIANTS):
-                rows[row_id] = all_rows[row_id]
+            row = all_rows.get(row_id)
+            if row and row.claims.keys() >= set(VARIANTS):
+                rows[row_id] = row
         if not rows:
             return
         yield check_prompts(rows, task.docs)
