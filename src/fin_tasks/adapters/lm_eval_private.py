@@ -119,7 +119,7 @@ def _reasons_of_reply(reply: Reply) -> list[str]:
     """Return the finish reason of each text in a reply of an API."""
     if "choices" in reply:  # OpenAI and all servers like it
         choices = sorted(reply["choices"], key=itemgetter("index"))
-        return [_reason_of_choice(choice) for choice in choices]
+        return list(map(_reason_of_choice, choices))
     if "meta_info" in reply:  # SGLang
         return [reply["meta_info"]["finish_reason"]["type"]]
     return [reply["stop_reason"]] * len(reply["content"])  # Anthropic
@@ -177,10 +177,9 @@ def _marking_texts(postprocess: Function, flags: deque[bool]) -> Function:
         think_end_token: str | None,
     ) -> str:
         response: str = postprocess(generation, stop, think_end_token)
-        without_stop = postprocess(generation, None, think_end_token)
         is_cut_off = bool(flags) and flags.popleft()
         # What ended at a stop text is complete, even if the rest of its batch went on.
-        if is_cut_off and response == without_stop:
+        if is_cut_off and response == postprocess(generation, None, think_end_token):
             return CutOffResponse(response)
         return response
 

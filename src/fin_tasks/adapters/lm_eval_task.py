@@ -250,8 +250,9 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         readings = [text.reading for text in results[0]]
         values = self.file.scorer.metric_values(doc, readings)
         fields = [reading.to_dict() for reading in readings]
-        figures = document_values(self.file.benchmark, doc, fields, values)
-        self.figures[readings[0].variant].append(figures)
+        self.figures[readings[0].variant].append(
+            document_values(self.file.benchmark, doc, fields, values)
+        )
         # lm-eval knows no standard error of our means, but takes any metric of this name for one.
         stderrs = {f"{name}_stderr": values[name] for name in self._with_stderr}
         return {**values, **stderrs}

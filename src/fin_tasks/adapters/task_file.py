@@ -238,5 +238,4 @@ def _read_config(file: Path) -> Mapped:
         return {}
     if "include" not in config:
         return config
-    included = _read_config(file.with_name(config["include"]))
-    return {**included, **config}
+    return {**_read_config(file.with_name(config["include"])), **config}

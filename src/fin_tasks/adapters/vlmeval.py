@@ -207,8 +207,8 @@ def _judge_options(arguments: Mapping[str, object]) -> dict[str, object]:
         "judge_concurrency": arguments.get("nproc") or 4,
         **Settings.from_environ().metadata,
     }
-    if arguments.get("api_base"):
-        address = str(arguments["api_base"])
+    address = str(arguments.get("api_base") or "")
+    if address:
         metadata["judge_base_url"] = address.replace("/chat/completions", "")
     for name, value in arguments.items():
         if value is not None and name in _JUDGE_ARGUMENTS:
