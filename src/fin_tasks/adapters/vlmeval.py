@@ -242,7 +242,7 @@ def _text_of(doc: Document) -> str:
 
 def _in_percent(metric: str, value: float | None) -> float | None:
     """Return a share in percent; points are out of 100 already."""
-    unit = metric_of(metric.removesuffix("_stderr")).unit
+    unit = metric_of(metric).unit
     if value is None or unit != "fraction":
         return value
     return 100 * value
