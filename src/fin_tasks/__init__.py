@@ -8,7 +8,7 @@ TYPE_CHECKING = (
     False  # every interpreter imports this module at its start, and `typing` is slow
 )
 if TYPE_CHECKING:
-    from fin_tasks.door import load, read_runs, score, tasks, write_report
+    from .door import load, read_runs, score, tasks, write_report
 
 __version__ = "0.3.0"
 

@@ -3,14 +3,14 @@
 import signal
 import sys
 
-from fin_tasks.interrupt import on_interrupt, what_is_kept
+from .interrupt import on_interrupt, what_is_kept
 
 
 def main() -> None:
     """Run the command. Ctrl-C ends it with one sentence, also while its modules are imported."""
     try:
         with on_interrupt(what_is_kept(sys.argv[1:])):
-            from fin_tasks.cli import main as run_command
+            from .cli import main as run_command
 
             run_command()
     finally:

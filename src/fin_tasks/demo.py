@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from fin_tasks.adapters.saved_run import score_responses
-from fin_tasks.benchmarks import xfinbench
-from fin_tasks.data.tables import read_json
-from fin_tasks.errors import ConfigError
-from fin_tasks.report.leaderboard_model import Leaderboard
-from fin_tasks.report.markdown import number_text
-from fin_tasks.report.run_folder import write_run
-from fin_tasks.report.tables import values_table
-from fin_tasks.resources import task_yaml_dir
+from .adapters.saved_run import score_responses
+from .benchmarks import xfinbench
+from .data.tables import read_json
+from .errors import ConfigError
+from .report.leaderboard_model import Leaderboard
+from .report.markdown import number_text
+from .report.run_folder import write_run
+from .report.tables import values_table
+from .resources import task_yaml_dir
 
 TASKS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc", "xfinbench_calc_pot")
 CHARTS = "xfinbench_mcq_visual"

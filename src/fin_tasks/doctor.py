@@ -5,10 +5,11 @@ from importlib import metadata
 from typing import Any
 
 import fin_tasks
-from fin_tasks import sandbox
-from fin_tasks.adapters import autoload
-from fin_tasks.data.pins import load_pins, pinned_benchmarks
-from fin_tasks.settings import Settings
+
+from . import sandbox
+from .adapters import autoload
+from .data.pins import load_pins, pinned_benchmarks
+from .settings import Settings
 
 _PACKAGES = (
     "lm_eval",

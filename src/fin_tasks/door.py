@@ -5,16 +5,16 @@ The commands call the same functions. docs/python.md shows them at work.
 
 from typing import TYPE_CHECKING
 
-from fin_tasks.adapters.responses import Responses
-from fin_tasks.adapters.saved_run import score_responses
-from fin_tasks.adapters.task_file import TaskFile
-from fin_tasks.adapters.task_file import task_names as tasks
-from fin_tasks.report import read as read_runs
-from fin_tasks.report.model import BREAKDOWNS, COLUMNS
-from fin_tasks.report.rows import rows_of
-from fin_tasks.report.run_folder import sample_lines
-from fin_tasks.report.samples import sample_of
-from fin_tasks.report.write import write_report
+from .adapters.responses import Responses
+from .adapters.saved_run import score_responses
+from .adapters.task_file import TaskFile
+from .adapters.task_file import task_names as tasks
+from .report import read as read_runs
+from .report.model import BREAKDOWNS, COLUMNS
+from .report.rows import rows_of
+from .report.run_folder import sample_lines
+from .report.samples import sample_of
+from .report.write import write_report
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -3,7 +3,7 @@
 from importlib.metadata import distribution
 from pathlib import Path
 
-from fin_tasks.errors import ConfigError, DataError
+from .errors import ConfigError, DataError
 
 _PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = _PACKAGE.parents[1]

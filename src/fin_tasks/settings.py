@@ -17,7 +17,7 @@ from pydantic import (
 )
 from pydantic.dataclasses import dataclass
 
-from fin_tasks.errors import ConfigError
+from .errors import ConfigError
 
 OPENAI = "https://api.openai.com/v1"
 Tier = Literal["auto", "bwrap", "landlock", "monty"]

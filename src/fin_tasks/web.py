@@ -23,7 +23,7 @@ import httpx2
 from anyio.from_thread import start_blocking_portal
 from tqdm.utils import CallbackIOWrapper
 
-from fin_tasks.errors import WebError
+from .errors import WebError
 
 FIRST_PAUSE = 0.5
 """Seconds before the second attempt; each later pause is twice as long."""

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
-from fin_tasks.errors import ConfigError
-from fin_tasks.interrupt import start_workers
+from .errors import ConfigError
+from .interrupt import start_workers
 
 Engine = Literal["local", "ray"]
 

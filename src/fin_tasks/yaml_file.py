@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from fin_tasks.errors import ConfigError, first_problem
+from .errors import ConfigError, first_problem
 
 _MAX_BYTES = 256 * 1024
 _MAX_PROBLEM = 300  # characters

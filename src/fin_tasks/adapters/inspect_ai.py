@@ -14,8 +14,6 @@ from inspect_ai.scorer import SampleScore, Score, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
 from fin_tasks import sandbox
-from fin_tasks.adapters.programs import sandbox_facts
-from fin_tasks.adapters.task_file import Mapped, TaskFile, pictures_of, task_names
 from fin_tasks.answers.cut_off import CutOffResponse, mark_reading, mark_response
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.scored_task import VARIANTS
@@ -26,6 +24,9 @@ from fin_tasks.judging.judge import Asker
 from fin_tasks.judging.step import JudgeStep, has_result
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import Metric, average, over_responses, standard_error
+
+from .programs import sandbox_facts
+from .task_file import Mapped, TaskFile, pictures_of, task_names
 
 ScoreSample = Callable[[TaskState, Target], Awaitable[Score]]
 

@@ -7,20 +7,21 @@ from itertools import chain
 from types import TracebackType
 from typing import Any
 
-from fin_tasks.adapters.lm_eval_conversations import (
+from fin_tasks.benchmarks.breakdowns import summarize
+from fin_tasks.errors import ConfigError, FinTasksError
+
+from .lm_eval_conversations import (
     ConversationTask as ConversationTask,
 )
-from fin_tasks.adapters.lm_eval_private import (
+from .lm_eval_private import (
     LM,
     marking_cut_offs,
     model_of,
     wrap_evaluate,
 )
-from fin_tasks.adapters.lm_eval_task import FinTask as FinTask
-from fin_tasks.adapters.lm_eval_tokens import warning_of
-from fin_tasks.adapters.task_file import Mapped
-from fin_tasks.benchmarks.breakdowns import summarize
-from fin_tasks.errors import ConfigError, FinTasksError
+from .lm_eval_task import FinTask as FinTask
+from .lm_eval_tokens import warning_of
+from .task_file import Mapped
 
 _log = logging.getLogger(__name__)
 _usual_excepthook = sys.excepthook

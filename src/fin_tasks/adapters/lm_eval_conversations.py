@@ -4,10 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from fin_tasks.adapters.lm_eval_private import Instance
-from fin_tasks.adapters.lm_eval_task import Context, FinTask
-from fin_tasks.adapters.task_file import Mapped
 from fin_tasks.errors import ConfigError
+
+from .lm_eval_private import Instance
+from .lm_eval_task import Context, FinTask
+from .task_file import Mapped
 
 
 class ConversationTask(FinTask):

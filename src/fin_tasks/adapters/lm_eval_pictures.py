@@ -7,8 +7,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from fin_tasks.adapters.lm_eval_private import JsonChatStr
 from fin_tasks.endpoints.messages import picture_url
+
+from .lm_eval_private import JsonChatStr
 
 Part = dict[str, object]
 """A part of a message: a text or a picture."""

@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lm_eval.api.task import ConfigurableTask
 
-from fin_tasks.adapters.lm_eval_pictures import with_pictures, without_pictures
-from fin_tasks.adapters.lm_eval_private import LM, Instance, JsonChatStr, token_counts
-from fin_tasks.adapters.lm_eval_tokens import (
-    Clock,
-    mark_full_responses,
-    responses_of,
-    usage_of,
-)
-from fin_tasks.adapters.programs import run_programs, sandbox_facts
-from fin_tasks.adapters.task_file import Mapped, TaskFile, pictures_of
 from fin_tasks.answers.cut_off import is_cut_off, mark_reading
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks.breakdowns import Values, document_values
 from fin_tasks.benchmarks.scored_task import VARIANTS, with_outcomes
 from fin_tasks.interrupt import on_interrupt
 from fin_tasks.stats.averages import Metric, average, standard_error
+
+from .lm_eval_pictures import with_pictures, without_pictures
+from .lm_eval_private import LM, Instance, JsonChatStr, token_counts
+from .lm_eval_tokens import (
+    Clock,
+    mark_full_responses,
+    responses_of,
+    usage_of,
+)
+from .programs import run_programs, sandbox_facts
+from .task_file import Mapped, TaskFile, pictures_of
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -4,9 +4,10 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from fin_tasks.adapters.lm_eval_private import LM, Instance, token_counts
-from fin_tasks.adapters.task_file import Mapped
 from fin_tasks.answers.cut_off import CutOffResponse
+
+from .lm_eval_private import LM, Instance, token_counts
+from .task_file import Mapped
 
 # A text that is made of tokens and taken apart again may have a few tokens less than before.
 _FULL = 0.99

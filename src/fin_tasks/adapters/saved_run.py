@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from fin_tasks.adapters.programs import run_programs, sandbox_facts
-from fin_tasks.adapters.responses import Responses, TextsById, match_responses
-from fin_tasks.adapters.task_file import Mapped, TaskFile
 from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.errors import ConfigError, DataError
+
+from .programs import run_programs, sandbox_facts
+from .responses import Responses, TextsById, match_responses
+from .task_file import Mapped, TaskFile
 
 
 class SavedRun(NamedTuple):

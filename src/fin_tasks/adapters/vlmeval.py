@@ -11,13 +11,6 @@ from typing import Any
 import pandas as pd
 from vlmeval.dataset import ImageBaseDataset
 
-from fin_tasks.adapters.task_file import TaskFile, pictures_of, task_names
-from fin_tasks.adapters.vlmeval_private import (
-    keep_responses_whole,
-    kit_version,
-    register,
-)
-from fin_tasks.adapters.vlmeval_responses import keep_responses, read_responses
 from fin_tasks.benchmarks.contract import Document
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.errors import DataError
@@ -27,6 +20,14 @@ from fin_tasks.judging.step import JudgeStep
 from fin_tasks.report.model import metric_of
 from fin_tasks.report.run_folder import write_run
 from fin_tasks.settings import Settings
+
+from .task_file import TaskFile, pictures_of, task_names
+from .vlmeval_private import (
+    keep_responses_whole,
+    kit_version,
+    register,
+)
+from .vlmeval_responses import keep_responses, read_responses
 
 _IMAGE = "<image>\n"
 """Marks a picture in a prompt."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from fin_tasks.adapters.vlmeval_responses import (
+from .vlmeval_responses import (
     provenance_of,
     read_responses,
     write_responses,

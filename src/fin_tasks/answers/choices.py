@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from string import ascii_uppercase
 
-from fin_tasks.answers.notation import first_sentence, plain, split_sentences
-from fin_tasks.answers.phrases import Phrases, read_yaml
-from fin_tasks.answers.types import Candidate, Style
+from .notation import first_sentence, plain, split_sentences
+from .phrases import Phrases, read_yaml
+from .types import Candidate, Style
 
 _CHOICES = Phrases("choices")
 _FRAMES = _CHOICES.table("frames")

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from fin_tasks.answers.reasoning import is_reasoning_open
-from fin_tasks.answers.types import AnyReading
+from .reasoning import is_reasoning_open
+from .types import AnyReading
 
 # What APIs, servers and harnesses call it when the limit of tokens ended a response.
 _LIMIT_REASONS = frozenset(

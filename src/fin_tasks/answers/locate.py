@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from fin_tasks.answers.notation import last_box
-from fin_tasks.answers.phrases import Phrases, Table
-from fin_tasks.answers.types import Answer, Candidate, Style
+from .notation import last_box
+from .phrases import Phrases, Table
+from .types import Answer, Candidate, Style
 
 _ANNOUNCED = Phrases("announced")
 _SIGNS = Phrases("signs")

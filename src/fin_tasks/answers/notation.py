@@ -4,7 +4,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from fin_tasks.answers.phrases import Phrases, read_yaml
+from .phrases import Phrases, read_yaml
 
 CURRENCY = "¤"  # stands for any currency symbol or code in plain text
 

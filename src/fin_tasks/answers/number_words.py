@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from fin_tasks.answers.phrases import read_yaml
+from .phrases import read_yaml
 
 _WORDS = read_yaml("number_words")
 _SMALL_VALUES = _WORDS["small"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
 
-from fin_tasks.answers.phrases import Phrases
+from .phrases import Phrases
 
 TOLERANCE = 0.005  # a number is near the truth within this relative distance
 _FLOAT_NOISE = 1e-9

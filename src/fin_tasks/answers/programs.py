@@ -3,8 +3,8 @@
 import re
 import textwrap
 
-from fin_tasks.answers.phrases import Phrases
-from fin_tasks.answers.reasoning import strip_reasoning
+from .phrases import Phrases
+from .reasoning import strip_reasoning
 
 _INDENT = "    "
 _CODE = Phrases("programs")

@@ -1,10 +1,10 @@
 """Read the number that a passage or a line gives as its result."""
 
-from fin_tasks.answers.locate import Line, concluding_passages, outer_lines, placed
-from fin_tasks.answers.notation import first_sentence, last_box, plain, split_sentences
-from fin_tasks.answers.numbers import Number, find_numbers, same_number
-from fin_tasks.answers.phrases import Phrases
-from fin_tasks.answers.sentence_numbers import (
+from .locate import Line, concluding_passages, outer_lines, placed
+from .notation import first_sentence, last_box, plain, split_sentences
+from .numbers import Number, find_numbers, same_number
+from .phrases import Phrases
+from .sentence_numbers import (
     EQUALS,
     Quantity,
     has_numbers,
@@ -12,7 +12,7 @@ from fin_tasks.answers.sentence_numbers import (
     read_number,
     sentence_number,
 )
-from fin_tasks.answers.types import Candidate, Style
+from .types import Candidate, Style
 
 _QUANTITIES = Phrases("quantities")
 _SIGNS = Phrases("signs")

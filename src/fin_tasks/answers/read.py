@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Generic, NamedTuple
 
-from fin_tasks.answers.choices import ChoiceReader
-from fin_tasks.answers.locate import (
+from .choices import ChoiceReader
+from .locate import (
     Passage,
     announced_passages,
     concluding_passages,
@@ -19,13 +19,13 @@ from fin_tasks.answers.locate import (
     placed,
     shortened,
 )
-from fin_tasks.answers.numbers import Number, number_from_float, same_number
-from fin_tasks.answers.phrases import Phrases
-from fin_tasks.answers.quantities import announced_quantity, unannounced_quantity
-from fin_tasks.answers.reasoning import strip_reasoning
-from fin_tasks.answers.translate import in_english
-from fin_tasks.answers.types import Answer, Candidate, Extraction, Style
-from fin_tasks.answers.verdicts import (
+from .numbers import Number, number_from_float, same_number
+from .phrases import Phrases
+from .quantities import announced_quantity, unannounced_quantity
+from .reasoning import strip_reasoning
+from .translate import in_english
+from .types import Answer, Candidate, Extraction, Style
+from .verdicts import (
     announced_verdict,
     line_verdict,
     sentence_verdicts,

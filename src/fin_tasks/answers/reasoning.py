@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from fin_tasks.answers.phrases import Phrases
+from .phrases import Phrases
 
 _SIGNS = Phrases("reasoning")
 

@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fin_tasks.answers.notation import CURRENCY
-from fin_tasks.answers.number_words import words_as_digits
-from fin_tasks.answers.numbers import Mention, Number, find_numbers, merged, same_number
-from fin_tasks.answers.phrases import Phrases, Table
-from fin_tasks.answers.types import Candidate, Style
+from .notation import CURRENCY
+from .number_words import words_as_digits
+from .numbers import Mention, Number, find_numbers, merged, same_number
+from .phrases import Phrases, Table
+from .types import Candidate, Style
 
 _QUANTITIES = Phrases("quantities")
 _SIGNS = Phrases("signs")

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
-from fin_tasks.answers.phrases import Phrases, compiled, read_yaml
+from .phrases import Phrases, compiled, read_yaml
 
 _MIN_WORDS = 3
 _MIN_SHARE_OF_WORDS = 0.15

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-from fin_tasks.answers.numbers import Number
+from .numbers import Number
 
 Answer = TypeVar("Answer")
 Style = Literal["marker", "label", "prose", "conclusion"]

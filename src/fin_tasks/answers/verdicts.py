@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from fin_tasks.answers.notation import plain, split_sentences
-from fin_tasks.answers.phrases import Phrases
-from fin_tasks.answers.types import Candidate, Style
+from .notation import plain, split_sentences
+from .phrases import Phrases
+from .types import Candidate, Style
 
 Verdict = Candidate[int] | None
 """1 for true or 0 for false; None if the text does not say."""

@@ -12,9 +12,10 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from pkgutil import iter_modules
 
-from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.errors import ConfigError
 from fin_tasks.resources import task_yaml_dir
+
+from .contract import Benchmark
 
 GROUP = "fin_tasks.benchmarks"
 _log = logging.getLogger(__name__)

@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
 from fin_tasks.answers.types import Reading
-from fin_tasks.benchmarks.contract import Benchmark, Document, ReadingFields
 from fin_tasks.sandbox import failure_shares
 from fin_tasks.stats.averages import average, average_or_none, over_responses
+
+from .contract import Benchmark, Document, ReadingFields
 
 Values = dict[str, Any]
 """Figures of one document by name. A figure that does not apply is None or missing."""

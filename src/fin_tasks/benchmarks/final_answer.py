@@ -17,9 +17,10 @@ from fin_tasks.answers.numbers import Number, find_numbers
 from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.types import Extraction, Reading
-from fin_tasks.benchmarks.contract import Document
-from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.judging.item import Item, Judged
+
+from .contract import Document
+from .short_answers_paper import MARKER
 
 Kind = Literal["verdict", "letter", "number"]
 AnyExtraction = (

@@ -7,9 +7,10 @@ from typing import Any
 
 from fin_tasks.answers.numbers import Number, equal_reading
 from fin_tasks.answers.types import Reading, Score
-from fin_tasks.benchmarks import short_answers
-from fin_tasks.benchmarks.contract import directions_of
-from fin_tasks.benchmarks.short_answers import Values
+
+from . import short_answers
+from .contract import directions_of
+from .short_answers import Values
 
 _PYTHON_BLOCK = re.compile(r"```python(.*?)```", re.DOTALL)
 _ANY_BLOCK = re.compile(r"```(.*?)```", re.DOTALL)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from fin_tasks.benchmarks import benchmark_named
-from fin_tasks.benchmarks.final_answer import READER_OPTIONS
 from fin_tasks.data.documents import dataset_of, refuse_typos, sample_facts
 from fin_tasks.data.locate import Located, locate
 from fin_tasks.errors import ConfigError, DataError, first_problem
 from fin_tasks.settings import Settings
 from fin_tasks.variants.folder import read_variants
+
+from . import benchmark_named
+from .final_answer import READER_OPTIONS
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -10,19 +10,20 @@ from typing import Any
 
 from fin_tasks.answers.cut_off import mark_reading
 from fin_tasks.answers.types import Reading
-from fin_tasks.benchmarks import benchmark_named
-from fin_tasks.benchmarks.breakdowns import (
+from fin_tasks.judging.step import JudgeStep
+from fin_tasks.sandbox import Outcome, Ran
+from fin_tasks.stats.averages import Metric, average
+
+from . import benchmark_named
+from .breakdowns import (
     Breakdowns,
     Values,
     document_values,
     fields_of,
     summarize,
 )
-from fin_tasks.benchmarks.contract import Benchmark, Document
-from fin_tasks.benchmarks.short_answers import text_of
-from fin_tasks.judging.step import JudgeStep
-from fin_tasks.sandbox import Outcome, Ran
-from fin_tasks.stats.averages import Metric, average
+from .contract import Benchmark, Document
+from .short_answers import text_of
 
 VARIANTS = ("paper", "robust")
 

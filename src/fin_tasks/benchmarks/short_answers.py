@@ -16,13 +16,14 @@ from fin_tasks.answers.read import (
     read_verdict,
 )
 from fin_tasks.answers.types import Reading, Score
-from fin_tasks.benchmarks import final_answer
-from fin_tasks.benchmarks import short_answers_paper as paper
-from fin_tasks.benchmarks.contract import Document
-from fin_tasks.benchmarks.final_answer import AnyExtraction, Kind
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.sandbox import Outcome, Ran, execution_rate
 from fin_tasks.stats.averages import over_responses, rate
+
+from . import final_answer
+from . import short_answers_paper as paper
+from .contract import Document
+from .final_answer import AnyExtraction, Kind
 
 Response = str | Ran | Judged
 """A response, with the outcomes of its programs, or with the replies of a model that read it."""

@@ -10,15 +10,16 @@ from functools import partial
 
 from fin_tasks.answers.numbers import Number
 from fin_tasks.answers.types import Reading, Score
-from fin_tasks.benchmarks import short_answers
-from fin_tasks.benchmarks.contract import Document, directions_of
-from fin_tasks.benchmarks.short_answers import (
+from fin_tasks.judging.item import Item, Judged
+
+from . import short_answers
+from .contract import Document, directions_of
+from .short_answers import (
     Truth,
     compare_with,
     mean_values,
     read_answer,
 )
-from fin_tasks.judging.item import Item, Judged
 
 
 def reader_item(doc: Document, response: str) -> Item | None:

@@ -13,10 +13,11 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgba_array
 from matplotlib.figure import Figure
 
-from fin_tasks.charts.chart import PERIOD, Chart, Mark
-from fin_tasks.charts.figures import drawing
-from fin_tasks.charts.paper import draw_as_authors
 from fin_tasks.errors import DataError
+
+from .chart import PERIOD, Chart, Mark
+from .figures import drawing
+from .paper import draw_as_authors
 
 _dates: Any = matplotlib.dates  # its functions have no types
 _WIDTH = 20.48  # inches, whatever the number of pixels

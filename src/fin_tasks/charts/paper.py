@@ -12,7 +12,7 @@ import matplotlib.dates
 import pandas as pd
 from matplotlib.axes import Axes
 
-from fin_tasks.charts.chart import Chart
+from .chart import Chart
 
 _MAX_CANDLES = 600
 """From so many rows on mplfinance warns of too much data, and the authors draw a line."""

@@ -10,10 +10,11 @@ import joblib
 from filelock import FileLock
 from tqdm import tqdm
 
-from fin_tasks.charts.candlestick import draw
-from fin_tasks.charts.chart import Chart
 from fin_tasks.errors import DataError, FinTasksError
 from fin_tasks.workers import workers
+
+from .candlestick import draw
+from .chart import Chart
 
 
 def draw_charts(

@@ -16,8 +16,9 @@ from fin_tasks.cli import (
     report,
     verify,
 )
-from fin_tasks.cli.options import App, print_anything, print_table, show, warn
 from fin_tasks.errors import FinTasksError
+
+from .options import App, print_anything, print_table, show, warn
 
 app = App(
     name="fin-tasks",

@@ -4,11 +4,12 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
-from fin_tasks.cli.options import App, MarketFiles, show
-from fin_tasks.cli.variants import build_variants
-from fin_tasks.cli.xfinbench import build_xfinbench
 from fin_tasks.errors import ConfigError
 from fin_tasks.workers import Engine, running_on
+
+from .options import App, MarketFiles, show
+from .variants import build_variants
+from .xfinbench import build_xfinbench
 
 app = App(no_args_is_help=True, help="Make a data set for a benchmark.")
 app.command("variants")(build_variants)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from fin_tasks.cli.options import meaning_of, print_table, say, tell
 from fin_tasks.errors import ConfigError
+
+from .options import meaning_of, print_table, say, tell
 
 
 def compare(

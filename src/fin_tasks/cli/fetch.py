@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Literal
 
 from fin_tasks.benchmarks import benchmark_named
-from fin_tasks.cli.options import say, tell, tickers_of
 from fin_tasks.settings import Settings
+
+from .options import say, tell, tickers_of
 
 
 def fetch(

@@ -4,8 +4,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from fin_tasks.cli.options import show, warn
 from fin_tasks.errors import ConfigError
+
+from .options import show, warn
 
 
 @dataclass(frozen=True)

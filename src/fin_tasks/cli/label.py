@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from fin_tasks.cli.options import App, Source, print_table, show, task_options, warn
 from fin_tasks.errors import ConfigError
+
+from .options import App, Source, print_table, show, task_options, warn
 
 if TYPE_CHECKING:
     from fin_tasks.labels.filled import FilledSheets

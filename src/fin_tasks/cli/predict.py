@@ -5,9 +5,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from fin_tasks.cli.options import MarketFiles, show
 from fin_tasks.errors import ConfigError
 from fin_tasks.settings import OPENAI, Settings
+
+from .options import MarketFiles, show
 
 
 def predict(

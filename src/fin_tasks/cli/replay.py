@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fin_tasks.benchmarks import all_benchmarks
-from fin_tasks.cli.options import App, Source, show, task_options, warn
 from fin_tasks.errors import ConfigError, DataError
+
+from .options import App, Source, show, task_options, warn
 
 if TYPE_CHECKING:
     from fin_tasks.adapters.saved_run import SavedRun

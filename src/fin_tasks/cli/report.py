@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 from typing import Literal
 
-from fin_tasks.cli.options import say, tell
 from fin_tasks.workers import Engine, running_on
+
+from .options import say, tell
 
 _MAX_NOTES = 15  # the page shows all
 

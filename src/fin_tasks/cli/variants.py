@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.cli.options import Source, show, tell
 from fin_tasks.errors import ConfigError
+
+from .options import Source, show, tell
 
 
 def build_variants(

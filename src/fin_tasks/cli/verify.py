@@ -8,8 +8,9 @@ from pathlib import Path
 import typer
 
 import fin_tasks
-from fin_tasks.cli.options import say, task_options, warn
 from fin_tasks.errors import FinTasksError
+
+from .options import say, task_options, warn
 
 _SHOWN = 5  # details of an item
 _CANNOT_RUN = 2

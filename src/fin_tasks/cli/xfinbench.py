@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Literal
 
-from fin_tasks.cli.options import show, tell
 from fin_tasks.settings import OPENAI, Settings
+
+from .options import show, tell
 
 
 def build_xfinbench(

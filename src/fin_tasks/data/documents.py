@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import fin_tasks
-from fin_tasks.data.files import sha256_of
 from fin_tasks.errors import ConfigError
+
+from .files import sha256_of
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -14,12 +14,13 @@ from urllib.parse import quote
 from pydantic import TypeAdapter, ValidationError
 from tqdm import tqdm
 
-from fin_tasks.data import hub
-from fin_tasks.data.files import sha256_of, write_file
-from fin_tasks.data.pins import Pin, Pins
 from fin_tasks.errors import DataError, WebError
 from fin_tasks.settings import Settings
 from fin_tasks.web import Limits, Request, Web
+
+from . import hub
+from .files import sha256_of, write_file
+from .pins import Pin, Pins
 
 SECONDS = 60.0
 """Time for the beginning of a file; from then on, BYTES_PER_SECOND have to come."""

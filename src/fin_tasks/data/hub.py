@@ -6,11 +6,12 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
-from fin_tasks.data.files import write_file
-from fin_tasks.data.pins import PINS_FILE, Pin, Pins
 from fin_tasks.errors import WebError, first_problem
 from fin_tasks.settings import Settings
 from fin_tasks.web import Limits, Request, Web
+
+from .files import write_file
+from .pins import PINS_FILE, Pin, Pins
 
 SECONDS = 30.0
 """Time for an answer."""

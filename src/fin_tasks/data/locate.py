@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypedDict
 
-from fin_tasks.data import download, hub
-from fin_tasks.data.files import check_name, sha256_of
-from fin_tasks.data.pins import Pins, load_pins
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
+
+from . import download, hub
+from .files import check_name, sha256_of
+from .pins import Pins, load_pins
 
 _REMEDY = "Put the file there, name another data_dir or FIN_TASKS_DATA, or use source upstream."
 

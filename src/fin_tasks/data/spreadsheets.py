@@ -5,8 +5,9 @@ from contextlib import closing
 from pathlib import Path
 from zipfile import ZipFile
 
-from fin_tasks.data.tables import Record, csv_rows, records_of
 from fin_tasks.errors import DataError
+
+from .tables import Record, csv_rows, records_of
 
 _MAX_BYTES = 1 << 28  # of a workbook, unpacked
 _MAX_TAGS = 4_000_000  # of a workbook; a cell has four

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fin_tasks.answers.cut_off import responses_of_sample
-from fin_tasks.data.files import check_name
 from fin_tasks.errors import DataError
+
+from .files import check_name
 
 _MAX_ROWS = 200_000
 _MAX_COLUMNS = 1000

@@ -7,8 +7,9 @@ from typing import Annotated, Any, TypeVar
 import httpx2
 from pydantic import BaseModel, Field, ValidationError
 
-from fin_tasks.endpoints.chat import MAX_REPLY_BYTES, Chat, encoded
 from fin_tasks.errors import EndpointError
+
+from .chat import MAX_REPLY_BYTES, Chat, encoded
 
 PRICE_SHARE = 0.5
 """The price of a request in a batch, as a share of the usual price."""

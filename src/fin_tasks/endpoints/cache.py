@@ -16,8 +16,9 @@ from threading import Lock
 from typing import Any
 from uuid import uuid4
 
-from fin_tasks.endpoints.reply import ChatReply
 from fin_tasks.errors import EndpointError
+
+from .reply import ChatReply
 
 CLAIM_SECONDS = 120.0
 """An older claim is of a run that was killed, or of a request that takes very long."""

@@ -11,18 +11,19 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fin_tasks.endpoints.address import (
+from fin_tasks.errors import EndpointError, WebError
+from fin_tasks.settings import Settings
+from fin_tasks.web import Limits, Request, Web
+
+from .address import (
     AddressRing,
     Secrets,
     check_address,
     request_headers,
     shown_address,
 )
-from fin_tasks.endpoints.cache import ReplyCache, request_key
-from fin_tasks.endpoints.reply import ChatReply, read_completion
-from fin_tasks.errors import EndpointError, WebError
-from fin_tasks.settings import Settings
-from fin_tasks.web import Limits, Request, Web
+from .cache import ReplyCache, request_key
+from .reply import ChatReply, read_completion
 
 Messages = Sequence[Mapping[str, Any]]
 Fields = Mapping[str, Any]

@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import BaseModel, FiniteFloat
 
-from fin_tasks.endpoints.chat import Chat, encoded
-from fin_tasks.endpoints.threads import map_in_threads
 from fin_tasks.settings import Settings
+
+from .chat import Chat, encoded
+from .threads import map_in_threads
 
 _TEXTS = 32  # in a request, as many as most servers take
 

@@ -30,9 +30,10 @@ from fin_tasks.endpoints.batches import (
 from fin_tasks.endpoints.chat import Chat, Usage
 from fin_tasks.endpoints.reply import ChatReply
 from fin_tasks.errors import ConfigError, EndpointError
-from fin_tasks.judging.item import Facts, Item, Judged, Messages
-from fin_tasks.judging.judge import Asker, JudgeModel
-from fin_tasks.judging.rubric import Rubric
+
+from .item import Facts, Item, Judged, Messages
+from .judge import Asker, JudgeModel
+from .rubric import Rubric
 
 PAUSE = 30.0
 """Seconds between two looks at batches under way."""

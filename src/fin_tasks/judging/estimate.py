@@ -4,10 +4,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fin_tasks.judging.item import Facts, Item, no_response
-from fin_tasks.judging.judge import JudgeModel, add_up
-from fin_tasks.judging.rubric import Rubric
 from fin_tasks.settings import Settings
+
+from .item import Facts, Item, no_response
+from .judge import JudgeModel, add_up
+from .rubric import Rubric
 
 _BYTES_PER_TOKEN = 4  # of texts in UTF-8
 

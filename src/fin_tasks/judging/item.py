@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fin_tasks.judging.rubric import Rubric
+    from .rubric import Rubric
 
 Messages = list[dict[str, Any]]
 """A chat in OpenAI's form."""

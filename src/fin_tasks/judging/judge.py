@@ -22,10 +22,11 @@ from fin_tasks.errors import (
     JudgeError,
     first_problem,
 )
-from fin_tasks.judging.item import Facts, Item, Judged, Messages, Reply, no_response
-from fin_tasks.judging.panel import SEPARATOR, join_panel, panel_facts
-from fin_tasks.judging.rubric import Rubric
 from fin_tasks.settings import Settings
+
+from .item import Facts, Item, Judged, Messages, Reply, no_response
+from .panel import SEPARATOR, join_panel, panel_facts
+from .rubric import Rubric
 
 MAX_FAILED = 0.2
 """Share of a task's responses on which a judge may fail, unless the user sets another."""

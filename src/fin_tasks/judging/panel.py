@@ -8,8 +8,8 @@ import krippendorff
 import numpy as np
 import pandas as pd
 
-from fin_tasks.judging.item import Facts, Judged, Points, Verdict, no_response
-from fin_tasks.judging.rubric import Rubric
+from .item import Facts, Judged, Points, Verdict, no_response
+from .rubric import Rubric
 
 _OVERALL = "overall"
 SEPARATOR = " + "

@@ -12,9 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.endpoints.messages import picture_url
 from fin_tasks.errors import ConfigError
-from fin_tasks.judging.item import Facts, Item, Judged, Messages, Verdict, no_response
 from fin_tasks.resources import folder_of
 from fin_tasks.yaml_file import read_packaged
+
+from .item import Facts, Item, Judged, Messages, Verdict, no_response
 
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
 TokenLimit = Annotated[int, Field(ge=1, le=100_000)]

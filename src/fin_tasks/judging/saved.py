@@ -8,8 +8,9 @@ from typing import Any
 from fin_tasks.data.spreadsheets import read_sheet
 from fin_tasks.data.tables import read_json
 from fin_tasks.errors import DataError
-from fin_tasks.judging.item import Item
 from fin_tasks.settings import Settings
+
+from .item import Item
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _OTHER_NAMES = {"index": "id", "prediction": "response"}

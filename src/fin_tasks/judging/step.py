@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeGuard
 
 from fin_tasks.errors import FinTasksError
-from fin_tasks.judging.item import Facts, Item, Judged
-from fin_tasks.judging.judge import JudgeModel, check_failures, judge_items
-from fin_tasks.judging.rubric import Rubric
 from fin_tasks.sandbox import Ran
+
+from .item import Facts, Item, Judged
+from .judge import JudgeModel, check_failures, judge_items
+from .rubric import Rubric
 
 _log = logging.getLogger(__name__)
 

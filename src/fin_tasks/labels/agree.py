@@ -13,10 +13,6 @@ import pandas as pd
 
 from fin_tasks import report
 from fin_tasks.errors import DataError
-from fin_tasks.labels.agreement import agreement
-from fin_tasks.labels.draw import Draw, response_of
-from fin_tasks.labels.filled import FilledSheets
-from fin_tasks.labels.vote import most_frequent
 from fin_tasks.report.corrections import (
     METRIC,
     CorrectedPair,
@@ -26,6 +22,11 @@ from fin_tasks.report.corrections import (
 from fin_tasks.report.model import Report, Run, TaskResult
 from fin_tasks.report.samples import read_samples
 from fin_tasks.stats.prediction_powered import corrected_mean
+
+from .agreement import agreement
+from .draw import Draw, response_of
+from .filled import FilledSheets
+from .vote import most_frequent
 
 
 class Judged(NamedTuple):

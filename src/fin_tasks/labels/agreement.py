@@ -7,7 +7,7 @@ import krippendorff
 import numpy as np
 import pandas as pd
 
-from fin_tasks.labels.study import Question
+from .study import Question
 
 Values = dict[str, float | None]
 

@@ -16,10 +16,11 @@ from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.data.documents import draw_rows
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.labels.study import Allowed, Study, load_study
 from fin_tasks.report.model import headline
 from fin_tasks.report.samples import Sample, read_samples
 from fin_tasks.variants.build import Variant
+
+from .study import Allowed, Study, load_study
 
 
 class Row(BaseModel):

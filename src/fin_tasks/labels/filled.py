@@ -10,8 +10,9 @@ import pandas as pd
 
 from fin_tasks.data.spreadsheets import read_sheet
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.labels.draw import Draw
-from fin_tasks.labels.sheet import SHEET
+
+from .draw import Draw
+from .sheet import SHEET
 
 _MAX_SHOWN = 80  # characters of a cell
 

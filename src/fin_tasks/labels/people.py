@@ -6,8 +6,9 @@ import pandas as pd
 
 from fin_tasks.benchmarks.scored_task import score_task
 from fin_tasks.errors import DataError
-from fin_tasks.labels.draw import Draw
 from fin_tasks.report.run_folder import write_run
+
+from .draw import Draw
 
 _MODE = "cot"
 """People stand in the column of models that reason before they answer."""

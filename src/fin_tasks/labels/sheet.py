@@ -12,7 +12,8 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from fin_tasks.data.formulas import quote_formulas
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.labels.draw import Draw, Row
+
+from .draw import Draw, Row
 
 SHEET = "Labels"
 _WIDTH = 45  # of a column, in characters

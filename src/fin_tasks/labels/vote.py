@@ -6,11 +6,12 @@ from statistics import fmean, multimode
 
 import pandas as pd
 
-from fin_tasks.labels.agreement import alpha
-from fin_tasks.labels.draw import Draw
-from fin_tasks.labels.people import write_people_run
-from fin_tasks.labels.study import Question
 from fin_tasks.stats.means import wilson
+
+from .agreement import alpha
+from .draw import Draw
+from .people import write_people_run
+from .study import Question
 
 _MAX_VARIANCE = 2.0
 """People look again at a row whose scores vary more."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fin_tasks.report.model import Report
+    from .model import Report
 
 __all__ = ["AnyPath", "Json", "Paths", "hash_of", "read"]
 
@@ -25,7 +25,7 @@ def read(paths: Paths) -> "Report":
     Raise DataError if there are none. What is wrong with a single file stands in the report's problems.
     """
     # This imports pandas, which takes half a second that writing a run folder does not need.
-    from fin_tasks.report.reader import read_report
+    from .reader import read_report
 
     listed = [paths] if isinstance(paths, AnyPath) else paths
     return read_report([Path(path) for path in listed])

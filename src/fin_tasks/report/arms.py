@@ -7,10 +7,11 @@ from pandas import DataFrame, concat
 from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.errors import DataError
-from fin_tasks.report.compare import Comparisons, Line
-from fin_tasks.report.conditions import conditions_of, differences, setting_id
-from fin_tasks.report.entries import task_of
-from fin_tasks.report.model import Report, TaskResult
+
+from .compare import Comparisons, Line
+from .conditions import conditions_of, differences, setting_id
+from .entries import task_of
+from .model import Report, TaskResult
 
 
 def compare_arms(

@@ -9,11 +9,12 @@ from pydantic import TypeAdapter
 
 from fin_tasks.data.files import sha256_of
 from fin_tasks.errors import DataError
-from fin_tasks.report.leaderboard_model import Badge
-from fin_tasks.report.model import Problem, Report, Run
-from fin_tasks.report.processes import for_each
-from fin_tasks.report.redact import printable
-from fin_tasks.report.verify.items import Verification
+
+from .leaderboard_model import Badge
+from .model import Problem, Report, Run
+from .processes import for_each
+from .redact import printable
+from .verify.items import Verification
 
 _NAME = "verified.json"
 

@@ -8,12 +8,13 @@ from typing import NamedTuple
 from pandas import DataFrame, factorize, merge
 
 from fin_tasks.errors import DataError
-from fin_tasks.report import cut_off
-from fin_tasks.report.conditions import conditions_of, differences
-from fin_tasks.report.corrections import Corrections, note_of
-from fin_tasks.report.model import BREAKDOWNS, Report, TaskResult, headline, largest
-from fin_tasks.report.values import value_of
 from fin_tasks.stats.pairs import compare_pair, holm
+
+from . import cut_off
+from .conditions import conditions_of, differences
+from .corrections import Corrections, note_of
+from .model import BREAKDOWNS, Report, TaskResult, headline, largest
+from .values import value_of
 
 FACTORS: Mapping[str, tuple[str, ...]] = {
     "style": ("mode", "style"),

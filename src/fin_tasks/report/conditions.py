@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import yaml
 
 from fin_tasks.benchmarks.contract import Benchmark
-from fin_tasks.report import Json, hash_of
-from fin_tasks.report.model import TaskResult, known_benchmarks
-from fin_tasks.report.redact import without_secrets
+
+from . import Json, hash_of
+from .model import TaskResult, known_benchmarks
+from .redact import without_secrets
 
 _NAMES = yaml.safe_load(Path(__file__).with_name("conditions.yaml").read_text("utf-8"))
 WORDS: dict[str, dict[str, str]] = _NAMES["words"]

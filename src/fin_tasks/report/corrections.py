@@ -7,7 +7,8 @@ from pandas import DataFrame
 from pydantic import BaseModel
 
 from fin_tasks.errors import ConfigError
-from fin_tasks.report.leaderboard_model import Corrected, Rounded
+
+from .leaderboard_model import Corrected, Rounded
 
 METRIC = "score"
 """The metric that people's scores correct."""

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from fin_tasks.endpoints.prices import Prices
-from fin_tasks.report import Json
-from fin_tasks.report.leaderboard_model import Cost, known
-from fin_tasks.report.model import Run, TaskResult
+
+from . import Json
+from .leaderboard_model import Cost, known
+from .model import Run, TaskResult
 
 COSTS = ("tokens_in", "tokens_out", "seconds", "cost")
 

@@ -5,9 +5,10 @@ import math
 import numpy as np
 from pandas import DataFrame, Series
 
-from fin_tasks.report.leaderboard_model import CutOffs
-from fin_tasks.report.model import largest, metric_of
 from fin_tasks.stats.means import Floats
+
+from .leaderboard_model import CutOffs
+from .model import largest, metric_of
 
 METRIC = "cut_off"
 _MANY = 0.02

@@ -12,24 +12,27 @@ from typing import NamedTuple
 import numpy as np
 from pandas import DataFrame, Index, Series
 
-from fin_tasks.report import cut_off
-from fin_tasks.report.conditions import (
+from fin_tasks.stats.means import Estimate
+from fin_tasks.stats.pairs import compare_all, rank
+
+from . import cut_off
+from .conditions import (
     Conditions,
     conditions_of,
     differences,
     setting_id,
     setting_text,
 )
-from fin_tasks.report.corrections import Corrections, note_of
-from fin_tasks.report.judges import judge_notes
-from fin_tasks.report.leaderboard_model import (
+from .corrections import Corrections, note_of
+from .judges import judge_notes
+from .leaderboard_model import (
     BoardPair,
     BoardTask,
     Comparison,
     Entry,
     Rank,
 )
-from fin_tasks.report.model import (
+from .model import (
     WEIGHTED,
     Report,
     Run,
@@ -38,10 +41,8 @@ from fin_tasks.report.model import (
     known_benchmarks,
     metric_of,
 )
-from fin_tasks.report.redact import printable
-from fin_tasks.report.values import Value, values_of
-from fin_tasks.stats.means import Estimate
-from fin_tasks.stats.pairs import compare_all, rank
+from .redact import printable
+from .values import Value, values_of
 
 _SAME_ROWS = 0.98  # of the rows that another run scored
 _ENOUGH = 0.5

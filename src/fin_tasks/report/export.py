@@ -7,10 +7,10 @@ import time
 import uuid
 from pathlib import Path
 
-from fin_tasks.report import Json
-from fin_tasks.report.conditions import setting_text
-from fin_tasks.report.leaderboard_model import BoardRun, BoardTask, Entry, Leaderboard
-from fin_tasks.report.model import known_benchmarks, largest
+from . import Json
+from .conditions import setting_text
+from .leaderboard_model import BoardRun, BoardTask, Entry, Leaderboard
+from .model import known_benchmarks, largest
 
 _TEMPLATE = Path(__file__).with_name("every_eval_ever.json")
 _CONDITIONS = {"variant", "split", "mode", "style", "retrieval", "arm"}

@@ -8,12 +8,13 @@ from pandas import DataFrame, Series
 
 from fin_tasks.charts.figures import COLORS, drawing, save
 from fin_tasks.errors import DataError
-from fin_tasks.report import Json
-from fin_tasks.report.arms import arm_rows
-from fin_tasks.report.conditions import CONDITIONS
-from fin_tasks.report.cost import pareto
-from fin_tasks.report.model import Report, known_benchmarks
 from fin_tasks.sandbox import escape
+
+from . import Json
+from .arms import arm_rows
+from .conditions import CONDITIONS
+from .cost import pareto
+from .model import Report, known_benchmarks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

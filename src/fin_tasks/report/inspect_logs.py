@@ -10,10 +10,11 @@ from typing import Any
 
 from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.errors import DataError
-from fin_tasks.report import Json, hash_of
-from fin_tasks.report.lm_eval_results import run_of
-from fin_tasks.report.model import Run
 from fin_tasks.stats.averages import over_responses
+
+from . import Json, hash_of
+from .lm_eval_results import run_of
+from .model import Run
 
 _UNREAD = {"messages", "events", "store", "attachments"}
 _MAX_PART = 64 * 2**20  # bytes of the head of a log, and of a sample

@@ -14,10 +14,11 @@ from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.judging.rubric import Rubric
-from fin_tasks.report import Json
-from fin_tasks.report.recorded import provenance_of, questions_of, task_of
-from fin_tasks.report.run_folder import write_run
 from fin_tasks.stats.averages import average_or_none
+
+from . import Json
+from .recorded import provenance_of, questions_of, task_of
+from .run_folder import write_run
 
 _PARTS = {"by_category": "category", "by_type": "image_type", "by_style": "image_style"}
 """Names of means, and the columns that they are grouped by."""

@@ -3,7 +3,8 @@
 import re
 
 from fin_tasks.judging.panel import SEPARATOR
-from fin_tasks.report.model import TaskResult
+
+from .model import TaskResult
 
 _FAMILY = re.compile(
     r"claude|deepseek|gemini|gemma|glm|gpt|grok|internvl|llama|llava|mi[sx]tral|phi|qwen"

@@ -7,17 +7,18 @@ from pathlib import Path
 
 import fin_tasks
 from fin_tasks.endpoints.prices import Prices
-from fin_tasks.report.badges import Badges, read_badges
-from fin_tasks.report.compare import Options
-from fin_tasks.report.conditions import conditions_of, setting_id, setting_note, varying
-from fin_tasks.report.corrections import Corrections
-from fin_tasks.report.cost import costs_of
-from fin_tasks.report.entries import entries_of, rank_task, scored_tasks
-from fin_tasks.report.leaderboard_model import BoardRun, BoardTask, Entry, Leaderboard
-from fin_tasks.report.memorization import gaps_of
-from fin_tasks.report.model import Report, Run, TaskResult, known_benchmarks, metric_of
-from fin_tasks.report.published import figures
 from fin_tasks.stats.pairs import ALPHA
+
+from .badges import Badges, read_badges
+from .compare import Options
+from .conditions import conditions_of, setting_id, setting_note, varying
+from .corrections import Corrections
+from .cost import costs_of
+from .entries import entries_of, rank_task, scored_tasks
+from .leaderboard_model import BoardRun, BoardTask, Entry, Leaderboard
+from .memorization import gaps_of
+from .model import Report, Run, TaskResult, known_benchmarks, metric_of
+from .published import figures
 
 _MAX_PARTS = 4  # of a label: the model and what differs
 

@@ -12,7 +12,8 @@ from pydantic import (
 )
 
 from fin_tasks.endpoints.prices import Prices
-from fin_tasks.report.model import Metric, Problem
+
+from .model import Metric, Problem
 
 VERSION = "4.0"
 _TOO_LARGE = 1e300

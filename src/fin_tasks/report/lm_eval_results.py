@@ -12,11 +12,12 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat
 
 from fin_tasks.errors import DataError
-from fin_tasks.report import Json
-from fin_tasks.report.conditions import settings_of
-from fin_tasks.report.model import Run, TaskResult, benchmark_of
-from fin_tasks.report.redact import printable, without_secrets
 from fin_tasks.sandbox import escape
+
+from . import Json
+from .conditions import settings_of
+from .model import Run, TaskResult, benchmark_of
+from .redact import printable, without_secrets
 
 _MAX_BYTES = 256 * 2**20
 _MAX_TASKS = 1000

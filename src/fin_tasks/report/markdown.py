@@ -10,10 +10,11 @@ import yaml
 from pandas import DataFrame, concat, notna
 from pydantic import BaseModel, TypeAdapter
 
-from fin_tasks.report import Json
-from fin_tasks.report.conditions import CONDITIONS
-from fin_tasks.report.model import known_benchmarks, metric_of
 from fin_tasks.sandbox import escape
+
+from . import Json
+from .conditions import CONDITIONS
+from .model import known_benchmarks, metric_of
 
 _OPEN = "not certain, as responses were cut off"
 """Note on a mean over windows, whose values have notes of their own."""

@@ -7,21 +7,22 @@ from typing import TypeAlias
 from pandas import DataFrame, Series, concat, json_normalize
 
 from fin_tasks.errors import DataError
-from fin_tasks.report.compare import (
+from fin_tasks.stats.pairs import Pair, compare_pair, holm
+
+from .compare import (
     Comparisons,
     Options,
     check_baseline,
     groups_of,
 )
-from fin_tasks.report.conditions import (
+from .conditions import (
     Conditions,
     conditions_of,
     differences,
     read_task_id,
 )
-from fin_tasks.report.leaderboard_model import Gap, GapDifference
-from fin_tasks.report.model import BREAKDOWNS, Report, TaskResult, headline
-from fin_tasks.stats.pairs import Pair, compare_pair, holm
+from .leaderboard_model import Gap, GapDifference
+from .model import BREAKDOWNS, Report, TaskResult, headline
 
 _Values: TypeAlias = "Series[float]"
 

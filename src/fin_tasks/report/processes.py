@@ -8,8 +8,9 @@ from pydantic import ValidationError
 from tqdm import tqdm
 
 from fin_tasks.errors import DataError, first_problem
-from fin_tasks.report.redact import printable
 from fin_tasks.workers import workers
+
+from .redact import printable
 
 T = TypeVar("T")
 

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 from fin_tasks.benchmarks import all_benchmarks, benchmark_of
 from fin_tasks.benchmarks.contract import Benchmark
-from fin_tasks.report.conditions import read_task_id
-from fin_tasks.report.entries import task_of
-from fin_tasks.report.leaderboard_model import BoardRun, BoardTask, Entry
+
+from .conditions import read_task_id
+from .entries import task_of
+from .leaderboard_model import BoardRun, BoardTask, Entry
 
 
 class Printed(NamedTuple):

@@ -6,10 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from fin_tasks.errors import DataError
-from fin_tasks.report.conditions import shared_settings
-from fin_tasks.report.inspect_logs import read_log
-from fin_tasks.report.lm_eval_results import read_results
-from fin_tasks.report.model import (
+
+from .conditions import shared_settings
+from .inspect_logs import read_log
+from .lm_eval_results import read_results
+from .model import (
     Problem,
     Report,
     Run,
@@ -17,9 +18,9 @@ from fin_tasks.report.model import (
     table_of,
     texts_column,
 )
-from fin_tasks.report.processes import for_each
-from fin_tasks.report.redact import printable
-from fin_tasks.report.rows import SampleRows, read_rows
+from .processes import for_each
+from .redact import printable
+from .rows import SampleRows, read_rows
 
 _NAME = re.compile(r"(?:results|samples_.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.+-]+)\.jsonl?")
 _LIKELY = re.compile(r"results.*\.json|samples_.+\.jsonl|.+\.eval")

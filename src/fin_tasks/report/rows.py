@@ -20,7 +20,9 @@ from fin_tasks.benchmarks.breakdowns import (
 )
 from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.errors import DataError
-from fin_tasks.report.model import (
+from fin_tasks.stats.means import Floats
+
+from .model import (
     BREAKDOWNS,
     OTHER,
     WEIGHT,
@@ -29,9 +31,8 @@ from fin_tasks.report.model import (
     largest,
     texts_column,
 )
-from fin_tasks.report.redact import printable
-from fin_tasks.report.samples import Sample, read_samples
-from fin_tasks.stats.means import Floats
+from .redact import printable
+from .samples import Sample, read_samples
 
 _MAX_ANSWER = 200
 _MAX_REASON = 300

@@ -14,8 +14,9 @@ from fin_tasks.adapters.task_file import version_of
 from fin_tasks.benchmarks.breakdowns import fields_of
 from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.errors import DataError
-from fin_tasks.report import hash_of
 from fin_tasks.stats.averages import average_or_none
+
+from . import hash_of
 
 Facts = Mapping[str, Any]
 

@@ -15,8 +15,9 @@ import orjson
 from pydantic import BaseModel, Field, ValidationError
 
 from fin_tasks.errors import DataError, first_problem
-from fin_tasks.report import Json, inspect_logs
-from fin_tasks.report.redact import printable
+
+from . import Json, inspect_logs
+from .redact import printable
 
 _MAX_LINE = 64 * 2**20  # bytes
 _MAX_VALUES = 1000  # of a list of responses or readings

@@ -5,10 +5,11 @@ from pathlib import Path
 from pandas import DataFrame
 
 from fin_tasks.data.formulas import quote_formulas
-from fin_tasks.report.conditions import CONDITIONS, setting_text
-from fin_tasks.report.cost import COSTS
-from fin_tasks.report.leaderboard_model import Leaderboard
 from fin_tasks.sandbox import escape
+
+from .conditions import CONDITIONS, setting_text
+from .cost import COSTS
+from .leaderboard_model import Leaderboard
 
 _TASK = {"benchmark", *CONDITIONS, "variant", "window"}
 _ENTRY = {"judge", "metric", "value", "low", "high", "n", "unscored", "group"}

@@ -7,9 +7,10 @@ from pandas import DataFrame
 
 from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.errors import DataError
-from fin_tasks.report.compare import Comparisons, Line, measured, with_difference
-from fin_tasks.report.model import Report, Run, TaskResult
-from fin_tasks.report.samples import read_samples
+
+from .compare import Comparisons, Line, measured, with_difference
+from .model import Report, Run, TaskResult
+from .samples import read_samples
 
 _OWN = "own truths"
 

@@ -10,9 +10,11 @@ from pandas import DataFrame
 
 from fin_tasks.benchmarks.breakdowns import PartValue
 from fin_tasks.benchmarks.contract import Benchmark
-from fin_tasks.report.cut_off import cut_offs_of
-from fin_tasks.report.leaderboard_model import CutOffs
-from fin_tasks.report.model import (
+from fin_tasks.stats.means import Estimate, Floats, estimate
+
+from .cut_off import cut_offs_of
+from .leaderboard_model import CutOffs
+from .model import (
     COLUMNS,
     WEIGHT,
     WEIGHTED,
@@ -23,7 +25,6 @@ from fin_tasks.report.model import (
     largest,
     metric_of,
 )
-from fin_tasks.stats.means import Estimate, Floats, estimate
 
 # Bounds, deviations and weights of other metrics.
 _NO_VALUES = ("_low", "_high", "_std", WEIGHT)

@@ -10,16 +10,17 @@ from typing import Literal
 
 from fin_tasks.endpoints.prices import read_prices
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.report import AnyPath, Paths, read
-from fin_tasks.report.corrections import read_corrections
-from fin_tasks.report.export import write_records
-from fin_tasks.report.figures import write_figures
-from fin_tasks.report.leaderboard import board
-from fin_tasks.report.leaderboard_model import Leaderboard
-from fin_tasks.report.markdown import write_tables
-from fin_tasks.report.model import Report
-from fin_tasks.report.site.page import write_page
-from fin_tasks.report.tables import values_table, write_csv
+
+from . import AnyPath, Paths, read
+from .corrections import read_corrections
+from .export import write_records
+from .figures import write_figures
+from .leaderboard import board
+from .leaderboard_model import Leaderboard
+from .markdown import write_tables
+from .model import Report
+from .site.page import write_page
+from .tables import values_table, write_csv
 
 _LIST = "page/files.txt"  # files of the report, which the next report removes
 _UNFINISHED = ".fin-tasks-unfinished"

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.retrieval.bm25 import bm25_scores
-from fin_tasks.retrieval.dense import MINILM, dense_scores, encoder_provenance
 from fin_tasks.settings import Settings
+
+from .bm25 import bm25_scores
+from .dense import MINILM, dense_scores, encoder_provenance
 
 
 class Hit(NamedTuple):

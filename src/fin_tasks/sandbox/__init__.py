@@ -1,6 +1,6 @@
 """Run programs that models wrote, without trusting them."""
 
-from fin_tasks.sandbox.outcome import (
+from .outcome import (
     REASONS,
     Outcome,
     Ran,
@@ -9,7 +9,7 @@ from fin_tasks.sandbox.outcome import (
     execution_rate,
     failure_shares,
 )
-from fin_tasks.sandbox.runner import Runner, describe_tiers, open_runner, run_programs
+from .runner import Runner, describe_tiers, open_runner, run_programs
 
 __all__ = [
     "REASONS",

@@ -8,9 +8,10 @@ from importlib.machinery import PathFinder
 from typing import Any
 
 from fin_tasks.errors import SandboxError
-from fin_tasks.sandbox.outcome import Outcome, Status, escape
-from fin_tasks.sandbox.process import Limits, library_folders
-from fin_tasks.sandbox.report import Attempt, decode_frame
+
+from .outcome import Outcome, Status, escape
+from .process import Limits, library_folders
+from .report import Attempt, decode_frame
 
 _FROM_IMPORT = r"from[ \t]+([\w.]+)[ \t]+import"
 _PLAIN_IMPORT = r"import[ \t]+([^\n;#]+)"

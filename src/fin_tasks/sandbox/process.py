@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import IO, NamedTuple, cast
 
 from fin_tasks.errors import SandboxError
-from fin_tasks.sandbox.outcome import Outcome, Status, escape
-from fin_tasks.sandbox.report import Attempt, Report, classify
-from fin_tasks.sandbox.server import REQUEST, RESPONSE, Config
+
+from .outcome import Outcome, Status, escape
+from .report import Attempt, Report, classify
+from .server import REQUEST, RESPONSE, Config
 
 _SANDBOX_FOLDER = Path(__file__).absolute().parent
 # Hidden from programs, because it holds sample answers.

@@ -7,8 +7,8 @@ import re
 from signal import SIGKILL, SIGXCPU
 from typing import NamedTuple
 
-from fin_tasks.sandbox.outcome import Outcome, Status, escape
-from fin_tasks.sandbox.server import LOCKED, MAX_TEXT, TOO_MUCH, WALL
+from .outcome import Outcome, Status, escape
+from .server import LOCKED, MAX_TEXT, TOO_MUCH, WALL
 
 _NOT_A_RESULT = Outcome(
     status=Status.forbidden, detail="wrote something that is not a result"

@@ -11,10 +11,11 @@ from pathlib import Path
 from tqdm import tqdm
 
 from fin_tasks.errors import SandboxError
-from fin_tasks.sandbox.monty import MontyServer
-from fin_tasks.sandbox.outcome import Outcome, Status, escape
-from fin_tasks.sandbox.process import DEFAULT_LIMITS, Limits, Server
 from fin_tasks.settings import SANDBOX_TIERS, Settings
+
+from .monty import MontyServer
+from .outcome import Outcome, Status, escape
+from .process import DEFAULT_LIMITS, Limits, Server
 
 # Forking takes longer the more memory the parent has, so servers without numeric libraries are
 # twice as fast.

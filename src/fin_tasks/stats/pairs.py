@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 from scipy.special import bdtr, betaincinv, stdtr, stdtrit
 
-from fin_tasks.stats.means import Codes, Floats, cluster_codes
+from .means import Codes, Floats, cluster_codes
 
 ALPHA = 0.05
 """Level of a significant difference, after Holm's correction."""

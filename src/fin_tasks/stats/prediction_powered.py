@@ -5,7 +5,7 @@ import math
 import numpy as np
 from scipy.special import stdtrit
 
-from fin_tasks.stats.means import Codes, Estimate, Floats, clustered_mean
+from .means import Codes, Estimate, Floats, clustered_mean
 
 
 def corrected_mean(

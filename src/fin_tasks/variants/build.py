@@ -12,16 +12,17 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from fin_tasks.sandbox import Outcome
-from fin_tasks.variants.draw import Change, draw_changes
-from fin_tasks.variants.literals import (
+
+from .draw import Change, draw_changes
+from .literals import (
     ProgramNumber,
     literals_in,
     parse,
     values_in,
     with_literals,
 )
-from fin_tasks.variants.mentions import Mention, mentions_in, replaced
-from fin_tasks.variants.relations import related
+from .mentions import Mention, mentions_in, replaced
+from .relations import related
 
 RULES_VERSION = 4
 """Raise it with each change that alters variants."""

@@ -5,8 +5,8 @@ import random
 from collections.abc import Sequence
 from decimal import Decimal
 
-from fin_tasks.variants.literals import ProgramNumber
-from fin_tasks.variants.mentions import Mention
+from .literals import ProgramNumber
+from .mentions import Mention
 
 MOST_CHANGES = 3
 _TRIES = 20

@@ -11,7 +11,8 @@ import fin_tasks
 from fin_tasks.data.files import sha256_of, write_file
 from fin_tasks.data.tables import read_json
 from fin_tasks.errors import DataError
-from fin_tasks.variants.build import RULES_VERSION, Variant
+
+from .build import RULES_VERSION, Variant
 
 _FILE = "variants.jsonl"
 _MANIFEST = "manifest.json"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from fin_tasks.variants.mentions import Mention
+from .mentions import Mention
 
 _CONVENTIONS = frozenset(
     map(Decimal, (0, 1, 2, 4, 12, 30, 52, 100, 250, 252, 360, 365))

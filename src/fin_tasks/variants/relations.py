@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from itertools import combinations, permutations
 
-from fin_tasks.variants.mentions import Mention
+from .mentions import Mention
 
 _MOST_NUMBERS = 150
 """Sums are not checked among more numbers, where many are right by chance."""

@@ -1,7 +1,8 @@
 """BizBench: quantitative reasoning about business documents, in eight parts."""
 
-from fin_tasks.benchmarks.bizbench.sources import source_of
 from fin_tasks.benchmarks.contract import Benchmark
+
+from .sources import source_of
 
 BENCHMARK = Benchmark(
     name="bizbench",

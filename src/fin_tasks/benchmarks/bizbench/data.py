@@ -13,15 +13,16 @@ import pandas as pd
 from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 
 from fin_tasks.answers.numbers import as_written
-from fin_tasks.benchmarks.bizbench import prompts
-from fin_tasks.benchmarks.bizbench.formulas import reference_of
-from fin_tasks.benchmarks.bizbench.score import PAPER_PARTS, number_truth
 from fin_tasks.benchmarks.request import Request, rows_of
 from fin_tasks.data.documents import draw_rows
 from fin_tasks.data.locate import Located
 from fin_tasks.errors import DataError
 from fin_tasks.variants.build import Source
 from fin_tasks.variants.program import as_function
+
+from . import prompts
+from .formulas import reference_of
+from .score import PAPER_PARTS, number_truth
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -12,10 +12,11 @@ import yaml
 
 from fin_tasks.answers.choices import choice_texts, lettered
 from fin_tasks.answers.numbers import Number, as_written
-from fin_tasks.benchmarks.bizbench.formulas import stub_of
-from fin_tasks.benchmarks.bizbench.score import number_truth
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.data.documents import hash_of
+
+from .formulas import stub_of
+from .score import number_truth
 
 Kind = Literal["choice", "number", "code"]
 Mode = Literal["cot", "pot", "code"]

@@ -12,7 +12,6 @@ from fin_tasks.answers.numbers import Number
 from fin_tasks.answers.read import read_quantity
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
-from fin_tasks.benchmarks.bizbench import formulas
 from fin_tasks.benchmarks.breakdowns import recalled_values
 from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
 from fin_tasks.benchmarks.final_answer import Kind
@@ -26,6 +25,8 @@ from fin_tasks.benchmarks.short_answers import (
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.judging.item import Item
 from fin_tasks.sandbox import Ran
+
+from . import formulas
 
 PAPER_PARTS: Mapping[str, Sequence[str]] = {
     "paper_choice": ("finknow", "formulaeval"),

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.market import Market
+from .market import Market
 
 AFTER = 8
 """Days after a report whose mean close is compared with as many days up to it."""

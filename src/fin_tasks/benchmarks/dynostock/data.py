@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
-from fin_tasks.benchmarks.dynostock import VERSION, recall
-from fin_tasks.benchmarks.dynostock.market import Excerpt
-from fin_tasks.benchmarks.dynostock.prompts import (
+from fin_tasks.charts.chart import PIXELS, RENDERER, Chart, Style
+from fin_tasks.data.documents import dataset_of, hash_of, refuse_typos
+from fin_tasks.errors import ConfigError, first_problem
+from fin_tasks.settings import Settings
+
+from . import VERSION, recall
+from .market import Excerpt
+from .prompts import (
     Arm,
     HousePrompts,
     Prompt,
     statement_direction,
 )
-from fin_tasks.benchmarks.dynostock.upstream import UpstreamPrompts, upstream_prompts
-from fin_tasks.benchmarks.dynostock.window_set import find_set
-from fin_tasks.benchmarks.dynostock.windows import Window
-from fin_tasks.charts.chart import PIXELS, RENDERER, Chart, Style
-from fin_tasks.data.documents import dataset_of, hash_of, refuse_typos
-from fin_tasks.errors import ConfigError, first_problem
-from fin_tasks.settings import Settings
+from .upstream import UpstreamPrompts, upstream_prompts
+from .window_set import find_set
+from .windows import Window
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.windows import WINDOWS
 from fin_tasks.sandbox import escape
 from fin_tasks.stats.means import bias_index_interval, wilson
 from fin_tasks.stats.pairs import holm, mcnemar
+
+from .windows import WINDOWS
 
 GROUP = ("model", "bias", "mode", "setting", "anonymized")
 """Runs are compared if they agree in these columns; `setting` stands for everything else that must be the same."""

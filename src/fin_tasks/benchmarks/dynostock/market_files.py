@@ -11,15 +11,16 @@ from typing import Any
 
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.market import (
-    TABLES,
-    Market,
-    typed,
-)
 from fin_tasks.charts.chart import CANDLE
 from fin_tasks.data.files import sha256_of
 from fin_tasks.errors import DataError
 from fin_tasks.resources import stock_prices_file
+
+from .market import (
+    TABLES,
+    Market,
+    typed,
+)
 
 Facts = dict[str, Any]
 

@@ -6,15 +6,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.candidates import AFTER, Prices, day_numbers
-from fin_tasks.benchmarks.dynostock.market import Excerpt, Market
-from fin_tasks.benchmarks.dynostock.windows import (
+from fin_tasks.errors import DataError
+
+from .candidates import AFTER, Prices, day_numbers
+from .market import Excerpt, Market
+from .windows import (
     BiasType,
     Window,
     authority_of,
     window_id,
 )
-from fin_tasks.errors import DataError
 
 
 def own_window(

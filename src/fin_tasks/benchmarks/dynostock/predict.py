@@ -3,14 +3,15 @@
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.benchmarks.dynostock.data import IMAGE_MARK, Document, chart_of, document
-from fin_tasks.benchmarks.dynostock.market import Market
-from fin_tasks.benchmarks.dynostock.paper import paper_probability
-from fin_tasks.benchmarks.dynostock.probability import robust_probability
-from fin_tasks.benchmarks.dynostock.prompts import HousePrompts, statement_of
-from fin_tasks.benchmarks.dynostock.windows import Window
 from fin_tasks.charts.pool import draw_charts
 from fin_tasks.endpoints.messages import picture_url
+
+from .data import IMAGE_MARK, Document, chart_of, document
+from .market import Market
+from .paper import paper_probability
+from .probability import robust_probability
+from .prompts import HousePrompts, statement_of
+from .windows import Window
 
 _MOVES: dict[int | None, str] = {1: "a rise", 0: "a fall", None: "not known"}
 _FACTS = [

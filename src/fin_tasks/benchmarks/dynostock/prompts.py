@@ -10,11 +10,12 @@ from typing import Any, Literal, NamedTuple, get_args
 import pandas as pd
 import yaml
 
-from fin_tasks.benchmarks.dynostock.market import FIGURES, Excerpt
-from fin_tasks.benchmarks.dynostock.own_window import past_movements
-from fin_tasks.benchmarks.dynostock.windows import AUTHORITIES, HOUSE, Window
 from fin_tasks.charts.chart import CANDLE, PERIOD
 from fin_tasks.errors import ConfigError
+
+from .market import FIGURES, Excerpt
+from .own_window import past_movements
+from .windows import AUTHORITIES, HOUSE, Window
 
 Arm = Literal["signal", "none", "aligned", "flipped"]
 ARMS = get_args(Arm)

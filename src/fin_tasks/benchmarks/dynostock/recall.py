@@ -7,9 +7,10 @@ from fin_tasks.answers.numbers import Number
 from fin_tasks.answers.read import read_quantity
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks.contract import Document
-from fin_tasks.benchmarks.dynostock.market import Market
-from fin_tasks.benchmarks.dynostock.windows import Window
 from fin_tasks.benchmarks.short_answers import score_of
+
+from .market import Market
+from .windows import Window
 
 NAME = "recall"
 """The `bias` of the task."""

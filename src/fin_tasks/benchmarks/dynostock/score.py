@@ -10,9 +10,6 @@ import numpy as np
 
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
-from fin_tasks.benchmarks.dynostock import recall
-from fin_tasks.benchmarks.dynostock.paper import paper_probability
-from fin_tasks.benchmarks.dynostock.probability import robust_probability
 from fin_tasks.benchmarks.short_answers import mean_values
 from fin_tasks.stats.averages import (
     Metric,
@@ -21,6 +18,10 @@ from fin_tasks.stats.averages import (
     expected_calibration_error,
     rate,
 )
+
+from . import recall
+from .paper import paper_probability
+from .probability import robust_probability
 
 Shares = Sequence[float]
 """How many, or which share, of a document's answers are right, biased and otherwise wrong."""

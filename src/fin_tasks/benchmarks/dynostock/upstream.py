@@ -8,13 +8,14 @@ from typing import Any
 
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.market import TABLES, Excerpt
-from fin_tasks.benchmarks.dynostock.prompts import Prompt, statement_direction
-from fin_tasks.benchmarks.dynostock.windows import Window
 from fin_tasks.data.locate import locate
 from fin_tasks.data.source_text import Known, follow_statements, value_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
+
+from .market import TABLES, Excerpt
+from .prompts import Prompt, statement_direction
+from .windows import Window
 
 _FILES = ("config/prompt.json", "config/celebrity.json", "gen.py|upstream/gen.py")
 _ENTRY = "gpt-4o"

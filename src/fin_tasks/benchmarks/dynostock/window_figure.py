@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from fin_tasks.benchmarks.dynostock.experiment import GROUP, MEAN, by_window, names_of
 from fin_tasks.charts.figures import drawing, save
+
+from .experiment import GROUP, MEAN, by_window, names_of
 
 _PANELS = {"bias_index": "Bias index (%)", "acc": "Accuracy (%)"}
 _SPREAD = 1.0

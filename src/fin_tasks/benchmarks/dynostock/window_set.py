@@ -15,19 +15,20 @@ import pandas as pd
 from pydantic import TypeAdapter
 
 import fin_tasks
-from fin_tasks.benchmarks.dynostock.market import TABLES, Market
-from fin_tasks.benchmarks.dynostock.market_files import sample_market
-from fin_tasks.benchmarks.dynostock.own_window import own_window
-from fin_tasks.benchmarks.dynostock.replay import find_files, read_recording
-from fin_tasks.benchmarks.dynostock.windows import (
+from fin_tasks.data.files import sha256_of
+from fin_tasks.errors import ConfigError, DataError
+
+from .market import TABLES, Market
+from .market_files import sample_market
+from .own_window import own_window
+from .replay import find_files, read_recording
+from .windows import (
     Count,
     Found,
     Window,
     authority_of,
     find_windows,
 )
-from fin_tasks.data.files import sha256_of
-from fin_tasks.errors import ConfigError, DataError
 
 SAMPLE_SHARE = Fraction(3, 5)
 """With the paper's 4/5 the sample's three tickers have hardly any large windows."""

@@ -17,9 +17,10 @@ import numpy.typing as npt
 import pandas as pd
 import yaml
 
-from fin_tasks.benchmarks.dynostock.candidates import Ints, Runs, report_table
-from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.errors import ConfigError
+
+from .candidates import Ints, Runs, report_table
+from .market import Market
 
 BiasType = Literal["recency", "authority", "plain"]
 BIASES: tuple[BiasType, ...] = ("recency", "authority")

@@ -9,15 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, FiniteFloat
 
-from fin_tasks.benchmarks.financemath.prompts import (
-    UPSTREAM_FILE,
-    HousePrompts,
-    Mode,
-    UpstreamPrompts,
-    house_prompts,
-    upstream_prompts,
-)
-from fin_tasks.benchmarks.financemath.score import TOPICS
 from fin_tasks.benchmarks.request import Request, rows_of
 from fin_tasks.data.documents import draw_rows
 from fin_tasks.data.locate import Located
@@ -26,6 +17,16 @@ from fin_tasks.errors import SandboxError
 from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
 from fin_tasks.variants.build import Source
+
+from .prompts import (
+    UPSTREAM_FILE,
+    HousePrompts,
+    Mode,
+    UpstreamPrompts,
+    house_prompts,
+    upstream_prompts,
+)
+from .score import TOPICS
 
 if TYPE_CHECKING:
     from datasets import Dataset

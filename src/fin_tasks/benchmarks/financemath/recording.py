@@ -4,9 +4,10 @@ from pathlib import Path
 
 from fin_tasks.answers.cut_off import mark_response
 from fin_tasks.benchmarks.contract import Document
-from fin_tasks.benchmarks.financemath.data import read_rows, scoring_docs
 from fin_tasks.benchmarks.scored_task import texts_of
 from fin_tasks.errors import DataError
+
+from .data import read_rows, scoring_docs
 
 
 def read(path: Path, *, mode: str) -> list[tuple[Document, str]]:

@@ -10,13 +10,14 @@ from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
 from fin_tasks.benchmarks.breakdowns import recalled_values
 from fin_tasks.benchmarks.contract import Document, ReadingFields
-from fin_tasks.benchmarks.financemath import paper
 from fin_tasks.benchmarks.programs_paper import is_right, mean_values
 from fin_tasks.benchmarks.programs_paper import metrics_of as metrics_of
 from fin_tasks.benchmarks.programs_paper import programs as programs
 from fin_tasks.benchmarks.short_answers import Response, Values, read_answer, score_of
 from fin_tasks.judging.item import Item
 from fin_tasks.sandbox import Outcome, Ran
+
+from . import paper
 
 TOPICS: Mapping[str, str] = {
     "Accounting": "accounting",

@@ -6,20 +6,21 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, FiniteFloat, StrictBool
 
-from fin_tasks.benchmarks.financereasoning.prompts import (
-    UPSTREAM_CODE,
-    UPSTREAM_FILE,
-    Mode,
-    house_prompts,
-    upstream_prompts,
-)
-from fin_tasks.benchmarks.financereasoning.score import Level
 from fin_tasks.benchmarks.request import Request, rows_of
 from fin_tasks.data.documents import draw_rows
 from fin_tasks.data.locate import Located
 from fin_tasks.data.tables import read_json
 from fin_tasks.variants.build import Source
 from fin_tasks.variants.program import as_function
+
+from .prompts import (
+    UPSTREAM_CODE,
+    UPSTREAM_FILE,
+    Mode,
+    house_prompts,
+    upstream_prompts,
+)
+from .score import Level
 
 if TYPE_CHECKING:
     from datasets import Dataset

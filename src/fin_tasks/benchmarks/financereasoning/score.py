@@ -10,7 +10,6 @@ from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
 from fin_tasks.benchmarks.breakdowns import recalled_values
 from fin_tasks.benchmarks.contract import Document, ReadingFields
-from fin_tasks.benchmarks.financereasoning import paper
 from fin_tasks.benchmarks.programs_paper import is_right, mean_values
 from fin_tasks.benchmarks.programs_paper import metrics_of as metrics_of
 from fin_tasks.benchmarks.programs_paper import programs as programs
@@ -23,6 +22,8 @@ from fin_tasks.benchmarks.short_answers import (
 )
 from fin_tasks.judging.item import Item
 from fin_tasks.sandbox import Outcome, Ran
+
+from . import paper
 
 Level = Literal["easy", "medium", "hard"]
 

@@ -6,10 +6,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fin_tasks.benchmarks.mme_finance import VERSION, multi_turn, upstream
-from fin_tasks.benchmarks.mme_finance import prompts as texts
-from fin_tasks.benchmarks.mme_finance.exact import parse_truth
-from fin_tasks.benchmarks.mme_finance.table import Row, read_table
 from fin_tasks.data.documents import (
     dataset_of,
     draw_rows,
@@ -21,6 +17,11 @@ from fin_tasks.data.locate import locate
 from fin_tasks.data.pictures import upright_files
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
+
+from . import VERSION, multi_turn, upstream
+from . import prompts as texts
+from .exact import parse_truth
+from .table import Row, read_table
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -5,15 +5,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fin_tasks.answers.cut_off import mark_reading
-from fin_tasks.benchmarks.mme_finance import BENCHMARK
-from fin_tasks.benchmarks.mme_finance.score import (
+from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask
+from fin_tasks.judging.item import Judged
+from fin_tasks.judging.rubric import Rubric
+
+from . import BENCHMARK
+from .score import (
     JudgedReading,
     Values,
     read_points,
 )
-from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask
-from fin_tasks.judging.item import Judged
-from fin_tasks.judging.rubric import Rubric
 
 
 def score_judged(

@@ -3,9 +3,10 @@
 import re
 from contextlib import suppress
 
-from fin_tasks.benchmarks.mme_finance.multi_turn import dict_in
 from fin_tasks.judging.item import Judged, Verdict, no_response
 from fin_tasks.judging.rubric import Rubric, unscored
+
+from .multi_turn import dict_in
 
 _INTEGER = re.compile(r"[-+]?\d+")
 

@@ -10,19 +10,20 @@ import yaml
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks.breakdowns import fields_of
 from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
-from fin_tasks.benchmarks.mme_finance import binary, multi_turn, paper
-from fin_tasks.benchmarks.mme_finance.exact import (
+from fin_tasks.judging.item import Item, Judged, no_response
+from fin_tasks.judging.panel import Vote, verdict_of, votes_of
+from fin_tasks.judging.rubric import Rubric, load_rubric
+from fin_tasks.stats.averages import Metric, over_responses, rate
+
+from . import binary, multi_turn, paper
+from .exact import (
     declines,
     is_exact,
     marked_answer,
     parse_truth,
 )
-from fin_tasks.benchmarks.mme_finance.prompts import ALLOW_NA
-from fin_tasks.benchmarks.mme_finance.upstream import rubric_named as rubric_named
-from fin_tasks.judging.item import Item, Judged, no_response
-from fin_tasks.judging.panel import Vote, verdict_of, votes_of
-from fin_tasks.judging.rubric import Rubric, load_rubric
-from fin_tasks.stats.averages import Metric, over_responses, rate
+from .prompts import ALLOW_NA
+from .upstream import rubric_named as rubric_named
 
 Values = dict[str, float | None]
 
@@ -213,12 +214,15 @@ def breakdown_values(
     """Return the points of one document by its category and picture, or by the judge's dimensions."""
     if "score" not in metrics:
         return {}
+    values: Values = {}
     if doc.get("part") == "multi_turn":
-        return multi_turn.dimension_values(readings)
+        values |= multi_turn.dimension_values(readings)
     names = [*CATEGORIES.get(str(doc.get("category")), ())]
     for field in ("image_type", "image_style"):
         if doc.get(field):
             name = f"{field}_{doc[field]}".replace(" ", "_")
             names.append(name.removeprefix("image_"))
     metric = "exact" if doc.get("judge_free") else "score"
-    return {f"{metric}_{name}": metrics.get(metric) for name in names}
+    for name in names:
+        values[f"{metric}_{name}"] = metrics.get(metric)
+    return values

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from fin_tasks.benchmarks.mme_finance import multi_turn
-from fin_tasks.benchmarks.mme_finance.images import Pictures, is_usable, unpack
-from fin_tasks.benchmarks.mme_finance.prompts import ALLOW_NA
-from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.data.locate import Located
 from fin_tasks.data.tables import read_csv
+
+from . import multi_turn
+from .images import Pictures, is_usable, unpack
+from .prompts import ALLOW_NA
+from .score import CATEGORIES
 
 _COLUMNS = ("index", "question", "answer", "image_path")
 _CATEGORY_COLUMNS = ("task_category", "image_type", "image_style")

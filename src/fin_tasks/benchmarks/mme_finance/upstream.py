@@ -7,8 +7,6 @@ from typing import Any
 
 from pydantic import Field
 
-from fin_tasks.benchmarks.mme_finance.multi_turn import DIMENSIONS, OVERALL, dict_in
-from fin_tasks.benchmarks.mme_finance.prompts import Wording
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import locate
 from fin_tasks.data.source_text import (
@@ -21,6 +19,9 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Messages
 from fin_tasks.judging.rubric import Rubric, load_rubric, with_picture
 from fin_tasks.settings import Settings
+
+from .multi_turn import DIMENSIONS, OVERALL, dict_in
+from .prompts import Wording
 
 _CLASSES = {"en": "MMfin", "zh": "MMfin_CN"}
 _RUBRICS = {"en": "build_mmfin_gpt4_prompt", "zh": "build_mmfin_gpt4_prompt_cn"}

@@ -1,7 +1,8 @@
 """XFinBench: graduate-level finance questions."""
 
 from fin_tasks.benchmarks.contract import Benchmark, Published
-from fin_tasks.benchmarks.xfinbench.sources import source_of
+
+from .sources import source_of
 
 BENCHMARK = Benchmark(
     name="xfinbench",

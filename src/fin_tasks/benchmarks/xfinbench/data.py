@@ -12,8 +12,13 @@ from PIL import Image
 from fin_tasks.answers.choices import lettered
 from fin_tasks.benchmarks.request import Request
 from fin_tasks.benchmarks.short_answers_paper import MARKER
-from fin_tasks.benchmarks.xfinbench.document import TASKS, Subset, Task
-from fin_tasks.benchmarks.xfinbench.prompts import (
+from fin_tasks.data.documents import draw_rows
+from fin_tasks.data.files import sha256_of
+from fin_tasks.data.locate import Located
+from fin_tasks.errors import DataError
+
+from .document import TASKS, Subset, Task
+from .prompts import (
     PromptSet,
     Style,
     check_option,
@@ -21,13 +26,9 @@ from fin_tasks.benchmarks.xfinbench.prompts import (
     style_named,
     upstream_prompts,
 )
-from fin_tasks.benchmarks.xfinbench.rows import SPLITS, Row, read_labels, read_rows
-from fin_tasks.benchmarks.xfinbench.terms import BANK, CONDITIONS, Term, find_terms
-from fin_tasks.benchmarks.xfinbench.truth import parse_truth
-from fin_tasks.data.documents import draw_rows
-from fin_tasks.data.files import sha256_of
-from fin_tasks.data.locate import Located
-from fin_tasks.errors import DataError
+from .rows import SPLITS, Row, read_labels, read_rows
+from .terms import BANK, CONDITIONS, Term, find_terms
+from .truth import parse_truth
 
 if TYPE_CHECKING:
     from datasets import Dataset

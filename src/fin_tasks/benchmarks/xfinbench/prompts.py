@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from fin_tasks.benchmarks.xfinbench.document import MODES, Mode, Task
-from fin_tasks.benchmarks.xfinbench.terms import Term
 from fin_tasks.data.documents import hash_of
 from fin_tasks.data.locate import Located
 from fin_tasks.errors import ConfigError
+
+from .document import MODES, Mode, Task
+from .terms import Term
 
 STYLES = ("cot_role", "da_role", "cot", "da")
 """The four styles of the paper's sensitivity study."""

@@ -15,13 +15,14 @@ from fin_tasks.benchmarks.contract import Document
 from fin_tasks.benchmarks.request import rows_of
 from fin_tasks.benchmarks.scored_task import texts_of
 from fin_tasks.benchmarks.short_answers_paper import MARKER
-from fin_tasks.benchmarks.xfinbench.document import MODES, TASKS, Subset, Task
-from fin_tasks.benchmarks.xfinbench.rows import SPLITS, Row, as_text, read_rows
-from fin_tasks.benchmarks.xfinbench.truth import parse_truth
 from fin_tasks.data.locate import locate
 from fin_tasks.data.tables import read_csv, read_json
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
+
+from .document import MODES, TASKS, Subset, Task
+from .rows import SPLITS, Row, as_text, read_rows
+from .truth import parse_truth
 
 _COLUMNS = ("id", "ground_truth", "model_response")
 _TRUTHS: Mapping[Task, str] = {

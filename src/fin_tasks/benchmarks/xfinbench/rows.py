@@ -10,9 +10,10 @@ from typing import Annotated
 from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, Field
 
 from fin_tasks.benchmarks.request import rows_of
-from fin_tasks.benchmarks.xfinbench.document import CAPABILITIES, TASKS
 from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import DataError
+
+from .document import CAPABILITIES, TASKS
 
 SPLITS: Mapping[str, str] = {
     "test": "dataset/test_set.csv",

@@ -15,16 +15,17 @@ from fin_tasks.benchmarks.short_answers import (
     mean_values,
     read_answer,
 )
-from fin_tasks.benchmarks.xfinbench.document import (
+from fin_tasks.judging.item import Item
+
+from .document import (
     CAPABILITIES,
     Mode,
     Subset,
     Task,
     XFinBenchDocument,
 )
-from fin_tasks.benchmarks.xfinbench.rows import MATH_TYPES
-from fin_tasks.benchmarks.xfinbench.truth import parse_truth
-from fin_tasks.judging.item import Item
+from .rows import MATH_TYPES
+from .truth import parse_truth
 
 programs = short_answers.programs
 _KINDS: Mapping[Task, Kind] = {"bool": "verdict", "mcq": "letter", "calcu": "number"}

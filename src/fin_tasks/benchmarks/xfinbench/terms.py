@@ -5,12 +5,13 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fin_tasks.benchmarks.xfinbench.rows import Row
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import DataError
 from fin_tasks.retrieval.search import retrieve, retriever_provenance
 from fin_tasks.settings import Settings
+
+from .rows import Row
 
 BANK = "dataset/knowledge_bank.csv"
 CONDITIONS = ("none", "bm25", "dense", "oracle")

@@ -6,7 +6,7 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import NamedTuple
 
-from fin_tasks.benchmarks.xfinbench.document import Task
+from .document import Task
 
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−﹣-", "-"))
 _IN_PARENTHESES = re.compile(r"\A\(([^-+]*)\)\Z")

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.benchmarks.request import rows_of
-from fin_tasks.benchmarks.xfinbench.rows import Row
-from fin_tasks.benchmarks.xfinbench.truth import parse_truth
 from fin_tasks.variants.build import Source
+
+from .rows import Row
+from .truth import parse_truth
 
 _COPIED = {"task", "capabilities", "gold_terms", "has_table"}
 

@@ -14,9 +14,10 @@ from fin_tasks.report.conditions import WORDS
 from fin_tasks.report.leaderboard_model import BoardTask, Leaderboard
 from fin_tasks.report.model import BREAKDOWN_LABELS, Report, Run, known_benchmarks
 from fin_tasks.report.processes import for_each
-from fin_tasks.report.site.pictures import copy_picture
-from fin_tasks.report.site.samples import CHUNK, script, write_samples
 from fin_tasks.settings import Settings
+
+from .pictures import copy_picture
+from .samples import CHUNK, script, write_samples
 
 _OWN = Path(__file__).parent
 _FILES = (

@@ -16,9 +16,10 @@ from fin_tasks.judging.item import Judged
 from fin_tasks.judging.judge import JudgeModel, judge_items
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.report.model import TaskResult, headline
-from fin_tasks.report.verify.items import Item, Options
-from fin_tasks.report.verify.scores import InstalledTask, RecordedReplies
 from fin_tasks.settings import Settings
+
+from .items import Item, Options
+from .scores import InstalledTask, RecordedReplies
 
 _N_SHUFFLES = 10_000
 _LEVEL = 0.01  # the share of honest runs that fail

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 import pandas as pd
 
 from fin_tasks.benchmarks.contract import Document
-from fin_tasks.report.verify.items import Item, Rows, item_of
+
+from .items import Item, Rows, item_of
 
 _MAX_TEMPLATE = 400  # characters; an answer key for many rows is longer
 

@@ -21,9 +21,10 @@ from fin_tasks.report import Json
 from fin_tasks.report.model import TaskResult
 from fin_tasks.report.run_folder import sample_lines
 from fin_tasks.report.samples import sample_of
-from fin_tasks.report.verify.items import Fields, Item, Rows, Status, item_of
 from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
+
+from .items import Fields, Item, Rows, Status, item_of
 
 # Only the model's server knows what was cut off. Reasons and rules explain a score.
 _NOT_COMPARED = ("cut_off", "reason", "rule", "replies")

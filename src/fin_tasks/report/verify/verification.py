@@ -15,7 +15,9 @@ from fin_tasks.data.pins import find_pins
 from fin_tasks.errors import FinTasksError
 from fin_tasks.report.conditions import settings_of
 from fin_tasks.report.model import Run, TaskResult
-from fin_tasks.report.verify.items import (
+from fin_tasks.settings import Settings
+
+from .items import (
     Fields,
     Item,
     Options,
@@ -26,9 +28,9 @@ from fin_tasks.report.verify.items import (
     read_rows,
     worst_of,
 )
-from fin_tasks.report.verify.judged import check_judged
-from fin_tasks.report.verify.prompts import check_prompts
-from fin_tasks.report.verify.scores import (
+from .judged import check_judged
+from .prompts import check_prompts
+from .scores import (
     InstalledTask,
     RecordedReplies,
     check_group,
@@ -39,7 +41,6 @@ from fin_tasks.report.verify.scores import (
     score_rows,
     totals_of,
 )
-from fin_tasks.settings import Settings
 
 _ITEMS = ("gold data", "task", "rows", "prompts", "scores", "totals")
 # Fields of documents with files, which differ between machines.

@@ -14,12 +14,13 @@ from tqdm import tqdm
 
 import fin_tasks
 from fin_tasks.benchmarks.mme_finance.data import TABLES
-from fin_tasks.benchmarks.mme_finance.fresh.company import LANGUAGES
-from fin_tasks.benchmarks.mme_finance.fresh.draw import STYLES, show
-from fin_tasks.benchmarks.mme_finance.fresh.questions import Question, questions
-from fin_tasks.benchmarks.mme_finance.fresh.scenes import KINDS, Panel, make_scene
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.errors import ConfigError
+
+from .company import LANGUAGES
+from .draw import STYLES, show
+from .questions import Question, questions
+from .scenes import KINDS, Panel, make_scene
 
 _MOST_QUESTIONS = 2  # about one picture
 

@@ -16,9 +16,10 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from PIL import Image, ImageFilter, ImageOps
 
-from fin_tasks.benchmarks.mme_finance.fresh.company import Facts, read_texts
-from fin_tasks.benchmarks.mme_finance.fresh.scenes import Panel
 from fin_tasks.errors import ConfigError
+
+from .company import Facts, read_texts
+from .scenes import Panel
 
 STYLES = tuple(read_texts("pictures", "en")["screens"])
 """How the benchmark's pictures were taken."""

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from fin_tasks.benchmarks.mme_finance.fresh.company import Facts, evaluate, read_texts
-from fin_tasks.benchmarks.mme_finance.fresh.scenes import Panel
+from .company import Facts, evaluate, read_texts
+from .scenes import Panel
 
 Question = dict[str, str]
 """The columns `question`, `answer`, `task_category` and `truth`, JSON as `exact.Truth` reads it."""

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fin_tasks.benchmarks.mme_finance.fresh.company import (
+from .company import (
     Facts,
     evaluate,
     make_company,
     read_texts,
 )
-from fin_tasks.benchmarks.mme_finance.fresh.prices import (
+from .prices import (
     LONGEST,
     WARM_UP,
     read_prices,

@@ -14,7 +14,13 @@ import pandas as pd
 
 from fin_tasks.answers.choices import lettered
 from fin_tasks.answers.reasoning import strip_reasoning
-from fin_tasks.benchmarks.xfinbench.construct.question import (
+from fin_tasks.benchmarks.xfinbench.rows import COLUMNS
+from fin_tasks.data.files import write_file
+from fin_tasks.endpoints.chat import Chat
+from fin_tasks.endpoints.reply import ChatReply
+from fin_tasks.endpoints.threads import map_in_threads
+
+from .question import (
     KINDS,
     Exercise,
     Kind,
@@ -22,19 +28,14 @@ from fin_tasks.benchmarks.xfinbench.construct.question import (
     kept_questions,
     read_exercises,
 )
-from fin_tasks.benchmarks.xfinbench.construct.reading import (
+from .reading import (
     Rules,
     is_useful,
     is_verified,
     read_questions,
     says_yes,
 )
-from fin_tasks.benchmarks.xfinbench.construct.templates import Templates
-from fin_tasks.benchmarks.xfinbench.rows import COLUMNS
-from fin_tasks.data.files import write_file
-from fin_tasks.endpoints.chat import Chat
-from fin_tasks.endpoints.reply import ChatReply
-from fin_tasks.endpoints.threads import map_in_threads
+from .templates import Templates
 
 Role = Literal["writer", "verifier"]
 
