@@ -38,8 +38,8 @@ def read_badges(report: Report) -> tuple[Badges, list[Problem]]:
             runs_by_file[nearest].append(run)
     badges: Badges = {}
     problems = []
-    outcomes = for_each(_read, list(runs_by_file.items()), "Reading badges")
-    for file, outcome in zip(runs_by_file, outcomes, strict=True):
+    outcomes = for_each(_read, runs_by_file.items(), "Reading badges")
+    for file, outcome in outcomes.items():
         if isinstance(outcome, DataError):
             problems.append(Problem(printable(str(file)), str(outcome)))
         else:

@@ -215,7 +215,7 @@ def _compare_with(
     first: _Entry,
     entry: _Entry,
     options: Options,
-) -> tuple[list[Line], list[str]]:
+) -> tuple[Iterable[Line], list[str]]:
     """Return a line for all rows of a result and for each group of rows, and what is to be said of it."""
     where = f"{entry.heading}: {', '.join(filter(None, (entry.model, entry.label)))}"
     metric = options.metric or headline(first.result)
@@ -241,7 +241,7 @@ def _compare_with(
     ids = (entry.result.id, first.result.id)
     notes.append(note_of(corrections.of(ids[0], options.variant, metric)))
     notes.append(corrections.difference_note(*ids, options.variant))
-    lines = list(_lines_of(first, entry, metric, options))
+    lines = _lines_of(first, entry, metric, options)
     return lines, [f"{where} {note}." for note in notes if note]
 
 

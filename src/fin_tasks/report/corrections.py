@@ -81,8 +81,7 @@ class Corrections(BaseModel):
     ) -> str:
         """Say the corrected difference of two results; empty if it is not known."""
         for line in self.differences:
-            ids = {first, second}
-            if {*line.runs} == ids and len(ids) == 2 and line.variant == variant:
+            if {*line.runs} == {first, second} and line.variant == variant:
                 return f"{line.first} less {line.second}: {note_of(line)}"
         return ""
 

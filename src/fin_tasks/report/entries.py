@@ -4,7 +4,7 @@ import math
 import os
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -16,22 +16,10 @@ from fin_tasks.stats.means import Estimate
 from fin_tasks.stats.pairs import compare_all, rank
 
 from . import cut_off
-from .conditions import (
-    Conditions,
-    conditions_of,
-    differences,
-    setting_id,
-    setting_text,
-)
+from .conditions import Conditions, conditions_of, differences, setting_id, setting_text
 from .corrections import Corrections, note_of
 from .judges import judge_notes
-from .leaderboard_model import (
-    BoardPair,
-    BoardTask,
-    Comparison,
-    Entry,
-    Rank,
-)
+from .leaderboard_model import BoardPair, BoardTask, Comparison, Entry, Rank
 from .model import (
     WEIGHTED,
     Report,
@@ -122,7 +110,7 @@ def task_of(
         variant=variant,
         headline=top,
     )
-    sized = re.fullmatch(about.sized_tasks or "", name)
+    sized = re.fullmatch(about.sized_tasks, name)
     if about.sized_tasks and sized:
         task.family = sized["family"]
         task.window = int(sized["size"] or 0) or None
@@ -132,10 +120,9 @@ def task_of(
 def entries_of(
     scored: Scored,
     ranking: Ranking,
-    corrections: Corrections,
     out: Path | None,
-) -> list[Entry]:
-    """Return the values of a task as a leaderboard has them, with all that is to be said of them.
+) -> Iterator[Entry]:
+    """Yield the values of a task as a leaderboard has them, with all that is to be said of them.
 
     `out` is the folder of the report.
     """
@@ -150,14 +137,13 @@ def entries_of(
     if out and path.is_relative_to(out.resolve().parent):
         # A link works where results and report are moved or published together.
         results_file = printable(os.path.relpath(path, out))
-    entries = []
     for metric, value in scored.values.items():
         estimate = value.estimate
         marks = list(not_comparable)
         if value.claim is not None:
             claim = f"its results file claims {value.claim:.4g}, its rows give {estimate.mean:.4g}"
             marks.insert(0, claim)
-        corrected = corrections.of(result.id, scored.task.variant, metric)
+        corrected = ranking.corrections.of(result.id, scored.task.variant, metric)
         notes = [
             cut_off.note_of(value.cut_offs, metric),
             _note_on_estimate(metric, estimate),
@@ -166,7 +152,7 @@ def entries_of(
         if metric == top:
             notes.append(ranking.open_ranks.get(result.id, ""))
             notes += judge_notes(result, scored.run.model)
-        entry = Entry(
+        yield Entry(
             task=scored.task.id,
             model=scored.run.model,
             run=result.id,
@@ -185,8 +171,6 @@ def entries_of(
             cut_off=value.cut_offs,
             corrected=corrected,
         )
-        entries.append(entry)
-    return entries
 
 
 def _note_on_estimate(metric: str, estimate: Estimate) -> str:
@@ -218,8 +202,7 @@ def rank_task(
 
     reference = max(members, key=weight)
     ranking = Ranking(reference.result, corrections)
-    _rank_group(report, groups.pop(reference.group), ranking)
-    for group in groups.values():
+    for group in (groups.pop(reference.group), *groups.values()):
         _rank_group(report, group, ranking)
     return ranking
 
@@ -251,14 +234,13 @@ def _rank_group(
     table = DataFrame(scores)
     clusters = table.index.map(source_by_row).to_numpy(np.int64)
     pairs = compare_all(table.to_dict("series"), clusters=clusters)
-    is_mcnemar = set(pairs["test"]) == {"McNemar"}
     comparison = Comparison(
         task=task.id,
         metric=task.headline,
         group=members[0].group,
         rows=len(table),
         sources=int((clusters < 0).sum()) + len(np.unique(clusters[clusters >= 0])),
-        test="McNemar" if is_mcnemar else "t",
+        test="McNemar" if set(pairs["test"]) == {"McNemar"} else "t",
         ranks=_ranks(table, if_right, pairs, task, ranking),
         pairs=[BoardPair.model_validate(pair) for pair in pairs.itertuples()],
     )

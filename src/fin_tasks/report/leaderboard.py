@@ -55,10 +55,10 @@ def board(
     tasks: dict[str, BoardTask] = {}
     if papers:
         printed_runs = {}
-        for printed in figures({result.benchmark for _, result in results}):
-            tasks[printed.task.id] = printed.task
-            printed_runs[printed.run.id] = printed.run
-            leaderboard.entries.append(printed.entry)
+        for entry, task, paper in figures({result.benchmark for _, result in results}):
+            tasks[task.id] = task
+            printed_runs[paper.id] = paper
+            leaderboard.entries.append(entry)
         leaderboard.runs += printed_runs.values()
     corrections = corrections or Corrections()
     for name, members in scored_tasks(report).items():
@@ -67,7 +67,7 @@ def board(
         notes += ranking.notes
         tasks[name] = members[0].task
         for member in members:
-            leaderboard.entries += entries_of(member, ranking, corrections, out)
+            leaderboard.entries += entries_of(member, ranking, out)
     for run in report.runs:
         leaderboard.costs += costs_of(run, prices)
     for variant in ("paper", "robust"):
@@ -107,9 +107,8 @@ def _sort_entries(leaderboard: Leaderboard, tasks: Mapping[str, BoardTask]) -> N
 
 def _board_runs(report: Report, badges: Badges) -> list[BoardRun]:
     labels = _labels(report)
-    runs = []
-    for run, result in report.results:
-        board_run = BoardRun(
+    return [
+        BoardRun(
             id=result.id,
             label=labels[result.id],
             source=run.harness,
@@ -120,8 +119,8 @@ def _board_runs(report: Report, badges: Badges) -> list[BoardRun]:
             provenance={**run.settings, **result.settings},
             verified=badges.get(result.id),
         )
-        runs.append(board_run)
-    return runs
+        for run, result in report.results
+    ]
 
 
 def _labels(report: Report) -> dict[str, str]:

@@ -60,12 +60,11 @@ def _by_variant(values: Mapping[str, Any]) -> dict[str, Json]:
         if comma and not metric.endswith("_stderr"):
             is_known = isinstance(value, int | float) and value == value
             totals[variant][metric] = value if is_known else None
-    return dict(totals)
+    return totals
 
 
 _Totals = Annotated[
-    dict[str, dict[str, FiniteFloat | None]],
-    BeforeValidator(_by_variant),
+    dict[str, dict[str, FiniteFloat | None]], BeforeValidator(_by_variant)
 ]
 
 

@@ -11,7 +11,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from pandas import Categorical, DataFrame, Series, concat
 from pandas.api.types import union_categoricals
 
@@ -149,12 +148,10 @@ class Report:
 
     def rows_of(self, result: TaskResult, variant: str) -> DataFrame:
         """Return the rows of a task under a variant, those of all its tasks for a group; empty if there are none."""
-        places = []
+        places: list[int] = []
         for task in result.members or (result.task,):
-            key = (result.run, task, variant)
-            if key in self._places:
-                places.append(self._places[key])
-        return self.rows.iloc[np.concatenate(places) if places else []]
+            places += list(self._places.get((result.run, task, variant), ()))
+        return self.rows.iloc[places]
 
     @cached_property
     def _places(self) -> dict[tuple[str, str, str], Any]:

@@ -1,6 +1,6 @@
 """Read or write many files in several processes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 import joblib
@@ -19,20 +19,19 @@ _MAX_PROCESSES = 4
 
 
 def for_each(
-    function: Callable[..., T], calls: Sequence[tuple[Any, ...]], name: str
-) -> list[T | DataError]:
+    function: Callable[..., T], calls: Collection[tuple[Any, ...]], name: str
+) -> dict[Any, T | DataError]:
     """Call the function for each file, which is its first argument.
 
-    Return its results, or what is wrong with a file. Many files are shared among processes, with a
-    progress bar.
+    Return its results, or what is wrong with a file, by the file. Many files are shared among
+    processes, with a progress bar.
     """
     is_many = len(calls) > _MANY
     progress = tqdm(calls, name, unit="file", disable=None if is_many else True)
     n_processes = min(_MAX_PROCESSES, joblib.cpu_count()) if is_many else 1
     with workers(n_processes) as parallel:
-        return list(
-            parallel(joblib.delayed(_call)(function, call) for call in progress)
-        )
+        outcomes = parallel(joblib.delayed(_call)(function, call) for call in progress)
+        return dict(zip([call[0] for call in calls], outcomes, strict=True))
 
 
 def _call(function: Callable[..., T], call: tuple[Any, ...]) -> T | DataError:

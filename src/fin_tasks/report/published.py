@@ -2,7 +2,6 @@
 
 import csv
 from collections.abc import Collection, Iterator, Mapping
-from typing import NamedTuple
 
 from fin_tasks.benchmarks import all_benchmarks, benchmark_of
 from fin_tasks.benchmarks.contract import Benchmark
@@ -12,16 +11,10 @@ from .entries import task_of
 from .leaderboard_model import BoardRun, BoardTask, Entry
 
 
-class Printed(NamedTuple):
-    """A printed figure; a run stands for a paper, table, model and judge."""
-
-    entry: Entry
-    task: BoardTask
-    run: BoardRun
-
-
-def figures(benchmarks: Collection[str]) -> Iterator[Printed]:
-    """Yield the printed figures of benchmarks.
+def figures(
+    benchmarks: Collection[str],
+) -> Iterator[tuple[Entry, BoardTask, BoardRun]]:
+    """Yield the printed figures of benchmarks; a run stands for a paper, table, model and judge.
 
     In `published.csv` the columns `column`, `our_metric`, `rows` and `mark` say where a figure stands on a leaderboard.
     """
@@ -45,7 +38,7 @@ def figures(benchmarks: Collection[str]) -> Iterator[Printed]:
                 judge=row.get("judge", ""),
                 marks=[mark for mark in row["mark"].split("; ") if mark],
             )
-            yield Printed(entry, task, run)
+            yield entry, task, run
 
 
 def _run_of(publisher: Benchmark, row: Mapping[str, str]) -> BoardRun:

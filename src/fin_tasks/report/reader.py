@@ -10,14 +10,7 @@ from fin_tasks.errors import DataError
 from .conditions import shared_settings
 from .inspect_logs import read_log
 from .lm_eval_results import read_results
-from .model import (
-    Problem,
-    Report,
-    Run,
-    TaskResult,
-    table_of,
-    texts_column,
-)
+from .model import Problem, Report, Run, TaskResult, table_of, texts_column
 from .processes import for_each
 from .redact import printable
 from .rows import SampleRows, read_rows
@@ -54,8 +47,7 @@ class _Reader:
             for result in run.tasks:
                 if result.samples in names:
                     benchmarks[result.samples] = result.benchmark
-        outcomes = for_each(read_rows, list(benchmarks.items()), "Reading samples")
-        rows_by_file = dict(zip(benchmarks, outcomes, strict=True))
+        rows_by_file = for_each(read_rows, benchmarks.items(), "Reading samples")
         complete = []
         tables = []
         for run in runs:
@@ -108,7 +100,7 @@ class _Reader:
         calls = [call for call in names.items() if call[0].suffix != ".jsonl"]
         runs: dict[str, Run] = {}
         outcomes = for_each(_read_run, calls, "Reading results")
-        for (path, _), run in zip(calls, outcomes, strict=True):
+        for path, run in outcomes.items():
             if isinstance(run, DataError):
                 self._skip(path, str(run))
                 continue

@@ -139,7 +139,7 @@ def _metric_columns(
     """Return the columns of a metric; none if only the metric's own aggregation understands its values."""
     kinds = set(map(type, values))
     if name == WEIGHTED and list in kinds:
-        return _weighted_columns(name, values)
+        return _weighted_columns(values)
     is_aggregated = bool(kinds & {list, dict}) and name not in ("acc", "score")
     if is_aggregated or name.endswith(_NO_MEANS):
         return {}
@@ -158,7 +158,7 @@ def _metric_columns(
     return {name: numbers}
 
 
-def _weighted_columns(name: str, values: Sequence[Any]) -> dict[str, Floats]:
+def _weighted_columns(values: Sequence[Any]) -> dict[str, Floats]:
     """Return the index of each document and its weight, from its shares of responses.
 
     The shares are those of right, led and otherwise wrong responses; the index is led among wrong.
@@ -169,7 +169,7 @@ def _weighted_columns(name: str, values: Sequence[Any]) -> dict[str, Floats]:
     led = shares[:, 1]
     wrong = (led + shares[:, 2]).round(12)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return {name: np.where(wrong > 0, led / wrong, np.nan), WEIGHT: wrong}
+        return {WEIGHTED: np.where(wrong > 0, led / wrong, np.nan), WEIGHT: wrong}
 
 
 def _pass_at(acc: Floats, n_scored: Any) -> dict[str, Floats]:

@@ -74,9 +74,10 @@ def values_of(
     of its tasks lack. What is not a mean over rows, such as a calibration error, is computed from all samples
     together, or taken from the results file if there are no samples.
     """
+    benchmark = known_benchmarks()[result.benchmark]
     rows = report.rows_of(result, variant)
     if result.members:
-        rows = _with_fallbacks(rows, known_benchmarks()[result.benchmark])
+        rows = _with_fallbacks(rows, benchmark)
     claims = _claims_of(result, variant)
     figures = {**claims, **result.aggregates.get(variant, {})}
     metrics = rows.columns.difference(COLUMNS)
@@ -86,9 +87,12 @@ def values_of(
     measured = has_value.index[has_value]
     values: dict[str, Value] = {}
     for name in dict.fromkeys([*figures, *measured]):
-        claim = claims[name]["value"] if name in claims else math.nan
-        if not _is_shown(name, result, is_claimed=name in claims):
+        is_named = name in claims or name == top
+        is_part = metric_of(name).by in benchmark.group_breakdowns
+        is_left_out = result.members and not is_named and not is_part
+        if is_left_out or name.endswith(_NO_VALUES):
             continue
+        claim = claims[name]["value"] if name in claims else math.nan
         if name in measured:
             value = _mean_of(rows, name, claim, is_group=bool(result.members))
         else:
@@ -126,19 +130,6 @@ def _claims_of(result: TaskResult, variant: str) -> dict[str, PartValue]:
         # The paper has an index of 0, but no answer is wrong.
         claims[WEIGHTED] = {"value": math.nan, "n": result.n}
     return claims
-
-
-def _is_shown(
-    name: str,
-    result: TaskResult,
-    *,
-    is_claimed: bool,
-) -> bool:
-    if name.endswith(_NO_VALUES):
-        return False
-    if not result.members or is_claimed or name == headline(result):
-        return True
-    return metric_of(name).by in known_benchmarks()[result.benchmark].group_breakdowns
 
 
 def _mean_of(

@@ -111,7 +111,8 @@ def _write_all_samples(report: Report, folder: Path) -> tuple[list[str], Json]:
     problems = []
     shown = {}
     outcomes = for_each(write_samples, calls, "Writing samples")
-    for result, outcome in zip(results, outcomes, strict=True):
+    for result in results:
+        outcome = outcomes[result.samples]
         if isinstance(outcome, DataError):
             problems.append(str(outcome))
         else:
