@@ -30,7 +30,7 @@ class _Verified(Verification):
 
 def read_badges(report: Report) -> tuple[Badges, list[Problem]]:
     """Return the badges of all results that have one, and which files cannot be read."""
-    runs_by_file: dict[Path, list[Run]] = defaultdict(list)
+    runs_by_file = defaultdict[Path, list[Run]](list)
     for run in report.runs:
         files = (folder / _NAME for folder in run.path.parents)
         nearest = next(filter(Path.is_file, files), None)

@@ -158,7 +158,7 @@ def _sets_of(
     """
     notes = []
     labels: dict[str, None] = {}
-    entries_by_key: dict[tuple[str, str], dict[str, _Entry]] = defaultdict(dict)
+    entries_by_key = defaultdict[tuple[str, str], dict[str, _Entry]](dict)
     for entry in _entries_of(reports, options):
         labels[entry.label] = None
         entries = entries_by_key[entry.heading, entry.model]

@@ -11,7 +11,7 @@ import yaml
 from fin_tasks.benchmarks.contract import Benchmark
 
 from . import Json, hash_of
-from .model import TaskResult, known_benchmarks
+from .model import Settings, TaskResult, known_benchmarks
 from .redact import without_secrets
 
 _NAMES = yaml.safe_load(Path(__file__).with_name("conditions.yaml").read_text("utf-8"))
@@ -52,12 +52,12 @@ def read_task_id(text: str) -> tuple[Conditions, str]:
     return Conditions(task, **values), variant
 
 
-def settings_of(metadata: Mapping[str, Any], **facts: Any) -> Json:
+def settings_of(metadata: Settings, **facts: Any) -> Json:
     """Return the settings of a task: provenance, judge, and other facts, by dotted name."""
     provenance = metadata.get("provenance") or {"provenance": "unknown"}
     # Whatever judge the metadata of all tasks name, a task without one asked none.
     judge = metadata.get("judge", {})
-    settings: Json = {}
+    settings = {}
     for name, value in _flat({**provenance, "judge": judge, **facts}):
         if value is not None and not f"{name}.".startswith(_NO_SETTINGS):
             settings[name] = without_secrets(value)
@@ -74,7 +74,7 @@ def settings_of(metadata: Mapping[str, Any], **facts: Any) -> Json:
     return dict(sorted(settings.items()))
 
 
-def _flat(facts: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(facts: Settings, prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in facts.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")

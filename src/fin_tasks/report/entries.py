@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from pandas import DataFrame, Index, Series
 
-from fin_tasks.stats.means import Estimate
+from fin_tasks.stats.means import Estimate, cluster_codes
 from fin_tasks.stats.pairs import compare_all, rank
 
 from . import cut_off
@@ -71,7 +71,7 @@ class Ranking:
 
 def scored_tasks(report: Report) -> dict[str, list[Scored]]:
     """Return all tasks of all runs under each variant in which they have a value, by the id of the task."""
-    by_task: dict[str, list[Scored]] = defaultdict(list)
+    by_task = defaultdict[str, list[Scored]](list)
     for run, result in report.results:
         top = headline(result)
         named = [*result.totals, *result.breakdowns, *result.aggregates]
@@ -192,7 +192,7 @@ def rank_task(
 
     The reference is the setting of the run that is named, else that with most scored rows.
     """
-    groups: dict[str, list[Scored]] = defaultdict(list)
+    groups = defaultdict[str, list[Scored]](list)
     for member in members:
         groups[member.group].append(member)
 
@@ -219,8 +219,8 @@ def _rank_group(
     of one model only the last with a scored row is ranked.
     """
     task = members[0].task
-    scores: Columns = {}
-    if_right: Columns = {}
+    scores = {}
+    if_right = {}
     source_by_row: dict[int, int] = {}
     newest = _newest_runs(members, ranking)
     for member in newest:
@@ -239,7 +239,7 @@ def _rank_group(
         metric=task.headline,
         group=members[0].group,
         rows=len(table),
-        sources=int((clusters < 0).sum()) + len(np.unique(clusters[clusters >= 0])),
+        sources=len(np.unique(cluster_codes(clusters, len(table)))),
         test="McNemar" if set(pairs["test"]) == {"McNemar"} else "t",
         ranks=_ranks(table, if_right, pairs, task, ranking),
         pairs=[BoardPair.model_validate(pair) for pair in pairs.itertuples()],

@@ -35,7 +35,7 @@ def read_log(path: Path, name: str) -> Run:
 
 def samples_of(path: Path) -> Iterator[tuple[str, Json]]:
     """Yield a log's samples, a line for each variant, with where they are."""
-    epochs_by_id: dict[Any, list[Any]] = defaultdict(list)
+    epochs_by_id = defaultdict[Any, list[Any]](list)
     inspect = _inspect_for(path)
     for sample in inspect.read_eval_log_samples(
         str(path), False, exclude_fields=_UNREAD

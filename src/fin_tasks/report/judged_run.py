@@ -108,7 +108,7 @@ def _means_of(scored: ScoredTask) -> Json:
     """Return the number of unscored rows and mean scores, by category, kind and style too."""
     paper = [row["score"] for row in scored.values["paper"]]
     robust = [row["score"] for row in scored.values["robust"]]
-    means: Json = {
+    means = {
         "unscored": robust.count(None),
         "overall": average_or_none(paper),
         "overall_robust": average_or_none(robust),

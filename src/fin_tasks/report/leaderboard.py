@@ -52,7 +52,7 @@ def board(
         problems=[*report.problems, *unread],
     )
     notes = leaderboard.notes
-    tasks: dict[str, BoardTask] = {}
+    tasks = {}
     if papers:
         printed_runs = {}
         for entry, task, paper in figures({result.benchmark for _, result in results}):
@@ -125,7 +125,7 @@ def _board_runs(report: Report, badges: Badges) -> list[BoardRun]:
 
 def _labels(report: Report) -> dict[str, str]:
     """Return a label for each result: its model, and what differs if that was asked the same several times."""
-    repeats: dict[object, list[tuple[Run, TaskResult]]] = defaultdict(list)
+    repeats = defaultdict[object, list[tuple[Run, TaskResult]]](list)
     for run, result in report.results:
         repeats[run.model, conditions_of(result)].append((run, result))
     labels = {}

@@ -13,6 +13,7 @@ from pydantic import (
 
 from fin_tasks.endpoints.prices import Prices
 
+from . import Json
 from .model import Metric, Problem
 
 VERSION = "4.0"
@@ -33,7 +34,6 @@ def six_digits(value: float | None) -> float | None:
 Known = Annotated[float | None, BeforeValidator(known)]
 Rounded = Annotated[float | None, BeforeValidator(six_digits)]
 Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(six_digits)]
-Settings = dict[str, Any]
 
 
 class _Model(BaseModel):
@@ -72,7 +72,7 @@ class BoardRun(_Model):
     """ISO date and time; empty if not known."""
     path: str
     """The file that names it, relative to the path where it was found."""
-    provenance: Settings
+    provenance: Json
     """What was asked and how it was scored, without secrets, by dotted name."""
     verified: Badge | None = None
     """Null without a `verified.json` beside or above its files."""
@@ -324,7 +324,7 @@ class Leaderboard(_Model):
     """What is asked and how it is scored; values of one metric of a task may stand in one column."""
     metrics: dict[str, Metric] = {}
     """What the metrics mean, by name."""
-    groups: dict[str, Settings]
+    groups: dict[str, Json]
     """What rows of a group have in common, by `group` of the entries: data, prompts, judge, ..."""
     entries: list[Entry] = []
     """The values, by task, model and metric."""

@@ -4,8 +4,6 @@ import hashlib
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -52,7 +50,7 @@ class _Counts(BaseModel):
     original: _Count = 0
 
 
-def _by_variant(values: Mapping[str, Any]) -> dict[str, Json]:
+def _by_variant(values: Json) -> dict[str, Json]:
     """Return the values of metrics by variant; None for all that is no number, such as `N/A`."""
     totals = defaultdict[str, Json](dict)
     for name, value in values.items():
@@ -111,7 +109,10 @@ def run_of(
     # lm-eval makes up a name for `dummy`.
     model = kind if kind == "dummy" else content.model_name or kind
     clock = _CLOCK.search(path.name)
-    run = Run(
+    tasks = []
+    for task, values in {**content.groups, **content.results}.items():
+        tasks.append(_task_result(identity, path, task, values, content))
+    return Run(
         id=identity,
         model=escape(without_secrets(model))[:_MAX_NAME],
         harness=harness if harness in _HARNESSES else "lm-eval",
@@ -121,15 +122,13 @@ def run_of(
         settings=without_secrets(
             {key: value for key, value in settings.items() if value}
         ),
+        tasks=tuple(tasks),
     )
-    tasks = []
-    for task, values in {**content.groups, **content.results}.items():
-        tasks.append(_task_result(run, task, values, content))
-    return replace(run, tasks=tuple(tasks))
 
 
 def _task_result(
-    run: Run,
+    run: str,
+    samples: Path,
     name: str,
     values: _Totals,
     content: _Results,
@@ -150,12 +149,11 @@ def _task_result(
         system=content.system_instruction_sha,
         repeats=None if config.repeats == 1 else config.repeats,
     )
-    samples = run.path
     if samples.suffix == ".json":
         stem = samples.stem.replace("results", f"samples_{task}", 1)
         samples = samples.parent / f"{stem}.jsonl"
     return TaskResult(
-        run=run.id,
+        run=run,
         benchmark=benchmark_of(task).name,
         task=task,
         n=counts.effective,

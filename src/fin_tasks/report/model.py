@@ -70,6 +70,9 @@ WEIGHTED = "bias_index"
 WEIGHT = "bias_weight"
 """The column with these weights: the share of a document's responses that are wrong."""
 
+NO_MEANS = ("_low", "_high", "_std")
+"""Endings of the bounds and deviations of other metrics."""
+
 _MAXIMUM_BY_UNIT = {"fraction": 1.0, "points": 100.0, "number": math.inf}
 _HIGHER_IS_BETTER = {"more": True, "less": False, "": None}
 
@@ -141,14 +144,14 @@ class Report:
     @property
     def results(self) -> list[tuple[Run, TaskResult]]:
         """All results, each with its run."""
-        results: list[tuple[Run, TaskResult]] = []
+        results = []
         for run in self.runs:
             results += [(run, result) for result in run.tasks]
         return results
 
     def rows_of(self, result: TaskResult, variant: str) -> DataFrame:
         """Return the rows of a task under a variant, those of all its tasks for a group; empty if there are none."""
-        places: list[int] = []
+        places = []
         for task in result.members or (result.task,):
             places += list(self._places.get((result.run, task, variant), ()))
         return self.rows.iloc[places]

@@ -24,6 +24,7 @@ from fin_tasks.stats.means import Floats
 
 from .model import (
     BREAKDOWNS,
+    NO_MEANS,
     OTHER,
     WEIGHT,
     WEIGHTED,
@@ -37,7 +38,6 @@ from .samples import Sample, read_samples
 _MAX_ANSWER = 200
 _MAX_REASON = 300
 _NUMBERS = {int, float, bool, type(None)}
-_NO_MEANS = ("_low", "_high", "_std")
 _TEXTS = ("variant", "doc_id", "answer", "reason", "source", *BREAKDOWNS)
 
 Readings = Sequence[Mapping[str, Any]]
@@ -64,13 +64,13 @@ def rows_of(
     """Return the rows of samples; `source` names their file in messages."""
     about = known_benchmarks()[benchmark]
     is_ours = about is not OTHER
-    texts: list[dict[str, str]] = []
-    values: list[Values] = []
-    n_scored: list[int] = []
-    aggregated_by_variant: dict[str, list[Values]] = defaultdict(list)
+    texts = []
+    values = []
+    n_scored = []
+    aggregated_by_variant = defaultdict[str, list[Values]](list)
     for sample in samples:
         readings = sample.readings
-        figures: Values = dict(sample.metrics)
+        figures = dict(sample.metrics)
         if is_ours:
             own = document_values(about, sample.doc, readings, sample.metrics)
             figures = {**own, **figures}
@@ -141,7 +141,7 @@ def _metric_columns(
     if name == WEIGHTED and list in kinds:
         return _weighted_columns(values)
     is_aggregated = bool(kinds & {list, dict}) and name not in ("acc", "score")
-    if is_aggregated or name.endswith(_NO_MEANS):
+    if is_aggregated or name.endswith(NO_MEANS):
         return {}
     maximum = largest(name)
     numbers = np.array(values if kinds <= _NUMBERS else [math.inf], dtype=np.float64)

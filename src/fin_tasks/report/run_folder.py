@@ -16,7 +16,7 @@ from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.errors import DataError
 from fin_tasks.stats.averages import average_or_none
 
-from . import hash_of
+from . import Json, hash_of
 
 Facts = Mapping[str, Any]
 
@@ -43,11 +43,12 @@ def write_run(
     configs = {}
     sizes = {}
     for task in tasks:
-        own_provenance = provenance.get(task.name, {})
-        configs[task.name] = _config(task, own_provenance, metadata or {})
+        configs[task.name] = _config(
+            task, provenance.get(task.name, {}), metadata or {}
+        )
         size = len(task.docs)
         sizes[task.name] = {"original": task.n_all or size, "effective": size}
-    results: dict[str, Any] = {
+    results = {
         "results": {task.name: task.totals() for task in tasks},
         "configs": configs,
         "versions": {task.name: version_of(task.name) for task in tasks},
@@ -85,15 +86,14 @@ def _config(
     task: ScoredTask,
     provenance: Facts,
     metadata: Facts,
-) -> dict[str, Any]:
-    known_provenance = {
-        "fin_tasks": fin_tasks.__version__,
-        "data": {"origin": "recording", "revision": hash_of(list(task.docs))},
-        **provenance,
-    }
-    known: dict[str, Any] = {
+) -> Json:
+    known: Json = {
         "version": version_of(task.name),
-        "provenance": known_provenance,
+        "provenance": {
+            "fin_tasks": fin_tasks.__version__,
+            "data": {"origin": "recording", "revision": hash_of(list(task.docs))},
+            **provenance,
+        },
     }
     if task.judge:
         known["judge"] = dict(task.judge)
@@ -101,7 +101,7 @@ def _config(
     return {"task": task.name, "metadata": known}
 
 
-def sample_lines(task: ScoredTask) -> Iterator[dict[str, Any]]:
+def sample_lines(task: ScoredTask) -> Iterator[Json]:
     """Yield the lines of a task's samples file."""
     for variant, readings in task.readings.items():
         rows = zip(

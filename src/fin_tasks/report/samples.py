@@ -5,7 +5,7 @@ lm-eval writes them, and logs of inspect_ai are read as the same lines.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,10 +44,10 @@ class Sample:
     id: str
     """The id of the document."""
     variant: str
-    doc: Mapping[str, Any]
-    metrics: Mapping[str, Any]
+    doc: Json
+    metrics: Json
     """Values by name, without standard errors."""
-    line: Mapping[str, Any]
+    line: Json
     """All that the line holds."""
 
     @property
@@ -80,7 +80,7 @@ def read_samples(path: Path | None) -> Iterator[Sample]:
         yield sample_of(where, line)
 
 
-def sample_of(where: str, line: Mapping[str, Any]) -> Sample:
+def sample_of(where: str, line: Json) -> Sample:
     """Check the types of a line; raise DataError if they are not those of a samples file."""
     try:
         fields = _Fields.model_validate(line)
@@ -124,7 +124,7 @@ def _decode(where: str, content: bytes) -> Any:
 
 def flat(value: Any) -> list[Any]:
     """Return the first thousand values in a list of lists."""
-    values: list[Any] = []
+    values = []
     for item in value if isinstance(value, list) else [value]:
         values += item if isinstance(item, list) else [item]
     return values[:_MAX_VALUES]

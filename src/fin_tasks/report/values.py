@@ -16,6 +16,7 @@ from .cut_off import cut_offs_of
 from .leaderboard_model import CutOffs
 from .model import (
     COLUMNS,
+    NO_MEANS,
     WEIGHT,
     WEIGHTED,
     Report,
@@ -26,8 +27,6 @@ from .model import (
     metric_of,
 )
 
-# Bounds, deviations and weights of other metrics.
-_NO_VALUES = ("_low", "_high", "_std", WEIGHT)
 _ROUNDING = 1e-6
 
 
@@ -85,16 +84,16 @@ def values_of(
     top = headline(result)
     has_value[top] = top in rows and not rows.empty
     measured = has_value.index[has_value]
-    values: dict[str, Value] = {}
+    values = {}
     for name in dict.fromkeys([*figures, *measured]):
         is_named = name in claims or name == top
         is_part = metric_of(name).by in benchmark.group_breakdowns
         is_left_out = result.members and not is_named and not is_part
-        if is_left_out or name.endswith(_NO_VALUES):
+        if is_left_out or name.endswith((*NO_MEANS, WEIGHT)):
             continue
         claim = claims[name]["value"] if name in claims else math.nan
         if name in measured:
-            value = _mean_of(rows, name, claim, is_group=bool(result.members))
+            value = _mean_of(rows, name, claim)
         else:
             mean = figures[name]["value"]
             empty = estimate(np.empty(0))
@@ -132,28 +131,22 @@ def _claims_of(result: TaskResult, variant: str) -> dict[str, PartValue]:
     return claims
 
 
-def _mean_of(
-    rows: DataFrame,
-    metric: str,
-    claim: float,
-    *,
-    is_group: bool,
-) -> Value:
+def _mean_of(rows: DataFrame, metric: str, claim: float) -> Value:
     """Return the mean over rows; in a group the mean over its tasks if its results file has that."""
-    weightings = _task_weights(rows, metric) if is_group else ()
-    for weights in (None, *weightings):
+    for weights in _task_weights(rows, metric):
         mean = value_of(rows, metric, weights=weights)
         if _agree(mean.mean, claim):
             return Value(mean, cut_offs_of(rows, metric, weights))
     return Value(value_of(rows, metric), cut_offs_of(rows, metric), claim)
 
 
-def _task_weights(rows: DataFrame, metric: str) -> Iterator[Floats]:
-    """Yield the weights by which a group averages its tasks: all the same, or by their rows."""
+def _task_weights(rows: DataFrame, metric: str) -> Iterator[Floats | None]:
+    """Yield the weights by which a group averages rows, or else its tasks: all the same, or by their rows."""
+    yield None
     counted = rows[WEIGHT] if metric == WEIGHTED else rows[metric].notna()
     tasks = counted.groupby(rows["task"], observed=True)
     sums = tasks.transform("sum").to_numpy(float)
-    equal_weights: Floats = np.divide(1, sums, out=np.zeros(len(rows)), where=sums > 0)
+    equal_weights = np.divide(1, sums, out=np.zeros(len(rows)), where=sums > 0)
     yield equal_weights
     yield equal_weights * tasks.transform("size").to_numpy(float)
 
