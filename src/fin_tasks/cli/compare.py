@@ -71,7 +71,7 @@ def compare(
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         write_csv(compared.lines, out / "compare.csv")
-        draw_forest(compared.lines, out / "compare", title="Differences")
+        draw_forest(compared.lines, out / "compare")
     if as_json:
         lines = json.loads(compared.lines.to_json(orient="records"))
         print(json.dumps({"variant": variant, "lines": lines, "notes": compared.notes}))

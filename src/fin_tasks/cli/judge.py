@@ -54,8 +54,9 @@ def judge(
     asked_model = judge_from(asdict(options), settings)
     assert asked_model is not None  # noqa: S101 - with options, a missing model is an error
     if batch and (asked_model.judges or len(asked_model.base_url) > 1):
-        expected = "expected one judge at one address, got more"
-        raise ConfigError(f"--batch: {expected}. A batch goes to one server.")
+        raise ConfigError(
+            "--batch: expected one judge at one address, got more. A batch goes to one server."
+        )
     rules = rubric_named(rubric, language=language)
     items, rows = read_items(
         file,

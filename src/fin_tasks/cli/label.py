@@ -99,8 +99,9 @@ def agree(
         study = filled.draw.study
         scales = [question.scale for question in study.questions.values()]
         if len(scales) != 1 or None in scales:
-            expected = "expected a study with one question, for scores"
-            raise ConfigError(f"label agree: {expected}, got {study.name}.")
+            raise ConfigError(
+                f"label agree: expected a study with one question, for scores, got {study.name}."
+            )
     judged = read_judged(studies, judge)
     corrections = corrections_of(judged)
     tables = {"judges": compare(judged), **corrections.model_dump(mode="json")}

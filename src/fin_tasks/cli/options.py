@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 import typer
 
 from fin_tasks.errors import ConfigError
+from fin_tasks.sandbox import escape
 from fin_tasks.settings import Settings
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ def _described(function: Command) -> Command:
 
     A flag is off and an option that may be None is None unless it is given.
     """
-    table = _OPTIONS.get(function.__name__, {})
     groups: dict[str, Any] = {}
     parameters: list[Parameter] = []
     for parameter in signature(function).parameters.values():
@@ -54,9 +54,10 @@ def _described(function: Command) -> Command:
             parameters += signature(group).parameters.values()
         else:
             parameters.append(parameter)
+    table = _OPTIONS["all"] | _OPTIONS.get(function.__name__, {})
     options = []
     for parameter in parameters:
-        facts = dict(table.get(parameter.name) or _OPTIONS["all"][parameter.name])
+        facts = dict(table[parameter.name])
         make: Any = typer.Argument if facts.pop("argument", False) else typer.Option
         default = parameter.default
         if default is Parameter.empty:
@@ -82,8 +83,9 @@ def task_options(metadata: str = "{}", **more: object) -> dict[str, Any]:
     try:
         options = dict(json.loads(metadata))
     except (TypeError, ValueError) as error:
-        expected = "expected a JSON object"
-        raise ConfigError(f"--metadata: {expected}, got {metadata!r:.80}.") from error
+        raise ConfigError(
+            f"--metadata: expected a JSON object, got {metadata!r:.80}."
+        ) from error
     for name, value in more.items():
         if value is not None:
             options[name] = str(value)
@@ -103,7 +105,7 @@ class MarketFiles:
     earnings: Path | None
     sample: bool
 
-    def read(self, tickers: str | None = None) -> "Market":
+    def read(self, tickers: str | None) -> "Market":
         """Read all stocks, or some that are separated by commas."""
         from fin_tasks.benchmarks.dynostock.market_files import (
             read_market,
@@ -116,8 +118,9 @@ class MarketFiles:
         earnings = self.earnings or store
         if self.sample:
             if self.prices or self.earnings:
-                expected = "expected no --prices or --earnings beside it"
-                raise ConfigError(f"--sample: {expected}.")
+                raise ConfigError(
+                    "--sample: expected no --prices or --earnings beside it."
+                )
             return sample_market(*names or ())
         if store in (prices, earnings) and not store.is_dir():
             raise ConfigError(
@@ -136,18 +139,14 @@ def print_anything() -> None:
 
 def say(*lines: str) -> None:
     """Print lines that may quote other people's files; control characters are escaped."""
-    from fin_tasks.sandbox import escape
-
     for line in lines:
         print(escape(line))
 
 
 def warn(text: str) -> None:
     """Print a message on stderr; control characters but line ends are escaped."""
-    from fin_tasks.sandbox import escape
-
-    lines = map(escape, f"fin-tasks: {text}".split("\n"))
-    print(*lines, sep="\n", file=sys.stderr)
+    for line in f"fin-tasks: {text}".split("\n"):
+        print(escape(line), file=sys.stderr)
 
 
 def tell(problems: Sequence[str]) -> None:
@@ -197,8 +196,6 @@ def print_table(
     """Print a table whose texts may be other people's, one screen of it."""
     from rich.console import Console
     from rich.table import Table
-
-    from fin_tasks.sandbox import escape
 
     table = Table(title=escape(title) or None)
     printed = rows if show_all else rows[:_SCREEN]

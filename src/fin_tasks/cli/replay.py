@@ -1,19 +1,20 @@
 """`fin-tasks replay`: score saved responses again, without a model."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from fin_tasks.adapters.responses import read_responses
 from fin_tasks.benchmarks import all_benchmarks
+from fin_tasks.benchmarks.contract import Benchmark, Document, id_of
 from fin_tasks.errors import ConfigError, DataError
 
 from .options import App, Source, show, task_options, warn
 
 if TYPE_CHECKING:
     from fin_tasks.adapters.saved_run import SavedRun
-    from fin_tasks.benchmarks.contract import Benchmark, Document
 
 _FACTS = ("mode", "style", "scorer", "split", "source")
 """Parts of a provenance that are printed beside the figures."""
@@ -62,7 +63,7 @@ class Replay:
                 summary["sandbox"] = first.metadata["sandbox"]["tier"]
             show(summary, self.as_json, self.show_all)
 
-    def write(self, runs: "Sequence[SavedRun]", model: str) -> None:
+    def write(self, runs: "list[SavedRun]", model: str) -> None:
         """Write the runs of a model into one folder, if the user named a place for it."""
         from fin_tasks.report.run_folder import write_run
 
@@ -83,24 +84,20 @@ class Replay:
 
 
 @app.command("task")
-def replay_task(
-    name: str,
-    replay: Replay,
-) -> None:
+def replay_task(name: str, replay: Replay) -> None:
     """Score responses to any task: CSV, JSON or JSON lines with id and response, or lm-eval's samples_*.jsonl.
 
     Several rows of one id are several responses. Programs run in the sandbox. Judged tasks need fin-tasks judge.
 
     Example: fin-tasks replay task bizbench_finknow gpt-4o.csv --metadata '{"source": "sample"}' --out results
     """
-    from fin_tasks.adapters.responses import read_responses
     from fin_tasks.adapters.saved_run import score_responses
 
     options = replay.options()
     replay.run(lambda file: [score_responses(name, read_responses(file), options)])
 
 
-def _add_command(benchmark: "Benchmark") -> None:
+def _add_command(benchmark: Benchmark) -> None:
     """Add the command of a benchmark whose tasks share one file of responses."""
 
     def replay_benchmark(
@@ -108,7 +105,6 @@ def _add_command(benchmark: "Benchmark") -> None:
         mode: str,
         source: Source = "auto",
     ) -> None:
-        from fin_tasks.adapters.responses import read_responses
         from fin_tasks.adapters.saved_run import score_benchmark
 
         tasks = benchmark.replay_tasks.get(mode)
@@ -178,20 +174,18 @@ def replay_financemath(
 def _score_recording(
     file: Path,
     task: str,
-    pairs: "Sequence[tuple[Document, str]]",
+    pairs: list[tuple[Document, str]],
     replay: Replay,
-    facts: Mapping[str, Any],
+    facts: dict[str, Any],
 ) -> "list[SavedRun]":
     """Score responses to documents that stand in the same file."""
     from fin_tasks.adapters.saved_run import score_documents
-    from fin_tasks.benchmarks.contract import id_of
     from fin_tasks.benchmarks.scored_task import by_document
     from fin_tasks.report.recorded import questions_of
 
     docs, responses = by_document(pairs)
     provenance = {**facts, **questions_of(file, ids=map(id_of, docs))}
-    options = replay.options()
-    return [score_documents(task, docs, responses, options, provenance)]
+    return [score_documents(task, docs, responses, replay.options(), provenance)]
 
 
 @app.command("dynostock")

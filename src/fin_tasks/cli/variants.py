@@ -56,8 +56,10 @@ def build_variants(
         files, sources = makes_sources(request)
         hashes = files.provenance()["files"]
     else:
-        expected = "expected a benchmark with gold programs, such as financemath, or xfinbench with --programs"
-        raise ConfigError(f"build variants: {expected}, got {benchmark}.")
+        raise ConfigError(
+            "build variants: expected a benchmark with gold programs, such as financemath, or "
+            f"xfinbench with --programs, got {benchmark}."
+        )
     settings = Settings.from_environ()
     with open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner:
         variants, dropped = build.build_variants(

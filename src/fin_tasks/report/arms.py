@@ -14,28 +14,22 @@ from .entries import task_of
 from .model import Report, TaskResult
 
 
-def compare_arms(
-    report: Report,
-    variant: str,
-    *,
-    effects: bool = True,
-) -> Comparisons:
+def compare_arms(report: Report, variant: str, *, effects: bool) -> Comparisons:
     """Return measures by arm and window size, and with `effects` first the differences between arms.
 
     Lines have the window size as group; `mean` is the mean over sizes.
     """
     benchmark = _benchmark_with_arms(report)
     experiment = benchmark.module("experiment")
-    rows, notes = arm_rows(report, benchmark, variant=variant)
+    rows, notes = arm_rows(report, benchmark, variant)
     names = [name for name in experiment.GROUP if name != "bias"]
     tables = []
     if effects:
         contrasts, more_notes = experiment.compare_arms(rows)
         notes += more_notes
         if not contrasts.empty:
-            contrasts["n"] = contrasts["pairs"]
-            contrasts["test"] = "McNemar"
-            tables.append(contrasts.rename(columns={"contrast": "run"}))
+            contrasts = contrasts.rename(columns={"contrast": "run"})
+            tables.append(contrasts.assign(n=contrasts["pairs"], test="McNemar"))
     values = experiment.by_window(rows)
     values[["against", "test"]] = ""
     values[["pairs", "left_out"]] = 0
@@ -51,8 +45,14 @@ def compare_arms(
     for table in tables:
         table["heading"] = table["bias"] + ", " + experiment.names_of(table, names)
     lines = concat(tables, ignore_index=True)
-    lines = lines.assign(task="", model="", family="", variant=variant, unit=1.0)
-    lines["group"] = lines["window"].astype(str)
+    lines = lines.assign(
+        task="",
+        model="",
+        family="",
+        variant=variant,
+        unit=1.0,
+        group=lines["window"].astype(str),
+    )
     return Comparisons(lines.reindex(columns=list(Line._fields)), notes)
 
 
@@ -67,10 +67,7 @@ def _benchmark_with_arms(report: Report) -> Benchmark:
 
 
 def arm_rows(
-    report: Report,
-    benchmark: Benchmark,
-    *,
-    variant: str,
+    report: Report, benchmark: Benchmark, variant: str
 ) -> tuple[DataFrame, list[str]]:
     """Return rows with the columns of the experiment, newest run last, and notes; or DataError without rows."""
     experiment = benchmark.module("experiment")
@@ -95,14 +92,14 @@ def arm_rows(
         if differing:
             note = f"{', '.join(key)}: runs that differ are not compared; {differing}."
             notes[note] = None
-        facts = {
-            "model": run.model,
-            "bias": family,
-            "mode": mode,
-            "setting": setting_id(asked)[:6],
-            "anonymized": result.settings.get("anonymize") is True,
-        }
-        tables.append(rows.assign(**facts))
+        rows = rows.assign(
+            model=run.model,
+            bias=family,
+            mode=mode,
+            setting=setting_id(asked)[:6],
+            anonymized=result.settings.get("anonymize") is True,
+        )
+        tables.append(rows)
     if not tables:
         raise DataError(
             f"compare: expected rows of {benchmark.title}'s arms under {variant}, found none."

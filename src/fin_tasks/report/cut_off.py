@@ -27,13 +27,14 @@ def cut_offs_of(
     """
     if METRIC not in rows or not _has_bounds(metric):
         return None
-    columns = {
-        "value": rows[metric],
-        "upper": if_right(rows, metric),
-        "share": rows[METRIC].fillna(0),
-        "weight": 1.0 if weights is None else weights,
-    }
-    scored = DataFrame(columns).dropna(subset="value")
+    scored = DataFrame(
+        {
+            "value": rows[metric],
+            "upper": if_right(rows, metric),
+            "share": rows[METRIC].fillna(0),
+            "weight": 1.0 if weights is None else weights,
+        }
+    ).dropna(subset="value")
     if not scored["share"].any():
         return None
     means = scored.apply(np.average, weights=scored["weight"])
@@ -57,8 +58,7 @@ def if_right(rows: DataFrame, metric: str) -> "Series[float]":
     if METRIC not in rows or not _has_bounds(metric):
         return values
     maximum = largest(metric)
-    raised = values + maximum * rows[METRIC].fillna(0)
-    return raised.clip(upper=maximum)
+    return (values + maximum * rows[METRIC].fillna(0)).clip(upper=maximum)
 
 
 def open_ranks(lower: DataFrame, upper: DataFrame) -> DataFrame:

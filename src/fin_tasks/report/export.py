@@ -24,7 +24,7 @@ def write_records(board: Leaderboard, out: Path) -> None:
     for entry in board.entries:
         run = runs.get(entry.run)
         is_better = board.metrics[entry.metric].higher_is_better
-        if run is not None and entry.value is not None and is_better is not None:
+        if run and entry.value is not None and is_better is not None:
             task = tasks[entry.task]
             key = (run.path, task.benchmark)
             if key not in records:
@@ -45,23 +45,20 @@ def _record(run: BoardRun, benchmark: str) -> Json:
     name = run.model if "/" in run.model else f"unknown/{run.model}"
     version = run.provenance.get("lm_eval_version", "unknown")
     record: Json = json.loads(_TEMPLATE.read_bytes())
-    record["evaluation_id"] = f"{benchmark}/{name}/{now}"
-    record["evaluation_timestamp"] = run.date or None
-    record["retrieved_timestamp"] = now
-    record["eval_library"] = {
-        "name": run.source.replace("lm-eval", "lm_eval"),
-        "version": setting_text(version),
-    }
     record["model_info"] |= {"name": run.model, "id": name}
-    return record
+    return record | {
+        "evaluation_id": f"{benchmark}/{name}/{now}",
+        "evaluation_timestamp": run.date or None,
+        "retrieved_timestamp": now,
+        "eval_library": {
+            "name": run.source.replace("lm-eval", "lm_eval"),
+            "version": setting_text(version),
+        },
+    }
 
 
 def _result(
-    entry: Entry,
-    task: BoardTask,
-    run: BoardRun,
-    *,
-    lower_is_better: bool,
+    entry: Entry, task: BoardTask, run: BoardRun, *, lower_is_better: bool
 ) -> Json:
     maximum = largest(entry.metric)
     uncertainty: Json = {"num_samples": entry.n}

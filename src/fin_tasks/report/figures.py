@@ -29,11 +29,7 @@ _NUMBERS = ["value", "low", "high"]
 _DOTS: Json = {"fmt": "o", "color": COLORS[0], "elinewidth": 1, "markersize": 4}
 
 
-def write_figures(
-    report: Report,
-    values: DataFrame,
-    folder: Path,
-) -> None:
+def write_figures(report: Report, values: DataFrame, folder: Path) -> None:
     """Draw every figure that measured values of `values_table` without marks allow, as PNG and SVG."""
     is_measured = values["source"] != "published"
     is_whole = values["window"].isna() & (values["marks"] == "")
@@ -58,7 +54,7 @@ def write_figures(
         window_figure = benchmark.module("window_figure")
         for variant in ("paper", "robust") if window_figure else ():
             try:
-                rows, _ = arm_rows(report, benchmark, variant=variant)
+                rows, _ = arm_rows(report, benchmark, variant)
             except DataError:
                 continue  # no rows of its tasks
             window_figure.draw_windows(rows, folder, variant)
@@ -70,11 +66,7 @@ def _in_percent(lines: DataFrame, share: object) -> DataFrame:
     return lines.assign(**lines[_NUMBERS].astype(float).mul(scale, axis=0))
 
 
-def _draw_costs(
-    values: DataFrame,
-    stem: Path,
-    title: str,
-) -> None:
+def _draw_costs(values: DataFrame, stem: Path, title: str) -> None:
     """Draw quality against cost, without prices against tokens."""
     column = "tokens_out"
     x_label = "tokens of 1,000 responses"
@@ -96,12 +88,7 @@ def _draw_costs(
     )
 
 
-def draw_forest(
-    lines: DataFrame,
-    stem: Path,
-    *,
-    title: str,
-) -> None:
+def draw_forest(lines: DataFrame, stem: Path) -> None:
     """Draw the differences of `compare.compare`, if there are any, a row for each run and group of rows."""
     lines = lines[lines["pairs"] > 0].head(2 * _MAX_ROWS)
     names = lines[["run", "group", "heading", "metric"]].to_numpy()
@@ -116,7 +103,7 @@ def draw_forest(
         _in_percent(rows, 1),
         stem,
         _draw_rows,
-        title=title,
+        title="Differences",
         x_label="difference (percentage points, or points of 100)",
     )
 
@@ -149,8 +136,9 @@ def _draw_panels(
         )
         for axes, (panel, lines) in zip(all_axes[:, 0], panels, strict=True):
             draw(axes, lines)
-            name = _short(str(panel))
-            axes.set_title(name, loc="left", fontsize=8, fontweight="bold")
+            axes.set_title(
+                _short(str(panel)), loc="left", fontsize=8, fontweight="bold"
+            )
         axes.set_xlabel(f"{x_label}\n{_INTERVALS}")
         save(figure, stem)
 
@@ -184,9 +172,7 @@ def _draw_scatter(axes: "Axes", lines: DataFrame) -> None:
 
 def _reach(lines: DataFrame) -> list["Series[float]"]:
     """Return how far intervals reach below and above their values."""
-    below = lines["value"] - lines["low"]
-    above = lines["high"] - lines["value"]
-    return [below, above]
+    return [lines["value"] - lines["low"], lines["high"] - lines["value"]]
 
 
 def _short(name: str) -> str:

@@ -3,7 +3,6 @@
 import html
 import math
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
@@ -46,12 +45,11 @@ _TABLES = TypeAdapter(dict[str, _Table])
 
 def write_tables(values: DataFrame, folder: Path) -> None:
     """Write each table of the benchmarks' `tables.yaml` that has a value into a folder."""
-    is_published = values["source"] == "published"
-    values = values.assign(published=is_published).dropna(subset="value")
+    values = values.assign(published=values["source"] == "published")
+    values = values.dropna(subset="value")
     for benchmark in known_benchmarks().values():
         content = yaml.safe_load(benchmark.text_of("tables.yaml") or "{}")
-        tables = _TABLES.validate_python(content)
-        for stem, table in tables.items():
+        for stem, table in _TABLES.validate_python(content).items():
             lines = _lines_of(table, values)
             parts = [f"# {table.title}", table.about]
             for heading, section in lines.groupby("heading", sort=False):
@@ -68,12 +66,8 @@ def _lines_of(table: _Table, values: DataFrame) -> DataFrame:
         task, metric, *mode = column.split()
         lines = values[(values["mode"] == "pot") == (mode == ["pot"])]
         if table.mean_over_windows:
-            lines = _means_over_windows(
-                lines,
-                task,
-                metric,
-                table.mean_over_windows,
-            )
+            sizes = table.mean_over_windows
+            lines = _means_over_windows(lines, task, metric, sizes)
         is_shown = (lines["task"] == task) & (lines["metric"] == metric)
         parts.append(lines[is_shown].assign(header=header))
     lines = concat(parts)
@@ -120,7 +114,9 @@ def _cell(line: Line, notes: dict[str, int]) -> str:
     """Return a value with the number of its note."""
     text = number_text(line)
     note = "; ".join(filter(None, (line["marks"], line["notes"])))
-    return f"{text} ({notes.setdefault(note, len(notes) + 1)})" if note else text
+    if note:
+        text += f" ({notes.setdefault(note, len(notes) + 1)})"
+    return text
 
 
 def number_text(line: Line) -> str:
@@ -139,10 +135,7 @@ def number_text(line: Line) -> str:
 
 
 def _means_over_windows(
-    values: DataFrame,
-    task: str,
-    metric: str,
-    sizes: Sequence[int],
+    values: DataFrame, task: str, metric: str, sizes: list[int]
 ) -> DataFrame:
     """Return the mean of a metric over window sizes with its deviation `std`, and the printed ones."""
     printed = values[values["published"] & (values["task"] == task)]

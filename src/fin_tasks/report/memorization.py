@@ -2,29 +2,16 @@
 
 import math
 from collections import defaultdict
-from typing import TypeAlias
 
 from pandas import DataFrame, Series, concat, json_normalize
 
 from fin_tasks.errors import DataError
 from fin_tasks.stats.pairs import Pair, compare_pair, holm
 
-from .compare import (
-    Comparisons,
-    Options,
-    check_baseline,
-    groups_of,
-)
-from .conditions import (
-    Conditions,
-    conditions_of,
-    differences,
-    read_task_id,
-)
+from .compare import Comparisons, Options, check_baseline, groups_of
+from .conditions import Conditions, conditions_of, differences, read_task_id
 from .leaderboard_model import Gap, GapDifference
 from .model import BREAKDOWNS, Report, TaskResult, headline
-
-_Values: TypeAlias = "Series[float]"
 
 _EXPECTED = ("tasks", "split", "data.")
 """Beginnings of settings in which variants differ from published questions."""
@@ -82,7 +69,7 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
         task = conditions._replace(split="variants").id(options.variant)
         for group, rows in groups_of(questions, options.by).items():
             means = rows[["published", "variants", "spread", "recalled"]].mean()
-            pair = _compare(rows, rows["published"], rows["variants"])
+            pair = _compare(rows, "published", "variants")
             gap = Gap(
                 task=task,
                 run=result.id,
@@ -98,9 +85,8 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
             )
             first, base = first_by_group.setdefault((task, group), (model, rows))
             if first != model:
-                difference = _difference(rows, base["gap"], first)
-                gap.difference = difference
-                families[task, bool(group)].append(difference)
+                gap.difference = _difference(rows, base["gap"], first)
+                families[task, bool(group)].append(gap.difference)
             gaps.append(gap)
     for family in families.values():
         adjusted = holm([difference.p for difference in family])
@@ -113,8 +99,8 @@ def compare_variants(report: Report, options: Options) -> Comparisons:
     """Return a line for each gap; the gap is the value of the line."""
     gaps, notes = gaps_of(report, options)
     if not gaps:
-        expected = "expected runs of a model on published questions and on variants"
-        raise DataError(" ".join([f"compare: {expected}, got none.", *notes]))
+        expected = "compare: expected runs of a model on published questions and on variants, got none."
+        raise DataError(" ".join([expected, *notes]))
     lines = json_normalize([gap.model_dump() for gap in gaps])
     conditions = [read_task_id(gap.task)[0] for gap in gaps]
     lines["task"] = [asked._replace(split="").text() for asked in conditions]
@@ -125,9 +111,7 @@ def compare_variants(report: Report, options: Options) -> Comparisons:
 
 
 def _questions_of(
-    published: list[DataFrame],
-    variants: DataFrame,
-    metric: str,
+    published: list[DataFrame], variants: DataFrame, metric: str
 ) -> DataFrame:
     """Return a row for each published question that has scored variants, by its id."""
     if not published:
@@ -142,30 +126,20 @@ def _questions_of(
     rows = rows.set_index(rows["doc_id"].astype(str))
     facts = rows[["source", *BREAKDOWNS, metric]]
     questions = facts.rename(columns={metric: "published"}).join(means, how="inner")
-    questions["gap"] = questions["published"] - questions["variants"]
-    return questions
+    return questions.eval("gap = published - variants")
 
 
-def _compare(
-    rows: DataFrame,
-    first: _Values,
-    second: _Values,
-) -> Pair:
+def _compare(rows: DataFrame, first: str, second: str) -> Pair:
     """Compare two values of each question; questions of one source are a cluster."""
+    values = rows[[first, second]].to_numpy(float)
     clusters = rows["source"].cat.codes.to_numpy()
-    return compare_pair(
-        first.to_numpy(float), second.to_numpy(float), clusters=clusters
-    )
+    return compare_pair(*values.T, clusters=clusters)
 
 
-def _difference(
-    rows: DataFrame,
-    base: _Values,
-    against: str,
-) -> GapDifference:
+def _difference(rows: DataFrame, base: "Series[float]", against: str) -> GapDifference:
     """Return what a gap is more than that of another model, on the same questions."""
     both = rows.join(base.rename("gap_of_base"), how="inner")
-    pair = _compare(both, both["gap"], both["gap_of_base"])
+    pair = _compare(both, "gap", "gap_of_base")
     return GapDifference(
         against=against,
         n=pair.n,

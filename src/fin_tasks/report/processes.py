@@ -42,8 +42,8 @@ def _call(function: Callable[..., T], call: tuple[Any, ...]) -> T | DataError:
     except ValidationError as error:
         message = f"{call[0]}, {first_problem(error)}."
     except Exception as error:  # noqa: BLE001 - no file of a stranger may end the report of all others
-        problem = f"got {type(error).__name__}: {error!s:.200}"
         message = (
-            f"{call[0]}: expected a readable file with results of our tasks, {problem}."
+            f"{call[0]}: expected a readable file with results of our tasks, "
+            f"got {type(error).__name__}: {error!s:.200}."
         )
     return DataError(printable(message))

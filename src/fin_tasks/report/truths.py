@@ -9,7 +9,7 @@ from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.errors import DataError
 
 from .compare import Comparisons, Line, measured, with_difference
-from .model import Report, Run, TaskResult
+from .model import Report, TaskResult
 from .samples import read_samples
 
 _OWN = "own truths"
@@ -26,14 +26,14 @@ def compare_truths(report: Report, variant: str) -> Comparisons:
         for run, result in report.results:
             truths = truths_by_benchmark.get(result.benchmark)
             if truths and result.samples:
-                lines += _lines_of(
-                    report,
-                    run,
-                    result,
-                    variant,
-                    truths,
-                    name=f"{benchmark.title}'s truths",
+                line = Line(
+                    heading=result.task,
+                    metric="acc",
+                    variant=variant,
+                    group=f"{benchmark.title}'s truths",
+                    run=run.model,
                 )
+                lines += _lines_of(report, result, line, truths)
     if not lines:
         raise DataError(
             "compare: expected results with samples of a benchmark with other truths, got none."
@@ -43,34 +43,22 @@ def compare_truths(report: Report, variant: str) -> Comparisons:
 
 
 def _lines_of(
-    report: Report,
-    run: Run,
-    result: TaskResult,
-    variant: str,
-    truths: Mapping[str, float],
-    name: str,
+    report: Report, result: TaskResult, line: Line, truths: Mapping[str, float]
 ) -> list[Line]:
+    """Return the line of a result's own truths, and that of the other ones, which is given without values."""
     scorer: Any = all_benchmarks()[result.benchmark].scorer
     values = {}
     for sample in read_samples(result.samples):
         is_read = all("answer" in reading for reading in sample.readings)
-        if sample.variant == variant and sample.id in truths and is_read:
+        if sample.variant == line.variant and sample.id in truths and is_read:
             values[sample.id] = scorer.accuracy_under(
                 sample.doc, sample.readings, truths[sample.id]
             )
-    rows = report.rows_of(result, variant)
+    rows = report.rows_of(result, line.variant)
     rows = rows[rows["doc_id"].isin(list(values))]
     other_rows = rows.assign(acc=rows["doc_id"].astype(str).map(values).astype(float))
-    line = Line(
-        heading=result.task,
-        metric="acc",
-        variant=variant,
-        group=_OWN,
-        run=run.model,
-    )
-    other = measured(line._replace(group=name), other_rows)
-    other = with_difference(other, _OWN, rows, other_rows)
-    return [measured(line, rows), other]
+    other = with_difference(measured(line, other_rows), _OWN, rows, other_rows)
+    return [measured(line._replace(group=_OWN), rows), other]
 
 
 def _notes_on_ranks(lines: DataFrame) -> list[str]:

@@ -25,9 +25,6 @@ from .tables import values_table, write_csv
 _LIST = "page/files.txt"  # files of the report, which the next report removes
 _UNFINISHED = ".fin-tasks-unfinished"
 
-Collection = Literal["every-eval-ever"]
-"""Other people's collections of results."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class WrittenReport:
@@ -52,7 +49,7 @@ def write_report(
     token_prices: AnyPath | None = None,
     corrected: AnyPath | None = None,
     samples: bool = True,
-    export: Collection | None = None,
+    export: Literal["every-eval-ever"] | None = None,
 ) -> WrittenReport:
     """Write a report of runs into a folder; an older report there is replaced.
 

@@ -20,24 +20,9 @@ from .pictures import copy_picture
 from .samples import CHUNK, script, write_samples
 
 _OWN = Path(__file__).parent
-_FILES = (
-    "page.css",
-    "vendor/katex.min.js",
-    "vendor/katex.min.css",
-)
-_BENCHMARK_FIELDS = (
-    "title",
-    "description",
-    "overview_tasks",
-    "overview_metrics",
-)
-_CONDITIONS = (
-    "mode",
-    "split",
-    "retrieval",
-    "style",
-    "arm",
-)
+_FILES = ("page.css", "vendor/katex.min.js", "vendor/katex.min.css")
+_BENCHMARK_FIELDS = ("title", "description", "overview_tasks", "overview_metrics")
+_CONDITIONS = ("mode", "split", "retrieval", "style", "arm")
 
 
 def write_page(
@@ -56,8 +41,9 @@ def write_page(
     problems, shown = _write_all_samples(report, page_folder) if samples else ([], {})
     benchmarks = {}
     for name, benchmark in known_benchmarks().items():
-        facts = {field: getattr(benchmark, field) for field in _BENCHMARK_FIELDS}
-        benchmarks[name] = facts
+        benchmarks[name] = {
+            field: getattr(benchmark, field) for field in _BENCHMARK_FIELDS
+        }
     downloads = ["leaderboard.json", "leaderboard.csv"]
     for file in sorted([*folder.glob("figures/*"), *folder.glob("tables/*")]):
         downloads.append(file.relative_to(folder).as_posix())
@@ -73,11 +59,10 @@ def write_page(
     }
     (page_folder / "data.js").write_text(script("report", data))
     # In a function their names stay apart from those of the browser.
-    scripts = ['"use strict";\n(() => {']
-    for file in sorted(_OWN.glob("scripts/*.js")):
-        scripts.append(file.read_text(encoding="utf-8"))
-    joined = "\n".join([*scripts, "})();\n"])
-    (page_folder / "page.js").write_text(joined, encoding="utf-8")
+    files = sorted(_OWN.glob("scripts/*.js"))
+    joined = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    text = f'"use strict";\n(() => {{\n{joined}\n}})();\n'
+    (page_folder / "page.js").write_text(text, encoding="utf-8")
     for name in _FILES:
         shutil.copy(_OWN / name, page_folder)
     template = (_OWN / "page.html").read_text(encoding="utf-8")
@@ -89,19 +74,10 @@ def write_page(
 def _write_all_samples(report: Report, folder: Path) -> tuple[list[str], Json]:
     """Write the samples; return what could not be read, and what the page must know of each result's."""
     settings = Settings.from_environ()
-    folders = {
-        settings.cache_dir,
-        settings.data_dir or settings.cache_dir,
-    }
-    for benchmark in all_benchmarks().values():
-        folders.add(benchmark.folder)
-    for run in report.runs:
-        folders.add(run.path.parent)
-    copy = partial(
-        copy_picture,
-        out=folder / "pictures",
-        folders=frozenset(folders),
-    )
+    folders = {settings.cache_dir, settings.data_dir or settings.cache_dir}
+    folders |= {benchmark.folder for benchmark in all_benchmarks().values()}
+    folders |= {run.path.parent for run in report.runs}
+    copy = partial(copy_picture, out=folder / "pictures", folders=frozenset(folders))
     variants = report.rows["variant"].unique()
     results = [result for _, result in report.results if result.samples]
     calls = []
@@ -129,21 +105,17 @@ def task_name(task: BoardTask) -> str:
         windows = f"{task.window} reports" if task.window else "all windows"
         parts.append(f"{task.family}, {windows}")
     else:
-        plain = part.replace("_", " ")
-        parts.append(benchmark.part_labels.get(part, plain))
+        parts.append(benchmark.part_labels.get(part, part.replace("_", " ")))
     for condition in _CONDITIONS:
         value = getattr(task, condition)
         words = WORDS.get(condition, {})
-        plain = value.replace("_", " ")
-        parts.append(words.get(value, plain))
+        parts.append(words.get(value, value.replace("_", " ")))
     return ", ".join(part for part in parts if part)
 
 
 def _file(run: Run) -> Json:
     """Return what the page tells of a results file beside its cost."""
-    members: set[str] = set()
-    for result in run.tasks:
-        members.update(result.members)
+    members = set().union(*(result.members for result in run.tasks))
     asked = [result for result in run.tasks if not result.members]
     return {
         "id": run.id,

@@ -25,18 +25,8 @@ _MAX_TEXT = 50_000  # characters
 _MAX_LINE = 160  # of a question in the list
 _MAX_RESPONSES = 40
 _SCORES = ["value", "answer", "reason", "cut_off"]
-_TRUTHS = (
-    "answer",
-    "ground_truth",
-    "truth",
-    "target",
-)
-_PICTURES = (
-    "image_path",
-    "figure_path",
-    "chart",
-    "figure",
-)
+_TRUTHS = ("answer", "ground_truth", "truth", "target")
+_PICTURES = ("image_path", "figure_path", "chart", "figure")
 _Question = tuple[Sample, dict[str, list[str]]]
 
 
@@ -57,12 +47,7 @@ def write_samples(
     """Write a task's samples; return their number and the names of the files of questions."""
     questions = _read_questions(path)
     words = _answer_labels(result)
-    listed = _list_of(
-        questions,
-        result,
-        rows,
-        words,
-    )
+    listed = _list_of(questions, headline(result), rows, words)
     _write(folder, f"list-{result.id}", listed)
     names: list[str] = []
     for start in range(0, len(questions), CHUNK):
@@ -70,10 +55,8 @@ def write_samples(
         answers = []
         contents = []
         for sample, readings in chunk:
-            responses = _texts(sample.responses)
-            answers.append({"said": responses, "read": readings})
-            prompt = _prompt(sample)
-            contents.append((sample.id, sample.doc, prompt))
+            answers.append({"said": _texts(sample.responses), "read": readings})
+            contents.append((sample.id, sample.doc, _prompt(sample)))
         _write(folder, f"rows-{result.id}-{len(names)}", answers)
         content = repr(contents).encode("utf-8", "surrogatepass")
         name = hashlib.sha256(content).hexdigest()[:20]
@@ -84,22 +67,16 @@ def write_samples(
     return {"n": len(questions), "asked": names}
 
 
-def _write(
-    folder: Path,
-    name: str,
-    value: Any,
-) -> None:
-    file = folder / f"{name}.js"
-    file.write_text(script(name, value))
+def _write(folder: Path, name: str, value: Any) -> None:
+    (folder / f"{name}.js").write_text(script(name, value))
 
 
 def _read_questions(path: Path) -> list[_Question]:
     """Return a line of each question, and what was read in each response by variant."""
     questions: dict[str, _Question] = {}
     for sample in read_samples(path):
-        readings = flat(sample.line.get("filtered_resps"))
         _, by_variant = questions.setdefault(sample.id, (sample, {}))
-        by_variant[sample.variant] = _texts(readings)
+        by_variant[sample.variant] = _texts(flat(sample.line.get("filtered_resps")))
     return list(questions.values())
 
 
@@ -111,7 +88,7 @@ def _prompt(sample: Sample) -> Any:
 
 def _list_of(
     questions: Sequence[_Question],
-    result: TaskResult,
+    metric: str,
     rows: DataFrame,
     words: Mapping[str, str],
 ) -> Json:
@@ -121,14 +98,12 @@ def _list_of(
         order.append(sample.id)
         doc = sample.doc
         title = doc.get("title") or doc.get("question") or _prompt(sample)
-        text = _text(title, 3 * _MAX_LINE)
-        line = " ".join(text.replace("<image>", " ").split())
+        line = " ".join(_text(title).replace("<image>", " ").split())
         lines.append(line[:_MAX_LINE])
-    names = {headline(result): "value"}
     parts: Json = {}
     scores = {}
     for variant, scored in rows.groupby("variant", observed=True):
-        table = scored.set_index("doc_id").rename(columns=names)
+        table = scored.set_index("doc_id").rename(columns={metric: "value"})
         table = table.reindex(index=order, columns=[*_SCORES, *BREAKDOWNS])
         table = table.astype(object)
         table["value"] = table["value"].astype(float).round(6)
@@ -136,23 +111,17 @@ def _list_of(
         table["answer"] = table["answer"].replace(words)
         scores[variant] = table[_SCORES].to_dict("list")
         n_parts = table[[*BREAKDOWNS]].nunique()
-        shown_parts = n_parts.index[n_parts > 1]
-        parts = table[shown_parts].to_dict("list")
-    return {
-        "id": order,
-        "asked": lines,
-        "parts": parts,
-        "by": scores,
-    }
+        parts = table[n_parts.index[n_parts > 1]].to_dict("list")
+    return {"id": order, "asked": lines, "parts": parts, "by": scores}
 
 
-def _text(value: Any, maximum: int = _MAX_TEXT) -> str:
+def _text(value: Any) -> str:
     text = value
     if not isinstance(value, str):
         text = json.dumps(value, default=str, ensure_ascii=False)
-    n_more = len(text) - maximum
+    n_more = len(text) - _MAX_TEXT
     if n_more > 0:
-        text = f"{text[:maximum]} … ({n_more:,} more characters left out)"
+        text = f"{text[:_MAX_TEXT]} … ({n_more:,} more characters left out)"
     return printable(text)
 
 

@@ -5,12 +5,12 @@ import secrets
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from pandas import DataFrame
 from scipy.stats import permutation_test
 
-from fin_tasks.benchmarks.contract import Document
 from fin_tasks.judging.item import Item as Question
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.judge import JudgeModel, judge_items
@@ -25,14 +25,6 @@ _N_SHUFFLES = 10_000
 _LEVEL = 0.01  # the share of honest runs that fail
 
 
-class _Response(NamedTuple):
-    """What the judge is asked, and its replies: those of the submission, then two new ones."""
-
-    doc: Document
-    question: Question
-    judged: list[Judged]
-
-
 def check_judged(
     task: InstalledTask,
     result: TaskResult,
@@ -40,38 +32,44 @@ def check_judged(
     options: Options,
 ) -> Item | None:
     """Compare recorded replies with new ones; return None if no judge was asked."""
-    responses = []
-    for question, (doc, judged) in replies.judged.items():
+    questions = []
+    for question, (_, judged) in replies.judged.items():
         if judged.replies:
-            responses.append(_Response(doc, question, [judged]))
-    if not (responses or task.file.judge):
+            questions.append(question)
+    if not (questions or task.file.judge):
         return None
     rubric = replies.rubric
     if result.judge.get("rubric_sha256") != rubric.sha256:
-        evidence = f"the submission has the rubric {result.judge.get('rubric')!r:.60}"
-        return Item(
-            "judged", "not verified", f"{evidence}, and here it is {rubric.label!r}"
+        evidence = (
+            f"the submission has the rubric {result.judge.get('rubric')!r:.60}, "
+            f"and here it is {rubric.label!r}"
         )
+        return Item("judged", "not verified", evidence)
     judge = options.judge
     if judge is None:
         evidence = (
-            f"{len(responses):,} replies can be read; --judge-model asks a judge again"
+            f"{len(questions):,} replies can be read; --judge-model asks a judge again"
         )
         return Item("judged", "not verified", evidence)
     seed = secrets.randbits(64)
-    n_drawn = min(options.n_judged, len(responses))
-    drawn = random.Random(seed).sample(responses, n_drawn)  # noqa: S311 - it is told afterwards
-    for _ in range(2):
-        _ask(drawn, rubric, judge)
-    scores = _scores(task, headline(result), drawn)
-    evidence = (
-        f"{judge.model!r} scored {len(scores)} of {n_drawn} responses, seed {seed}"
-    )
-    if len(scores) <= n_drawn / 2:
+    n_drawn = min(options.n_judged, len(questions))
+    drawn = random.Random(seed).sample(questions, n_drawn)  # noqa: S311 - it is told afterwards
+    rounds = [
+        replies.judge_once(drawn),
+        _ask(drawn, rubric, judge),
+        _ask(drawn, rubric, judge),
+    ]
+    metric = headline(result)
+    values = [_values(task, metric, replies, drawn, answers) for answers in rounds]
+    # A row for each round, without the responses that have no score in one of them.
+    scores = DataFrame(values, dtype=float).dropna(axis=1).to_numpy()
+    n_scored = scores.shape[1]
+    evidence = f"{judge.model!r} scored {n_scored} of {n_drawn} responses, seed {seed}"
+    if n_scored <= n_drawn / 2:
         return Item("judged", "not verified", f"{evidence}: too few to compare")
     # Scores of a response change places.
     test = permutation_test(
-        scores.T,
+        scores,
         _excess,
         permutation_type="samples",
         n_resamples=_N_SHUFFLES,
@@ -88,43 +86,34 @@ def check_judged(
 
 
 def _ask(
-    responses: list[_Response],
+    questions: list[Question],
     rubric: Rubric,
     judge: JudgeModel,
-) -> None:
-    """Add a reply to each response; the cache is empty, so that the reply is new."""
-    questions = [response.question for response in responses]
+) -> list[Judged]:
+    """Ask the judge about each question; the cache is empty, so that the replies are new."""
     with TemporaryDirectory() as folder:
         settings = replace(Settings.from_environ(), cache_dir=Path(folder))
-        answers = judge_items(questions, rubric, judge, settings=settings)
-    for response, answer in zip(responses, answers, strict=True):
-        text = response.judged[0].response
-        response.judged.append(replace(answer, response=text))
+        return judge_items(questions, rubric, judge, settings=settings)
 
 
-def _scores(
+def _values(
     task: InstalledTask,
     metric: str,
-    responses: list[_Response],
-) -> Any:
-    """Return a row of scores for each response; responses without a score are left out."""
+    replies: RecordedReplies,
+    questions: list[Question],
+    answers: list[Judged],
+) -> list[float | None]:
+    """Return the value of each response with a judge's answer to its question."""
     scorer: Any = task.file.scorer
-    scores = []
-    for response in responses:
-        row = []
-        for judged in response.judged:
-            reading = scorer.read(response.doc, judged, variant="robust")
-            row.append(scorer.metric_values(response.doc, [reading])[metric])
-        if None not in row:
-            scores.append(row)
-    return np.array(scores)
+    values = []
+    for question, answer in zip(questions, answers, strict=True):
+        doc, recorded = replies.judged[question]
+        judged = replace(answer, response=recorded.response)
+        reading = scorer.read(doc, judged, variant="robust")
+        values.append(scorer.metric_values(doc, [reading])[metric])
+    return values
 
 
-def _excess(
-    recorded: Any,
-    first: Any,
-    second: Any,
-    axis: int,
-) -> Any:
+def _excess(recorded: Any, first: Any, second: Any, axis: int) -> Any:
     """Return by how much recorded scores are higher than the mean of two new ones."""
     return (recorded - (first + second) / 2).mean(axis=axis)

@@ -42,11 +42,7 @@ class InstalledTask(NamedTuple):
     """How a judge is asked, or a model that reads answers."""
 
 
-def load_task(
-    name: str,
-    metadata: Fields,
-    n_rows: int | None,
-) -> InstalledTask:
+def load_task(name: str, metadata: Fields, n_rows: int | None) -> InstalledTask:
     """Load a task with the verifier's options, and only its first rows if a number is given."""
     file = TaskFile(name)
     docs, provenance = file.load(metadata)
@@ -57,12 +53,7 @@ def load_task(
 class RecordedReplies(JudgeStep):
     """Gives responses the replies in a submission, and asks nobody."""
 
-    def __init__(
-        self,
-        task: InstalledTask,
-        step: JudgeStep,
-        rows: Rows,
-    ) -> None:
+    def __init__(self, task: InstalledTask, step: JudgeStep, rows: Rows) -> None:
         super().__init__(step.item, step.rubric)
         self.judged: dict[Question, tuple[Document, Judged]] = {}
         for row_id, row in rows.items():
@@ -70,8 +61,7 @@ class RecordedReplies(JudgeStep):
             for index, text in enumerate(row.responses):
                 question = self.item(doc, text)
                 if question:
-                    judged = row.judged(index, step.rubric)
-                    self.judged[question] = (doc, judged)
+                    self.judged[question] = (doc, row.judged(index, step.rubric))
 
     def judge_once(self, items: Sequence[Question]) -> list[Judged]:
         """Return the replies about each item."""
@@ -105,10 +95,7 @@ def score_rows(
     return replace(scored, values=values)
 
 
-def check_scores(
-    scored: ScoredTask,
-    rows: Rows,
-) -> Item:
+def check_scores(scored: ScoredTask, rows: Rows) -> Item:
     """Compare the claims about each row with our scores."""
     wrong: list[str] = []
     unproven: list[str] = []
@@ -126,11 +113,11 @@ def check_scores(
         for theirs, values in pairs:
             for name in different(theirs, values):
                 if name not in _NOT_COMPARED:
-                    claimed = f"{name} {theirs[name]!r:.60}"
-                    differences.append(f"{claimed}, ours {values.get(name)!r:.60}")
+                    differences.append(
+                        f"{name} {theirs[name]!r:.60}, ours {values.get(name)!r:.60}"
+                    )
         for reading in ours.readings:
-            votes = reading.get("votes", ())
-            if not all(vote["replies"] for vote in votes):
+            if not all(vote["replies"] for vote in reading.get("votes", ())):
                 unproven.append(
                     f"{row_id}, {ours.variant}: a judge of the panel is silent"
                 )
@@ -151,12 +138,8 @@ def _is_open(reading: Fields) -> bool:
     return reading.get("unscored") is True or reading.get("status") in _BY_MACHINE
 
 
-def totals_of(scored: ScoredTask) -> Json:
-    """Return our totals and figures of parts, by name and variant."""
-    return {**scored.totals(), **_figures_of_parts(scored.breakdowns())}
-
-
-def _figures_of_parts(breakdowns: Breakdowns) -> dict[str, float]:
+def figures_of_parts(breakdowns: Breakdowns) -> dict[str, float]:
+    """Return the values and sizes of parts, by name and variant."""
     figures: dict[str, float] = {}
     for variant, parts in breakdowns.items():
         for name, part in parts.items():
@@ -165,18 +148,13 @@ def _figures_of_parts(breakdowns: Breakdowns) -> dict[str, float]:
     return figures
 
 
-def check_totals(
-    result: TaskResult,
-    ours: Fields,
-    *,
-    is_proven: bool,
-) -> Item:
+def check_totals(result: TaskResult, ours: Fields, *, is_proven: bool) -> Item:
     """Compare the figures that a results file claims; without proof of scores they are not verified."""
     claims: Json = {}
     for variant, totals in result.totals.items():
         for name, total in totals.items():
             claims[f"{name},{variant}"] = total
-    claims |= _figures_of_parts(result.breakdowns)
+    claims |= figures_of_parts(result.breakdowns)
     details = []
     for name in different(claims, ours):
         if not name.startswith("cut_off,"):
@@ -186,10 +164,7 @@ def check_totals(
     return item_of("totals", details, "totals are not ours", evidence, status)
 
 
-def check_group(
-    result: TaskResult,
-    scored: Mapping[str, ScoredTask],
-) -> Item:
+def check_group(result: TaskResult, scored: Mapping[str, ScoredTask]) -> Item:
     """Average the totals of a group's tasks as lm-eval does, and compare."""
     from lm_eval.tasks import TaskManager
 
@@ -214,10 +189,7 @@ def check_group(
     return check_totals(result, ours, is_proven=True)
 
 
-def different(
-    theirs: Fields,
-    ours: Fields,
-) -> list[str]:
+def different(theirs: Fields, ours: Fields) -> list[str]:
     """Return the names whose values are not ours; numbers of nine equal digits are equal."""
     plain_theirs = _plain(theirs)
     plain_ours = _plain(ours)

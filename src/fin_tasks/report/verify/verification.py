@@ -37,9 +37,9 @@ from .scores import (
     check_scores,
     check_totals,
     different,
+    figures_of_parts,
     load_task,
     score_rows,
-    totals_of,
 )
 
 _ITEMS = ("gold data", "task", "rows", "prompts", "scores", "totals")
@@ -60,10 +60,7 @@ FirstRuns = dict[tuple[str, str, str], str]
 """The first run with a response, by task, document and text."""
 
 
-def verify(
-    paths: Sequence[Path],
-    options: Options,
-) -> Verification:
+def verify(paths: Sequence[Path], options: Options) -> Verification:
     """Check all runs in files and folders; raise DataError if there are none."""
     submission = report.read(paths)
     problems = [problem.message for problem in submission.problems]
@@ -101,8 +98,7 @@ class _RunCheck:
         items: list[Item] = []
         reason = "an item above comes first"
         try:
-            for item in self._checked(result):
-                items.append(item)
+            items.extend(self._checked(result))
         except (FinTasksError, RecursionError) as error:
             reason = str(error)
         checked = {item.name for item in items}
@@ -137,38 +133,63 @@ class _RunCheck:
         judged = replies and check_judged(task, result, replies, options)
         if judged:
             yield judged
-        ours = totals_of(scored)
+        ours = scored.totals() | figures_of_parts(scored.breakdowns())
         yield check_totals(result, ours, is_proven=scores.status != "not verified")
         recalled = ours.get("recalled,robust", 0)
-        yield _check_oddities(self.run.name, result, rows, self.first_runs, recalled)
+        yield self._check_oddities(result, rows, recalled)
+
+    def _check_oddities(self, result: TaskResult, rows: Rows, recalled: float) -> Item:
+        """Return what is odd about a task; its responses are compared with those of earlier runs."""
+        run = self.run.name
+        counts: Counter[str] = Counter()
+        n_characters = 0
+        for row_id, row in rows.items():
+            text = "\n".join(row.responses)
+            n_characters += len(text)
+            first = self.first_runs.setdefault((result.task, row_id, text), run)
+            if len(text) < _MIN_LENGTH:
+                continue
+            if first != run:
+                counts[f"are those of {first}"] += 1
+            if text.strip() == str(row.doc.get("target")).strip():
+                counts["are the right answer in the benchmark's words"] += 1
+        enough = max(_MIN_ROWS, _MANY * len(rows))
+        signs = [f"{n:,} responses {what}" for what, n in counts.items() if n >= enough]
+        cut_off = result.totals.get("robust", {}).get("cut_off") or 0
+        if cut_off > _LARGE_SHARE:
+            signs.append(f"{cut_off:.0%} of the responses are said to be cut off")
+        if recalled > _LARGE_SHARE:
+            signs.append(f"{recalled:.0%} of the variants get the published answer")
+        tokens = result.usage.get("response_tokens")
+        seconds = result.usage.get("seconds_of_all_tasks")
+        if isinstance(tokens, int) and not result.usage.get("estimated"):
+            if tokens * _MAX_LENGTH < n_characters:
+                signs.append(
+                    f"{tokens:,} tokens are few for {n_characters:,} characters"
+                )
+            if isinstance(seconds, float) and tokens > seconds * _MAX_SPEED:
+                signs.append(f"{tokens:,} tokens in {seconds:.3g} seconds are many")
+        return item_of("oddities", signs, "oddities", "nothing odd was seen", "warning")
 
 
-def _check_gold(
-    benchmark: str,
-    provenance: Fields,
-    revision: str | None,
-) -> Item:
+def _check_gold(benchmark: str, provenance: Fields, revision: str | None) -> Item:
     """Say which gold data the verifier has, and whether their hashes are known."""
     data = provenance["data"]
     ours = data.get("revision") or provenance["hash"]
     origin = data["origin"]
     is_known = origin in ("upstream", "sample", "package") or ours == revision
     pins = find_pins(benchmark)
-    if pins and origin == "data_dir":
+    if pins and origin == "data_dir" and not data.get("is_own"):
         pins = known_pins(pins, None, Settings.from_environ())
-        has_hashes = any(pin.sha256 for pin in pins.files)
-        is_known = is_known or (has_hashes and not data["is_own"])
+        is_known = is_known or any(pin.sha256 for pin in pins.files)
     evidence = f"{origin}, split {provenance.get('split')}, revision {ours}"
     if is_known:
         return Item("gold data", "verified", evidence)
-    advice = f"if you know these files, add --revision {ours}"
-    return Item("gold data", "not verified", f"{evidence}: {advice}")
+    evidence += f": if you know these files, add --revision {ours}"
+    return Item("gold data", "not verified", evidence)
 
 
-def _check_task(
-    result: TaskResult,
-    task: InstalledTask,
-) -> Item:
+def _check_task(result: TaskResult, task: InstalledTask) -> Item:
     """Compare the settings that the submission names with those of the verifier."""
     version = str(task.file.benchmark.version)
     ours = settings_of({"provenance": task.provenance}, version=version)
@@ -183,15 +204,10 @@ def _check_task(
     return item_of("task", details, wrong, right, "not verified")
 
 
-def _check_rows(
-    rows: Rows,
-    docs: Fields,
-    problems: Sequence[str],
-) -> Item:
+def _check_rows(rows: Rows, docs: Fields, problems: Sequence[str]) -> Item:
     """Compare the documents of a submission with ours."""
-    details = [*problems]
-    for row_id in sorted(docs.keys() - rows.keys()):
-        details.append(f"{row_id}: missing")
+    missing = sorted(docs.keys() - rows.keys())
+    details = [*problems, *(f"{row_id}: missing" for row_id in missing)]
     for row_id, row in rows.items():
         if row_id not in docs:
             details.append(f"{row_id}: foreign")
@@ -204,40 +220,3 @@ def _check_rows(
                 details.append(f"{row_id}: {name} {row.doc[name]!r:.80}")
     evidence = f"{len(docs):,} documents, each once"
     return item_of("rows", details, "rows are not as they should be", evidence)
-
-
-def _check_oddities(
-    run: str,
-    result: TaskResult,
-    rows: Rows,
-    first_runs: FirstRuns,
-    recalled: float,
-) -> Item:
-    """Return what is odd about a task; its responses are compared with those of earlier runs."""
-    counts: Counter[str] = Counter()
-    n_characters = 0
-    for row_id, row in rows.items():
-        text = "\n".join(row.responses)
-        n_characters += len(text)
-        first = first_runs.setdefault((result.task, row_id, text), run)
-        if len(text) < _MIN_LENGTH:
-            continue
-        if first != run:
-            counts[f"are those of {first}"] += 1
-        if text.strip() == str(row.doc.get("target")).strip():
-            counts["are the right answer in the benchmark's words"] += 1
-    enough = max(_MIN_ROWS, _MANY * len(rows))
-    signs = [f"{n:,} responses {what}" for what, n in counts.items() if n >= enough]
-    cut_off = result.totals.get("robust", {}).get("cut_off") or 0
-    if cut_off > _LARGE_SHARE:
-        signs.append(f"{cut_off:.0%} of the responses are said to be cut off")
-    if recalled > _LARGE_SHARE:
-        signs.append(f"{recalled:.0%} of the variants get the published answer")
-    tokens = result.usage.get("response_tokens")
-    seconds = result.usage.get("seconds_of_all_tasks")
-    if isinstance(tokens, int) and not result.usage.get("estimated"):
-        if tokens * _MAX_LENGTH < n_characters:
-            signs.append(f"{tokens:,} tokens are few for {n_characters:,} characters")
-        if isinstance(seconds, float) and tokens > seconds * _MAX_SPEED:
-            signs.append(f"{tokens:,} tokens in {seconds:.3g} seconds are many")
-    return item_of("oddities", signs, "oddities", "nothing odd was seen", "warning")
