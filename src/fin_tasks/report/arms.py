@@ -14,7 +14,12 @@ from .entries import task_of
 from .model import Report, TaskResult
 
 
-def compare_arms(report: Report, variant: str, *, effects: bool) -> Comparisons:
+def compare_arms(
+    report: Report,
+    variant: str,
+    *,
+    effects: bool,
+) -> Comparisons:
     """Return measures by arm and window size, and with `effects` first the differences between arms.
 
     Lines have the window size as group; `mean` is the mean over sizes.
@@ -67,7 +72,9 @@ def _benchmark_with_arms(report: Report) -> Benchmark:
 
 
 def arm_rows(
-    report: Report, benchmark: Benchmark, variant: str
+    report: Report,
+    benchmark: Benchmark,
+    variant: str,
 ) -> tuple[DataFrame, list[str]]:
     """Return rows with the columns of the experiment, newest run last, and notes; or DataError without rows."""
     experiment = benchmark.module("experiment")

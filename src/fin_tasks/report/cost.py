@@ -47,7 +47,11 @@ def pareto(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     return front
 
 
-def _cost_of(run: Run, result: TaskResult, prices: Prices | None) -> Cost:
+def _cost_of(
+    run: Run,
+    result: TaskResult,
+    prices: Prices | None,
+) -> Cost:
     usage = result.usage
     cost = Cost(
         run=result.id,
@@ -66,7 +70,11 @@ def _cost_of(run: Run, result: TaskResult, prices: Prices | None) -> Cost:
     return cost
 
 
-def _sum(parts: Sequence[Cost], task: str, identity: str) -> Cost:
+def _sum(
+    parts: Sequence[Cost],
+    task: str,
+    identity: str,
+) -> Cost:
     estimated: list[str] = []
     sums: Json = {"run": identity, "task": task, "estimated": estimated}
     for name in COSTS:

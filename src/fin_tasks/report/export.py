@@ -26,11 +26,10 @@ def write_records(board: Leaderboard, out: Path) -> None:
         is_better = board.metrics[entry.metric].higher_is_better
         if run and entry.value is not None and is_better is not None:
             task = tasks[entry.task]
-            key = (run.path, task.benchmark)
-            if key not in records:
-                records[key] = _record(run, task.benchmark)
+            record = _record(run, task.benchmark)
+            record = records.setdefault((run.path, task.benchmark), record)
             result = _result(entry, task, run, lower_is_better=not is_better)
-            records[key]["evaluation_results"].append(result)
+            record["evaluation_results"].append(result)
     for (_, benchmark), record in records.items():
         folder = out / benchmark
         for part in record["model_info"]["id"].split("/", 1):
@@ -58,7 +57,11 @@ def _record(run: BoardRun, benchmark: str) -> Json:
 
 
 def _result(
-    entry: Entry, task: BoardTask, run: BoardRun, *, lower_is_better: bool
+    entry: Entry,
+    task: BoardTask,
+    run: BoardRun,
+    *,
+    lower_is_better: bool,
 ) -> Json:
     maximum = largest(entry.metric)
     uncertainty: Json = {"num_samples": entry.n}

@@ -29,7 +29,11 @@ _NUMBERS = ["value", "low", "high"]
 _DOTS: Json = {"fmt": "o", "color": COLORS[0], "elinewidth": 1, "markersize": 4}
 
 
-def write_figures(report: Report, values: DataFrame, folder: Path) -> None:
+def write_figures(
+    report: Report,
+    values: DataFrame,
+    folder: Path,
+) -> None:
     """Draw every figure that measured values of `values_table` without marks allow, as PNG and SVG."""
     is_measured = values["source"] != "published"
     is_whole = values["window"].isna() & (values["marks"] == "")
@@ -66,7 +70,11 @@ def _in_percent(lines: DataFrame, share: object) -> DataFrame:
     return lines.assign(**lines[_NUMBERS].astype(float).mul(scale, axis=0))
 
 
-def _draw_costs(values: DataFrame, stem: Path, title: str) -> None:
+def _draw_costs(
+    values: DataFrame,
+    stem: Path,
+    title: str,
+) -> None:
     """Draw quality against cost, without prices against tokens."""
     column = "tokens_out"
     x_label = "tokens of 1,000 responses"

@@ -135,7 +135,10 @@ def number_text(line: Line) -> str:
 
 
 def _means_over_windows(
-    values: DataFrame, task: str, metric: str, sizes: list[int]
+    values: DataFrame,
+    task: str,
+    metric: str,
+    sizes: list[int],
 ) -> DataFrame:
     """Return the mean of a metric over window sizes with its deviation `std`, and the printed ones."""
     printed = values[values["published"] & (values["task"] == task)]

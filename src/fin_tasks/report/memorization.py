@@ -8,8 +8,18 @@ from pandas import DataFrame, Series, concat, json_normalize
 from fin_tasks.errors import DataError
 from fin_tasks.stats.pairs import Pair, compare_pair, holm
 
-from .compare import Comparisons, Options, check_baseline, groups_of
-from .conditions import Conditions, conditions_of, differences, read_task_id
+from .compare import (
+    Comparisons,
+    Options,
+    check_baseline,
+    groups_of,
+)
+from .conditions import (
+    Conditions,
+    conditions_of,
+    differences,
+    read_task_id,
+)
 from .leaderboard_model import Gap, GapDifference
 from .model import BREAKDOWNS, Report, TaskResult, headline
 
@@ -111,7 +121,9 @@ def compare_variants(report: Report, options: Options) -> Comparisons:
 
 
 def _questions_of(
-    published: list[DataFrame], variants: DataFrame, metric: str
+    published: list[DataFrame],
+    variants: DataFrame,
+    metric: str,
 ) -> DataFrame:
     """Return a row for each published question that has scored variants, by its id."""
     if not published:
@@ -129,14 +141,22 @@ def _questions_of(
     return questions.eval("gap = published - variants")
 
 
-def _compare(rows: DataFrame, first: str, second: str) -> Pair:
+def _compare(
+    rows: DataFrame,
+    first: str,
+    second: str,
+) -> Pair:
     """Compare two values of each question; questions of one source are a cluster."""
     values = rows[[first, second]].to_numpy(float)
     clusters = rows["source"].cat.codes.to_numpy()
     return compare_pair(*values.T, clusters=clusters)
 
 
-def _difference(rows: DataFrame, base: "Series[float]", against: str) -> GapDifference:
+def _difference(
+    rows: DataFrame,
+    base: "Series[float]",
+    against: str,
+) -> GapDifference:
     """Return what a gap is more than that of another model, on the same questions."""
     both = rows.join(base.rename("gap_of_base"), how="inner")
     pair = _compare(both, "gap", "gap_of_base")

@@ -43,7 +43,10 @@ def compare_truths(report: Report, variant: str) -> Comparisons:
 
 
 def _lines_of(
-    report: Report, result: TaskResult, line: Line, truths: Mapping[str, float]
+    report: Report,
+    result: TaskResult,
+    line: Line,
+    truths: Mapping[str, float],
 ) -> list[Line]:
     """Return the line of a result's own truths, and that of the other ones, which is given without values."""
     scorer: Any = all_benchmarks()[result.benchmark].scorer

@@ -20,9 +20,24 @@ from .pictures import copy_picture
 from .samples import CHUNK, script, write_samples
 
 _OWN = Path(__file__).parent
-_FILES = ("page.css", "vendor/katex.min.js", "vendor/katex.min.css")
-_BENCHMARK_FIELDS = ("title", "description", "overview_tasks", "overview_metrics")
-_CONDITIONS = ("mode", "split", "retrieval", "style", "arm")
+_FILES = (
+    "page.css",
+    "vendor/katex.min.js",
+    "vendor/katex.min.css",
+)
+_BENCHMARK_FIELDS = (
+    "title",
+    "description",
+    "overview_tasks",
+    "overview_metrics",
+)
+_CONDITIONS = (
+    "mode",
+    "split",
+    "retrieval",
+    "style",
+    "arm",
+)
 
 
 def write_page(

@@ -4,7 +4,6 @@
 questions and what was read in them. `asked-HASH.js` has these questions; runs share it.
 """
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 import orjson
 from pandas import DataFrame
 
-from fin_tasks.report import Json
+from fin_tasks.report import Json, hash_of
 from fin_tasks.report.model import BREAKDOWNS, TaskResult, headline, known_benchmarks
 from fin_tasks.report.redact import printable
 from fin_tasks.report.samples import Sample, flat, read_samples
@@ -25,8 +24,18 @@ _MAX_TEXT = 50_000  # characters
 _MAX_LINE = 160  # of a question in the list
 _MAX_RESPONSES = 40
 _SCORES = ["value", "answer", "reason", "cut_off"]
-_TRUTHS = ("answer", "ground_truth", "truth", "target")
-_PICTURES = ("image_path", "figure_path", "chart", "figure")
+_TRUTHS = (
+    "answer",
+    "ground_truth",
+    "truth",
+    "target",
+)
+_PICTURES = (
+    "image_path",
+    "figure_path",
+    "chart",
+    "figure",
+)
 _Question = tuple[Sample, dict[str, list[str]]]
 
 
@@ -53,21 +62,22 @@ def write_samples(
     for start in range(0, len(questions), CHUNK):
         chunk = questions[start : start + CHUNK]
         answers = []
-        contents = []
+        asked = []
         for sample, readings in chunk:
             answers.append({"said": _texts(sample.responses), "read": readings})
-            contents.append((sample.id, sample.doc, _prompt(sample)))
+            asked.append(_asked(sample, words, copy))
         _write(folder, f"rows-{result.id}-{len(names)}", answers)
-        content = repr(contents).encode("utf-8", "surrogatepass")
-        name = hashlib.sha256(content).hexdigest()[:20]
+        name = hash_of(asked)
+        _write(folder, f"asked-{name}", asked)
         names.append(name)
-        if not (folder / f"asked-{name}.js").exists():
-            asked = [_asked(sample, words, copy) for sample, _ in chunk]
-            _write(folder, f"asked-{name}", asked)
     return {"n": len(questions), "asked": names}
 
 
-def _write(folder: Path, name: str, value: Any) -> None:
+def _write(
+    folder: Path,
+    name: str,
+    value: Any,
+) -> None:
     (folder / f"{name}.js").write_text(script(name, value))
 
 

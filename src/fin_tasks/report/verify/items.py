@@ -19,7 +19,11 @@ Fields = Mapping[str, Any]
 Status = Literal["failed", "not verified", "warning", "verified"]
 """What was established about an item. Only oddities have warnings."""
 
-EXIT_STATUS: Mapping[Status, int] = {"failed": 1, "not verified": 3, "verified": 0}
+EXIT_STATUS: Mapping[Status, int] = {
+    "failed": 1,
+    "not verified": 3,
+    "verified": 0,
+}
 """The exit status of the command, from the worst status to the best. Warnings change nothing."""
 
 _MAX_DETAILS = 100

@@ -114,6 +114,11 @@ def _values(
     return values
 
 
-def _excess(recorded: Any, first: Any, second: Any, axis: int) -> Any:
+def _excess(
+    recorded: Any,
+    first: Any,
+    second: Any,
+    axis: int,
+) -> Any:
     """Return by how much recorded scores are higher than the mean of two new ones."""
     return (recorded - (first + second) / 2).mean(axis=axis)

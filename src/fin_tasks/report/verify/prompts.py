@@ -18,7 +18,10 @@ Texts = list[tuple[str, str]]
 """Texts of a prompt, each with its kind or its place."""
 
 
-def check_prompts(rows: Rows, docs: Docs) -> Item:
+def check_prompts(
+    rows: Rows,
+    docs: Docs,
+) -> Item:
     """Compare the prompts of all rows with ours."""
     changed: list[str] = []
     gaps = []
@@ -28,8 +31,8 @@ def check_prompts(rows: Rows, docs: Docs) -> Item:
         own_gaps = _gaps(row.prompt, _pieces(row_id, rows, docs), docs[row_id])
         if own_gaps is None:
             changed.append(f"{row_id}: a text of ours is missing")
-        for place, text in own_gaps or ():
-            gaps.append((row_id, place, text))
+            continue
+        gaps += [(row_id, *gap) for gap in own_gaps]
     table = pd.DataFrame(gaps, columns=["row", "place", "text"])
     template = table.groupby("place", sort=False)["text"].agg(
         lambda texts: texts.mode()[0]
@@ -50,7 +53,11 @@ def check_prompts(rows: Rows, docs: Docs) -> Item:
     return item_of("prompts", changed, "prompts are not ours", evidence)
 
 
-def _pieces(row_id: str, rows: Rows, docs: Docs) -> Texts:
+def _pieces(
+    row_id: str,
+    rows: Rows,
+    docs: Docs,
+) -> Texts:
     """Return our texts in their order; later turns repeat the model's own answers."""
     doc = docs[row_id]
     turn = doc.get("turn", 1)
@@ -65,7 +72,11 @@ def _pieces(row_id: str, rows: Rows, docs: Docs) -> Texts:
     return [*pieces, ("a question", doc["prompt"])]
 
 
-def _gaps(prompt: str, pieces: Texts, doc: Document) -> Texts | None:
+def _gaps(
+    prompt: str,
+    pieces: Texts,
+    doc: Document,
+) -> Texts | None:
     """Return what stands around our texts, with its place; None if a text is missing."""
     # Base models get a cue behind a question.
     cue = _words(doc.get("cue") or "")

@@ -42,7 +42,11 @@ class InstalledTask(NamedTuple):
     """How a judge is asked, or a model that reads answers."""
 
 
-def load_task(name: str, metadata: Fields, n_rows: int | None) -> InstalledTask:
+def load_task(
+    name: str,
+    metadata: Fields,
+    n_rows: int | None,
+) -> InstalledTask:
     """Load a task with the verifier's options, and only its first rows if a number is given."""
     file = TaskFile(name)
     docs, provenance = file.load(metadata)
@@ -53,7 +57,12 @@ def load_task(name: str, metadata: Fields, n_rows: int | None) -> InstalledTask:
 class RecordedReplies(JudgeStep):
     """Gives responses the replies in a submission, and asks nobody."""
 
-    def __init__(self, task: InstalledTask, step: JudgeStep, rows: Rows) -> None:
+    def __init__(
+        self,
+        task: InstalledTask,
+        step: JudgeStep,
+        rows: Rows,
+    ) -> None:
         super().__init__(step.item, step.rubric)
         self.judged: dict[Question, tuple[Document, Judged]] = {}
         for row_id, row in rows.items():
@@ -95,7 +104,10 @@ def score_rows(
     return replace(scored, values=values)
 
 
-def check_scores(scored: ScoredTask, rows: Rows) -> Item:
+def check_scores(
+    scored: ScoredTask,
+    rows: Rows,
+) -> Item:
     """Compare the claims about each row with our scores."""
     wrong: list[str] = []
     unproven: list[str] = []
@@ -148,7 +160,12 @@ def figures_of_parts(breakdowns: Breakdowns) -> dict[str, float]:
     return figures
 
 
-def check_totals(result: TaskResult, ours: Fields, *, is_proven: bool) -> Item:
+def check_totals(
+    result: TaskResult,
+    ours: Fields,
+    *,
+    is_proven: bool,
+) -> Item:
     """Compare the figures that a results file claims; without proof of scores they are not verified."""
     claims: Json = {}
     for variant, totals in result.totals.items():
@@ -164,7 +181,10 @@ def check_totals(result: TaskResult, ours: Fields, *, is_proven: bool) -> Item:
     return item_of("totals", details, "totals are not ours", evidence, status)
 
 
-def check_group(result: TaskResult, scored: Mapping[str, ScoredTask]) -> Item:
+def check_group(
+    result: TaskResult,
+    scored: Mapping[str, ScoredTask],
+) -> Item:
     """Average the totals of a group's tasks as lm-eval does, and compare."""
     from lm_eval.tasks import TaskManager
 
@@ -189,7 +209,10 @@ def check_group(result: TaskResult, scored: Mapping[str, ScoredTask]) -> Item:
     return check_totals(result, ours, is_proven=True)
 
 
-def different(theirs: Fields, ours: Fields) -> list[str]:
+def different(
+    theirs: Fields,
+    ours: Fields,
+) -> list[str]:
     """Return the names whose values are not ours; numbers of nine equal digits are equal."""
     plain_theirs = _plain(theirs)
     plain_ours = _plain(ours)

@@ -60,7 +60,10 @@ FirstRuns = dict[tuple[str, str, str], str]
 """The first run with a response, by task, document and text."""
 
 
-def verify(paths: Sequence[Path], options: Options) -> Verification:
+def verify(
+    paths: Sequence[Path],
+    options: Options,
+) -> Verification:
     """Check all runs in files and folders; raise DataError if there are none."""
     submission = report.read(paths)
     problems = [problem.message for problem in submission.problems]
@@ -138,7 +141,12 @@ class _RunCheck:
         recalled = ours.get("recalled,robust", 0)
         yield self._check_oddities(result, rows, recalled)
 
-    def _check_oddities(self, result: TaskResult, rows: Rows, recalled: float) -> Item:
+    def _check_oddities(
+        self,
+        result: TaskResult,
+        rows: Rows,
+        recalled: float,
+    ) -> Item:
         """Return what is odd about a task; its responses are compared with those of earlier runs."""
         run = self.run.name
         counts: Counter[str] = Counter()
@@ -172,7 +180,11 @@ class _RunCheck:
         return item_of("oddities", signs, "oddities", "nothing odd was seen", "warning")
 
 
-def _check_gold(benchmark: str, provenance: Fields, revision: str | None) -> Item:
+def _check_gold(
+    benchmark: str,
+    provenance: Fields,
+    revision: str | None,
+) -> Item:
     """Say which gold data the verifier has, and whether their hashes are known."""
     data = provenance["data"]
     ours = data.get("revision") or provenance["hash"]
@@ -189,7 +201,10 @@ def _check_gold(benchmark: str, provenance: Fields, revision: str | None) -> Ite
     return Item("gold data", "not verified", evidence)
 
 
-def _check_task(result: TaskResult, task: InstalledTask) -> Item:
+def _check_task(
+    result: TaskResult,
+    task: InstalledTask,
+) -> Item:
     """Compare the settings that the submission names with those of the verifier."""
     version = str(task.file.benchmark.version)
     ours = settings_of({"provenance": task.provenance}, version=version)
@@ -204,7 +219,11 @@ def _check_task(result: TaskResult, task: InstalledTask) -> Item:
     return item_of("task", details, wrong, right, "not verified")
 
 
-def _check_rows(rows: Rows, docs: Fields, problems: Sequence[str]) -> Item:
+def _check_rows(
+    rows: Rows,
+    docs: Fields,
+    problems: Sequence[str],
+) -> Item:
     """Compare the documents of a submission with ours."""
     missing = sorted(docs.keys() - rows.keys())
     details = [*problems, *(f"{row_id}: missing" for row_id in missing)]
