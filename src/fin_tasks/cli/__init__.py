@@ -5,19 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import fin_tasks
-from fin_tasks.cli import (
-    build,
-    compare,
-    fetch,
-    judge,
-    label,
-    predict,
-    replay,
-    report,
-    verify,
-)
 from fin_tasks.errors import FinTasksError
 
+from . import build, compare, fetch, judge, label, predict, replay, report, verify
 from .options import App, print_anything, print_table, show, warn
 
 app = App(

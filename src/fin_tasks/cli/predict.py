@@ -49,10 +49,8 @@ def predict(
     )
     if print_prompt or model is None:
         parts = own.parts_of(doc)
-        text_of_parts = "\n\n".join(
-            f"--- {name}\n{part}" for name, part in parts.items()
-        )
-        print(json.dumps(parts) if as_json else text_of_parts)
+        texts = [f"--- {name}\n{part}" for name, part in parts.items()]
+        print(json.dumps(parts) if as_json else "\n\n".join(texts))
         return
     with Chat(model, [base_url], settings) as chat:
         reply = chat.ask(own.messages_of(doc), temperature=0.0, max_tokens=1024).text

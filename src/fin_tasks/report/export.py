@@ -42,7 +42,6 @@ def write_records(board: Leaderboard, out: Path) -> None:
 def _record(run: BoardRun, benchmark: str) -> Json:
     now = str(int(time.time()))
     name = run.model if "/" in run.model else f"unknown/{run.model}"
-    version = run.provenance.get("lm_eval_version", "unknown")
     record: Json = json.loads(_TEMPLATE.read_bytes())
     record["model_info"] |= {"name": run.model, "id": name}
     return record | {
@@ -51,7 +50,7 @@ def _record(run: BoardRun, benchmark: str) -> Json:
         "retrieved_timestamp": now,
         "eval_library": {
             "name": run.source.replace("lm-eval", "lm_eval"),
-            "version": setting_text(version),
+            "version": setting_text(run.provenance.get("lm_eval_version", "unknown")),
         },
     }
 

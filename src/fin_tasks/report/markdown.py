@@ -15,8 +15,6 @@ from . import Json
 from .conditions import CONDITIONS
 from .model import known_benchmarks, metric_of
 
-_OPEN = "not certain, as responses were cut off"
-"""Note on a mean over windows, whose values have notes of their own."""
 _MARKUP = re.compile(r"([\\`*_\[\]|~$#@])|(:)(?=//)")
 _WWW = re.compile(r"(?i)\b(www)\.")  # GitHub makes a link of it
 _MAX_TEXT = 400
@@ -163,7 +161,7 @@ def _note_on_mean(lines: DataFrame, n_windows: int) -> str:
     if len(lines) < n_windows:
         notes.append(f"mean over {len(lines)} of {n_windows} windows")
     if lines["notes"].str.contains("cut").any():
-        notes.append(_OPEN)
+        notes.append("not certain, as responses were cut off")
     return "; ".join(notes)
 
 
