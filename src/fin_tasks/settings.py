@@ -1,6 +1,5 @@
 """The environment variables of fin-tasks; `fin_tasks_autoload.py` reads one more."""
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    Json,
     TypeAdapter,
     ValidationError,
 )
@@ -36,20 +36,16 @@ def _split(addresses: str | tuple[str, ...]) -> tuple[str, ...]:
     return tuple(filter(None, map(_without_end, addresses)))
 
 
-def _parsed(metadata: Any) -> Any:
-    return json.loads(metadata) if isinstance(metadata, str) else metadata
-
-
 _Folder = Annotated[Path, AfterValidator(Path.expanduser)]
 _Address = Annotated[str, AfterValidator(_without_end)]
 _Addresses = Annotated[tuple[str, ...], BeforeValidator(_split)]
-_Metadata = Annotated[dict[str, Any], BeforeValidator(_parsed)]
 
 
-_CONFIG = ConfigDict(populate_by_name=True, use_attribute_docstrings=True)
-
-
-@dataclass(frozen=True, kw_only=True, config=_CONFIG)
+@dataclass(
+    frozen=True,
+    kw_only=True,
+    config=ConfigDict(populate_by_name=True, use_attribute_docstrings=True),
+)
 class Settings:
     """The environment's settings; keys and tokens are not shown by `repr`."""
 
@@ -85,7 +81,7 @@ class Settings:
         (OPENAI,), validation_alias="FIN_TASKS_JUDGE_BASE_URL"
     )
     """The addresses of the judge, with commas between them; default OpenAI."""
-    metadata: _Metadata = Field(
+    metadata: Json[dict[str, Any]] = Field(
         default_factory=dict, validation_alias="FIN_TASKS_METADATA"
     )
     """The metadata of data sets in VLMEvalKit, as a JSON object."""
@@ -110,7 +106,7 @@ class Settings:
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] | None = None) -> "Settings":
         """Read the settings from `environ`, by default the environment of this process."""
-        env: dict[str, Any] = {}
+        env = {}
         for name, value in (os.environ if environ is None else environ).items():
             # A key read from a file may end in a line break, which no header can hold.
             if name.isupper() and value.strip():

@@ -1,23 +1,12 @@
-"""Scores of stated probabilities, against scikit-learn's."""
+"""The calibration of stated probabilities, against scikit-learn's."""
 
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from sklearn import metrics as sklearn_metrics
 from sklearn.calibration import calibration_curve
 
-from fin_tasks.stats.averages import brier_score, expected_calibration_error
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=1, max_size=60))
-def test_the_brier_score_is_sklearns(forecasts: list[tuple[float, int]]) -> None:
-    p, y = map(list, zip(*forecasts, strict=True))
-    assert brier_score(p, y) == pytest.approx(
-        sklearn_metrics.brier_score_loss(y, p, pos_label=1)
-    )
+from fin_tasks.stats.averages import expected_calibration_error
 
 
 def test_calibration_error_is_sklearns_curve_weighted() -> None:
@@ -41,6 +30,5 @@ def test_an_edge_belongs_to_the_lower_bin(tenths: int) -> None:
     )
 
 
-@pytest.mark.parametrize("score", [brier_score, expected_calibration_error])
-def test_no_forecast_has_no_score(score) -> None:  # type: ignore[no-untyped-def]
-    assert math.isnan(score([], []))
+def test_no_forecast_has_no_calibration_error() -> None:
+    assert math.isnan(expected_calibration_error([], []))

@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from importlib.machinery import ModuleSpec
-    from types import ModuleType
     from typing import Any
 
 _LM_EVAL = "lm_eval.tasks.manager"
@@ -49,12 +48,16 @@ class HarnessFinder:
         loader: Any = spec.loader
         exec_module = loader.exec_module
 
-        def run_and_patch(module: ModuleType) -> None:
+        def run_and_patch(module: Any) -> None:
             exec_module(module)
             try:
-                _patch(module)
+                if name == _VLMEVALKIT:
+                    import fin_tasks.adapters.vlmeval  # noqa: F401 - registers its data sets
+                else:
+                    manager = module.TaskManager
+                    manager.__init__ = with_our_tasks(manager.__init__)
             except Exception as error:  # noqa: BLE001 - the harness goes on without us
-                _warn(module.__name__, error)
+                _warn(name, error)
 
         loader.exec_module = run_and_patch
         return spec
@@ -69,14 +72,6 @@ def install() -> None:
 def is_installed() -> bool:
     """Return whether this interpreter waits for the harnesses."""
     return any(isinstance(finder, HarnessFinder) for finder in sys.meta_path)
-
-
-def _patch(module: Any) -> None:
-    if module.__name__ == _VLMEVALKIT:
-        import fin_tasks.adapters.vlmeval  # noqa: F401 - registers its data sets
-    else:
-        manager = module.TaskManager
-        manager.__init__ = with_our_tasks(manager.__init__)
 
 
 def _warn(harness: str, error: Exception) -> None:

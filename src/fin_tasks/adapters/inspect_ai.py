@@ -92,7 +92,7 @@ async def _generate(
 
 def _response_of(output: model.ModelOutput) -> str:
     """Return the text of a response, marked if it was cut off or if nothing follows its reasoning."""
-    text: str = output.completion
+    text = output.completion
     content = output.message.content if output.choices else ""
     has_thoughts = any(isinstance(part, model.ContentReasoning) for part in content)
     if has_thoughts and not text.strip():
@@ -122,10 +122,10 @@ def _score(
 
 def _metrics_of(scores: list[SampleScore]) -> Mapping[str, float]:
     """Return the metrics of a task that have a value, the headline first with its standard error."""
-    values_by_sample: dict[object, list[Mapped]] = defaultdict(list)
+    values_by_sample = defaultdict(list)
     file = None
     for sample_score in scores:
-        facts: Any = sample_score.score.metadata
+        facts = sample_score.score.metadata
         file = TaskFile(facts["task"])
         values_by_sample[sample_score.sample_id].append(facts["values"])
     if file is None:
@@ -177,8 +177,8 @@ def _scorer_of(variant: str) -> Callable[..., ScoreSample]:
     return registered
 
 
-_SCORERS = {variant: _scorer_of(variant) for variant in VARIANTS}
-"""The function that makes the scorer of a task, by variant."""
+_SCORERS = list(map(_scorer_of, VARIANTS))
+"""The functions that make the scorers of a task."""
 
 
 # --- Tasks ---
@@ -206,9 +206,7 @@ def _task(name: str, metadata: Mapped) -> Task:
     samples = list(map(_sample, documents))
     return Task(
         dataset=MemoryDataset(samples, name=name),
-        scorer=[
-            make_scorer(task=name, **metadata) for make_scorer in _SCORERS.values()
-        ],
+        scorer=[make_scorer(task=name, **metadata) for make_scorer in _SCORERS],
         config=model.GenerateConfig(
             max_tokens=settings["max_gen_toks"],
             temperature=settings.get("temperature"),

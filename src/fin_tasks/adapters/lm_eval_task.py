@@ -153,7 +153,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         **kwargs: object,
     ) -> Context:
         """Build the prompt; base models get system message, question and cue, in this order."""
-        context: Context = super().fewshot_context(doc, num_fewshot, *args, **kwargs)
+        context = super().fewshot_context(doc, num_fewshot, *args, **kwargs)
         chat = kwargs.get("apply_chat_template") and kwargs.get("chat_template")
         if chat or not isinstance(context, str):
             return context

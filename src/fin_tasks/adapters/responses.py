@@ -30,7 +30,7 @@ def read_responses(file: Path) -> TextsById:
     lm-eval's samples is read, too.
     """
     if file.suffix == ".csv":
-        rows: Iterable[Document] = [record.cells for record in read_csv(file, _COLUMNS)]
+        rows = [record.cells for record in read_csv(file, _COLUMNS)]
     else:
         rows = read_json(file, _COLUMNS, aliases=_ALIASES)
     return _texts_by_id(str(file), rows)
@@ -82,8 +82,7 @@ def _rows(
             raise DataError(
                 f"{task}: expected a table with the columns id and response, got {', '.join(names)}."
             )
-        rows: Iterable[Document] = responses.to_dict("records")
-        return rows
+        return list(responses.to_dict("records"))
     if not isinstance(responses, Mapping):
         # A text is a sequence of letters, which nobody means.
         listed = [responses] if isinstance(responses, str) else list(responses)

@@ -75,7 +75,7 @@ class TaskFile:
             )
         self.name = name
         self.benchmark = benchmark
-        self.config: dict[str, Any] = {
+        self.config = {
             **_USUAL,
             "test_split": benchmark.usual_split,
             **config,
@@ -202,8 +202,9 @@ def version_of(task: str) -> int | None:
 
 def pictures_of(doc: Mapped) -> Sequence[str]:
     """Return the files of the pictures that a document shows."""
-    paths: Sequence[str] = doc.get("image_paths") or ()
-    return paths or [doc[name] for name in _PICTURE_COLUMNS if doc.get(name)]
+    return doc.get("image_paths") or [
+        doc[name] for name in _PICTURE_COLUMNS if doc.get(name)
+    ]
 
 
 @cache

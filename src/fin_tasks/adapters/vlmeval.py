@@ -75,7 +75,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         """Return the columns of a row, which are for people and for `fin-tasks judge`."""
         questions = [doc.get("question") or _text_of(doc) for doc in docs]
         answers = [doc.get("answer") or str(doc["target"]) for doc in docs]
-        row: dict[str, object] = {
+        row = {
             "index": index,
             "question": "\n\n".join(questions),
             "answer": "\n\n".join(answers),
@@ -143,8 +143,10 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             responses = judge_items(items, step.rubric, model)
             check_failures(responses, step.rubric, model.max_failed)
             facts = model.outcome(step.rubric, responses)
-        reasons = [text.strip() and no_response(text) for text in texts]
-        failed = [place for place, reason in enumerate(reasons) if reason]
+        failed = []
+        for place, text in enumerate(texts):
+            if text.strip() and no_response(text):
+                failed.append(place)
         scored = score_task(
             self.task.benchmark.name,
             self.task.name,
@@ -178,7 +180,10 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         totals = {}
         for name, value in scored.totals().items():
             metric, variant = name.split(",")
-            totals[f"{metric}_{variant}"] = _in_percent(metric, value)
+            # Points are out of 100 already.
+            if value is not None and metric_of(metric).unit == "fraction":
+                value *= 100
+            totals[f"{metric}_{variant}"] = value
         headline = next(iter(scored.metrics))
         totals["overall"] = totals[f"{headline}_paper"]
         totals["n"] = len(scored.docs)
@@ -239,14 +244,6 @@ def _part(kind: str, value: str) -> Part:
 def _text_of(doc: Document) -> str:
     question = doc["prompt"].removeprefix(_IMAGE)
     return "\n\n".join(filter(None, (doc["system"], question)))
-
-
-def _in_percent(metric: str, value: float | None) -> float | None:
-    """Return a share in percent; points are out of 100 already."""
-    unit = metric_of(metric).unit
-    if value is None or unit != "fraction":
-        return value
-    return 100 * value
 
 
 register(FinTasks)

@@ -37,14 +37,6 @@ def shown_address(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
-def request_headers(key: str) -> dict[str, str]:
-    """Return the headers of a request, which a server without keys ignores."""
-    return {
-        "Authorization": f"Bearer {key or 'none'}",
-        "Content-Type": "application/json",
-    }
-
-
 class AddressRing:
     """Addresses that are asked in turn."""
 
@@ -70,7 +62,7 @@ class Secrets:
 
     def __init__(self, key: str, urls: Sequence[str]) -> None:
         self._key = key if len(key) >= _SHORTEST_KEY else ""
-        self._paths: list[str] = []
+        self._paths = []
         for url in urls:
             pieces = urlsplit(url).path.split("/")
             self._paths += [piece for piece in pieces if len(piece) >= _SHORTEST_TOKEN]

@@ -19,7 +19,6 @@ from .address import (
     AddressRing,
     Secrets,
     check_address,
-    request_headers,
     shown_address,
 )
 from .cache import ReplyCache, request_key
@@ -89,10 +88,14 @@ class Chat:
         self._key_variable = key_variable
         key = settings.api_keys.get(key_variable, "")
         self._secrets = Secrets(key, base_urls)
-        self._headers = request_headers(key)
+        self._headers = {
+            "Authorization": f"Bearer {key or 'none'}",  # ignored by servers without keys
+            "Content-Type": "application/json",
+        }
         self._limits = Limits(seconds=timeout, n_bytes=MAX_REPLY_BYTES, retries=retries)
         self._ring = AddressRing(self.base_urls)
-        self._pace = _Pace(requests_per_minute)
+        self._interval = 60.0 / requests_per_minute if requests_per_minute else 0.0
+        self._next_time = 0.0
         self.options = Options(model)
         self._cache = ReplyCache(settings.cache_dir / "chat.sqlite")
         self._lock = threading.Lock()
@@ -126,7 +129,7 @@ class Chat:
         if reply is not None:
             return reply
         self._cache.check_writable()
-        self._wait(self._pace.pause())
+        self._wait(self._pause())
         ask = self._ask_servers if fresh else self._ask_once
         return ask(request, key)
 
@@ -167,9 +170,8 @@ class Chat:
             seconds=self._limits.seconds + len(content or b"") / _BYTES_PER_SECOND,
             n_bytes=n_bytes,
             bytes_per_second=_BYTES_PER_SECOND,
+            retries=0 if once else self._limits.retries,
         )
-        if once:
-            limits = replace(limits, retries=0)
         try:
             return self._web.send(request, limits).result()
         except WebError as error:
@@ -183,6 +185,13 @@ class Chat:
         """Return the body of a request, and its key in the cache."""
         request = {"model": self.model, "messages": list(messages), **options}
         return request, request_key(self.base_urls, request)
+
+    def _pause(self) -> float:
+        """Return the seconds to wait before the next request."""
+        with self._lock:
+            now = time.monotonic()
+            self._next_time = max(now, self._next_time + self._interval)
+            return self._next_time - now
 
     def _cached(self, key: str) -> ChatReply | None:
         reply = self._cache.get(key)
@@ -323,19 +332,3 @@ class Options:
                 self.refused[name] = instead
                 return True
         return False
-
-
-class _Pace:
-    """Spreads requests over time."""
-
-    def __init__(self, requests_per_minute: int | None) -> None:
-        self._interval = 60.0 / requests_per_minute if requests_per_minute else 0.0
-        self._next = 0.0
-        self._lock = threading.Lock()
-
-    def pause(self) -> float:
-        """Return the seconds to wait before the next request."""
-        with self._lock:
-            now = time.monotonic()
-            self._next = max(now, self._next + self._interval)
-            return self._next - now

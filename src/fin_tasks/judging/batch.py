@@ -112,18 +112,19 @@ class BatchJudge:
 
     def run(self, step: str, items: Sequence[Item]) -> list[Judged] | None:
         """Take a step; return the judged items once batches can bring nothing more."""
-        self._note_changes(items, sends=step != "collect")
+        self._sends = step != "collect"
+        self._note_changes(items)
         if step == "collect":
             has_news = self._collect()
             judged = self._judge(items)
             is_open = self._under_way() or (self._lacking and has_news)
             return None if is_open else judged
-        judged = self._judge(items, sends=True)
+        judged = self._judge(items)
         if step == "submit":
             return None
         end = time.monotonic() + LONGEST_WAIT
         while self._wait(end):
-            judged = self._judge(items, sends=True)
+            judged = self._judge(items)
         return None if self._under_way() else judged
 
     def facts(self) -> Facts:
@@ -141,7 +142,7 @@ class BatchJudge:
         batches = self.state.batches
         return [read_batch(self.chat, batch.id).model_dump() for batch in batches]
 
-    def _note_changes(self, items: Sequence[Item], *, sends: bool) -> None:
+    def _note_changes(self, items: Sequence[Item]) -> None:
         """Say how many items are not those for which requests were sent."""
         hashes = {sha256(repr(item).encode()).hexdigest() for item in items}
         sent = self.state.items or hashes
@@ -149,20 +150,15 @@ class BatchJudge:
         if self.n_changed:
             text = "%d of %d rows of the file are not as they were when requests were sent."
             _log.warning(text, self.n_changed, len(items))
-        if sends:
+        if self._sends:
             self.state.items = hashes
 
-    def _judge(self, items: Sequence[Item], *, sends: bool = False) -> list[Judged]:
-        """Judge by the replies in the cache, and send the requests that lack one."""
-        self._sends = sends
+    def _judge(self, items: Sequence[Item]) -> list[Judged]:
+        """Judge by the replies in the cache; if the step sends, send the requests that lack one."""
         self._lacking = set()
         self._sent = self._under_way()
-        asker = Asker(
-            self._ask,
-            self.rubric,
-            picture=self.judge.picture,
-            most_failed=len(items) + 1,
-        )
+        most_failed = len(items) + 1
+        asker = Asker(self._ask, self.rubric, self.judge.picture, most_failed)
         judged = list(map(asker.judge, items))
         self._send_queue()
         return judged

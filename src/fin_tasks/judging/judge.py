@@ -3,7 +3,7 @@
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -119,7 +119,7 @@ class JudgeModel(BaseModel):
 
 def add_up(parts: Sequence[Facts]) -> Facts:
     """Add numbers of the same name; a sum is None if one of its numbers is unknown."""
-    total: Facts = {}
+    total = {}
     for name, first in parts[0].items():
         values = [part[name] for part in parts]
         total[name] = first
@@ -136,7 +136,7 @@ def judge_from(metadata: Options, settings: Settings) -> JudgeModel | None:
     named = metadata.get("judge_model") or settings.judge_model
     if not named or isinstance(named, str):
         return _model_from("judge_", {**metadata, "judge_model": named}, settings)
-    judges: list[JudgeModel] = []
+    judges = []
     for text in sorted(map(str, named)):
         options = dict(metadata)
         member = _PANEL_MEMBER.fullmatch(text)
@@ -199,32 +199,24 @@ def judge_items(
     """Ask the judge about each item until a reply can be read, at most as often as the rubric says.
 
     A failed item has the reason in `Judged.error`; no exception is raised. Replies are kept on
-    disk, so that another call asks only for failed items. Missing responses are not judged.
+    disk, so that another call asks only for failed items. Missing responses are not judged. The
+    judges of a panel are asked one after the other, and one that fails is logged.
     """
-    if judge.judges:
-        return _ask_panel(items, rubric, judge.judges, settings)
+    columns = []
+    for member in judge.judges:
+        judged = judge_items(items, rubric, member, settings=settings)
+        try:
+            check_failures(judged, rubric, member.max_failed)
+        except JudgeError as error:
+            _log.error("Judge %s of the panel: %s", member.model, error)
+        columns.append([replace(row, judge=member.model) for row in judged])
+    if columns:
+        return [join_panel(members) for members in zip(*columns, strict=True)]
     with judge.chat(settings or Settings.from_environ()) as chat:
         n_threads = judge.concurrency
-        asker = Asker(chat.ask, rubric, picture=judge.picture, most_failed=n_threads)
+        most_failed = max(_MIN_FAILED_IN_A_ROW, n_threads)
+        asker = Asker(chat.ask, rubric, judge.picture, most_failed)
         return map_in_threads(asker.judge, items, n_threads=n_threads, title="Judging")
-
-
-def _ask_panel(
-    items: Sequence[Item],
-    rubric: Rubric,
-    judges: Sequence[JudgeModel],
-    settings: Settings | None,
-) -> list[Judged]:
-    """Ask one judge after the other; a judge that fails is logged."""
-    columns = []
-    for judge in judges:
-        judged = judge_items(items, rubric, judge, settings=settings)
-        try:
-            check_failures(judged, rubric, judge.max_failed)
-        except JudgeError as error:
-            _log.error("Judge %s of the panel: %s", judge.model, error)
-        columns.append([replace(row, judge=judge.model) for row in judged])
-    return [join_panel(members) for members in zip(*columns, strict=True)]
 
 
 def check_failures(
@@ -255,37 +247,26 @@ def check_failures(
         )
 
 
+@dataclass
 class Asker:
-    """Asks one judge about items; any number of threads may use it.
+    """Asks one judge about items; any number of threads may use it."""
 
-    Args:
-        ask: Returns the reply to messages; raises EndpointError without a reply.
-        rubric: What the judge is asked.
-        picture: Whether the judge sees the pictures.
-        most_failed: After so many failed requests in a row, the judge is asked no more.
-    """
-
-    def __init__(
-        self,
-        ask: Ask,
-        rubric: Rubric,
-        *,
-        picture: bool = True,
-        most_failed: int = 1,
-    ) -> None:
-        self._ask_judge = ask
-        self._rubric = rubric
-        self._picture = picture
-        self._most_failed = max(_MIN_FAILED_IN_A_ROW, most_failed)
-        self._max_tokens = rubric.max_tokens
-        self._n_failed_in_a_row = 0
-        self._last_error = ""
+    ask_judge: Ask
+    """Returns the reply to messages; raises EndpointError without a reply."""
+    rubric: Rubric
+    picture: bool = True
+    """Whether the judge sees the pictures."""
+    most_failed: int = _MIN_FAILED_IN_A_ROW
+    """After so many failed requests in a row, the judge is asked no more."""
+    _max_tokens: int = 0
+    _n_failed_in_a_row: int = 0
+    _last_error: str = ""
 
     def judge(self, item: Item) -> Judged:
         """Ask until a reply can be read, at most as often as the rubric says; nothing raises."""
         if no_response(item.response):
-            return Judged(item.response, rubric=self._rubric)
-        if not self._picture:
+            return Judged(item.response, rubric=self.rubric)
+        if not self.picture:
             item = replace(item, picture=None)
         judged = self._tries(item, fresh=False)
         replies = judged.replies
@@ -296,28 +277,28 @@ class Asker:
         return judged
 
     def _tries(self, item: Item, *, fresh: bool) -> Judged:
-        replies: list[Reply] = []
+        replies = []
         problem = "none of the judge's replies could be read"
         try:
-            messages = self._rubric.messages(item)
-            for temperature in self._rubric.temperatures:
+            messages = self.rubric.messages(item)
+            for temperature in self.rubric.temperatures:
                 reply = self._ask(messages, temperature=temperature, fresh=fresh)
                 replies.append(Reply(reply.text, temperature, reply.cached))
-                if self._rubric.accepts(reply.text):
+                if self.rubric.accepts(reply.text):
                     problem = ""
                     break
         except (FinTasksError, OSError) as error:
             problem = str(error)
-        return Judged(item.response, tuple(replies), problem, self._rubric)
+        return Judged(item.response, tuple(replies), problem, self.rubric)
 
     def _ask(self, messages: Messages, **options: Any) -> ChatReply:
         """Ask with few tokens; ask again with many if the judge used them up by reasoning."""
-        if self._n_failed_in_a_row >= self._most_failed:
+        if self._n_failed_in_a_row >= self.most_failed:
             problem = "not asked, as the judge fails every time"
             raise EndpointError(f"{problem}: {self._last_error}")
-        limit = self._max_tokens
-        large_limit = self._rubric.reasoning_max_tokens
-        ask = partial(self._ask_judge, messages, **options)
+        limit = self._max_tokens or self.rubric.max_tokens
+        large_limit = self.rubric.reasoning_max_tokens
+        ask = partial(self.ask_judge, messages, **options)
         try:
             reply = ask(max_tokens=limit)
             text = reply.text.lstrip()

@@ -40,7 +40,7 @@ def votes_of(
     read: Callable[[Rubric, Judged], Verdict] = Rubric.read,
 ) -> tuple[Vote, ...]:
     """Read the vote of each judge of a panel; no votes if one judge was asked."""
-    votes: list[Vote] = []
+    votes = []
     if no_response(judged.response):
         return ()
     for member in judged.panel:
@@ -56,8 +56,7 @@ def verdict_of(
     rubric: Rubric,
 ) -> Verdict | None:
     """Return the median of the votes, or the mean if the rubric says so; None without votes."""
-    cast = [vote.points for vote in votes if vote.points is not None]
-    rows = list(map(_by_dimension, cast))
+    rows = [_by_dimension(vote.points) for vote in votes if vote.points is not None]
     if not any(rows):
         return None
     scores = pd.DataFrame(rows).agg(rubric.panel).to_dict()
@@ -72,7 +71,7 @@ def panel_facts(
 
     Empty if one judge was asked. Agreement is None where it is not defined.
     """
-    columns: dict[str, list[float | None]] = defaultdict(list)
+    columns = defaultdict(list)
     for row in judged:
         for vote in votes_of(row, rubric):
             points = {} if vote.points is None else _by_dimension(vote.points)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -115,7 +116,11 @@ class Rubric(_Strict):
         """Read one reply; return None unless it is a score and nothing else."""
         text = strip_reasoning(reply).strip()
         if self.dimensions:
-            return self._dimensions_of(text)
+            tree = text.removeprefix("```json").strip("`\n ")
+            with suppress(ValueError, RecursionError):
+                if re.fullmatch(r"\{[^{}]*\}", tree):
+                    return self.complete(json.loads(tree))
+            return None
         if re.fullmatch(r"0|[1-9][0-9]{0,2}", text) is None:
             return None
         score = int(text)
@@ -129,23 +134,13 @@ class Rubric(_Strict):
 
     def complete(self, points: Mapping[str, object]) -> dict[str, int] | None:
         """Return the points of each dimension by its name; None unless all are integers of the scale."""
-        scores: dict[str, int] = {}
+        scores = {}
         for name, title in self.dimensions.items():
             score = points.get(title)
             if type(score) is not int or not self.lowest <= score <= self.highest:
                 return None
             scores[name] = score
         return scores
-
-    def _dimensions_of(self, text: str) -> dict[str, int] | None:
-        tree = text.removeprefix("```json").strip("`\n ")
-        if re.fullmatch(r"\{[^{}]*\}", tree) is None:
-            return None
-        try:
-            points = json.loads(tree)
-        except (ValueError, RecursionError):
-            return None
-        return self.complete(points)
 
 
 def unscored(judged: Judged) -> Verdict:

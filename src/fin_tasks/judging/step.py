@@ -60,7 +60,7 @@ class JudgeStep:
                 if has_result(response):
                     row.append(response)
                     continue
-                text = text_of(response)
+                text = response if isinstance(response, str) else response.response
                 item = self.item(doc, text)
                 if item is not None:
                     items.append(item)
@@ -93,8 +93,3 @@ class JudgeStep:
 def has_result(response: Response) -> TypeGuard[Ran]:
     """Return whether programs of a response were run."""
     return isinstance(response, Ran) and bool(response.outcomes)
-
-
-def text_of(response: Response) -> str:
-    """Return the text of a response."""
-    return response.response if isinstance(response, Ran) else response

@@ -61,7 +61,7 @@ def read_judged(studies: Sequence[FilledSheets], paths: Sequence[Path]) -> list[
 
 def compare(judged: Sequence[Judged]) -> list[dict[str, Any]]:
     """Return a line for each judge and group of rows."""
-    scores: dict[tuple[str, str], list[tuple[float, float]]] = defaultdict(list)
+    scores = defaultdict(list)
     for task in judged:
         draw = task.filled.draw
         lowest, highest = _scale_of(draw)

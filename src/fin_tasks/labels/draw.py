@@ -85,7 +85,7 @@ def draw(
     The responses are those of the run.
     """
     drawn = Draw(study=study)
-    rows: list[Row] = []
+    rows = []
     if run is not None:
         rows = _rows_of_run(drawn, run, options)
     elif "response" in study.show or study.wrong:
@@ -124,21 +124,9 @@ def draw_variants(benchmark: str, variants: Sequence[Variant], seed: int) -> Dra
 
 
 def _draw_from(drawn: Draw, rows: Sequence[Row], n: int | None, seed: int) -> None:
-    """Draw rows, and number them."""
-    drawn.rows = _sample(drawn.study, rows, n, seed)
-    drawn.n_rows = Counter(row.task for row in rows)
-    prefix = drawn.prefix()
-    for number, row in enumerate(drawn.rows, start=1):
-        row.id = f"{prefix}-{number:04d}"
-
-
-def _sample(
-    study: Study,
-    rows: Sequence[Row],
-    n: int | None,
-    seed: int,
-) -> list[Row]:
-    strata: dict[str, list[Row]] = defaultdict(list)
+    """Draw rows from each stratum, and number them."""
+    study = drawn.study
+    strata = defaultdict(list)
     for row in rows:
         names = row.facts.get(study.strata) or [""]
         strata[names[0]].append(row)
@@ -152,18 +140,20 @@ def _sample(
     # Rounding where strata end, and not their sizes, makes the sizes add up.
     ends = [round(share * end) for end in accumulate(weights.values())]
     sizes = np.diff(ends, prepend=0).tolist()
-    drawn = []
     for name, size in zip(weights, sizes, strict=True):
         if size:
             # The same id may stand for questions of two tasks.
-            drawn += draw_rows(
+            drawn.rows += draw_rows(
                 study.benchmark,
                 strata[name],
                 size,
                 seed,
                 lambda row: f"{row.task} {row.doc_id}",
             )
-    return drawn
+    drawn.n_rows = Counter(row.task for row in rows)
+    prefix = drawn.prefix()
+    for number, row in enumerate(drawn.rows, start=1):
+        row.id = f"{prefix}-{number:04d}"
 
 
 def _rows_of_run(
@@ -174,7 +164,7 @@ def _rows_of_run(
     """Return questions with the responses of a run, and note its model."""
     runs = report.read([path]).runs
     drawn.model = runs[0].model
-    rows: list[Row] = []
+    rows = []
     for run in runs:
         for result in run.tasks:
             if result.samples is None or result.task not in drawn.study.tasks:
@@ -214,9 +204,8 @@ def _questions(
     named_options = {
         name: value for name, value in options.items() if value is not None
     }
-    (documents,) = benchmark.load(
-        **{**drawn.study.tasks[task], **named_options}
-    ).values()
+    all_options = drawn.study.tasks[task] | named_options
+    (documents,) = benchmark.load(**all_options).values()
     facts = json.loads(documents.info.description)
     drawn.provenance[task] = {
         name: facts[name] for name in ("split", "data", "scorer") if name in facts

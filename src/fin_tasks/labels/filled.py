@@ -61,7 +61,7 @@ def read_sheets(paths: Sequence[Path]) -> FilledSheets:
 
 def by_draw(paths: Sequence[Path]) -> list[list[Path]]:
     """Return sheets by the draw that their names say; each may be of another model."""
-    sheets: dict[Path, list[Path]] = defaultdict(list)
+    sheets = defaultdict(list)
     for path in paths:
         sheets[_draw_file(path)].append(path)
     return list(sheets.values())

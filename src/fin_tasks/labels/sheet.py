@@ -42,8 +42,8 @@ def write_sheets(
     """
     numbers = range(1, draw.study.annotators + 1)
     paths = [out.with_name(f"{out.stem}_{number}{out.suffix}") for number in numbers]
-    is_new = not any(path.exists() for path in paths)
-    if out.suffix not in (".xlsx", ".csv") or not is_new:
+    is_used = any(path.exists() for path in paths)
+    if out.suffix not in (".xlsx", ".csv") or is_used:
         expected = "expected a new name that ends in .xlsx or .csv"
         raise ConfigError(f"--out {out}: {expected}, so that no labels are lost.")
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -48,12 +48,17 @@ def merge(
         votes = values.xs(column, level="question")
         alphas.append({"question": column, **alpha(votes, question)})
     labels = _labels(draw, values)
-    return {
+    decided = labels[["row", "question", "label"]].dropna()
+    shares = _shares(draw, decided)
+    tables = {
         "labels": labels,
         "undecided": labels[labels["label"].isna()],
         "alpha": pd.DataFrame(alphas),
-        **_shares_of(draw, labels),
+        "shares": shares,
     }
+    if shares["type"].any():  # some values show types of errors
+        tables["combinations"] = _combinations(draw, decided)
+    return tables
 
 
 def next_round(draw: Draw, labels: pd.DataFrame) -> Draw:
@@ -116,15 +121,6 @@ def most_frequent(scores: Sequence[float]) -> float:
     """Return the score that most people gave, the mean if several are equally frequent."""
     modes = multimode(scores)
     return modes[0] if len(modes) == 1 else fmean(scores)
-
-
-def _shares_of(draw: Draw, labels: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the table of shares and, where values show types of errors, of combinations."""
-    votes = labels[["row", "question", "label"]].dropna()
-    tables = {"shares": _shares(draw, votes)}
-    if tables["shares"]["type"].any():
-        tables["combinations"] = _combinations(draw, votes)
-    return tables
 
 
 def _shares(draw: Draw, votes: pd.DataFrame) -> pd.DataFrame:

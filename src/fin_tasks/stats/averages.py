@@ -1,4 +1,4 @@
-"""Metrics, averages that leave out missing values (None), and scores of stated probabilities."""
+"""Metrics, averages that leave out missing values (None), and the calibration of stated probabilities."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -78,21 +78,6 @@ def standard_error(
         return math.nan
     deviation = np.std(known, ddof=1)
     return float(deviation / math.sqrt(len(known)))
-
-
-def brier_score(
-    probabilities: Sequence[float],
-    truths: Sequence[int],
-) -> float:
-    """Return the mean squared distance of probability and outcome (0 or 1), from 0 to 1.
-
-    References:
-        Brier (1950), Monthly Weather Review 78, in the form for two outcomes.
-    """
-    if not len(truths):
-        return math.nan
-    distances = np.array(probabilities) - truths
-    return float(np.mean(distances**2))
 
 
 def expected_calibration_error(
