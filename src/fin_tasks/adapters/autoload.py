@@ -83,34 +83,28 @@ def _warn(harness: str, error: Exception) -> None:
 def with_our_tasks(init: Callable[..., None]) -> Callable[..., None]:
     """Wrap TaskManager's `__init__` to index our tasks before the user's, so that theirs win."""
     from functools import wraps
+    from pathlib import Path
 
     @wraps(init)
     def index(
         self: object,
         verbosity: object = None,
-        include_path: object = None,
+        include_path: Any = None,
         include_defaults: bool = True,
         *args: object,
         **kwargs: object,
     ) -> None:
         if include_defaults:
             try:
-                include_path = _with_our_folders(include_path)
+                from fin_tasks.benchmarks import task_folders
+
+                if not isinstance(include_path, (list, tuple)):
+                    include_path = [include_path] if include_path else []
+                named = [Path(str(path)).resolve() for path in include_path]
+                missing = [folder for folder in task_folders() if folder not in named]
+                include_path = [*missing, *include_path]
             except Exception as error:  # noqa: BLE001 - the harness goes on without us
                 _warn(_LM_EVAL, error)
         init(self, verbosity, include_path, include_defaults, *args, **kwargs)
 
     return index
-
-
-def _with_our_folders(include_path: Any) -> object:
-    from pathlib import Path
-
-    from fin_tasks.benchmarks import task_folders
-
-    paths = include_path
-    if not isinstance(paths, (list, tuple)):
-        paths = [include_path] if include_path else []
-    named = [Path(str(path)).resolve() for path in paths]
-    missing = [folder for folder in task_folders() if folder not in named]
-    return [*missing, *paths]

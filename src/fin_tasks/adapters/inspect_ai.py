@@ -123,13 +123,12 @@ def _score(
 def _metrics_of(scores: list[SampleScore]) -> Mapping[str, float]:
     """Return the metrics of a task that have a value, the headline first with its standard error."""
     values_by_sample = defaultdict(list)
-    file = None
     for sample_score in scores:
         facts = sample_score.score.metadata
-        file = TaskFile(facts["task"])
         values_by_sample[sample_score.sample_id].append(facts["values"])
-    if file is None:
+    if not scores:
         return {}
+    file = TaskFile(facts["task"])
     rows = list(map(over_responses, values_by_sample.values()))
     totals: dict[str, Any] = {}
     for name, kind in file.scorer.metrics_of(**file.options).items():

@@ -94,7 +94,7 @@ def score_benchmark(
     runs = []
     for task in tasks:
         docs, _ = TaskFile(task).load(metadata)
-        own_ids = unused.keys() & set(map(id_of, docs))
+        own_ids = unused.keys() & map(id_of, docs)
         texts_by_id = {name: unused.pop(name) for name in own_ids}
         if texts_by_id:
             runs.append(score_responses(task, texts_by_id, metadata))

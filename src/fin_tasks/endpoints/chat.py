@@ -96,7 +96,8 @@ class Chat:
         self._ring = AddressRing(self.base_urls)
         self._interval = 60.0 / requests_per_minute if requests_per_minute else 0.0
         self._next_time = 0.0
-        self.options = Options(model)
+        self.refused: dict[str, str | None] = {}
+        """Options that the model refused, and what is sent instead."""
         self._cache = ReplyCache(settings.cache_dir / "chat.sqlite")
         self._lock = threading.Lock()
         # One thread decodes and stores replies: in 32 threads, large ones would take 32 heaps.
@@ -255,7 +256,7 @@ class Chat:
     def _post(self, url: str, request: Fields, limits: Limits) -> bytes:
         """Send a request, and again without an option that the model refuses."""
         while True:  # ends, because each turn renames or removes an option
-            options = self.options.usable(request)
+            options = self.usable(request)
             post = Request(
                 url=f"{url}/chat/completions",
                 headers=self._headers,
@@ -266,7 +267,7 @@ class Chat:
             except CancelledError:
                 raise self._stop_error() from None
             except WebError as error:
-                if error.status != 400 or not self.options.learn(options, str(error)):
+                if error.status != 400 or not self.learn(options, str(error)):
                     raise
                 self.count_failure()
 
@@ -298,19 +299,6 @@ class Chat:
             f"{self.model}: expected a reply, but the run was stopped."
         )
 
-
-def encoded(request: Fields) -> bytes:
-    """Return a request as JSON, with `?` for each surrogate, which UTF-8 cannot encode."""
-    return json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")
-
-
-class Options:
-    """Remembers which options a model refused; any number of threads may use it."""
-
-    def __init__(self, model: str) -> None:
-        self._model = model
-        self.refused: dict[str, str | None] = {}
-
     def usable(self, request: Fields) -> dict[str, Any]:
         """Return a request with other options in place of the refused ones."""
         options = {}
@@ -321,14 +309,19 @@ class Options:
         return options
 
     def learn(self, options: Fields, refusal: str) -> bool:
-        """Take a server's refusal of an option into account; return whether it is one."""
+        """Remember a server's refusal of an option; return whether it is one."""
         if not re.search(r"\bunsupported|\bnot support", refusal, re.IGNORECASE):
             return False
         for name, instead in _INSTEAD.items():
             if name in options and re.search(rf"\b{name}\b", refusal):
                 if name not in self.refused:
                     text = "%s refuses %s: %s is used instead."
-                    _log.warning(text, self._model, name, instead or "its default")
+                    _log.warning(text, self.model, name, instead or "its default")
                 self.refused[name] = instead
                 return True
         return False
+
+
+def encoded(request: Fields) -> bytes:
+    """Return a request as JSON, with `?` for each surrogate, which UTF-8 cannot encode."""
+    return json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")

@@ -104,7 +104,7 @@ class BatchJudge:
     _n_replies: int = 0
 
     def __post_init__(self) -> None:
-        self.chat.options.refused.update(self.state.refused)
+        self.chat.refused.update(self.state.refused)
         # The last command may have ended before the server told the id of its batch.
         for record in self.state.batches:
             record.id = record.id or find_batch(self.chat, record.file_id)
@@ -171,7 +171,7 @@ class BatchJudge:
         is_new = key not in self._lacking and key not in self._sent
         self._lacking.add(key)
         if self._sends and is_new:
-            line = request_line(key, self.chat.options.usable(request))
+            line = request_line(key, self.chat.usable(request))
             n_bytes = self._n_bytes + len(line)
             if n_bytes > MAX_REQUEST_BYTES or len(self._queue) == MAX_REQUESTS:
                 self._send_queue()
@@ -222,7 +222,7 @@ class BatchJudge:
                 record.has_ended = batch.has_ended
                 if batch.has_ended:
                     self._keep_results(record, batch)
-                    self.state.refused = dict(self.chat.options.refused)
+                    self.state.refused = dict(self.chat.refused)
                     self._save()
         return self._n_replies > n_replies or self.state.refused != refused
 
@@ -252,8 +252,8 @@ class BatchJudge:
             self._n_replies += 1
         except ValueError:
             self.chat.count_failure()
-            options = self.chat.options.usable({"max_tokens": 0, "temperature": 0})
-            self.chat.options.learn(options, body)
+            options = self.chat.usable({"max_tokens": 0, "temperature": 0})
+            self.chat.learn(options, body)
 
     def _save(self) -> None:
         write_file(self.path, self.state.model_dump_json().encode())

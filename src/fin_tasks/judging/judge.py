@@ -113,8 +113,8 @@ class JudgeModel(BaseModel):
         judged: Sequence[Judged],
     ) -> Facts:
         """Return `facts`, what was spent, and how far the judges of a panel agree."""
-        spent = {"usage": self.spent(), **panel_facts(judged, rubric)}
-        return self.facts(rubric) | spent
+        panel = panel_facts(judged, rubric)
+        return {**self.facts(rubric), "usage": self.spent(), **panel}
 
 
 def add_up(parts: Sequence[Facts]) -> Facts:

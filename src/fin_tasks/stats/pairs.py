@@ -104,8 +104,7 @@ def compare_all(
     runs = list(scores)
     if len(runs) < 2:
         return pd.DataFrame(columns=names)
-    rows = list(scores.values())
-    values = np.array(rows, dtype=np.float64)
+    values = np.array(list(scores.values()), dtype=np.float64)
     n = values.shape[1]
     codes = cluster_codes(clusters, n)
     _, columns = np.unique(codes, return_inverse=True)
