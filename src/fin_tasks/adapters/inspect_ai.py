@@ -202,9 +202,8 @@ def _task(name: str, metadata: Mapped) -> Task:
     if step is not None and not provenance.get("judge_free"):
         role = _role_of(task_file)
         facts["judge"] = {"role": role, "image": role == GRADER, **step.rubric.facts()}
-    samples = list(map(_sample, documents))
     return Task(
-        dataset=MemoryDataset(samples, name=name),
+        dataset=MemoryDataset(list(map(_sample, documents)), name=name),
         scorer=[make_scorer(task=name, **metadata) for make_scorer in _SCORERS],
         config=model.GenerateConfig(
             max_tokens=settings["max_gen_toks"],

@@ -10,15 +10,8 @@ from typing import Any
 from fin_tasks.benchmarks.breakdowns import summarize
 from fin_tasks.errors import ConfigError, FinTasksError
 
-from .lm_eval_conversations import (
-    ConversationTask as ConversationTask,
-)
-from .lm_eval_private import (
-    LM,
-    marking_cut_offs,
-    model_of,
-    wrap_evaluate,
-)
+from .lm_eval_conversations import ConversationTask as ConversationTask
+from .lm_eval_private import LM, marking_cut_offs, model_of, wrap_evaluate
 from .lm_eval_task import FinTask as FinTask
 from .lm_eval_tokens import warning_of
 from .task_file import Mapped

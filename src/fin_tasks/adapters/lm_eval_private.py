@@ -56,9 +56,8 @@ def model_of(lm: LM) -> LM:
 def token_counts(lm: LM, texts: Sequence[str]) -> list[int] | None:
     """Return the number of tokens in each text; None if the model has no tokenizer that tells."""
     # Read the attribute of the instance; the property of the class may download a tokenizer.
-    attributes = getattr(model_of(lm), "__dict__", {})
     try:
-        tokenizer = attributes["tokenizer"]
+        tokenizer = vars(model_of(lm))["tokenizer"]
         return [len(tokenizer.encode(text)) for text in texts]
     except Exception:  # noqa: BLE001 - of no tokenizer, or one of any kind; a count is not worth a run
         return None

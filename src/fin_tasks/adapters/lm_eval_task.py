@@ -18,12 +18,7 @@ from fin_tasks.stats.averages import Metric, average, standard_error
 
 from .lm_eval_pictures import with_pictures, without_pictures
 from .lm_eval_private import LM, Instance, JsonChatStr, token_counts
-from .lm_eval_tokens import (
-    Clock,
-    mark_full_responses,
-    responses_of,
-    usage_of,
-)
+from .lm_eval_tokens import Clock, mark_full_responses, responses_of, usage_of
 from .programs import run_programs, sandbox_facts
 from .task_file import Mapped, TaskFile, pictures_of
 

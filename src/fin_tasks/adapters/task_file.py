@@ -136,8 +136,7 @@ class TaskFile:
     def load(self, metadata: Mapped) -> tuple[list[Mapped], Mapped]:
         """Return the documents and their provenance."""
         _, documents = self.split(metadata)
-        provenance = json.loads(documents.info.description)
-        return documents.to_list(), provenance
+        return documents.to_list(), json.loads(documents.info.description)
 
     def generation_kwargs(self, metadata: Mapped) -> dict[str, Any]:
         """Return generation settings; metadata `sampling: paper` takes those of the paper."""

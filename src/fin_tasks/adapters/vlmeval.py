@@ -22,11 +22,7 @@ from fin_tasks.report.run_folder import write_run
 from fin_tasks.settings import Settings
 
 from .task_file import TaskFile, pictures_of, task_names
-from .vlmeval_private import (
-    keep_responses_whole,
-    kit_version,
-    register,
-)
+from .vlmeval_private import keep_responses_whole, kit_version, register
 from .vlmeval_responses import keep_responses, read_responses
 
 _IMAGE = "<image>\n"

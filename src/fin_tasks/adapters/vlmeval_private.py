@@ -13,11 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from .vlmeval_responses import (
-    provenance_of,
-    read_responses,
-    write_responses,
-)
+from .vlmeval_responses import provenance_of, read_responses, write_responses
 
 Function = Callable[..., Any]
 """A function of the kit."""

@@ -15,12 +15,7 @@ from fin_tasks.errors import EndpointError, WebError
 from fin_tasks.settings import Settings
 from fin_tasks.web import Limits, Request, Web
 
-from .address import (
-    AddressRing,
-    Secrets,
-    check_address,
-    shown_address,
-)
+from .address import AddressRing, Secrets, check_address, shown_address
 from .cache import ReplyCache, request_key
 from .reply import ChatReply, read_completion
 

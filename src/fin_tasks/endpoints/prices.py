@@ -3,24 +3,20 @@
 import datetime
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from fin_tasks.yaml_file import read_yaml
 
 
-class Price(BaseModel):
+class Price(BaseModel, extra="forbid"):
     """The price of a million tokens."""
-
-    model_config = ConfigDict(extra="forbid")
 
     input: float = Field(ge=0, allow_inf_nan=False)
     output: float = Field(ge=0, allow_inf_nan=False)
 
 
-class Prices(BaseModel):
+class Prices(BaseModel, extra="forbid"):
     """Prices by the name of a model."""
-
-    model_config = ConfigDict(extra="forbid")
 
     models: dict[str, Price]
     currency: str = "USD"

@@ -1,22 +1,16 @@
 """A reply of a chat model, decoded from whatever a server sends."""
 
-from typing import Annotated
-
-from pydantic import BaseModel, ConfigDict, Field
-
-_Count = Annotated[int, Field(ge=0)]
+from pydantic import BaseModel, Field, NonNegativeInt
 
 
-class ChatReply(BaseModel):
+class ChatReply(BaseModel, frozen=True):
     """One reply."""
-
-    model_config = ConfigDict(frozen=True)
 
     text: str
     reason: str
     """OpenAI's `finish_reason`; `length` if the reply was cut."""
-    prompt_tokens: _Count = 0
-    completion_tokens: _Count = 0
+    prompt_tokens: NonNegativeInt = 0
+    completion_tokens: NonNegativeInt = 0
     cached: bool = Field(default=False, exclude=True)
 
 
@@ -30,8 +24,8 @@ class _Choice(BaseModel):
 
 
 class _Usage(BaseModel):
-    prompt_tokens: _Count | None = None
-    completion_tokens: _Count | None = None
+    prompt_tokens: NonNegativeInt | None = None
+    completion_tokens: NonNegativeInt | None = None
 
 
 class _Completion(BaseModel):

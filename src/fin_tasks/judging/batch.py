@@ -19,7 +19,6 @@ from fin_tasks.endpoints.batches import (
     MAX_REQUEST_BYTES,
     MAX_REQUESTS,
     Batch,
-    Result,
     find_batch,
     read_batch,
     read_results,
@@ -227,6 +226,7 @@ class BatchJudge:
         return self._n_replies > n_replies or self.state.refused != refused
 
     def _keep_results(self, record: SentBatch, batch: Batch) -> None:
+        """Put replies into the cache, and count failures and problems."""
         problems = self.state.problems
         missing = set(record.custom_ids)
         for result in read_results(self.chat, batch):
@@ -238,22 +238,18 @@ class BatchJudge:
                 problems["repeated"] += 1
             else:
                 missing.remove(result.custom_id)
-                self._keep(result)
+                body = json.dumps(result.body)
+                try:
+                    self.chat.keep(result.custom_id, body.encode())
+                    self._n_replies += 1
+                except ValueError:
+                    self.chat.count_failure()
+                    options = self.chat.usable({"max_tokens": 0, "temperature": 0})
+                    self.chat.learn(options, body)
         problems["missing"] += len(missing)
         if batch.status != "completed" or any(problems.values()):
             text = "Batch %s is %s: %s. Problems of all batches: %s."
             _log.warning(text, batch.id, batch.status, batch.errors, problems)
-
-    def _keep(self, result: Result) -> None:
-        """Put a reply into the cache, or count a failure."""
-        body = json.dumps(result.body)
-        try:
-            self.chat.keep(result.custom_id, body.encode())
-            self._n_replies += 1
-        except ValueError:
-            self.chat.count_failure()
-            options = self.chat.usable({"max_tokens": 0, "temperature": 0})
-            self.chat.learn(options, body)
 
     def _save(self) -> None:
         write_file(self.path, self.state.model_dump_json().encode())

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, Field, ValidationError, field_validator
 
 from fin_tasks.endpoints.address import check_address
 from fin_tasks.endpoints.chat import Chat, Usage
@@ -44,10 +44,8 @@ Ask = Callable[..., ChatReply]
 """Takes messages, and `max_tokens`, `temperature` and `fresh` by name."""
 
 
-class JudgeModel(BaseModel):
+class JudgeModel(BaseModel, extra="forbid", frozen=True, protected_namespaces=()):
     """A judge: a model, its addresses and options; `usage` counts requests and tokens."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
 
     model: str = Field(min_length=1)
     base_url: tuple[str, ...] = Field(min_length=1)

@@ -24,7 +24,15 @@ def read_rows(path: Path) -> list[Row]:
     A table's responses are taken from `NAME_responses.jsonl` beside it, which our VLMEvalKit adapter
     writes, because spreadsheets cut long cells and change those that look like numbers or formulas.
     """
-    rows = _json_rows(path) if path.suffix in (".json", ".jsonl") else _table_rows(path)
+    if path.suffix in (".json", ".jsonl"):
+        rows = _json_rows(path)
+    else:
+        records = read_sheet(path)
+        rows = [record.cells for record in records]
+        for record in records:
+            if record.surplus > 0:
+                problem = "it has more cells than the header"
+                raise DataError(f"{path}, row {record.line}: {problem}.")
     if not rows:
         raise DataError(f"{path}: expected predictions, got none.")
     whole_file = path.with_name(f"{path.stem}_responses.jsonl")
@@ -101,16 +109,6 @@ def _json_rows(path: Path) -> list[Row]:
             fields["prediction"] = response
         rows.append({name: _text(value) for name, value in fields.items()})
     return rows
-
-
-def _table_rows(path: Path) -> list[Row]:
-    records = read_sheet(path)
-    for record in records:
-        if record.surplus > 0:
-            raise DataError(
-                f"{path}, row {record.line}: it has more cells than the header."
-            )
-    return [record.cells for record in records]
 
 
 def _text(value: Any) -> str:

@@ -46,9 +46,8 @@ def read_sheets(paths: Sequence[Path]) -> FilledSheets:
             f"sheets: {expected}, got {', '.join(names)}. Rename a sheet."
         )
     draw = _read_draw(paths)
-    row_ids = [row.id for row in draw.rows]
     lines = pd.MultiIndex.from_product(
-        [row_ids, draw.study.columns()],
+        [[row.id for row in draw.rows], draw.study.columns()],
         names=["row", "question"],
     )
     values = pd.DataFrame(index=lines, columns=names, dtype=object)

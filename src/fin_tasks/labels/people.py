@@ -35,14 +35,13 @@ def write_people_run(
                 docs.append(row.doc)
                 responses.append([_response(phrase, answer) for answer in answers])
         if docs:
-            own_options = {**options, "mode": _MODE}
             scored.append(
                 score_task(
                     study.benchmark,
                     task,
                     docs,
                     responses,
-                    options=own_options,
+                    options={**options, "mode": _MODE},
                 )
             )
             facts = {"style": {"mode": _MODE}, "study": study.name}

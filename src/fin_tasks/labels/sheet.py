@@ -66,8 +66,7 @@ def write_sheets(
             safe_table.to_csv(path, index=False, encoding="utf-8-sig")
             continue
         with pd.ExcelWriter(path, engine="openpyxl") as writer:
-            page = pd.Series(instructions)
-            page.to_excel(
+            pd.Series(instructions).to_excel(
                 writer,
                 sheet_name="Instructions",
                 index=False,
@@ -103,7 +102,6 @@ def _table(draw: Draw) -> pd.DataFrame:
 def _text_of(row: Row, name: str) -> str:
     """Return what a column shows of a row."""
     doc = row.doc
-    choices = doc.get("choices") or ()
     match name:
         case "task":
             return row.kind
@@ -112,7 +110,7 @@ def _text_of(row: Row, name: str) -> str:
         case "terms":
             return "\n".join(term["name"] for term in doc.get("terms") or ())
         case "choices":
-            pairs = zip(ascii_uppercase, choices, strict=False)
+            pairs = zip(ascii_uppercase, doc.get("choices") or (), strict=False)
             return "\n".join(map(". ".join, pairs))
     for column in _COLUMNS.get(name, (name, "prompt")):
         if doc.get(column):

@@ -134,12 +134,11 @@ def _shares(draw: Draw, votes: pd.DataFrame) -> pd.DataFrame:
         question = draw.study.questions[keys[-1]]
         n = len(group)
         for value, count in _counts(question, group["label"]).items():
-            kind = question.types.get(value, "")
             lines.append(
                 [
                     *keys,
                     value,
-                    kind,
+                    question.types.get(value, ""),
                     n,
                     count,
                     count / n,
@@ -154,8 +153,7 @@ def _counts(question: Question, labels: "pd.Series[str]") -> dict[str, int]:
     if question.scale is None:
         values = labels.str.split("+").explode()
         counts = values.value_counts().reindex(question.values, fill_value=0)
-        by_value: dict[str, int] = counts.to_dict()
-        return by_value
+        return dict(counts.to_dict())
     scores = labels.astype(float)
     scale = reversed(question.allowed)
     return {f">= {score}": int(sum(scores >= int(score))) for score in scale}

@@ -60,8 +60,7 @@ def _combine(values: list[Any]) -> Any:
     entries = list(chain.from_iterable(known))
     if all(isinstance(entry, list) for entry in entries):
         return entries
-    by_position = zip(*known, strict=True)
-    return [average(position) for position in by_position]
+    return [average(position) for position in zip(*known, strict=True)]
 
 
 def rate(happened: bool | None) -> float | None:
@@ -76,8 +75,7 @@ def standard_error(
     known = _known(values)
     if len(known) < 2:
         return math.nan
-    deviation = np.std(known, ddof=1)
-    return float(deviation / math.sqrt(len(known)))
+    return float(np.std(known, ddof=1) / math.sqrt(len(known)))
 
 
 def expected_calibration_error(

@@ -29,17 +29,17 @@ class Pair:
 
     first: str = ""
     second: str = ""
-    n: int = 0
+    n: int
     """Rows that both have scored."""
-    clusters: int = 0
-    difference: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-    p: float = 1.0
+    clusters: int
+    difference: float
+    low: float
+    high: float
+    p: float
     """Two-sided p-value; 1 if nothing can be tested."""
     p_holm: float = 1.0
     """`p` after the correction over the pairs of one `compare_all`."""
-    test: str = ""
+    test: str
     """`McNemar`, `t`, `clustered t` or `sign`."""
 
 
