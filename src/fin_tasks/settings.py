@@ -1,5 +1,6 @@
 """The environment variables of fin-tasks; `fin_tasks_autoload.py` reads one more."""
 
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +12,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    Json,
     TypeAdapter,
     ValidationError,
 )
@@ -36,9 +36,14 @@ def _split(addresses: str | tuple[str, ...]) -> tuple[str, ...]:
     return tuple(filter(None, map(_without_end, addresses)))
 
 
+def _parsed(metadata: Any) -> Any:
+    return json.loads(metadata) if isinstance(metadata, str) else metadata
+
+
 _Folder = Annotated[Path, AfterValidator(Path.expanduser)]
 _Address = Annotated[str, AfterValidator(_without_end)]
 _Addresses = Annotated[tuple[str, ...], BeforeValidator(_split)]
+_Metadata = Annotated[dict[str, Any], BeforeValidator(_parsed)]
 
 
 @dataclass(
@@ -81,7 +86,7 @@ class Settings:
         (OPENAI,), validation_alias="FIN_TASKS_JUDGE_BASE_URL"
     )
     """The addresses of the judge, with commas between them; default OpenAI."""
-    metadata: Json[dict[str, Any]] = Field(
+    metadata: _Metadata = Field(
         default_factory=dict, validation_alias="FIN_TASKS_METADATA"
     )
     """The metadata of data sets in VLMEvalKit, as a JSON object."""
