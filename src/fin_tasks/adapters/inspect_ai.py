@@ -123,12 +123,13 @@ def _score(
 def _metrics_of(scores: list[SampleScore]) -> Mapping[str, float]:
     """Return the metrics of a task that have a value, the headline first with its standard error."""
     values_by_sample = defaultdict(list)
+    file = None
     for sample_score in scores:
         facts = sample_score.score.metadata
+        file = TaskFile(facts["task"])
         values_by_sample[sample_score.sample_id].append(facts["values"])
-    if not scores:
+    if file is None:
         return {}
-    file = TaskFile(facts["task"])
     rows = list(map(over_responses, values_by_sample.values()))
     totals: dict[str, Any] = {}
     for name, kind in file.scorer.metrics_of(**file.options).items():
@@ -202,8 +203,9 @@ def _task(name: str, metadata: Mapped) -> Task:
     if step is not None and not provenance.get("judge_free"):
         role = _role_of(task_file)
         facts["judge"] = {"role": role, "image": role == GRADER, **step.rubric.facts()}
+    samples = list(map(_sample, documents))
     return Task(
-        dataset=MemoryDataset(list(map(_sample, documents)), name=name),
+        dataset=MemoryDataset(samples, name=name),
         scorer=[make_scorer(task=name, **metadata) for make_scorer in _SCORERS],
         config=model.GenerateConfig(
             max_tokens=settings["max_gen_toks"],
