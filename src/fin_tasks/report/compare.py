@@ -144,8 +144,9 @@ def check_baseline(options: Options, labels: Iterable[str]) -> None:
     """Raise DataError if the baseline is none of the labels that are compared."""
     names = list(labels)
     if options.baseline not in ("", *names):
-        expected = f"expected one of {', '.join(names)}"
-        raise DataError(f"compare --baseline: {expected}, got {options.baseline!r}.")
+        raise DataError(
+            f"compare --baseline: expected one of {', '.join(names)}, got {options.baseline!r}."
+        )
 
 
 def _sets_of(

@@ -135,7 +135,7 @@ def setting_text(value: object) -> str:
 
 def setting_id(result: TaskResult) -> str:
     """Return a short hash that results share if they may be compared."""
-    return hash_of([result.task, dict(result.settings)])
+    return hash_of([result.task, result.settings])
 
 
 def varying(results: Sequence[TaskResult]) -> dict[str, list[Any]]:

@@ -103,5 +103,6 @@ def read_corrections(path: str | Path | None) -> Corrections:
     try:
         return Corrections.model_validate_json(Path(path).read_bytes())
     except (OSError, ValueError) as error:
-        expected = "expected the file that `fin-tasks label agree` wrote"
-        raise ConfigError(f"--corrected {path}: {expected}, {error!s:.80}.") from error
+        raise ConfigError(
+            f"--corrected {path}: expected the file that `fin-tasks label agree` wrote, {error!s:.80}."
+        ) from error

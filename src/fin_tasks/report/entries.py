@@ -141,8 +141,11 @@ def entries_of(
         estimate = value.estimate
         marks = list(not_comparable)
         if value.claim is not None:
-            claim = f"its results file claims {value.claim:.4g}, its rows give {estimate.mean:.4g}"
-            marks.insert(0, claim)
+            marks.insert(
+                0,
+                f"its results file claims {value.claim:.4g}, "
+                f"its rows give {estimate.mean:.4g}",
+            )
         corrected = ranking.corrections.of(result.id, scored.task.variant, metric)
         notes = [
             cut_off.note_of(value.cut_offs, metric),
@@ -248,8 +251,10 @@ def _rank_group(
     for member in newest:
         n_missing = len(table) - len(scores.get(member.result.id, table))
         if n_missing:
-            note = f"{member.run.name} lacks {n_missing} rows; compared on the rows in common."
-            ranking.notes.append(f"{task.id}: {note}")
+            ranking.notes.append(
+                f"{task.id}: {member.run.name} lacks {n_missing} rows; "
+                "compared on the rows in common."
+            )
 
 
 def _newest_runs(members: Sequence[Scored], ranking: Ranking) -> list[Scored]:
@@ -257,13 +262,12 @@ def _newest_runs(members: Sequence[Scored], ranking: Ranking) -> list[Scored]:
     newest: dict[str, Scored] = {}
     for member in sorted(members, key=lambda member: member.run.date):
         if not member.n_scored:
-            reason = (
+            ranking.why_not_ranked[member.result.id] = (
                 "no row is scored" if member.n_unscored else "its rows are not known"
             )
-            ranking.why_not_ranked[member.result.id] = reason
             continue
         earlier = newest.get(member.run.model)
-        if earlier is not None:
+        if earlier:
             reason = "the same model ran again later with the same settings"
             ranking.why_not_ranked[earlier.result.id] = reason
         newest[member.run.model] = member

@@ -24,9 +24,9 @@ def read_log(path: Path, name: str) -> Run:
     """Read the head of a log; logs of one run have the same id."""
     log = _inspect_for(path).read_eval_log(str(path), header_only=True)
     if log.status != "success":
-        advice = "`inspect eval-retry` ends it"
         raise DataError(
-            f"{path}: expected a run that ended, got status {log.status}; {advice}."
+            f"{path}: expected a run that ended, got status {log.status}; "
+            "`inspect eval-retry` ends it."
         )
     spec = log.eval
     identity = hash_of([spec.run_id, spec.model, spec.task_args])
@@ -106,8 +106,9 @@ def _inspect_for(path: Path) -> Any:
     try:
         module = importlib.import_module("inspect_ai.log")
     except ImportError as error:
-        advice = '`pip install "fin-tasks[inspect]"` brings what reads it'
-        raise DataError(f"{path}: a log of inspect_ai; {advice}.") from error
+        raise DataError(
+            f'{path}: a log of inspect_ai; `pip install "fin-tasks[inspect]"` brings what reads it.'
+        ) from error
     with zipfile.ZipFile(path) as archive:
         for part in archive.infolist():
             if part.file_size > _MAX_PART:

@@ -58,8 +58,10 @@ def _task_name(file: Path, rubric: Rubric) -> str:
     name = f"mme_finance_{part}{rubric.language}"
     if name in names:
         return name
-    expected = "expected a name that says the task, such as gpt_MMEFinance.xlsx"
-    raise ConfigError(f"{file}: {expected}, or a rubric with the language en or zh.")
+    raise ConfigError(
+        f"{file}: expected a name that says the task, such as gpt_MMEFinance.xlsx, "
+        "or a rubric with the language en or zh."
+    )
 
 
 def write_judged_run(

@@ -60,9 +60,8 @@ def board(
             printed_runs[paper.id] = paper
             leaderboard.entries.append(entry)
         leaderboard.runs += printed_runs.values()
-    corrections = corrections or Corrections()
     for name, members in scored_tasks(report).items():
-        ranking = rank_task(report, members, reference, corrections)
+        ranking = rank_task(report, members, reference, corrections or Corrections())
         leaderboard.comparisons += ranking.comparisons
         notes += ranking.notes
         tasks[name] = members[0].task
@@ -136,8 +135,8 @@ def _labels(report: Report) -> dict[str, str]:
                 parts.append([setting_note(name, value) for value in values])
         texts = [", ".join(words) for words in zip(*parts[:_MAX_PARTS], strict=True)]
         for (run, result), text in zip(members, texts, strict=True):
-            labels[result.id] = text
             if texts.count(text) > 1:
                 time = run.date[:19].replace("T", " ")
-                labels[result.id] = f"{text}, {time or run.name}"
+                text = f"{text}, {time or run.name}"
+            labels[result.id] = text
     return labels

@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal
 from pydantic import (
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     NonNegativeInt,
     PositiveInt,
@@ -36,10 +35,10 @@ Rounded = Annotated[float | None, BeforeValidator(six_digits)]
 Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(six_digits)]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(
-        use_attribute_docstrings=True, extra="forbid", from_attributes=True
-    )
+class _Model(
+    BaseModel, use_attribute_docstrings=True, extra="forbid", from_attributes=True
+):
+    """An object of `leaderboard.json`; the docstrings of its fields stand in the schema."""
 
 
 class Badge(_Model):

@@ -67,8 +67,9 @@ class _Reader:
         for file in names:
             results_file = f"results_{_run_key(file)}.json"
             if file.suffix == ".jsonl" and file.with_name(results_file) not in names:
-                reason = f"skipped, as {results_file} is not beside it."
-                self._skip(file, f"{file}: {reason}")
+                self._skip(
+                    file, f"{file}: skipped, as {results_file} is not beside it."
+                )
         return Report(tuple(complete), table_of(tables), tuple(self.problems))
 
     def _skip(self, path: Path | None, message: str) -> None:
@@ -79,17 +80,24 @@ class _Reader:
         files: dict[Path, tuple[Path, str]] = {}
         for path in paths:
             if not path.exists():
-                expected = "expected a results file or a folder with results, found nothing there"
-                raise DataError(printable(f"{path}: {expected}."))
+                raise DataError(
+                    printable(
+                        f"{path}: expected a results file or a folder with results, found nothing there."
+                    )
+                )
             root = path if path.is_dir() else path.parent
             for file in _candidates(path):
                 resolved = file.resolve()
                 if not resolved.is_relative_to(root.resolve()):
-                    reason = f"as it is a link to a place out of {root}"
-                    self._skip(file, f"{file}: skipped, {reason}.")
+                    self._skip(
+                        file,
+                        f"{file}: skipped, as it is a link to a place out of {root}.",
+                    )
                 elif _run_key(file) is None:
-                    reason = f"because of its name; expected {_EXPECTED}"
-                    self._skip(file, f"{file}: skipped {reason}.")
+                    self._skip(
+                        file,
+                        f"{file}: skipped because of its name; expected {_EXPECTED}.",
+                    )
                 else:
                     name = file.relative_to(root).as_posix()
                     files.setdefault(resolved, (file, name))
@@ -109,8 +117,7 @@ class _Reader:
                 tasks = {result.task: result for result in [*first.tasks, *run.tasks]}
                 runs[run.id] = replace(first, tasks=tuple(tasks.values()))
             elif first is not run:
-                reason = f"skipped, as it is the same as {first.path}."
-                self._skip(path, f"{path}: {reason}")
+                self._skip(path, f"{path}: skipped, as it is the same as {first.path}.")
         return list(runs.values())
 
     def _with_rows(self, result: TaskResult, rows: SampleRows) -> TaskResult:

@@ -85,8 +85,10 @@ def rows_of(
     for name in _TEXTS:
         table[name] = texts_column([row.get(name) or None for row in texts])
     if table.empty or table.duplicated(["variant", "doc_id"]).any():
-        expected = "expected each document once under a filter"
-        raise DataError(f"{source}: {expected}, found one twice or no row at all.")
+        raise DataError(
+            f"{source}: expected each document once under a filter, "
+            "found one twice or no row at all."
+        )
     columns: dict[str, Floats] = {}
     for name, column in DataFrame(values).items():
         columns |= _metric_columns(source, printable(str(name)), column.tolist())
@@ -149,10 +151,10 @@ def _metric_columns(
     if math.isfinite(maximum):
         is_wrong |= numbers < 0
     if is_wrong.any():
-        expected = (
-            f"expected null or numbers from 0 to {maximum:g}, got {str(values)[:80]}"
+        raise DataError(
+            f"{source}, {name:.80}: expected null or numbers from 0 to {maximum:g}, "
+            f"got {str(values)[:80]}."
         )
-        raise DataError(f"{source}, {name:.80}: {expected}.")
     if name == WEIGHTED:
         return {name: numbers, WEIGHT: (~np.isnan(numbers)).astype(float)}
     return {name: numbers}

@@ -7,9 +7,8 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from pydantic import BaseModel, Field, ValidationError
@@ -35,8 +34,7 @@ class _Fields(BaseModel):
     metrics: list[str] = Field(min_length=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """A line of a samples file."""
 
     where: str
@@ -118,8 +116,9 @@ def _decode(where: str, content: bytes) -> Any:
             content
         )  # takes NaN, which lm-eval writes, and unpaired surrogates
     except (ValueError, RecursionError) as error:
-        expected = f"expected JSON, got {content[:40]!r} ({error}). Was the file cut?"
-        raise DataError(f"{where}: {expected}") from error
+        raise DataError(
+            f"{where}: expected JSON, got {content[:40]!r} ({error}). Was the file cut?"
+        ) from error
 
 
 def flat(value: Any) -> list[Any]:

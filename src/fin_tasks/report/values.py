@@ -53,10 +53,9 @@ def value_of(
     if metric == WEIGHTED:
         own_weights = rows[WEIGHT].fillna(0).to_numpy()
         weights = own_weights if weights is None else own_weights * weights
-    clusters = rows["source"].cat.codes.to_numpy()
     return estimate(
         rows[metric].to_numpy(),
-        clusters=clusters,
+        clusters=rows["source"].cat.codes.to_numpy(),
         weights=weights,
         most=largest(metric),
     )
