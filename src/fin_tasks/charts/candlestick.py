@@ -205,15 +205,12 @@ def _draw_marks(
     days = 11 + 2 * int(_TRIANGLE / points_per_day)
     peaks = tops.rolling(days, center=True, min_periods=1).max()
     troughs = bottoms.rolling(days, center=True, min_periods=1).min()
-    distance = scale * _CLEARANCE
-    for label in above:
-        (peak,) = peaks.reindex([label.mark.day], method="nearest")
-        y = peak + distance
-        _draw_mark(axes, label, y, high + scale * label.distance)
-    for label in below:
-        (trough,) = troughs.reindex([label.mark.day], method="nearest")
-        y = trough - distance
-        _draw_mark(axes, label, y, low - scale * label.distance)
+    sides = ((above, peaks, high, scale), (below, troughs, low, -scale))
+    for labels, extremes, edge, outward in sides:
+        for label in labels:
+            (extreme,) = extremes.reindex([label.mark.day], method="nearest")
+            y = extreme + outward * _CLEARANCE
+            _draw_mark(axes, label, y, edge + outward * label.distance)
 
 
 def _place(
@@ -244,13 +241,14 @@ def _place(
 def _draw_mark(axes: Axes, label: _Label, y: float, label_y: float) -> None:
     """Draw a triangle, its label and the line between them."""
     mark = label.mark
-    line = {"linestyle": ":", "linewidth": 0.9, "zorder": 4}
     _draw_triangle(
         axes,
         mark.kind,
         [mark.day] * 2,
         [y, label_y],
-        **line,
+        linestyle=":",
+        linewidth=0.9,
+        zorder=4,
     )
     text = f"{mark.day:%Y-%m-%d}"
     if mark.surprise is not None:

@@ -20,10 +20,7 @@ def drawing(*styles: Path) -> AbstractContextManager[None]:
     return style.context([_STYLE, *styles], after_reset=True)
 
 
-def save(figure: "Figure", stem: Path) -> list[Path]:
-    """Write a figure as `<stem>.png` and `<stem>.svg`, without dates or versions, and return the paths."""
-    picture = stem.with_name(f"{stem.name}.png")
-    vectors = stem.with_name(f"{stem.name}.svg")
-    figure.savefig(picture, metadata={"Software": None})
-    figure.savefig(vectors, metadata={"Date": None, "Creator": None})
-    return [picture, vectors]
+def save(figure: "Figure", stem: Path) -> None:
+    """Write a figure as `<stem>.png` and `<stem>.svg`, without dates or versions."""
+    figure.savefig(f"{stem}.png", metadata={"Software": None})
+    figure.savefig(f"{stem}.svg", metadata={"Date": None, "Creator": None})

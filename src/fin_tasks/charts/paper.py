@@ -36,15 +36,15 @@ def draw_as_authors(chart: Chart) -> bytes:
     high = prices["High"].max()
     margin = 0.1 * (high - low)
     width = max(10.0, min((chart.end - chart.start).days / 30, 30.0))
-    kind: dict[str, Any] = {"type": "candle", "mav": 7}
+    line: dict[str, Any] = {"type": "candle", "mav": 7}
     if len(prices) >= _MAX_CANDLES:
-        kind = {"type": "line"}
+        line = {"type": "line"}
     file = io.BytesIO()
     with mpl.rc_context():
         mpl.rcdefaults()
         figure, (axes, *_) = mplfinance.plot(
             prices,
-            **kind,
+            **line,
             title=f"{chart.ticker} stock price chart with EPS Dates",
             ylabel="Stock Price",
             ylim=(low - margin, high + margin),
@@ -58,29 +58,12 @@ def draw_as_authors(chart: Chart) -> bytes:
         )
         every_day = prices.reindex(pd.date_range(chart.start, chart.end)).interpolate()
         away = 0.15 * (high - low)
-        above = (every_day["High"] + away).clip(upper=high + margin / 4)
-        below = (every_day["Low"] - away).clip(lower=low - margin / 4)
-        _draw_marks(
-            axes,
-            chart,
-            "meet",
-            above,
-            margin / 4,
-        )
-        _draw_marks(
-            axes,
-            chart,
-            "miss",
-            above,
-            margin / 4,
-        )
-        _draw_marks(
-            axes,
-            chart,
-            "fiscal",
-            below,
-            -margin / 4,
-        )
+        gap = margin / 4
+        above = (every_day["High"] + away).clip(upper=high + gap)
+        below = (every_day["Low"] - away).clip(lower=low - gap)
+        for kind in ("meet", "miss"):
+            _draw_marks(axes, chart, kind, above, gap)
+        _draw_marks(axes, chart, "fiscal", below, -gap)
         axes.legend(frameon=False)
         figure.savefig(
             file, bbox_inches="tight", dpi=300, pil_kwargs={"compress_level": 1}
@@ -102,14 +85,14 @@ def _draw_marks(
     days = [mark.day for mark in marks]
     y = heights.loc[days]
     # Numbers, because days as such would change the ticks that mplfinance has set.
-    look: dict[str, Any] = {"s": 50, "marker": shape, "color": color, "alpha": 0.9}
-    axes.scatter(_dates.date2num(days), y, label=label, **look)
-    for mark, height in zip(marks, y, strict=True):
+    x = _dates.date2num(days)
+    axes.scatter(x, y, s=50, marker=shape, color=color, alpha=0.9, label=label)
+    for mark, day, height in zip(marks, x, y, strict=True):
         text = f"{mark.day:%Y-%m-%d}"
         if mark.surprise is not None:
             text += f"\nSurprise: {mark.surprise:.2f}"
         axes.text(
-            _dates.date2num(mark.day),
+            day,
             height + gap,
             text,
             fontsize=6,

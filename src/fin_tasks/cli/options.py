@@ -92,9 +92,9 @@ def task_options(metadata: str = "{}", **more: object) -> dict[str, Any]:
     return options
 
 
-def tickers_of(text: str | None) -> list[str] | None:
-    """Read the tickers that an option gives, separated by commas; None if it is not given."""
-    return text.replace(" ", "").upper().split(",") if text else None
+def tickers_of(text: str | None) -> list[str]:
+    """Read the tickers that an option gives, separated by commas; none if it is not given."""
+    return text.replace(" ", "").upper().split(",") if text else []
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class MarketFiles:
                 raise ConfigError(
                     "--sample: expected no --prices or --earnings beside it."
                 )
-            return sample_market(*names or ())
+            return sample_market(*names)
         if store in (prices, earnings) and not store.is_dir():
             raise ConfigError(
                 "market data: expected --prices and --earnings, or the folder of `fin-tasks fetch dynostock` "

@@ -14,8 +14,6 @@ SECONDS = 30.0
 PAUSE = 1.2
 """Seconds before a request, because the free plan allows one a second."""
 
-_MAX_BYTES = 8 << 20
-_RETRIES = 4
 _REFUSALS = ("Error Message", "Note", "Information")
 
 
@@ -38,7 +36,7 @@ def earnings_of(
     key = str(settings.alpha_vantage_key)
     url = f"{settings.alpha_vantage}/query"
     query = {"function": "EARNINGS", "symbol": ticker, "apikey": key}
-    limits = Limits(seconds=SECONDS, n_bytes=_MAX_BYTES, retries=_RETRIES)
+    limits = Limits(seconds=SECONDS, n_bytes=8 << 20, retries=4)
     try:
         request = Request(url=f"{url}?{urlencode(query)}")
         content = web.send(request, limits).result()

@@ -199,27 +199,13 @@ def _hidden(excerpt: Excerpt, window: Window) -> tuple[Excerpt, Window]:
     shift = timedelta(weeks=distance.days // 7 + 1)
     start = window.start + shift
     end = window.end + shift
-    reports = excerpt.reports.assign(
-        reported=excerpt.reports["reported"] + shift,
-        fiscal_end=excerpt.reports["fiscal_end"] + shift,
-    )
-    prices = excerpt.prices.set_index(excerpt.prices.index + shift)
-    hidden = Excerpt(
-        ANONYMOUS_TICKER,
-        start,
-        end,
-        prices,
-        reports,
-        reports,
-    )
+    prices = excerpt.prices.shift(freq=shift)
+    reports = excerpt.reports.copy()
+    reports[["reported", "fiscal_end"]] += shift
+    shown: dict[str, Any] = {"ticker": ANONYMOUS_TICKER, "start": start, "end": end}
     name = f"anonymous-{digest.hexdigest()[:12]}"
-    return hidden, replace(
-        window,
-        id=name,
-        ticker=hidden.ticker,
-        start=start,
-        end=end,
-    )
+    hidden = Excerpt(**shown, prices=prices, reports=reports, filed=reports)
+    return hidden, replace(window, id=name, **shown)
 
 
 def _draw(

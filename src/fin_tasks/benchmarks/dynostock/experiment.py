@@ -18,14 +18,17 @@ from .windows import WINDOWS
 
 GROUP = ("model", "bias", "mode", "setting", "anonymized")
 """Runs are compared if they agree in these columns; `setting` stands for everything else that must be the same."""
-_METRICS = (
+_GROUP_AND_ARM = [*GROUP, "arm"]
+_PLAIN_MEANS = ["follows_signal", "signal_probability", "no_answer"]
+COLUMNS = (
+    *_GROUP_AND_ARM,
+    "window",
+    "doc_id",
+    "ticker",
     "acc",
     "bias_percentage",
-    "follows_signal",
-    "signal_probability",
-    "no_answer",
+    *_PLAIN_MEANS,
 )
-COLUMNS = (*GROUP, "arm", "window", "doc_id", "ticker", *_METRICS)
 """`doc_id` names the window; metrics are NaN if unscored."""
 MEASURES = ("acc", "bias_index", "follows_signal", "signal_probability")
 MEAN = "mean"
@@ -34,7 +37,6 @@ MEAN = "mean"
 SETTINGS_OF_ARMS = ("anonymize", "arm", "bias", "mode", "scorer", "window")
 """Settings in which arms differ on purpose."""
 
-_PLAIN_MEANS = ["follows_signal", "signal_probability", "no_answer"]
 _CONTRASTS = (
     ("arm", "signal", "none"),
     ("arm", "flipped", "none"),
@@ -57,8 +59,8 @@ def by_window(rows: pd.DataFrame) -> pd.DataFrame:
     The size "mean" averages the sizes of Table 1. Other sizes stand behind it.
     """
     lines: list[Line] = []
-    for key, arm_rows in _without_repeats(rows).groupby([*GROUP, "arm"]):
-        group = dict(zip((*GROUP, "arm"), key, strict=True))
+    for key, arm_rows in _without_repeats(rows).groupby(_GROUP_AND_ARM):
+        group = dict(zip(_GROUP_AND_ARM, key, strict=True))
         line_by_size = {}
         for size, size_rows in arm_rows.groupby("window"):
             line_by_size[size] = _size_line(size, size_rows)
@@ -71,7 +73,7 @@ def by_window(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_repeats(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.drop_duplicates([*GROUP, "arm", "window", "doc_id"], keep="last")
+    return rows.drop_duplicates([*_GROUP_AND_ARM, "window", "doc_id"], keep="last")
 
 
 def _coverage(sizes: Iterable[int]) -> dict[object, list[int]]:
@@ -133,7 +135,7 @@ def compare_arms(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     notes = []
     rows = _without_repeats(rows).assign(bias_index=rows["bias_percentage"])
     for condition, first_value, second_value in _CONTRASTS:
-        columns = [name for name in (*GROUP, "arm") if name != condition]
+        columns = [name for name in _GROUP_AND_ARM if name != condition]
         for key, group_rows in rows.groupby(columns):
             first = group_rows[group_rows[condition] == first_value]
             second = group_rows[group_rows[condition] == second_value]
@@ -162,7 +164,7 @@ def compare_arms(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         notes.append("Only one arm of each setting, so there is no effect to show.")
         return pd.DataFrame(), notes
     effects = pd.DataFrame(lines)
-    families = effects.groupby([*GROUP, "arm", "metric"], dropna=False)["p"]
+    families = effects.groupby([*_GROUP_AND_ARM, "metric"], dropna=False)["p"]
     effects["p_holm"] = families.transform(lambda p: holm(p.tolist()))
     return effects, notes
 
@@ -217,9 +219,8 @@ def _effects(pairs: pd.DataFrame, asked: "pd.Series[int]") -> Iterator[Line]:
 def _differences(sums: _Floats, empty: float) -> _Floats:
     """Return the difference of both ratios for each size; a ratio with denominator 0 is `empty`."""
     denominators = sums[..., 2:]
-    is_empty = denominators == 0
-    ratios = sums[..., :2] / np.where(is_empty, 1, denominators)
-    ratios[is_empty] = empty
+    ratios = np.full_like(denominators, empty)
+    np.divide(sums[..., :2], denominators, ratios, where=denominators != 0)
     return np.asarray(ratios[..., 0] - ratios[..., 1])
 
 

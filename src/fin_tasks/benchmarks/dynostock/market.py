@@ -1,7 +1,7 @@
 """A market: daily prices and quarterly earnings reports of many tickers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -46,7 +46,7 @@ class Market:
 
     prices: pd.DataFrame
     reports: pd.DataFrame
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any]
 
     @classmethod
     def of(

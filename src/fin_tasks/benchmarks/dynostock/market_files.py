@@ -22,8 +22,6 @@ from .market import (
     typed,
 )
 
-Facts = dict[str, Any]
-
 _UNKNOWN = ("", "None", "-")  # not NA, which is a ticker
 _ENDINGS = (".csv", ".csv.gz", ".parquet", ".json")
 _NEEDED = {"prices": ("date", "close"), "earnings": ("reported", "surprise")}
@@ -35,10 +33,10 @@ def read_market(
     prices: Path,
     earnings: Path,
     *,
-    tickers: Iterable[str] | None = None,
+    tickers: Iterable[str] = (),
 ) -> Market:
     """Read files, folders of files, or what `fetch_market` stored; closes of all tickers are adjusted for splits."""
-    names = None if tickers is None else {ticker.upper() for ticker in tickers}
+    names = {ticker.upper() for ticker in tickers}
     table, price_facts = _read_files(prices, "prices", names)
     reports, report_facts = _read_files(earnings, "earnings", names)
     table[CANDLE] = table[CANDLE].where(table[CANDLE] > 0)
@@ -66,9 +64,8 @@ def read_market(
 @lru_cache(maxsize=1)
 def sample_market(*tickers: str) -> Market:
     """Return AAPL, FB, GOOG, IBM and MSFT, 2000 to 2013, adjusted for splits; FB and GOOG have no reports."""
-    market = read_market(
-        stock_prices_file(), _SAMPLE / "earnings.csv", tickers=tickers or None
-    )
+    earnings = _SAMPLE / "earnings.csv"
+    market = read_market(stock_prices_file(), earnings, tickers=tickers)
     prices = market.prices.copy()
     for split in pd.read_csv(_SAMPLE / "splits.csv").itertuples():
         is_before = (prices["ticker"] == split.ticker) & (prices["date"] < split.date)
@@ -81,8 +78,8 @@ def sample_market(*tickers: str) -> Market:
 def _read_files(
     path: Path,
     part: str,
-    tickers: set[str] | None,
-) -> tuple[pd.DataFrame, Facts]:
+    tickers: set[str],
+) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Read the rows of the tickers from a file or folder, by ticker and day, and facts about the files."""
     is_fetched = (path / part).is_dir()
     folder = path / part if is_fetched else path
@@ -95,9 +92,9 @@ def _read_files(
         files = [file for file in files if _ticker_of(file) in tickers]
     tables = [_read_table(file, part) for file in files]
     rows = pd.concat(tables) if tables else pd.DataFrame({"ticker": []})
-    if tickers is not None:
+    if tickers:
         rows = rows[rows["ticker"].isin(tickers)]
-    missing = sorted((tickers or set()) - set(rows["ticker"]))
+    missing = sorted(tickers - set(rows["ticker"]))
     if rows.empty or missing:
         expected = f"rows of {', '.join(missing) or 'tickers'}"
         raise DataError(

@@ -18,8 +18,7 @@ _LAST_STATEMENTS = 40
 _DECIMALS = 12
 """1 - 0.7 is 0.3, and not 0.30000000000000004."""
 
-_FILE = Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
-_TEXTS = yaml.safe_load(_FILE)
+_TEXTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
 
 
 def _compile(pattern: str) -> re.Pattern[str]:
@@ -36,8 +35,11 @@ _REWRITES = [(_compile(pattern), text) for pattern, text in _TEXTS["rewrites"]]
 
 def robust_probability(response: str) -> float | None:
     """Read the probability that a careful reader takes a response to state; None if there is none or a range."""
-    reply = _tidy(_ends_of(strip_reasoning(response).strip()))
-    return next(_forecasts(_without_further_turns(reply)))
+    reply = _ends_of(strip_reasoning(response).strip())
+    reply = plain(reply.replace("\\*", "*"))
+    for pattern, replacement in _REWRITES:
+        reply = pattern.sub(replacement, reply)
+    return next(_forecasts(_without_further_turns(reply.strip())))
 
 
 def _forecasts(reply: str) -> Iterator[float | None]:
@@ -58,13 +60,6 @@ def _ends_of(reply: str) -> str:
     return f"{first}\n\n{last}"
 
 
-def _tidy(text: str) -> str:
-    text = plain(text.replace("\\*", "*"))
-    for pattern, replacement in _REWRITES:
-        text = pattern.sub(replacement, text)
-    return text.strip()
-
-
 def _without_further_turns(reply: str) -> str:
     """Cut off what follows the first answer, if it begins with a question of the model's own."""
     for final in _PATTERNS["final"].finditer(reply):
@@ -78,7 +73,7 @@ def _forecasts_behind(reply: str, position: int) -> Iterator[float | None]:
     """Yield forecasts behind `Final prediction`, which ends at the position."""
     direct = _PATTERNS["direct"].match(reply, position)
     if direct:
-        yield _rise(reply, position, direct.span("number"))
+        yield _rise(direct, position)
     paragraph = reply[position:].lstrip(" :*=\n").split("\n\n", 1)[0][:600]
     if _PATTERNS["refused"].search(paragraph[:200]):
         yield None
@@ -87,7 +82,7 @@ def _forecasts_behind(reply: str, position: int) -> Iterator[float | None]:
         yield stated
     end = _PATTERNS["ends"].fullmatch(paragraph)
     if end:
-        yield _rise(paragraph, 0, end.span("number"))
+        yield _rise(end, 0)
 
 
 def _forecast_lines(reply: str) -> Iterator[float | None]:
@@ -98,7 +93,7 @@ def _forecast_lines(reply: str) -> Iterator[float | None]:
         if direct and line[0] != "=":
             rest = _PATTERNS["side"].sub("", line[direct.end() :])
             if not re.search(r"\w", rest):
-                yield _rise(line, 0, direct.span("number"))
+                yield _rise(direct, 0)
 
 
 def _last_stated(text: str) -> float | None:
@@ -108,31 +103,31 @@ def _last_stated(text: str) -> float | None:
             continue
         line_start = text.rfind("\n", 0, match.start())
         sentence_start = text.rfind(". ", 0, match.start())
-        number = match.span("number" if match["number"] else "behind")
-        probability = _rise(text, max(line_start, sentence_start) + 1, number)
+        group = "number" if match["number"] else "behind"
+        probability = _rise(match, max(line_start, sentence_start) + 1, group)
         if probability is not None:
             return probability
     return None
 
 
 def _rise(
-    text: str,
+    match: re.Match[str],
     start: int,
-    number: tuple[int, int],
+    group: str = "number",
 ) -> float | None:
     """Return the probability of a rise, as the words beside a number may say that it is one of a fall.
 
     Args:
-        text: The whole text.
+        match: Where the number was found.
         start: Where the sentence of the number begins.
-        number: Start and end of the number.
+        group: Name of the number in the match.
     """
-    number_start, number_end = number
-    value = _fraction(text[number_start:number_end], text[:start])
+    text = match.string
+    value = _fraction(match[group], text[:start])
     if not 0 <= value <= 1:
         return None
-    before = text[start:number_start]
-    behind = text[number_end:][:100].split("\n", 1)[0]
+    before = text[start : match.start(group)]
+    behind = text[match.end(group) :][:100].split("\n", 1)[0]
     side = _side_of("side_behind", behind)
     if side is None:
         side = _side_of("side_before", before)
@@ -144,7 +139,7 @@ def _rise(
     if side == "down":
         return round(1 - value, _DECIMALS)
     if "confidence" in before:
-        before = text[max(0, start - 250) : number_start]
+        before = text[max(0, start - 250) : match.start(group)]
     if _is_fall(before, behind):
         return min(value, round(1 - value, _DECIMALS))
     return value

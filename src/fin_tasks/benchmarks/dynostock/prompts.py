@@ -28,7 +28,6 @@ _WORDS: Mapping[str, str] = {
     **_HOUSE["prices and reports"],
 }
 _PERIODS = {"daily": "D", "weekly": "W-FRI", "monthly": "M"}
-_RULES = {"first": "first", "last": "last", **PERIOD}
 _DAY = "{:%Y-%m-%d}".format
 _MOVEMENTS = ("a fall", "a rise")
 
@@ -178,10 +177,15 @@ def _price_words(excerpt: Excerpt, frequency: str) -> list[Words]:
     prices = excerpt.prices
     days = prices.assign(first=prices.index, last=prices.index)
     groups = days.groupby(prices.index.to_period(_PERIODS[frequency]))
-    periods = groups.agg(_RULES)
+    periods = groups.agg({"first": "first", "last": "last", **PERIOD})
     periods["volume"] = groups["volume"].sum(min_count=1) / 1e6
-    writers: _Writers = {"first": _DAY, "last": _DAY, "volume": "{:.2f}".format}
-    return _written(periods, {**writers, **dict.fromkeys(CANDLE, _price)})
+    writers: _Writers = {
+        "first": _DAY,
+        "last": _DAY,
+        **dict.fromkeys(CANDLE, _price),
+        "volume": "{:.2f}".format,
+    }
+    return _written(periods, writers)
 
 
 def _report_words(excerpt: Excerpt, window: Window) -> list[Words]:
@@ -196,8 +200,9 @@ def _report_words(excerpt: Excerpt, window: Window) -> list[Words]:
         "reported": _DAY,
         "fiscal_end": _DAY,
         **dict.fromkeys(FIGURES, _figure),
+        "percent": "{:.1f}%".format,
+        "outcome": _outcome,
     }
-    writers |= {"percent": "{:.1f}%".format, "outcome": _outcome}
     return _written(reports, writers)
 
 

@@ -45,10 +45,7 @@ def documents(market: Market, windows: Sequence[Window]) -> list[dict[str, Any]]
 
 def read(response: str, *, variant: str) -> Reading:
     """Read the price in a response; no paper is repeated, so both variants read in the same way."""
-    found = read_quantity(response)
-    return Reading(
-        variant=variant, answer=found.answer, reason=found.reason, rule=found.rule
-    )
+    return Reading(variant=variant, **vars(read_quantity(response)))
 
 
 def compare(doc: Document, reading: Reading) -> Score:

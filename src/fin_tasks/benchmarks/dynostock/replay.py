@@ -106,14 +106,12 @@ def replay(paths: Sequence[Path]) -> list[tuple[Recording, ScoredTask]]:
     """Score files and folders."""
     scored = []
     for recording in map(read_recording, find_files(paths)):
-        _, bias, size, docs, responses = recording
-        name = f"dynostock_{bias}_w{size}"
         task = score_task(
             "dynostock",
-            name,
-            docs,
-            responses,
-            options={"bias": bias},
+            f"dynostock_{recording.bias}_w{recording.window}",
+            recording.docs,
+            recording.responses,
+            options={"bias": recording.bias},
         )
         scored.append((recording, task))
     return scored

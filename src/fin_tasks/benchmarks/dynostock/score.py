@@ -110,24 +110,23 @@ def metrics_of(*, bias: str, **_: object) -> dict[str, bool | Metric]:
     return metrics
 
 
-def metric_values(doc: Document, readings: Sequence[Any]) -> dict[str, object]:
+def metric_values(doc: Document, readings: Sequence[Any]) -> dict[str, Any]:
     """Return a document's metrics, each the mean over its responses; None if it is unscored.
 
     The bias index has shares: of right, biased and otherwise wrong responses.
     """
-    scores: list[Any] = [compare(doc, reading) for reading in readings]
-    usual = mean_values(_USUAL, compare, doc, readings)
-    values: dict[str, object] = {**usual}
+    values: dict[str, Any] = {**mean_values(_USUAL, compare, doc, readings)}
     if doc["bias_type"] == recall.NAME:
         return values
     truth = doc["truth"]
-    acc = usual["acc"]
+    acc = values["acc"]
     stated = [reading.probability for reading in readings]
     values["brier"] = average_or_none(
         None if None in (p, truth) else (p - truth) ** 2 for p in stated
     )
     values["bias_index"] = None
     if acc is not None:
+        scores: list[Any] = [compare(doc, reading) for reading in readings]
         biased = average([rate(score.wrong_by_bias) for score in scores])
         values["bias_index"] = [acc, biased, max(0.0, 1 - acc - biased)]
     return values
@@ -166,8 +165,8 @@ def breakdown_values(
 
 
 def _calibration_error(pairs_by_document: Sequence[Sequence[Sequence[float]]]) -> float:
-    stated, truths = zip(*chain.from_iterable(pairs_by_document), strict=True)
-    return expected_calibration_error(stated, list(map(int, truths)))
+    pairs = chain.from_iterable(pairs_by_document)
+    return expected_calibration_error(*zip(*pairs, strict=True))
 
 
 BREAKDOWN_AGGREGATES = {"ece": _calibration_error}

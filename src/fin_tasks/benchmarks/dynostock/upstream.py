@@ -86,7 +86,6 @@ class UpstreamPrompts:
             "args.celebrity_cfg": [self.figures.get(window.authority)],
             "np.random.choice()": 0,
         }
-        prices = _prices(excerpt)
         reports = _reports(excerpt)
         if text is None:
             (sentence,) = self._sentences(
@@ -94,7 +93,7 @@ class UpstreamPrompts:
             )
             variables["construct_current_eps()"] = sentence
         else:
-            for name, table in (("stock", prices), ("eps", reports)):
+            for name, table in (("stock", _prices(excerpt)), ("eps", reports)):
                 function = f"construct_{name}_history"
                 sentences = "\n".join(self._sentences(function, "row", table))
                 variables[f"{function}()"] = (table.to_string(index=False), sentences)
@@ -123,11 +122,9 @@ def _other_code(expected: str) -> DataError:
 
 
 def _prices(excerpt: Excerpt) -> pd.DataFrame:
-    prices = excerpt.prices.reset_index()
-    days = prices["date"].dt.strftime("%Y-%m-%d")
-    return pd.DataFrame(
-        {"Date": days, "Open": prices["open"], "Close": prices["close"]}
-    )
+    days = excerpt.prices.index.strftime("%Y-%m-%d")
+    prices = excerpt.prices[["open", "close"]].set_axis(days)
+    return prices.reset_index().rename(columns=str.capitalize)
 
 
 def _reports(excerpt: Excerpt) -> pd.DataFrame:
@@ -155,9 +152,8 @@ def upstream_prompts(*, data_dir: Path | None, settings: Settings) -> UpstreamPr
         settings=settings,
     )
     try:
-        texts = {}
-        for path in located.files.values():
-            texts[path.name] = path.read_text(encoding="utf-8")
+        paths = located.files.values()
+        texts = {path.name: path.read_text(encoding="utf-8") for path in paths}
         functions = {}
         for node in ast.parse(texts["gen.py"]).body:
             if isinstance(node, ast.FunctionDef):

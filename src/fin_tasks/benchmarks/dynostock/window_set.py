@@ -110,13 +110,12 @@ def rebuild_windows(
     missing = {}
     windows = []
     for name, doc in sorted(docs.items()):
-        ticker = doc["ticker"]
         start = date.fromisoformat(doc["start"])
         end = date.fromisoformat(doc["end"])
         try:
             window = own_window(
                 market,
-                ticker,
+                doc["ticker"],
                 start,
                 end,
             )
@@ -146,9 +145,8 @@ def no_windows(counts: Sequence[Count], missing: Mapping[str, str]) -> DataError
     for count in counts:
         numbers.update(count["dropped"], unbiased=count["unbiased"])
     lines = []
-    for reason, n in numbers.most_common(len(reasons)):
-        if n:
-            lines.append(f"{n} dropped: {reasons.get(reason, reason)}")
+    for reason, n in (+numbers).most_common(len(reasons)):
+        lines.append(f"{n} dropped: {reasons.get(reason, reason)}")
     if not lines:
         lines = ["no stock has as many reports within its prices"]
     return DataError(f"windows: expected some, found none: {'; '.join(lines)}.")
@@ -183,11 +181,11 @@ def write_set(
         counts.append({**count, "kept": kept[count["bias_type"], count["window"]]})
     facts = {
         "fin_tasks": fin_tasks.__version__,
-        "parameters": dict(parameters),
+        "parameters": parameters,
         "windows": len(found.windows),
         "counts": counts,
         "files": {name: sha256_of(folder / name) for name in _FILES},
-        "market": dict(market.facts),
+        "market": market.facts,
     }
     manifest.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
     return read_set(folder)

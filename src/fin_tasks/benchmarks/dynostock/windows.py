@@ -100,15 +100,16 @@ def find_windows(
     found: list[Window] = []
     for bias, runs in product(biases, runs_by_size):
         kind: dict[str, Any] = {"bias_type": bias, "window": runs.size}
-        candidates = pd.DataFrame(_lead(runs, bias, share))
+        candidates = _lead(runs, bias, share)
         numbers = candidates["fate"].value_counts().to_dict()
         count = {
+            **kind,
             "candidates": len(candidates),
             "found": numbers.pop("found", 0),
             "unbiased": numbers.pop("unbiased", 0),
             "dropped": numbers,
         }
-        counts.append({**kind, **count})
+        counts.append(count)
         leads = candidates[candidates["fate"] == "found"].drop(columns="fate")
         for lead in leads.to_dict("records"):
             lead |= {day: lead[day].date() for day in ("start", "end")}
@@ -119,14 +120,7 @@ def find_windows(
                 lead["end"],
             )
             authority = authority_of(name, seed)
-            found.append(
-                Window(
-                    id=name,
-                    authority=authority,
-                    **kind,
-                    **lead,
-                )
-            )
+            found.append(Window(id=name, authority=authority, **kind, **lead))
     return Found(found, counts)
 
 
@@ -134,7 +128,7 @@ def _lead(
     runs: Runs,
     bias: str,
     share: Fraction,
-) -> dict[str, npt.NDArray[Any]]:
+) -> pd.DataFrame:
     """Return all runs as columns of windows, with the `fate` of each: `found`, `unbiased` or the reason against it.
 
     - Recency: the latest similar report moved one way, most similar ones the other.
@@ -163,9 +157,8 @@ def _lead(
         ("unknown-movement", newest["movement"] < 0),
     ]
     # The first rule that applies counts.
-    names = [name for name, _ in rules]
-    fate = np.select([np.asarray(mask) for _, mask in rules], names, "found")
-    return {
+    names, masks = zip(*rules, strict=True)
+    columns = {
         "ticker": newest["ticker"],
         "start": runs.start.astype("datetime64[D]"),
         "end": newest["reported"],
@@ -174,8 +167,9 @@ def _lead(
         "outcome": np.where(newest["is_meet"], "Meet", "Miss"),
         "n_same": runs.n_same,
         "n_contrary": n_contrary,
-        "fate": fate,
+        "fate": np.select(list(map(np.asarray, masks)), names, "found"),
     }
+    return pd.DataFrame(columns)
 
 
 def _reaches(

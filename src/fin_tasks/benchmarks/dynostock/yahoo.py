@@ -17,7 +17,6 @@ CONNECTION_SECONDS = 5.0
 """Time for the first answer."""
 
 _ADDRESS = "https://query2.finance.yahoo.com"
-_RETRIES = 3
 
 
 def check_connection() -> None:
@@ -39,7 +38,7 @@ def download(
     yfinance = _yfinance()
     # Our own messages name the tickers that failed.
     logging.getLogger("yfinance").setLevel(logging.CRITICAL)
-    yfinance.config.network.retries = _RETRIES
+    yfinance.config.network.retries = 3
     try:
         # Until today, since today's prices hold all later splits.
         frame = yfinance.download(
