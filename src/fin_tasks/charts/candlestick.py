@@ -28,7 +28,6 @@ _DOWN = "#e0222c"
 _GRAY = "#707070"
 _AVERAGE = "#1f5fbf"
 _BACKGROUND = "#f8f8f8"
-_STYLE = Path(__file__).with_suffix(".mplstyle")
 _AVERAGED = 7  # trading days of the moving average
 _MAX_DAILY = 500
 """A longer period has candles of weeks, because those of days would merge."""
@@ -79,7 +78,7 @@ def draw(chart: Chart) -> bytes:
         frequency = "weekly"
         body *= 7
     title = f"{chart.ticker}: {frequency} prices and earnings reports, {chart.start} to {chart.end}"
-    with drawing(_STYLE):
+    with drawing(Path(__file__).with_suffix(".mplstyle")):
         # A hair more than the size in pixels, because matplotlib rounds down.
         figure = Figure(dpi=(chart.pixels + 0.01) / _WIDTH)
         ratios = [3.6, 1]

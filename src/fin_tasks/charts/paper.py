@@ -36,7 +36,7 @@ def draw_as_authors(chart: Chart) -> bytes:
     high = prices["High"].max()
     margin = 0.1 * (high - low)
     width = max(10.0, min((chart.end - chart.start).days / 30, 30.0))
-    line: dict[str, Any] = {"type": "candle", "mav": 7}
+    line = {"type": "candle", "mav": 7}
     if len(prices) >= _MAX_CANDLES:
         line = {"type": "line"}
     file = io.BytesIO()

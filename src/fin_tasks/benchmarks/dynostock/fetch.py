@@ -100,7 +100,7 @@ def _agree_with_folder(
     manifest = folder / "manifest.json"
     before: dict[str, str] = {}
     if manifest.is_file():
-        before = json.loads(manifest.read_text(encoding="utf-8"))
+        before = json.loads(manifest.read_bytes())
     if end is None:
         # A price of today is not final.
         yesterday = datetime.now(UTC).date() - timedelta(days=1)
@@ -188,4 +188,4 @@ def _published_reports_of(ticker: str, files: Mapping[str, Path]) -> dict[str, A
     file = files.get(_REPORTS.format(ticker))
     if file is None:
         raise FetchError(f"the authors have no earnings of {ticker}")
-    return dict(json.loads(file.read_text(encoding="utf-8")))
+    return dict(json.loads(file.read_bytes()))

@@ -16,7 +16,7 @@ from fin_tasks.errors import ConfigError, DataError
 FIGURES = ["eps", "estimate", "surprise"]
 """Columns of reports in dollars per share."""
 TABLES: dict[str, dict[str, str]] = yaml.safe_load(
-    Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8")
+    Path(__file__).with_suffix(".yaml").read_bytes()
 )
 
 

@@ -44,9 +44,8 @@ def read_market(
         ["ticker", "fiscal_end"]
     )
     reports = reports[reports["reported"].notna() & ~is_repeated]
-    is_fetched = (prices / "prices").is_dir()
     facts = {
-        "basis": "split-adjusted" if is_fetched else "as in the files",
+        "basis": "split-adjusted" if "source" in price_facts else "as in the files",
         "prices": price_facts,
         "earnings": report_facts,
     }
@@ -105,9 +104,9 @@ def _read_files(
         "files": len(files),
         "files_sha256": hashlib.sha256(hashes.encode()).hexdigest(),
     }
-    manifest = path / "manifest.json"
     if is_fetched:
-        facts["source"] = json.loads(manifest.read_text(encoding="utf-8"))[part]
+        manifest = (path / "manifest.json").read_bytes()
+        facts["source"] = json.loads(manifest)[part]
     return rows.sort_values(["ticker", _NEEDED[part][0]], ignore_index=True), facts
 
 
@@ -144,7 +143,7 @@ def _read_table(file: Path, part: str) -> pd.DataFrame:
 
 def _read_any(file: Path) -> pd.DataFrame:
     if file.suffix == ".json":
-        rows = json.loads(file.read_text(encoding="utf-8"))["quarterlyEarnings"]
+        rows = json.loads(file.read_bytes())["quarterlyEarnings"]
         names = {**TABLES["alpha_vantage"], "reportTime": "report_time"}
         table = pd.DataFrame(rows, columns=list(names)).rename(columns=names)
         return table.mask(table.isin(_UNKNOWN))

@@ -140,7 +140,13 @@ def _rise(
         return round(1 - value, _DECIMALS)
     if "confidence" in before:
         before = text[max(0, start - 250) : match.start(group)]
-    if _is_fall(before, behind):
+    # The words on both sides may call the forecast one of a fall.
+    verdict = (
+        _PATTERNS["verdict"].match(behind)
+        or _PATTERNS["verdict"].match(before)
+        or _PATTERNS["fall"].search(before)
+    )
+    if verdict and not verdict["denied"]:
         return min(value, round(1 - value, _DECIMALS))
     return value
 
@@ -168,13 +174,3 @@ def _side_of(pattern: str, text: str) -> str | None:
         return None
     is_denied = side["denied"] is not None
     return "up" if (side["down"] is None) != is_denied else "down"
-
-
-def _is_fall(before: str, behind: str) -> bool:
-    """Return whether the words on both sides of a number call the forecast one of a fall."""
-    verdict = (
-        _PATTERNS["verdict"].match(behind)
-        or _PATTERNS["verdict"].match(before)
-        or _PATTERNS["fall"].search(before)
-    )
-    return verdict is not None and not verdict["denied"]

@@ -78,7 +78,7 @@ class HousePrompts:
             lines = [f"- {fact}" for fact in facts if fact]
             blocks.append("\n".join([_WORDS["facts"], *lines]))
         blocks.append(_WORDS["latest"].format(**reports[-1]))
-        slots: dict[str, object] = {
+        slots = {
             "ticker": window.ticker,
             "start": window.start,
             "end": window.end,
@@ -119,7 +119,7 @@ def statement_of(
     if direction is None:
         return ""
     name: str = window.bias_type
-    slots: dict[str, object] = {
+    slots = {
         "ticker": window.ticker,
         "movement": _MOVEMENTS[direction],
         "direction": "up" if direction else "down",

@@ -35,7 +35,6 @@ SAMPLE_SHARE = Fraction(3, 5)
 
 _FILES = ("windows.json", "prices.parquet", "reports.parquet")
 _WINDOWS = TypeAdapter(Sequence[Window])
-_SPAN = {"start": "min", "end": "max"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,8 +164,8 @@ def write_set(
     # Without it the folder is no set, should the build stop.
     manifest.unlink(missing_ok=True)
     (folder / "windows.json").write_bytes(_WINDOWS.dump_json(found.windows))
-    spans = pd.DataFrame(map(vars, found.windows)).groupby("ticker").agg(_SPAN)
-    spans = spans.apply(pd.to_datetime)
+    by_ticker = pd.DataFrame(map(vars, found.windows)).groupby("ticker")
+    spans = by_ticker.agg({"start": "min", "end": "max"}).apply(pd.to_datetime)
     for name, rows, day in (
         ("prices", market.prices, "date"),
         ("reports", market.reports, "reported"),
@@ -194,7 +193,7 @@ def write_set(
 def read_set(folder: Path) -> WindowSet:
     """Read a set that `write_set` wrote, if its files are unchanged."""
     try:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        manifest = json.loads((folder / "manifest.json").read_bytes())
         for name in _FILES:
             if sha256_of(folder / name) != manifest["files"][name]:
                 raise ValueError(f"{name} is not the file that the manifest names")
@@ -228,8 +227,11 @@ def find_set(
     if sample:
         market = sample_market()
         windows = find_windows(market, share=SAMPLE_SHARE).windows
-        parameters = {"share": float(SAMPLE_SHARE)}
-        facts = {"origin": "sample", "parameters": parameters, "market": market.facts}
+        facts = {
+            "origin": "sample",
+            "parameters": {"share": float(SAMPLE_SHARE)},
+            "market": market.facts,
+        }
         return WindowSet(
             windows,
             market,

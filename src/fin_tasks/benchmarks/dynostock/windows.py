@@ -96,8 +96,8 @@ def find_windows(
         )
     reports = report_table(market)
     runs_by_size = [Runs(reports, size) for size in sizes]
-    counts: list[Count] = []
-    found: list[Window] = []
+    counts = []
+    found = []
     for bias, runs in product(biases, runs_by_size):
         kind: dict[str, Any] = {"bias_type": bias, "window": runs.size}
         candidates = _lead(runs, bias, share)
