@@ -27,19 +27,14 @@ def program_in(response: str) -> str | None:
         program = block[1]
     elif _HEAD in response:
         program = response
-    elif response.count("```") == 1:
-        program = _with_head(response.partition("```")[0])
     else:
-        program = _with_head(response)
+        body = response.partition("```")[0]
+        indent = "" if body.startswith(_INDENT) else _INDENT
+        program = f"{_HEAD}\n{indent}{body}"
     return program.strip("` \t\r\n")
 
 
 programs = partial(short_answers.programs, authors=program_in)
-
-
-def _with_head(body: str) -> str:
-    indent = "" if body.startswith(_INDENT) else _INDENT
-    return f"{_HEAD}\n{indent}{body}"
 
 
 def is_near(number: float, truth: float, tolerance: float) -> bool:

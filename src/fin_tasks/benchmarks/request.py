@@ -2,12 +2,19 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from fin_tasks.data.documents import dataset_of, refuse_typos, sample_facts
+from fin_tasks.data.documents import Documents as Documents
+from fin_tasks.data.documents import (
+    dataset_of,
+    draw_rows,
+    refuse_typos,
+    sample_facts,
+)
 from fin_tasks.data.locate import Located, locate
 from fin_tasks.errors import ConfigError, DataError, first_problem
 from fin_tasks.settings import Settings
@@ -16,10 +23,15 @@ from fin_tasks.variants.folder import read_variants
 from . import benchmark_named
 from .final_answer import READER_OPTIONS
 
-if TYPE_CHECKING:
-    from datasets import Dataset
-
 Model = TypeVar("Model", bound=BaseModel)
+
+
+class QuestionRow(BaseModel):
+    """A row of a benchmark's file, or a variant of one."""
+
+    published_id: str = ""
+    """Of a variant: the question that it was made from."""
+    published_truth: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,9 +113,14 @@ class Request:
             renamed.append(record | names)
         return rows_of(model, folder, renamed), data
 
+    def draw(self, rows: Sequence[Model], column: str) -> list[Model]:
+        """Return the rows of the random sample. The ids in a column decide which these are."""
+        id_of = attrgetter(column)
+        return draw_rows(self.benchmark, rows, self.sample_n, self.sample_seed, id_of)
+
     def documents(
         self, docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]
-    ) -> "dict[str, Dataset]":
+    ) -> Documents:
         """Return documents by split; the provenance stands as JSON in `info.description`."""
         provenance = {
             "scorer": benchmark_named(self.benchmark).version,

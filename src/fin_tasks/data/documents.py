@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import fin_tasks
 from fin_tasks.errors import ConfigError
@@ -15,6 +15,9 @@ from .files import sha256_of
 
 if TYPE_CHECKING:
     from datasets import Dataset
+
+Documents: TypeAlias = "dict[str, Dataset]"
+"""The documents that a harness loads, by split."""
 
 _Row = TypeVar("_Row")
 _SHOWN_DIGITS = 16  # of a hash
@@ -114,7 +117,7 @@ def hash_of(*parts: Any) -> str:
 
 def documents_of_file(
     docs: Sequence[Mapping[str, Any]], file: Path, *, split: str = "test"
-) -> "dict[str, Dataset]":
+) -> Documents:
     """Return documents that a benchmark made of a file of its own package, by split."""
     data = {"origin": "package", "revision": sha256_of(file)[:_SHOWN_DIGITS]}
     return {split: dataset_of(docs, {"split": split, "data": data})}

@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import NamedTuple
 
 _WORDS = {
     "three": 3,
@@ -52,19 +51,15 @@ _LONGEST_LABEL = 20  # characters
 _PERCENT = Decimal("0.01")
 
 
-class Position(NamedTuple):
-    """Where a number stands: in which text, from which character to which."""
-
-    text: int
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, order=True)
 class Mention:
     """A number in a text."""
 
-    position: Position
+    text: int
+    """In which text it stands."""
+    start: int
+    end: int
+    """From which character to which."""
     written: str
     value: Decimal
     """The number as it is written: 12 for `12 %` and for `12 million`."""
@@ -115,7 +110,9 @@ def mentions_in(texts: Sequence[str]) -> list[Mention]:
                 factors.append(Decimal(_SCALES[match["scale"].lower()]))
             mentions.append(
                 Mention(
-                    position=Position(number, start, start + len(written)),
+                    text=number,
+                    start=start,
+                    end=start + len(written),
                     written=written,
                     value=Decimal(
                         _WORDS.get(written.lower(), written.replace(",", ""))
@@ -156,10 +153,7 @@ def replaced(
     """Return the texts with other numbers."""
     changed = list(texts)
     # The last one first, so that earlier positions stay valid.
-    for mention, written in sorted(
-        changes, key=lambda change: change[0].position, reverse=True
-    ):
-        position = mention.position
-        text = changed[position.text]
-        changed[position.text] = text[: position.start] + written + text[position.end :]
+    for mention, written in sorted(changes, reverse=True):
+        text = changed[mention.text]
+        changed[mention.text] = text[: mention.start] + written + text[mention.end :]
     return changed

@@ -4,17 +4,15 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from operator import attrgetter
 from pathlib import Path
 from string import ascii_uppercase
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import pandas as pd
-from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
+from pydantic import AliasChoices, BeforeValidator, Field
 
 from fin_tasks.answers.numbers import as_written
-from fin_tasks.benchmarks.request import Request, rows_of
-from fin_tasks.data.documents import draw_rows
+from fin_tasks.benchmarks.request import Documents, QuestionRow, Request, rows_of
 from fin_tasks.data.locate import Located
 from fin_tasks.errors import DataError
 from fin_tasks.variants.build import Source
@@ -23,9 +21,6 @@ from fin_tasks.variants.program import as_function
 from . import prompts
 from .formulas import reference_of
 from .score import PAPER_PARTS, number_truth
-
-if TYPE_CHECKING:
-    from datasets import Dataset
 
 PARTS = (
     "fincode",
@@ -56,7 +51,7 @@ def _as_list(value: Any) -> list[str]:
 _Text = Annotated[str, BeforeValidator(_as_text)]
 
 
-class Row(BaseModel):
+class Row(QuestionRow):
     """A row of the file, or a variant of one."""
 
     id: str
@@ -64,11 +59,8 @@ class Row(BaseModel):
     question: _Text
     answer: _Text = Field(validation_alias=AliasChoices("answer", "ground_truth"))
     context: _Text
-    options: Annotated[list[str], BeforeValidator(_as_list)] = []
+    options: Annotated[list[str], BeforeValidator(_as_list)] = Field([])
     program: _Text
-    published_id: str = ""
-    """Of a variant: the row that it was made from."""
-    published_truth: float | None = None
 
     @property
     def part(self) -> str:
@@ -90,7 +82,7 @@ def load(
     part: str,
     mode: prompts.Mode,
     **metadata: Any,
-) -> "dict[str, Dataset]":
+) -> Documents:
     """Load the documents of one task; `Request` names the metadata.
 
     `part` is one of `PARTS`, or a column of the long XFinBench paper (`PAPER_PARTS`); these two are
@@ -114,9 +106,7 @@ def load(
             flaw = "empty-question" if row.part else "unknown-task"
             left_out.setdefault(flaw, []).append(row.id)
     candidates, n_rows = _candidates(rows, part, request.sample_n)
-    drawn = draw_rows(
-        "bizbench", candidates, n_rows, request.sample_seed, attrgetter("id")
-    )
+    drawn = replace(request, sample_n=n_rows).draw(candidates, "id")
     if not drawn:
         parts = ", ".join(sorted({row.part for row in rows})) or "none"
         raise DataError(
@@ -175,7 +165,7 @@ def _candidates(
     sources = PAPER_PARTS["paper_quantity"]
     numbers = [row for row in rows if row.kind == "number" and row.part in sources]
     if type(n) is not int:
-        return choices, n  # `draw_rows` refuses it
+        return choices, n  # `Request.draw` refuses it
     n_choices = round(n * _SHARE_OF_CHOICES)
     return (choices, n_choices) if part == "paper_choice" else (numbers, n - n_choices)
 

@@ -71,7 +71,11 @@ def stub_of(text: str) -> ast.FunctionDef | None:
         tree = _parse("\n".join([*lines[:end], f"{' ' * indent}pass"]))
         if tree and isinstance(tree.body[-1], ast.FunctionDef):
             stub = tree.body[-1]
-            stub.body = [node for node in stub.body if not _ends_function(node)]
+            stub.body = [
+                node
+                for node in stub.body
+                if not isinstance(node, ast.Raise | ast.Pass | ast.Return)
+            ]
             return stub
     return None
 
@@ -170,10 +174,6 @@ def _under_another_name(name: str, reply: str) -> str | None:
     own_name = names.pop()
     code = extract_function(reply, name=own_name, head="")
     return f"{code}\n\n{name} = {own_name}"
-
-
-def _ends_function(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Raise | ast.Pass | ast.Return)
 
 
 def _results_of(outcome: Outcome) -> list[CallResult]:

@@ -3,14 +3,12 @@
 import logging
 import math
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, FiniteFloat
+from pydantic import BeforeValidator, FiniteFloat
 
-from fin_tasks.benchmarks.request import Request, rows_of
-from fin_tasks.data.documents import draw_rows
+from fin_tasks.benchmarks.request import Documents, QuestionRow, Request, rows_of
 from fin_tasks.data.locate import Located
 from fin_tasks.data.tables import read_json
 from fin_tasks.errors import SandboxError
@@ -28,9 +26,6 @@ from .prompts import (
 )
 from .score import TOPICS
 
-if TYPE_CHECKING:
-    from datasets import Dataset
-
 _ALIASES = {"question_id": "id", "output": "model_response"}
 _COPIED = {
     "question_id",
@@ -43,7 +38,7 @@ _COPIED = {
 _log = logging.getLogger(__name__)
 
 
-class Row(BaseModel):
+class Row(QuestionRow):
     """A question, or a recorded response to one."""
 
     question_id: Annotated[str, BeforeValidator(str)]
@@ -53,14 +48,11 @@ class Row(BaseModel):
     """Rounded to 3 decimals."""
     python_solution: str | None = None
     topic: str | None = None
-    published_id: str = ""
-    """Of a variant: the question that it was made from."""
-    published_truth: float | None = None
     output: Any = None
     finish_reason: Any = None
 
 
-def load(*, mode: Mode, **metadata: Any) -> "dict[str, Dataset]":
+def load(*, mode: Mode, **metadata: Any) -> Documents:
     """Load the documents of one task, `cot` or `pot`; `Request` names the metadata.
 
     The authors publish no truths of the test split, so it needs a file of yours.
@@ -71,13 +63,7 @@ def load(*, mode: Mode, **metadata: Any) -> "dict[str, Dataset]":
     data: Mapping[str, Any] = files.provenance()
     if request.variants:
         rows, data = request.variant_rows(Row)
-    rows = draw_rows(
-        "financemath",
-        rows,
-        request.sample_n,
-        request.sample_seed,
-        attrgetter("question_id"),
-    )
+    rows = request.draw(rows, "question_id")
     wording: HousePrompts | UpstreamPrompts = house_prompts(mode)
     if request.prompts == "upstream":
         located = request.authors_files(files, UPSTREAM_FILE)

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -91,23 +92,15 @@ def upstream_prompts(path: Path, mode: Mode) -> UpstreamPrompts:
 
 
 def _text_of(function: ast.FunctionDef, variable: str, path: Path) -> str:
-    """Return the first text that is put into a variable."""
+    """Return the first text of constants that is put into a variable."""
     for node in ast.walk(function):
         match node:
             case (
                 ast.Assign(targets=[target], value=value)
                 | ast.AugAssign(target=target, value=value)
             ) if ast.unparse(target) == variable:
-                text = _constant(value)
-                if text:
-                    return text
+                with suppress(DataError, KeyError, TypeError, ValueError):
+                    text = value_of(value, {})
+                    if text and isinstance(text, str):
+                        return text
     raise not_found(path, f"a text in {variable} of {function.name}")
-
-
-def _constant(expression: ast.expr) -> str:
-    """Return the text that an expression of constants gives, or an empty text."""
-    try:
-        text = value_of(expression, {})
-    except (DataError, KeyError, TypeError, ValueError):
-        return ""
-    return text if isinstance(text, str) else ""

@@ -1,13 +1,11 @@
 """FinanceReasoning's questions as documents of lm-eval."""
 
 from collections.abc import Iterable, Sequence
-from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, BeforeValidator, FiniteFloat, StrictBool
+from pydantic import BeforeValidator, FiniteFloat, StrictBool
 
-from fin_tasks.benchmarks.request import Request, rows_of
-from fin_tasks.data.documents import draw_rows
+from fin_tasks.benchmarks.request import Documents, QuestionRow, Request, rows_of
 from fin_tasks.data.locate import Located
 from fin_tasks.data.tables import read_json
 from fin_tasks.variants.build import Source
@@ -22,9 +20,6 @@ from .prompts import (
 )
 from .score import Level
 
-if TYPE_CHECKING:
-    from datasets import Dataset
-
 LEVELS: Sequence[Level] = get_args(Level)
 
 
@@ -35,7 +30,7 @@ def _as_text(value: object) -> object:
 _Text = Annotated[str, BeforeValidator(_as_text)]
 
 
-class Row(BaseModel):
+class Row(QuestionRow):
     """A question."""
 
     question_id: Annotated[str, BeforeValidator(str)]
@@ -47,8 +42,6 @@ class Row(BaseModel):
     source: _Text = ""
     """Data set of the question and its number there; of a variant, the published question."""
     origin: str = ""
-    published_id: str = ""
-    published_truth: float | None = None
 
     @property
     def data_set(self) -> str:
@@ -66,7 +59,7 @@ def load(
     level: Level,
     mode: Mode,
     **metadata: Any,
-) -> "dict[str, Dataset]":
+) -> Documents:
     """Load the documents of one level; `Request` names the metadata."""
     request = Request.of("financereasoning", metadata, split="test")
     if request.variants:
@@ -77,13 +70,7 @@ def load(
         files = locate_levels(request, [level])
         rows = read_levels(files)
         data = files.provenance()
-    rows = draw_rows(
-        "financereasoning",
-        rows,
-        request.sample_n,
-        request.sample_seed,
-        attrgetter("question_id"),
-    )
+    rows = request.draw(rows, "question_id")
     wording = house_prompts(mode)
     if request.prompts == "upstream":
         located = request.authors_files(files, UPSTREAM_FILE)

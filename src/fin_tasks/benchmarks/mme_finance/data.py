@@ -4,9 +4,10 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fin_tasks.data.documents import (
+    Documents,
     dataset_of,
     draw_rows,
     hash_of,
@@ -22,9 +23,6 @@ from . import VERSION, multi_turn, upstream
 from . import prompts as texts
 from .exact import parse_truth
 from .table import Row, read_table
-
-if TYPE_CHECKING:
-    from datasets import Dataset
 
 TABLES: Mapping[tuple[str, str], str] = {
     ("open", "en"): "MMfin",
@@ -51,7 +49,7 @@ def load(
     sample_n: int | None = None,
     sample_seed: int = 0,
     **unknown: Any,
-) -> "dict[str, Dataset]":
+) -> Documents:
     """Return `{"test": datasets.Dataset}` of one part and language; `info.description` holds the provenance as JSON."""
     refuse_typos("mme_finance", unknown, [*(load.__kwdefaults__ or ()), "language"])
     if prompts not in ("house", "upstream"):

@@ -3,16 +3,15 @@
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from operator import attrgetter
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PIL import Image
 
 from fin_tasks.answers.choices import lettered
-from fin_tasks.benchmarks.request import Request
+from fin_tasks.benchmarks.request import Documents, Request
 from fin_tasks.benchmarks.short_answers_paper import MARKER
-from fin_tasks.data.documents import draw_rows
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import Located
 from fin_tasks.errors import DataError
@@ -29,9 +28,6 @@ from .prompts import (
 from .rows import SPLITS, Row, read_labels, read_rows
 from .terms import BANK, CONDITIONS, Term, find_terms
 from .truth import parse_truth
-
-if TYPE_CHECKING:
-    from datasets import Dataset
 
 STUDIES: Mapping[str, Mapping[Task, int]] = {
     "human": {"bool": 400, "mcq": 170, "calcu": 430},
@@ -54,7 +50,7 @@ def load(
     encoder: str | None = None,
     math_types: str | None = None,
     **metadata: Any,
-) -> "dict[str, Dataset]":
+) -> Documents:
     """Load the documents of one subset; `Request` names the other metadata."""
     options = set(load.__kwdefaults__ or ()) - {"mode"}  # `model` is no typo of it
     request = Request.of("xfinbench", metadata, split="test", others=options)
@@ -110,8 +106,7 @@ def _choose_variants(
     rows = [row for row in variants if row.task == TASKS[subset]]
     for row in rows:
         row.ground_truth = f"{float(row.ground_truth):.12g}"
-    seed = request.sample_seed
-    return draw_rows("xfinbench", rows, request.sample_n, seed, attrgetter("id")), data
+    return request.draw(rows, "id"), data
 
 
 def _choose_rows(
@@ -141,9 +136,7 @@ def _choose_rows(
         _log.warning("xfinbench %s: rows of %s left out: %s", subset, table, counts)
     n_rows = study[task] if study else request.sample_n
     candidates = [row for row in (rows if study else own_rows) if not row.flaw]
-    drawn = draw_rows(
-        "xfinbench", candidates, n_rows, request.sample_seed, attrgetter("id")
-    )
+    drawn = replace(request, sample_n=n_rows).draw(candidates, "id")
     chosen = [row for row in drawn if _is_own(row, subset)]
     draw = f"{len(drawn):,} of {len(candidates):,} usable rows ({task}) of {files.files[table]}"
     if study:

@@ -7,9 +7,9 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Annotated
 
-from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
 
-from fin_tasks.benchmarks.request import rows_of
+from fin_tasks.benchmarks.request import QuestionRow, rows_of
 from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import DataError
 
@@ -64,7 +64,7 @@ Name = Annotated[Text, AfterValidator(str.strip)]
 Names = Annotated[list[Text], BeforeValidator(_as_list)]
 
 
-class Row(BaseModel):
+class Row(QuestionRow):
     """A row of the file, or a question of which a response was saved."""
 
     id: Name
@@ -73,7 +73,7 @@ class Row(BaseModel):
     question: Text = ""
     choice: Text = ""
     """The cell as it is."""
-    choices: list[Text] = []
+    choices: list[Text] = Field([])
     """The texts of the choices without their letters."""
     ground_truth: Text
     figure: Name = ""
@@ -89,9 +89,6 @@ class Row(BaseModel):
         [], validation_alias=AliasChoices("gold_terms", "gold_fin_term_id")
     )
     """Ids of the finance terms that help."""
-    published_id: str = ""
-    """Of a variant: the question that it was made from."""
-    published_truth: float | None = None
     flaw: str = ""
     """Why the row cannot be asked; empty if it can."""
 

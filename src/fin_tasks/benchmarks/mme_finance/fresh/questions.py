@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from fin_tasks.answers.choices import lettered
+
 from .company import Facts, evaluate, read_texts
 from .scenes import Panel
 
@@ -69,9 +71,7 @@ def _truth_of(
         sentences = [template["caption"].format(value, **facts) for value in values]
         right = sentences[0]
         random.shuffle(sentences)
-        facts["captions"] = "\n".join(
-            map(". ".join, zip(_LETTERS, sentences, strict=True))
-        )
+        facts["captions"] = lettered(sentences)
         return {"kind": "choice", "value": _LETTERS[sentences.index(right)]}
     if "answer" not in template:
         return {"kind": "na", "value": ""}
