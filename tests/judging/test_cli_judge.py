@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from fin_tasks import report
 from fin_tasks.benchmarks.mme_finance.data import load
-from fin_tasks.benchmarks.mme_finance.judged import score_judged
+from fin_tasks.benchmarks.mme_finance.score import score_judged
 from fin_tasks.cli import app
 from fin_tasks.errors import JudgeError
 from fin_tasks.judging.item import Judged

@@ -24,7 +24,11 @@ _log = logging.getLogger(__name__)
 @cache
 def all_benchmarks() -> Mapping[str, Benchmark]:
     """Return all benchmarks by name: ours in the order of reports, then others."""
-    own = sorted(_own(), key=lambda benchmark: benchmark.order)
+    own: list[Benchmark] = []
+    for module in iter_modules(__path__):
+        if module.ispkg:
+            own.append(import_module(f"{__name__}.{module.name}").BENCHMARK)
+    own.sort(key=lambda benchmark: benchmark.order)
     benchmarks = {benchmark.name: benchmark for benchmark in own}
     for benchmark in _registered():
         if benchmark.name in benchmarks:
@@ -62,13 +66,6 @@ def task_folders() -> list[Path]:
         if benchmark.task_folder is not None:
             folders.append(benchmark.task_folder)
     return folders
-
-
-def _own() -> Iterator[Benchmark]:
-    for module in iter_modules(__path__):
-        if module.ispkg:
-            benchmark: Benchmark = import_module(f"{__name__}.{module.name}").BENCHMARK
-            yield benchmark
 
 
 def _registered() -> Iterator[Benchmark]:

@@ -53,7 +53,10 @@ def document_values(
 ) -> Values:
     """Return the figures of one document under one variant."""
     scorer = benchmark.scorer
-    values = _failures(readings)
+    # The share of each reason why a program gave no value.
+    statuses = [reading.get("status") for reading in readings]
+    shares = [failure_shares(status) for status in statuses if isinstance(status, str)]
+    values: Values = over_responses(shares) if shares else {}
     if not values and hasattr(scorer, "reader_item"):
         values["read_by_model"] = average_or_none(map(_is_read_by_model, readings))
     if hasattr(scorer, "breakdown_values"):
@@ -81,13 +84,6 @@ def recalled_values(
                 is_recalled |= abs(answer - published) <= margin
         shares.append(float(is_recalled))
     return {"recalled": average_or_none(shares)}
-
-
-def _failures(readings: Sequence[ReadingFields]) -> Values:
-    """Return the share of each reason why a program gave no value; empty without programs."""
-    statuses = [reading.get("status") for reading in readings]
-    shares = [failure_shares(status) for status in statuses if isinstance(status, str)]
-    return over_responses(shares) if shares else {}
 
 
 def summarize(benchmark: Benchmark, rows: Sequence[Values]) -> dict[str, PartValue]:

@@ -57,21 +57,17 @@ class Scorer(Protocol):
 
     def read(self, doc: Document, response: str | Ran, *, variant: str) -> Reading:
         """Read the answer in a response, or in the results of its programs once they ran."""
-        ...
 
     def compare(self, doc: Document, reading: Any) -> Score:
         """Compare a reading with the truth."""
-        ...
 
     def metrics_of(self, **options: Any) -> Mapping[str, bool | Metric]:
         """Name the metrics of a task, the headline first, and whether more is better."""
-        ...
 
     def metric_values(
         self, doc: Document, readings: Sequence[Any]
     ) -> Mapping[str, Any]:
         """Return a document's metrics, each the mean over its responses."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)

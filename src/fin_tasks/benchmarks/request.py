@@ -74,9 +74,9 @@ class Request:
         options = {name: metadata[name] for name in names if name in metadata}
         request = cls(**{"split": split, **options, "benchmark": benchmark})
         if request.prompts not in ("house", "upstream"):
-            expected = "expected house or upstream"
             raise ConfigError(
-                f"{benchmark} prompts: {expected}, got {request.prompts!r}."
+                f"{benchmark} prompts: expected house or upstream, "
+                f"got {request.prompts!r}."
             )
         return request
 

@@ -107,10 +107,12 @@ def read_json(
         raise DataError(
             f"{path}: expected a JSON list or JSON lines in UTF-8, got {error}."
         ) from error
-    if all(map(_is_sample, rows)):
-        rows = _documents_of(rows)
     if not rows:
         raise DataError(f"{path}: expected at least one row, got none.")
+    if all(map(_is_sample, rows)):
+        # All filters list the same responses.
+        own = [row for row in rows if row.get("filter") == rows[0].get("filter")]
+        rows = [{**row["doc"], "output": responses_of_sample(row)} for row in own]
     for number, row in enumerate(rows, start=1):
         for name, alias in aliases.items():
             if isinstance(row, dict) and alias in row:
@@ -125,13 +127,3 @@ def read_json(
 
 def _is_sample(row: Any) -> bool:
     return isinstance(row, dict) and isinstance(row.get("doc"), dict)
-
-
-def _documents_of(samples: Sequence[dict[str, Any]]) -> list[Any]:
-    """Return the documents of lm-eval's samples under the first filter.
-
-    All filters list the same responses.
-    """
-    first_filter = samples[0].get("filter") if samples else None
-    own = [sample for sample in samples if sample.get("filter") == first_filter]
-    return [{**sample["doc"], "output": responses_of_sample(sample)} for sample in own]

@@ -150,7 +150,15 @@ def _locate_rows(request: Request) -> tuple[Located, list[Row]]:
     split = "test" if request.source == "sample" else request.split
     files = request.locate([f"data/{split}-*.parquet|*{split}*.parquet|{split}.jsonl"])
     prefix = "sample" if files.origin == "sample" else split
-    return files, _read(list(files.files.values()), prefix)
+    paths = list(files.files.values())
+    try:
+        table = pd.concat(map(_read_table, paths))
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"{paths[0]}: expected Parquet or JSON lines, got {error}. Fetch the file again."
+        ) from error
+    table["id"] = [f"{prefix}_{position}" for position in range(len(table))]
+    return files, rows_of(Row, paths[0], table.to_dict("records"))
 
 
 def _candidates(
@@ -170,30 +178,10 @@ def _candidates(
     return (choices, n_choices) if part == "paper_choice" else (numbers, n - n_choices)
 
 
-def _read(paths: Sequence[Path], prefix: str) -> list[Row]:
-    try:
-        table = pd.concat(map(_read_table, paths))
-    except (OSError, ValueError) as error:
-        raise DataError(
-            f"{paths[0]}: expected Parquet or JSON lines, got {error}. Fetch the file again."
-        ) from error
-    table["id"] = [f"{prefix}_{position}" for position in range(len(table))]
-    return rows_of(Row, paths[0], table.to_dict("records"))
-
-
 def _read_table(path: Path) -> pd.DataFrame:
     if path.suffix == ".jsonl":
         return pd.read_json(path, lines=True, dtype=False)
     return pd.read_parquet(path)
-
-
-def _mode_of(kind: prompts.Kind, task_mode: prompts.Mode) -> prompts.Mode:
-    # A row that is a choice or a function is asked in its own way, whatever the task's mode.
-    if kind == "code":
-        return "code"
-    if kind == "choice" or task_mode == "code":
-        return "cot"
-    return task_mode
 
 
 def _document(
@@ -202,15 +190,18 @@ def _document(
     task_mode: prompts.Mode,
 ) -> dict[str, Any]:
     kind = row.kind
-    mode = _mode_of(kind, task_mode)
+    # A row that is a choice or a function is asked in its own way, whatever the task's mode.
+    mode: prompts.Mode = "cot" if task_mode == "code" else task_mode
     letter = ""
     options: list[str] = []
     stub = ""
     reference = ""
     if kind == "choice":
+        mode = "cot"
         letter = _letter_of(row.answer, row.options)
         options = row.options
     elif kind == "code":
+        mode = "code"
         stub = row.question
         reference = reference_of(row.question, (row.program, row.answer))
     program = reference or row.program

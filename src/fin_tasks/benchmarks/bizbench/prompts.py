@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -23,11 +23,10 @@ Mode = Literal["cot", "pot", "code"]
 
 
 @cache
-def house_texts() -> Mapping[str, Any]:
+def house_texts() -> Any:
     """Read our wording from `house.yaml`; the fields in braces are filled for each question."""
     text = Path(__file__).with_name("house.yaml").read_text(encoding="utf-8")
-    texts: dict[str, Any] = yaml.safe_load(text.replace("{marker}", MARKER))
-    return texts
+    return yaml.safe_load(text.replace("{marker}", MARKER))
 
 
 def fill(

@@ -85,19 +85,18 @@ def load(*, mode: Mode, **metadata: Any) -> Documents:
 def variant_sources(request: Request) -> tuple[Located, list[Source]]:
     """Return the files, and the questions that variants are made of, with their programs."""
     files, rows = read_questions(request, request.split)
-    sources = []
-    for row in rows:
-        sources.append(
-            Source(
-                id=row.question_id,
-                question=row.question,
-                texts=tuple(row.tables or ()),
-                texts_column="tables",
-                program=row.python_solution or "",
-                truth=row.ground_truth,
-                fields={"topic": row.topic},
-            )
+    sources = [
+        Source(
+            id=row.question_id,
+            question=row.question,
+            texts=tuple(row.tables or ()),
+            texts_column="tables",
+            program=row.python_solution or "",
+            truth=row.ground_truth,
+            fields={"topic": row.topic},
         )
+        for row in rows
+    ]
     return files, sources
 
 

@@ -93,19 +93,18 @@ def load(
 def variant_sources(request: Request) -> tuple[Located, list[Source]]:
     """Return the files, and the questions that variants are made of, with their programs."""
     files = locate_levels(request, LEVELS)
-    sources = []
-    for row in read_levels(files):
-        sources.append(
-            Source(
-                id=row.question_id,
-                question=row.question,
-                texts=(row.context,),
-                texts_column="context",
-                program=row.program,
-                truth=row.ground_truth,
-                fields={"level": row.level, "origin": row.data_set},
-            )
+    sources = [
+        Source(
+            id=row.question_id,
+            question=row.question,
+            texts=(row.context,),
+            texts_column="context",
+            program=row.program,
+            truth=row.ground_truth,
+            fields={"level": row.level, "origin": row.data_set},
         )
+        for row in read_levels(files)
+    ]
     return files, sources
 
 

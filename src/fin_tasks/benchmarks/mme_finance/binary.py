@@ -62,8 +62,7 @@ def _answer_of(clause: str) -> str | None:
 
 def truth_of(doc: Mapping[str, Any]) -> str:
     """Return the right answer, 是 or 否."""
-    answer: str = doc["answer"]
-    return answer.strip("。")
+    return str(doc["answer"]).strip("。")
 
 
 def values(doc: Mapping[str, Any], reading: Reading) -> dict[str, Any]:

@@ -3,18 +3,10 @@
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
-from fin_tasks.data.documents import (
-    Documents,
-    dataset_of,
-    draw_rows,
-    hash_of,
-    refuse_typos,
-    sample_facts,
-)
-from fin_tasks.data.locate import locate
+from fin_tasks.benchmarks.request import Documents, Request
+from fin_tasks.data.documents import dataset_of, draw_rows, hash_of, sample_facts
 from fin_tasks.data.pictures import upright_files
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
@@ -32,7 +24,6 @@ TABLES: Mapping[tuple[str, str], str] = {
 }
 """Part and language to the name of the table and of its archive of pictures."""
 
-_SAMPLE = Path(__file__).with_name("sample")
 _log = logging.getLogger(__name__)
 
 
@@ -41,34 +32,19 @@ def load(
     part: str = "open",
     language: str,
     na: bool = False,
-    split: str | None = None,
-    source: str = "auto",
-    data_dir: str | None = None,
-    data_revision: str | None = None,
-    prompts: str = "house",
-    sample_n: int | None = None,
-    sample_seed: int = 0,
-    **unknown: Any,
+    **metadata: Any,
 ) -> Documents:
-    """Return `{"test": datasets.Dataset}` of one part and language; `info.description` holds the provenance as JSON."""
-    refuse_typos("mme_finance", unknown, [*(load.__kwdefaults__ or ()), "language"])
-    if prompts not in ("house", "upstream"):
-        raise ConfigError(
-            f"mme_finance prompts: expected house or upstream, got {prompts!r}."
-        )
-    if split not in (None, "test"):
-        raise ConfigError(f"mme_finance split: expected test, got {split!r}.")
+    """Return `{"test": datasets.Dataset}` of one part and language; `Request` names the other metadata.
+
+    `variants` and `sampling` have no effect.
+    """
+    options = ("part", "language", "na")
+    request = Request.of("mme_finance", metadata, split="test", others=options)
+    if request.split not in (None, "test"):
+        raise ConfigError(f"mme_finance split: expected test, got {request.split!r}.")
     settings = Settings.from_environ()
     stem = TABLES[part, language]
-    located = locate(
-        "mme_finance",
-        [f"{stem}.tsv"],
-        source=source,
-        data_dir=data_dir,
-        settings=settings,
-        sample=_SAMPLE,
-        revision=data_revision,
-    )
+    located = request.locate([f"{stem}.tsv"])
     files = located.with_files([f"{stem}.zip"], optional=True)
     rows, left_out = read_table(files, stem, part, settings.cache_dir)
     counts = {problem: len(indexes) for problem, indexes in left_out.items()}
@@ -80,10 +56,12 @@ def load(
             "Fetch the file again."
         )
     wording = texts.house(part, language)
-    if prompts == "upstream":
+    if request.prompts == "upstream":
         wording = texts.BARE
         if part == "open":
-            wording = upstream.wording(language, source=source, data_dir=data_dir)
+            wording = upstream.wording(
+                language, source=request.source, data_dir=request.data_dir
+            )
     asked = {"part": part, "language": language, "na": na}
     truths = [row.cells["truth"] for row in rows]
     judge_free = part == "open" and all(truths)
@@ -93,15 +71,19 @@ def load(
         "scorer": VERSION,
         "split": "test",
         **asked,
-        "prompts": {"set": prompts, "sha256": hash_of(*wording)},
+        "prompts": {"set": request.prompts, "sha256": hash_of(*wording)},
         "data": data,
         "left_out": left_out,
-        **sample_facts(sample_n, sample_seed),
+        **sample_facts(request.sample_n, request.sample_seed),
     }
     if judge_free:
         facts |= {"judge_free": True, "headline": "exact"}
     drawn = draw_rows(
-        "mme_finance", rows, sample_n, sample_seed, lambda row: row.cells["index"]
+        "mme_finance",
+        rows,
+        request.sample_n,
+        request.sample_seed,
+        lambda row: row.cells["index"],
     )
     shown = chain.from_iterable(row.pictures for row in drawn)
     upright = upright_files(shown, settings.cache_dir / "upright")

@@ -54,28 +54,26 @@ def list_of(cell: str) -> list[str]:
     return []
 
 
-def overall_values(reading: ReadingFields) -> Values:
-    """Return a turn's score, over all turns and, as `score_read`, over those that could be read."""
-    return _values(reading, OVERALL, "score")
-
-
 def dimension_values(readings: Sequence[ReadingFields]) -> Values:
     """Return a turn's points in each dimension, over all turns and over those that could be read."""
     rows = []
     for reading in readings:
         row: Values = {}
         for dimension in DIMENSIONS:
-            row |= _values(reading, dimension, f"score_{dimension}")
+            row |= values(reading, dimension, f"score_{dimension}")
         rows.append(row)
     return over_responses(rows) if rows else {}
 
 
-def _values(
+def values(
     reading: ReadingFields,
     dimension: str,
     metric: str,
 ) -> Values:
-    """Return points in percent; a dimension that could not be read has 0 under `paper`, else none."""
+    """Return a turn's points in percent, over all turns and, as `..._read`, over those that could be read.
+
+    A dimension that could not be read has 0 under `paper`, else none.
+    """
     percent = None
     scores = reading.get("scores")
     if isinstance(scores, Mapping):

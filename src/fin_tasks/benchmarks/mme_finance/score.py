@@ -1,5 +1,6 @@
 """Score responses by a judge's points or by rules; `paper` counts failures as 0, `robust` leaves them unscored."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -7,15 +8,17 @@ from typing import Any, Self
 
 import yaml
 
+from fin_tasks.answers.cut_off import mark_reading
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks.breakdowns import fields_of
 from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
+from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask
 from fin_tasks.judging.item import Item, Judged, no_response
 from fin_tasks.judging.panel import Vote, verdict_of, votes_of
 from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.stats.averages import Metric, over_responses, rate
 
-from . import binary, multi_turn, paper
+from . import BENCHMARK, binary, multi_turn, paper
 from .exact import (
     declines,
     is_exact,
@@ -25,7 +28,7 @@ from .exact import (
 from .prompts import ALLOW_NA
 from .upstream import rubric_named as rubric_named
 
-Values = dict[str, float | None]
+Values = multi_turn.Values
 
 CATEGORIES: Mapping[str, Sequence[str]] = yaml.safe_load(
     Path(__file__).with_name("categories.yaml").read_text()
@@ -190,7 +193,8 @@ def _values(doc: Document, reading: Any) -> Values:
     if doc["part"] == "binary":
         values = binary.values(doc, reading)
     elif doc["part"] == "multi_turn":
-        values = multi_turn.overall_values(fields_of(reading))
+        overall = multi_turn.OVERALL
+        values = multi_turn.values(fields_of(reading), overall, "score")
     else:
         points = reading.answer
         values = {
@@ -226,3 +230,43 @@ def breakdown_values(
     for name in names:
         values[f"{metric}_{name}"] = metrics.get(metric)
     return values
+
+
+def score_judged(
+    rubric: Rubric,
+    docs: Sequence[Mapping[str, Any]],
+    judged: Sequence[Judged],
+    *,
+    task: str,
+) -> ScoredTask:
+    """Read a judge's replies under both variants; scores are percent of the rubric's scale."""
+    readings: dict[str, list[list[JudgedReading]]] = defaultdict(list)
+    values: dict[str, list[Values]] = defaultdict(list)
+    for variant in VARIANTS:
+        for answer in judged:
+            reading = read_points(rubric, answer, variant)
+            reading = mark_reading(reading, answer.response)
+            readings[variant].append([reading])
+            values[variant].append(_share_of_scale(rubric, reading))
+    return ScoredTask(
+        name=task,
+        benchmark=BENCHMARK,
+        docs=docs,
+        responses=[[answer.response] for answer in judged],
+        readings=readings,
+        values=values,
+        metrics={"score": True, "cut_off": False, "unscored": False},
+    )
+
+
+def _share_of_scale(rubric: Rubric, reading: JudgedReading) -> Values:
+    score = None
+    if not reading.unscored:
+        # A conversation without an overall score has the lowest.
+        points: Any = rubric.lowest if reading.answer is None else reading.answer
+        score = 100 * (points - rubric.lowest) / (rubric.highest - rubric.lowest)
+    return {
+        "score": score,
+        "cut_off": float(reading.cut_off),
+        "unscored": float(reading.unscored),
+    }

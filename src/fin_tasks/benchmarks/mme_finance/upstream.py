@@ -42,7 +42,7 @@ def wording(
     language: str,
     *,
     source: str,
-    data_dir: str | None,
+    data_dir: str | Path | None,
 ) -> Wording:
     """Read the model's prompt from the authors' `image_vqa.py`, which is downloaded if needed."""
     path = _file("vlmeval/dataset", "image_vqa.py", source, data_dir)
@@ -173,7 +173,7 @@ def _file(
     folder: str,
     name: str,
     source: str,
-    data_dir: str | None,
+    data_dir: str | Path | None,
 ) -> Path:
     located = locate(
         "mme_finance_texts",

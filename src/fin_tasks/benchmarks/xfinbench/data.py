@@ -61,7 +61,11 @@ def load(
     left_out: dict[str, list[str]] = {}
     if request.variants:
         files = request.locate([])
-        rows, data = _choose_variants(request, subset)
+        variants, data = request.variant_rows(Row)
+        rows = [row for row in variants if row.task == TASKS[subset]]
+        for row in rows:
+            row.ground_truth = f"{float(row.ground_truth):.12g}"
+        rows = request.draw(rows, "id")
     else:
         files = request.locate([table])
         rows, shown_files, left_out = _choose_rows(request, files, table, subset)
@@ -96,17 +100,6 @@ def load(
         for doc in docs:
             doc["math_types"] = types_by_id[doc["id"]]
     return request.documents(docs, facts)
-
-
-def _choose_variants(
-    request: Request, subset: Subset
-) -> tuple[list[Row], Mapping[str, Any]]:
-    """Return the variants to ask, and what the provenance says of them."""
-    variants, data = request.variant_rows(Row)
-    rows = [row for row in variants if row.task == TASKS[subset]]
-    for row in rows:
-        row.ground_truth = f"{float(row.ground_truth):.12g}"
-    return request.draw(rows, "id"), data
 
 
 def _choose_rows(

@@ -1,7 +1,7 @@
-"""The names of XFinBench's parts, and a question as it is scored."""
+"""The names of XFinBench's parts."""
 
-from collections.abc import Mapping, Sequence
-from typing import Literal, TypedDict
+from collections.abc import Mapping
+from typing import Literal
 
 Task = Literal["bool", "mcq", "calcu"]
 """The file's column `task`."""
@@ -20,18 +20,3 @@ TASKS: Mapping[str, Task] = {
 """The file's word for each subset."""
 CAPABILITIES = ("TU", "TR", "FF", "SP", "NM")
 """Terminology understanding, temporal reasoning, future forecasting, scenario planning, numerical modelling."""
-
-
-class XFinBenchDocument(TypedDict):
-    """What the scorer must know of a question."""
-
-    task: Task
-    subset: Subset
-    mode: Mode
-    ground_truth: str
-    """As in the file."""
-    choices: Sequence[str]
-    """Without their letters."""
-    capabilities: Sequence[str]
-    has_table: bool | None
-    """None if nobody knows."""

@@ -17,13 +17,7 @@ from fin_tasks.benchmarks.short_answers import (
 )
 from fin_tasks.judging.item import Item
 
-from .document import (
-    CAPABILITIES,
-    Mode,
-    Subset,
-    Task,
-    XFinBenchDocument,
-)
+from .document import CAPABILITIES, Mode, Subset, Task
 from .rows import MATH_TYPES
 from .truth import parse_truth
 
@@ -31,14 +25,14 @@ programs = short_answers.programs
 _KINDS: Mapping[Task, Kind] = {"bool": "verdict", "mcq": "letter", "calcu": "number"}
 
 
-def reader_item(doc: XFinBenchDocument, response: str) -> Item | None:
+def reader_item(doc: Document, response: str) -> Item | None:
     """Return what a model is shown that reads answers; None if the rules read one."""
     kind = _KINDS[doc["task"]]
     return short_answers.reader_item(kind, doc, response, doc["choices"])
 
 
 def read(
-    doc: XFinBenchDocument,
+    doc: Document,
     response: Response,
     *,
     variant: str,
@@ -48,7 +42,7 @@ def read(
     return read_answer(kind, response, variant=variant, choices=doc["choices"])
 
 
-def compare(doc: XFinBenchDocument, reading: Reading) -> Score:
+def compare(doc: Document, reading: Reading) -> Score:
     """Compare a reading with the truth."""
     is_number = doc["task"] == "calcu"
     value, flaw, step = parse_truth(doc["task"], doc["ground_truth"])
@@ -68,7 +62,7 @@ def metrics_of(*, subset: Subset, mode: Mode, **_: Any) -> dict[str, bool]:
     return directions_of(names)
 
 
-def metric_values(doc: XFinBenchDocument, readings: Sequence[Reading]) -> Values:
+def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
     """Return a document's metrics, each the mean over its responses."""
     names = metrics_of(subset=doc["subset"], mode=doc["mode"])
     return mean_values(names, compare, doc, readings)

@@ -65,10 +65,9 @@ def find_terms(
     )
     terms_of_rows = []
     for hits in results:
-        found_terms = [
-            candidates[hit.text_index]._replace(score=hit.score) for hit in hits
-        ]
-        terms_of_rows.append(found_terms)
+        terms_of_rows.append(
+            [candidates[hit.text_index]._replace(score=hit.score) for hit in hits]
+        )
     facts["top_k"] = top_k
     facts["retriever"] = retriever_provenance(condition, encoder=encoder)
     return terms_of_rows, facts

@@ -42,10 +42,9 @@ def load_templates(folder: Path | None = None) -> Templates:
     return Templates(name="upstream", texts=texts)
 
 
-def _read_yaml(name: str) -> dict[str, Any]:
+def _read_yaml(name: str) -> Any:
     text = Path(__file__).with_name(name).read_text(encoding="utf-8")
-    content: dict[str, Any] = yaml.safe_load(text)
-    return content
+    return yaml.safe_load(text)
 
 
 def _read_upstream(path: Path, ours: str, fields: Mapping[str, str]) -> str:
