@@ -92,13 +92,12 @@ class Located:
         known_hashes = {pin.sha256 for pin in self.pins.files if pin.sha256}
         if not known_hashes:
             return []
-        checked = dict(self.files)
-        for pin in self.pins.files:
-            if not pin.sha256:
-                checked.pop(pin.path, None)
-        return [
-            name for name in checked if sha256_of(checked[name]) not in known_hashes
-        ]
+        unknown = {pin.path for pin in self.pins.files if not pin.sha256}
+        unlike = []
+        for name, path in self.files.items():
+            if name not in unknown and sha256_of(path) not in known_hashes:
+                unlike.append(name)
+        return unlike
 
     @property
     def is_own(self) -> bool:

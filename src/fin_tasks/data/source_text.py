@@ -11,7 +11,8 @@ from typing import Any
 
 from fin_tasks.errors import DataError
 
-_UNKNOWN = (DataError, KeyError, TypeError, ValueError)
+UNKNOWN = (DataError, KeyError, TypeError, ValueError)
+"""What `value_of` raises for an expression that it cannot work out."""
 
 Known = dict[str, Any]
 """Values by the source of their expression, `line['question']`, or `load()` for any call of it."""
@@ -61,7 +62,7 @@ def _assign(target: ast.expr, expression: ast.expr, known: Known) -> None:
         value = value_of(expression, known)
         values = value if isinstance(target, ast.Tuple) else [value]
         known.update(zip(names, values, strict=True))
-    except _UNKNOWN:
+    except UNKNOWN:
         for name in names:
             known.pop(name, None)
 
@@ -97,8 +98,8 @@ def _worked_out(node: ast.expr, known: Known) -> Any:
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return read(left) + read(right)
         case ast.BoolOp(op=operation, values=values):
-            is_or = isinstance(operation, ast.Or)
-            return any(map(read, values)) if is_or else all(map(read, values))
+            combine = {ast.Or: any, ast.And: all}[type(operation)]
+            return combine(map(read, values))
         case ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]):
             return read(left) == read(right)
         case ast.Compare(left=left, ops=[ast.In()], comparators=[right]):

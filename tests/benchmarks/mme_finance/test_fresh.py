@@ -25,9 +25,13 @@ from fin_tasks.benchmarks.mme_finance.fresh.company import (
     make_company,
     read_texts,
 )
-from fin_tasks.benchmarks.mme_finance.fresh.prices import read_prices
 from fin_tasks.benchmarks.mme_finance.fresh.questions import questions
-from fin_tasks.benchmarks.mme_finance.fresh.scenes import KINDS, Panel, make_scene
+from fin_tasks.benchmarks.mme_finance.fresh.scenes import (
+    KINDS,
+    Panel,
+    make_scene,
+    read_prices,
+)
 from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError

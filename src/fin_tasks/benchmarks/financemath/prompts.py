@@ -10,8 +10,7 @@ from typing import Literal
 import yaml
 
 from fin_tasks.data.documents import hash_of
-from fin_tasks.data.source_text import not_found, parse_code, value_of
-from fin_tasks.errors import DataError
+from fin_tasks.data.source_text import UNKNOWN, not_found, parse_code, value_of
 
 Mode = Literal["cot", "pot"]
 
@@ -99,7 +98,7 @@ def _text_of(function: ast.FunctionDef, variable: str, path: Path) -> str:
                 ast.Assign(targets=[target], value=value)
                 | ast.AugAssign(target=target, value=value)
             ) if ast.unparse(target) == variable:
-                with suppress(DataError, KeyError, TypeError, ValueError):
+                with suppress(*UNKNOWN):
                     text = value_of(value, {})
                     if text and isinstance(text, str):
                         return text

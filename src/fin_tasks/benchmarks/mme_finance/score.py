@@ -1,6 +1,5 @@
 """Score responses by a judge's points or by rules; `paper` counts failures as 0, `robust` leaves them unscored."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -240,14 +239,15 @@ def score_judged(
     task: str,
 ) -> ScoredTask:
     """Read a judge's replies under both variants; scores are percent of the rubric's scale."""
-    readings: dict[str, list[list[JudgedReading]]] = defaultdict(list)
-    values: dict[str, list[Values]] = defaultdict(list)
+    readings = {}
+    values = {}
     for variant in VARIANTS:
+        marked = []
         for answer in judged:
             reading = read_points(rubric, answer, variant)
-            reading = mark_reading(reading, answer.response)
-            readings[variant].append([reading])
-            values[variant].append(_share_of_scale(rubric, reading))
+            marked.append(mark_reading(reading, answer.response))
+        readings[variant] = [[reading] for reading in marked]
+        values[variant] = [_share_of_scale(rubric, reading) for reading in marked]
     return ScoredTask(
         name=task,
         benchmark=BENCHMARK,

@@ -3,11 +3,14 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cache
 from random import Random
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from fin_tasks.resources import stock_prices_file
 
 from .company import (
     Facts,
@@ -15,17 +18,21 @@ from .company import (
     make_company,
     read_texts,
 )
-from .prices import (
-    LONGEST,
-    WARM_UP,
-    read_prices,
-)
 
 KINDS = {
     image_type: kinds.split()
     for image_type, kinds in read_texts("pictures", "en")["kinds"].items()
 }
 """Types of pictures, and the panels that a picture of the type shows."""
+
+_WARM_UP = 120
+"""Days that averages need before the first day shown."""
+_LONGEST = 60
+"""Days that a chart shows at most."""
+_COLUMNS = ["open", "high", "low", "close", "volume"]
+_LARGEST_STEP = (
+    1.4  # larger steps from day to day count as splits, which would look like a crash
+)
 
 
 @dataclass(frozen=True)
@@ -97,9 +104,9 @@ def _stock_panel(
 ) -> Panel:
     """Make a chart of candles with moving averages, or of closes with an indicator."""
     symbol, days = random.choice(read_prices())
-    n_days = random.randrange(32, LONGEST + 1, 4)
-    end = random.randint(WARM_UP + n_days, len(days))
-    days = days.iloc[end - WARM_UP - n_days : end]
+    n_days = random.randrange(32, _LONGEST + 1, 4)
+    end = random.randint(_WARM_UP + n_days, len(days))
+    days = days.iloc[end - _WARM_UP - n_days : end]
     prints = dict(zip(days, words["prints"], strict=True))
     days = days.eval(words["indicators"][kind], engine="python").round(2).iloc[-n_days:]
     lines = list(days)[len(prints) :]
@@ -173,3 +180,22 @@ def _report_panel(
     printed = {label: facts[name] for name, label in words["box"].items()}
     table = pd.DataFrame({"text": texts})
     return _panel(kind, facts, table, words, random, printed=printed)
+
+
+@cache
+def read_prices() -> list[tuple[str, pd.DataFrame]]:
+    """Return tickers and their packaged days, with open, high, low, close and volume in millions.
+
+    A ticker is cut at jumps, which may be splits; pieces too short for a chart are left out.
+    """
+    days = pd.read_csv(stock_prices_file()).rename(columns=str.lower).round(2)
+    days["volume"] /= 1e6
+    days.index = pd.to_datetime(days["date"])
+    pieces = []
+    for ticker, rows in days.groupby("ticker"):
+        steps = rows["close"] / rows["close"].shift()
+        jumps = (steps > _LARGEST_STEP) | (steps < 1 / _LARGEST_STEP)
+        for _, piece in rows[_COLUMNS].groupby(jumps.cumsum()):
+            if len(piece) >= _WARM_UP + _LONGEST:
+                pieces.append((str(ticker), piece))
+    return pieces
