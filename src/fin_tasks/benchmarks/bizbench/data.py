@@ -191,7 +191,7 @@ def _document(
 ) -> dict[str, Any]:
     kind = row.kind
     # A row that is a choice or a function is asked in its own way, whatever the task's mode.
-    mode: prompts.Mode = "cot" if task_mode == "code" else task_mode
+    mode = task_mode
     letter = ""
     options: list[str] = []
     stub = ""
@@ -204,6 +204,8 @@ def _document(
         mode = "code"
         stub = row.question
         reference = reference_of(row.question, (row.program, row.answer))
+    elif mode == "code":
+        mode = "cot"
     program = reference or row.program
     target = prompts.target_of(
         kind, mode, answer=row.answer, letter=letter, program=program
