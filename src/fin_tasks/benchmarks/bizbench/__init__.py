@@ -1,7 +1,6 @@
 """BizBench: quantitative reasoning about business documents, in eight parts."""
 
-from fin_tasks.benchmarks.contract import Benchmark
-
+from ..contract import Benchmark
 from .sources import source_of
 
 BENCHMARK = Benchmark(

@@ -12,12 +12,12 @@ import pandas as pd
 from pydantic import AliasChoices, BeforeValidator, Field
 
 from fin_tasks.answers.numbers import as_written
-from fin_tasks.benchmarks.request import Documents, QuestionRow, Request, rows_of
 from fin_tasks.data.locate import Located
 from fin_tasks.errors import DataError
 from fin_tasks.variants.build import Source
 from fin_tasks.variants.program import as_function
 
+from ..request import Documents, QuestionRow, Request, rows_of
 from . import prompts
 from .formulas import reference_of
 from .score import PAPER_PARTS, number_truth

@@ -16,9 +16,9 @@ from pydantic import TypeAdapter, ValidationError
 from fin_tasks.answers.programs import extract_function
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.types import Reading
-from fin_tasks.benchmarks.contract import Document
 from fin_tasks.sandbox import Outcome, Status
 
+from ..contract import Document
 from .arguments import CALLS_BY_KINDS, calls_of
 
 _MAX_CODE = 20_000  # characters

@@ -12,9 +12,9 @@ import yaml
 
 from fin_tasks.answers.choices import choice_texts, lettered
 from fin_tasks.answers.numbers import Number, as_written
-from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.data.documents import hash_of
 
+from ..short_answers_paper import MARKER
 from .formulas import stub_of
 from .score import number_truth
 

@@ -12,20 +12,20 @@ from fin_tasks.answers.numbers import Number
 from fin_tasks.answers.read import read_quantity
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
-from fin_tasks.benchmarks.breakdowns import recalled_values
-from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
-from fin_tasks.benchmarks.final_answer import Kind
-from fin_tasks.benchmarks.short_answers import (
+from fin_tasks.judging.item import Item
+from fin_tasks.sandbox import Ran
+
+from ..breakdowns import recalled_values
+from ..contract import Document, ReadingFields, directions_of
+from ..final_answer import Kind
+from ..short_answers import (
     Response,
     Values,
     compare_with,
     mean_values,
     read_answer,
 )
-from fin_tasks.benchmarks.short_answers_paper import MARKER
-from fin_tasks.judging.item import Item
-from fin_tasks.sandbox import Ran
-
+from ..short_answers_paper import MARKER
 from . import formulas
 
 PAPER_PARTS: Mapping[str, Sequence[str]] = {

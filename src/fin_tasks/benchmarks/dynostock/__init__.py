@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fin_tasks.benchmarks.contract import Benchmark, Published
+from ..contract import Benchmark, Published
 
 
 def ticker_of(doc: Mapping[str, Any]) -> str:

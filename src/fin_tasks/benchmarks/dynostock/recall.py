@@ -6,9 +6,9 @@ from typing import Any
 from fin_tasks.answers.numbers import Number
 from fin_tasks.answers.read import read_quantity
 from fin_tasks.answers.types import Reading, Score
-from fin_tasks.benchmarks.contract import Document
-from fin_tasks.benchmarks.short_answers import score_of
 
+from ..contract import Document
+from ..short_answers import score_of
 from .market import Market
 from .windows import Window
 

@@ -10,9 +10,9 @@ import pandas as pd
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from fin_tasks.answers.cut_off import mark_response
-from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.errors import DataError
 
+from ..scored_task import ScoredTask, score_task
 from .experiment import COLUMNS
 from .windows import window_id
 

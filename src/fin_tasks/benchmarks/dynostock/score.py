@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from fin_tasks.answers.types import Reading, Score
-from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
-from fin_tasks.benchmarks.short_answers import mean_values
 from fin_tasks.stats.averages import (
     Metric,
     average,
@@ -19,6 +17,8 @@ from fin_tasks.stats.averages import (
     rate,
 )
 
+from ..contract import Document, ReadingFields, directions_of
+from ..short_answers import mean_values
 from . import recall
 from .paper import paper_probability
 from .probability import robust_probability

@@ -1,6 +1,6 @@
 """FinanceMath: knowledge-intensive calculation questions."""
 
-from fin_tasks.benchmarks.contract import Benchmark
+from ..contract import Benchmark
 
 BENCHMARK = Benchmark(
     name="financemath",

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, FiniteFloat
 
-from fin_tasks.benchmarks.request import Documents, QuestionRow, Request, rows_of
 from fin_tasks.data.locate import Located
 from fin_tasks.data.tables import read_json
 from fin_tasks.errors import SandboxError
@@ -16,6 +15,7 @@ from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
 from fin_tasks.variants.build import Source
 
+from ..request import Documents, QuestionRow, Request, rows_of
 from .prompts import (
     UPSTREAM_FILE,
     HousePrompts,

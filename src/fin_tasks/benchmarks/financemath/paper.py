@@ -2,7 +2,7 @@
 
 import math
 
-from fin_tasks.benchmarks.programs_paper import is_near
+from ..programs_paper import is_near
 
 TOLERANCE = 0.0015
 """A number may be off by this share of the truth."""

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from fin_tasks.answers.cut_off import mark_response
-from fin_tasks.benchmarks.contract import Document
-from fin_tasks.benchmarks.scored_task import texts_of
 from fin_tasks.errors import DataError
 
+from ..contract import Document
+from ..scored_task import texts_of
 from .data import read_rows, scoring_docs
 
 

@@ -8,15 +8,15 @@ from functools import partial
 from fin_tasks.answers.numbers import Number, as_written, number_from_float
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
-from fin_tasks.benchmarks.breakdowns import recalled_values
-from fin_tasks.benchmarks.contract import Document, ReadingFields
-from fin_tasks.benchmarks.programs_paper import is_right, mean_values
-from fin_tasks.benchmarks.programs_paper import metrics_of as metrics_of
-from fin_tasks.benchmarks.programs_paper import programs as programs
-from fin_tasks.benchmarks.short_answers import Response, Values, read_answer, score_of
 from fin_tasks.judging.item import Item
 from fin_tasks.sandbox import Outcome, Ran
 
+from ..breakdowns import recalled_values
+from ..contract import Document, ReadingFields
+from ..programs_paper import is_right, mean_values
+from ..programs_paper import metrics_of as metrics_of
+from ..programs_paper import programs as programs
+from ..short_answers import Response, Values, read_answer, score_of
 from . import paper
 
 TOPICS: Mapping[str, str] = {

@@ -1,6 +1,6 @@
 """FinanceReasoning: calculations with expert programs, in three levels of difficulty."""
 
-from fin_tasks.benchmarks.contract import Benchmark
+from ..contract import Benchmark
 
 _TASKS = ("financereasoning_easy", "financereasoning_medium", "financereasoning_hard")
 

@@ -5,12 +5,12 @@ from typing import Annotated, Any, get_args
 
 from pydantic import BeforeValidator, FiniteFloat, StrictBool
 
-from fin_tasks.benchmarks.request import Documents, QuestionRow, Request, rows_of
 from fin_tasks.data.locate import Located
 from fin_tasks.data.tables import read_json
 from fin_tasks.variants.build import Source
 from fin_tasks.variants.program import as_function
 
+from ..request import Documents, QuestionRow, Request, rows_of
 from .prompts import (
     UPSTREAM_CODE,
     UPSTREAM_FILE,

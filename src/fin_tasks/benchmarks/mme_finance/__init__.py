@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import PureWindowsPath
 from typing import Any
 
-from fin_tasks.benchmarks.contract import Benchmark, Published
+from ..contract import Benchmark, Published
 
 
 def picture_of(doc: Mapping[str, Any]) -> str:

@@ -7,9 +7,10 @@ from typing import Any
 
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.types import Reading
-from fin_tasks.benchmarks.contract import directions_of
 from fin_tasks.judging.item import no_response
 from fin_tasks.stats.averages import Metric
+
+from ..contract import directions_of
 
 _YES = "是"
 _NO = "否"

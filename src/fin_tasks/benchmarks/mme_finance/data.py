@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from fin_tasks.benchmarks.request import Documents, Request
 from fin_tasks.data.documents import dataset_of, draw_rows, hash_of, sample_facts
 from fin_tasks.data.pictures import upright_files
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
+from ..request import Documents, Request
 from . import VERSION, multi_turn, upstream
 from . import prompts as texts
 from .exact import parse_truth

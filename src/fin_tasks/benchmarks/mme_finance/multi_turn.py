@@ -5,8 +5,9 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fin_tasks.benchmarks.contract import ReadingFields
 from fin_tasks.stats.averages import over_responses
+
+from ..contract import ReadingFields
 
 Values = dict[str, float | None]
 

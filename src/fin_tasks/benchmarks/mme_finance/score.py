@@ -9,14 +9,14 @@ import yaml
 
 from fin_tasks.answers.cut_off import mark_reading
 from fin_tasks.answers.types import Reading, Score
-from fin_tasks.benchmarks.breakdowns import fields_of
-from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
-from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask
 from fin_tasks.judging.item import Item, Judged, no_response
 from fin_tasks.judging.panel import Vote, verdict_of, votes_of
 from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.stats.averages import Metric, over_responses, rate
 
+from ..breakdowns import fields_of
+from ..contract import Document, ReadingFields, directions_of
+from ..scored_task import VARIANTS, ScoredTask
 from . import BENCHMARK, binary, multi_turn, paper
 from .exact import (
     declines,

@@ -1,7 +1,6 @@
 """XFinBench: graduate-level finance questions."""
 
-from fin_tasks.benchmarks.contract import Benchmark, Published
-
+from ..contract import Benchmark, Published
 from .sources import source_of
 
 BENCHMARK = Benchmark(

@@ -10,12 +10,12 @@ from typing import Any
 from PIL import Image
 
 from fin_tasks.answers.choices import lettered
-from fin_tasks.benchmarks.request import Documents, Request
-from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import Located
 from fin_tasks.errors import DataError
 
+from ..request import Documents, Request
+from ..short_answers_paper import MARKER
 from .document import TASKS, Subset, Task
 from .prompts import (
     PromptSet,

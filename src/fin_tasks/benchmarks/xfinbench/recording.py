@@ -11,15 +11,15 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, InstanceOf
 
 from fin_tasks.answers.cut_off import mark_response
-from fin_tasks.benchmarks.contract import Document
-from fin_tasks.benchmarks.request import rows_of
-from fin_tasks.benchmarks.scored_task import texts_of
-from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.data.locate import locate
 from fin_tasks.data.tables import read_csv, read_json
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
+from ..contract import Document
+from ..request import rows_of
+from ..scored_task import texts_of
+from ..short_answers_paper import MARKER
 from .document import MODES, TASKS, Subset, Task
 from .rows import SPLITS, Row, as_text, read_rows
 from .truth import parse_truth

@@ -9,10 +9,10 @@ from typing import Annotated
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
 
-from fin_tasks.benchmarks.request import QuestionRow, rows_of
 from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import DataError
 
+from ..request import QuestionRow, rows_of
 from .document import CAPABILITIES, TASKS
 
 SPLITS: Mapping[str, str] = {

@@ -5,18 +5,18 @@ from typing import Any
 
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
-from fin_tasks.benchmarks.breakdowns import recalled_values
-from fin_tasks.benchmarks.contract import Document, ReadingFields, directions_of
-from fin_tasks.benchmarks.final_answer import Kind
-from fin_tasks.benchmarks.short_answers import (
+from fin_tasks.judging.item import Item
+
+from ..breakdowns import recalled_values
+from ..contract import Document, ReadingFields, directions_of
+from ..final_answer import Kind
+from ..short_answers import (
     Response,
     Values,
     compare_with,
     mean_values,
     read_answer,
 )
-from fin_tasks.judging.item import Item
-
 from .document import CAPABILITIES, Mode, Subset, Task
 from .rows import MATH_TYPES
 from .truth import parse_truth

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fin_tasks.answers.programs import extract_program
-from fin_tasks.benchmarks.request import rows_of
 from fin_tasks.variants.build import Source
 
+from ..request import rows_of
 from .rows import Row
 from .truth import parse_truth
 

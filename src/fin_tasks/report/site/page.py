@@ -10,12 +10,12 @@ import pandas as pd
 from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.errors import DataError
 from fin_tasks.report import Json
-from fin_tasks.report.conditions import WORDS
-from fin_tasks.report.leaderboard_model import BoardTask, Leaderboard
-from fin_tasks.report.model import BREAKDOWN_LABELS, Report, Run, known_benchmarks
-from fin_tasks.report.processes import for_each
 from fin_tasks.settings import Settings
 
+from ..conditions import WORDS
+from ..leaderboard_model import BoardTask, Leaderboard
+from ..model import BREAKDOWN_LABELS, Report, Run, known_benchmarks
+from ..processes import for_each
 from .pictures import copy_picture
 from .samples import CHUNK, script, write_samples
 

@@ -13,9 +13,10 @@ import orjson
 from pandas import DataFrame
 
 from fin_tasks.report import Json, hash_of
-from fin_tasks.report.model import BREAKDOWNS, TaskResult, headline, known_benchmarks
-from fin_tasks.report.redact import printable
-from fin_tasks.report.samples import Sample, flat, read_samples
+
+from ..model import BREAKDOWNS, TaskResult, headline, known_benchmarks
+from ..redact import printable
+from ..samples import Sample, flat, read_samples
 
 CHUNK = 200
 """Questions in a file."""

@@ -11,7 +11,8 @@ from fin_tasks.judging.item import Judged, Reply
 from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.judging.panel import join_panel
 from fin_tasks.judging.rubric import Rubric
-from fin_tasks.report.samples import Sample, flat, read_samples
+
+from ..samples import Sample, flat, read_samples
 
 Fields = Mapping[str, Any]
 """An object of JSON."""

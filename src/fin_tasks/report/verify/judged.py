@@ -15,9 +15,9 @@ from fin_tasks.judging.item import Item as Question
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.judge import JudgeModel, judge_items
 from fin_tasks.judging.rubric import Rubric
-from fin_tasks.report.model import TaskResult, headline
 from fin_tasks.settings import Settings
 
+from ..model import TaskResult, headline
 from .items import Item, Options
 from .scores import InstalledTask, RecordedReplies
 

@@ -18,12 +18,12 @@ from fin_tasks.judging.item import Item as Question
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.step import JudgeStep
 from fin_tasks.report import Json
-from fin_tasks.report.model import TaskResult
-from fin_tasks.report.run_folder import sample_lines
-from fin_tasks.report.samples import sample_of
 from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
 
+from ..model import TaskResult
+from ..run_folder import sample_lines
+from ..samples import sample_of
 from .items import Fields, Item, Rows, Status, item_of
 
 # Only the model's server knows what was cut off. Reasons and rules explain a score.

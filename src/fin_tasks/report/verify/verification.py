@@ -13,10 +13,10 @@ from fin_tasks.data.files import sha256_of
 from fin_tasks.data.hub import known_pins
 from fin_tasks.data.pins import find_pins
 from fin_tasks.errors import FinTasksError
-from fin_tasks.report.conditions import settings_of
-from fin_tasks.report.model import Run, TaskResult
 from fin_tasks.settings import Settings
 
+from ..conditions import settings_of
+from ..model import Run, TaskResult
 from .items import (
     Fields,
     Item,

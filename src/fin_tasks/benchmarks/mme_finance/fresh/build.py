@@ -13,10 +13,10 @@ import pandas as pd
 from tqdm import tqdm
 
 import fin_tasks
-from fin_tasks.benchmarks.mme_finance.data import TABLES
-from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
 from fin_tasks.errors import ConfigError
 
+from ..data import TABLES
+from ..score import CATEGORIES
 from .company import LANGUAGES
 from .draw import STYLES, show
 from .questions import Question, questions

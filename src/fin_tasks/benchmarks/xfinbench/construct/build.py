@@ -14,12 +14,12 @@ import pandas as pd
 
 from fin_tasks.answers.choices import lettered
 from fin_tasks.answers.reasoning import strip_reasoning
-from fin_tasks.benchmarks.xfinbench.rows import COLUMNS
 from fin_tasks.data.files import write_file
 from fin_tasks.endpoints.chat import Chat
 from fin_tasks.endpoints.reply import ChatReply
 from fin_tasks.endpoints.threads import map_in_threads
 
+from ..rows import COLUMNS
 from .question import (
     KINDS,
     Exercise,

@@ -9,10 +9,11 @@ from pydantic import BaseModel, BeforeValidator, StringConstraints
 
 from fin_tasks.answers.choices import lettered
 from fin_tasks.benchmarks.request import rows_of
-from fin_tasks.benchmarks.xfinbench.document import Task
-from fin_tasks.benchmarks.xfinbench.rows import items_of
 from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import DataError
+
+from ..document import Task
+from ..rows import items_of
 
 Kind = Literal["statement_true", "statement_false", "mcq", "calcu"]
 

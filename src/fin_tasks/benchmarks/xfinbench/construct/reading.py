@@ -9,8 +9,8 @@ from string import ascii_uppercase
 from typing import Literal
 
 from fin_tasks.answers.reasoning import strip_reasoning
-from fin_tasks.benchmarks.xfinbench.rows import parse_choices
 
+from ..rows import parse_choices
 from .question import Kind, Question
 
 Rules = Literal["house", "paper"]

@@ -8,9 +8,10 @@ from typing import Any
 
 import yaml
 
-from fin_tasks.benchmarks.xfinbench.prompts import fill_fields
 from fin_tasks.data.documents import hash_of
 from fin_tasks.errors import ConfigError
+
+from ..prompts import fill_fields
 
 
 @dataclass(frozen=True, kw_only=True)
