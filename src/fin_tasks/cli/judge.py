@@ -59,10 +59,7 @@ def judge(
         )
     rules = rubric_named(rubric, language=language)
     items, rows = read_items(
-        file,
-        settings=settings,
-        image_root=image_root,
-        pictures=options.judge_picture,
+        file, settings=settings, image_root=image_root, pictures=options.judge_picture
     )
     for item in items:
         rules.check(item.category)

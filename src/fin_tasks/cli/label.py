@@ -44,10 +44,7 @@ def draw_sheets(
 
 @app.command("merge")
 def merge_sheets(
-    sheets: list[Path],
-    out: Path,
-    again: Path | None,
-    name: str = "people",
+    sheets: list[Path], out: Path, again: Path | None, name: str = "people"
 ) -> None:
     """Merge filled sheets into tables of votes, agreement and shares.
 
@@ -80,10 +77,7 @@ def merge_sheets(
 
 @app.command("agree")
 def agree(
-    sheets: list[Path],
-    judge: list[Path],
-    out: Path | None,
-    as_json: bool,
+    sheets: list[Path], judge: list[Path], out: Path | None, as_json: bool
 ) -> None:
     """Compare judges with people who scored the same responses, and correct the judges' means.
 

@@ -188,10 +188,7 @@ def meaning_of(metric: str) -> str:
 
 
 def print_table(
-    title: str,
-    rows: Sequence[Mapping[Any, Any]],
-    *,
-    show_all: bool = False,
+    title: str, rows: Sequence[Mapping[Any, Any]], *, show_all: bool = False
 ) -> None:
     """Print a table whose texts may be other people's, one screen of it."""
     from rich.console import Console

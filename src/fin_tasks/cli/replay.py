@@ -100,11 +100,7 @@ def replay_task(name: str, replay: Replay) -> None:
 def _add_command(benchmark: Benchmark) -> None:
     """Add the command of a benchmark whose tasks share one file of responses."""
 
-    def replay_benchmark(
-        replay: Replay,
-        mode: str,
-        source: Source = "auto",
-    ) -> None:
+    def replay_benchmark(replay: Replay, mode: str, source: Source = "auto") -> None:
         from fin_tasks.adapters.saved_run import score_benchmark
 
         tasks = benchmark.replay_tasks.get(mode)
@@ -151,10 +147,7 @@ def replay_xfinbench(
 
 
 @app.command("financemath")
-def replay_financemath(
-    replay: Replay,
-    mode: Literal["cot", "pot"],
-) -> None:
+def replay_financemath(replay: Replay, mode: Literal["cot", "pot"]) -> None:
     """Score FinanceMath responses: JSON or JSONL with question_id, output, ground_truth, or lm-eval's samples.
 
     Example: fin-tasks replay financemath --mode cot gpt-4o.json --out results

@@ -81,10 +81,7 @@ def build_variants(
 
 
 def _solutions(
-    paths: list[Path],
-    make: Any,
-    problems: list[str],
-    hashes: dict[str, str],
+    paths: list[Path], make: Any, problems: list[str], hashes: dict[str, str]
 ) -> Iterator[Any]:
     """Yield the responses of runs, and whether they are right; add what is wrong with a file to the problems.
 

@@ -82,11 +82,7 @@ def upload(chat: Chat, lines: bytes) -> str:
 
 def start_batch(chat: Chat, file_id: str) -> Batch:
     """Start the batch of an uploaded file."""
-    options = {
-        "input_file_id": file_id,
-        "endpoint": _URL,
-        "completion_window": "24h",
-    }
+    options = {"input_file_id": file_id, "endpoint": _URL, "completion_window": "24h"}
     return _read(Batch, chat.fetch("batches", encoded(options), once=True))
 
 

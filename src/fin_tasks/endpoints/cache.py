@@ -40,10 +40,7 @@ _REPLACE = "INSERT OR REPLACE INTO chat_replies VALUES (:key, :reply)"
 _log = logging.getLogger(__name__)
 
 
-def request_key(
-    base_urls: Sequence[str],
-    request: Mapping[str, Any],
-) -> str:
+def request_key(base_urls: Sequence[str], request: Mapping[str, Any]) -> str:
     """Return the SHA-256 of a whole request and of the addresses that may answer it.
 
     The addresses count, because another model may have the same name at another address.
@@ -153,10 +150,7 @@ def _open(path: Path) -> tuple[sqlite3.Connection, bool]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         database = sqlite3.connect(
-            path,
-            timeout=60.0,
-            isolation_level=None,
-            check_same_thread=False,
+            path, timeout=60.0, isolation_level=None, check_same_thread=False
         )
         database.executescript(_TABLES)
         return database, True

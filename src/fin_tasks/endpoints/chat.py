@@ -173,11 +173,7 @@ class Chat:
         except WebError as error:
             raise self.error(url, error) from None  # the cause may show a secret
 
-    def request(
-        self,
-        messages: Messages,
-        options: Fields,
-    ) -> tuple[Fields, str]:
+    def request(self, messages: Messages, options: Fields) -> tuple[Fields, str]:
         """Return the body of a request, and its key in the cache."""
         request = {"model": self.model, "messages": list(messages), **options}
         return request, request_key(self.base_urls, request)

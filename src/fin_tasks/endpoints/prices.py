@@ -25,10 +25,7 @@ class Prices(BaseModel, extra="forbid"):
     """The share of these prices that is paid; a batch costs half."""
 
     def cost(
-        self,
-        model: str,
-        tokens_in: float | None,
-        tokens_out: float | None,
+        self, model: str, tokens_in: float | None, tokens_out: float | None
     ) -> float | None:
         """Return the cost of a model's tokens; None if its price or a number is not known."""
         price = self.models.get(model)

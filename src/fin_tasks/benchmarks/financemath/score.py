@@ -109,9 +109,7 @@ metric_values = partial(mean_values, compare)
 
 
 def accuracy_under(
-    doc: Document,
-    readings: Sequence[ReadingFields],
-    truth: float,
+    doc: Document, readings: Sequence[ReadingFields], truth: float
 ) -> float | None:
     """Return the accuracy of one document, if this is the truth."""
     records: list[Reading] = []
@@ -123,9 +121,7 @@ def accuracy_under(
 
 
 def breakdown_values(
-    doc: Document,
-    readings: Sequence[ReadingFields],
-    metrics: Values,
+    doc: Document, readings: Sequence[ReadingFields], metrics: Values
 ) -> Values:
     """Return the accuracy of one document by its topic, and whether a variant got the published truth."""
     values = recalled_values(doc, readings)

@@ -11,13 +11,7 @@ from fin_tasks.variants.build import Source
 from fin_tasks.variants.program import as_function
 
 from ..request import Documents, QuestionRow, Request, rows_of
-from .prompts import (
-    UPSTREAM_CODE,
-    UPSTREAM_FILE,
-    Mode,
-    house_prompts,
-    upstream_prompts,
-)
+from .prompts import UPSTREAM_CODE, UPSTREAM_FILE, Mode, house_prompts, upstream_prompts
 from .score import Level
 
 LEVELS: Sequence[Level] = get_args(Level)
@@ -54,12 +48,7 @@ class Row(QuestionRow):
         return as_function(self.python_solution, self.context) or ""
 
 
-def load(
-    *,
-    level: Level,
-    mode: Mode,
-    **metadata: Any,
-) -> Documents:
+def load(*, level: Level, mode: Mode, **metadata: Any) -> Documents:
     """Load the documents of one level; `Request` names the metadata."""
     request = Request.of("financereasoning", metadata, split="test")
     if request.variants:

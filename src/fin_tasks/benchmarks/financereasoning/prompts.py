@@ -50,11 +50,7 @@ def house_prompts(mode: Mode) -> Prompts:
     return Prompts(**yaml.safe_load(text)[mode])
 
 
-def upstream_prompts(
-    file: Path,
-    code: Path | None,
-    mode: Mode,
-) -> Prompts:
+def upstream_prompts(file: Path, code: Path | None, mode: Mode) -> Prompts:
     """Read the authors' wording from their file of texts.
 
     The sentence before a context stands in their code. Without that file, ours takes its place.

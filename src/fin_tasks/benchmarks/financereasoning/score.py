@@ -16,13 +16,7 @@ from ..contract import Document, ReadingFields
 from ..programs_paper import is_right, mean_values
 from ..programs_paper import metrics_of as metrics_of
 from ..programs_paper import programs as programs
-from ..short_answers import (
-    Response,
-    Value,
-    Values,
-    read_answer,
-    score_of,
-)
+from ..short_answers import Response, Value, Values, read_answer, score_of
 from . import paper
 
 Level = Literal["easy", "medium", "hard"]
@@ -42,12 +36,7 @@ def reader_item(doc: Document, response: str) -> Item | None:
     return short_answers.reader_item(doc["kind"], doc, response)
 
 
-def read(
-    doc: Document,
-    response: Response,
-    *,
-    variant: str,
-) -> Reading:
+def read(doc: Document, response: Response, *, variant: str) -> Reading:
     """Read a number or a verdict in a response, in a model's copy of it, or in a program's result.
 
     A model may read for both variants, because the authors let one read all responses.
@@ -58,11 +47,7 @@ def read(
     return replace(reading, variant=variant)
 
 
-def _read_result(
-    doc: Document,
-    outcome: Outcome,
-    variant: str,
-) -> Reading:
+def _read_result(doc: Document, outcome: Outcome, variant: str) -> Reading:
     reading = Reading(variant=variant, answer=None, status=outcome.status.value)
     if not outcome.ran:
         reason = f"{outcome.status.value}: {outcome.detail}"
@@ -102,9 +87,7 @@ metric_values = partial(mean_values, compare)
 
 
 def breakdown_values(
-    doc: Document,
-    readings: Sequence[ReadingFields],
-    metrics: Values,
+    doc: Document, readings: Sequence[ReadingFields], metrics: Values
 ) -> Values:
     """Return the accuracy of one document by its data set, and whether a variant got the published truth."""
     values = recalled_values(doc, readings)
