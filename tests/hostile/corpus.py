@@ -27,7 +27,7 @@ JSON: Mapping[str, bytes] = {
     "lists in lists": DEEP,
     "deep results": b'{"results": ' + DEEP + b"}",
     "no UTF-8": b'{"results": "\xff\xfe"}',
-    "UTF-16": '{"results": {}}'.encode("utf-16"),
+    "UTF-16": '["results"]'.encode("utf-16"),
     "half a pair": b'{"results": {"\\ud800": {"acc,paper": 1}}}',
     "zeros": b"\0" * 1_000,
     "a long text": b'{"results": "' + b"x" * 20_000_000 + b'"}',
