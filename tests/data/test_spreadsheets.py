@@ -2,80 +2,19 @@
 
 import resource
 import time
-import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
-import pandas as pd
 import pytest
+from corpus import BOOKS, write_book
 from openpyxl import Workbook
 
 from fin_tasks.data.spreadsheets import read_sheet
 from fin_tasks.errors import DataError
 
 
-def write_book(path: Path, change: Callable[[bytes], bytes], name: str = "") -> None:
-    """Write a small workbook whose sheet part is changed, and has another name if one is given."""
-    pd.DataFrame({"a": ["1", "2"], "b": ["x", "y"]}).to_excel(path, index=False)
-    with zipfile.ZipFile(path) as archive:
-        parts = {part: archive.read(part) for part in archive.namelist()}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for part, content in parts.items():
-            if part.endswith("sheet1.xml"):
-                part = part.replace("sheet1.xml", name or "sheet1.xml")
-                content = change(content)
-            elif name:
-                content = content.replace(b"sheet1.xml", name.encode())
-            archive.writestr(part, content)
-
-
-def replaced(old: bytes, new: bytes) -> Callable[[bytes], bytes]:
-    return lambda content: content.replace(old, new, 1)
-
-
-def many_cells(content: bytes) -> bytes:
-    return content.replace(
-        b"</sheetData>", b"<row>" + b"<c/>" * 5_000_000 + b"</row></sheetData>"
-    )
-
-
-LAUGHS = b"".join(
-    b"<!ENTITY a%d '%s'>" % (number, b"&a%d;" % (number - 1) * 10)
-    for number in range(1, 10)
-)
-OVERSIZED: dict[str, tuple[Callable[[bytes], bytes], str]] = {
-    "spaces": (
-        replaced(b"<sheetData>", b"<sheetData>" + b" " * 300_000_000),
-        "sheet1.foo",
-    ),
-    "cells": (many_cells, "sheet1.foo"),
-    "a far row": (replaced(b'<row r="3"', b'<row r="999999999"'), "sheet1.foo"),
-    "a far column": (replaced(b'r="B3"', b'r="ZZZ3"'), ""),
-    "far cells in many rows": (
-        lambda content: content.replace(
-            b"</sheetData>",
-            b"".join(
-                b'<row r="%d"><c r="ALL%d"><v>1</v></c></row>' % (row, row)
-                for row in range(4, 20_000)
-            )
-            + b"</sheetData>",
-        ),
-        "",
-    ),
-    "entities": (
-        lambda content: content.replace(
-            b"<worksheet",
-            b"<!DOCTYPE a [<!ENTITY a0 'ha'>" + LAUGHS + b"]><worksheet",
-            1,
-        ).replace(b"<sheetData>", b"<sheetData><row><c t='str'><v>&a9;</v></c></row>"),
-        "",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", OVERSIZED)
+@pytest.mark.parametrize("name", BOOKS)
 def test_oversized_workbooks_are_refused_soon(tmp_path: Path, name: str) -> None:
-    change, part = OVERSIZED[name]
+    change, part = BOOKS[name]
     path = tmp_path / "hostile.xlsx"
     write_book(path, change, part)
     started = time.process_time()

@@ -1,4 +1,4 @@
-"""`fin-tasks verify`: say what is established about other people's results."""
+"""`fin-tasks verify`: check other people's results, and list what was established."""
 
 import json
 from dataclasses import asdict

@@ -153,7 +153,7 @@ def _sets_of(
     reports: Mapping[str, Report],
     options: Options,
 ) -> tuple[list[list[_Entry]], list[str]]:
-    """Return what is compared with each other, the baseline first, groups before their tasks; and notes.
+    """Return the sets of results that are compared, and notes. In each set the baseline comes first.
 
     That is one model's results under conditions that differ in the factor only, or several runs' under the same ones.
     """

@@ -320,7 +320,7 @@ class Leaderboard(_Model):
     """Level at which two models count as different, over all pairs of a task together."""
     runs: list[BoardRun]
     tasks: list[BoardTask] = []
-    """What is asked and how it is scored; values of one metric of a task may stand in one column."""
+    """The tasks; each names its conditions and its variant."""
     metrics: dict[str, Metric] = {}
     """What the metrics mean, by name."""
     groups: dict[str, Json]

@@ -19,7 +19,7 @@ _N_RESAMPLES = 10_000
 
 
 class Interval(NamedTuple):
-    """A 95 % confidence interval in the unit of its value; NaN if there is none."""
+    """A 95 % confidence interval in the unit of its value. Both ends are NaN if no interval exists."""
 
     low: float
     high: float

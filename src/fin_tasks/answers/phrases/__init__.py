@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import yaml
 
 Table = Mapping[str, re.Pattern[str]]
-"""Patterns by name. The name becomes part of the rule of a reading, so it says what is read."""
+"""Patterns by name. A reading shows the name of its pattern, so the name describes what is read."""
 
 _FRAGMENT = re.compile(r"\{(_[a-z_]+)\}")
 

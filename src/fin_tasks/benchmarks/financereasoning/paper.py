@@ -10,7 +10,7 @@ TOLERANCE = 0.002
 """A number may be off by this share of the truth."""
 _NUMBER = re.compile(r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?")
 _MAX_TEXT = 10_000
-"""A returned text of more characters is no answer."""
+"""A program that returns a longer text (in characters) has no answer."""
 
 Value = bool | float
 
