@@ -118,6 +118,7 @@ sbom: try-wheel ## what an installation of the wheel is made of, as CycloneDX, i
 vlmevalkit: $(VLMEVAL_VENV)/.installed ## a virtual environment with VLMEvalKit, in which its tests run (some 7 GB)
 
 $(VLMEVAL_VENV)/.installed: pyproject.toml tests/contract/upstream_requirements.txt
+	rm -rf $(VLMEVAL_VENV)
 	$(PYTHON) -m venv $(VLMEVAL_VENV)
 	$(VLMEVAL_VENV)/bin/python -m pip install --quiet --editable '.[vlmevalkit]'
 	$(VLMEVAL_VENV)/bin/python -m pip install --quiet --no-deps --upgrade --target $(VLMEVAL_VENV)/upstream --requirement tests/contract/upstream_requirements.txt
