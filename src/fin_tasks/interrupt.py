@@ -62,7 +62,7 @@ def without_interrupts() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    presses: list[int] = []
+    presses = []
     handler = signal.signal(signal.SIGINT, lambda number, frame: presses.append(number))
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

@@ -117,7 +117,7 @@ def merged(mentions: Sequence[Mention]) -> Mention | None:
     if not mentions:
         return None
     first = mentions[0]
-    readings: dict[float, None] = {}
+    readings = {}
     for mention in mentions:
         if not same_number(first.number, mention.number):
             return None

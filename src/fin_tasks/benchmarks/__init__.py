@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 @cache
 def all_benchmarks() -> Mapping[str, Benchmark]:
     """Return all benchmarks by name: ours in the order of reports, then others."""
-    own: list[Benchmark] = []
+    own = []
     for module in iter_modules(__path__):
         if module.ispkg:
             own.append(import_module(f"{__name__}.{module.name}").BENCHMARK)

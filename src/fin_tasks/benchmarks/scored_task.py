@@ -52,7 +52,7 @@ class ScoredTask:
 
     def totals(self) -> Values:
         """Return metrics as lm-eval names them, such as `acc,paper`; None if nothing is scored."""
-        totals: Values = {}
+        totals = {}
         for variant, rows in self.values.items():
             for name, metric in self.metrics.items():
                 column = [row[name] for row in rows]
@@ -100,7 +100,7 @@ def score_task(
     scorer: Any = known.scorer
     metrics = scorer.metrics_of(**options)
     readings: dict[str, list[list[Any]]] = {}
-    values: dict[str, list[Values]] = {}
+    values = {}
     for variant in VARIANTS:
         items: Sequence[Sequence[Any]] = responses
         if run_programs is not None:
@@ -138,7 +138,7 @@ def with_outcomes(
     run_programs: RunPrograms,
 ) -> list[list[Ran]]:
     """Run the programs of all responses at once, and return each response with the outcomes of its programs."""
-    programs: list[Programs] = []
+    programs = []
     for doc, texts in zip(docs, responses, strict=True):
         programs += [programs_of(doc, text) for text in texts]
     outcomes = iter(run_programs(list(chain.from_iterable(programs))))

@@ -24,7 +24,7 @@ _NEAR_METRICS = ("acc", "acc_err", "no_answer")
 
 def summary_of(tasks: Sequence[ScoredTask]) -> Figures:
     """Return the rates over all documents of some tasks, and by part; counts where the name is plural."""
-    rows: list[Row] = []
+    rows = []
     rows_by_part: dict[tuple[str, str], list[Row]] = defaultdict(list)
     statuses: Counter[str] = Counter()
     for task in tasks:

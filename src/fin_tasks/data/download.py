@@ -70,7 +70,7 @@ def _download(
         unit_scale=True,
         disable=None,
     )
-    pin_by_future: dict[Future[None], Pin] = {}
+    pin_by_future = {}
     with bar, Web(follow_redirects=True, at_once=8) as web:
         for pin in missing:
             limits = Limits(
@@ -98,14 +98,14 @@ def _download(
 def _check(pins: Pins, chosen: Sequence[Pin], root: Path) -> None:
     """Compare hashes with the pinned or recorded ones; remove a file that is another."""
     record = root / HASHES
-    recorded: dict[str, str] = {}
+    recorded = {}
     if record.is_file():
         try:
             recorded = _HASHES.validate_json(record.read_bytes())
         except ValidationError as error:
             problem = "expected a JSON object of file names and hashes"
             raise DataError(f"{record}: {problem}. Delete the file.") from error
-    new: dict[str, str] = {}
+    new = {}
     for pin in chosen:
         path = root / pin.path
         sha256 = sha256_of(path)

@@ -55,7 +55,7 @@ class Located:
 
     def with_files(self, names: Iterable[str], *, optional: bool = False) -> "Located":
         """Add files from the same place; a missing file is an error unless files are optional."""
-        added: dict[str, Path] = {}
+        added = {}
         for name in names:
             paths = self.matches(name)
             if not paths and not optional:

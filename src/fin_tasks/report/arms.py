@@ -78,7 +78,7 @@ def arm_rows(
 ) -> tuple[DataFrame, list[str]]:
     """Return rows with the columns of the experiment, newest run last, and notes; or DataError without rows."""
     experiment = benchmark.module("experiment")
-    tables: list[DataFrame] = []
+    tables = []
     first_by_key: dict[tuple[str, ...], TaskResult] = {}
     notes: dict[str, None] = {}
     for run, result in sorted(report.results, key=lambda pair: pair[0].date):

@@ -16,7 +16,7 @@ def costs_of(run: Run, prices: Prices | None = None) -> list[Cost]:
 
     lm-eval measures the seconds of all tasks together, so they are known of the run, and of a task only if it is alone.
     """
-    costs: dict[str, Cost] = {}
+    costs = {}
     seconds = None
     for result in run.tasks:
         if not result.members:

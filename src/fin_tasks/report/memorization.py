@@ -45,7 +45,7 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
 
     Gaps are compared with that of the baseline, by default the first model.
     """
-    asked: dict[tuple[str, Conditions], TaskResult] = {}
+    asked = {}
     published: dict[tuple[str, Conditions], list[TaskResult]] = defaultdict(list)
     for run, result in sorted(report.results, key=lambda pair: pair[0].date):
         conditions = conditions_of(result)
@@ -55,8 +55,8 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
         else:
             published[key].append(result)
     check_baseline(options, [model for model, _ in asked])
-    gaps: list[Gap] = []
-    notes: list[str] = []
+    gaps = []
+    notes = []
     # The tests of a task's differences are corrected together, and those of groups apart.
     families: dict[tuple[str, bool], list[GapDifference]] = defaultdict(list)
     first_by_group: dict[tuple[str, str], tuple[str, DataFrame]] = {}

@@ -17,7 +17,7 @@ _OWN = "own truths"
 
 def compare_truths(report: Report, variant: str) -> Comparisons:
     """Return two lines for each result, and a note for each model whose rank changes."""
-    lines: list[Line] = []
+    lines = []
     for benchmark in all_benchmarks().values():
         data = benchmark.module("data")
         if not hasattr(data, "other_truths"):

@@ -32,8 +32,8 @@ def bm25_scores(
     model = BM25Okapi([text.split(" ") for text in texts])
     row_by_word = {word: row for row, word in enumerate(model.idf)}
     rows: list[int] = []
-    columns: list[int] = []
-    counts: list[int] = []
+    columns = []
+    counts = []
     for column, count_by_word in enumerate(model.doc_freqs):
         rows.extend(map(row_by_word.__getitem__, count_by_word))
         columns.extend([column] * len(count_by_word))

@@ -131,7 +131,7 @@ def build_variants(
 ) -> tuple[list[Variant], Counter[str]]:
     """Return variants, and how many questions have none, by reason."""
     dropped: Counter[str] = Counter()
-    drafts: list[_Draft] = []
+    drafts = []
     # Each question's variants by their truth.
     variants_by_source: dict[str, dict[float, Variant]] = {}
     outcomes = run_programs([source.program for source in sources])
@@ -145,7 +145,7 @@ def build_variants(
             # Each question has its own generator, so that other questions do not change it.
             generator = random.Random(f"{seed} {source.id}")  # noqa: S311 - no secret is drawn
             drafts += _drafts(question, per_question * _DRAWS_PER_VARIANT, generator)
-    programs: list[str] = []
+    programs = []
     for draft in drafts:
         programs += draft.programs
     results = iter(run_programs(programs))

@@ -33,7 +33,7 @@ def draw_changes(
     `values` are those of all literals of the program, `mentions` all numbers of the question.
     """
     count = generator.randint(1, min(MOST_CHANGES, len(literals)))
-    changes: list[Change] = []
+    changes = []
     current = list(values)
     for literal in generator.sample(list(literals), count):
         new_value = _other_value(literal, current, mentions, generator)

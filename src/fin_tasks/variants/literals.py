@@ -43,7 +43,7 @@ def literals_in(
     """Return the literals that occur once in the program and once in the question."""
     fixed = _fixed_in(tree)
     counts = Counter(values_in(tree))
-    in_question: set[Decimal] = set()
+    in_question = set()
     for in_text in mentions:
         in_question.update(in_text.program_values())
     amounts = list(filter(_is_amount, in_question))
@@ -55,7 +55,7 @@ def literals_in(
         is_alone = counts[value] == 1 and not _has_relative(value, counts)
         if is_alone and node not in fixed and value not in _CONVENTIONS:
             mention = _only_mention(value, mentions)
-            sums: set[Decimal] = set()
+            sums = set()
             for amount in amounts:
                 sums |= {abs(value - amount), value + amount}
             if mention is not None and not sums & worked_out:
@@ -106,7 +106,7 @@ def _fixed_in(tree: ast.Module) -> set[ast.AST]:
             used_names.add(node.id)
     fixed: set[ast.AST] = set()
     for node in ast.walk(tree):
-        parts: list[ast.expr] = []
+        parts = []
         match node:
             case ast.Subscript():
                 parts = [node.slice]

@@ -92,7 +92,7 @@ class Mention:
 
 def mentions_in(texts: Sequence[str]) -> list[Mention]:
     """Return all numbers in some texts."""
-    mentions: list[Mention] = []
+    mentions = []
     for number, text in enumerate(texts):
         table = "\n".join(
             line for line in text.split("\n") if line.startswith(_TABLE_STARTS)

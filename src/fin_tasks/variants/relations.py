@@ -52,7 +52,7 @@ def _by_value(amounts: Sequence[Mention]) -> dict[Decimal, list[Mention]]:
 
 def _parts_of_sums(amounts: Sequence[Mention]) -> set[Mention]:
     by_value = _by_value(amounts)
-    tied: set[Mention] = set()
+    tied = set()
     positive = [mention for mention in amounts if mention.value > 0]
     for count in (2, 3, 4):
         if count > 2 and math.comb(len(positive), count) > _MOST_SUMS:
@@ -68,7 +68,7 @@ def _factors_of_products(amounts: Sequence[Mention]) -> set[Mention]:
     """Return numbers of which one is the product of two others: units, price and cost."""
     factors = [mention for mention in amounts if mention.value > 1]
     by_value = _by_value(amounts)
-    tied: set[Mention] = set()
+    tied = set()
     for first, second in combinations(factors, 2):
         product = first.value * second.value
         if product > _LEAST_PRODUCT and product in by_value:
@@ -86,7 +86,7 @@ def _changes_in_percent(
     amounts: Sequence[Mention],
     shares: Sequence[Mention],
 ) -> set[Mention]:
-    tied: set[Mention] = set()
+    tied = set()
     for old, new in permutations(amounts, 2):
         if old.value == 0:
             continue

@@ -193,7 +193,7 @@ def _document(
     # A row that is a choice or a function is asked in its own way, whatever the task's mode.
     mode = task_mode
     letter = ""
-    options: list[str] = []
+    options = []
     stub = ""
     reference = ""
     if kind == "choice":

@@ -58,7 +58,7 @@ def by_window(rows: pd.DataFrame) -> pd.DataFrame:
 
     The size "mean" averages the sizes of Table 1. Other sizes stand behind it.
     """
-    lines: list[Line] = []
+    lines = []
     for key, arm_rows in _without_repeats(rows).groupby(_GROUP_AND_ARM):
         group = dict(zip(_GROUP_AND_ARM, key, strict=True))
         line_by_size = {}
@@ -131,7 +131,7 @@ def compare_arms(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     95 % interval (bootstrap over tickers). If answers are single there is McNemar's `p`, and `p_holm`, corrected for
     all contrasts and sizes of the group and measure. The size "mean" is the mean over the sizes of Table 1.
     """
-    lines: list[Line] = []
+    lines = []
     notes = []
     rows = _without_repeats(rows).assign(bias_index=rows["bias_percentage"])
     for condition, first_value, second_value in _CONTRASTS:

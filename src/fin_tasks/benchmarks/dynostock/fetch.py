@@ -98,7 +98,7 @@ def _agree_with_folder(
 ) -> date:
     """Write the folder's manifest, or check that it is the same; return the last day of prices."""
     manifest = folder / "manifest.json"
-    before: dict[str, str] = {}
+    before = {}
     if manifest.is_file():
         before = json.loads(manifest.read_bytes())
     if end is None:

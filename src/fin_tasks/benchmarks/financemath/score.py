@@ -112,7 +112,7 @@ def accuracy_under(
     doc: Document, readings: Sequence[ReadingFields], truth: float
 ) -> float | None:
     """Return the accuracy of one document, if this is the truth."""
-    records: list[Reading] = []
+    records = []
     for fields in readings:
         kind = ResultReading if "exact" in fields else Reading
         records.append(kind.from_dict(fields))

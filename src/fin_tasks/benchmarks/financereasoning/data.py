@@ -117,7 +117,7 @@ def locate_levels(request: Request, levels: Iterable[Level]) -> Located:
 
 def read_levels(files: Located) -> list[Row]:
     """Read the questions of located files."""
-    rows: list[Row] = []
+    rows = []
     for path in files.files.values():
         records = read_json(path, ("question_id", "question", "ground_truth"))
         rows += rows_of(

@@ -53,7 +53,7 @@ def _integer_of(reply: str, rubric: Rubric) -> int | None:
 def _dimensions_of(rubric: Rubric, reply: str) -> dict[str, int]:
     """Read each dimension by itself in the Python dict of a reply, and clip it to the scale."""
     points = dict_in(reply)
-    scores: dict[str, int] = {}
+    scores = {}
     for name, title in rubric.dimensions.items():
         with suppress(
             KeyError, ValueError, TypeError, OverflowError

@@ -42,7 +42,7 @@ def read_table(
         folders = [unpack(archive, cache / "mme_finance" / "pictures")]
     pictures = Pictures(folders)
     columns = _COLUMNS + (_CATEGORY_COLUMNS if part == "open" else ())
-    rows: dict[str, Row] = {}
+    rows = {}
     left_out: dict[str, list[str]] = defaultdict(list)
     for record in read_csv(path, columns, delimiter="\t"):
         cells = {**dict.fromkeys(_OPTIONAL_COLUMNS, ""), **record.cells}

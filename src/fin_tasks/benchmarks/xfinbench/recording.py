@@ -105,7 +105,7 @@ def _records_of(path: Path) -> Iterable[Mapping[str, Any]]:
 def _known_rows(data_dir: Path | None, task: Task) -> dict[str, Row]:
     """Return the benchmark's own rows by id: of the sample, those of the task, and the user's."""
     rows = {row.id: row for row in _rows_of("sample") if row.task == task}
-    own_rows: list[Row] = []
+    own_rows = []
     with suppress(ConfigError):  # no folder
         own_rows = _rows_of("data_dir", data_dir)
     if data_dir and not own_rows:

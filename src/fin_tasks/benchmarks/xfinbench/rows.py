@@ -103,7 +103,7 @@ def read_rows(path: Path) -> list[Row]:
     """Read a table of questions."""
     records = read_csv(path, COLUMNS)
     rows = rows_of(Row, path, [record.cells for record in records])
-    ids: set[str] = set()
+    ids = set()
     for row, record in zip(rows, records, strict=True):
         row.has_table = _LATEX_TABLE.search(row.question) is not None
         is_whole = row.id and row.question.strip() and not record.surplus

@@ -31,7 +31,7 @@ def sources_of(solutions: Iterable[Solution]) -> list[Source]:
 
     Of each model one program counts. Questions with a table are left out, as a total may stand in it.
     """
-    rows: dict[str, Row] = {}
+    rows = {}
     right_programs: dict[str, dict[str, str]] = defaultdict(dict)
     for solution in solutions:
         (row,) = rows_of(Row, Path(solution.place), [solution.doc])

@@ -111,7 +111,7 @@ def _list_of(
         title = doc.get("title") or doc.get("question") or _prompt(sample)
         line = " ".join(_text(title).replace("<image>", " ").split())
         lines.append(line[:_MAX_LINE])
-    parts: Json = {}
+    parts = {}
     scores = {}
     for variant, scored in rows.groupby("variant", observed=True):
         table = scored.set_index("doc_id").rename(columns={metric: "value"})

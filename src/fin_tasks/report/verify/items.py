@@ -149,7 +149,7 @@ def read_rows(path: Path) -> tuple[dict[str, Row], list[str]]:
         DataError: The file cannot be read, or holds no texts with a reading of each.
     """
     rows: dict[str, Row] = {}
-    problems: list[str] = []
+    problems = []
     for sample in read_samples(path):
         responses = ["" if text is None else text for text in sample.responses]
         are_texts = all(isinstance(text, str) for text in responses)

@@ -23,7 +23,7 @@ def check_prompts(
     docs: Docs,
 ) -> Item:
     """Compare the prompts of all rows with ours."""
-    changed: list[str] = []
+    changed = []
     gaps = []
     for row_id, row in rows.items():
         if row.prompt is None:
@@ -80,7 +80,7 @@ def _gaps(
     """Return what stands around our texts, with its place; None if a text is missing."""
     # Base models get a cue behind a question.
     cue = _words(doc.get("cue") or "")
-    gaps: Texts = []
+    gaps = []
     before = "the start"
     rest = _words(prompt)
     for kind, piece in pieces:

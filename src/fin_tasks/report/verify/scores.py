@@ -95,7 +95,7 @@ def score_rows(
     )
     metrics = scored.metrics.items()
     wrong = {name: 0.0 for name, is_better in metrics if is_better is True}
-    values: dict[str, list[Fields]] = {}
+    values = {}
     for variant, readings in scored.readings.items():
         values[variant] = list(scored.values[variant])
         for number, row_readings in enumerate(readings):
@@ -110,7 +110,7 @@ def check_scores(
 ) -> Item:
     """Compare the claims about each row with our scores."""
     wrong: list[str] = []
-    unproven: list[str] = []
+    unproven = []
     row_ids = list(rows)
     for line in sample_lines(scored):
         row_id = row_ids[line["doc_id"]]
@@ -152,7 +152,7 @@ def _is_open(reading: Fields) -> bool:
 
 def figures_of_parts(breakdowns: Breakdowns) -> dict[str, float]:
     """Return the values and sizes of parts, by name and variant."""
-    figures: dict[str, float] = {}
+    figures = {}
     for variant, parts in breakdowns.items():
         for name, part in parts.items():
             figures[f"{name},{variant}"] = part["value"]
@@ -167,7 +167,7 @@ def check_totals(
     is_proven: bool,
 ) -> Item:
     """Compare the figures that a results file claims; without proof of scores they are not verified."""
-    claims: Json = {}
+    claims = {}
     for variant, totals in result.totals.items():
         for name, total in totals.items():
             claims[f"{name},{variant}"] = total

@@ -42,7 +42,7 @@ def plan(language: str, *, n: int, seed: int) -> list[Picture]:
     """
     counts: Counter[str] = Counter()
     wordings: set[str] = set()
-    pictures: list[Picture] = []
+    pictures = []
     types = list(KINDS)
     for number in count():  # ends, because there are always new figures and reports
         image_type = types[number % len(types)]

@@ -178,7 +178,7 @@ class Maker:
 
 def _counts(questions: Sequence[Question]) -> dict[str, Any]:
     """Count questions by task and by the rule that dropped them; `kept` counts the others."""
-    rules: dict[str, Counter[str]] = {}
+    rules = {}
     for task in KINDS:
         own = [question for question in questions if question.task == task]
         rules[task] = Counter(question.dropped or "kept" for question in own)

@@ -54,7 +54,7 @@ def read_questions(
         is_cut: Whether the reply was cut off, so that its last question is incomplete.
         seed: Decides the order of choices.
     """
-    questions: list[Question] = []
+    questions = []
     context = ""
     _, *parts = _LABEL.split(reply)
     for label, part in zip(parts[::2], parts[1::2], strict=True):
