@@ -25,11 +25,7 @@ from .quantities import announced_quantity, unannounced_quantity
 from .reasoning import strip_reasoning
 from .translate import in_english
 from .types import Answer, Candidate, Extraction, Style
-from .verdicts import (
-    announced_verdict,
-    line_verdict,
-    sentence_verdicts,
-)
+from .verdicts import announced_verdict, line_verdict, sentence_verdicts
 
 _SIGNS = Phrases("signs")
 

@@ -56,7 +56,7 @@ def document_values(
     # The share of each reason why a program gave no value.
     statuses = [reading.get("status") for reading in readings]
     shares = [failure_shares(status) for status in statuses if isinstance(status, str)]
-    values: Values = over_responses(shares) if shares else {}
+    values = over_responses(shares) if shares else {}
     if not values and hasattr(scorer, "reader_item"):
         values["read_by_model"] = average_or_none(map(_is_read_by_model, readings))
     if hasattr(scorer, "breakdown_values"):

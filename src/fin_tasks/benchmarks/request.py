@@ -9,12 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from fin_tasks.data.documents import Documents as Documents
-from fin_tasks.data.documents import (
-    dataset_of,
-    draw_rows,
-    refuse_typos,
-    sample_facts,
-)
+from fin_tasks.data.documents import dataset_of, draw_rows, refuse_typos, sample_facts
 from fin_tasks.data.locate import Located, locate
 from fin_tasks.errors import ConfigError, DataError, first_problem
 from fin_tasks.settings import Settings

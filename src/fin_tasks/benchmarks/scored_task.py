@@ -15,13 +15,7 @@ from fin_tasks.sandbox import Outcome, Ran
 from fin_tasks.stats.averages import Metric, average
 
 from . import benchmark_named
-from .breakdowns import (
-    Breakdowns,
-    Values,
-    document_values,
-    fields_of,
-    summarize,
-)
+from .breakdowns import Breakdowns, Values, document_values, fields_of, summarize
 from .contract import Benchmark, Document
 from .short_answers import text_of
 

@@ -14,12 +14,7 @@ from fin_tasks.judging.item import Item, Judged
 
 from . import short_answers
 from .contract import Document, directions_of
-from .short_answers import (
-    Truth,
-    compare_with,
-    mean_values,
-    read_answer,
-)
+from .short_answers import Truth, compare_with, mean_values, read_answer
 
 
 def reader_item(doc: Document, response: str) -> Item | None:

@@ -7,7 +7,7 @@ the folder of the downloads, and must be the same from then on.
 import logging
 import math
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, as_completed
+from concurrent.futures import as_completed
 from pathlib import Path
 from urllib.parse import quote
 

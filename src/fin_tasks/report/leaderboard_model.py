@@ -2,13 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    Field,
-    NonNegativeInt,
-    PositiveInt,
-)
+from pydantic import BaseModel, BeforeValidator, Field, NonNegativeInt, PositiveInt
 
 from fin_tasks.endpoints.prices import Prices
 

@@ -76,7 +76,7 @@ def _heading(line: Line) -> str:
     """Name the conditions that are not the usual ones, and the scoring."""
     usual = {*_NOT_NAMED, known_benchmarks()[line["benchmark"]].usual_split}
     words = [line[name] for name in CONDITIONS[1:] if line[name] not in usual]
-    variant: str = line["variant"]
+    variant = line["variant"]
     return ", ".join([*words, _SCORINGS.get(variant) or variant])
 
 

@@ -14,13 +14,7 @@ from typing import Any, Literal, NamedTuple
 from fin_tasks.sandbox import Outcome
 
 from .draw import Change, draw_changes
-from .literals import (
-    ProgramNumber,
-    literals_in,
-    parse,
-    values_in,
-    with_literals,
-)
+from .literals import ProgramNumber, literals_in, parse, values_in, with_literals
 from .mentions import Mention, mentions_in, replaced
 from .relations import related
 

@@ -18,13 +18,7 @@ from fin_tasks.sandbox import Ran
 from ..breakdowns import recalled_values
 from ..contract import Document, ReadingFields, directions_of
 from ..final_answer import Kind
-from ..short_answers import (
-    Response,
-    Values,
-    compare_with,
-    mean_values,
-    read_answer,
-)
+from ..short_answers import Response, Values, compare_with, mean_values, read_answer
 from ..short_answers_paper import MARKER
 from . import formulas
 

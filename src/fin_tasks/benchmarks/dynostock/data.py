@@ -17,12 +17,7 @@ from fin_tasks.settings import Settings
 
 from . import VERSION, recall
 from .market import Excerpt
-from .prompts import (
-    Arm,
-    HousePrompts,
-    Prompt,
-    statement_direction,
-)
+from .prompts import Arm, HousePrompts, Prompt, statement_direction
 from .upstream import UpstreamPrompts, upstream_prompts
 from .window_set import find_set
 from .windows import Window

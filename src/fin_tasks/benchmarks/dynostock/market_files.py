@@ -16,11 +16,7 @@ from fin_tasks.data.files import sha256_of
 from fin_tasks.errors import DataError
 from fin_tasks.resources import stock_prices_file
 
-from .market import (
-    TABLES,
-    Market,
-    typed,
-)
+from .market import TABLES, Market, typed
 
 _UNKNOWN = ("", "None", "-")  # not NA, which is a ticker
 _ENDINGS = (".csv", ".csv.gz", ".parquet", ".json")

@@ -10,12 +10,7 @@ from fin_tasks.errors import DataError
 
 from .candidates import AFTER, Prices, day_numbers
 from .market import Excerpt, Market
-from .windows import (
-    BiasType,
-    Window,
-    authority_of,
-    window_id,
-)
+from .windows import BiasType, Window, authority_of, window_id
 
 
 def own_window(

@@ -22,13 +22,7 @@ from .market import TABLES, Market
 from .market_files import sample_market
 from .own_window import own_window
 from .replay import find_files, read_recording
-from .windows import (
-    Count,
-    Found,
-    Window,
-    authority_of,
-    find_windows,
-)
+from .windows import Count, Found, Window, authority_of, find_windows
 
 SAMPLE_SHARE = Fraction(3, 5)
 """With the paper's 4/5 the sample's three tickers have hardly any large windows."""

@@ -18,12 +18,7 @@ from ..breakdowns import fields_of
 from ..contract import Document, ReadingFields, directions_of
 from ..scored_task import VARIANTS, ScoredTask
 from . import BENCHMARK, binary, multi_turn, paper
-from .exact import (
-    declines,
-    is_exact,
-    marked_answer,
-    parse_truth,
-)
+from .exact import declines, is_exact, marked_answer, parse_truth
 from .prompts import ALLOW_NA
 from .upstream import rubric_named as rubric_named
 

@@ -43,7 +43,7 @@ def read_table(
     pictures = Pictures(folders)
     columns = _COLUMNS + (_CATEGORY_COLUMNS if part == "open" else ())
     rows = {}
-    left_out: dict[str, list[str]] = defaultdict(list)
+    left_out = defaultdict(list)
     for record in read_csv(path, columns, delimiter="\t"):
         cells = {**dict.fromkeys(_OPTIONAL_COLUMNS, ""), **record.cells}
         index = cells["index"].strip()

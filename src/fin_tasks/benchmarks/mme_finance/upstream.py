@@ -9,12 +9,7 @@ from pydantic import Field
 
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import locate
-from fin_tasks.data.source_text import (
-    Known,
-    follow_statements,
-    not_found,
-    parse_code,
-)
+from fin_tasks.data.source_text import Known, follow_statements, not_found, parse_code
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Messages
 from fin_tasks.judging.rubric import Rubric, load_rubric, with_picture

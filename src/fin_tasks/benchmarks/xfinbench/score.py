@@ -10,13 +10,7 @@ from fin_tasks.judging.item import Item
 from ..breakdowns import recalled_values
 from ..contract import Document, ReadingFields, directions_of
 from ..final_answer import Kind
-from ..short_answers import (
-    Response,
-    Values,
-    compare_with,
-    mean_values,
-    read_answer,
-)
+from ..short_answers import Response, Values, compare_with, mean_values, read_answer
 from .document import CAPABILITIES, Mode, Subset, Task
 from .rows import MATH_TYPES
 from .truth import parse_truth

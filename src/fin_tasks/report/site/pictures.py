@@ -70,7 +70,7 @@ def _files_named(path: str, folders: frozenset[Path]) -> set[Path]:
 
 @lru_cache(maxsize=1)
 def _pictures_in(folders: frozenset[Path]) -> dict[str, set[Path]]:
-    files_by_stem: dict[str, set[Path]] = defaultdict(set)
+    files_by_stem = defaultdict(set)
     for folder in map(Path.resolve, folders):
         for file in folder.rglob("*"):
             is_picture = file.suffix.lower() in _SUFFIXES and file.is_file()

@@ -12,12 +12,7 @@ import pandas as pd
 
 from fin_tasks.resources import stock_prices_file
 
-from .company import (
-    Facts,
-    evaluate,
-    make_company,
-    read_texts,
-)
+from .company import Facts, evaluate, make_company, read_texts
 
 KINDS = {
     image_type: kinds.split()
@@ -131,7 +126,7 @@ def _company_panel(
     """Make bars of two years, a pie of the last year's shares in percent, lines, or a statement."""
     years = company["years"]
     segments = company["segments"]
-    colored: Iterable[str] = ()
+    colored = ()
     if kind == "bar":
         table = segments.iloc[:, -2:]
         colored = table.columns

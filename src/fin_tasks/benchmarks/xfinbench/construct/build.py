@@ -20,21 +20,8 @@ from fin_tasks.endpoints.reply import ChatReply
 from fin_tasks.endpoints.threads import map_in_threads
 
 from ..rows import COLUMNS
-from .question import (
-    KINDS,
-    Exercise,
-    Kind,
-    Question,
-    kept_questions,
-    read_exercises,
-)
-from .reading import (
-    Rules,
-    is_useful,
-    is_verified,
-    read_questions,
-    says_yes,
-)
+from .question import KINDS, Exercise, Kind, Question, kept_questions, read_exercises
+from .reading import Rules, is_useful, is_verified, read_questions, says_yes
 from .templates import Templates
 
 Role = Literal["writer", "verifier"]
