@@ -1,4 +1,4 @@
-"""The packaged VLMEvalKit and upstream's code with our data sets, against a server on loopback: model and judge.
+"""NVIDIA's and ModelScope's VLMEvalKit with our data sets, against a server on loopback: model and judge.
 
 They run in a virtual environment of their own, which `make vlmevalkit` makes.
 """
@@ -8,7 +8,6 @@ import json
 import os
 import signal
 import subprocess
-import tarfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -22,7 +21,6 @@ from in_process import run as run_lm_eval
 from fin_tasks.judging.rubric import load_rubric
 
 ROOT = Path(__file__).parents[2]
-UPSTREAM = ROOT.parent / "shared" / "data" / "vlmevalkit" / "upstream_2026-08-18.tgz"
 SAMPLE = {"source": "sample"}
 ODD = [
     "N/A",
@@ -48,9 +46,8 @@ def python_of_the_kit() -> Path:
 
 
 PYTHON = python_of_the_kit()
-MORE = (
-    PYTHON.parents[1] / "upstream"
-)  # what upstream's run.py imports beyond the packaged kit's requirements
+UPSTREAM = PYTHON.parents[1] / "upstream"
+"""ms-vlmeval, which is nearer to upstream's code; found first, it hides NVIDIA's package."""
 pytestmark = [
     pytest.mark.skipif(
         not PYTHON.exists(),
@@ -63,21 +60,16 @@ pytestmark = [
 class Kit:
     """A VLMEvalKit, imported once; every run is a fork of it."""
 
-    def __init__(self, folder: Path, *, checkout: bool) -> None:
-        self.checkout, self.folder = checkout, folder
-        more = ""
-        if checkout:
-            with tarfile.open(UPSTREAM) as archive:
-                archive.extractall(folder, filter="data")
-            more = f":{MORE}"
-        command = [
-            PYTHON,
-            "-W",
-            "ignore",
-            Path(__file__).with_name("vlmevalkit_runner.py"),
-            *([folder] * checkout),
-        ]
-        environ = {**environment(folder), "PYTHONPATH": f"{ROOT / 'src'}{more}"}
+    def __init__(self, folder: Path, *, upstream: bool) -> None:
+        self.upstream = upstream
+        self.folder = folder
+        paths = [ROOT / "src"]
+        if upstream:
+            paths.append(UPSTREAM)
+        python_path = os.pathsep.join(map(str, paths))
+        runner = Path(__file__).with_name("vlmevalkit_runner.py")
+        command = [PYTHON, "-W", "ignore", runner]
+        environ = {**environment(folder), "PYTHONPATH": python_path}
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -121,14 +113,20 @@ def environment(folder: Path) -> dict[str, str]:
     }
 
 
-@pytest.fixture(scope="module", params=["packaged", "checkout"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        "nvidia-vlmeval",
+        pytest.param("ms-vlmeval", marks=pytest.mark.thorough),
+    ],
+)
 def kit(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Kit]:
-    checkout = request.param == "checkout"
-    if checkout and not (UPSTREAM.exists() and MORE.is_dir()):
-        pytest.skip(f"no {UPSTREAM}, or no {MORE}")
-    made = Kit(tmp_path_factory.mktemp("kit"), checkout=checkout)
+    upstream = request.param == "ms-vlmeval"
+    if upstream and not UPSTREAM.is_dir():
+        pytest.skip(f"no {UPSTREAM}")
+    made = Kit(tmp_path_factory.mktemp("kit"), upstream=upstream)
     yield made
     made.process.kill()
     made.process.communicate()
@@ -153,7 +151,8 @@ class Run:
     ) -> dict[str, Any]:
         """Run the kit, return the newest summary; empty without one."""
         url = self.served.base_url
-        if self.kit.checkout:
+        self.in_api_mode = "--api-mode" in arguments
+        if self.kit.upstream:
             argv = [
                 "--data",
                 dataset,
@@ -207,9 +206,10 @@ class Run:
         return json.loads(found[0].read_text()) if found else {}
 
     def newest(self) -> Path:
-        return max(
-            self.folder.glob("outputs/tested/T*"), key=lambda path: path.stat().st_mtime
-        )
+        outputs = self.folder / "outputs" / "tested"
+        if self.kit.upstream and not self.in_api_mode:
+            return outputs
+        return max(outputs.glob("T*"), key=os.path.getmtime)
 
     def asked(self, whom: str = "tested") -> int:
         return sum(body["model"] == whom for body in self.served.bodies)
@@ -261,8 +261,8 @@ def text_of(body: Mapping[str, Any]) -> str:
 
 @pytest.mark.parametrize("way", ["xlsx", "tsv", "json", "--api-mode"])
 def test_responses_stay_whole_and_are_paid_once(run: Run, way: str) -> None:
-    if not run.kit.checkout and way != "xlsx":
-        pytest.skip("the packaged kit has one format and one mode")
+    if not run.kit.upstream and way != "xlsx":
+        pytest.skip("nvidia-vlmeval has one format and one mode")
     arguments = [way] if way == "--api-mode" else []
     run.environ = {} if arguments else {"PRED_FORMAT": way}
     run.model = Odd()
@@ -390,7 +390,7 @@ def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
     facts = json.loads(results.read_text(encoding="utf-8"))
     assert ("judge" in facts["configs"][task]["metadata"]) == judged
     assert facts["vlmeval_version"] == (
-        "vlmeval 0.2rc1" if run.kit.checkout else "nvidia-vlmeval 26.3"
+        "ms-vlmeval 0.0.20" if run.kit.upstream else "nvidia-vlmeval 26.3"
     )
     _, worst, told = verify(
         run.run_folder(dataset), "--metadata", json.dumps(run.metadata)
@@ -405,8 +405,8 @@ def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
 def test_conversations_are_asked_turn_by_turn_and_judged(
     run: Run, arguments: list[str]
 ) -> None:
-    if arguments and not run.kit.checkout:
-        pytest.skip("the packaged kit has one mode")
+    if arguments and not run.kit.upstream:
+        pytest.skip("nvidia-vlmeval has one mode")
     run.model = lambda body: completion(
         f"Answer {sum(one['role'] == 'user' for one in body['messages'])}, N/A"
     )
@@ -440,7 +440,7 @@ def test_conversations_are_asked_turn_by_turn_and_judged(
     }, told
     assert run("MMEFinance_MT", "--reuse", *arguments, judge="judge") == found
     assert run.asked("judge") == 0
-    assert run.asked() == (0 if run.kit.checkout else found["n"])
+    assert run.asked() == (0 if run.kit.upstream else found["n"])
 
 
 def test_a_judge_that_is_down_is_an_error_and_nothing_is_paid_twice(run: Run) -> None:

@@ -1,8 +1,8 @@
 """Runs VLMEvalKit's main once per line of input, each time in a process forked from this one.
 
-To import VLMEvalKit takes 20 s, so it is imported once: `run.py` of the checkout that the first argument names, else
-`vlmeval.run`. A line is a JSON object: `argv`, `environ` (set over the environment), `folder` (to run in) and `log`
-(file for all output). Two lines answer it: the process's id when it has started, and its status when it has ended.
+To import VLMEvalKit takes 20 s, so it is imported once. A line is a JSON object: `argv`, `environ` (set over the
+environment), `folder` (to run in) and `log` (file for all output). Two lines answer it: the process's id when it has
+started, and its status when it has ended.
 """
 
 import importlib
@@ -14,9 +14,7 @@ from typing import Any
 
 
 def main() -> None:
-    if len(sys.argv) > 1:
-        sys.path.insert(0, sys.argv[1])
-    kit = importlib.import_module("run" if len(sys.argv) > 1 else "vlmeval.run")
+    kit = importlib.import_module("vlmeval.run")
     say({"ready": True})
     for line in sys.stdin:
         job = json.loads(line)

@@ -41,7 +41,7 @@ def test_names(tmp_path: Path) -> None:
 
 
 def test_numbers() -> None:
-    entries = [printed.entry for printed in figures(["xfinbench"])]
+    entries = [entry for entry, _, _ in figures(["xfinbench"])]
     assert next(entry.value for entry in entries if entry.model == "gpt-4o") == 0.84
     assert pareto([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)]) == [(1, 0.5), (3, 0.9)]
     assert [most_frequent(scores) for scores in ([5, 5, 4], [1, 1, 3, 3])] == [5, 2]
