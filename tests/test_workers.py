@@ -30,7 +30,7 @@ def without_ray_later(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ray.shutdown()
 
 
-@pytest.mark.slow
+@pytest.mark.thorough  # to start Ray takes minutes
 @pytest.mark.filterwarnings("ignore")  # of Ray
 def test_ray_draws_the_same_charts_and_reads_the_same_results(
     tmp_path: Path, without_ray_later: None

@@ -236,7 +236,13 @@ def test_a_killed_run_goes_on(tmp_path: Path) -> None:
             "--model",
             "m",
         ]
-        program = [sys.executable, "-c", "from fin_tasks.cli import main; main()"]
+        # Claims of a killed run end after two minutes, here after two seconds.
+        program = [
+            sys.executable,
+            "-c",
+            "from fin_tasks.endpoints import cache; cache.CLAIM_SECONDS = 2; "
+            "from fin_tasks.cli import main; main()",
+        ]
         command = [
             *program,
             "build",
