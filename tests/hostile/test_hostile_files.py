@@ -29,7 +29,7 @@ COMMANDS = {
     "judge PREDICTIONS --rubric mme_finance_en --model m --dry-run --token-prices": "yaml",
     "label draw HONEST --out sheets.csv --study": "yaml",
     "label draw --study xfinbench_capabilities --out sheets.csv": "json",
-    "report HONEST --out page --corrected": "json",
+    "compare HONEST HONEST --corrected": "json",
     "report HONEST --out page --token-prices": "yaml",
 }
 """Commands, to which a file is added, and the kinds of files that they read."""
