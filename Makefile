@@ -22,7 +22,7 @@ CONTRACT_TESTS ?= tests/contract
 PYTHONS ?= $(PYTHON)
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: help system demo test test-thorough check format lint-page lint-workflows attack hostile bench docs docs-run dist try-wheel sbom vlmevalkit newest clean
+.PHONY: help system demo test test-slow test-thorough check format lint-page lint-workflows attack hostile bench docs docs-run dist try-wheel sbom vlmevalkit newest clean
 help:
 	@grep -E '^[a-z-]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 12
 
@@ -44,10 +44,13 @@ system: ## bubblewrap and Chromium, which some tests need, on Debian and Ubuntu
 demo: $(VENV)/.demo ## a small model answers the sample questions, with programs and scores
 	$(BIN)/fin-tasks demo
 
-test: $(VENV)/.installed ## the tests, files side by side
+test: $(VENV)/.installed ## the tests, files side by side; some minutes
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
-test-thorough: $(VENV)/.installed ## more examples of some tests, which take minutes
+test-slow: $(VENV)/.installed ## the tests that take many seconds each: harnesses, installations, browsers
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile -m 'slow and not thorough'
+
+test-thorough: $(VENV)/.installed ## more examples of some tests, Ray, and a second VLMEvalKit
 	$(BIN)/python -m pytest -n $(JOBS) -m thorough
 
 check: $(VENV)/.installed ## format, lint, types, import layers
@@ -135,7 +138,7 @@ newest: ## the contract tests with the newest release of each harness, for a job
 	$(NEWEST_VLMEVAL_VENV)/bin/python -m pip install --quiet --upgrade nvidia-vlmeval
 	$(NEWEST_VENV)/bin/python -m pip list | grep -E '^(lm[-_]eval|inspect[-_]ai) '
 	$(NEWEST_VLMEVAL_VENV)/bin/python -m pip list | grep -E '^nvidia[-_]vlmeval '
-	FIN_TASKS_VLMEVAL_PYTHON=$(NEWEST_VLMEVAL_VENV)/bin/python $(NEWEST_VENV)/bin/python -m pytest $(CONTRACT_TESTS)
+	FIN_TASKS_VLMEVAL_PYTHON=$(NEWEST_VLMEVAL_VENV)/bin/python $(NEWEST_VENV)/bin/python -m pytest -m 'not thorough' $(CONTRACT_TESTS)
 
 clean:
 	rm -rf $(VENV) build dist site

@@ -48,6 +48,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         number = sum(word.lower() in reason.lower() for reason in reasons)
         if number:
             terminalreporter.write_line(f"Skipped {number} {how}.")
+    if "not slow" in terminalreporter.config.option.markexpr:
+        terminalreporter.write_line(
+            "Left out the slow tests: `make test-slow` runs them."
+        )
 
 
 @pytest.fixture

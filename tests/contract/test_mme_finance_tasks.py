@@ -221,6 +221,7 @@ def dimensions(body: Mapping[str, Any]) -> Answer:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chat", [True, False])
 def test_conversations_hold_the_models_own_answers(chat: bool) -> None:
     """Seven turns: three first ones with 10 points, three with 4, one unread: 420 / 7 and 420 / 6 out of 100."""

@@ -68,6 +68,7 @@ def points(body: Mapping[str, Any]) -> Answer:
     return completion("well" if number == 3 else str(number % 6))
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_numbers_of_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_proxy: None
 ) -> None:

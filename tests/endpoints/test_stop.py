@@ -17,6 +17,8 @@ from slow_server import HEADERS, endless
 
 from fin_tasks.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 BEGINNING = """
 import sys
 from fin_tasks.endpoints.chat import Chat

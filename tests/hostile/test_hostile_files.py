@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 
 from fin_tasks.cli import app
 
+pytestmark = pytest.mark.slow
+
 MAX_SECONDS = 30
 MAX_MEMORY = 1_500_000_000  # bytes
 CHILD = Path(__file__).with_name("run_commands.py")

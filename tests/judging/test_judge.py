@@ -173,6 +173,7 @@ def test_a_malformed_reply_is_a_failure_of_its_row(settings: Settings) -> None:
         check_failures(judged, EN, 0.2)
 
 
+@pytest.mark.slow
 def test_a_stopped_run_goes_on(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,7 @@ def scored(
     return task, json.loads(path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", AGREE)
 def test_programs_and_published_rates(model: str) -> None:
     task, rows = scored(model, "pot")

@@ -149,6 +149,7 @@ def show(page: Any, address: str, where: str) -> None:
     page.wait_for_timeout(300)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_every_view_is_accessible_and_fits_the_screen(
     page: Any, address: str, width: int, scheme: str

@@ -116,6 +116,7 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [1440, 390])
 @pytest.mark.parametrize("name", VIEWS)
 def test_pictures_of_the_page(

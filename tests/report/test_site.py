@@ -121,6 +121,7 @@ def test_a_report_of_runs_without_samples(results: Path, tmp_path: Path) -> None
     assert data(tmp_path / "out" / "page" / "data.js")["samples"] == {}
 
 
+@pytest.mark.slow
 def test_many_runs_are_read_by_several_processes(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -35,6 +35,7 @@ def test_shares_are_tested_exactly_and_the_interval_agrees() -> None:
         assert pair.low <= pair.difference <= pair.high
 
 
+@pytest.mark.slow
 def test_interval_of_shares_covers() -> None:
     generator = np.random.default_rng(1)
     kinds = generator.choice(4, (500, 60), p=[0.5, 0.2, 0.05, 0.25])
@@ -80,6 +81,7 @@ def test_equal_differences_have_no_interval() -> None:
     assert (nothing.n, nothing.p) == (0, 1.0)
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.lists(st.sampled_from([0.0, 1.0, 0.5, math.nan]), min_size=8, max_size=8),

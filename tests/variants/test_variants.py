@@ -365,6 +365,7 @@ def test_a_wrong_folder_is_one_sentence(
         read_variants(tmp_path, "financemath")
 
 
+@pytest.mark.slow
 def test_a_program_that_hangs_costs_its_question_only() -> None:
     hanging = source(program="def solution():\n    while True: pass\n")
     with open_runner(workers=2) as runner:

@@ -171,6 +171,7 @@ def test_without_a_connection_one_sentence_comes_soon(
     assert "\n" not in str(done.exception) and "listed" not in done.output
 
 
+@pytest.mark.slow
 def test_a_trickling_source_is_left_in_time(
     server: MarketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

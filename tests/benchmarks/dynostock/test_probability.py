@@ -30,6 +30,7 @@ def test_every_probability_comes_back(thousandths: int, form: str) -> None:
     assert robust_probability(text) == paper_probability(text) == thousandths / 1000
 
 
+@pytest.mark.slow
 @given(st.lists(FRAGMENTS, max_size=14).map("".join))
 def test_any_text_gives_a_probability_or_none(text: str) -> None:
     for value in (paper_probability(text), robust_probability(text)):

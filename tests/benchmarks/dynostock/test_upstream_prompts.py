@@ -98,6 +98,7 @@ def test_statement_prices_and_reports(folder: Path, text: str) -> None:
             assert earned[0].startswith(doc["end"]), "the newest report comes first"
 
 
+@pytest.mark.slow
 def test_arms_change_the_statement_only(folder: Path) -> None:
     arms = ("signal", "none", "flipped")
     by_arm = [documents(folder, bias="authority", arm=arm) for arm in arms]

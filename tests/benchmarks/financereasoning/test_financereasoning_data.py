@@ -133,6 +133,7 @@ def test_replay_scores_one_file_with_the_questions_of_all_levels(
     assert "expected ids of its questions, got 'else'" in str(done.exception)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not PUBLISHED.is_dir(), reason=f"the authors' questions are not at {PUBLISHED}"
 )

@@ -37,6 +37,8 @@ from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError
 from fin_tasks.resources import stock_prices_file
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("zhplot")
 STOCKS = ("candles", "macd", "rsi")
 
