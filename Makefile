@@ -5,8 +5,8 @@ VENV ?= .venv
 # The version the tests were run with; any torch that your machine has a build for will do.
 TORCH ?= torch==2.13.0
 BIN := $(VENV)/bin
-# Tests that run side by side; one process (JOBS=0) is easier to debug.
-JOBS ?= 2
+# Tests that run side by side, some of which wait; one process (JOBS=0) is easier to debug.
+JOBS ?= 3
 # VLMEvalKit has a virtual environment of its own, as its packages and those of lm-eval need not agree.
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 VLMEVAL_VENV ?= $(CACHE)/fin-tasks-ci/vlmeval-$(shell sha256sum pyproject.toml | cut -c1-16)

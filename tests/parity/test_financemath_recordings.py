@@ -88,6 +88,7 @@ def test_words(model: str) -> None:
     assert (sum(agree), len(agree)) == (AGREE[model], 200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", AGREE)
 def test_monty_is_never_wrong(model: str) -> None:
     pytest.importorskip("pydantic_monty")
