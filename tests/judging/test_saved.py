@@ -110,6 +110,7 @@ def test_pictures(tmp_path: Path, settings: Settings) -> None:
         ("../b.png", None),
         (str(tmp_path / "b.png"), None),
         ("no.png", None),
+        ("a\0.png", None),
     ):
         write_lines(file, [{**ROWS[0], "image_path": name}])
         if expected is None:

@@ -14,7 +14,7 @@ from vlmeval.dataset import ImageBaseDataset
 from fin_tasks.benchmarks.contract import Document
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.errors import DataError
-from fin_tasks.judging.item import no_response
+from fin_tasks.judging.item import missing_reason
 from fin_tasks.judging.judge import JudgeModel, check_failures, judge_items
 from fin_tasks.judging.step import JudgeStep
 from fin_tasks.report.model import metric_of
@@ -141,7 +141,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             facts = model.outcome(step.rubric, responses)
         failed = []
         for place, text in enumerate(texts):
-            if text.strip() and no_response(text):
+            if text.strip() and missing_reason(text):
                 failed.append(place)
         scored = score_task(
             self.task.benchmark.name,

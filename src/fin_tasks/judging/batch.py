@@ -1,6 +1,6 @@
 """Judge in batches: requests without a cached reply are sent, and their replies are cached.
 
-The state of the batches is a file, so that the command can end in between.
+A file keeps the state of the batches, so that the command can end before they do.
 """
 
 import json
@@ -35,11 +35,11 @@ from .judge import Asker, JudgeModel
 from .rubric import Rubric
 
 PAUSE = 30.0
-"""Seconds between two looks at batches under way."""
+"""Seconds before the server is asked again how far the batches are."""
 LONGEST_WAIT = 48 * 3600.0
 """Seconds after which `wait` ends; a batch takes a day at most."""
 
-_PROBLEMS = ("missing", "repeated", "unknown", "unreadable")  # lines of results
+_PROBLEMS = ("missing", "repeated", "unknown", "unreadable")  # with results
 _log = logging.getLogger(__name__)
 
 
@@ -49,7 +49,7 @@ class SentBatch(BaseModel):
     file_id: str
     custom_ids: set[str]
     id: str = ""
-    """Empty until the server has said it."""
+    """The server's name for the batch; empty until the server has said it."""
     has_ended: bool = False
 
 
@@ -86,20 +86,24 @@ def read_state(path: Path, judge: Facts) -> BatchState:
 
 @dataclass
 class BatchJudge:
-    """Judges items with the replies that batches brought."""
+    """Judges items by the replies in the cache, and lets batches fill the cache."""
 
     chat: Chat
     judge: JudgeModel
     rubric: Rubric
     path: Path
+    """The file that keeps the state."""
     state: BatchState
     n_changed: int = 0
     """Items that changed since requests were sent."""
-    _sends: bool = False
-    _lacking: set[str] = field(default_factory=set)
-    _sent: set[str] = field(default_factory=set)
+    _may_send: bool = False
+    _missing_keys: set[str] = field(default_factory=set)
+    """Requests without a reply."""
+    _open_keys: set[str] = field(default_factory=set)
+    """Requests in batches that have not ended."""
     _queue: dict[str, bytes] = field(default_factory=dict)
-    _n_bytes: int = 0
+    """The lines of the next batch, by the key of their requests."""
+    _n_queued_bytes: int = 0
     _n_replies: int = 0
 
     def __post_init__(self) -> None:
@@ -110,13 +114,16 @@ class BatchJudge:
         self.state.batches = [record for record in self.state.batches if record.id]
 
     def run(self, step: str, items: Sequence[Item]) -> list[Judged] | None:
-        """Take a step; return the judged items once batches can bring nothing more."""
-        self._sends = step != "collect"
+        """Send requests (`submit`), cache replies (`collect`), or do both to the end (`wait`).
+
+        Return the judged items if no further batch can bring a reply, else None.
+        """
+        self._may_send = step != "collect"
         self._note_changes(items)
         if step == "collect":
-            has_news = self._collect()
+            can_go_on = self._collect()
             judged = self._judge(items)
-            is_open = self._under_way() or (self._lacking and has_news)
+            is_open = self._keys_under_way() or (self._missing_keys and can_go_on)
             return None if is_open else judged
         judged = self._judge(items)
         if step == "submit":
@@ -124,14 +131,14 @@ class BatchJudge:
         end = time.monotonic() + LONGEST_WAIT
         while self._wait(end):
             judged = self._judge(items)
-        return None if self._under_way() else judged
+        return None if self._keys_under_way() else judged
 
     def facts(self) -> Facts:
-        """Return counts of requests."""
+        """Return counts of batches, requests, changed items and problems."""
         return {
             "batches": len(self.state.batches),
-            "under_way": len(self._under_way()),
-            "lacking": len(self._lacking),
+            "under_way": len(self._keys_under_way()),
+            "lacking": len(self._missing_keys),
             "changed": self.n_changed,
             **self.state.problems,
         }
@@ -142,20 +149,20 @@ class BatchJudge:
         return [read_batch(self.chat, batch.id).model_dump() for batch in batches]
 
     def _note_changes(self, items: Sequence[Item]) -> None:
-        """Say how many items are not those for which requests were sent."""
+        """Warn of items that changed since requests were sent; if the step sends, keep the new ones."""
         hashes = {sha256(repr(item).encode()).hexdigest() for item in items}
-        sent = self.state.items or hashes
-        self.n_changed = max(len(hashes - sent), len(sent - hashes))
+        sent_hashes = self.state.items or hashes
+        self.n_changed = max(len(hashes - sent_hashes), len(sent_hashes - hashes))
         if self.n_changed:
             text = "%d of %d rows of the file are not as they were when requests were sent."
             _log.warning(text, self.n_changed, len(items))
-        if self._sends:
+        if self._may_send:
             self.state.items = hashes
 
     def _judge(self, items: Sequence[Item]) -> list[Judged]:
         """Judge by the replies in the cache; if the step sends, send the requests that lack one."""
-        self._lacking = set()
-        self._sent = self._under_way()
+        self._missing_keys = set()
+        self._open_keys = self._keys_under_way()
         most_failed = len(items) + 1
         asker = Asker(self._ask, self.rubric, self.judge.picture, most_failed)
         judged = list(map(asker.judge, items))
@@ -163,19 +170,20 @@ class BatchJudge:
         return judged
 
     def _ask(self, messages: Messages, *, fresh: bool, **options: Any) -> ChatReply:
+        """Return the reply in the cache; without one, queue the request and raise EndpointError."""
         reply = self.chat.kept_reply(messages, **options)
         if reply is not None:
             return reply
         request, key = self.chat.request(messages, options)
-        is_new = key not in self._lacking and key not in self._sent
-        self._lacking.add(key)
-        if self._sends and is_new:
+        is_new = key not in self._missing_keys and key not in self._open_keys
+        self._missing_keys.add(key)
+        if self._may_send and is_new:
             line = request_line(key, self.chat.usable(request))
-            n_bytes = self._n_bytes + len(line)
+            n_bytes = self._n_queued_bytes + len(line)
             if n_bytes > MAX_REQUEST_BYTES or len(self._queue) == MAX_REQUESTS:
                 self._send_queue()
             self._queue[key] = line
-            self._n_bytes += len(line)
+            self._n_queued_bytes += len(line)
         raise EndpointError("no batch has brought the reply")
 
     def _send_queue(self) -> None:
@@ -188,30 +196,30 @@ class BatchJudge:
         record.id = start_batch(self.chat, file_id).id
         self._save()
         self._queue.clear()
-        self._n_bytes = 0
+        self._n_queued_bytes = 0
 
-    def _under_way(self) -> set[str]:
+    def _keys_under_way(self) -> set[str]:
         batches = [batch for batch in self.state.batches if not batch.has_ended]
         return set().union(*(batch.custom_ids for batch in batches))
 
     def _wait(self, end: float) -> bool:
-        """Collect until no batch is under way; return whether that brought anything.
+        """Collect until no batch is under way, and return whether judging can go on.
 
-        It stops at `end`, a time of the monotonic clock.
+        Waiting stops at `end`, a time of the monotonic clock.
         """
-        has_news = self._collect()
-        while self._under_way():
+        can_go_on = self._collect()
+        while self._keys_under_way():
             if time.monotonic() > end:
                 _log.warning("The batches have not ended. Collect their replies later.")
                 return False
             time.sleep(PAUSE)
-            has_news |= self._collect()
-        return has_news
+            can_go_on |= self._collect()
+        return can_go_on
 
     def _collect(self) -> bool:
-        """Keep the replies of batches that have ended.
+        """Cache the replies of batches that have ended, and return whether judging can go on.
 
-        Return whether there were any, or the model refused an option.
+        It can if there were replies, or if the model refused an option, which is then left out.
         """
         n_replies = self._n_replies
         refused = self.state.refused
@@ -226,7 +234,7 @@ class BatchJudge:
         return self._n_replies > n_replies or self.state.refused != refused
 
     def _keep_results(self, record: SentBatch, batch: Batch) -> None:
-        """Put replies into the cache, and count failures and problems."""
+        """Put replies into the cache, count failures and problems, and learn refused options."""
         problems = self.state.problems
         missing = set(record.custom_ids)
         for result in read_results(self.chat, batch):

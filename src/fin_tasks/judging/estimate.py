@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from fin_tasks.settings import Settings
 
-from .item import Facts, Item, no_response
+from .item import Facts, Item, missing_reason
 from .judge import JudgeModel, add_up
 from .rubric import Rubric
 
@@ -14,10 +14,7 @@ _BYTES_PER_TOKEN = 4  # of texts in UTF-8
 
 
 def estimate(
-    items: Sequence[Item],
-    rubric: Rubric,
-    judge: JudgeModel,
-    settings: Settings,
+    items: Sequence[Item], rubric: Rubric, judge: JudgeModel, settings: Settings
 ) -> Facts:
     """Return requests, tokens and cost if the first reply to each response can be read.
 
@@ -25,13 +22,11 @@ def estimate(
     """
     if judge.judges:
         parts = [estimate(items, rubric, member, settings) for member in judge.judges]
-        rows = {name: parts[0][name] for name in ("n", "without_response")}
-        return add_up(parts) | rows
-    first_try = {
-        "max_tokens": rubric.max_tokens,
-        "temperature": rubric.temperatures[0],
-    }
-    judged = [item for item in items if not no_response(item.response)]
+        # All judges of a panel get the same rows.
+        row_counts = {name: parts[0][name] for name in ("n", "without_response")}
+        return add_up(parts) | row_counts
+    first_try = {"max_tokens": rubric.max_tokens, "temperature": rubric.temperatures[0]}
+    judged = [item for item in items if not missing_reason(item.response)]
     n_requests = 0
     n_prompt_tokens = 0
     with judge.chat(settings) as chat:

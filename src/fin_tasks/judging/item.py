@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 Messages = list[dict[str, Any]]
 """A chat in OpenAI's form."""
 Points = float | Mapping[str, float]
-"""Points, or those of each dimension."""
+"""Points, or points by dimension."""
 Facts = dict[str, Any]
 """What results say about a judge."""
 
-# VLMEvalKit's models return these texts if a request failed; its own evaluations look for the first one.
+# Texts that VLMEvalKit's models return in place of a response if a request failed.
 _FAILURES = (
     "Failed to obtain answer via API",
     "Failed to obtain answer via bailingMM API",
@@ -49,17 +49,19 @@ class Reply:
 
 @dataclass(frozen=True)
 class Judged:
-    """A response with the judge's replies in the order of the tries; `error` says why none of them is a score."""
+    """A response with the judge's replies to it."""
 
     response: str
     replies: tuple[Reply, ...] = ()
+    """In the order of the tries."""
     error: str = ""
+    """Why no reply is a score."""
     rubric: "Rubric | None" = field(default=None, compare=False, repr=False)
     """The rubric by which the judge was asked; None if it was not asked."""
     judge: str = ""
-    """The judge, if it belongs to a panel."""
+    """Name of the judge, if it belongs to a panel."""
     panel: tuple["Judged", ...] = ()
-    """What each judge of a panel replied; empty if one judge was asked."""
+    """The response as each judge of a panel judged it; empty if one judge was asked."""
 
     @property
     def was_asked(self) -> bool:
@@ -69,14 +71,15 @@ class Judged:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The score under one variant: a number, or a number for each dimension; None if unscored."""
+    """The score under one variant; None if unscored."""
 
     score: Points | None
     reason: str = ""
+    """Why no reply of the judge is a score; `paper` then gives the lowest score."""
 
 
-def no_response(response: str) -> str:
-    """Return why a response counts as missing: it is empty, or the harness says that its request failed; else ""."""
+def missing_reason(response: str) -> str:
+    """Return why a response is missing: it is empty, or the model's request failed; empty if it is not missing."""
     text = response.strip()
     if not text:
         return "the response is empty"

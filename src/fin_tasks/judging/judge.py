@@ -24,14 +24,15 @@ from fin_tasks.errors import (
 )
 from fin_tasks.settings import Settings
 
-from .item import Facts, Item, Judged, Messages, Reply, no_response
+from .item import Facts, Item, Judged, Messages, Reply, missing_reason
 from .panel import SEPARATOR, join_panel, panel_facts
 from .rubric import Rubric
 
 MAX_FAILED = 0.2
 """Share of a task's responses on which a judge may fail, unless the user sets another."""
 
-_MIN_FAILED_IN_A_ROW = 8  # after so many failed requests, a judge is asked no more
+_MIN_FAILED_IN_A_ROW = 8
+"""At least so many requests in a row must fail before a judge is asked no more."""
 _REASONING_MARKS = ("<think", "<|channel")
 _PANEL_MEMBER = re.compile(
     r"(?P<judge_model>.+?)(?:@(?P<judge_base_url>https?://[^#]+)(?:#(?P<judge_key>\w+))?)?"
@@ -45,7 +46,7 @@ Ask = Callable[..., ChatReply]
 
 
 class JudgeModel(BaseModel, extra="forbid", frozen=True, protected_namespaces=()):
-    """A judge: a model, its addresses and options; `usage` counts requests and tokens."""
+    """A judge: a model, its addresses and options."""
 
     model: str = Field(min_length=1)
     base_url: tuple[str, ...] = Field(min_length=1)
@@ -56,13 +57,16 @@ class JudgeModel(BaseModel, extra="forbid", frozen=True, protected_namespaces=()
     timeout: float = Field(120.0, gt=0, allow_inf_nan=False)
     """Seconds of one request."""
     retries: int = Field(5, ge=0)
+    """Further attempts at a request."""
     max_failed: float = Field(MAX_FAILED, ge=0, le=1)
+    """Share of a task's responses on which the judge may fail."""
     picture: bool = True
     """Whether the judge sees the pictures."""
     prices: Prices | None = None
     usage: Usage = Field(default_factory=Usage, exclude=True)
+    """Requests and tokens so far."""
     judges: tuple["JudgeModel", ...] = Field((), exclude=True)
-    """The judges of a panel, which `model` lists; empty for one judge."""
+    """The judges of a panel, whose names `model` joins; empty for one judge."""
 
     @field_validator("prices", mode="before")
     @classmethod
@@ -105,18 +109,14 @@ class JudgeModel(BaseModel, extra="forbid", frozen=True, protected_namespaces=()
         """Return what results say about the judge, without its addresses and its key."""
         return {"model": self.model, "image": self.picture, **rubric.facts()}
 
-    def outcome(
-        self,
-        rubric: Rubric,
-        judged: Sequence[Judged],
-    ) -> Facts:
+    def outcome(self, rubric: Rubric, judged: Sequence[Judged]) -> Facts:
         """Return `facts`, what was spent, and how far the judges of a panel agree."""
         panel = panel_facts(judged, rubric)
         return {**self.facts(rubric), "usage": self.spent(), **panel}
 
 
 def add_up(parts: Sequence[Facts]) -> Facts:
-    """Add numbers of the same name; a sum is None if one of its numbers is unknown."""
+    """Add numbers of the same name. A sum is None if a number is None; mappings are those of the first part."""
     total = {}
     for name, first in parts[0].items():
         values = [part[name] for part in parts]
@@ -163,10 +163,7 @@ def answer_reader_from(metadata: Options, settings: Settings) -> JudgeModel | No
 
 
 def _model_from(
-    prefix: str,
-    metadata: Options,
-    settings: Settings,
-    **usual: Any,
+    prefix: str, metadata: Options, settings: Settings, **usual: Any
 ) -> JudgeModel | None:
     options = {}
     for key, value in metadata.items():
@@ -200,16 +197,16 @@ def judge_items(
     disk, so that another call asks only for failed items. Missing responses are not judged. The
     judges of a panel are asked one after the other, and one that fails is logged.
     """
-    columns = []
+    judged_by_members = []
     for member in judge.judges:
         judged = judge_items(items, rubric, member, settings=settings)
         try:
             check_failures(judged, rubric, member.max_failed)
         except JudgeError as error:
             _log.error("Judge %s of the panel: %s", member.model, error)
-        columns.append([replace(row, judge=member.model) for row in judged])
-    if columns:
-        return [join_panel(members) for members in zip(*columns, strict=True)]
+        judged_by_members.append([replace(row, judge=member.model) for row in judged])
+    if judged_by_members:
+        return [join_panel(members) for members in zip(*judged_by_members, strict=True)]
     with judge.chat(settings or Settings.from_environ()) as chat:
         n_threads = judge.concurrency
         most_failed = max(_MIN_FAILED_IN_A_ROW, n_threads)
@@ -217,16 +214,12 @@ def judge_items(
         return map_in_threads(asker.judge, items, n_threads=n_threads, title="Judging")
 
 
-def check_failures(
-    judged: Sequence[Judged],
-    rubric: Rubric,
-    max_failed: float,
-) -> None:
-    """Raise JudgeError if the judge failed on all responses, or on more than this share of them.
+def check_failures(judged: Sequence[Judged], rubric: Rubric, max_failed: float) -> None:
+    """Raise JudgeError if the judge failed on all responses, or on a larger share of them than `max_failed`.
 
-    It failed on a response if a request stayed without a reply. Missing responses do not count,
-    cached replies do. Replies that cannot be read are no failures, because `paper` has a rule for
-    them; many of them are logged.
+    It failed on a response if a request stayed without a reply. Missing responses do not count;
+    responses with a cached reply do. Replies that cannot be read are no failures, because `paper`
+    has a rule for them. If there are many of them, the log says so.
     """
     n_tries = len(rubric.temperatures)
     n_asked = sum(row.was_asked for row in judged)
@@ -234,8 +227,11 @@ def check_failures(
     failed = [row for row in unscored if len(row.replies) < n_tries]
     n_unread = len(unscored) - len(failed)
     if n_unread > max_failed * n_asked:
-        problem = "the judge's replies to %d of %d responses cannot be read"
-        _log.error(f"{problem}: `robust` leaves them unscored.", n_unread, n_asked)
+        _log.error(
+            "the judge's replies to %d of %d responses cannot be read: `robust` leaves them unscored.",
+            n_unread,
+            n_asked,
+        )
     if failed and (len(failed) == n_asked or len(failed) > max_failed * n_asked):
         problem = f"the judge failed on {len(failed)} of {n_asked} responses"
         first = failed[0].error.rstrip(".")
@@ -252,8 +248,7 @@ class Asker:
     ask_judge: Ask
     """Returns the reply to messages; raises EndpointError without a reply."""
     rubric: Rubric
-    picture: bool = True
-    """Whether the judge sees the pictures."""
+    sees_pictures: bool = True
     most_failed: int = _MIN_FAILED_IN_A_ROW
     """After so many failed requests in a row, the judge is asked no more."""
     _max_tokens: int = 0
@@ -262,19 +257,20 @@ class Asker:
 
     def judge(self, item: Item) -> Judged:
         """Ask until a reply can be read, at most as often as the rubric says; nothing raises."""
-        if no_response(item.response):
+        if missing_reason(item.response):
             return Judged(item.response, rubric=self.rubric)
-        if not self.picture:
+        if not self.sees_pictures:
             item = replace(item, picture=None)
-        judged = self._tries(item, fresh=False)
+        judged = self._ask_until_readable(item, fresh=False)
         replies = judged.replies
         if judged.error and replies and all(reply.cached for reply in replies):
-            # No reply could be read in an earlier run.
-            second = self._tries(item, fresh=True)
-            return second if second.replies else judged
+            # All replies are from an earlier run, and none can be read: ask for new ones.
+            asked_again = self._ask_until_readable(item, fresh=True)
+            return asked_again if asked_again.replies else judged
         return judged
 
-    def _tries(self, item: Item, *, fresh: bool) -> Judged:
+    def _ask_until_readable(self, item: Item, *, fresh: bool) -> Judged:
+        """Ask at each temperature of the rubric until a reply can be read, without the cache if `fresh`."""
         replies = []
         problem = "none of the judge's replies could be read"
         try:
@@ -290,10 +286,11 @@ class Asker:
         return Judged(item.response, tuple(replies), problem, self.rubric)
 
     def _ask(self, messages: Messages, **options: Any) -> ChatReply:
-        """Ask with few tokens; ask again with many if the judge used them up by reasoning."""
+        """Ask once with few tokens, and once more with many if the judge used the few up by reasoning."""
         if self._n_failed_in_a_row >= self.most_failed:
-            problem = "not asked, as the judge fails every time"
-            raise EndpointError(f"{problem}: {self._last_error}")
+            raise EndpointError(
+                f"not asked, as the judge fails every time: {self._last_error}"
+            )
         limit = self._max_tokens or self.rubric.max_tokens
         large_limit = self.rubric.reasoning_max_tokens
         ask = partial(self.ask_judge, messages, **options)
@@ -303,8 +300,11 @@ class Asker:
             is_reasoning = not text or text.startswith(_REASONING_MARKS)
             if is_reasoning and reply.reason == "length" and limit < large_limit:
                 self._max_tokens = large_limit
-                problem = "the judge reasons: %d tokens were used up before its reply"
-                _log.warning(f"{problem}. It now gets up to %d.", limit, large_limit)
+                _log.warning(
+                    "the judge reasons: %d tokens were used up before its reply. It now gets up to %d.",
+                    limit,
+                    large_limit,
+                )
                 reply = ask(max_tokens=large_limit)
         except EndpointError as error:
             self._n_failed_in_a_row += 1

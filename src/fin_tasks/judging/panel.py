@@ -8,7 +8,7 @@ import krippendorff
 import numpy as np
 import pandas as pd
 
-from .item import Facts, Judged, Points, Verdict, no_response
+from .item import Facts, Judged, Points, Verdict, missing_reason
 from .rubric import Rubric
 
 _OVERALL = "overall"
@@ -24,7 +24,7 @@ class Vote:
     points: Points | None
     """None if no reply is a score."""
     reason: str
-    """Why the judge failed."""
+    """Why no reply is a score."""
     replies: tuple[str, ...]
 
 
@@ -40,9 +40,9 @@ def votes_of(
     read: Callable[[Rubric, Judged], Verdict] = Rubric.read,
 ) -> tuple[Vote, ...]:
     """Read the vote of each judge of a panel; no votes if one judge was asked."""
-    votes = []
-    if no_response(judged.response):
+    if missing_reason(judged.response):
         return ()
+    votes = []
     for member in judged.panel:
         verdict = read(rubric, member)
         points = None if verdict.reason else verdict.score
@@ -51,39 +51,33 @@ def votes_of(
     return tuple(votes)
 
 
-def verdict_of(
-    votes: Sequence[Vote],
-    rubric: Rubric,
-) -> Verdict | None:
+def verdict_of(votes: Sequence[Vote], rubric: Rubric) -> Verdict | None:
     """Return the median of the votes, or the mean if the rubric says so; None without votes."""
-    rows = [_by_dimension(vote.points) for vote in votes if vote.points is not None]
-    if not any(rows):
+    points = [_by_dimension(vote.points) for vote in votes if vote.points is not None]
+    if not any(points):
         return None
-    scores = pd.DataFrame(rows).agg(rubric.panel).to_dict()
+    scores = pd.DataFrame(points).agg(rubric.panel).to_dict()
     return Verdict(scores if rubric.dimensions else scores[_OVERALL])
 
 
-def panel_facts(
-    judged: Sequence[Judged],
-    rubric: Rubric,
-) -> Facts:
+def panel_facts(judged: Sequence[Judged], rubric: Rubric) -> Facts:
     """Return the judges' votes, failures and means, and how far they agree.
 
-    Empty if one judge was asked. Agreement is None where it is not defined.
+    Nothing is returned if one judge was asked. Agreement is None where it is not defined.
     """
-    columns = defaultdict(list)
+    points_by_judge = defaultdict(list)
     for row in judged:
         for vote in votes_of(row, rubric):
             points = {} if vote.points is None else _by_dimension(vote.points)
-            columns[vote.judge].append(points.get(_OVERALL))
-    if not columns:
+            points_by_judge[vote.judge].append(points.get(_OVERALL))
+    if not points_by_judge:
         return {}
-    table = pd.DataFrame(columns, dtype=float)
+    table = pd.DataFrame(points_by_judge, dtype=float)
     judges = []
-    for name, points in table.items():
-        n_votes = int(points.count())
-        mean = points.mean() if n_votes else None
-        failed = len(points) - n_votes
+    for name, column in table.items():
+        n_votes = int(column.count())
+        mean = column.mean() if n_votes else None
+        failed = len(column) - n_votes
         judges.append({"judge": name, "votes": n_votes, "failed": failed, "mean": mean})
     return {
         "panel": {

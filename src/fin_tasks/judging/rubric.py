@@ -16,7 +16,7 @@ from fin_tasks.errors import ConfigError
 from fin_tasks.resources import folder_of
 from fin_tasks.yaml_file import read_packaged
 
-from .item import Facts, Item, Judged, Messages, Verdict, no_response
+from .item import Facts, Item, Judged, Messages, Verdict, missing_reason
 
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
 TokenLimit = Annotated[int, Field(ge=1, le=100_000)]
@@ -42,14 +42,18 @@ class Category(_Strict):
 
     title: Text
     kind: Text
+    """A word for readers of the file; nothing depends on it."""
     points: Text
     requirements: str = ""
-    """The form of an answer; the model reads this too."""
+    """How to answer; the model is told this too."""
     examples: list[Example] = []
 
 
 class Rubric(_Strict):
-    """A judge's instructions, and the way to read its replies."""
+    """A judge's instructions, and the way to read its replies.
+
+    Subclasses say how the judge is asked: by the texts of a YAML file, or by those of a benchmark's authors.
+    """
 
     name: Text
     version: Text
@@ -59,28 +63,29 @@ class Rubric(_Strict):
     lowest: int = 0
     highest: int = 5
     dimensions: dict[str, Text] = {}
-    """What the judge calls each score, by its name."""
+    """The judge's word for each dimension, by our name for it; empty if a reply is one score."""
     max_tokens: TokenLimit = 3
     reasoning_max_tokens: TokenLimit = 4096
     """For judges that reason before they reply."""
     panel: Literal["median", "mean"] = "median"
     """How the points of several judges become one score."""
     temperatures: tuple[float, ...] = Field(
-        (0.0, 0.5, 1.0, 1.5, 2.0), strict=False, min_length=1, max_length=20
+        default=(0.0, 0.5, 1.0, 1.5, 2.0), strict=False, min_length=1, max_length=20
     )
+    """One for each try."""
 
     @property
     def sha256(self) -> str:
         """Hash of everything that can change a score: the judge's instructions and the way to read its replies."""
         fields = self.model_dump(exclude={"name", "version", "description"})
         if self.panel == "median":
-            del fields["panel"]  # hashes of results are older than panels
+            del fields["panel"]  # older results have hashes without it
         text = json.dumps(fields, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def scale(self) -> str:
-        """What a scorer must fit: the parser, the lowest and the highest points."""
+        """The parser and the range of points, in which a rubric must be like the usual one of a task."""
         return f"{self.parser} {self.lowest} to {self.highest}"
 
     @property
@@ -110,16 +115,16 @@ class Rubric(_Strict):
             score = self.score_of(reply.text)
             if score is not None:
                 return Verdict(score)
-        return unscored(judged)
+        return unscored_verdict(judged)
 
     def score_of(self, reply: str) -> int | dict[str, int] | None:
         """Read one reply; return None unless it is a score and nothing else."""
         text = strip_reasoning(reply).strip()
         if self.dimensions:
-            tree = text.removeprefix("```json").strip("`\n ")
+            json_text = text.removeprefix("```json").strip("`\n ")
             with suppress(ValueError, RecursionError):
-                if re.fullmatch(r"\{[^{}]*\}", tree):
-                    return self.complete(json.loads(tree))
+                if re.fullmatch(r"\{[^{}]*\}", json_text):
+                    return self.dimension_scores(json.loads(json_text))
             return None
         if re.fullmatch(r"0|[1-9][0-9]{0,2}", text) is None:
             return None
@@ -132,8 +137,8 @@ class Rubric(_Strict):
             return bool(strip_reasoning(reply).strip())
         return self.score_of(reply) is not None
 
-    def complete(self, points: Mapping[str, object]) -> dict[str, int] | None:
-        """Return the points of each dimension by its name; None unless all are integers of the scale."""
+    def dimension_scores(self, points: Mapping[str, object]) -> dict[str, int] | None:
+        """Return the scores by our names of the dimensions; None unless all are integers of the scale."""
         scores = {}
         for name, title in self.dimensions.items():
             score = points.get(title)
@@ -143,19 +148,19 @@ class Rubric(_Strict):
         return scores
 
 
-def unscored(judged: Judged) -> Verdict:
+def unscored_verdict(judged: Judged) -> Verdict:
     """Return the verdict on a response without a score, with the reason."""
-    silent = no_response(judged.response)
-    if silent:
-        return Verdict(None, silent)
+    reason = missing_reason(judged.response)
+    if reason:
+        return Verdict(None, reason)
     reason = judged.error or "the judge was not asked"
     if judged.replies:
         reason += f"; the last reply was {judged.replies[-1].text[:80]!r}"
     return Verdict(None, reason)
 
 
-class Pack(Rubric):
-    """A rubric from a file.
+class YamlRubric(Rubric):
+    """A rubric from a YAML file.
 
     Names in braces in `message` stand for parts: `{points}`, `{requirements}`, `{examples}`, `{category}`,
     `{question}`, `{background}`, `{answer}`, `{response}`, and `{mark}`. The mark is a hash of the question, the
@@ -166,14 +171,16 @@ class Pack(Rubric):
     system: Text
     message: Text
     example: str = ""
+    """How an example is written in the message."""
     points: dict[str, Text]
+    """Rules for points, by a name that categories use."""
     categories: dict[str, Category] = Field(min_length=1, max_length=100)
 
     @model_validator(mode="after")
-    def _fits_together(self) -> "Pack":
+    def _check(self) -> "YamlRubric":
         for category in self.categories.values():
-            if category.points not in self.points:
-                name = category.points
+            name = category.points
+            if name not in self.points:
                 raise ValueError(
                     f"points: expected an entry {name!r}, which a category names"
                 )
@@ -195,8 +202,9 @@ class Pack(Rubric):
         """Raise ConfigError if the rubric has no such category."""
         if category not in self.categories:
             known = ", ".join(self.categories)
-            expected = f"expected one of its categories ({known})"
-            raise ConfigError(f"rubric {self.name}: {expected}, got {category!r}.")
+            raise ConfigError(
+                f"rubric {self.name}: expected one of its categories ({known}), got {category!r}."
+            )
 
     def messages(self, item: Item) -> Messages:
         """Return the chat messages that ask the judge about an item; the picture comes last."""
@@ -230,10 +238,14 @@ class Pack(Rubric):
         ]
 
 
-def load_rubric(name_or_path: str | Path) -> Pack:
-    """Read a rubric by its name or from a YAML file; raise ConfigError if it cannot be used."""
-    expected = "a file with a rubric as docs/judge.md explains it"
-    return read_packaged(folder_of("judges"), name_or_path, Pack, expected=expected)
+def load_rubric(name_or_path: str | Path) -> YamlRubric:
+    """Read a rubric of the package by its name, or one from a YAML file; ConfigError if it cannot be used."""
+    return read_packaged(
+        folder_of("judges"),
+        name_or_path,
+        YamlRubric,
+        expected="a file with a rubric as docs/judge.md explains it",
+    )
 
 
 def with_picture(text: str, picture: Path) -> Messages:

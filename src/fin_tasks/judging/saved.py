@@ -14,6 +14,7 @@ from .item import Item
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _OTHER_NAMES = {"index": "id", "prediction": "response"}
+"""Our columns, and what other files call them."""
 
 Row = dict[str, str]
 
@@ -24,21 +25,16 @@ def read_rows(path: Path) -> list[Row]:
     A table's responses are taken from `NAME_responses.jsonl` beside it, which our VLMEvalKit adapter
     writes, because spreadsheets cut long cells and change those that look like numbers or formulas.
     """
-    if path.suffix in (".json", ".jsonl"):
-        rows = _json_rows(path)
-    else:
-        records = read_sheet(path)
-        rows = [record.cells for record in records]
-        for record in records:
-            if record.surplus > 0:
-                problem = "it has more cells than the header"
-                raise DataError(f"{path}, row {record.line}: {problem}.")
+    read = _json_rows if path.suffix in (".json", ".jsonl") else _sheet_rows
+    rows = read(path)
     if not rows:
         raise DataError(f"{path}: expected predictions, got none.")
     whole_file = path.with_name(f"{path.stem}_responses.jsonl")
     whole_rows = _json_rows(whole_file) if whole_file.is_file() else []
     # The first row is a header, which says what was asked.
-    whole = {row["index"]: row["prediction"] for row in whole_rows if "index" in row}
+    whole_responses = {
+        row["index"]: row["prediction"] for row in whole_rows if "index" in row
+    }
     for row in rows:
         for name, other_name in _OTHER_NAMES.items():
             if name not in row and other_name in row:
@@ -48,7 +44,7 @@ def read_rows(path: Path) -> list[Row]:
                 f"{path}: expected the columns index (or id) and prediction (or response), "
                 f"got {', '.join(row)}."
             )
-        row["prediction"] = whole.get(row["index"], row["prediction"])
+        row["prediction"] = whole_responses.get(row["index"], row["prediction"])
     if len({row["index"] for row in rows}) < len(rows):
         raise DataError(f"{path}: expected each index once, got one of them again.")
     return rows
@@ -65,7 +61,7 @@ def read_items(
     rows = read_rows(path)
     root = image_root or path.parent
     folders = filter(None, (root, settings.cache_dir, settings.data_dir, _PACKAGE))
-    trusted = [folder.resolve() for folder in folders]
+    trusted_folders = [folder.resolve() for folder in folders]
     items = []
     for row in rows:
         for name in ("question", "answer"):
@@ -75,7 +71,7 @@ def read_items(
                 )
         picture = None
         if pictures and row.get("image_path"):
-            picture = _picture(row["image_path"], trusted, path)
+            picture = _picture(row["image_path"], trusted_folders, path)
         item = Item(
             question=row["question"],
             answer=row["answer"],
@@ -88,21 +84,35 @@ def read_items(
     return items, rows
 
 
-def _picture(name: str, trusted: Sequence[Path], file: Path) -> Path:
-    path = (trusted[0] / name).resolve()  # an absolute name stands for itself
-    is_trusted = any(path.is_relative_to(folder) for folder in trusted)
+def _picture(name: str, folders: Sequence[Path], file: Path) -> Path:
+    """Return the path of a picture, which is seen from the first folder; it must lie below one of the folders."""
+    # An absolute name stands for itself; no path holds a null character.
+    path = (folders[0] / name.replace("\0", "?")).resolve()
+    is_trusted = any(path.is_relative_to(folder) for folder in folders)
     if not is_trusted or not path.is_file():
         raise DataError(
-            f"{file}: expected a picture below {trusted[0]}, got {name!r}, which is elsewhere or "
+            f"{file}: expected a picture below {folders[0]}, got {name!r}, which is elsewhere or "
             "missing. Name the folder with --image-root, or use --no-image."
         )
     return path
 
 
+def _sheet_rows(path: Path) -> list[Row]:
+    rows = []
+    for record in read_sheet(path):
+        if record.surplus > 0:
+            raise DataError(
+                f"{path}, row {record.line}: it has more cells than the header."
+            )
+        rows.append(record.cells)
+    return rows
+
+
 def _json_rows(path: Path) -> list[Row]:
     rows = []
     for fields in read_json(path):
-        if isinstance(fields.get("output"), list):  # of lm-eval
+        if isinstance(fields.get("output"), list):
+            # A line of lm-eval's samples: the first response of lists of lists.
             response = fields.pop("output")
             while isinstance(response, list):
                 response = next(iter(response), None)

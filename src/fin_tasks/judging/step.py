@@ -1,7 +1,4 @@
-"""A step of scoring that asks a model about all responses of a task.
-
-The model is a judge, or reads answers.
-"""
+"""A step of scoring that asks a model about all responses of a task: a judge, or a reader of answers."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +21,7 @@ JudgedResponse = Judged | Ran
 
 @dataclass
 class JudgeStep:
-    """Asks about the responses for which `item` makes an item; without a judge, none is asked.
+    """Asks the judge about each response for which `item` makes an item; without a judge, asks nothing.
 
     Both variants of a task share one step, and the judge is asked once.
     """
@@ -42,9 +39,7 @@ class JudgeStep:
             self.facts = self.judge.facts(self.rubric)
 
     def judge_responses(
-        self,
-        docs: Sequence[Document],
-        responses: Sequence[Sequence[Response]],
+        self, docs: Sequence[Document], responses: Sequence[Sequence[Response]]
     ) -> list[list[JudgedResponse]]:
         """Return each document's responses with the judge's replies.
 
@@ -68,12 +63,12 @@ class JudgeStep:
                 row.append(Judged(text))
             rows.append(row)
         for (row, place), judged in zip(places, self.judge_once(items), strict=True):
-            # An item may show only a part of the response.
+            # The item may hold only a part of the response; the whole one stays.
             row[place] = replace(judged, response=row[place].response)
         return rows
 
     def judge_once(self, items: list[Item]) -> list[Judged]:
-        """Return the judge's replies about each item; the judge is asked about new items only."""
+        """Return the items with the judge's replies; the same items again are not asked again."""
         if self.judge is None:
             return [Judged(item.response) for item in items]
         if self._items != items:

@@ -1,17 +1,14 @@
 """MME-Finance: bilingual questions about charts, tables and documents, graded by a judge that sees the picture."""
 
-from collections.abc import Mapping
 from pathlib import PureWindowsPath
-from typing import Any
 
-from ..contract import Benchmark, Published
+from ..contract import Benchmark, Document, Published
 
 
-def picture_of(doc: Mapping[str, Any]) -> str:
-    """Name the picture of a question, which several questions share."""
-    return PureWindowsPath(
-        str(doc.get("image_path") or "")
-    ).name  # knows both kinds of slashes
+def picture_of(doc: Document) -> str:
+    """Return the file name of a question's picture, which several questions may share."""
+    path = str(doc.get("image_path") or "")
+    return PureWindowsPath(path).name  # knows both kinds of slashes
 
 
 BENCHMARK = Benchmark(

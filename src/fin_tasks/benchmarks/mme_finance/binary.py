@@ -2,23 +2,23 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.types import Reading
-from fin_tasks.judging.item import no_response
+from fin_tasks.judging.item import missing_reason
 from fin_tasks.stats.averages import Metric
 
-from ..contract import directions_of
+from ..contract import Document, directions_of
 
 _YES = "是"
 _NO = "否"
-_ANSWER = re.compile(
+_CLAUSE = re.compile(
     "(是的?|对的?|正确|yes|true)|否|不是的?|不|不对|不正确|错误?|no|false",
     re.IGNORECASE,
 )
-"""A whole clause that says 是, as group 1, or 否."""
+"""A whole clause that says 是 (then it is group 1) or 否."""
 _MARKED = re.compile(
     r"(?:答案|结论|回答|(?<![a-z])answer)(?:应?[为是]|\sis)?\s*[:：]?\s*"
     r"(不是|是的?(?!否|不是)|否(?!正确|存在|高于|低于)|yes\b|no\b)",
@@ -28,24 +28,24 @@ _BREAK = re.compile(r"[,，。.;；:：!！?？\n]+")
 _NOTATION = re.compile(r"[*_`\"“”「」\[\]()（）]")
 
 PartOfF1 = list[float] | None
-"""Whether a response finds a 是, and whether it finds or misses one or says it wrongly: 1 or 0 each."""
+"""Whether a response finds a 是, and whether it finds a 是, misses one or says 是 wrongly: 1 or 0 each."""
 
 
 def read(response: str, *, variant: str) -> Reading:
     """Read 是 or 否: `paper` takes the whole response without 。 at its ends, `robust` the answer it commits to."""
     if variant == "paper":
         return Reading(variant=variant, answer=response.strip("。"))
-    silent = no_response(response)
-    if silent:
-        return Reading(variant=variant, answer=None, reason=silent, unscored=True)
+    reason = missing_reason(response)
+    if reason:
+        return Reading(variant=variant, answer=None, reason=reason, unscored=True)
     text = _NOTATION.sub("", strip_reasoning(response))
-    answer = _committed(text.strip())
+    answer = _answer_in(text.strip())
     reason = "" if answer else "neither 是 nor 否 is said"
     return Reading(variant=variant, answer=answer, reason=reason)
 
 
-def _committed(text: str) -> str | None:
-    """Return the marked answer of a text, else that of its first and last clause."""
+def _answer_in(text: str) -> str | None:
+    """Return the last marked answer in a text, else that of its first and last clause unless they differ."""
     marked = _MARKED.findall(text)
     if marked:
         return _answer_of(marked[-1])
@@ -55,18 +55,18 @@ def _committed(text: str) -> str | None:
 
 
 def _answer_of(clause: str) -> str | None:
-    match = _ANSWER.fullmatch(clause.strip())
+    match = _CLAUSE.fullmatch(clause.strip())
     if match is None:
         return None
     return _YES if match[1] else _NO
 
 
-def truth_of(doc: Mapping[str, Any]) -> str:
+def truth_of(doc: Document) -> str:
     """Return the right answer, 是 or 否."""
     return str(doc["answer"]).strip("。")
 
 
-def values(doc: Mapping[str, Any], reading: Reading) -> dict[str, Any]:
+def metrics_of_response(doc: Document, reading: Reading) -> dict[str, Any]:
     """Return the metrics of one response; `f1` is what it adds to F1."""
     truth = truth_of(doc)
     if reading.unscored:
@@ -85,8 +85,8 @@ def _part_of_f1(truth: str, reading: Reading) -> PartOfF1:
     """
     says_yes = reading.answer == _YES
     is_found = says_yes and truth == _YES
-    is_missed = truth == _YES and (reading.answer == _NO or reading.variant != "paper")
-    return [float(is_found), float(says_yes or is_missed)]
+    is_wanted = truth == _YES and (reading.answer == _NO or reading.variant != "paper")
+    return [float(is_found), float(says_yes or is_wanted)]
 
 
 def f1(parts: Sequence[PartOfF1]) -> float:

@@ -11,8 +11,7 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
 from ..request import Documents, Request
-from . import VERSION, multi_turn, upstream
-from . import prompts as texts
+from . import VERSION, multi_turn, prompts, upstream
 from .exact import parse_truth
 from .table import Row, read_table
 
@@ -22,7 +21,7 @@ TABLES: Mapping[tuple[str, str], str] = {
     ("binary", "zh"): "MMfin_Binary",
     ("multi_turn", "zh"): "MMfin_MT_CN",
 }
-"""Part and language to the name of the table and of its archive of pictures."""
+"""The name of a table and of its archive of pictures, by part and language."""
 
 _log = logging.getLogger(__name__)
 
@@ -34,9 +33,9 @@ def load(
     na: bool = False,
     **metadata: Any,
 ) -> Documents:
-    """Return `{"test": datasets.Dataset}` of one part and language; `Request` names the other metadata.
+    """Return the documents of one part and language as the split `test`; `Request` names the other metadata.
 
-    `variants` and `sampling` have no effect.
+    The metadata `variants` and `sampling` have no effect.
     """
     options = ("part", "language", "na")
     request = Request.of("mme_finance", metadata, split="test", others=options)
@@ -55,9 +54,9 @@ def load(
             f"mme_finance: expected at least one usable row in {stem}.tsv, left out {counts}. "
             "Fetch the file again."
         )
-    wording = texts.house(part, language)
+    wording = prompts.house_wording(part, language)
     if request.prompts == "upstream":
-        wording = texts.BARE
+        wording = prompts.BARE
         if part == "open":
             wording = upstream.wording(
                 language, source=request.source, data_dir=request.data_dir
@@ -85,12 +84,12 @@ def load(
         request.sample_seed,
         lambda row: row.cells["index"],
     )
-    shown = chain.from_iterable(row.pictures for row in drawn)
-    upright = upright_files(shown, settings.cache_dir / "upright")
+    drawn_pictures = chain.from_iterable(row.pictures for row in drawn)
+    upright = upright_files(drawn_pictures, settings.cache_dir / "upright")
+    shared = {**asked, "judge_free": judge_free}
     docs: list[dict[str, Any]] = []
     for row in drawn:
         pictures = [str(upright[path].absolute()) for path in row.pictures]
-        shared = {**asked, "judge_free": judge_free}
         docs += _documents(row, pictures, shared, wording)
     return {"test": dataset_of(docs, facts)}
 
@@ -99,17 +98,17 @@ def _documents(
     row: Row,
     pictures: Sequence[str],
     shared: Mapping[str, Any],
-    wording: texts.Wording,
+    wording: prompts.Wording,
 ) -> Iterator[dict[str, Any]]:
     """Yield the document of a row, or one for each turn of a conversation.
 
-    Marks in the questions of a conversation show its pictures; without marks, all open it.
+    Marks in the questions of a conversation are the places of its pictures; without marks, all pictures open it.
     """
     cells = row.cells
     index = cells["index"]
     has_marks = multi_turn.MARK in "".join(row.questions)
     n_shown = 0 if has_marks else len(pictures)
-    before = texts.IMAGE_MARK * n_shown
+    opening_marks = prompts.IMAGE_MARK * n_shown
     # A broken truth is an error now, and not after the model answered.
     parse_truth(cells["truth"])
     doc = {
@@ -121,15 +120,15 @@ def _documents(
         "index": index,
         "image_path": pictures[0],
         "system": "",
-        "cue": texts.CUES[shared["language"]] if wording.name == "house" else "",
+        "cue": prompts.CUES[shared["language"]] if wording.name == "house" else "",
         "truth": cells["truth"],
     }
     turns = enumerate(zip(row.questions, row.answers, strict=True), start=1)
     for turn, (question, answer) in turns:
         n_shown += question.count(multi_turn.MARK)
-        prompt = question.replace(multi_turn.MARK, texts.IMAGE_MARK)
+        prompt = question.replace(multi_turn.MARK, prompts.IMAGE_MARK)
         if turn == 1:
-            prompt = before + wording.fill(prompt, doc)
+            prompt = opening_marks + wording.fill(prompt, doc)
         doc |= {
             "id": index,
             "question": question,

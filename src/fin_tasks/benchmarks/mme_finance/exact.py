@@ -17,6 +17,7 @@ PHRASES = ("not applicable", "无法回答", "不适用")
 _MARKED = re.compile(r"(?:answer|答案)[*_\s]*[:：][*_\s]*([^\n]+)", re.IGNORECASE)
 _AROUND = " \t\r*_`.。,，;；\"'“”‘’「」"
 _BEFORE_NUMBER = re.compile(r"(?<=[\u4e00-\u9fff])(?=[-+.\d])")
+"""The place between a Chinese character and a number."""
 _ROUNDING = 1e-9  # of floats, as a share of the value
 
 

@@ -2,16 +2,17 @@
 
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from PIL import Image
 
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.pictures import BROKEN, FORMATS
 from fin_tasks.errors import DataError
+
+from ..contract import Document
 
 _BROKEN_ARCHIVE = (
     zipfile.BadZipFile,
@@ -50,7 +51,7 @@ class Pictures:
         self._paths = {folder: set(folder.rglob("*")) for folder in folders}
 
     def find(self, name: str) -> Path | None:
-        """Return the picture at a path, or the only one whose path ends with it."""
+        """Return the picture at a path, else the only picture of a folder whose path ends with this one."""
         parts = PurePosixPath(name.strip().replace("\\", "/")).parts
         for folder, paths in self._paths.items():
             exact = folder.joinpath(*parts)
@@ -71,8 +72,8 @@ def is_usable(path: Path) -> bool:
         return False
 
 
-def open_pictures(doc: Mapping[str, Any]) -> list[Image.Image]:
-    """Open the pictures of a document, in a conversation those up to its turn; lm-eval's `doc_to_image`."""
+def open_pictures(doc: Document) -> list[Image.Image]:
+    """Open the pictures of a document, in a conversation those up to its turn; lm-eval calls this as `doc_to_image`."""
     pictures = []
     for path in doc.get("image_paths") or [doc["image_path"]]:
         try:

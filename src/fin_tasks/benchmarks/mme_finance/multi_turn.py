@@ -14,7 +14,7 @@ Values = dict[str, float | None]
 CATEGORY = "Conversation"
 """The only category of the rubric."""
 OVERALL = "overall"
-"""The dimension that is a turn's score."""
+"""The dimension whose points are a turn's score."""
 MARK = "<ImageHere>"
 """Marks the place of a picture in the questions of the file."""
 
@@ -26,11 +26,11 @@ DIMENSIONS = (
     "answer_accuracy",
     "image_relationship_understanding",
 )
-"""What a judge scores beside a turn as a whole."""
+"""The other dimensions."""
 
 
 def python_literal(text: str) -> object:
-    """Return the value that a text writes as Python does; None if it writes none."""
+    """Return the value of a text that is a literal of Python; None if it is none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python warns about odd escapes in a text
         try:
@@ -40,7 +40,7 @@ def python_literal(text: str) -> object:
 
 
 def dict_in(reply: str) -> dict[str, Any]:
-    """Return the dict from the first `{` to the last `}`, as Python writes it; empty if there is none."""
+    """Return the Python dict from the first `{` to the last `}` of a reply; empty if there is none."""
     start = reply.find("{")
     end = reply.rfind("}") + 1
     points = python_literal(reply[start:end])
@@ -48,7 +48,7 @@ def dict_in(reply: str) -> dict[str, Any]:
 
 
 def list_of(cell: str) -> list[str]:
-    """Read a list of texts in a cell, as Python writes it; empty if the cell holds no such list."""
+    """Return the texts of a cell that is a Python list of texts; empty if it is none."""
     values = python_literal(cell)
     if isinstance(values, list) and all(isinstance(value, str) for value in values):
         return values
@@ -56,24 +56,24 @@ def list_of(cell: str) -> list[str]:
 
 
 def dimension_values(readings: Sequence[ReadingFields]) -> Values:
-    """Return a turn's points in each dimension, over all turns and over those that could be read."""
+    """Return a turn's metrics in each dimension but the overall one, each the mean over its readings."""
     rows = []
     for reading in readings:
         row: Values = {}
         for dimension in DIMENSIONS:
-            row |= values(reading, dimension, f"score_{dimension}")
+            row |= turn_values(reading, dimension, f"score_{dimension}")
         rows.append(row)
     return over_responses(rows) if rows else {}
 
 
-def values(
+def turn_values(
     reading: ReadingFields,
     dimension: str,
     metric: str,
 ) -> Values:
-    """Return a turn's points in percent, over all turns and, as `..._read`, over those that could be read.
+    """Return two metrics of a turn in a dimension, both in percent: `metric`, and `..._read`.
 
-    A dimension that could not be read has 0 under `paper`, else none.
+    If the points cannot be read, `metric` is 0 under `paper`, else None, and `..._read` is None.
     """
     percent = None
     scores = reading.get("scores")

@@ -3,8 +3,8 @@
 import re
 from contextlib import suppress
 
-from fin_tasks.judging.item import Judged, Verdict, no_response
-from fin_tasks.judging.rubric import Rubric, unscored
+from fin_tasks.judging.item import Judged, Verdict, missing_reason
+from fin_tasks.judging.rubric import Rubric, unscored_verdict
 
 from .multi_turn import dict_in
 
@@ -12,23 +12,23 @@ _INTEGER = re.compile(r"[-+]?\d+")
 
 
 def read_verdict(rubric: Rubric, judged: Judged) -> Verdict:
-    """Read the first reply of the judge that the authors' parser reads.
+    """Read the first reply of the judge in which the authors' parser finds a score.
 
-    If no try gave such a reply, or if the model gave no response, the score is the lowest. In a
-    conversation no dimension has a score then.
+    If there is none after all tries, or if the model gave no response, the score is the lowest one;
+    in a conversation, no dimension then has a score.
     """
     for reply in judged.replies:
         score = score_of(rubric, reply.text)
         if score is not None:
             return Verdict(score)
-    silent = no_response(judged.response)
+    reason = missing_reason(judged.response)
     had_all_tries = len(judged.replies) >= len(rubric.temperatures)
-    if had_all_tries or (silent and not judged.error):
+    if had_all_tries or (reason and not judged.error):
         return Verdict(
             {} if rubric.dimensions else rubric.lowest,
-            silent or "no reply of the judge is a score",
+            reason or "no reply of the judge is a score",
         )
-    return unscored(judged)
+    return unscored_verdict(judged)
 
 
 def score_of(rubric: Rubric, reply: str) -> int | dict[str, int] | None:
@@ -41,7 +41,7 @@ def score_of(rubric: Rubric, reply: str) -> int | dict[str, int] | None:
 
 
 def _integer_of(reply: str, rubric: Rubric) -> int | None:
-    """Read the whole reply as an integer, else the last integer of the scale in it."""
+    """Read the whole reply as an integer of the scale, else the last such integer in it."""
     scale = range(rubric.lowest, rubric.highest + 1)
     for texts in ([reply], _INTEGER.findall(reply)):
         with suppress(ValueError):  # Python reads no integer of more than 4,300 digits
@@ -55,9 +55,8 @@ def _dimensions_of(rubric: Rubric, reply: str) -> dict[str, int]:
     points = dict_in(reply)
     scores = {}
     for name, title in rubric.dimensions.items():
-        with suppress(
-            KeyError, ValueError, TypeError, OverflowError
-        ):  # such as infinity
+        # Infinity gives an OverflowError.
+        with suppress(KeyError, ValueError, TypeError, OverflowError):
             number = int(points[title])
             scores[name] = min(max(number, rubric.lowest), rubric.highest)
     return scores

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import yaml
 
 from fin_tasks.judging.rubric import load_rubric
+
+from ..contract import Document
 
 IMAGE_MARK = "<image>\n"
 """Marks the place in a document's `prompt` where lm-eval's multimodal models put the picture."""
@@ -22,26 +24,26 @@ _BINARY = "只回答“是”或“否”。"
 
 
 class Wording(NamedTuple):
-    """The texts around a question; requirements by category."""
+    """The texts around a question, and the requirements by category."""
 
     name: str
     before_question: str
     before_requirements: str
     requirements: Mapping[str, str]
-    between: str
-    """Separates two requirements."""
+    between_requirements: str
+
     before_background: str
 
     def fill(
         self,
         question: str,
-        doc: Mapping[str, Any],
+        doc: Document,
     ) -> str:
-        """Return the whole text of a question, with the requirements of its category."""
+        """Return the prompt of a question, with the requirements of its category and its background."""
         category = doc["category"] if doc["part"] == "open" else ""
         required = self.requirements.get(category, "")
         if doc["na"] and category != ALLOW_NA:
-            required += self.between + self.requirements[ALLOW_NA]
+            required += self.between_requirements + self.requirements[ALLOW_NA]
         text = self.before_question + question
         if required:
             text += self.before_requirements + required
@@ -55,8 +57,8 @@ BARE = Wording("upstream", "", "", {}, "", "")
 
 
 @lru_cache(maxsize=4)
-def house(part: str, language: str) -> Wording:
-    """Return our own wording."""
+def house_wording(part: str, language: str) -> Wording:
+    """Return our own wording for a part; the requirements of open questions are those of the rubric."""
     texts = yaml.safe_load(Path(__file__).with_name("wording.yaml").read_text("utf-8"))
     requirements = {}
     if part == "binary":

@@ -9,7 +9,7 @@ import yaml
 
 from fin_tasks.answers.cut_off import mark_reading
 from fin_tasks.answers.types import Reading, Score
-from fin_tasks.judging.item import Item, Judged, no_response
+from fin_tasks.judging.item import Item, Judged, missing_reason
 from fin_tasks.judging.panel import Vote, verdict_of, votes_of
 from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.stats.averages import Metric, over_responses, rate
@@ -27,24 +27,25 @@ Values = multi_turn.Values
 CATEGORIES: Mapping[str, Sequence[str]] = yaml.safe_load(
     Path(__file__).with_name("categories.yaml").read_text()
 )
-"""The categories in the paper's order, by their name in the files, with the figures that they count in."""
+"""The figures that a category counts in, by its name in the files; the categories have the paper's order."""
 
 _FULL_POINTS = {"open": 5, "multi_turn": 10}
 
 
 @dataclass(frozen=True, kw_only=True)
 class JudgedReading(Reading):
-    """The judge's points, in a conversation the overall one of its `scores`, and other findings about a response."""
+    """A reading whose `answer` is the judge's points; in a conversation, the points of the dimension `overall`."""
 
     scores: Mapping[str, float] | None = None
+    """The judge's points by dimension; None outside conversations."""
     votes: tuple[Vote, ...] = ()
-    """The verdicts of a panel; `answer` and `scores` are their median or mean."""
+    """What each judge of a panel said; `answer` and `scores` are the median or mean of the votes."""
     exact: bool | None = None
-    """None without an exact truth or without a response."""
+    """Whether the response gives the exact truth; None without such a truth or without a response."""
     declined: bool | None = None
-    """None if the model may not decline, or the question has no answer."""
+    """Whether the model declined; None if it may not decline, or if the question has no answer."""
     judge_error: bool | None = None
-    """None if the judge was not asked."""
+    """Whether no reply of the judge is a score; None if the judge was not asked."""
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -91,7 +92,7 @@ def read(
         name = "mt_zh" if doc["part"] == "multi_turn" else doc["language"]
         rubric = judged.rubric or load_rubric(f"mme_finance_{name}")
         reading = read_points(rubric, judged, variant)
-    if no_response(judged.response):
+    if missing_reason(judged.response):
         return reading
     truth = parse_truth(doc["truth"])
     may_decline = doc["na"] and doc["category"] != ALLOW_NA
@@ -104,14 +105,16 @@ def read(
 
 def _read_answer(response: str, variant: str) -> JudgedReading:
     """Read the marked answer; a missing response is wrong under `paper`, and unscored under `robust`."""
-    silent = no_response(response)
+    reason = missing_reason(response)
     answer = marked_answer(response)
-    is_unscored = bool(silent) and variant == "robust"
+    is_unscored = bool(reason) and variant == "robust"
+    if not (reason or answer):
+        reason = "no line is marked as the answer"
     return JudgedReading(
         variant=variant,
         answer=answer,
         exact=None if is_unscored else False,
-        reason=silent or ("" if answer else "no line is marked as the answer"),
+        reason=reason,
         unscored=is_unscored,
     )
 
@@ -130,8 +133,9 @@ def read_points(
     if isinstance(points, Mapping):
         scores = points
         points = scores.get(multi_turn.OVERALL)
-    was_asked = judged.replies or judged.error
-    is_silent = no_response(judged.response)
+    judge_error = None
+    if judged.was_asked and not missing_reason(judged.response):
+        judge_error = bool(verdict.reason)
     return JudgedReading(
         variant=variant,
         answer=points,
@@ -140,7 +144,7 @@ def read_points(
         reason=verdict.reason,
         unscored=verdict.score is None,
         replies=tuple(reply.text for reply in judged.replies),
-        judge_error=bool(verdict.reason) if was_asked and not is_silent else None,
+        judge_error=judge_error,
     )
 
 
@@ -185,10 +189,9 @@ def _values(doc: Document, reading: Any) -> Values:
     """Return the metrics of one response; None if a metric does not apply or it is unscored."""
     values: Values
     if doc["part"] == "binary":
-        values = binary.values(doc, reading)
+        values = binary.metrics_of_response(doc, reading)
     elif doc["part"] == "multi_turn":
-        overall = multi_turn.OVERALL
-        values = multi_turn.values(fields_of(reading), overall, "score")
+        values = multi_turn.turn_values(fields_of(reading), multi_turn.OVERALL, "score")
     else:
         points = reading.answer
         values = {
@@ -209,7 +212,7 @@ def breakdown_values(
     readings: Sequence[ReadingFields],
     metrics: Values,
 ) -> Values:
-    """Return the points of one document by its category and picture, or by the judge's dimensions."""
+    """Return the points of one document under the names of its category and picture, and by the judge's dimensions."""
     if "score" not in metrics:
         return {}
     values: Values = {}
@@ -228,7 +231,7 @@ def breakdown_values(
 
 def score_judged(
     rubric: Rubric,
-    docs: Sequence[Mapping[str, Any]],
+    docs: Sequence[Document],
     judged: Sequence[Judged],
     *,
     task: str,

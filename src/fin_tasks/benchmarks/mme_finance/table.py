@@ -19,7 +19,7 @@ _OPTIONAL_COLUMNS = (*_CATEGORY_COLUMNS, "background", "truth")
 
 
 class Row(NamedTuple):
-    """A row of a table: its cells, questions, answers and pictures; a conversation has several of each."""
+    """A row of a table. A conversation has several questions and answers, and may have several pictures."""
 
     cells: Mapping[str, str]
     questions: Sequence[str]
@@ -41,7 +41,9 @@ def read_table(
     if archive:
         folders = [unpack(archive, cache / "mme_finance" / "pictures")]
     pictures = Pictures(folders)
-    columns = _COLUMNS + (_CATEGORY_COLUMNS if part == "open" else ())
+    columns = list(_COLUMNS)
+    if part == "open":
+        columns += _CATEGORY_COLUMNS
     rows = {}
     left_out = defaultdict(list)
     for record in read_csv(path, columns, delimiter="\t"):
@@ -66,16 +68,17 @@ def _row_of(
     part: str,
     pictures: Pictures,
 ) -> Row:
-    columns = [[cells[name]] for name in ("question", "answer", "image_path")]
+    texts = [cells[name] for name in ("question", "answer", "image_path")]
+    lists = [[text] for text in texts]
     if part == "multi_turn":
-        columns = [multi_turn.list_of(cell) for [cell] in columns]
-    questions, answers, names = columns
+        lists = [multi_turn.list_of(text) for text in texts]
+    questions, answers, names = lists
     paths = list(filter(None, map(pictures.find, names)))
     return Row(cells, questions, answers, paths if len(paths) == len(names) else [])
 
 
 def _problem_of(row: Row, part: str) -> str:
-    """Return the reason why a row cannot be asked, or an empty text."""
+    """Return why a row cannot be asked; empty if it can."""
     category = row.cells["task_category"]
     n_marks = "".join(row.questions).count(multi_turn.MARK)
     problems = {

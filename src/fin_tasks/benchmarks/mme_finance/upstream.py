@@ -18,19 +18,19 @@ from fin_tasks.settings import Settings
 from .multi_turn import DIMENSIONS, OVERALL, dict_in
 from .prompts import Wording
 
-_CLASSES = {"en": "MMfin", "zh": "MMfin_CN"}
-_RUBRICS = {"en": "build_mmfin_gpt4_prompt", "zh": "build_mmfin_gpt4_prompt_cn"}
+_PROMPT_CLASSES = {"en": "MMfin", "zh": "MMfin_CN"}
+_JUDGE_FUNCTIONS = {"en": "build_mmfin_gpt4_prompt", "zh": "build_mmfin_gpt4_prompt_cn"}
 _CONVERSATION = (
     "{meta_prompt}{question_begin_prompt}\n{question}\n\n"
     "{reference_begin_prompt}\n{answer}\n{reference_end_prompt}\n\n"
     "{answers_begin_prompt}\n{response}\n{answers_end_prompt}"
 )
-"""How the authors join their texts, with the names that these have in their file."""
+"""How the authors join their texts, which have these names in their file."""
 _CONVERSATION_TEXTS = re.findall(r"{(\w+_prompt)}", _CONVERSATION)
 _VERSION_DIGITS = 12  # of the hash of a file
 _QUESTION = "\0question\0"
 _BACKGROUND = "\0background\0"
-"""These stand for the texts of a row."""
+"""Marks in place of the texts of a row, which show where the authors' code puts these texts."""
 
 
 def wording(
@@ -48,7 +48,7 @@ def wording(
         "line['task_category']": "OCR",
         "line['background']": _BACKGROUND,
     }
-    function = _definition(path, _CLASSES[language], "build_prompt")
+    function = _definition(path, _PROMPT_CLASSES[language], "build_prompt")
     follow_statements(function.body, known)
     prompt = known.get("prompt", "")
     requirements = known.get("format_prompt", {})
@@ -58,7 +58,14 @@ def wording(
         raise not_found(
             path, "build_prompt that joins role, question, requirements, background"
         )
-    return Wording("upstream", parts[1], parts[2], requirements, "", parts[3])
+    return Wording(
+        name="upstream",
+        before_question=parts[1],
+        before_requirements=parts[2],
+        requirements=requirements,
+        between_requirements="",
+        before_background=parts[3],
+    )
 
 
 class UpstreamRubric(Rubric):
@@ -102,7 +109,7 @@ class UpstreamConversationRubric(Rubric):
 
     def score_of(self, reply: str) -> dict[str, int] | None:
         """Read the dict in a reply, which the authors let a judge explain; None unless it is complete."""
-        return self.complete(dict_in(reply))
+        return self.dimension_scores(dict_in(reply))
 
 
 def rubric_named(
@@ -118,7 +125,7 @@ def rubric_named(
     """Return a rubric by its name or file; `upstream` is the authors' own, in English or Chinese."""
     if name != "upstream":
         return load_rubric(name)
-    if language not in _RUBRICS:
+    if language not in _JUDGE_FUNCTIONS:
         raise ConfigError(
             f"rubric upstream: expected the language en or zh, got {language!r}."
         )
@@ -128,14 +135,13 @@ def rubric_named(
     version = sha256[:_VERSION_DIGITS]
     if part == "multi_turn":
         return _conversation_rubric(path, version, language)
-    facts: dict[str, Any] = {
-        "name": f"mme_finance_upstream_{language}",
-        "version": version,
-        "language": language,
-        "function": _definition(path, _RUBRICS[language]),
-        "source_sha256": sha256,
-    }
-    return UpstreamRubric(**facts)
+    return UpstreamRubric(
+        name=f"mme_finance_upstream_{language}",
+        version=version,
+        language=language,
+        function=_definition(path, _JUDGE_FUNCTIONS[language]),
+        source_sha256=sha256,
+    )
 
 
 def _conversation_rubric(
@@ -144,8 +150,7 @@ def _conversation_rubric(
     language: str,
 ) -> Rubric:
     known: Known = {}
-    statements = parse_code(path).body
-    texts = [node for node in statements if isinstance(node, ast.Assign)]
+    texts = [node for node in parse_code(path).body if isinstance(node, ast.Assign)]
     follow_statements(texts, known)
     for name in _CONVERSATION_TEXTS:
         if name not in known:

@@ -18,11 +18,11 @@ from fin_tasks.errors import ConfigError
 from ..data import TABLES
 from ..score import CATEGORIES
 from .company import LANGUAGES
-from .draw import STYLES, show
+from .draw import STYLES, draw_picture
 from .questions import Question, questions
 from .scenes import KINDS, Panel, make_scene
 
-_MOST_QUESTIONS = 2  # about one picture
+_MAX_QUESTIONS = 2  # about one picture
 
 
 @dataclass(frozen=True)
@@ -40,26 +40,26 @@ def plan(language: str, *, n: int, seed: int) -> list[Picture]:
 
     A larger set starts with the smaller one of the same seed.
     """
-    counts: Counter[str] = Counter()
+    n_by_category: Counter[str] = Counter()
     wordings: set[str] = set()
     pictures = []
     types = list(KINDS)
-    for number in count():  # ends, because there are always new figures and reports
+    for number in count():  # the loop ends, because companies and reports never run out
         image_type = types[number % len(types)]
-        # Each style meets each type within 24 pictures.
+        # 24 pictures show each type in each style.
         style = STYLES[(number + number // 12) % len(STYLES)]
         panels = make_scene(image_type, language, Random(f"{seed} {number}"))
         suffix = "jpg" if style == "mobile photograph" else "png"
         picture = Picture(f"images/{language}_{number:05d}.{suffix}", panels, style)
         pictures.append(picture)
-        for category in sorted(CATEGORIES, key=counts.__getitem__):
+        for category in sorted(CATEGORIES, key=n_by_category.__getitem__):
             random = Random(f"{seed} {number} {category}")
             candidates = questions(panels, language, category, random)
-            new = [row for row in candidates if row["question"] not in wordings]
-            if not new:
+            new_rows = [row for row in candidates if row["question"] not in wordings]
+            if not new_rows:
                 continue
             row = {
-                **new[0],
+                **new_rows[0],
                 "index": str(len(wordings)),
                 "image_path": picture.file,
                 "image_type": image_type,
@@ -68,10 +68,10 @@ def plan(language: str, *, n: int, seed: int) -> list[Picture]:
             }
             picture.rows.append(row)
             wordings.add(row["question"])
-            counts[category] += 1
+            n_by_category[category] += 1
             if len(wordings) == n:
                 return pictures
-            if len(picture.rows) == _MOST_QUESTIONS:
+            if len(picture.rows) == _MAX_QUESTIONS:
                 break
     return pictures
 
@@ -100,7 +100,7 @@ def build_set(
         title = f"Drawing pictures ({language})"
         for picture in tqdm(pictures, title, unit="picture", disable=None):
             random = Random(f"{seed} {picture.file}")
-            image = show(picture.panels, language, picture.style, random)
+            image = draw_picture(picture.panels, language, picture.style, random)
             image.save(folder / picture.file, quality=85)
             rows += picture.rows
         file = folder / f"{TABLES['open', language]}.tsv"

@@ -24,19 +24,19 @@ from .scenes import Panel
 STYLES = tuple(read_texts("pictures", "en")["screens"])
 """How the benchmark's pictures were taken."""
 
-_DPI = 100  # as pictures.mplstyle has it
-_LEFT = 0.03  # margin, as a share of the width
-_SCALE = 85  # pixels for the scale at the right of a chart
+_DPI = 100  # as in pictures.mplstyle
+_MARGIN = 0.03  # at the left and the right, as a share of the width
+_SCALE = 85  # pixels for the numbers of the axis at the right of a chart
 _WALL = "#4c4640"  # behind a photographed screen
 
 
-def show(
+def draw_picture(
     panels: Sequence[Panel],
     language: str,
     style: str,
     random: Random,
 ) -> Image.Image:
-    """Draw the panels of a picture in one of `STYLES`."""
+    """Draw a picture of one or two panels in one of `STYLES`."""
     layout = read_texts("pictures", language)
     screen = layout["screens"][style]
     width, height = screen["size"]
@@ -84,7 +84,7 @@ def _draw_frame(
     bands: Sequence[Any],
     facts: Facts,
 ) -> Any:
-    """Draw the frame of a screen, and return the area inside it."""
+    """Draw the bands of a screen, and return the area of the band without a height."""
     heights = [band["height"] for band in bands]
     rest = figure.bbox.height - sum(heights)
     ratios = [height or rest for height in heights]
@@ -111,12 +111,13 @@ def _photograph(screen: Image.Image, random: Random) -> Image.Image:
 
 @dataclass
 class _Page:
-    """An area in which a panel is drawn below its headings: `y` is where the next line begins, in pixels."""
+    """An area in which a panel is drawn below its headings."""
 
     area: Any
     panel: Panel
     layout: Any
     y: float = 22.0
+    """Where the next line begins, in pixels from the top."""
 
     def __post_init__(self) -> None:
         for style, skip, text in self.layout["headings"][self.panel.kind]:
@@ -127,7 +128,7 @@ class _Page:
         text: str,
         style: str,
         skip: float,
-        x: float = _LEFT,
+        x: float = _MARGIN,
     ) -> None:
         """Write a line of text in a style of the layout, and go down by `skip` pixels."""
         y = 1 - self.y / self.area.bbox.height
@@ -138,23 +139,24 @@ class _Page:
         """Write labels with their values below them, side by side."""
         for number, label in enumerate(labels):
             value = self.panel.printed[label]
-            x = _LEFT + number * 0.95 / len(labels)
+            x = _MARGIN + number * 0.95 / len(labels)
             text = f"{value:,.2f}" if isinstance(value, float) else value
             self.write(label, "small", 22, x)
             self.write(text, "value", -22, x)
         self.y += 60
 
     def axes(self, share: float = 1.0) -> Any:
-        """Return axes over a share of the height that is left, below room for a legend."""
+        """Return axes that take a share of the height that is left; above them there is room for a legend."""
         total = self.area.bbox.height
         top = self.y + 36
         height = share * (total - top - 45)
         self.y = top + height
-        width = 1 - 2 * _LEFT - _SCALE / self.area.bbox.width
-        return self.area.add_axes((_LEFT, 1 - self.y / total, width, height / total))
+        width = 1 - 2 * _MARGIN - _SCALE / self.area.bbox.width
+        return self.area.add_axes((_MARGIN, 1 - self.y / total, width, height / total))
 
 
 def _draw_stock(page: _Page) -> None:
+    """Draw candles with moving averages above volumes, or closes above an indicator."""
     panel = page.panel
     days: Any = panel.table
     names = list(panel.colors)
@@ -162,9 +164,9 @@ def _draw_stock(page: _Page) -> None:
     upper = page.axes(0.65)
     lower = page.axes()
     bars = np.arange(len(days))
-    lined = lower
+    axes_with_lines = lower
     if panel.kind == "candles":
-        lined = upper
+        axes_with_lines = upper
         colors = np.where(days.close < days.open, *page.layout["candles"])
         bodies = days.close - days.open
         upper.vlines(bars, days.low, days.high, color=colors, lw=1)
@@ -174,8 +176,8 @@ def _draw_stock(page: _Page) -> None:
     else:
         upper.plot(bars, days.close, color=page.layout["colors"]["blue"])
     labels = [f"{name}: {panel.printed[name]:.2f}" for name in names]
-    lined.plot(bars, days[names], lw=1.3, label=labels)
-    lined.legend(**page.layout["legends"][panel.kind])
+    axes_with_lines.plot(bars, days[names], lw=1.3, label=labels)
+    axes_with_lines.legend(**page.layout["legends"][panel.kind])
     ticks = bars[2 :: len(days) // 3]
     lower.sharex(upper)
     lower.set_xticks(ticks, days.index[ticks].strftime("%Y-%m-%d"))
@@ -213,10 +215,10 @@ def _draw_report(page: _Page) -> None:
     for first in range(0, len(labels), n_columns):
         page.write_printed(labels[first : first + n_columns])
     page.y += 10
-    letters = int(size.width / float(page.layout["letter"]))
+    n_letters = int(size.width / float(page.layout["letter"]))
     for heading, text in page.panel.table["text"].items():
         page.write(heading, "heading", 28)
-        for line in wrap(text, letters):
+        for line in wrap(text, n_letters):
             page.write(line, "text", 26)
         page.y += 16
 

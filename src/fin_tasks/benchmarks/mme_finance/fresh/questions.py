@@ -16,7 +16,7 @@ Question = dict[str, str]
 """The columns `question`, `answer`, `task_category` and `truth`, JSON as `exact.Truth` reads it."""
 
 _ROUNDING = 0.01
-"""By how much a calculated number may be off."""
+"""By how much the number in an answer may be off, unless the template says otherwise."""
 _LETTERS = "ABCD"
 
 
@@ -39,16 +39,16 @@ def questions(
         truth = _truth_of(template, facts, random)
         if truth is None:
             continue
-        wording = template["ask"].format(**facts)
+        question = template["ask"].format(**facts)
         if len(panels) > 1:
-            wording = texts["panels"][panel.kind] + wording
+            question = texts["panels"][panel.kind] + question
         kind = truth["kind"]
         working = template.get("working", "").format(**facts)
         value = truth["value"]
         if kind == "number":
             value = f"{value:,.{template.get('digits', 2)}f}"
         yield {
-            "question": wording + texts["finish"][kind],
+            "question": question + texts["finish"][kind],
             "answer": f"{working}\n{texts['answers'][kind].format(value)}".strip(),
             "task_category": category,
             "truth": json.dumps(truth, ensure_ascii=False),
@@ -60,19 +60,19 @@ def _truth_of(
     facts: Facts,
     random: Random,
 ) -> Facts | None:
-    """Return the truth of a question; None if the question does not fit the panel or is not clear.
+    """Return the truth of a question; None if the question does not fit the panel or has no clear answer.
 
-    Captions to choose from are added to the facts.
+    If the question has captions to choose from, they are added to the facts.
     """
     if not evaluate(template.get("only_if", "1"), facts):
         return None
     if "caption" in template:
         values = [evaluate(formula, facts) for formula in template["values"]]
-        sentences = [template["caption"].format(value, **facts) for value in values]
-        right = sentences[0]
-        random.shuffle(sentences)
-        facts["captions"] = lettered(sentences)
-        return {"kind": "choice", "value": _LETTERS[sentences.index(right)]}
+        captions = [template["caption"].format(value, **facts) for value in values]
+        right_caption = captions[0]
+        random.shuffle(captions)
+        facts["captions"] = lettered(captions)
+        return {"kind": "choice", "value": _LETTERS[captions.index(right_caption)]}
     if "answer" not in template:
         return {"kind": "na", "value": ""}
     value = evaluate(template["answer"], facts)

@@ -18,16 +18,15 @@ KINDS = {
     image_type: kinds.split()
     for image_type, kinds in read_texts("pictures", "en")["kinds"].items()
 }
-"""Types of pictures, and the panels that a picture of the type shows."""
+"""What pictures may show, by their type: a kind of panel, or two kinds joined by `+`."""
 
 _WARM_UP = 120
 """Days that averages need before the first day shown."""
-_LONGEST = 60
+_MAX_DAYS = 60
 """Days that a chart shows at most."""
 _COLUMNS = ["open", "high", "low", "close", "volume"]
-_LARGEST_STEP = (
-    1.4  # larger steps from day to day count as splits, which would look like a crash
-)
+_MAX_STEP = 1.4
+"""A larger ratio of two days' closes counts as a split, which would look like a crash."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,9 @@ class Panel:
 
     kind: str
     facts: Facts
+    """What formulas and texts of questions may use."""
     table: pd.DataFrame
-    """Days with prices and lines, headings with their texts, or labels down and series across."""
+    """What is drawn: days with prices and lines, headings with their texts, or a row for each label."""
     colors: Mapping[str, str]
     """Color of each line, series or slice."""
     printed: Mapping[str, float | str]
@@ -69,10 +69,10 @@ def _panel(
     colored: Iterable[str] = (),
     printed: Mapping[str, float | str] = {},
 ) -> Panel:
-    """Make a panel, draw what questions ask about, and work out the facts of its kind."""
+    """Make a panel: choose its colors and what questions ask about, and work out the facts of its kind."""
     names = list(colored)
-    drawn = random.sample(list(words["colors"]), len(names))
-    colors = dict(zip(names, drawn, strict=True))
+    drawn_colors = random.sample(list(words["colors"]), len(names))
+    colors = dict(zip(names, drawn_colors, strict=True))
     position = random.randrange(len(table) - 1)
     facts |= {
         "table": table,
@@ -98,13 +98,13 @@ def _stock_panel(
     random: Random,
 ) -> Panel:
     """Make a chart of candles with moving averages, or of closes with an indicator."""
-    symbol, days = random.choice(read_prices())
-    n_days = random.randrange(32, _LONGEST + 1, 4)
-    end = random.randint(_WARM_UP + n_days, len(days))
-    days = days.iloc[end - _WARM_UP - n_days : end]
-    prints = dict(zip(days, words["prints"], strict=True))
+    symbol, all_days = random.choice(read_prices())
+    n_days = random.randrange(32, _MAX_DAYS + 1, 4)
+    end = random.randint(_WARM_UP + n_days, len(all_days))
+    days = all_days.iloc[end - _WARM_UP - n_days : end]
+    labels = dict(zip(days, words["prints"], strict=True))
     days = days.eval(words["indicators"][kind], engine="python").round(2).iloc[-n_days:]
-    lines = list(days)[len(prints) :]
+    lines = list(days)[len(labels) :]
     unknown_day = days.index[0] - timedelta(random.randint(60, 2000))
     facts = {
         **days.iloc[-1],
@@ -113,7 +113,7 @@ def _stock_panel(
         "unknown_day": f"{unknown_day:%Y-%m-%d}",
         "options": ", ".join(lines),
     }
-    printed = days.iloc[-1].rename(prints).to_dict()
+    printed = days.iloc[-1].rename(labels).to_dict()
     return _panel(kind, facts, days, words, random, colored=lines, printed=printed)
 
 
@@ -140,7 +140,7 @@ def _company_panel(
         colored = table.columns
     else:
         table = years[words["statements"][kind]].T.rename(index=words["accounts"])
-    # The lines that add up to a total, without subtotals.
+    # The lines of a statement that add up, without totals.
     parts = [words["accounts"][name] for name in words["parts"].get(kind, ())]
     rows = table.loc[parts] if parts else table
     options = table.columns if kind == "line" else rows.index
@@ -189,8 +189,8 @@ def read_prices() -> list[tuple[str, pd.DataFrame]]:
     pieces = []
     for ticker, rows in days.groupby("ticker"):
         steps = rows["close"] / rows["close"].shift()
-        jumps = (steps > _LARGEST_STEP) | (steps < 1 / _LARGEST_STEP)
+        jumps = (steps > _MAX_STEP) | (steps < 1 / _MAX_STEP)
         for _, piece in rows[_COLUMNS].groupby(jumps.cumsum()):
-            if len(piece) >= _WARM_UP + _LONGEST:
+            if len(piece) >= _WARM_UP + _MAX_DAYS:
                 pieces.append((str(ticker), piece))
     return pieces
