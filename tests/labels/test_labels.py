@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from fin_tasks import report
 from fin_tasks.benchmarks.mme_finance.data import load
 from fin_tasks.cli import app
-from fin_tasks.errors import FinTasksError
+from fin_tasks.errors import ConfigError, FinTasksError
 from fin_tasks.report.conditions import conditions_of
 from fin_tasks.report.values import values_of
 
@@ -464,13 +464,26 @@ def test_what_is_wrong_with_sheets_is_listed(xfinbench: Path, tmp_path: Path) ->
     )  # nobody else agrees with the first
     assert pd.read_csv(tmp_path / "two/undecided.csv")["row"].nunique() == 4
     for wrong in (
-        (xfinbench, "--out", out),
-        ("--out", tmp_path / "b.csv"),
-    ):  # sheets exist; no responses
+        (xfinbench, "--out", out),  # sheets exist
+        (xfinbench, "--out", out.with_suffix(".xlsx")),  # their draw exists
+        ("--out", tmp_path / "b.csv"),  # no responses
+    ):
         with pytest.raises(FinTasksError):
             run(
                 "draw", *wrong, "--study", "xfinbench_calc_errors", "--source", "sample"
             )
+
+
+def test_a_study_with_answers_names_every_kind_of_question(tmp_path: Path) -> None:
+    study = tmp_path / "mine.yaml"
+    study.write_text(
+        "name: mine\ntitle: Mine\ninstructions: Answer.\nbenchmark: xfinbench\n"
+        "tasks: {xfinbench_bool: {subset: bool}}\nn: 3\nshow: [question]\n"
+        "answers: {calcu: {minutes: 10, response: '[{answer}]'}}\n"
+    )
+    out = tmp_path / "mine.csv"
+    with pytest.raises(ConfigError, match="'bool'"):
+        run("draw", "--study", study, "--out", out, "--source", "sample")
 
 
 @pytest.mark.skipif(not RECORDINGS.is_dir(), reason="needs the authors' recordings")

@@ -86,9 +86,9 @@ def agree(
     Example: fin-tasks label agree study/mme_1.xlsx study/mme_2.xlsx --judge results/judged/gpt4o
     """
     from fin_tasks.labels.agree import compare, corrections_of, read_judged
-    from fin_tasks.labels.filled import by_draw
+    from fin_tasks.labels.filled import group_by_draw
 
-    studies = [_read(of_draw) for of_draw in by_draw(sheets)]
+    studies = [_read(sheets_of_draw) for sheets_of_draw in group_by_draw(sheets)]
     for filled in studies:
         study = filled.draw.study
         scales = [question.scale for question in study.questions.values()]

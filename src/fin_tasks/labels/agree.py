@@ -29,19 +29,25 @@ from .filled import FilledSheets
 from .vote import most_frequent
 
 
-class Judged(NamedTuple):
-    """The rows of a task that a judge scored, and people's scores of some."""
+class JudgedTask(NamedTuple):
+    """The rows of a task that a judge scored, and people's scores of some of them."""
 
     filled: FilledSheets
     run: Run
     result: TaskResult
     judge: str
+    """Model and rubric of the judge."""
     rows: pd.DataFrame
-    """`variant`, `doc_id`, `source`, the judge's `score`, all judged rows; `row` and people's
-    scores, `people` by the most frequent one and `people_mean`, where people scored."""
+    """A line for each judged row and variant: `variant`, `doc_id`, `source`, and the judge's `score`.
+
+    Lines of rows that people scored also have `row`, its id in the study, `people`, the most frequent score, and
+    `people_mean`.
+    """
 
 
-def read_judged(studies: Sequence[FilledSheets], paths: Sequence[Path]) -> list[Judged]:
+def read_judged(
+    studies: Sequence[FilledSheets], paths: Sequence[Path]
+) -> list[JudgedTask]:
     """Return the judged tasks whose responses people saw."""
     judged = []
     loaded = report.read(paths)
@@ -51,27 +57,26 @@ def read_judged(studies: Sequence[FilledSheets], paths: Sequence[Path]) -> list[
             model = result.judge.get("model", run.name)
             judge = f"{model} {result.judge.get('rubric', '')}".strip()
             rows = _rows_of(loaded, filled, result)
-            judged.append(Judged(filled, run, result, judge, rows))
+            judged.append(JudgedTask(filled, run, result, judge, rows))
     if not any(task.rows["people"].notna().any() for task in judged):
         tasks = ", ".join(studies[0].draw.study.tasks)
-        expected = f"expected responses of {tasks} that people scored"
-        raise DataError(f"--judge: {expected}, found none.")
+        raise DataError(
+            f"--judge: expected responses of {tasks} that people scored, found none."
+        )
     return judged
 
 
-def compare(judged: Sequence[Judged]) -> list[dict[str, Any]]:
+def compare(judged: Sequence[JudgedTask]) -> list[dict[str, Any]]:
     """Return a line for each judge and group of rows."""
     scores = defaultdict(list)
     for task in judged:
         draw = task.filled.draw
         lowest, highest = _scale_of(draw)
-        drawn = {row.id: row for row in draw.rows}
+        drawn_rows = {row.id: row for row in draw.rows}
         rows = task.rows.dropna(subset="people").query("variant != 'paper'")
-        for row_id, people, score in zip(
-            rows["row"], rows["people"], rows[METRIC], strict=True
-        ):
+        for row_id, people, score in rows[["row", "people", METRIC]].to_numpy():
             points = lowest + (highest - lowest) * score / 100
-            strata = drawn[row_id].facts.get(draw.study.strata, [])
+            strata = drawn_rows[row_id].facts.get(draw.study.strata, [])
             scores[task.judge, "all"].append((people, points))
             for group, members in draw.study.groups.items():
                 if not set(members).isdisjoint(strata):
@@ -83,10 +88,10 @@ def compare(judged: Sequence[Judged]) -> list[dict[str, Any]]:
     return lines
 
 
-def corrections_of(judged: Sequence[Judged]) -> Corrections:
+def corrections_of(judged: Sequence[JudgedTask]) -> Corrections:
     """Return corrected means, the highest of a task first, and the differences of runs."""
     corrections = Corrections()
-    tables = []
+    variant_tasks = []
     for task in judged:
         problem = _why_not_random(task)
         if problem:
@@ -96,51 +101,60 @@ def corrections_of(judged: Sequence[Judged]) -> Corrections:
             )
             continue
         lowest, highest = _scale_of(task.filled.draw)
-        points = 100 * (task.rows["people_mean"] - lowest) / (highest - lowest)
-        for variant, rows in task.rows.assign(people=points).groupby(
-            "variant", observed=True
-        ):
-            facts = {"task": task.result.task, "variant": variant, "judge": task.judge}
-            tables.append((task, facts, rows))
-            run = CorrectedRun(
-                **facts,
-                **_corrected(rows[METRIC], rows["people"], rows["source"]),
-                run=task.result.id,
-                model=task.run.model,
-                n=len(rows),
-                judge_mean=rows[METRIC].mean(),
-                people_mean=rows["people"].mean(),
-            )
-            corrections.runs.append(run)
+        percent = 100 * (task.rows["people_mean"] - lowest) / (highest - lowest)
+        table = task.rows.assign(people=percent)
+        for _, rows in table.groupby("variant", observed=True):
+            variant_tasks.append(task._replace(rows=rows))
+    corrections.runs += map(_corrected_run, variant_tasks)
     corrections.runs.sort(
         key=lambda run: (run.task, run.variant, -(run.corrected or 0))
     )
-    for (first, facts, rows), (second, other_facts, other_rows) in combinations(
-        tables, 2
-    ):
-        if facts != other_facts or first.run.model == second.run.model:
-            continue
-        both = rows.merge(other_rows, on="doc_id", suffixes=("", "_second"))
-        pair = CorrectedPair(
-            **facts,
-            **_corrected(
-                both[METRIC] - both[f"{METRIC}_second"],
-                both["people"] - both["people_second"],
-                both["source"],
-            ),
-            first=first.run.model,
-            second=second.run.model,
-            runs=(first.result.id, second.result.id),
-            n=len(both),
-        )
-        corrections.differences.append(pair)
+    for first, second in combinations(variant_tasks, 2):
+        is_same_task = _facts_of(first) == _facts_of(second)
+        if is_same_task and first.run.model != second.run.model:
+            corrections.differences.append(_corrected_pair(first, second))
     return corrections
+
+
+def _facts_of(task: JudgedTask) -> dict[str, Any]:
+    """Return task, variant and judge of a task whose rows are those of one variant."""
+    variant = task.rows["variant"].iat[0]
+    return {"task": task.result.task, "variant": variant, "judge": task.judge}
+
+
+def _corrected_run(task: JudgedTask) -> CorrectedRun:
+    rows = task.rows
+    return CorrectedRun(
+        **_facts_of(task),
+        **_corrected(rows[METRIC], rows["people"], rows["source"]),
+        run=task.result.id,
+        model=task.run.model,
+        n=len(rows),
+        judge_mean=rows[METRIC].mean(),
+        people_mean=rows["people"].mean(),
+    )
+
+
+def _corrected_pair(first: JudgedTask, second: JudgedTask) -> CorrectedPair:
+    both = first.rows.merge(second.rows, on="doc_id", suffixes=("", "_second"))
+    return CorrectedPair(
+        **_facts_of(first),
+        **_corrected(
+            both[METRIC] - both[f"{METRIC}_second"],
+            both["people"] - both["people_second"],
+            both["source"],
+        ),
+        first=first.run.model,
+        second=second.run.model,
+        runs=(first.result.id, second.result.id),
+        n=len(both),
+    )
 
 
 def _study_of(
     studies: Sequence[FilledSheets], result: TaskResult
 ) -> FilledSheets | None:
-    """Return the study in which people saw the responses of a task; None if none asks about it."""
+    """Return the study in which people saw the responses of a task; None if no study asks about the task."""
     asked = [filled for filled in studies if result.task in filled.draw.study.tasks]
     if not asked or result.samples is None:
         return None
@@ -151,8 +165,9 @@ def _study_of(
         rows = [row for row in filled.draw.rows if row.task == result.task]
         if all(responses.get(row.doc_id, row.response) == row.response for row in rows):
             return filled
-    expected = "expected the responses that people saw"
-    raise DataError(f"{result.samples}: {expected}, got others.")
+    raise DataError(
+        f"{result.samples}: expected the responses that people saw, got others."
+    )
 
 
 def _rows_of(loaded: Report, filled: FilledSheets, result: TaskResult) -> pd.DataFrame:
@@ -195,12 +210,12 @@ def _corrected(
     }
 
 
-def _why_not_random(task: Judged) -> str:
+def _why_not_random(task: JudgedTask) -> str:
     """Say why people's scores are no random sample of the rows of a task; empty if they are."""
     draw, values, problems = task.filled
     n_drawn_from = draw.n_rows.get(task.result.task)
     is_chosen = draw.study.wrong or isinstance(draw.study.n, dict)
-    has_other_ids = any(not row.id.startswith(draw.prefix()) for row in draw.rows)
+    has_other_ids = any(not row.id.startswith(draw.id_prefix()) for row in draw.rows)
     if is_chosen or has_other_ids:
         return "the rows were chosen or changed"
     if any(problem.column == "row" for problem in problems):

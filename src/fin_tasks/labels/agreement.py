@@ -13,7 +13,7 @@ Values = dict[str, float | None]
 
 
 def agreement(people: Sequence[float], judge: Sequence[float]) -> Values:
-    """Compare two graders of the same responses: Spearman's correlation, and differences.
+    """Compare a judge with people on the same responses: Spearman's correlation, and differences.
 
     Values that are not defined are None. The bias is the judge's mean minus the people's mean.
     """
@@ -66,13 +66,13 @@ def _with_interval(
 ) -> Values:
     """Return a statistic of rows with its 95 % bootstrap interval.
 
-    Samples of rows for which it is NaN are left out.
+    Resamples for which the statistic is NaN are left out.
     """
     value = statistic(rows)
     if math.isnan(value):
         return dict.fromkeys((name, "low", "high"))
     n = len(rows)
-    samples = np.random.default_rng(42).integers(n, size=(1000, n))
-    estimates = [statistic(rows.iloc[sample]) for sample in samples]
+    resamples = np.random.default_rng(42).integers(n, size=(1000, n))
+    estimates = [statistic(rows.iloc[positions]) for positions in resamples]
     low, high = np.nanquantile(estimates, (0.025, 0.975)).tolist()
     return {name: value, "low": low, "high": high}

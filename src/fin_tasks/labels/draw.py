@@ -20,7 +20,7 @@ from fin_tasks.report.model import headline
 from fin_tasks.report.samples import Sample, read_samples
 from fin_tasks.variants.build import Variant
 
-from .study import Allowed, Study, load_study
+from .study import CellRule, Study, load_study
 
 
 class Row(BaseModel):
@@ -31,14 +31,14 @@ class Row(BaseModel):
     task: str
     doc: dict[str, Any]
     facts: dict[str, list[str]]
-    """What shares are broken down by: its task, its breakdowns, and whether it is right."""
+    """What shares are broken down by: `task`, the benchmark's breakdowns, and `response`, which is right or wrong."""
     response: str = ""
     labels: dict[str, str | float] = {}
     """What was decided in an earlier round, by question."""
 
     @property
     def kind(self) -> str:
-        """Return its `task` in the benchmark's own words, else the task of lm-eval."""
+        """The `task` of the document, such as `bool`; of a document without one, lm-eval's task."""
         return self.facts["task"][0]
 
 
@@ -53,21 +53,21 @@ class Draw(BaseModel):
     n_rows: dict[str, int] = {}
     """How many rows of each task the draw was made from."""
 
-    def prefix(self) -> str:
-        """Return how the ids of its rows begin; those of another draw begin otherwise."""
+    def id_prefix(self) -> str:
+        """Return the start of the ids of its rows, which differs from that of every other draw."""
         texts = [self.study.name, self.model, *(row.doc_id for row in self.rows)]
         return sha256(json.dumps(texts).encode()).hexdigest()[:4]
 
-    def open_cells(self) -> dict[str, dict[str, Allowed]]:
-        """Return what each cell that is still to be filled in may hold, by row and column."""
+    def open_cells(self) -> dict[str, dict[str, CellRule]]:
+        """Return the rules of the cells that are still to be filled in, by row and column."""
         cells = {}
         for row in self.rows:
             n_choices = len(row.doc.get("choices") or ())
-            allowed = self.study.cells(row.kind, n_choices)
+            rules = self.study.cell_rules(row.kind, n_choices)
             for name in row.labels:
-                allowed.pop(name, None)
-            if allowed:
-                cells[row.id] = allowed
+                rules.pop(name, None)
+            if rules:
+                cells[row.id] = rules
         return cells
 
 
@@ -79,7 +79,7 @@ def draw(
     seed: int,
     options: Mapping[str, Any],
 ) -> Draw:
-    """Draw n rows, or as many as the study asks for, at random from each stratum.
+    """Draw n rows, by default as many as the study says, at random from its strata.
 
     The questions are the benchmark's documents with the options `source`, `data_dir` and `split`.
     The responses are those of the run.
@@ -89,26 +89,25 @@ def draw(
     if run is not None:
         rows = _rows_of_run(drawn, run, options)
     elif "response" in study.show or study.wrong:
-        problem = f"the study {study.name} is about responses"
-        raise ConfigError(f"label draw: {problem}. Name a run folder.")
+        raise ConfigError(
+            f"label draw: the study {study.name} is about responses. Name a run folder."
+        )
     else:
         for task in study.tasks:
-            rows += _questions(drawn, task, options)
+            rows += _rows_of_task(drawn, task, options)
     if not rows:
         expected = f"expected rows for {study.name}, got none"
         raise DataError(
             f"label draw: {expected}. Check {run or 'RUN'}, --data-dir and --split."
         )
-    _draw_from(drawn, rows, n, seed)
+    _add_rows(drawn, rows, n, seed)
     return drawn
 
 
 def draw_variants(benchmark: str, variants: Sequence[Variant], seed: int) -> Draw:
     """Draw variants of a benchmark's questions for people who check them."""
     study = load_study("variants")
-    study = study.model_copy(
-        update={"benchmark": benchmark, "tasks": {benchmark: {}}},
-    )
+    study = study.model_copy(update={"benchmark": benchmark, "tasks": {benchmark: {}}})
     rows = []
     for variant in variants:
         fields = variant.fields
@@ -119,12 +118,12 @@ def draw_variants(benchmark: str, variants: Sequence[Variant], seed: int) -> Dra
         facts = {"task": [benchmark]}
         rows.append(Row(doc_id=variant.id, task=benchmark, doc=doc, facts=facts))
     drawn = Draw(study=study)
-    _draw_from(drawn, rows, None, seed)
+    _add_rows(drawn, rows, None, seed)
     return drawn
 
 
-def _draw_from(drawn: Draw, rows: Sequence[Row], n: int | None, seed: int) -> None:
-    """Draw rows from each stratum, and number them."""
+def _add_rows(drawn: Draw, rows: Sequence[Row], n: int | None, seed: int) -> None:
+    """Draw some of the rows from each stratum into a new draw, and give them their ids."""
     study = drawn.study
     strata = defaultdict(list)
     for row in rows:
@@ -137,12 +136,12 @@ def _draw_from(drawn: Draw, rows: Sequence[Row], n: int | None, seed: int) -> No
         weights = {name: len(members) for name, members in strata.items()}
         goal = n or study.n
     share = goal / sum(weights.values())
-    # Rounding where strata end, and not their sizes, makes the sizes add up.
+    # Sums are rounded, and not the sizes, so that the sizes add up to the goal.
     ends = [round(share * end) for end in accumulate(weights.values())]
     sizes = np.diff(ends, prepend=0).tolist()
     for name, size in zip(weights, sizes, strict=True):
         if size:
-            # The same id may stand for questions of two tasks.
+            # Questions of two tasks may have the same id.
             drawn.rows += draw_rows(
                 study.benchmark,
                 strata[name],
@@ -151,7 +150,7 @@ def _draw_from(drawn: Draw, rows: Sequence[Row], n: int | None, seed: int) -> No
                 lambda row: f"{row.task} {row.doc_id}",
             )
     drawn.n_rows = Counter(row.task for row in rows)
-    prefix = drawn.prefix()
+    prefix = drawn.id_prefix()
     for number, row in enumerate(drawn.rows, start=1):
         row.id = f"{prefix}-{number:04d}"
 
@@ -161,31 +160,30 @@ def _rows_of_run(
     path: Path,
     options: Mapping[str, Any],
 ) -> list[Row]:
-    """Return questions with the responses of a run, and note its model."""
-    runs = report.read([path]).runs
-    drawn.model = runs[0].model
+    """Return questions with the responses of a run, and note its model in the draw."""
+    loaded = report.read([path])
+    drawn.model = loaded.runs[0].model
     rows = []
-    for run in runs:
-        for result in run.tasks:
-            if result.samples is None or result.task not in drawn.study.tasks:
+    for run, result in loaded.results:
+        if result.samples is None or result.task not in drawn.study.tasks:
+            continue
+        if result.task in drawn.provenance or run.model != drawn.model:
+            raise DataError(
+                f"{path}: expected results of one model, each task once, got more of {result.task}."
+            )
+        task_rows = _rows_of_task(drawn, result.task, options)
+        rows_by_doc = {row.doc_id: row for row in task_rows}
+        metric = headline(result)
+        for sample in read_samples(result.samples):
+            # The lines of all variants hold the same responses, so the first one is enough.
+            row = rows_by_doc.pop(sample.id, None)
+            score = sample.metrics.get(metric)
+            if row is None or (drawn.study.wrong and score != 0):
                 continue
-            if result.task in drawn.provenance or run.model != drawn.model:
-                expected = "expected results of one model, each task once"
-                raise DataError(f"{path}: {expected}, got more of {result.task}.")
-            questions = {
-                row.doc_id: row for row in _questions(drawn, result.task, options)
-            }
-            metric = headline(result)
-            for sample in read_samples(result.samples):
-                # The lines of all variants hold the same responses, so the first one is enough.
-                row = questions.pop(sample.id, None)
-                score = sample.metrics.get(metric)
-                if row is None or (drawn.study.wrong and score != 0):
-                    continue
-                row.response = response_of(sample)
-                if score is not None:
-                    row.facts["response"] = ["right" if score > 0 else "wrong"]
-                rows.append(row)
+            row.response = response_of(sample)
+            if score is not None:
+                row.facts["response"] = ["right" if score > 0 else "wrong"]
+            rows.append(row)
     return rows
 
 
@@ -194,12 +192,12 @@ def response_of(sample: Sample) -> str:
     return str(next(iter(sample.responses), ""))
 
 
-def _questions(
+def _rows_of_task(
     drawn: Draw,
     task: str,
     options: Mapping[str, Any],
 ) -> list[Row]:
-    """Return the documents of a task as rows, and note their provenance."""
+    """Return the documents of a task as rows, and note their provenance in the draw."""
     benchmark = benchmark_named(drawn.study.benchmark)
     named_options = {
         name: value for name, value in options.items() if value is not None

@@ -29,11 +29,11 @@ class Problem(NamedTuple):
 
 
 class FilledSheets(NamedTuple):
-    """What people wrote."""
+    """What people wrote into the sheets of a draw."""
 
     draw: Draw
     values: pd.DataFrame
-    """A line for each row and question, a column for each sheet; None without a usable value."""
+    """A line for each row and question, a column for each sheet; None where a cell cannot be used."""
     problems: list[Problem]
 
 
@@ -41,9 +41,8 @@ def read_sheets(paths: Sequence[Path]) -> FilledSheets:
     """Read filled sheets, and the draw beside them."""
     names = [path.name for path in paths]
     if len(set(names)) < len(names):
-        expected = "expected a file name for each person"
         raise ConfigError(
-            f"sheets: {expected}, got {', '.join(names)}. Rename a sheet."
+            f"sheets: expected a file name for each person, got {', '.join(names)}. Rename a sheet."
         )
     draw = _read_draw(paths)
     lines = pd.MultiIndex.from_product(
@@ -58,15 +57,16 @@ def read_sheets(paths: Sequence[Path]) -> FilledSheets:
     return FilledSheets(draw, values, problems)
 
 
-def by_draw(paths: Sequence[Path]) -> list[list[Path]]:
-    """Return sheets by the draw that their names say; each may be of another model."""
-    sheets = defaultdict(list)
+def group_by_draw(paths: Sequence[Path]) -> list[list[Path]]:
+    """Group sheets by the draw that their names say."""
+    sheets_by_draw = defaultdict(list)
     for path in paths:
-        sheets[_draw_file(path)].append(path)
-    return list(sheets.values())
+        sheets_by_draw[_draw_file(path)].append(path)
+    return list(sheets_by_draw.values())
 
 
 def _draw_file(sheet: Path) -> Path:
+    """Return `calc.draw.json` for the sheet `calc_1.xlsx`."""
     stem = re.sub(r"_\d+$", "", sheet.stem)
     return sheet.with_name(f"{stem}.draw.json")
 
@@ -84,8 +84,9 @@ def _read_draw(sheets: Sequence[Path]) -> Draw:
     try:
         return Draw.model_validate_json(file.read_bytes())
     except ValueError as error:
-        expected = "expected the file that `fin-tasks label draw` wrote"
-        raise ConfigError(f"{file}: {expected}, got {error}.") from error
+        raise ConfigError(
+            f"{file}: expected the file that `fin-tasks label draw` wrote, got {error}."
+        ) from error
 
 
 def _read_cells(
@@ -93,7 +94,7 @@ def _read_cells(
     path: Path,
     problems: list[Problem],
 ) -> dict[tuple[str, str], str]:
-    """Return the usable values of a sheet by row and column, and add what is wrong with it."""
+    """Return the usable values of a sheet by row and column, and add its problems to the list."""
     open_cells = draw.open_cells()
     records = read_sheet(path, sheet=SHEET if path.suffix == ".xlsx" else None)
     for column in ["row", *draw.study.columns()]:
@@ -111,11 +112,11 @@ def _read_cells(
         elif counts[row_id] > 1:
             messages["row"] = f"{row_id} comes {counts[row_id]} times, so none counts"
         else:
-            for column, allowed in open_cells[row_id].items():
+            for column, rule in open_cells[row_id].items():
                 text = record.cells[column].strip()
-                value = allowed.read(text)
+                value = rule.read(text)
                 if value is None:
-                    messages[column] = f"expected {allowed}, got {text[:_MAX_SHOWN]!r}"
+                    messages[column] = f"expected {rule}, got {text[:_MAX_SHOWN]!r}"
                 else:
                     values[row_id, column] = value
         for column, message in messages.items():

@@ -11,7 +11,7 @@ from fin_tasks.report.run_folder import write_run
 from .draw import Draw
 
 _MODE = "cot"
-"""People stand in the column of models that reason before they answer."""
+"""Reports show people beside models that reason before they answer."""
 
 
 def write_people_run(
@@ -63,5 +63,5 @@ def write_people_run(
 
 
 def _response(phrase: str, answer: str) -> str:
-    """Say an answer as a model would; `none` is an empty response."""
+    """Return the response of a model that gives an answer; empty for the answer `none`."""
     return "" if answer == "none" else phrase.replace("{answer}", answer)

@@ -20,11 +20,11 @@ _WIDTH = 45  # of a column, in characters
 _LINE_HEIGHT = 15  # points
 _MAX_HEIGHT = 409  # points; Excel has no higher rows
 _MAX_LIST = 255  # characters; Excel refuses files with longer lists in a rule
-_COLUMNS = {
+_FIELDS = {
     "picture": ("figure_path", "image_path"),
     "gold": ("python_solution", "answer", "target"),
 }
-"""Columns of documents that show the same; the first one that is not empty counts."""
+"""Fields of documents that a column may show; it shows the first one that is not empty."""
 
 _YELLOW = PatternFill("solid", fgColor="FFF2CC")
 _WRAPPED = Alignment(wrap_text=True, vertical="top")
@@ -42,10 +42,12 @@ def write_sheets(
     """
     numbers = range(1, draw.study.annotators + 1)
     paths = [out.with_name(f"{out.stem}_{number}{out.suffix}") for number in numbers]
-    is_used = any(path.exists() for path in paths)
+    draw_file = out.with_name(f"{out.stem}.draw.json")
+    is_used = any(path.exists() for path in [*paths, draw_file])
     if out.suffix not in (".xlsx", ".csv") or is_used:
-        expected = "expected a new name that ends in .xlsx or .csv"
-        raise ConfigError(f"--out {out}: {expected}, so that no labels are lost.")
+        raise ConfigError(
+            f"--out {out}: expected a new name that ends in .xlsx or .csv, so that no labels are lost."
+        )
     out.parent.mkdir(parents=True, exist_ok=True)
     table = _table(draw)
     if bundle and "picture" in table:
@@ -80,7 +82,6 @@ def write_sheets(
             )
             writer.sheets["Instructions"].column_dimensions["A"].width = 130
             _format(writer.sheets[SHEET], draw)
-    draw_file = out.with_name(f"{out.stem}.draw.json")
     draw_file.write_text(draw.model_dump_json(indent=1), encoding="utf-8")
     return paths
 
@@ -100,7 +101,7 @@ def _table(draw: Draw) -> pd.DataFrame:
 
 
 def _text_of(row: Row, name: str) -> str:
-    """Return what a column shows of a row."""
+    """Return the text of a row in a column."""
     doc = row.doc
     match name:
         case "task":
@@ -112,14 +113,14 @@ def _text_of(row: Row, name: str) -> str:
         case "choices":
             pairs = zip(ascii_uppercase, doc.get("choices") or (), strict=False)
             return "\n".join(map(". ".join, pairs))
-    for column in _COLUMNS.get(name, (name, "prompt")):
-        if doc.get(column):
-            return str(doc[column])
+    for field in _FIELDS.get(name, (name, "prompt")):
+        if doc.get(field):
+            return str(doc[field])
     return ""
 
 
 def _copy_pictures(table: pd.DataFrame, folder: Path) -> None:
-    """Copy pictures into a folder, and let the table name the copies by their paths from the sheets."""
+    """Copy pictures into a folder, and name in the table the paths of the copies, as seen from the sheets."""
     try:
         folder.mkdir(exist_ok=True)
         for line, name in table["picture"].items():
@@ -134,28 +135,28 @@ def _copy_pictures(table: pd.DataFrame, folder: Path) -> None:
 
 
 def _format(sheet: Worksheet, draw: Draw) -> None:
-    """Make cells as large as their texts, color those to fill in, and let each offer its words."""
-    rules: dict[str, DataValidation] = {}
+    """Make cells as large as their texts; color those to fill in, and let them offer the words that they may hold."""
+    lists_of_words: dict[str, DataValidation] = {}
     open_cells = draw.open_cells()
     for cells in sheet.iter_rows():
         n_lines = 1
-        columns = open_cells.get(cells[0].value, {})
+        rules = open_cells.get(cells[0].value, {})
         for cell in cells:
             cell.alignment = _WRAPPED
             sheet.column_dimensions[cell.column_letter].width = _WIDTH
             text = str(cell.value)
             n_lines = max(n_lines, 1 + len(text) // _WIDTH + text.count("\n"))
             name = sheet.cell(1, cell.column).value
-            if name in columns:
+            if name in rules:
                 cell.fill = _YELLOW
-                words = ",".join(columns[name].words)
-                if columns[name].largest is None and len(words) <= _MAX_LIST:
-                    rule = DataValidation(
+                words = ",".join(rules[name].words)
+                if rules[name].largest is None and len(words) <= _MAX_LIST:
+                    list_of_words = DataValidation(
                         "list", formula1=f'"{words}"', showErrorMessage=True
                     )
-                    rules.setdefault(words, rule).add(cell)
+                    lists_of_words.setdefault(words, list_of_words).add(cell)
         # LibreOffice does not make a row as high as its text.
         height = min(_LINE_HEIGHT * n_lines, _MAX_HEIGHT)
         sheet.row_dimensions[cells[0].row].height = height
-    for rule in rules.values():
-        sheet.add_data_validation(rule)
+    for list_of_words in lists_of_words.values():
+        sheet.add_data_validation(list_of_words)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
 
 from fin_tasks.benchmarks import benchmark_named
+from fin_tasks.errors import ConfigError
 from fin_tasks.resources import folder_of
 from fin_tasks.yaml_file import read_packaged
 
@@ -29,11 +30,12 @@ ShownField = Literal[
 ]
 
 
-class Allowed(NamedTuple):
+class CellRule(NamedTuple):
     """What a cell may hold: one of some words, or a number up to a limit."""
 
     words: Sequence[str]
     largest: float | None = None
+    """The limit of a number and of its negative; None if numbers are not allowed."""
 
     def read(self, text: str) -> str | None:
         """Return a cell's value in its usual spelling; None if it is not allowed."""
@@ -62,15 +64,15 @@ class Question(BaseModel, extra="forbid", frozen=True):
     choose: Literal[1, 2] = 1
     """How many values a label has at most; two are written as `TU+TR`."""
     types: dict[Word, str] = {}
-    """The type of error that a value shows."""
+    """The type of error that a value shows, by value."""
     scale: tuple[int, int] | None = None
     """Lowest and highest score, in place of `values`."""
     rule: Literal["mode", "mean"] = "mode"
-    """How scores are merged; without a most frequent score it is always the mean."""
+    """How scores are merged; the mean is also taken if several scores are the most frequent ones."""
 
     @property
     def allowed(self) -> list[str]:
-        """Return the texts that a cell may hold."""
+        """The texts that a cell may hold."""
         if self.scale is not None:
             lowest, highest = self.scale
             return [str(score) for score in range(lowest, highest + 1)]
@@ -83,10 +85,11 @@ class Answer(BaseModel, extra="forbid", frozen=True):
     """How people answer questions of one kind themselves."""
 
     values: list[Word] | Literal["letters"] = []
-    """The words to choose from, or letters of the choices; without any, the answer is a number."""
+    """The words to choose from, or the letters of the choices; if empty, the answer is a number."""
     minutes: float
+    """The longest time that people may take."""
     response: str
-    """How a model would say `{answer}`."""
+    """The response of a model that gives the answer `{answer}`."""
 
 
 class Study(BaseModel, extra="forbid", frozen=True):
@@ -101,16 +104,16 @@ class Study(BaseModel, extra="forbid", frozen=True):
     wrong: bool = False
     """Whether only wrong responses are drawn."""
     strata: str = ""
-    """`task`, or a breakdown of the benchmark."""
+    """What separates the strata: `task`, or a breakdown of the benchmark; empty for a single stratum."""
     n: int | dict[str, int]
     """Number of rows, or numbers by stratum."""
     annotators: int = Field(3, ge=1, le=50)
     show: list[ShownField]
     questions: dict[Column, Question] = {}
     answers: dict[str, Answer] = {}
-    """In place of `questions`, people answer themselves; by the `task` of a question."""
+    """By the `task` of a document; in a study with `answers` people answer the benchmark's questions themselves."""
     groups: dict[str, list[str]] = {}
-    """Names of groups of strata, for `fin-tasks label agree`."""
+    """Groups of strata by name, which `fin-tasks label agree` compares."""
 
     @model_validator(mode="after")
     def _check(self) -> "Study":
@@ -133,20 +136,24 @@ class Study(BaseModel, extra="forbid", frozen=True):
             columns[name] = f"{question.ask} ({', '.join(question.allowed)})"
         return columns
 
-    def cells(self, kind: str, n_choices: int) -> dict[str, Allowed]:
-        """Return what people may write about a question of a kind, by column."""
+    def cell_rules(self, kind: str, n_choices: int) -> dict[str, CellRule]:
+        """Return what people may write in each column about a row of a kind."""
         if self.questions:
             return {
-                name: Allowed(question.allowed)
+                name: CellRule(question.allowed)
                 for name, question in self.questions.items()
             }
-        answer = self.answers[kind]
-        is_choice = answer.values == "letters"
-        words = ascii_uppercase[:n_choices] if is_choice else answer.values
+        answer = self.answers.get(kind)
+        if answer is None:
+            raise ConfigError(
+                f"study {self.name}: expected {kind!r} among its answers, got {list(self.answers)}."
+            )
+        has_letters = answer.values == "letters"
+        words = ascii_uppercase[:n_choices] if has_letters else answer.values
         largest = None if words else 1e15
         return {
-            "answer": Allowed([*words, "none"], largest),
-            "minutes": Allowed([], answer.minutes),
+            "answer": CellRule([*words, "none"], largest),
+            "minutes": CellRule([], answer.minutes),
         }
 
 

@@ -38,7 +38,7 @@ def merge(
 ) -> Mapping[str, pd.DataFrame]:
     """Return the tables of a study by name.
 
-    Where people answered themselves, a run of a model `name` is written too.
+    If people answered the benchmark's questions themselves, write their answers as a run of a model `name`.
     """
     out.mkdir(parents=True, exist_ok=True)
     if draw.study.answers:
@@ -56,7 +56,7 @@ def merge(
         "alpha": pd.DataFrame(alphas),
         "shares": shares,
     }
-    if shares["type"].any():  # some values show types of errors
+    if shares["type"].any():  # a value may show a type of error
         tables["combinations"] = _combinations(draw, decided)
     return tables
 
@@ -72,9 +72,9 @@ def next_round(draw: Draw, labels: pd.DataFrame) -> Draw:
 
 
 def _labels(draw: Draw, values: pd.DataFrame) -> pd.DataFrame:
-    """Return a line for each row and question: what each person said, and the decision.
+    """Return a line for each row and question: what each person said, the label, and `review`.
 
-    `review` says that people should look again at a row.
+    `review` is true if people should look again at the row.
     """
     lines = []
     for row in draw.rows:
@@ -83,7 +83,7 @@ def _labels(draw: Draw, values: pd.DataFrame) -> pd.DataFrame:
             cast_votes = votes.dropna()
             label = row.labels.get(name)
             if label is None:
-                label = _decide(question, cast_votes, len(votes))
+                label = _label_of(question, cast_votes, len(votes))
             review = (
                 question.scale and cast_votes.astype(float).var(ddof=0) > _MAX_VARIANCE
             )
@@ -100,16 +100,16 @@ def _labels(draw: Draw, values: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(lines)
 
 
-def _decide(
+def _label_of(
     question: Question,
     votes: "pd.Series[str]",
     n_people: int,
 ) -> str | float | None:
-    """Return the label of a row; None if people do not agree."""
+    """Return the label of a row: what more than half of the people chose, and at least two; else None."""
     if question.scale is None:
         values = votes.str.split("+").explode()
-        needed = max(1, n_people / 2)
-        chosen = [value for value in question.values if sum(values == value) > needed]
+        too_few = max(1, n_people / 2)
+        chosen = [value for value in question.values if sum(values == value) > too_few]
         return "+".join(chosen) or None
     if len(votes) < 2:
         return None
@@ -118,13 +118,13 @@ def _decide(
 
 
 def most_frequent(scores: Sequence[float]) -> float:
-    """Return the score that most people gave, the mean if several are equally frequent."""
+    """Return the most frequent score; the mean of all if several are the most frequent ones."""
     modes = multimode(scores)
     return modes[0] if len(modes) == 1 else fmean(scores)
 
 
 def _shares(draw: Draw, votes: pd.DataFrame) -> pd.DataFrame:
-    """Return the share of each label in all rows, and in those of each part."""
+    """Return the share of each label in all rows, and in the rows of each part of a breakdown."""
     facts = pd.DataFrame({row.id: {"all": ["all"], **row.facts} for row in draw.rows})
     parts = (
         facts.T.stack().explode().rename_axis(["row", "by"]).reset_index(name="part")
@@ -149,7 +149,7 @@ def _shares(draw: Draw, votes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _counts(question: Question, labels: "pd.Series[str]") -> dict[str, int]:
-    """Count each value, or how many scores are at least as high as each of the scale."""
+    """Count the labels with each value; of scores, count those from each score of the scale upwards."""
     if question.scale is None:
         values = labels.str.split("+").explode()
         counts = values.value_counts().reindex(question.values, fill_value=0)
@@ -160,21 +160,21 @@ def _counts(question: Question, labels: "pd.Series[str]") -> dict[str, int]:
 
 
 def _combinations(draw: Draw, votes: pd.DataFrame) -> pd.DataFrame:
-    """Count combinations of types, for each answer to the questions without types."""
-    wide = votes.pivot(
+    """Count combinations of types of errors, apart for each answer to the questions without types."""
+    labels = votes.pivot(
         index="row",
         columns="question",
         values="label",
     ).dropna()
-    types = pd.Series("", index=wide.index)
+    types = pd.Series("", index=labels.index)
     keys = []
     for name, question in draw.study.questions.items():
         if question.types:
-            names = wide[name].map(question.types)
+            names = labels[name].map(question.types)
             types += names.radd(" and ").fillna("")
         else:
             keys.append(name)
-    wide["types"] = types.str.removeprefix(" and ").replace("", "no error")
-    table = wide.groupby([*keys, "types"]).size().reset_index(name="count")
-    n = len(wide)
+    labels["types"] = types.str.removeprefix(" and ").replace("", "no error")
+    table = labels.groupby([*keys, "types"]).size().reset_index(name="count")
+    n = len(labels)
     return table.assign(n=n, share=table["count"] / n)
