@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from fin_tasks.sandbox import Outcome, Status, open_runner
 from fin_tasks.variants.build import Source, Variant, build_variants
 from fin_tasks.variants.folder import read_variants
 from fin_tasks.variants.literals import literals_in
-from fin_tasks.variants.mentions import mentions_in, replaced
+from fin_tasks.variants.mentions import mentions_in, replace_mentions
 from fin_tasks.variants.relations import related
 
 PROGRAM = """def solution():
@@ -133,6 +134,21 @@ def test_a_truth_may_be_rounded() -> None:
     assert build_variants([rounded], run, per_question=3, seed=7)[0]
 
 
+def test_a_whole_number_of_a_program_may_become_a_fraction() -> None:
+    """700 % is 7 in the program, and 530 % is 5.3."""
+    question = "A share of $4,500 grew by 700 % in all. What is it worth?"
+    program = "def solution():\n    price = 4500\n    growth = 7\n    return price * (1 + growth)\n"
+    sources = [source(question, program, truth=36_000.0)]
+    variants, _ = build_variants(sources, run, per_question=20, seed=1)
+    assert variants
+    for variant in variants:
+        price, percent = re.findall(r"[\d,]+", variant.question)
+        growth = int(percent) / 100
+        assert variant.truth == pytest.approx(
+            int(price.replace(",", "")) * (1 + growth)
+        )
+
+
 def test_close_prices_stay_close() -> None:
     program = "def solution():\n    return (98.78 - 98.67) / 0.001"
     prices = source("It falls from 98.78 to 98.67.", program, truth=110.0)
@@ -219,7 +235,7 @@ def test_numbers_are_replaced_from_the_back() -> None:
     texts = ["1,000 or 30 or 5", "9"]
     mentions = mentions_in(texts)
     changes = [(mention, "10000") for mention in mentions]
-    assert replaced(texts, changes) == ["10000 or 10000 or 10000", "10000"]
+    assert replace_mentions(texts, changes) == ["10000 or 10000 or 10000", "10000"]
 
 
 TASKS = {

@@ -15,20 +15,21 @@ from fin_tasks.sandbox import Outcome
 
 from .draw import Change, draw_changes
 from .literals import ProgramNumber, literals_in, parse, values_in, with_literals
-from .mentions import Mention, mentions_in, replaced
+from .mentions import Mention, mentions_in, replace_mentions
 from .relations import related
 
-RULES_VERSION = 4
+RULES_VERSION = 5
 """Raise it with each change that alters variants."""
 
-_TRUTH_TOLERANCE = 0.002
+# Tolerances are shares of a value.
+_TRUTH_TOLERANCE = 0.002  # between a published truth and the result of its program
 _TRUTH_DECIMALS = 3  # to which FinanceMath rounds its truths
-_ROUNDING = 1e-12
-_PROGRAM_TOLERANCE = 1e-6
-_LEAST_CHANGE = 0.01
-_LARGEST_RATIO = 5
-_DRAWS_PER_VARIANT = 2
-_MOST_DECIMALS = 8
+_FLOAT_TOLERANCE = 1e-12
+_PROGRAM_TOLERANCE = 1e-6  # between the results of two programs
+_MIN_TRUTH_CHANGE = 0.01
+_MAX_TRUTH_RATIO = 5
+_DRAFTS_PER_VARIANT = 2
+_MAX_DECIMALS = 8
 
 _WHOLE = re.compile(r"nearest (?:integer|whole|dollar)|how many", re.IGNORECASE)
 """The question asks for a whole number."""
@@ -83,12 +84,12 @@ class _Program(NamedTuple):
     """Those that may change."""
 
     def shared_with(self, other: "_Program") -> list[ProgramNumber]:
-        """Return the literals whose number in the question the other program uses too."""
+        """Return the literals that stand for a number of the question which the other program uses too."""
         mentions = [literal.mention for literal in other.literals]
         return [literal for literal in self.literals if literal.mention in mentions]
 
     def changed(self, values: Mapping[Mention, Decimal]) -> str:
-        """Return the program for other numbers in the question."""
+        """Return the program for new numbers in the question."""
         new_values = {}
         for literal in self.literals:
             if literal.mention in values:
@@ -102,7 +103,7 @@ class _Question:
 
     source: Source
     programs: list[_Program]
-    """Its program, and that of another model where two must agree."""
+    """The source's program; if two must agree, also the program of another model."""
     mentions: list[Mention]
     literals: list[ProgramNumber]
     """Those of the first program that all programs share."""
@@ -111,6 +112,8 @@ class _Question:
 
 
 class _Draft(NamedTuple):
+    """Changes of a question, before its programs are run."""
+
     question: _Question
     changes: list[Change]
     programs: list[str]
@@ -126,7 +129,7 @@ def build_variants(
     """Return variants, and how many questions have none, by reason."""
     dropped: Counter[str] = Counter()
     drafts = []
-    # Each question's variants by their truth.
+    # Each question's variants by their truth, so that two of them differ in it.
     variants_by_source: dict[str, dict[float, Variant]] = {}
     outcomes = run_programs([source.program for source in sources])
     for source, outcome in zip(sources, outcomes, strict=True):
@@ -136,9 +139,9 @@ def build_variants(
             dropped[reason or "no number that program and question share once"] += 1
         else:
             variants_by_source[source.id] = {}
-            # Each question has its own generator, so that other questions do not change it.
+            # Each question has its own generator, so that it is drawn in the same way beside other questions.
             generator = random.Random(f"{seed} {source.id}")  # noqa: S311 - no secret is drawn
-            drafts += _drafts(question, per_question * _DRAWS_PER_VARIANT, generator)
+            drafts += _drafts(question, per_question * _DRAFTS_PER_VARIANT, generator)
     programs = []
     for draft in drafts:
         programs += draft.programs
@@ -157,10 +160,8 @@ def build_variants(
     return kept, dropped
 
 
-def _flaw_of(
-    source: Source,
-    outcome: Outcome,
-) -> str:
+def _flaw_of(source: Source, outcome: Outcome) -> str:
+    """Return why a question cannot have variants, by what its program gave; empty if it can."""
     if isinstance(source.truth, bool):
         return "the truth is a verdict"
     if source.others is not None and not source.others:
@@ -177,53 +178,51 @@ def _flaw_of(
     return ""
 
 
-def _question_of(
-    source: Source,
-    result: float,
-) -> _Question | None:
-    """Return what a question offers to change; None if it offers nothing.
+def _question_of(source: Source, result: float) -> _Question | None:
+    """Return a question with the numbers that may change; None if there are none.
 
     Args:
         source: The question.
-        result: What its program gives, of which the truth may be the rounded value.
+        result: What its program gives; the truth may be this number rounded.
     """
     mentions = mentions_in([source.question, *source.texts])
-    tied = related(mentions)
+    tied_mentions = related(mentions)
     programs = []
     for text in (source.program, *(source.others or ())):
         tree = parse(text)
         literals = literals_in(tree, mentions)
-        free = [literal for literal in literals if literal.mention not in tied]
+        free = [literal for literal in literals if literal.mention not in tied_mentions]
         programs.append(_Program(tree, free))
     main, *others = programs
-    shared = list(map(main.shared_with, others)) or [main.literals]
-    literals = max(shared, key=len)
+    shared_literals = list(map(main.shared_with, others)) or [main.literals]
+    literals = max(shared_literals, key=len)
     if not literals:
         return None
     if others:
-        programs = [main, others[shared.index(literals)]]
-    decimals = _MOST_DECIMALS
-    is_for_whole_number = _WHOLE.search(source.question)
-    if is_for_whole_number and float(source.truth).is_integer():
-        decimals = 0
-    elif not math.isclose(result, source.truth, rel_tol=_ROUNDING):
-        for fewer in range(_MOST_DECIMALS)[::-1]:
-            if math.isclose(round(result, fewer), source.truth, rel_tol=_ROUNDING):
-                decimals = fewer
+        programs = [main, others[shared_literals.index(literals)]]
     return _Question(
         source=source,
         programs=programs,
         mentions=mentions,
         literals=literals,
-        decimals=decimals,
+        decimals=_decimals_of(source, result),
     )
 
 
-def _drafts(
-    question: _Question,
-    count: int,
-    generator: random.Random,
-) -> list[_Draft]:
+def _decimals_of(source: Source, result: float) -> int:
+    """Return to how few decimals a result can be rounded to give the truth; the most if no rounding gives it."""
+    is_for_whole_number = _WHOLE.search(source.question)
+    if is_for_whole_number and float(source.truth).is_integer():
+        return 0
+    if not math.isclose(result, source.truth, rel_tol=_FLOAT_TOLERANCE):
+        for decimals in range(_MAX_DECIMALS):
+            rounded = round(result, decimals)
+            if math.isclose(rounded, source.truth, rel_tol=_FLOAT_TOLERANCE):
+                return decimals
+    return _MAX_DECIMALS
+
+
+def _drafts(question: _Question, count: int, generator: random.Random) -> list[_Draft]:
     drafts: dict[str, _Draft] = {}
     values = values_in(question.programs[0].tree)
     for _ in range(count):
@@ -236,11 +235,9 @@ def _drafts(
 
 
 def _variant_of(
-    draft: _Draft,
-    outcomes: Sequence[Outcome],
-    number: int,
+    draft: _Draft, outcomes: Sequence[Outcome], number: int
 ) -> Variant | None:
-    """Return a variant; None if programs disagree, or its truth is too far from the published one, or too near."""
+    """Return a variant; None if programs disagree, or if the truth is too far from the published one, or too near."""
     source = draft.question.source
     published = float(source.truth)
     results = [outcome.number or 0.0 for outcome in outcomes if outcome.ran]
@@ -249,13 +246,13 @@ def _variant_of(
     if not math.isclose(results[0], results[-1], rel_tol=_PROGRAM_TOLERANCE):
         return None
     truth = round(results[0], draft.question.decimals)
-    has_same_size = 1 / _LARGEST_RATIO <= truth / published <= _LARGEST_RATIO
-    if not has_same_size or math.isclose(truth, published, rel_tol=_LEAST_CHANGE):
+    has_same_size = 1 / _MAX_TRUTH_RATIO <= truth / published <= _MAX_TRUTH_RATIO
+    if not has_same_size or math.isclose(truth, published, rel_tol=_MIN_TRUTH_CHANGE):
         return None
-    written = []
+    changes = []
     for literal, new in draft.changes:
-        written.append((literal.mention, literal.mention.with_value(new)))
-    question, *texts = replaced([source.question, *source.texts], written)
+        changes.append((literal.mention, literal.mention.with_value(new)))
+    question, *texts = replace_mentions([source.question, *source.texts], changes)
     column = source.texts_column
     return Variant(
         id=f"{source.id}~{number}",
@@ -264,6 +261,6 @@ def _variant_of(
         program=draft.programs[0],
         truth=truth,
         published_truth=published,
-        changes=[{"from": mention.written, "to": new} for mention, new in written],
+        changes=[{"from": mention.written, "to": new} for mention, new in changes],
         fields={column: texts[0] if column == "context" else texts, **source.fields},
     )

@@ -1,4 +1,4 @@
-"""Draw other numbers that keep kind, decimals, size, and the order among the numbers of a program."""
+"""Draw other numbers of the same kind, decimals and rough size, in the same order among the numbers of a program."""
 
 import math
 import random
@@ -8,15 +8,15 @@ from decimal import Decimal
 from .literals import ProgramNumber
 from .mentions import Mention
 
-MOST_CHANGES = 3
-_TRIES = 20
+MAX_CHANGES = 3
+_MAX_TRIES = 20
 _FINE_DECIMALS = 4
 """Numbers with so many decimals often belong to a curve, such as discount factors."""
 _PRICE_DECIMALS = 2
 _LOWEST_RATIO = Decimal("0.55")
 _HIGHEST_RATIO = Decimal("1.8")
-_LEAST_CHANGE = Decimal("0.03")
-"""A number changes by more than this share of itself, where others leave it room."""
+_MIN_CHANGE = Decimal("0.03")
+"""A number changes by more than this share of itself, unless numbers close to it leave no room."""
 
 Change = tuple[ProgramNumber, Decimal]
 """A literal and its new value, as the question writes it."""
@@ -28,23 +28,23 @@ def draw_changes(
     mentions: Sequence[Mention],
     generator: random.Random,
 ) -> list[Change]:
-    """Return new values for up to three literals; fewer where none fits.
+    """Return new values for one to three literals; a literal for which no value fits keeps its own.
 
     `values` are those of all literals of the program, `mentions` all numbers of the question.
     """
-    count = generator.randint(1, min(MOST_CHANGES, len(literals)))
+    count = generator.randint(1, min(MAX_CHANGES, len(literals)))
     changes = []
-    current = list(values)
+    current_values = list(values)
     for literal in generator.sample(list(literals), count):
-        new_value = _other_value(literal, current, mentions, generator)
+        new_value = _new_value(literal, current_values, mentions, generator)
         if new_value is not None:
             changes.append((literal, new_value))
-            position = current.index(literal.value)
-            current[position] = new_value * literal.factor
+            position = current_values.index(literal.value)
+            current_values[position] = new_value * literal.factor
     return changes
 
 
-def _other_value(
+def _new_value(
     literal: ProgramNumber,
     values: Sequence[Decimal],
     mentions: Sequence[Mention],
@@ -63,18 +63,18 @@ def _other_value(
     upper = min(value for value in [Decimal("inf"), *values] if value > literal.value)
     low = old * _LOWEST_RATIO
     high = old * _HIGHEST_RATIO
-    least_change = _LEAST_CHANGE * old
+    min_change = _MIN_CHANGE * old
     distance = min(literal.value - lower, upper - literal.value) / literal.factor
-    if literal.mention.decimals >= _PRICE_DECIMALS and distance < least_change:
+    if literal.mention.decimals >= _PRICE_DECIMALS and distance < min_change:
         # One of several prices or rates that are close to each other stays close to them.
         low = old - distance
         high = old + distance
-        least_change = Decimal(0)
-    for _ in range(_TRIES):
+        min_change = Decimal(0)
+    for _ in range(_MAX_TRIES):
         share = Decimal(repr(generator.random()))
         new = ((low + (high - low) * share) / step).to_integral_value() * step
         new = new.quantize(old)
-        is_other = abs(new - old) > least_change and new not in shown_values
+        is_other = abs(new - old) > min_change and new not in shown_values
         is_in_order = lower < new * literal.factor < upper
         if is_other and is_in_order and _is_alike(literal.mention, new):
             return new
@@ -82,20 +82,20 @@ def _other_value(
 
 
 def _step_of(mention: Mention) -> Decimal:
-    """Return the last place that changes: 100 for 1,200, and 0.01 for 12.50."""
+    """Return the place value of the last digit that changes: 100 for 1,200, and 0.01 for 12.50."""
     if mention.decimals:
         return Decimal(1).scaleb(-mention.decimals)
     digits = str(mention.value)
     zeros = len(digits) - len(digits.rstrip("0"))
-    # Without one digit more, 5,000 would have only four other values.
+    # At least two digits change, because 5,000 would have few other values with one.
     return Decimal(1).scaleb(max(0, min(zeros, len(digits) - 2)))
 
 
-def _is_alike(
-    mention: Mention,
-    new: Decimal,
-) -> bool:
-    """Return whether a number stays above zero, a share below 100 %, and a word a word."""
+def _is_alike(mention: Mention, new: Decimal) -> bool:
+    """Return whether a new number is like the old one: above zero, within a factor of ten, and of the same kind.
+
+    A word stays a word, a number below 1 stays below 1, and a share below 100 % stays below 100 %.
+    """
     old = mention.value
     if new <= 0 or abs(math.log10(new / old)) > 1:
         return False

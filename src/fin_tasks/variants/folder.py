@@ -32,7 +32,7 @@ def write_variants(
     benchmark: str,
     facts: Mapping[str, Any],
 ) -> None:
-    """Write `variants.jsonl` and `manifest.json`, which names the benchmark and how they were made."""
+    """Write `variants.jsonl`, and `manifest.json` with the benchmark, the rules, and further facts."""
     lines = [
         json.dumps(variant.to_dict(), ensure_ascii=False) + "\n" for variant in variants
     ]
@@ -51,7 +51,7 @@ def read_variants(
     folder: Path,
     benchmark: str,
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Return the rows of a folder, and what the provenance says of them.
+    """Return the rows of a folder, and what provenance says about the folder.
 
     Raises:
         DataError: The folder holds no variants, or those of another benchmark.
@@ -59,10 +59,10 @@ def read_variants(
     try:
         manifest = _Manifest.model_validate_json((folder / _MANIFEST).read_bytes())
     except (OSError, ValidationError) as error:
-        problem = (
-            f"expected {_MANIFEST} and {_FILE} as fin-tasks build variants writes them"
-        )
-        raise DataError(f"{folder}: {problem}, got {error}") from error
+        raise DataError(
+            f"{folder}: expected {_MANIFEST} and {_FILE} as fin-tasks build variants writes them, "
+            f"got {error}"
+        ) from error
     if manifest.benchmark != benchmark:
         raise DataError(
             f"{folder}: expected variants of {benchmark}, got those of {manifest.benchmark!r:.80}."

@@ -24,7 +24,7 @@ class ProgramNumber(NamedTuple):
 
     @property
     def factor(self) -> Decimal:
-        """What the number in the question is multiplied by."""
+        """By what the number as the question writes it is multiplied."""
         return self.value / self.mention.value
 
 
@@ -36,29 +36,26 @@ def parse(program: str) -> ast.Module:
         return ast.parse("")
 
 
-def literals_in(
-    tree: ast.Module,
-    mentions: Sequence[Mention],
-) -> list[ProgramNumber]:
-    """Return the literals that occur once in the program and once in the question."""
-    fixed = _fixed_in(tree)
+def literals_in(tree: ast.Module, mentions: Sequence[Mention]) -> list[ProgramNumber]:
+    """Return the literals that may change: those that occur once in the program and once in the question."""
+    fixed_nodes = _fixed_nodes(tree)
     counts = Counter(values_in(tree))
-    in_question = set()
-    for in_text in mentions:
-        in_question.update(in_text.program_values())
-    amounts = list(filter(_is_amount, in_question))
-    # Numbers of the program that somebody worked out from those of the question.
-    worked_out = set(filter(_is_amount, counts)) - in_question
+    question_values = set()
+    for mentioned in mentions:
+        question_values.update(mentioned.program_values())
+    question_amounts = list(filter(_is_amount, question_values))
+    # Amounts that only the program holds: somebody may have worked them out from those of the question.
+    other_amounts = set(filter(_is_amount, counts)) - question_values
     literals = []
     for node in _numbers_in(tree):
         value = _value_of(node)
         is_alone = counts[value] == 1 and not _has_relative(value, counts)
-        if is_alone and node not in fixed and value not in _CONVENTIONS:
+        if is_alone and node not in fixed_nodes and value not in _CONVENTIONS:
             mention = _only_mention(value, mentions)
             sums = set()
-            for amount in amounts:
+            for amount in question_amounts:
                 sums |= {abs(value - amount), value + amount}
-            if mention is not None and not sums & worked_out:
+            if mention is not None and not sums & other_amounts:
                 literals.append(ProgramNumber(value, mention))
     return literals
 
@@ -72,18 +69,14 @@ def values_in(tree: ast.Module) -> list[Decimal]:
     return list(map(_value_of, _numbers_in(tree)))
 
 
-def with_literals(
-    tree: ast.Module,
-    values: Mapping[Decimal, Decimal],
-) -> str:
-    """Return the program with other literals."""
+def with_literals(tree: ast.Module, values: Mapping[Decimal, Decimal]) -> str:
+    """Return the program with new values in place of those literals that have one."""
     changed = ast.parse(ast.unparse(tree))
     for node in _numbers_in(changed):
-        if _value_of(node) in values:
-            new_value = values[_value_of(node)]
-            node.value = (
-                int(new_value) if isinstance(node.value, int) else float(new_value)
-            )
+        new_value = values.get(_value_of(node))
+        if new_value is not None:
+            is_whole = isinstance(node.value, int) and new_value % 1 == 0
+            node.value = int(new_value) if is_whole else float(new_value)
     return ast.unparse(changed)
 
 
@@ -98,13 +91,13 @@ def _value_of(node: ast.Constant) -> Decimal:
     return Decimal(repr(node.value))
 
 
-def _fixed_in(tree: ast.Module) -> set[ast.AST]:
-    """Return indices, counts of decimals and of factors in a mean, and values that are not used."""
+def _fixed_nodes(tree: ast.Module) -> set[ast.AST]:
+    """Return what may not change: indices, decimals to round to, the n of an n-th root, and values of unused names."""
     used_names = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             used_names.add(node.id)
-    fixed: set[ast.AST] = set()
+    fixed_nodes: set[ast.AST] = set()
     for node in ast.walk(tree):
         parts = []
         match node:
@@ -112,28 +105,23 @@ def _fixed_in(tree: ast.Module) -> set[ast.AST]:
                 parts = [node.slice]
             case ast.Call(func=ast.Name(id="round")):
                 parts = node.args[1:]
-            case ast.BinOp(op=ast.Pow(), right=ast.BinOp(op=ast.Div(), right=count)):
-                parts = [count]
+            case ast.BinOp(op=ast.Pow(), right=ast.BinOp(op=ast.Div(), right=degree)):
+                parts = [degree]
             case ast.Assign(targets=[ast.Name(id=name)]) if name not in used_names:
                 parts = [node.value]
         for part in parts:
-            fixed.update(ast.walk(part))
-    return fixed
+            fixed_nodes.update(ast.walk(part))
+    return fixed_nodes
 
 
-def _has_relative(
-    value: Decimal,
-    counts: Mapping[Decimal, int],
-) -> bool:
-    """Return whether the program holds a number that was worked out from this one by hand."""
+def _has_relative(value: Decimal, counts: Mapping[Decimal, int]) -> bool:
+    """Return whether the program also holds a number that somebody worked out from this one, such as 1 - value."""
     relatives = (value + 1, value - 1, 1 - value, value * 100, value / 100, -value)
     return any(relative in counts for relative in relatives)
 
 
-def _only_mention(
-    value: Decimal,
-    mentions: Sequence[Mention],
-) -> Mention | None:
+def _only_mention(value: Decimal, mentions: Sequence[Mention]) -> Mention | None:
+    """Return the number of the question that a literal stands for; None unless there is one only, and it may change."""
     fitting = [mention for mention in mentions if value in mention.program_values()]
     if len(fitting) != 1 or fitting[0].is_fixed:
         return None

@@ -1,4 +1,4 @@
-"""Find the numbers in a question's texts, and write others in their place."""
+"""Find the numbers in a question's texts, and write other numbers in their place."""
 
 import re
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _NUMBER = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-# A label, a date, an id, or a part of a longer number: `10-K`, `3/4`, `5x`, `1st`, `2.5.1`.
+# What follows a number that is part of a label, a date, an id or a longer number: `10-K`, `3/4`, `5x`, `1st`, `2.5.1`.
 _GLUED = re.compile(r"\w|[/^:]|[.,]\d|-\d|-[A-Z]")
 _DAY = re.compile(rf"\b(?:{_MONTHS})[a-z]*\.?\s$", re.IGNORECASE)
 _MONTH = re.compile(rf"\s(?:decimal|{_MONTHS})[a-z]*\b", re.IGNORECASE)
@@ -53,13 +53,13 @@ _PERCENT = Decimal("0.01")
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Mention:
-    """A number in a text."""
+    """A number in one of a question's texts."""
 
-    text: int
-    """In which text it stands."""
+    text_index: int
+    """Position of the text among the texts."""
     start: int
     end: int
-    """From which character to which."""
+    """First character of the number in the text, and the one behind it."""
     written: str
     value: Decimal
     """The number as it is written: 12 for `12 %` and for `12 million`."""
@@ -93,7 +93,7 @@ class Mention:
 def mentions_in(texts: Sequence[str]) -> list[Mention]:
     """Return all numbers in some texts."""
     mentions = []
-    for number, text in enumerate(texts):
+    for text_index, text in enumerate(texts):
         table = "\n".join(
             line for line in text.split("\n") if line.startswith(_TABLE_STARTS)
         )
@@ -110,7 +110,7 @@ def mentions_in(texts: Sequence[str]) -> list[Mention]:
                 factors.append(Decimal(_SCALES[match["scale"].lower()]))
             mentions.append(
                 Mention(
-                    text=number,
+                    text_index=text_index,
                     start=start,
                     end=start + len(written),
                     written=written,
@@ -124,10 +124,7 @@ def mentions_in(texts: Sequence[str]) -> list[Mention]:
     return mentions
 
 
-def _is_label(
-    text: str,
-    match: re.Match[str],
-) -> bool:
+def _is_label(text: str, match: re.Match[str]) -> bool:
     """Return whether a number is a year, a date, or part of a label."""
     if match["word"]:
         return not match["word"].islower()
@@ -146,14 +143,14 @@ def _is_label(
     )
 
 
-def replaced(
-    texts: Sequence[str],
-    changes: Sequence[tuple[Mention, str]],
+def replace_mentions(
+    texts: Sequence[str], changes: Sequence[tuple[Mention, str]]
 ) -> list[str]:
-    """Return the texts with other numbers."""
-    changed = list(texts)
+    """Return the texts with other words or digits in place of some numbers."""
+    new_texts = list(texts)
     # The last one first, so that earlier positions stay valid.
     for mention, written in sorted(changes, reverse=True):
-        text = changed[mention.text]
-        changed[mention.text] = text[: mention.start] + written + text[mention.end :]
-    return changed
+        text = new_texts[mention.text_index]
+        text = text[: mention.start] + written + text[mention.end :]
+        new_texts[mention.text_index] = text
+    return new_texts

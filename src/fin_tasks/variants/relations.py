@@ -7,14 +7,16 @@ from itertools import combinations, permutations
 
 from .mentions import Mention
 
-_MOST_NUMBERS = 150
-"""Sums are not checked among more numbers, where many are right by chance."""
-_MOST_SUMS = 2_000
-"""Sums of three or four numbers are not checked if there are more of them; that takes long."""
-_LEAST_SUM = 20
-_LEAST_LONG_SUM = 1000
-_LEAST_PRODUCT = 100
-_MOST_SHARES = 14
+_MAX_AMOUNTS = 150
+"""Among more amounts many sums and products are right by chance, so none is checked."""
+_MAX_SUMS = 2_000
+"""More sums of three or of four amounts would take long, so none is checked."""
+_MIN_SUM = 20
+"""A smaller sum of two amounts may be right by chance."""
+_MIN_LONG_SUM = 1000
+"""A smaller sum of three or four amounts may be right by chance."""
+_MIN_PRODUCT = 100
+_MAX_SHARES = 14
 
 
 def related(mentions: Sequence[Mention]) -> set[Mention]:
@@ -22,9 +24,9 @@ def related(mentions: Sequence[Mention]) -> set[Mention]:
     shares = [mention for mention in mentions if mention.is_share]
     amounts = [mention for mention in mentions if not mention.is_share]
     fractions = [mention for mention in amounts if 0 < mention.value < 1]
-    tied = _parts_of_a_whole(shares[:_MOST_SHARES], 100)
-    tied |= _parts_of_a_whole(fractions[:_MOST_SHARES], 1)
-    if len(amounts) <= _MOST_NUMBERS:
+    tied = _parts_of_a_whole(shares[:_MAX_SHARES], 100)
+    tied |= _parts_of_a_whole(fractions[:_MAX_SHARES], 1)
+    if len(amounts) <= _MAX_AMOUNTS:
         tied |= _parts_of_sums(amounts)
         tied |= _factors_of_products(amounts)
         tied |= _changes_in_percent(amounts, shares)
@@ -55,7 +57,7 @@ def _parts_of_sums(amounts: Sequence[Mention]) -> set[Mention]:
     tied = set()
     positive = [mention for mention in amounts if mention.value > 0]
     for count in (2, 3, 4):
-        if count > 2 and math.comb(len(positive), count) > _MOST_SUMS:
+        if count > 2 and math.comb(len(positive), count) > _MAX_SUMS:
             continue
         for parts in combinations(positive, count):
             total = sum((part.value for part in parts), Decimal(0))
@@ -71,7 +73,7 @@ def _factors_of_products(amounts: Sequence[Mention]) -> set[Mention]:
     tied = set()
     for first, second in combinations(factors, 2):
         product = first.value * second.value
-        if product > _LEAST_PRODUCT and product in by_value:
+        if product > _MIN_PRODUCT and product in by_value:
             tied.update([first, second, *by_value[product]])
     return tied
 
@@ -79,7 +81,7 @@ def _factors_of_products(amounts: Sequence[Mention]) -> set[Mention]:
 def _is_telling(parts: Sequence[Mention], total: Decimal) -> bool:
     """Return whether a sum is probably not by chance: it is large, or its parts have decimals."""
     has_decimals = all(part.decimals for part in parts)
-    return total > (_LEAST_SUM if len(parts) == 2 else _LEAST_LONG_SUM) or has_decimals
+    return total > (_MIN_SUM if len(parts) == 2 else _MIN_LONG_SUM) or has_decimals
 
 
 def _changes_in_percent(
