@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.dynostock.market_files import sample_market
 from fin_tasks.benchmarks.dynostock.window_set import write_set
-from fin_tasks.benchmarks.dynostock.windows import Found, find_windows
+from fin_tasks.benchmarks.dynostock.windows import FoundWindows, find_windows
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError
 
@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     write_set(
         folder,
-        Found(made),
+        FoundWindows(made),
         sample_market(),
         parameters={"made": True},
     )

@@ -1,6 +1,7 @@
 """A house chart: candles, moving average, volume and a mark for each earnings report and fiscal end."""
 
 import io
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from matplotlib.figure import Figure
 
 from fin_tasks.errors import DataError
 
-from .chart import PERIOD, Chart, Mark
+from .chart import CANDLE_AGGREGATION, Chart, Mark
 from .figures import drawing
 from .paper import draw_as_authors
 
@@ -28,8 +29,8 @@ _DOWN = "#e0222c"
 _GRAY = "#707070"
 _AVERAGE = "#1f5fbf"
 _BACKGROUND = "#f8f8f8"
-_AVERAGED = 7  # trading days of the moving average
-_MAX_DAILY = 500
+_AVERAGE_DAYS = 7  # trading days of the moving average
+_MAX_DAYS = 500
 """A longer period has candles of weeks, because those of days would merge."""
 
 _BUFFER = 0.1
@@ -40,10 +41,9 @@ _SIDE = 18.0  # beside the first and the last day
 _TRIANGLE = 11.0
 _CLEARANCE = 10.5  # between the middle of a triangle and the prices
 _LETTERS = 10.5
-_HALF_LABEL = 33.075  # half of the width of a day
-_REPORT_ROW = 29.0  # height of a label with two lines
-_END_ROW = 15.0
-
+_HALF_LABEL = 33.075  # half of the width of a label, which is a date
+_REPORT_LEVEL = 29.0  # height of a label with two lines
+_FISCAL_LEVEL = 15.0
 
 _KINDS = {
     "meet": ("v", _UP, "EPS Meet: day and surprise"),
@@ -56,7 +56,7 @@ _KINDS = {
 class _Label(NamedTuple):
     mark: Mark
     center: float
-    """Day of its center."""
+    """Day above or below which the label is centered."""
     distance: float
     """Points between the label and the prices."""
 
@@ -69,11 +69,11 @@ def draw(chart: Chart) -> bytes:
     frequency = "daily"
     candles = chart.prices
     body = 0.66  # days
-    if (chart.end - chart.start).days > _MAX_DAILY:
+    if (chart.end - chart.start).days > _MAX_DAYS:
         # A candle for each week from Saturday to Friday, on its Wednesday.
         saturdays = candles.index.to_period("W-FRI").start_time
         candles = candles.groupby(saturdays + pd.Timedelta(days=4)).agg(
-            {**PERIOD, "volume": "sum"}
+            {**CANDLE_AGGREGATION, "volume": "sum"}
         )
         frequency = "weekly"
         body *= 7
@@ -95,8 +95,8 @@ def draw(chart: Chart) -> bytes:
         volumes.yaxis.set(label_position="right", label_text="Volume (M)")
         points_per_day = _set_days(volumes, chart)
         _draw_candles(prices, volumes, candles, body)
-        average = chart.prices["close"].rolling(_AVERAGED).mean()
-        _draw_average(prices, average)
+        average = chart.prices["close"].rolling(_AVERAGE_DAYS).mean()
+        _draw_average_and_legend(prices, average)
         _draw_marks(prices, chart, average, points_per_day)
         figure.savefig(file, pil_kwargs={"compress_level": 1})
     return file.getvalue()
@@ -117,7 +117,7 @@ def _set_days(axes: Axes, chart: Chart) -> float:
 def _draw_candles(
     price_axes: Axes, volume_axes: Axes, candles: pd.DataFrame, body: float
 ) -> None:
-    """Draw candles and volumes, whose bodies are so many days wide."""
+    """Draw candles and volumes; `body` is the width of a bar in days."""
     x = _dates.date2num(candles.index)
     volume = candles["volume"] / 1e6
     names = np.where(candles["close"] >= candles["open"], _UP, _DOWN)
@@ -140,8 +140,7 @@ def _draw_candles(
     volume_axes.locator_params(axis="y", nbins=3)
 
 
-def _draw_average(axes: Axes, average: "pd.Series[float]") -> None:
-    """Draw the moving average, and the legend of everything."""
+def _draw_average_and_legend(axes: Axes, average: "pd.Series[float]") -> None:
     for kind, (_, _, text) in _KINDS.items():
         _draw_triangle(
             axes,
@@ -151,7 +150,7 @@ def _draw_average(axes: Axes, average: "pd.Series[float]") -> None:
             linestyle="none",
             label=text,
         )
-    label = f"{_AVERAGED}-day moving average"
+    label = f"{_AVERAGE_DAYS}-day moving average"
     axes.plot(
         average,
         color=_AVERAGE,
@@ -180,7 +179,7 @@ def _draw_triangle(
 def _draw_marks(
     axes: Axes, chart: Chart, average: "pd.Series[float]", points_per_day: float
 ) -> None:
-    """Set the price axis; put triangles beside the prices, and labels above and below all prices."""
+    """Set the price axis; draw triangles next to the prices, and labels above or below all prices."""
     tops = np.fmax(chart.prices["high"], average)
     bottoms = np.fmin(chart.prices["low"], average)
     low = bottoms.min()
@@ -190,13 +189,14 @@ def _draw_marks(
     high += buffer
     reports = [mark for mark in chart.marks if mark.kind != "fiscal"]
     ends = [mark for mark in chart.marks if mark.kind == "fiscal"]
-    above, above_height = _place(axes, reports, points_per_day, _REPORT_ROW)
-    below, below_height = _place(axes, ends, points_per_day, _END_ROW)
+    above, above_height = _place(axes, reports, points_per_day, _REPORT_LEVEL)
+    below, below_height = _place(axes, ends, points_per_day, _FISCAL_LEVEL)
     height = axes.get_position().height * _HEIGHT * _POINTS
     room = height - above_height - below_height
     if room < 0.4 * height:
-        problem = "there is no room for the labels of all marks. Show fewer days."
-        raise DataError(f"chart of {chart.ticker}: {problem}")
+        raise DataError(
+            f"chart of {chart.ticker}: there is no room for the labels of all marks. Show fewer days."
+        )
     scale = (high - low) / room  # dollars in a point
     axes.set_ylim(low - scale * below_height, high + scale * above_height)
     axes.set_yticks([tick for tick in axes.get_yticks() if max(low, 0) <= tick <= high])
@@ -213,7 +213,7 @@ def _draw_marks(
 
 
 def _place(
-    axes: Axes, marks: Sequence[Mark], points_per_day: float, row: float
+    axes: Axes, marks: Sequence[Mark], points_per_day: float, height: float
 ) -> tuple[list[_Label], float]:
     """Center each label on its day, on the lowest level with room for it; also return the height of all levels.
 
@@ -221,20 +221,20 @@ def _place(
         axes: The panel of prices.
         marks: Marks above or below the prices, oldest first.
         points_per_day: Width of a day.
-        row: Height of a level in points.
+        height: Height of a level in points.
     """
     labels = []
     first, last = axes.get_xlim()
     half = _HALF_LABEL / points_per_day
-    ends_by_level: list[float] = []
+    ends_by_level: dict[int, float] = {}
     for mark in marks:
         center = np.clip(_dates.date2num(mark.day), first + half, last - half)
         level = 0
-        while level < len(ends_by_level) and ends_by_level[level] > center - half:
+        while ends_by_level.get(level, -math.inf) > center - half:
             level += 1
-        ends_by_level[level : level + 1] = [center + half]
-        labels.append(_Label(mark, center, row * level))
-    return labels, row * len(ends_by_level)
+        ends_by_level[level] = center + half
+        labels.append(_Label(mark, center, height * level))
+    return labels, height * len(ends_by_level)
 
 
 def _draw_mark(axes: Axes, label: _Label, y: float, label_y: float) -> None:

@@ -16,16 +16,15 @@ RENDERER = 3
 Style = Literal["house", "paper"]
 PIXELS = 2048
 """Width of a house chart; models shrink larger pictures."""
-PERIOD = {"open": "first", "high": "max", "low": "min", "close": "last"}
-"""How the candle of a week or month follows from those of its days."""
-CANDLE = list(PERIOD)
-
+CANDLE_AGGREGATION = {"open": "first", "high": "max", "low": "min", "close": "last"}
+"""How the candle of a week or month is made of those of its days, by column."""
+CANDLE_COLUMNS = list(CANDLE_AGGREGATION)
 
 Kind = Literal["meet", "miss", "fiscal"]
 
 
 class Mark(NamedTuple):
-    """A day with a triangle: a report (`meet` or `miss`, with its surprise) or a fiscal end."""
+    """A day that gets a triangle: a report (`meet` or `miss`, with its surprise) or a fiscal end."""
 
     day: pd.Timestamp
     kind: Kind
@@ -56,7 +55,9 @@ class Chart:
             raise ConfigError(f"chart: expected 256 to 8192 pixels, got {self.pixels}.")
         first = pd.Timestamp(self.start)
         last = pd.Timestamp(self.end)
-        prices = self.prices.loc[first:last, [*CANDLE, "volume"]].dropna(subset=CANDLE)
+        prices = self.prices.loc[first:last, [*CANDLE_COLUMNS, "volume"]].dropna(
+            subset=CANDLE_COLUMNS
+        )
         self.prices = prices.fillna({"volume": 0.0}).astype(float)
         self.reports = self.reports[self.reports["reported"].between(first, last)]
         if self.prices.empty:
@@ -76,7 +77,7 @@ class Chart:
 
     @property
     def stem(self) -> str:
-        """Ticker and days, as the start of a file name that every file system allows."""
+        """Ticker, first and last day: the start of a file name that every file system allows."""
         ticker = re.sub(r"[^A-Za-z0-9_-]+", "-", self.ticker).strip("-_")
         return f"{ticker}_{self.start}_{self.end}"
 

@@ -14,7 +14,7 @@ _STYLE = Path(__file__).with_suffix(".mplstyle")
 
 
 def drawing(*styles: Path) -> AbstractContextManager[None]:
-    """Fix matplotlib's settings while a figure is made and saved; `styles` add to that of all figures."""
+    """Fix matplotlib's settings while a figure is made and saved; `styles` add to the style of all figures."""
     from matplotlib import style
 
     return style.context([_STYLE, *styles], after_reset=True)

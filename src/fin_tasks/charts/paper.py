@@ -15,13 +15,14 @@ from matplotlib.axes import Axes
 from .chart import Chart
 
 _MAX_CANDLES = 600
-"""From so many rows on mplfinance warns of too much data, and the authors draw a line."""
+"""For so many rows or more mplfinance warns of too much data, and the authors draw a line."""
 _dates: Any = matplotlib.dates  # its functions have no types
 _LOOKS = {
     "meet": ("v", "#00b060", "EPS Meet"),
     "miss": ("v", "#fe3032", "EPS Miss"),
     "fiscal": ("^", "#606060", "Fiscal End Date"),
 }
+"""Shape, color and label of each kind of mark."""
 
 
 def draw_as_authors(chart: Chart) -> bytes:
@@ -75,13 +76,13 @@ def draw_as_authors(chart: Chart) -> bytes:
 def _draw_marks(
     axes: Axes,
     chart: Chart,
-    name: str,
+    kind: str,
     heights: "pd.Series[float]",
     gap: float,
 ) -> None:
-    """Draw the triangles of one kind with their labels."""
-    shape, color, label = _LOOKS[name]
-    marks = [mark for mark in chart.marks if mark.kind == name]
+    """Draw the triangles of one kind at the heights of their days, and the labels `gap` above them."""
+    shape, color, label = _LOOKS[kind]
+    marks = [mark for mark in chart.marks if mark.kind == kind]
     days = [mark.day for mark in marks]
     y = heights.loc[days]
     # Numbers, because days as such would change the ticks that mplfinance has set.

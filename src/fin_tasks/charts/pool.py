@@ -1,7 +1,4 @@
-"""Many charts in one folder, drawn by several processes or on a Ray cluster.
-
-A chart that is there is not drawn again.
-"""
+"""Many charts in one folder, drawn by several processes or on a Ray cluster."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,7 +19,7 @@ def draw_charts(
 ) -> tuple[list[Path], int]:
     """Draw the charts that a folder lacks; return the file of each chart, and how many were drawn.
 
-    Equal charts share a file, and runs that share a folder wait for each other. If a chart cannot be drawn,
+    Equal charts share a file, and commands that share a folder wait for each other. If a chart cannot be drawn,
     all others are finished before the DataError.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -45,7 +42,7 @@ def draw_charts(
 
 
 def _write(chart: Chart, path: Path) -> str:
-    """Draw a chart into a file, which is whole or not there; return what is wrong with the chart."""
+    """Draw a chart into a file, which is whole or not there; return why the chart cannot be drawn."""
     part = path.with_suffix(".part")
     try:
         part.write_bytes(draw(chart))

@@ -15,7 +15,7 @@ from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.market_files import sample_market
 from fin_tasks.benchmarks.dynostock.prompts import ARMS
 from fin_tasks.benchmarks.dynostock.window_set import SAMPLE_SHARE, WindowSet, write_set
-from fin_tasks.benchmarks.dynostock.windows import Found, find_windows
+from fin_tasks.benchmarks.dynostock.windows import FoundWindows, find_windows
 from fin_tasks.charts.pool import draw_charts
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
@@ -234,7 +234,7 @@ def test_charts_of_a_set_elsewhere_are_in_the_cache_too(tmp_path: Path) -> None:
     market = sample_market()
     windows = find_windows(market, biases=["recency"], windows=[4]).windows[:2]
     folder = tmp_path / "elsewhere"
-    made = write_set(folder, Found(windows), market, parameters={})
+    made = write_set(folder, FoundWindows(windows), market, parameters={})
     drawn = [
         data.chart_of(made.market.excerpt(window.ticker, window.start, window.end), 256)
         for window in made.windows

@@ -152,7 +152,7 @@ def test_a_source_that_is_down_stops_and_names_no_key(
     done = fetch("A,B", tmp_path / "m")
     assert "Alpha Vantage: expected JSON" in done.output and KEY not in done.output
     server.answers["/v8/finance/chart/A"] = 429
-    monkeypatch.setattr(fetching, "BATCH", 1)
+    monkeypatch.setattr(fetching, "BATCH_SIZE", 1)
     assert "Yahoo gave none of 1 tickers" in fetch("A,B", tmp_path / "n").output
     assert not (tmp_path / "n" / "prices").exists()
 

@@ -18,7 +18,7 @@ from fin_tasks.benchmarks.dynostock.market import Market, strict_timing
 from fin_tasks.benchmarks.dynostock.own_window import own_window
 from fin_tasks.benchmarks.dynostock.window_set import read_set, sampled, write_set
 from fin_tasks.benchmarks.dynostock.windows import (
-    Found,
+    FoundWindows,
     find_windows,
 )
 from fin_tasks.errors import ConfigError, DataError
@@ -287,7 +287,10 @@ def test_a_set_comes_back_and_shows_no_other_days(tmp_path: Path) -> None:
     market = stepwise([1, 1, 0, 1, 0, 0, 1, 1, 0, 1], [0.1] * 10)
     found = find_windows(market, windows=[4])
     made = write_set(
-        tmp_path, Found(found.windows[:1], found.counts), market, parameters={"a": 1}
+        tmp_path,
+        FoundWindows(found.windows[:1], found.counts),
+        market,
+        parameters={"a": 1},
     )
     assert made.windows == found.windows[:1] and made.facts["parameters"] == {"a": 1}
     (window,) = made.windows

@@ -1,12 +1,9 @@
 """DynoStock and the Behavioral Bias Index: stock forecasts under recency and authority bias."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from ..contract import Benchmark, Published
+from ..contract import Benchmark, Document, Published
 
 
-def ticker_of(doc: Mapping[str, Any]) -> str:
+def ticker_of(doc: Document) -> str:
     """Name the stock of a window, of which there are several windows."""
     return str(doc.get("ticker") or "")
 

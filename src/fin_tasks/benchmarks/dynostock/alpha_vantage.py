@@ -18,7 +18,7 @@ _REFUSALS = ("Error Message", "Note", "Information")
 
 
 class LimitError(FetchError):
-    """The source answers no more for now."""
+    """Alpha Vantage refuses all further requests for now."""
 
 
 def earnings_of(
@@ -29,8 +29,8 @@ def earnings_of(
     """Return Alpha Vantage's answer about a ticker.
 
     Raises:
-        LimitError: No further ticker would be answered.
-        FetchError: There are no earnings of this ticker.
+        LimitError: Further requests would fail too.
+        FetchError: Alpha Vantage has no earnings of this ticker.
     """
     time.sleep(PAUSE)
     key = str(settings.alpha_vantage_key)

@@ -1,4 +1,4 @@
-"""Prices and reports of all tickers as arrays, and every run of reports that could be a window.
+"""Prices and reports of all tickers as arrays, and the candidates: all consecutive reports that could be a window.
 
 Days count from 1970-01-01; movements are 1 (up), 0 (down) and -1 (not known).
 """
@@ -10,13 +10,13 @@ import pandas as pd
 from .market import Market
 
 AFTER = 8
-"""Days after a report whose mean close is compared with as many days up to it."""
+"""A movement compares the mean close of so many days after a report with that of as many days up to it."""
 
 Ints = npt.NDArray[np.int64]
 
 _BEFORE = 30  # days shown before the oldest report
 _TIE = 1e-13
-"""Means that differ by this share are equal, as of 0.1 and 0.3 with 0.2 and 0.2."""
+"""Means that differ by a smaller share are equal: those of 0.1 and 0.3, and of 0.2 and 0.2, differ as floats."""
 
 
 def day_numbers(days: pd.Series) -> Ints:
@@ -25,12 +25,20 @@ def day_numbers(days: pd.Series) -> Ints:
 
 
 class Prices:
-    """Closes by calendar day and ticker, and the number of trading days without a candle up to each day."""
+    """Closes by calendar day and ticker.
+
+    Attributes:
+        start: The day of the first line.
+        tickers: The names of the columns.
+        closes: A line for each calendar day, a column for each ticker; NaN without a close.
+        n_missing: The number of trading days without a candle up to each day.
+        calendar: The trading days.
+    """
 
     def __init__(self, table: pd.DataFrame) -> None:
         codes, names = pd.factorize(table["ticker"], sort=True)
         days = day_numbers(table["date"])
-        # The first and the last row stay empty: all days before and after the prices are looked up there.
+        # The first and the last line stay empty: they stand for all days before and after the prices.
         self.start = days.min() - 1
         shape = (days.max() - self.start + 2, len(names))
         cells = (days - self.start, codes)
@@ -44,7 +52,7 @@ class Prices:
         # A file may hold nothing but closes.
         is_drawn = np.where(has_candle.any(axis=0), has_candle, is_closed)
         is_missing = is_trading_day & ~is_drawn
-        self.missing = is_missing.cumsum(axis=0, dtype=np.int32)
+        self.n_missing = is_missing.cumsum(axis=0, dtype=np.int32)
         self.calendar = self.start + np.flatnonzero(is_trading_day)
 
     def movements(
@@ -75,8 +83,7 @@ class Prices:
 def report_table(market: Market) -> pd.DataFrame:
     """Return the reports between the first and the last trading day, with the movements after them."""
     prices = Prices(market.prices)
-    first = pd.Timestamp(prices.calendar[0], unit="D")
-    last = pd.Timestamp(prices.calendar[-1], unit="D")
+    first, last = pd.to_datetime(prices.calendar[[0, -1]], unit="D")
     reports = market.reports[["ticker", "reported", "surprise"]]
     is_priced = reports["ticker"].isin(prices.tickers)
     is_priced &= reports["reported"].between(first, last)
@@ -87,16 +94,26 @@ def report_table(market: Market) -> pd.DataFrame:
     return reports.assign(
         day=days,
         movement=prices.movements(codes, days),
-        missing_before=prices.missing[first_rows, codes],
-        missing_until=prices.missing[days - prices.start, codes],
+        n_missing_before=prices.n_missing[first_rows, codes],
+        n_missing_until=prices.n_missing[days - prices.start, codes],
         is_meet=reports["surprise"] >= 0,
         is_pending=days + AFTER > prices.calendar[-1],
         has_twin=reports.duplicated(["ticker", "reported"], keep="last"),
     )
 
 
-class Runs:
-    """Every run of `size` consecutive reports of one ticker, newest first: the candidates."""
+class Candidates:
+    """All candidates of a size: every `size` consecutive reports of one ticker, newest first.
+
+    Attributes:
+        size: Number of reports.
+        newest: The rows of the newest reports.
+        start: First day of each candidate.
+        is_similar: Whether each older report has the outcome of the newest one.
+        past_moves: The movement after each older report.
+        n_same: Number of similar reports.
+        flaws: Which candidates cannot be windows, by reason.
+    """
 
     def __init__(
         self,
@@ -111,17 +128,17 @@ class Runs:
         is_meet = reports["is_meet"].to_numpy()[rows]
         is_unknown = reports["surprise"].isna().to_numpy()[rows]
         movements = reports["movement"].to_numpy()[rows]
-        missing_before = reports["missing_before"].to_numpy()[rows[:, -1]]
+        n_missing_before = reports["n_missing_before"].to_numpy()[rows[:, -1]]
         self.size = size
         self.newest = reports.iloc[ends].reset_index(drop=True)
         self.start = day[:, -1] - _BEFORE
         self.is_similar = is_meet[:, 1:] == is_meet[:, :1]
         self.past_moves = movements[:, 1:]
         self.n_same = self.is_similar.sum(axis=1)
-        # The movement after the report before would tell of days after the window's end.
+        # The movement after the report before would show prices after the window's end.
         is_close = day[:, 0] - day[:, 1] < AFTER
         self.flaws = {
             "unknown-surprise": is_unknown.any(axis=1),
-            "missing-prices": self.newest["missing_until"] > missing_before,
+            "missing-prices": self.newest["n_missing_until"] > n_missing_before,
             "reports-too-close": is_close | self.newest["has_twin"],
         }

@@ -34,7 +34,7 @@ IMAGE_MARK = "<image>\n"
 
 
 class Options(BaseModel):
-    """What a task file sets, and the metadata that docs/dynostock.md explains."""
+    """What a task file sets (the first three), and the metadata that docs/dynostock.md explains."""
 
     bias: Literal["recency", "authority", "recall"]
     window: int | None = None
@@ -55,7 +55,7 @@ class Options(BaseModel):
 
 
 def load(**metadata: Any) -> "dict[str, Dataset]":
-    """Load the windows of a bias and a size (None: all) as documents."""
+    """Load the windows of a bias, and of a size if one is given, as documents."""
     refuse_typos("dynostock", metadata, [*list(Options.model_fields)[3:], "sampling"])
     try:
         options = Options(**metadata)
@@ -64,8 +64,9 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
     is_naive = options.prompt == "naive"
     arm = options.arm or ("none" if is_naive else "signal")
     if is_naive and (arm != "none" or options.prompts == "upstream"):
-        expected = "naive is house wording without a statement"
-        raise ConfigError(f"metadata prompt: {expected}, got the arm {arm}.")
+        raise ConfigError(
+            f"metadata prompt: naive is house wording without a statement, got the arm {arm}."
+        )
     settings = Settings.from_environ()
     folder = options.data_dir.expanduser() if options.data_dir else settings.data_dir
     window_set = find_set(
@@ -89,40 +90,29 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
     if options.prompts == "upstream":
         wording = upstream_prompts(data_dir=folder, settings=settings)
     facts |= {"arm": arm, "prompts": wording.facts}
-    words = {}
+    text_options = {}
     if options.mode == "text":
-        words = options.model_dump(include={"text", "frequency"})
-        facts |= words
+        text_options = options.model_dump(include={"text", "frequency"})
+        facts |= text_options
     else:
-        look = options.model_dump(include={"pixels", "chart"})
-        facts |= {"renderer": RENDERER, **look}
+        chart_options = options.model_dump(include={"pixels", "chart"})
+        facts |= {"renderer": RENDERER, **chart_options}
     docs = []
     charts = []
     for window in windows:
         excerpt = window_set.market.excerpt(window.ticker, window.start, window.end)
-        shown = window
+        shown_window = window
         if options.anonymize:
-            excerpt, shown = _hidden(excerpt, window)
-        message = wording.ask(
-            excerpt,
-            shown,
-            arm=arm,
-            **words,
-        )
-        doc = document(
-            window,
-            message,
-            arm=arm,
-            mode=options.mode,
-        )
+            excerpt, shown_window = _anonymous(excerpt, window)
+        prompt = wording.ask(excerpt, shown_window, arm=arm, **text_options)
+        doc = document(window, prompt, arm=arm, mode=options.mode)
         docs.append({**doc, "anonymized": options.anonymize})
         if options.mode == "image":
             charts.append(chart_of(excerpt, options.pixels, options.chart))
     if charts:
         cache = settings.cache_dir / "dynostock" / "charts"
-        for doc, path in zip(
-            docs, _draw(charts, window_set.charts, cache), strict=True
-        ):
+        paths = _draw(charts, window_set.charts, cache)
+        for doc, path in zip(docs, paths, strict=True):
             doc["chart"] = str(path)
     asked = []
     for doc in docs:
@@ -139,7 +129,7 @@ def document(
     arm: str,
     mode: str,
 ) -> Document:
-    """Put a window and its prompt into a document, which has no chart yet."""
+    """Return the document of a window and its prompt, still without its chart."""
     return {
         **asdict(window),
         "start": str(window.start),
@@ -182,11 +172,11 @@ def chart_of(
     )
 
 
-def _hidden(excerpt: Excerpt, window: Window) -> tuple[Excerpt, Window]:
+def _anonymous(excerpt: Excerpt, window: Window) -> tuple[Excerpt, Window]:
     """Hide ticker and dates.
 
-    All dates move by whole weeks, into one of the twenty years from 1970 that a hash of the window's id picks. Prices
-    and earnings stay, so a model that knows them by heart could still recognize them.
+    All dates move by the same number of whole weeks, so that the window ends between 1970 and 1989 in a week that a
+    hash of its id picks. Prices and earnings stay, so a model that knows them by heart could still recognize them.
     """
     digest = hashlib.sha256(window.id.encode())
     week = int.from_bytes(digest.digest()[:8], "big") % (20 * 52)
@@ -197,10 +187,10 @@ def _hidden(excerpt: Excerpt, window: Window) -> tuple[Excerpt, Window]:
     prices = excerpt.prices.shift(freq=shift)
     reports = excerpt.reports.copy()
     reports[["reported", "fiscal_end"]] += shift
-    shown: dict[str, Any] = {"ticker": ANONYMOUS_TICKER, "start": start, "end": end}
+    fields: dict[str, Any] = {"ticker": ANONYMOUS_TICKER, "start": start, "end": end}
     name = f"anonymous-{digest.hexdigest()[:12]}"
-    hidden = Excerpt(**shown, prices=prices, reports=reports, filed=reports)
-    return hidden, replace(window, id=name, **shown)
+    anonymous = Excerpt(**fields, prices=prices, reports=reports, filed=reports)
+    return anonymous, replace(window, id=name, **fields)
 
 
 def _draw(
@@ -208,13 +198,13 @@ def _draw(
     folder: Path,
     cache: Path,
 ) -> list[Path]:
-    """Find the charts that were built with the set, or draw them into the cache."""
+    """Return the files of charts: those built with the set if all are there, else drawn into the cache."""
     from fin_tasks.charts.pool import draw_charts
 
     paths = [folder / item.file_name for item in charts]
     if not all(path.is_file() for path in paths):
         paths, _ = draw_charts(charts, cache)
-    # Reports look for pictures in the cache.
+    # Reports look for pictures in the cache, so those of the set are copied.
     cache.mkdir(parents=True, exist_ok=True)
     for path in paths:
         copy = cache / path.name

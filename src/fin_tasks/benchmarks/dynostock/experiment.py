@@ -1,6 +1,7 @@
 """Accuracy and bias index by window size, and what a statement does to forecasts of the same windows.
 
-The functions take the rows of one variant, with `COLUMNS`. Of rows that differ only in the run the last one counts.
+The functions take the rows of one variant, with `COLUMNS`. If several runs have a row of the same group, arm and
+window, the last one counts.
 """
 
 import math
@@ -19,7 +20,7 @@ from .windows import WINDOWS
 GROUP = ("model", "bias", "mode", "setting", "anonymized")
 """Runs are compared if they agree in these columns; `setting` stands for everything else that must be the same."""
 _GROUP_AND_ARM = [*GROUP, "arm"]
-_PLAIN_MEANS = ["follows_signal", "signal_probability", "no_answer"]
+_MEAN_METRICS = ["follows_signal", "signal_probability", "no_answer"]
 COLUMNS = (
     *_GROUP_AND_ARM,
     "window",
@@ -27,15 +28,15 @@ COLUMNS = (
     "ticker",
     "acc",
     "bias_percentage",
-    *_PLAIN_MEANS,
+    *_MEAN_METRICS,
 )
 """`doc_id` names the window; metrics are NaN if unscored."""
 MEASURES = ("acc", "bias_index", "follows_signal", "signal_probability")
 MEAN = "mean"
-"""The window size of lines that average the sizes of the paper's Table 1."""
+"""Stands for the window size in lines that average the sizes of the paper's Table 1."""
 
 SETTINGS_OF_ARMS = ("anonymize", "arm", "bias", "mode", "scorer", "window")
-"""Settings in which arms differ on purpose."""
+"""Settings that the column `setting` leaves out: other columns hold them, or they may differ."""
 
 _CONTRASTS = (
     ("arm", "signal", "none"),
@@ -54,9 +55,9 @@ _Floats = npt.NDArray[np.float64]
 
 
 def by_window(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return accuracy, bias index and other shares of each group and arm by window size.
+    """Return accuracy, bias index and other means of each group and arm, a line for each window size.
 
-    The size "mean" averages the sizes of Table 1. Other sizes stand behind it.
+    A line with the size "mean" averages the sizes of Table 1. Other sizes stand behind it.
     """
     lines = []
     for key, arm_rows in _without_repeats(rows).groupby(_GROUP_AND_ARM):
@@ -64,10 +65,9 @@ def by_window(rows: pd.DataFrame) -> pd.DataFrame:
         line_by_size = {}
         for size, size_rows in arm_rows.groupby("window"):
             line_by_size[size] = _size_line(size, size_rows)
-        for label, covered in _coverage(line_by_size).items():
-            line = line_by_size.get(label)
-            if line is None:
-                line = _mean_of(pd.DataFrame([line_by_size[size] for size in covered]))
+        for label, sizes in _sizes_by_label(line_by_size).items():
+            lines_of_sizes = [line_by_size[size] for size in sizes]
+            line = line_by_size.get(label) or _mean_of(pd.DataFrame(lines_of_sizes))
             lines.append({**line, **group})
     return pd.DataFrame(lines)
 
@@ -76,15 +76,15 @@ def _without_repeats(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.drop_duplicates([*_GROUP_AND_ARM, "window", "doc_id"], keep="last")
 
 
-def _coverage(sizes: Iterable[int]) -> dict[object, list[int]]:
-    """Return the window sizes that each line covers, by the line's name."""
+def _sizes_by_label(sizes: Iterable[int]) -> dict[object, list[int]]:
+    """Return the window sizes that each line covers, by the line's label: a size or `MEAN`."""
     averaged = [size for size in sizes if size in WINDOWS]
-    coverage: dict[object, list[int]] = {size: [size] for size in averaged}
+    sizes_by_label: dict[object, list[int]] = {size: [size] for size in averaged}
     if len(averaged) > 1:
-        coverage[MEAN] = averaged
+        sizes_by_label[MEAN] = averaged
     for size in sizes:
-        coverage.setdefault(size, [size])
-    return coverage
+        sizes_by_label.setdefault(size, [size])
+    return sizes_by_label
 
 
 def _size_line(size: object, rows: pd.DataFrame) -> Line:
@@ -99,7 +99,7 @@ def _size_line(size: object, rows: pd.DataFrame) -> Line:
     return {
         "window": size,
         "n": len(rows),
-        **rows[_PLAIN_MEANS].mean(),
+        **rows[_MEAN_METRICS].mean(),
         "acc": acc.mean(),
         "acc_low": share.low,
         "acc_high": share.high,
@@ -110,7 +110,7 @@ def _size_line(size: object, rows: pd.DataFrame) -> Line:
 
 
 def _mean_of(sizes: pd.DataFrame) -> Line:
-    """Return a line of means and population deviations over sizes, as in Table 1; intervals by MOVER.
+    """Return a line of means and population deviations over sizes, as in Table 1; the intervals are those of MOVER.
 
     Reference: Zou, Donner (2008), Construction of confidence limits about effect measures, Statistics in Medicine 27.
     """
@@ -125,11 +125,11 @@ def _mean_of(sizes: pd.DataFrame) -> Line:
 
 
 def compare_arms(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Compare the arms of each group, and windows with and without names and dates in each arm; also return notes.
+    """Compare the arms of each group, and in each arm windows with and without names and dates; also return notes.
 
-    The table has for each group, `contrast`, `metric` and window size the `difference` over `pairs` with its
-    95 % interval (bootstrap over tickers). If answers are single there is McNemar's `p`, and `p_holm`, corrected for
-    all contrasts and sizes of the group and measure. The size "mean" is the mean over the sizes of Table 1.
+    The table has a line for each group, `contrast`, `metric` and window size: the `difference` over `pairs`, with its
+    95 % interval (bootstrap over tickers). If each window has one answer, McNemar's `p` is given, and `p_holm`, which
+    corrects it for all contrasts and sizes of the group and metric. The size "mean" averages the sizes of Table 1.
     """
     lines = []
     notes = []
@@ -172,7 +172,8 @@ def compare_arms(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 def _effects(pairs: pd.DataFrame, asked: "pd.Series[int]") -> Iterator[Line]:
     """Yield the difference of each measure for each window size, and for their mean.
 
-    Every measure is a ratio of sums over windows. `asked` holds the window sizes of all rows of both conditions.
+    Every measure is a ratio of sums over windows. `asked` holds the window sizes of all rows of both conditions,
+    with those of windows that only one of them has.
     """
     tickers, names = pairs["ticker_first"].factorize()
     sizes, size_codes = np.unique(pairs["window"], return_inverse=True)
@@ -190,15 +191,15 @@ def _effects(pairs: pd.DataFrame, asked: "pd.Series[int]") -> Iterator[Line]:
         empty = 0.0 if measure == "bias_index" else math.nan
         differences = _differences(sums.sum(axis=0), empty)
         resampled = _differences(np.tensordot(draws, sums, axes=1), math.nan)
-        for label, covered in _coverage(sizes.tolist()).items():
-            places = np.isin(sizes, covered)
-            is_covered = places[size_codes]
-            is_used = is_covered & is_known
-            n_asked = asked.isin(covered).sum() - is_covered.sum()
+        for label, label_sizes in _sizes_by_label(sizes.tolist()).items():
+            is_size_covered = np.isin(sizes, label_sizes)
+            is_pair_covered = is_size_covered[size_codes]
+            is_used = is_pair_covered & is_known
+            n_asked = asked.isin(label_sizes).sum() - is_pair_covered.sum()
             n_tickers = len(np.unique(tickers[is_used]))
             interval = [math.nan, math.nan]
             if n_tickers > 1:
-                means = pd.Series(resampled[:, places].mean(axis=1))
+                means = pd.Series(resampled[:, is_size_covered].mean(axis=1))
                 interval = means.quantile([0.025, 0.975]).tolist()
             p = math.nan
             if label != MEAN and measure in ("acc", "follows_signal"):
@@ -206,7 +207,7 @@ def _effects(pairs: pd.DataFrame, asked: "pd.Series[int]") -> Iterator[Line]:
             yield {
                 "metric": measure,
                 "window": label,
-                "difference": differences[places].mean(),
+                "difference": differences[is_size_covered].mean(),
                 "difference_low": interval[0],
                 "difference_high": interval[1],
                 "pairs": is_used.sum(),
@@ -217,7 +218,7 @@ def _effects(pairs: pd.DataFrame, asked: "pd.Series[int]") -> Iterator[Line]:
 
 
 def _differences(sums: _Floats, empty: float) -> _Floats:
-    """Return the difference of both ratios for each size; a ratio with denominator 0 is `empty`."""
+    """Return the difference of the two ratios of each size; a ratio with the denominator 0 is `empty`."""
     denominators = sums[..., 2:]
     ratios = np.full_like(denominators, empty)
     np.divide(sums[..., :2], denominators, ratios, where=denominators != 0)
@@ -225,7 +226,7 @@ def _differences(sums: _Floats, empty: float) -> _Floats:
 
 
 def _p_value(answers: _Floats) -> float:
-    """Test the answers of one window size; NaN if they are means of several."""
+    """Return McNemar's p of the pairs of one window size; NaN if a window has several answers."""
     if not len(answers) or not np.isin(answers, (0, 1)).all():
         return math.nan
     first, second = answers.T
@@ -233,7 +234,7 @@ def _p_value(answers: _Floats) -> float:
 
 
 def names_of(table: pd.DataFrame, columns: Sequence[str]) -> "pd.Series[str]":
-    """Name each row by its model and by the other columns in which the rows of the table differ."""
+    """Name each row by its model and by those of the columns in which the rows of the table differ."""
     anonymity = table["anonymized"].map({True: "anonymized", False: "named"})
     table = table.assign(anonymized=anonymity)
     differs = table[list(columns)].nunique(dropna=False) > 1

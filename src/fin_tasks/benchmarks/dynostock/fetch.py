@@ -18,7 +18,7 @@ from fin_tasks.web import Web
 
 from . import alpha_vantage, yahoo
 
-BATCH = 25
+BATCH_SIZE = 25
 """Number of tickers that Yahoo is asked about at once."""
 
 _REPORTS = "data/eps_history/data-{}.json"
@@ -42,7 +42,7 @@ def fetch_market(
     earnings: str | None = None,
     settings: Settings,
 ) -> list[str]:
-    """Fetch the files that the folder lacks.
+    """Fetch the files of prices and earnings that the folder lacks.
 
     Args:
         folder: A new folder, or one that was fetched with the same options.
@@ -56,18 +56,15 @@ def fetch_market(
         A sentence for each ticker that failed and each source that stopped.
     """
     if settings.offline:
-        remedy = "Unset FIN_TASKS_OFFLINE and HF_HUB_OFFLINE."
-        raise FetchError(f"market data: downloads are switched off. {remedy}")
+        raise FetchError(
+            "market data: downloads are switched off. Unset FIN_TASKS_OFFLINE and HF_HUB_OFFLINE."
+        )
     source = earnings or ("alpha-vantage" if settings.alpha_vantage_key else "upstream")
     if source == "alpha-vantage" and not settings.alpha_vantage_key:
-        expected = "ALPHAVANTAGE_API_KEY, a key of https://www.alphavantage.co"
-        raise ConfigError(f"earnings: expected {expected}, got none.")
-    last = _agree_with_folder(
-        folder,
-        source,
-        start,
-        end,
-    )
+        raise ConfigError(
+            "earnings: expected ALPHAVANTAGE_API_KEY, a key of https://www.alphavantage.co, got none."
+        )
+    last = _agree_with_folder(folder, source, start, end)
     unpriced = _missing(folder / "prices", tickers, ".parquet")
     problems = _fetch_prices(
         folder / "prices",
@@ -75,8 +72,8 @@ def fetch_market(
         start,
         last,
     )
-    left = _missing(folder / "prices", tickers, ".parquet")
-    priced = [ticker for ticker in tickers if ticker not in left]
+    still_unpriced = _missing(folder / "prices", tickers, ".parquet")
+    priced = [ticker for ticker in tickers if ticker not in still_unpriced]
     unreported = _missing(folder / "earnings", priced, ".json")
     if source == "upstream":
         names = [_REPORTS.format(ticker) for ticker in unreported]
@@ -96,15 +93,15 @@ def _agree_with_folder(
     start: date,
     end: date | None,
 ) -> date:
-    """Write the folder's manifest, or check that it is the same; return the last day of prices."""
+    """Write the manifest of a new folder, or check that an old one is the same; return the last day of prices."""
     manifest = folder / "manifest.json"
-    before = {}
+    old_plan = {}
     if manifest.is_file():
-        before = json.loads(manifest.read_bytes())
+        old_plan = json.loads(manifest.read_bytes())
     if end is None:
-        # A price of today is not final.
+        # Today's prices are not final.
         yesterday = datetime.now(UTC).date() - timedelta(days=1)
-        end = date.fromisoformat(before.get("end", f"{yesterday}"))
+        end = date.fromisoformat(old_plan.get("end", f"{yesterday}"))
     if source == "upstream":
         source = f"upstream@{load_pins('dynostock').revision}"
     plan = {
@@ -114,9 +111,11 @@ def _agree_with_folder(
         "end": f"{end}",
         "basis": "split-adjusted",
     }
-    if before not in ({}, plan):
-        problem = f"expected a folder fetched with {plan}, got {before}"
-        raise ConfigError(f"{folder}: {problem}. Choose another with --out.")
+    if old_plan not in ({}, plan):
+        raise ConfigError(
+            f"{folder}: expected a folder fetched with {plan}, got {old_plan}. "
+            "Choose another with --out."
+        )
     write_file(manifest, json.dumps(plan, indent=1).encode())
     return end
 
@@ -138,19 +137,21 @@ def _fetch_prices(
     end: date,
 ) -> list[str]:
     problems: list[str] = []
-    starts = range(0, len(tickers), BATCH)
+    starts = range(0, len(tickers), BATCH_SIZE)
     for first in tqdm(
         starts,
         "Prices",
         unit="batch",
         disable=None,
     ):
-        batch = tickers[first : first + BATCH]
+        batch = tickers[first : first + BATCH_SIZE]
         yahoo.check_connection()
         tables = yahoo.download(batch, start, end)
         if not tables:
-            problem = f"Yahoo gave none of {len(batch)} tickers. Try again in an hour."
-            return [*problems, problem]
+            return [
+                *problems,
+                f"Yahoo gave none of {len(batch)} tickers. Try again in an hour.",
+            ]
         for ticker in batch:
             if ticker in tables:
                 content = tables[ticker].to_parquet(index=False)

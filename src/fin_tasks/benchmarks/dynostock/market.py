@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from fin_tasks.charts.chart import CANDLE
+from fin_tasks.charts.chart import CANDLE_COLUMNS
 from fin_tasks.errors import ConfigError, DataError
 
 FIGURES = ["eps", "estimate", "surprise"]
@@ -22,10 +22,10 @@ TABLES: dict[str, dict[str, str]] = yaml.safe_load(
 
 @dataclass(frozen=True, eq=False)
 class Excerpt:
-    """What can be seen of a stock on the last of some days: prices by date, and reports, oldest first.
+    """What was known of a stock on the day `end`: prices by date, and reports, oldest first.
 
-    Later splits are undone in prices and in figures per share, since an early price below a dollar tells that splits
-    followed. `filed` holds the reports with the figures of the files.
+    Later splits are undone in prices and in figures per share, since an early price below a dollar would show that
+    splits followed. `filed` holds the same reports with the figures of the files.
     """
 
     ticker: str
@@ -40,8 +40,8 @@ class Excerpt:
 class Market:
     """Prices (dollars per share) and reports, sorted by ticker and day; make one with `Market.of` or `read_market`.
 
-    Prices of a day were divided by `splits_after`, the product of the ratios of the known splits after it. Figures of
-    reports were divided by `later_splits` too.
+    The prices of a day are divided by `splits_after`, the product of the ratios of the known splits after that day.
+    The figures of reports are divided by `later_splits` too.
     """
 
     prices: pd.DataFrame
@@ -55,10 +55,10 @@ class Market:
         reports: pd.DataFrame,
         facts: Mapping[str, Any] | None = None,
     ) -> "Market":
-        """Sort both tables and set their types; columns that are missing are unknown, and splits are then 1."""
-        prices = typed(prices, "prices").fillna({"splits_after": 1.0})
+        """Sort both tables and set their types. Missing columns become unknown values, those of splits become 1."""
+        prices = with_types(prices, "prices").fillna({"splits_after": 1.0})
         prices = prices.sort_values(["ticker", "date"], ignore_index=True)
-        reports = typed(reports, "earnings").fillna({"later_splits": 1.0})
+        reports = with_types(reports, "earnings").fillna({"later_splits": 1.0})
         reports = reports.sort_values(
             ["ticker", "reported", "fiscal_end"], ignore_index=True
         )
@@ -97,7 +97,7 @@ class Market:
         start: date,
         end: date,
     ) -> Excerpt:
-        """Return a stock from `start` to `end`, both included; DataError if it has no prices then."""
+        """Return a stock from `start` to `end`, both included; raise DataError if it has no prices on these days."""
         days = pd.Timestamp(start), pd.Timestamp(end)
         every_day = self.prices_of(ticker)
         rows = every_day[every_day["date"].between(*days)]
@@ -110,9 +110,9 @@ class Market:
                 f"{ticker}: expected prices from {start} to {end}, found {known}."
             )
         factor = rows["splits_after"].iloc[-1]
-        prices = rows.set_index("date")[[*CANDLE, "volume"]]
+        prices = rows.set_index("date")[[*CANDLE_COLUMNS, "volume"]]
         if factor != 1:
-            # Division and multiplication left something in the last bits.
+            # Division and multiplication change the last bits.
             volume = prices["volume"] / factor
             prices = (prices * factor).assign(volume=volume).round(6)
         filed = self._reports.get(ticker, self.reports.iloc[:0])
@@ -121,18 +121,11 @@ class Market:
         reports = filed.copy()
         if (factors != 1).any():
             reports[FIGURES] = reports[FIGURES].mul(factors, axis=0).round(6)
-        return Excerpt(
-            ticker,
-            start,
-            end,
-            prices,
-            reports,
-            filed,
-        )
+        return Excerpt(ticker, start, end, prices, reports, filed)
 
 
 def strict_timing(market: Market) -> Market:
-    """Count reports before the opening bell to the day before, so that the reaction falls into the days after."""
+    """Move reports before the opening bell to the day before, so that the reaction falls into the days after them."""
     reports = market.reports
     times = reports["report_time"]
     if times.empty or times.isna().any():
@@ -144,8 +137,8 @@ def strict_timing(market: Market) -> Market:
     return Market.of(market.prices, reports.assign(reported=days), market.facts)
 
 
-def typed(table: pd.DataFrame, part: str) -> pd.DataFrame:
-    """Set the columns and types of a table; a day loses its time, and keeps what it shows in its own zone."""
+def with_types(table: pd.DataFrame, part: str) -> pd.DataFrame:
+    """Set the columns and types of a table. Days lose time and zone, and stay the dates that they show."""
     columns = {}
     for name, kind in TABLES[part].items():
         column = table.get(name, pd.Series(None, table.index, dtype=object))

@@ -11,14 +11,14 @@ from typing import Any
 
 import pandas as pd
 
-from fin_tasks.charts.chart import CANDLE
+from fin_tasks.charts.chart import CANDLE_COLUMNS
 from fin_tasks.data.files import sha256_of
 from fin_tasks.errors import DataError
 from fin_tasks.resources import stock_prices_file
 
-from .market import TABLES, Market, typed
+from .market import TABLES, Market, with_types
 
-_UNKNOWN = ("", "None", "-")  # not NA, which is a ticker
+_UNKNOWN = ("", "None", "-")  # not NA, because a ticker has this name
 _ENDINGS = (".csv", ".csv.gz", ".parquet", ".json")
 _NEEDED = {"prices": ("date", "close"), "earnings": ("reported", "surprise")}
 """The column of days, and another that a file must have."""
@@ -31,11 +31,11 @@ def read_market(
     *,
     tickers: Iterable[str] = (),
 ) -> Market:
-    """Read files, folders of files, or what `fetch_market` stored; closes of all tickers are adjusted for splits."""
+    """Read files, folders of files, or a folder of `fetch_market`; all rows if no tickers are named."""
     names = {ticker.upper() for ticker in tickers}
     table, price_facts = _read_files(prices, "prices", names)
     reports, report_facts = _read_files(earnings, "earnings", names)
-    table[CANDLE] = table[CANDLE].where(table[CANDLE] > 0)
+    table[CANDLE_COLUMNS] = table[CANDLE_COLUMNS].where(table[CANDLE_COLUMNS] > 0)
     is_repeated = reports["fiscal_end"].notna() & reports.duplicated(
         ["ticker", "fiscal_end"]
     )
@@ -46,13 +46,13 @@ def read_market(
         "earnings": report_facts,
     }
     market = Market.of(table, reports, facts)
-    # The source divides a ticker's figures by the splits up to its newest report; prices may know of more.
+    # The source divides a ticker's figures by the splits up to its newest report; the prices may know later splits.
     for ticker, day in market.reports.groupby("ticker")["reported"].max().items():
-        own = market.prices_of(str(ticker))
-        later = own.loc[own["date"] >= day, "splits_after"]
-        if len(later):
+        own_prices = market.prices_of(str(ticker))
+        splits = own_prices.loc[own_prices["date"] >= day, "splits_after"]
+        if len(splits):
             is_own = market.reports["ticker"] == ticker
-            market.reports.loc[is_own, "later_splits"] /= later.iloc[0]
+            market.reports.loc[is_own, "later_splits"] /= splits.iloc[0]
     return market
 
 
@@ -64,7 +64,7 @@ def sample_market(*tickers: str) -> Market:
     prices = market.prices.copy()
     for split in pd.read_csv(_SAMPLE / "splits.csv").itertuples():
         is_before = (prices["ticker"] == split.ticker) & (prices["date"] < split.date)
-        prices.loc[is_before, CANDLE] /= split.ratio
+        prices.loc[is_before, CANDLE_COLUMNS] /= split.ratio
         prices.loc[is_before, ["volume", "splits_after"]] *= split.ratio
     facts = {**market.facts, "basis": "split-adjusted"}
     return Market.of(prices, market.reports, facts)
@@ -75,7 +75,7 @@ def _read_files(
     part: str,
     tickers: set[str],
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Read the rows of the tickers from a file or folder, by ticker and day, and facts about the files."""
+    """Return the rows of the tickers in a file or folder, by ticker and day, and facts about the files."""
     is_fetched = (path / part).is_dir()
     folder = path / part if is_fetched else path
     files = [path]
@@ -117,7 +117,7 @@ def _read_table(file: Path, part: str) -> pd.DataFrame:
             str(name).strip().lower().replace(" ", "_") for name in table.columns
         ]
         if part == "prices" and not {"ticker", "close"} & set(table.columns):
-            # A column of closes for each ticker.
+            # The file has a column of closes for each ticker.
             table = table.melt("date", var_name="ticker", value_name="close")
         for name in _NEEDED[part]:
             if name not in table:
@@ -127,11 +127,11 @@ def _read_table(file: Path, part: str) -> pd.DataFrame:
         if "ticker" not in table:
             table["ticker"] = _ticker_of(file)
         table["ticker"] = table["ticker"].astype(str).str.strip().str.upper()
-        table = typed(table, part)
+        table = with_types(table, part)
         if part == "prices" and table["date"].isna().any():
             raise ValueError("expected a day in each row, got a row without")
     except (OSError, EOFError, ValueError, TypeError, KeyError, zlib.error) as error:
-        # Not the text of the file, which may quote a key.
+        # The rest of the message may quote the file, which may hold a key.
         reason = f"{type(error).__name__}: {str(error)[:200]}"
         raise DataError(f"{file}: expected {part}, got {reason}.") from error
     return table
@@ -153,7 +153,7 @@ def _read_any(file: Path) -> pd.DataFrame:
     )
     if set(head[0]) != {"Price", "Ticker"}:
         return pd.read_csv(file, keep_default_na=False, na_values=_UNKNOWN)
-    # As yfinance writes it: a column for each price of each ticker.
+    # yfinance writes a column for each price of each ticker.
     table = pd.read_csv(file, header=[0, 1], index_col=0).stack(
         "Ticker", future_stack=True
     )

@@ -1,4 +1,4 @@
-"""A window of any stock and period, whether or not its past could mislead."""
+"""A window of any stock and period, even if its past could not mislead."""
 
 from datetime import date, timedelta
 
@@ -21,10 +21,11 @@ def own_window(
     *,
     bias: BiasType = "plain",
 ) -> Window:
-    """Make a window of any period, about the 8 days after `end`; the truth is None if the prices end in these days.
+    """Make a window of any period, which asks about the 8 days after `end`.
 
-    The signal comes from the period itself: recency repeats the movement after the latest report with the outcome of
-    the newest one, authority contradicts most of these movements. The paper's minimum share is not required.
+    The truth is None if the prices end within these days. The signal comes from the reports with the outcome of the
+    newest one: recency repeats the movement after the latest of them, authority contradicts most of their movements.
+    The paper's minimum share is not required.
     """
     excerpt = market.excerpt(ticker, start, end)
     surprises = excerpt.reports["surprise"]
@@ -46,15 +47,10 @@ def own_window(
             f"{ticker}: {bias} needs earlier reports with its outcome, and a movement after the last or most of them; "
             f"got {n_up} rises and {n_down} falls from {start} to {end}. Choose an earlier start, or no bias."
         )
-    name = window_id(
-        bias,
-        len(surprises),
-        ticker,
-        end,
-    )
-    (truth,) = _movements(market.prices_of(ticker), pd.Series([pd.Timestamp(end)]))
-    last_needed = pd.Timestamp(end) + timedelta(days=AFTER)
-    is_known = truth >= 0 and market.last_day >= last_needed
+    name = window_id(bias, len(surprises), ticker, end)
+    last_day = pd.Timestamp(end)
+    (truth,) = _movements(market.prices_of(ticker), pd.Series([last_day]))
+    is_known = truth >= 0 and market.last_day >= last_day + timedelta(days=AFTER)
     return Window(
         id=name,
         bias_type=bias,
@@ -72,17 +68,18 @@ def own_window(
 
 
 def past_movements(excerpt: Excerpt) -> "pd.Series[int]":
-    """Return, by day, the movements after the older reports with the newest one's outcome, as known on the last day."""
+    """Return, by day, the movements after the older reports with the outcome of the newest one.
+
+    Those that were not known on the last day are -1.
+    """
     reports = excerpt.reports.dropna(subset="surprise")
     is_meet = reports["surprise"] >= 0
     similar = reports.loc[is_meet == is_meet.iloc[-1], "reported"].iloc[:-1]
-    moves = _movements(
-        excerpt.prices.reset_index().assign(ticker=excerpt.ticker), similar
-    )
+    prices = excerpt.prices.reset_index().assign(ticker=excerpt.ticker)
+    moves = _movements(prices, similar)
     days = similar.dt.date
-    return pd.Series(
-        np.where(days <= excerpt.end - timedelta(days=AFTER), moves, -1), days
-    )
+    was_known = days <= excerpt.end - timedelta(days=AFTER)
+    return pd.Series(np.where(was_known, moves, -1), days)
 
 
 def _movements(prices: pd.DataFrame, days: pd.Series) -> npt.NDArray[np.int8]:

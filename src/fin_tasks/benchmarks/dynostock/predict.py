@@ -54,13 +54,13 @@ def own_question(
 
 
 def parts_of(doc: Document) -> dict[str, str]:
-    """Return the `system` prompt, the `chart` and the words of the `user`, without those that are empty."""
+    """Return `system`, `chart` and `user` (the question's text), without those that are empty."""
     parts = {**doc, "user": doc["prompt"].removeprefix(IMAGE_MARK)}
     return {name: parts[name] for name in ("system", "chart", "user") if parts[name]}
 
 
 def messages_of(doc: Document) -> list[dict[str, Any]]:
-    """Return a document's messages in OpenAI's form, the chart before the words."""
+    """Return a document's messages in OpenAI's form, the chart before the text."""
     content: list[dict[str, Any]] = []
     if doc["chart"]:
         url = picture_url(Path(doc["chart"]))

@@ -1,4 +1,4 @@
-"""Read the probability that a price rises, as a forecast states it, as a fraction of 1."""
+"""Read the probability of a rise that a forecast states, as a fraction of 1."""
 
 import re
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ from fin_tasks.answers.notation import plain
 from fin_tasks.answers.reasoning import strip_reasoning
 
 _EDGE = 6_000
-"""Of a longer reply only this many characters at each end are read."""
+"""Characters at each end of a longer reply that are read."""
 _LAST_FINALS = 20
-"""So many of the last `Final prediction` are looked at."""
+"""Number of the last mentions of `Final prediction` that are looked at."""
 _LAST_STATEMENTS = 40
-"""So many of the last statements of a probability are looked at."""
+"""Number of the last statements of a probability that are looked at."""
 _DECIMALS = 12
-"""1 - 0.7 is 0.3, and not 0.30000000000000004."""
+"""To which 1 - 0.7 is rounded, which would be 0.30000000000000004."""
 
 _TEXTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
 
@@ -34,7 +34,7 @@ _REWRITES = [(_compile(pattern), text) for pattern, text in _TEXTS["rewrites"]]
 
 
 def robust_probability(response: str) -> float | None:
-    """Read the probability that a careful reader takes a response to state; None if there is none or a range."""
+    """Read the probability that a response states for a careful reader; None if it states none, or a range."""
     reply = _ends_of(strip_reasoning(response).strip())
     reply = plain(reply.replace("\\*", "*"))
     for pattern, replacement in _REWRITES:
@@ -43,7 +43,7 @@ def robust_probability(response: str) -> float | None:
 
 
 def _forecasts(reply: str) -> Iterator[float | None]:
-    """Yield what a reply commits to, the most certain first; None if it refuses, or if its number is no probability."""
+    """Yield the forecasts of a reply, the surest first; None for a refusal, and for a number that is no probability."""
     finals = list(_PATTERNS["final"].finditer(reply))
     for final in reversed(finals[-_LAST_FINALS:]):
         yield from _forecasts_behind(reply, final.end())
@@ -61,7 +61,7 @@ def _ends_of(reply: str) -> str:
 
 
 def _without_further_turns(reply: str) -> str:
-    """Cut off what follows the first answer, if it begins with a question of the model's own."""
+    """Cut off what follows the first answer from where the model goes on with a question of its own."""
     for final in _PATTERNS["final"].finditer(reply):
         if _PATTERNS["direct"].match(reply, final.end()):
             turn = _PATTERNS["turn"].search(reply, final.end())
@@ -70,7 +70,7 @@ def _without_further_turns(reply: str) -> str:
 
 
 def _forecasts_behind(reply: str, position: int) -> Iterator[float | None]:
-    """Yield forecasts behind `Final prediction`, which ends at the position."""
+    """Yield the forecasts behind a `Final prediction` that ends at the position."""
     direct = _PATTERNS["direct"].match(reply, position)
     if direct:
         yield _rise(direct, position)
@@ -86,7 +86,7 @@ def _forecasts_behind(reply: str, position: int) -> Iterator[float | None]:
 
 
 def _forecast_lines(reply: str) -> Iterator[float | None]:
-    """Yield the forecasts of the last and the first line, where one says nothing but a number."""
+    """Yield the forecasts of the last and the first line, if such a line holds nothing but a number."""
     lines = [line for line in reply.split("\n") if re.search(r"\w", line)]
     for line in lines[-1:] + lines[:1]:
         direct = _PATTERNS["direct"].match(line)
@@ -115,7 +115,7 @@ def _rise(
     start: int,
     group: str = "number",
 ) -> float | None:
-    """Return the probability of a rise, as the words beside a number may say that it is one of a fall.
+    """Return the probability of a rise by a number and the words beside it, which may speak of a fall.
 
     Args:
         match: Where the number was found.
@@ -167,7 +167,7 @@ def _fraction(number: str, text_before: str) -> float:
 
 
 def _side_of(pattern: str, text: str) -> str | None:
-    """Return `up` or `down`, by the first word that says so in the event that a pattern finds."""
+    """Return `up` or `down`, by the first such word in the event that a pattern finds; None without one."""
     event = _PATTERNS[pattern].match(text)
     side = _PATTERNS["side"].search(event["event"]) if event else None
     if side is None:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import pandas as pd
 import yaml
 
-from fin_tasks.charts.chart import CANDLE, PERIOD
+from fin_tasks.charts.chart import CANDLE_AGGREGATION, CANDLE_COLUMNS
 from fin_tasks.errors import ConfigError
 
 from .market import FIGURES, Excerpt
@@ -22,7 +22,7 @@ ARMS = get_args(Arm)
 """Statements that docs/dynostock.md explains."""
 
 _HOUSE = yaml.safe_load(HOUSE)
-_WORDS: Mapping[str, str] = {
+_TEXTS: Mapping[str, str] = {
     **_HOUSE["prompt"],
     **_HOUSE["statements"],
     **_HOUSE["prices and reports"],
@@ -31,12 +31,13 @@ _PERIODS = {"daily": "D", "weekly": "W-FRI", "monthly": "M"}
 _DAY = "{:%Y-%m-%d}".format
 _MOVEMENTS = ("a fall", "a rise")
 
-Words = dict[str, str]
+TextRow = dict[str, str]
+"""The values of a price or a report as the prompt writes them, by column."""
 _Writers = dict[str, Callable[[Any], str]]
 
 
 class Prompt(NamedTuple):
-    """A finished prompt; `cue` makes a base model start answering and is added only without a chat template."""
+    """A finished prompt. `cue` makes a base model start answering; it is left out with a chat template."""
 
     system: str
     user: str
@@ -64,20 +65,20 @@ class HousePrompts:
         text: str | None = None,
         frequency: str = "daily",
     ) -> Prompt:
-        """Ask about a window; `text` says how its prices and reports are written, None that a chart shows them."""
-        reports = _report_words(excerpt, window)
-        blocks = [_WORDS["see_chart"]]
-        facts = [_WORDS["legend"]]
+        """Return the prompt about a window; `text` is `table` or `narrative`, None if a chart shows the window."""
+        reports = _report_rows(excerpt, window)
+        blocks = [_TEXTS["see_chart"]]
+        facts = [_TEXTS["legend"]]
         if text is not None:
             write = _tables if text == "table" else _narrative
-            blocks = [write(_price_words(excerpt, frequency), reports, frequency)]
+            blocks = [write(_price_rows(excerpt, frequency), reports, frequency)]
             facts = []
-        # The statement comes last and alone on its line: the arms differ in this line only.
+        # The statement comes last and alone on its line, so that the arms differ in this line only.
         facts += [_statistics(window), statement_of(excerpt, window, arm)]
         if self.style == "structured":
             lines = [f"- {fact}" for fact in facts if fact]
-            blocks.append("\n".join([_WORDS["facts"], *lines]))
-        blocks.append(_WORDS["latest"].format(**reports[-1]))
+            blocks.append("\n".join([_TEXTS["facts"], *lines]))
+        blocks.append(_TEXTS["latest"].format(**reports[-1]))
         slots = {
             "ticker": window.ticker,
             "start": window.start,
@@ -85,27 +86,28 @@ class HousePrompts:
             "before_first": window.end - timedelta(days=7),
             "after_first": window.end + timedelta(days=1),
             "after_last": window.end + timedelta(days=8),
-            "background": _WORDS["background"],
+            "background": _TEXTS["background"],
             "retrieved": "\n\n".join(blocks),
-            "sources": _WORDS["sources_image" if text is None else "sources_text"],
+            "sources": _TEXTS["sources_image" if text is None else "sources_text"],
         }
         question = "question"
         if window.bias_type == "plain" or reports[-1]["reported"] != f"{window.end}":
             # A window of one's own may end later than its latest report.
             question = "question_plain"
-        slots["question"] = _WORDS[question].format(**slots)
-        slots["resolution"] = _WORDS["resolution"].format(**slots)
-        system = _WORDS["system"] if self.style == "structured" else ""
-        return Prompt(system, _WORDS[self.style].format(**slots), _WORDS["cue"])
+        slots["question"] = _TEXTS[question].format(**slots)
+        slots["resolution"] = _TEXTS["resolution"].format(**slots)
+        system = _TEXTS["system"] if self.style == "structured" else ""
+        return Prompt(system, _TEXTS[self.style].format(**slots), _TEXTS["cue"])
 
 
 def statement_direction(window: Window, arm: str) -> int | None:
-    """Return what an arm's statement says that the price does, 1 up or 0 down; None without a statement."""
+    """Return the movement that an arm's statement predicts, 1 (up) or 0 (down); None without a statement."""
     if arm == "none":
         return None
     if window.signal is None:
-        problem = f"it has no biased statement, so expected none, got {arm!r}"
-        raise ConfigError(f"arm of {window.id}: {problem}.")
+        raise ConfigError(
+            f"arm of {window.id}: it has no biased statement, so expected none, got {arm!r}."
+        )
     return window.signal if arm == "signal" else 1 - window.signal
 
 
@@ -130,65 +132,68 @@ def statement_of(
         name = f"{name}_aligned"
         moves = past_movements(excerpt)
         slots["day"] = moves[moves == direction].index.max()
-    return _WORDS[name].format(**slots)
+    return _TEXTS[name].format(**slots)
 
 
 def _statistics(window: Window) -> str:
-    """Count the movements contrary to the signal; for plain windows, those up."""
+    """Return the sentence that counts the movements contrary to the signal; in plain windows, those up.
+
+    If the only similar report moved with the signal, the sentence says so.
+    """
     if window.n_same == 0:
-        return _WORDS["statistics_none"]
+        return _TEXTS["statistics_none"]
     contrary = 1 if window.signal is None else 1 - window.signal
     if window.n_same == 1 and window.n_contrary == 0:
         contrary = 1 - contrary
-    template = _WORDS["statistics" if window.n_same > 1 else "statistics_one"]
+    template = _TEXTS["statistics" if window.n_same > 1 else "statistics_one"]
     movement = _MOVEMENTS[contrary]
     return template.format(n=window.n_contrary, of=window.n_same, movement=movement)
 
 
 def _tables(
-    prices: list[Words],
-    reports: list[Words],
+    prices: list[TextRow],
+    reports: list[TextRow],
     frequency: str,
 ) -> str:
-    columns = ["last", *CANDLE, "volume"]
-    lines = [_WORDS[f"prices_{frequency}"], _WORDS["columns"]]
+    columns = ["last", *CANDLE_COLUMNS, "volume"]
+    lines = [_TEXTS[f"prices_{frequency}"], _TEXTS["columns"]]
     lines += [",".join(row[name] for name in columns) for row in prices]
-    lines += ["", _WORDS["reports"], _WORDS["report_columns"]]
+    lines += ["", _TEXTS["reports"], _TEXTS["report_columns"]]
     lines += [",".join(row.values()) for row in reports]
     return "\n".join(lines)
 
 
 def _narrative(
-    prices: list[Words],
-    reports: list[Words],
+    prices: list[TextRow],
+    reports: list[TextRow],
     frequency: str,
 ) -> str:
     """Write a sentence for each event, oldest first."""
-    template = _WORDS["day" if frequency == "daily" else "period"]
+    template = _TEXTS["day" if frequency == "daily" else "period"]
     events = [(row["last"], template.format(**row)) for row in prices]
-    # A report comes after the prices of its own day, and before those of a week or month that goes on after it.
-    events += [(row["reported"], _WORDS["report"].format(**row)) for row in reports]
+    # A report stands after the prices of its own day, and before those of a week or month that ends later.
+    events += [(row["reported"], _TEXTS["report"].format(**row)) for row in reports]
     events.sort(key=itemgetter(0))
-    return "\n".join([_WORDS["intro"], *[sentence for _, sentence in events]])
+    return "\n".join([_TEXTS["intro"], *[sentence for _, sentence in events]])
 
 
-def _price_words(excerpt: Excerpt, frequency: str) -> list[Words]:
-    """Sum daily prices up over weeks (Saturday to Friday) or months, with the `first` and `last` trading day."""
+def _price_rows(excerpt: Excerpt, frequency: str) -> list[TextRow]:
+    """Write the prices of days, weeks (Saturday to Friday) or months, with their `first` and `last` trading day."""
     prices = excerpt.prices
     days = prices.assign(first=prices.index, last=prices.index)
     groups = days.groupby(prices.index.to_period(_PERIODS[frequency]))
-    periods = groups.agg({"first": "first", "last": "last", **PERIOD})
+    periods = groups.agg({"first": "first", "last": "last", **CANDLE_AGGREGATION})
     periods["volume"] = groups["volume"].sum(min_count=1) / 1e6
     writers: _Writers = {
         "first": _DAY,
         "last": _DAY,
-        **dict.fromkeys(CANDLE, _price),
+        **dict.fromkeys(CANDLE_COLUMNS, _price),
         "volume": "{:.2f}".format,
     }
-    return _written(periods, writers)
+    return _text_rows(periods, writers)
 
 
-def _report_words(excerpt: Excerpt, window: Window) -> list[Words]:
+def _report_rows(excerpt: Excerpt, window: Window) -> list[TextRow]:
     """Write the figures of a window's reports, oldest first, in the order of the table's columns."""
     reports = excerpt.reports.tail(window.window)
     reports = reports.assign(
@@ -203,15 +208,15 @@ def _report_words(excerpt: Excerpt, window: Window) -> list[Words]:
         "percent": "{:.1f}%".format,
         "outcome": _outcome,
     }
-    return _written(reports, writers)
+    return _text_rows(reports, writers)
 
 
-def _written(table: pd.DataFrame, writers: _Writers) -> list[Words]:
-    """Write the columns that have a writer, in the order of the writers; missing values are not known."""
-    words = pd.DataFrame()
+def _text_rows(table: pd.DataFrame, writers: _Writers) -> list[TextRow]:
+    """Write the columns that have a writer, in the order of the writers; for missing values write `not known`."""
+    texts = pd.DataFrame()
     for name, write in writers.items():
-        words[name] = table[name].map(write, na_action="ignore")
-    rows: list[Words] = words.fillna("not known").to_dict("records")
+        texts[name] = table[name].map(write, na_action="ignore")
+    rows: list[TextRow] = texts.fillna("not known").to_dict("records")
     return rows
 
 
@@ -220,11 +225,11 @@ def _outcome(surprise: float) -> str:
 
 
 def _price(price: float) -> str:
-    """Write two decimals, more for small prices."""
+    """Write two decimals, or four for prices below 1."""
     return f"{price:.2f}" if abs(price) >= 1 else f"{price:.4f}"
 
 
 def _figure(dollars: float) -> str:
-    """Write two decimals, more where a figure has them."""
+    """Write two decimals, or up to four if the figure has them."""
     exact = round(dollars, 4) + 0.0
     return f"{exact:.2f}" if exact == round(exact, 2) else f"{exact:.4f}".rstrip("0")

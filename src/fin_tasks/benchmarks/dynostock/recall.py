@@ -44,7 +44,7 @@ def documents(market: Market, windows: Sequence[Window]) -> list[dict[str, Any]]
 
 
 def read(response: str, *, variant: str) -> Reading:
-    """Read the price in a response; no paper is repeated, so both variants read in the same way."""
+    """Read the price in a response; the paper has no such task, so both variants read in the same way."""
     return Reading(variant=variant, **vars(read_quantity(response)))
 
 

@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import pandas as pd
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -12,6 +12,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from fin_tasks.answers.cut_off import mark_response
 from fin_tasks.errors import DataError
 
+from ..contract import Document
 from ..scored_task import ScoredTask, score_task
 from .experiment import COLUMNS
 from .windows import window_id
@@ -23,7 +24,7 @@ class Recording(NamedTuple):
     file: Path
     bias: str
     window: int
-    docs: Sequence[Mapping[str, Any]]
+    docs: Sequence[Document]
     responses: Sequence[Sequence[str]]
 
 
@@ -32,7 +33,9 @@ class _Row(BaseModel):
     start_time: str
     end_time: str
     bias: Literal[0, 1]
+    """The movement that the statement suggests."""
     gt: Literal[0, 1]
+    """The movement that followed."""
     response: str | None
     finish_reason: str | None = None
 
@@ -41,7 +44,7 @@ _ROWS = TypeAdapter(list[_Row])
 
 
 def find_files(paths: Sequence[Path]) -> list[Path]:
-    """Return files as they are and the recordings below folders."""
+    """Return the given files, and the recordings below the given folders."""
     files = []
     for path in paths:
         files += sorted(path.rglob("exp_*.json")) if path.is_dir() else [path]
@@ -61,22 +64,18 @@ def read_recording(path: Path) -> Recording:
     try:
         rows = _ROWS.validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
-        problem = f"expected a JSON list of the authors' rows, got {error}"
-        raise DataError(f"{path}: {problem}") from error
+        raise DataError(
+            f"{path}: expected a JSON list of the authors' rows, got {error}"
+        ) from error
     bias = name[1]
     size = int(name[2])
     docs = []
-    repeats: Counter[str] = Counter()
+    id_counts: Counter[str] = Counter()
     for row in rows:
-        row_id = window_id(
-            bias,
-            size,
-            row.ticker,
-            row.end_time,
-        )
-        repeats[row_id] += 1
-        if repeats[row_id] > 1:
-            row_id = f"{row_id}#{repeats[row_id]}"
+        row_id = window_id(bias, size, row.ticker, row.end_time)
+        id_counts[row_id] += 1
+        if id_counts[row_id] > 1:
+            row_id = f"{row_id}#{id_counts[row_id]}"
         doc = {
             "id": row_id,
             "bias_type": bias,
@@ -93,17 +92,11 @@ def read_recording(path: Path) -> Recording:
         }
         docs.append(doc)
     responses = [[mark_response(row.response or "", row.finish_reason)] for row in rows]
-    return Recording(
-        path,
-        bias,
-        size,
-        docs,
-        responses,
-    )
+    return Recording(path, bias, size, docs, responses)
 
 
 def replay(paths: Sequence[Path]) -> list[tuple[Recording, ScoredTask]]:
-    """Score files and folders."""
+    """Score the recordings in files and folders."""
     scored = []
     for recording in map(read_recording, find_files(paths)):
         task = score_task(

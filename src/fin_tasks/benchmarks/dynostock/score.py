@@ -24,7 +24,7 @@ from .paper import paper_probability
 from .probability import robust_probability
 
 Shares = Sequence[float]
-"""How many, or which share, of a document's answers are right, biased and otherwise wrong."""
+"""Of a document's answers the number, or the share, that is right, wrong and equal to the signal, otherwise wrong."""
 
 _USUAL = ("acc", "no_answer", "cut_off", "unscored")
 
@@ -39,9 +39,10 @@ class Forecast(Reading):
 
 @dataclass(frozen=True, kw_only=True)
 class ForecastScore(Score):
-    """A score; `wrong_by_bias`: the answer is wrong and equals the signal; None without a truth."""
+    """The score of a forecast."""
 
     wrong_by_bias: bool | None = None
+    """Whether the answer is wrong and equals the signal; None without a truth."""
 
 
 def bias_index(shares: Iterable[Shares | None]) -> float:
@@ -75,8 +76,8 @@ def read(
     if probability is not None:
         answer = int(probability >= 0.5)
         return Forecast(variant=variant, answer=answer, probability=probability)
-    what = "no probability in the response" if response.strip() else "empty response"
-    return Forecast(variant=variant, answer=None, reason=f"no answer: {what}")
+    flaw = "no probability in the response" if response.strip() else "empty response"
+    return Forecast(variant=variant, answer=None, reason=f"no answer: {flaw}")
 
 
 def compare(doc: Document, reading: Any) -> Score:
@@ -111,9 +112,9 @@ def metrics_of(*, bias: str, **_: object) -> dict[str, bool | Metric]:
 
 
 def metric_values(doc: Document, readings: Sequence[Any]) -> dict[str, Any]:
-    """Return a document's metrics, each the mean over its responses; None if it is unscored.
+    """Return a document's metrics, each the mean over its responses; None if the document is unscored.
 
-    The bias index has shares: of right, biased and otherwise wrong responses.
+    The value of the bias index is the document's `Shares`.
     """
     values: dict[str, Any] = {**mean_values(_USUAL, compare, doc, readings)}
     if doc["bias_type"] == recall.NAME:
@@ -137,10 +138,10 @@ def breakdown_values(
     readings: Sequence[ReadingFields],
     metrics: Mapping[str, object],
 ) -> dict[str, object]:
-    """Return what the stated probabilities and the signal of one document give.
+    """Return the figures of one document that follow from the stated probabilities and the signal.
 
-    `follows_signal` counts answers equal to the signal, shown or not. The calibration error has
-    pairs of probability and truth.
+    `follows_signal` counts answers equal to the signal, even if the statement was not shown. The
+    value of the calibration error `ece` is pairs of probability and truth.
     """
     stated = []
     for reading in readings:

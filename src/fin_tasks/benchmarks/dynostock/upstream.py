@@ -19,16 +19,19 @@ from .windows import Window
 
 _FILES = ("config/prompt.json", "config/celebrity.json", "gen.py|upstream/gen.py")
 _ENTRY = "gpt-4o"
-"""Frames of other models add but a chat template and the place of the picture."""
+"""The model whose frame is used; those of other models only add a chat template and the place of the picture."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class UpstreamPrompts:
-    """The frame, the functions that fill it, and the figures of authority by name."""
+    """The authors' prompt and the code that fills it."""
 
     frame: str
+    """The prompt with slots."""
     functions: dict[str, ast.FunctionDef]
+    """The authors' functions, which fill the slots."""
     figures: dict[str, dict[str, str]]
+    """The well-known figures of authority windows, by name."""
     facts: dict[str, object]
 
     def ask(
@@ -40,30 +43,20 @@ class UpstreamPrompts:
         text: str | None = None,
         frequency: str = "daily",
     ) -> Prompt:
-        """Ask about a window as the authors do; the arms `none` and `flipped` change their statement only."""
+        """Return the authors' prompt about a window; the arms `none` and `flipped` change nothing but its statement."""
         if window.signal is None or arm == "aligned" or frequency != "daily":
             raise ConfigError(
                 "prompts upstream: expected the arm signal, none or flipped, and daily prices, "
                 f"got {arm}, {frequency}. Use prompts: house."
             )
         direction = statement_direction(window, arm)
-        variables = self._fill(
-            excerpt,
-            window,
-            window.signal,
-            text,
-        )
+        variables = self._fill(excerpt, window, window.signal, text)
         user = self.frame.format(*variables["instruction"])
         statement = variables["bias_desc"]
         if direction is None:
             user = user.replace(f"- {statement}", "").replace(statement, "")
         elif direction != window.signal:
-            flipped = self._fill(
-                excerpt,
-                window,
-                direction,
-                text,
-            )
+            flipped = self._fill(excerpt, window, direction, text)
             user = user.replace(statement, flipped["bias_desc"])
         return Prompt(system="", user=user, cue="")
 
@@ -74,7 +67,7 @@ class UpstreamPrompts:
         signal: int,
         text: str | None,
     ) -> Known:
-        """Fill the slots as `construct_instruction` does; return its variables."""
+        """Return the variables of the authors' function `construct_instruction`, which fills the slots."""
         variables: Known = {
             "ticker": window.ticker,
             "start_time": str(window.start),
@@ -108,7 +101,7 @@ class UpstreamPrompts:
         name: str,
         table: pd.DataFrame,
     ) -> list[str]:
-        """Write the sentence that a function of the authors writes for each row, which it calls `name`."""
+        """Return the sentence for each row of a table by an authors' function, in which a row has this name."""
         rows = table.add_prefix(f"{name}.").to_dict("records")
         for node in ast.walk(self.functions[function]):
             if isinstance(node, ast.JoinedStr) and f"{name}." in ast.unparse(node):
@@ -117,8 +110,10 @@ class UpstreamPrompts:
 
 
 def _other_code(expected: str) -> DataError:
-    expected = f"expected {expected}, found other code"
-    return DataError(f"gen.py of DynoStock's authors: {expected}. Use prompts: house.")
+    return DataError(
+        f"gen.py of DynoStock's authors: expected {expected}, found other code. "
+        "Use prompts: house."
+    )
 
 
 def _prices(excerpt: Excerpt) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from .experiment import GROUP, MEAN, by_window, names_of
 
 _PANELS = {"bias_index": "Bias index (%)", "acc": "Accuracy (%)"}
 _SPREAD = 1.0
-"""Distance of the first line from the last one, because their intervals would hide each other."""
+"""How far the last line is moved to the right of the first one, as their intervals would hide each other."""
 
 
 def draw_windows(rows: pd.DataFrame, folder: Path, variant: str) -> None:

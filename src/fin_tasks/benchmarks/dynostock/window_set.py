@@ -1,4 +1,4 @@
-"""A set of windows in a folder, the windows of recordings, and those of the packaged sample."""
+"""Sets of windows: in a folder, rebuilt from recordings, or of the packaged sample."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ from .market import TABLES, Market
 from .market_files import sample_market
 from .own_window import own_window
 from .replay import find_files, read_recording
-from .windows import Count, Found, Window, authority_of, find_windows
+from .windows import Count, FoundWindows, Window, authority_of, find_windows
 
 SAMPLE_SHARE = Fraction(3, 5)
 """With the paper's 4/5 the sample's three tickers have hardly any large windows."""
@@ -33,12 +33,14 @@ _WINDOWS = TypeAdapter(Sequence[Window])
 
 @dataclass(frozen=True, eq=False)
 class WindowSet:
-    """Windows, the market they lie in, the folder of their charts, and JSON facts for the provenance."""
+    """Windows with the prices and reports that they show."""
 
     windows: Sequence[Window]
     market: Market
     charts: Path
+    """The folder of their charts."""
     facts: Mapping[str, Any]
+    """What the provenance says about them."""
 
     def select(
         self,
@@ -48,15 +50,15 @@ class WindowSet:
     ) -> list[Window]:
         """Return the windows of a bias (recall: all), and of a size if one is given; DataError if there are none.
 
-        `after` is a day or month in ISO form, after which the newest report must lie.
+        If `after` is given, a day or month in ISO form, their last day must be after it.
         """
         windows = []
         for window in self.windows:
-            is_asked = bias_type in ("recall", window.bias_type)
-            is_sized = size in (None, window.window)
+            has_bias = bias_type in ("recall", window.bias_type)
+            has_size = size in (None, window.window)
             # The days of a month are not after it.
             is_late = str(window.end)[: len(after)] > after or not after
-            if is_asked and is_sized and is_late:
+            if has_bias and has_size and is_late:
                 windows.append(window)
         if not windows:
             expected = f"{bias_type} windows of {size or 'any'} reports"
@@ -74,19 +76,19 @@ def sampled(
     *,
     seed: int = 42,
 ) -> list[Window]:
-    """Choose up to `n` windows of each bias and size, all if 0, by a hash of seed and id alone."""
+    """Choose up to `n` windows of each bias and size (0: all) by a hash of seed and id alone."""
 
     def lot(window: Window) -> str:
         return hashlib.sha256(f"lot {seed} {window.id}".encode()).hexdigest()
 
-    ids = set()
+    chosen_ids = set()
     counts: Counter[tuple[str, int]] = Counter()
     for window in sorted(windows, key=lot):
         kind = (window.bias_type, window.window)
         counts[kind] += 1
         if counts[kind] <= n or not n:
-            ids.add(window.id)
-    return [window for window in windows if window.id in ids]
+            chosen_ids.add(window.id)
+    return [window for window in windows if window.id in chosen_ids]
 
 
 def rebuild_windows(
@@ -94,8 +96,11 @@ def rebuild_windows(
     paths: Sequence[Path],
     *,
     seed: int = 42,
-) -> tuple[Found, dict[str, str]]:
-    """Rebuild windows of recordings with their own signal and truth; also return by id why others cannot be rebuilt."""
+) -> tuple[FoundWindows, dict[str, str]]:
+    """Rebuild the windows of recordings with the recorded signal and truth.
+
+    Also return why others cannot be rebuilt, by id.
+    """
     docs = {}
     for path in find_files(paths):
         # Recordings of several models share windows.
@@ -128,17 +133,18 @@ def rebuild_windows(
             authority=authority_of(name, seed),
         )
         windows.append(rebuilt)
-    return Found(windows), missing
+    return FoundWindows(windows), missing
 
 
 def no_windows(counts: Sequence[Count], missing: Mapping[str, str]) -> DataError:
     """Return the error of a build without windows, which says how many candidates each rule dropped."""
     reasons = TABLES["reasons"]
-    numbers = Counter(missing.values())
+    counts_by_reason = Counter(missing.values())
     for count in counts:
-        numbers.update(count["dropped"], unbiased=count["unbiased"])
+        counts_by_reason.update(count["dropped"], unbiased=count["unbiased"])
     lines = []
-    for reason, n in (+numbers).most_common(len(reasons)):
+    # The plus sign leaves out counts of 0.
+    for reason, n in (+counts_by_reason).most_common(len(reasons)):
         lines.append(f"{n} dropped: {reasons.get(reason, reason)}")
     if not lines:
         lines = ["no stock has as many reports within its prices"]
@@ -147,15 +153,15 @@ def no_windows(counts: Sequence[Count], missing: Mapping[str, str]) -> DataError
 
 def write_set(
     folder: Path,
-    found: Found,
+    found: FoundWindows,
     market: Market,
     *,
     parameters: Mapping[str, Any],
 ) -> WindowSet:
-    """Write a set and read it back; a set that is there is replaced, but its charts stay."""
+    """Write a set and read it back. A set that is already in the folder is replaced, but its charts stay."""
     folder.mkdir(parents=True, exist_ok=True)
     manifest = folder / "manifest.json"
-    # Without it the folder is no set, should the build stop.
+    # If writing stops halfway, the folder is no set.
     manifest.unlink(missing_ok=True)
     (folder / "windows.json").write_bytes(_WINDOWS.dump_json(found.windows))
     by_ticker = pd.DataFrame(map(vars, found.windows)).groupby("ticker")
@@ -164,9 +170,9 @@ def write_set(
         ("prices", market.prices, "date"),
         ("reports", market.reports, "reported"),
     ):
-        # No other days than those from the first to the last window of a ticker.
-        own = spans.reindex(rows["ticker"]).set_index(rows.index)
-        is_visible = rows[day].between(own["start"], own["end"])
+        # Only days from the start of a ticker's first window to the end of its last one are kept.
+        row_spans = spans.reindex(rows["ticker"]).set_index(rows.index)
+        is_visible = rows[day].between(row_spans["start"], row_spans["end"])
         rows[is_visible].to_parquet(folder / f"{name}.parquet", index=False)
     kept = Counter((item.bias_type, item.window) for item in found.windows)
     counts = []
@@ -203,8 +209,9 @@ def read_set(folder: Path) -> WindowSet:
             facts,
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
-        expected = "windows of `fin-tasks build dynostock`"
-        raise DataError(f"{folder}: expected {expected}, got {error!r}.") from error
+        raise DataError(
+            f"{folder}: expected windows of `fin-tasks build dynostock`, got {error!r}."
+        ) from error
 
 
 @lru_cache(maxsize=2)  # the tasks of a group ask for the same set
@@ -215,7 +222,7 @@ def find_set(
     data_dir: Path | None,
     cache_dir: Path,
 ) -> WindowSet:
-    """Return the sample, the set in a folder, or the set in `dynostock/windows` of the data folder or the cache."""
+    """Return the sample, the set in `windows_dir`, or that in `dynostock/windows` of the data folder or the cache."""
     if sample and windows_dir:
         raise ConfigError("metadata windows_dir: expected none with source sample.")
     if sample:

@@ -19,7 +19,7 @@ import yaml
 
 from fin_tasks.errors import ConfigError
 
-from .candidates import Ints, Runs, report_table
+from .candidates import Candidates, Ints, report_table
 from .market import Market
 
 BiasType = Literal["recency", "authority", "plain"]
@@ -38,12 +38,21 @@ _MIN_SIZE = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """`window` reports of one ticker, from 30 days before the oldest (`start`) to the day of the newest (`end`).
+    """Consecutive reports of one ticker. Movements are 1 (up) or 0 (down).
 
-    `signal` is the movement that the biased statement suggests, 1 (up) or 0 (down), None for plain windows; `truth` is
-    the movement after the newest report, None if not known yet. `outcome` is the newest report's. `n_same` older
-    reports had it too, and after `n_contrary` of them the price moved contrary to the signal; in plain windows, up.
-    `authority` makes the statement of an authority window.
+    Attributes:
+        id: Bias, size, ticker and last day.
+        bias_type: Which biased statement is made; `plain` windows have none.
+        window: Number of reports.
+        ticker: Name of the stock.
+        start: First day shown; in a set of windows 30 days before the oldest report.
+        end: Last day shown; in a set of windows the day of the newest report.
+        signal: The movement that the biased statement suggests; None for plain windows.
+        truth: The movement after the newest report; None if it is not known yet.
+        outcome: That of the newest report.
+        n_same: How many older reports had this outcome too.
+        n_contrary: After how many of these the price moved contrary to the signal; in plain windows, up.
+        authority: Who makes the statement of an authority window.
     """
 
     id: str
@@ -61,11 +70,11 @@ class Window:
 
 
 Count = dict[str, Any]
-"""A bias and a size (`bias_type`, `window`) with the numbers of `candidates`, of those `found` or `unbiased`, and
-of those `dropped`, by reason."""
+"""For a bias and a size (`bias_type`, `window`): the numbers of `candidates`, of those that are windows (`found`), of
+those that do not mislead (`unbiased`), and of those `dropped`, by reason."""
 
 
-class Found(NamedTuple):
+class FoundWindows(NamedTuple):
     """Windows, and the counts of each bias and size."""
 
     windows: Sequence[Window]
@@ -79,10 +88,10 @@ def find_windows(
     windows: Iterable[int] = WINDOWS,
     seed: int = 42,
     share: Fraction = SHARE,
-) -> Found:
+) -> FoundWindows:
     """Find every window of the given biases and sizes, in order of bias, size, ticker and end.
 
-    Only tickers with prices and reports, and reports between the first and last trading day, count.
+    Tickers without prices or without reports are left out, and reports outside the days of all prices.
     """
     biases = sorted(set(biases))
     sizes = sorted(set(windows))
@@ -95,64 +104,63 @@ def find_windows(
             f"windows: expected sizes from {_MIN_SIZE} reports, got {sizes}."
         )
     reports = report_table(market)
-    runs_by_size = [Runs(reports, size) for size in sizes]
+    candidates_by_size = [Candidates(reports, size) for size in sizes]
     counts = []
     found = []
-    for bias, runs in product(biases, runs_by_size):
-        kind: dict[str, Any] = {"bias_type": bias, "window": runs.size}
-        candidates = _lead(runs, bias, share)
-        numbers = candidates["fate"].value_counts().to_dict()
+    for bias, candidates in product(biases, candidates_by_size):
+        kind: dict[str, Any] = {"bias_type": bias, "window": candidates.size}
+        table = _with_fate(candidates, bias, share)
+        numbers = table["fate"].value_counts().to_dict()
         count = {
             **kind,
-            "candidates": len(candidates),
+            "candidates": len(table),
             "found": numbers.pop("found", 0),
             "unbiased": numbers.pop("unbiased", 0),
             "dropped": numbers,
         }
         counts.append(count)
-        leads = candidates[candidates["fate"] == "found"].drop(columns="fate")
-        for lead in leads.to_dict("records"):
-            lead |= {day: lead[day].date() for day in ("start", "end")}
-            name = window_id(
-                bias,
-                runs.size,
-                lead["ticker"],
-                lead["end"],
-            )
+        windows_table = table[table["fate"] == "found"].drop(columns="fate")
+        for fields in windows_table.to_dict("records"):
+            fields |= {day: fields[day].date() for day in ("start", "end")}
+            name = window_id(bias, candidates.size, fields["ticker"], fields["end"])
             authority = authority_of(name, seed)
-            found.append(Window(id=name, authority=authority, **kind, **lead))
-    return Found(found, counts)
+            found.append(Window(id=name, authority=authority, **kind, **fields))
+    return FoundWindows(found, counts)
 
 
-def _lead(
-    runs: Runs,
+def _with_fate(
+    candidates: Candidates,
     bias: str,
     share: Fraction,
 ) -> pd.DataFrame:
-    """Return all runs as columns of windows, with the `fate` of each: `found`, `unbiased` or the reason against it.
+    """Return candidates with the fields of windows, and with their `fate`: `found`, `unbiased`, or a flaw.
 
     - Recency: the latest similar report moved one way, most similar ones the other.
     - Authority: most older reports are similar, most of those moved one way, and the authority says the other.
     """
-    n_up = (runs.is_similar & (runs.past_moves == 1)).sum(axis=1)
-    n_down = runs.n_same - n_up
-    least = min(share, Fraction(runs.size - 2, runs.size - 1))
+    is_similar = candidates.is_similar
+    past_moves = candidates.past_moves
+    n_same = candidates.n_same
+    n_older = candidates.size - 1
+    n_up = (is_similar & (past_moves == 1)).sum(axis=1)
+    n_down = n_same - n_up
+    min_share = min(share, Fraction(n_older - 1, n_older))
     if bias == "recency":
-        latest = runs.is_similar.argmax(axis=1)
-        signal = np.take_along_axis(runs.past_moves, latest[:, None], axis=1)[:, 0]
-        is_possible = runs.n_same > 0
+        latest = is_similar.argmax(axis=1)
+        signal = np.take_along_axis(past_moves, latest[:, None], axis=1)[:, 0]
+        can_mislead = n_same > 0
     else:
         signal = (n_up < n_down).astype(np.int8)
-        is_possible = _reaches(runs.n_same, runs.size - 1, least)
-        least = share
+        can_mislead = _reaches(n_same, n_older, min_share)
+        min_share = share
     n_contrary = np.where(signal == 1, n_down, n_up)
-    is_unknown = (runs.is_similar & (runs.past_moves < 0)).any(axis=1)
-    newest = runs.newest
+    is_unknown = (is_similar & (past_moves < 0)).any(axis=1)
+    newest = candidates.newest
     rules = [
-        *runs.flaws.items(),
-        ("unbiased", ~is_possible),
+        *candidates.flaws.items(),
+        ("unbiased", ~can_mislead),
         ("unknown-movement", is_unknown),
-        ("unbiased", ~_reaches(n_contrary, runs.n_same, least)),
+        ("unbiased", ~_reaches(n_contrary, n_same, min_share)),
         ("truth-pending", newest["is_pending"]),
         ("unknown-movement", newest["movement"] < 0),
     ]
@@ -160,12 +168,12 @@ def _lead(
     names, masks = zip(*rules, strict=True)
     columns = {
         "ticker": newest["ticker"],
-        "start": runs.start.astype("datetime64[D]"),
+        "start": candidates.start.astype("datetime64[D]"),
         "end": newest["reported"],
         "signal": signal,
         "truth": newest["movement"],
         "outcome": np.where(newest["is_meet"], "Meet", "Miss"),
-        "n_same": runs.n_same,
+        "n_same": n_same,
         "n_contrary": n_contrary,
         "fate": np.select(list(map(np.asarray, masks)), names, "found"),
     }
@@ -177,7 +185,7 @@ def _reaches(
     whole: Ints | int,
     share: Fraction,
 ) -> npt.NDArray[np.bool_]:
-    """Compare in whole numbers, so that rounding cannot miss the threshold."""
+    """Return whether a part is at least a share of a whole; without floats, whose rounding could miss it."""
     return np.asarray(share.denominator * part >= share.numerator * whole)
 
 
@@ -192,7 +200,7 @@ def window_id(
 
 
 def authority_of(window: str, seed: int = 42) -> str:
-    """Choose the authority by a hash of the window's id alone; empty for other windows."""
+    """Choose who makes a window's statement, by a hash of seed and id alone; empty without such a statement."""
     if not window.startswith("authority"):
         return ""
     names = list(AUTHORITIES)

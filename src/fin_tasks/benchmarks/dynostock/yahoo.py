@@ -1,4 +1,4 @@
-"""Daily prices from Yahoo, which yfinance asks, within limits of time and size."""
+"""Daily prices from Yahoo by yfinance, within limits of time and size."""
 
 import logging
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ def download(
     logging.getLogger("yfinance").setLevel(logging.CRITICAL)
     yfinance.config.network.retries = 3
     try:
-        # Until today, since today's prices hold all later splits.
+        # Until today, because the table must hold all splits for which Yahoo adjusts the prices.
         frame = yfinance.download(
             list(tickers),
             start=f"{start}",
