@@ -1,4 +1,4 @@
-"""Readings and scores as files hold them."""
+"""Readings as files hold them."""
 
 import json
 from typing import Any
@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fin_tasks.answers.numbers import Number
-from fin_tasks.answers.types import Reading, Score
+from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks.bizbench.formulas import FormulaReading
-from fin_tasks.benchmarks.dynostock.score import Forecast, ForecastScore
+from fin_tasks.benchmarks.dynostock.score import Forecast
 from fin_tasks.benchmarks.financemath.score import ResultReading
 from fin_tasks.benchmarks.mme_finance.score import JudgedReading
 from fin_tasks.judging.panel import Vote
@@ -41,7 +41,7 @@ def test_a_reading_comes_back_from_json(reading: Reading) -> None:
 
 
 @pytest.mark.parametrize(
-    "record",
+    "reading",
     [
         Forecast(variant="paper", answer=1, probability=0.75),
         ResultReading(variant="paper", answer="nan", is_nan=True, status="ok"),
@@ -54,16 +54,12 @@ def test_a_reading_comes_back_from_json(reading: Reading) -> None:
             votes=(Vote(judge="a", points=3, reason="", replies=("3",)),),
         ),
         FormulaReading(variant="paper", answer="7/8", n_agreeing=7, n_calls=8),
-        Score(answer=0.5, correct=True, correct_err=None, reason="right"),
-        ForecastScore(
-            answer=1, correct=False, correct_err=None, reason="", wrong_by_bias=True
-        ),
     ],
-    ids=lambda record: type(record).__name__,
+    ids=lambda reading: type(reading).__name__,
 )
-def test_each_kind_of_record_comes_back(record: Any) -> None:
-    values = json.loads(json.dumps(record.to_dict(), allow_nan=False))
-    assert type(record).from_dict(values) == record
+def test_each_kind_of_reading_comes_back(reading: Any) -> None:
+    values = json.loads(json.dumps(reading.to_dict(), allow_nan=False))
+    assert type(reading).from_dict(values) == reading
 
 
 def test_a_number_is_its_value_with_its_units() -> None:

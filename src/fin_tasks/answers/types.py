@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar
 
 from .numbers import Number
 
@@ -13,7 +13,6 @@ Style = Literal["marker", "label", "prose", "conclusion"]
 marker: by the sentence that our prompts ask for. label: the answer comes first, as in `Answer: B`.
 prose: words may come first, as in `the answer is clearly B`. conclusion: a whole sentence follows.
 """
-AnyRecord = TypeVar("AnyRecord", bound="Record")
 AnyReading = TypeVar("AnyReading", bound="Reading")
 
 
@@ -37,27 +36,8 @@ class Extraction(Generic[Answer]):
     """Why there is no answer; empty with an answer."""
 
 
-class Record:
-    """A dataclass that files hold as an object of JSON."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as JSON holds them."""
-        values: dict[str, Any] = asdict(self)  # type: ignore[call-overload]
-        return values
-
-    @classmethod
-    def from_dict(
-        cls: type[AnyRecord],
-        values: Mapping[str, Any],
-    ) -> AnyRecord:
-        """Make a record of what `to_dict` returned; other keys are ignored."""
-        names = {field.name for field in fields(cls)}  # type: ignore[arg-type]
-        known = {name: value for name, value in values.items() if name in names}
-        return cls(**known)
-
-
 @dataclass(frozen=True, kw_only=True)
-class Reading(Record):
+class Reading:
     """The answer that one variant reads in a response."""
 
     variant: str
@@ -88,7 +68,7 @@ class Reading(Record):
 
         A number is its value, with its values in other `units` and its last written place, `step`.
         """
-        values = super().to_dict()
+        values = asdict(self)
         values["replies"] = list(self.replies)
         if isinstance(self.answer, Number):
             values["answer"] = self.answer.value
@@ -97,22 +77,22 @@ class Reading(Record):
         return values
 
     @classmethod
-    def from_dict(
-        cls: type[AnyReading],
-        values: Mapping[str, Any],
-    ) -> AnyReading:
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Make a reading of what `to_dict` returned; other keys are ignored."""
-        answer = values["answer"]
+        names = {field.name for field in fields(cls)}
+        known = {name: value for name, value in values.items() if name in names}
         if "units" in values:
-            answer = Number(
-                value=answer, readings=tuple(values["units"]), step=values["step"]
+            known["answer"] = Number(
+                value=values["answer"],
+                readings=tuple(values["units"]),
+                step=values["step"],
             )
-        replies = tuple(values.get("replies", ()))
-        return super().from_dict({**values, "answer": answer, "replies": replies})
+        known["replies"] = tuple(values.get("replies", ()))
+        return cls(**known)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Score(Record):
+class Score:
     """The score of one answer; `correct` and `correct_err` are None if it cannot be scored."""
 
     answer: int | str | float | None
