@@ -5,7 +5,7 @@ from typing import Any
 
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import benchmark_named
-from fin_tasks.benchmarks.breakdowns import document_values, fields_of
+from fin_tasks.benchmarks.breakdowns import document_values
 
 
 def figures_of(
@@ -13,7 +13,7 @@ def figures_of(
 ) -> dict[str, Any]:
     known = benchmark_named(benchmark)
     metrics = known.scorer.metric_values(doc, readings)
-    fields = [fields_of(reading) for reading in readings]
+    fields = [reading.to_dict() for reading in readings]
     return {**document_values(known, doc, fields, metrics), **metrics}
 
 

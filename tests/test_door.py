@@ -101,7 +101,7 @@ def test_documents_without_a_response_are_left_out(documents: Any) -> None:
 
 def test_a_response_that_the_model_did_not_give_is_unscored(documents: Any) -> None:
     name = documents["id"][0]
-    for missing in (None, [None, None], float("nan")):
+    for missing in (None, [None, None], float("nan"), pd.NA):
         table = fin_tasks.score(BOOL, {name: missing}, **SAMPLE).set_index("variant")
         assert table["unscored"].to_dict() == {"paper": 0.0, "robust": 1.0}
         assert (table["acc"]["paper"], table["reason"]["robust"]) == (

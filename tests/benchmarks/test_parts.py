@@ -1,16 +1,18 @@
 """Figures of parts, of documents and of tasks, and how few metrics a task has."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from figures import figures_of
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from fin_tasks import benchmarks
 from fin_tasks.adapters.task_file import TaskFile, task_names
 from fin_tasks.answers.types import Reading
-from fin_tasks.benchmarks import all_benchmarks, benchmark_named
+from fin_tasks.benchmarks import all_benchmarks, benchmark_named, benchmark_of
 from fin_tasks.benchmarks.breakdowns import document_values, summarize
 
 JSON = st.recursive(
@@ -31,7 +33,7 @@ DOC_FIELDS = (
         "topic_name",
         "category",
     ),
-    *("image_type", "image_style", "truth", "signal", "bias_type"),
+    *("image_type", "image_style", "truth", "signal", "bias_type", "published_truth"),
 )
 USUAL = (
     "calc",
@@ -52,6 +54,7 @@ READING_FIELDS = (
     "probability",
     "scores",
     "reason",
+    "units",
 )
 READINGS = st.lists(
     st.dictionaries(
@@ -70,6 +73,8 @@ def test_a_task_has_at_most_six_metrics(name: str) -> None:
     assert {"cut_off", "unscored"} <= set(metrics)
 
 
+@example("bizbench", {"published_truth": 10**400}, [{"answer": 0.5}], "acc")
+@example("bizbench", {"published_truth": 1}, [{"units": 1}], "acc")
 @given(
     st.sampled_from(list(all_benchmarks())),
     DOCS,
@@ -83,6 +88,18 @@ def test_any_sample_of_a_stranger_has_figures(
     metrics = {headline: 1.0, "acc_err": 0.5, "bias_index": [0.5, 0.25, 0.25]}
     values = document_values(benchmark_named(name), doc, readings, metrics)
     assert all(isinstance(figure, str) for figure in values)
+
+
+def test_a_task_belongs_to_the_benchmark_with_the_longest_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bizbench = benchmark_named("bizbench")
+    german = replace(bizbench, name="bizbench_de")
+    known = {"bizbench": bizbench, "bizbench_de": german}
+    monkeypatch.setattr(benchmarks, "all_benchmarks", lambda: known)
+    assert benchmark_of("bizbench_de_fincode") is benchmark_of("bizbench_de") is german
+    assert benchmark_of("bizbench_fincode") is bizbench
+    assert benchmark_of("bizbenches") is None
 
 
 def test_means_are_over_the_documents_of_a_part() -> None:

@@ -295,6 +295,16 @@ def test_files_that_are_not_the_authors_are_own(
     assert not xfinbench(settings, CSV, source="sample", sample=folder).is_own
 
 
+def test_a_file_stands_for_the_first_path_if_there_is_one(
+    settings: Settings, tmp_path: Path
+) -> None:
+    file = tmp_path / "own.csv"
+    file.write_bytes(BODIES[CSV])
+    found = locate("xfinbench", [CSV], data_dir=file, settings=settings)
+    assert dict(found.files) == {CSV: file}
+    assert not locate("xfinbench", [], data_dir=file, settings=settings).files
+
+
 def test_own_files_of_a_data_set_on_the_hub_are_known_after_its_hashes(
     server: Loopback, settings: Settings, tmp_path: Path
 ) -> None:

@@ -449,6 +449,8 @@ def test_programs_of_two_models_make_variants_of_xfinbench(tmp_path: Path) -> No
     samples = [*tmp_path.glob("m*/**/samples_*.jsonl")]
     assert sorted(manifest["files"].values()) == sorted(map(sha256_of, samples))
     docs = fin_tasks.load("xfinbench_calc", source="sample", variants=f"{tmp_path}/v")
+    with pytest.raises(DataError, match="xfinbench: expected at least one question"):
+        fin_tasks.load("xfinbench_bool", source="sample", variants=f"{tmp_path}/v")
     assert [doc["published_id"] for doc in docs] == ["sample_85"] * len(rows)
     for doc, row in zip(docs, rows, strict=True):
         assert row["question"] in doc["prompt"]

@@ -1,18 +1,18 @@
 """Our task class in lm-eval: requests with pictures, and responses as readings."""
 
-import functools
 import json
 import logging
 from collections import UserList, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lm_eval.api.task import ConfigurableTask
 
-from fin_tasks.answers.cut_off import is_cut_off, mark_reading
+from fin_tasks.answers.cut_off import is_cut_off
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks.breakdowns import Values, document_values
-from fin_tasks.benchmarks.scored_task import VARIANTS, with_outcomes
+from fin_tasks.benchmarks.scored_task import VARIANTS, read_responses
 from fin_tasks.interrupt import on_interrupt
 from fin_tasks.stats.averages import Metric, average, standard_error
 
@@ -210,25 +210,25 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
 
     def _read_responses(self, variant: str) -> None:
         """Run programs and ask a judge, if the task asks for that, then read."""
-        scorer = self.file.scorer
-        docs = [request.doc for request in self.instances]
-        rows: Any = [
-            [response or "" for response in request.resps] for request in self.instances
-        ]
-        if self.file.runs_programs:
-            programs_of = functools.partial(scorer.programs, variant=variant)
-            rows = with_outcomes(programs_of, docs, rows, run_programs)
-        if self._step is not None:
-            with on_interrupt(_KEPT):
-                rows = self._step.judge_responses(docs, rows)
-        for request, items in zip(self.instances, rows, strict=True):
-            readings = []
-            for item, response in zip(items, request.resps, strict=True):
-                reading = scorer.read(request.doc, item, variant=variant)
-                if response is not None:
-                    reading = mark_reading(reading, response)
-                readings.append(SampleReading(reading))
-            request.filtered_resps[variant] = readings
+        docs = []
+        responses = []
+        for request in self.instances:
+            docs.append(request.doc)
+            # An empty text may be marked as cut off, so it must stay the same object.
+            texts = ["" if text is None else text for text in request.resps]
+            responses.append(texts)
+        interruptible = on_interrupt(_KEPT) if self._step else nullcontext()
+        with interruptible:
+            readings = read_responses(
+                self.file.scorer,
+                variant,
+                docs,
+                responses,
+                run_programs=run_programs if self.file.runs_programs else None,
+                step=self._step,
+            )
+        for request, row in zip(self.instances, readings, strict=True):
+            request.filtered_resps[variant] = list(map(SampleReading, row))
 
     def override_metric(self, metric_name: str) -> None:
         """Run no program and ask no judge under `--predict_only`, for which lm-eval calls this."""

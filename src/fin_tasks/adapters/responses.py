@@ -1,8 +1,11 @@
-"""Responses to the documents of a task: by id, in the order of the documents, as a table or a file."""
+"""Responses to the documents of a task, in every form in which a user has them.
+
+They come by id, in the order of the documents, as a table or in a file.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from fin_tasks.answers.cut_off import CutOffResponse, mark_response
 from fin_tasks.benchmarks.contract import Document, id_of
@@ -23,6 +26,15 @@ _ALIASES = {"id": "question_id", "response": "output"}
 """What FinanceMath and lm-eval's samples call the columns."""
 
 
+class Matched(NamedTuple):
+    """The documents to score, with the responses to each."""
+
+    docs: list[Document]
+    texts: list[list[str]]
+    unanswered: list[int]
+    """Positions of documents to which the model gave no response."""
+
+
 def read_responses(file: Path) -> TextsById:
     """Read the responses in a file by id: CSV, JSON lines or a JSON list with `id` and `response`.
 
@@ -40,35 +52,33 @@ def match_responses(
     task: str,
     docs: Sequence[Document],
     responses: Responses,
-) -> tuple[list[Document], list[list[str]], list[int]]:
-    """Return the documents that have responses, the responses to each, and where all are lost.
+) -> Matched:
+    """Match responses with documents; leave out documents for which `responses` has no entry.
 
     Raises:
-        DataError: There is no response, one of no document, or one that is no text; or responses
+        DataError: There is no response, a response has an unknown id or is no text, or responses
             without ids are fewer or more than the documents.
     """
     texts_by_id = _texts_by_id(task, _rows(task, docs, responses))
     if not texts_by_id:
         raise DataError(f"{task}: expected at least one response, got none.")
-    answered: list[Document] = []
-    texts = []
-    lost = []
+    matched = Matched([], [], [])
     for doc in docs:
         own_texts = texts_by_id.pop(id_of(doc), None)
         if own_texts is None:
             continue
         if set(own_texts) == {None}:
-            lost.append(len(answered))
-        answered.append(doc)
+            matched.unanswered.append(len(matched.docs))
+        matched.docs.append(doc)
         # An empty text may be marked as cut off, so it must stay the same object.
-        texts.append(["" if text is None else text for text in own_texts])
+        matched.texts.append(["" if text is None else text for text in own_texts])
     if texts_by_id:
-        stranger = next(iter(texts_by_id))
+        unknown_id = next(iter(texts_by_id))
         raise DataError(
             f"{task}: expected ids of its documents, such as {id_of(docs[0])!r}; no document has the "
-            f"id {stranger!r:.80} (and {len(texts_by_id) - 1:,} other ids)."
+            f"id {unknown_id!r:.80} (and {len(texts_by_id) - 1:,} other ids)."
         )
-    return answered, texts, lost
+    return matched
 
 
 def _rows(
@@ -84,7 +94,7 @@ def _rows(
             )
         return list(responses.to_dict("records"))
     if not isinstance(responses, Mapping):
-        # A text is a sequence of letters, which nobody means.
+        # `list` would make a response of each letter.
         listed = [responses] if isinstance(responses, str) else list(responses)
         if len(listed) != len(docs):
             raise DataError(
@@ -96,21 +106,23 @@ def _rows(
 
 
 def _texts_by_id(source: str, rows: Iterable[Document]) -> TextsById:
-    """Return the texts of rows; None is lost, unless the limit of tokens left no text."""
+    """Return the texts of rows by id. None is a missing response that was not cut off."""
+    from pandas import isna
+
     texts_by_id: TextsById = {}
     for row in rows:
         name = str(row["id"])
         texts = texts_by_id.setdefault(name, [])
         for response in _flat(row["response"]):
-            is_missing = response is None or response != response  # NaN in a table
+            is_missing = bool(isna(response))
             text = "" if is_missing else response
             if not isinstance(text, str):
                 raise DataError(
                     f"{source}, {name}: expected text as response, got {text!r:.80}."
                 )
             text = mark_response(text, row.get("finish_reason"))
-            is_lost = is_missing and not isinstance(text, CutOffResponse)
-            texts.append(None if is_lost else text)
+            is_cut_off = isinstance(text, CutOffResponse)
+            texts.append(None if is_missing and not is_cut_off else text)
     return texts_by_id
 
 

@@ -43,8 +43,15 @@ def score_responses(
         )
     task_file.model_step(metadata)  # a wrong option ends it before loading
     docs, provenance = task_file.load(metadata)
-    answered, texts, failed = match_responses(task, docs, responses)
-    run = score_documents(task, answered, texts, metadata, provenance, failed=failed)
+    matched = match_responses(task, docs, responses)
+    run = score_documents(
+        task,
+        matched.docs,
+        matched.texts,
+        metadata,
+        provenance,
+        unanswered=matched.unanswered,
+    )
     return run._replace(scored=replace(run.scored, n_all=len(docs)))
 
 
@@ -55,11 +62,11 @@ def score_documents(
     metadata: Mapped,
     provenance: Mapped,
     *,
-    failed: Sequence[int] = (),
+    unanswered: Sequence[int] = (),
 ) -> SavedRun:
-    """Score the responses to each document of a task; `failed` are places of documents without any."""
+    """Score the responses to each document of a task; `unanswered` is as in `score_task`."""
     task_file = TaskFile(task)
-    # What results say about a model repeats its options.
+    # The facts of `step` repeat the options of a model.
     facts = dict(metadata)
     for name in metadata:
         if name.startswith(("judge_", "reader_")):
@@ -74,7 +81,7 @@ def score_documents(
         options=task_file.options,
         run_programs=run_programs if task_file.runs_programs else None,
         step=task_file.model_step(metadata),
-        failed=failed,
+        unanswered=unanswered,
     )
     return SavedRun(scored, provenance, facts)
 
@@ -85,7 +92,7 @@ def score_benchmark(
     responses: TextsById,
     metadata: Mapped,
 ) -> list[SavedRun]:
-    """Score responses by id to several tasks; tasks without any response are left out.
+    """Score responses to several tasks, given by id; tasks without any response are left out.
 
     Raises:
         DataError: No task has a document of an id.

@@ -139,17 +139,17 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             responses = judge_items(items, step.rubric, model)
             check_failures(responses, step.rubric, model.max_failed)
             facts = model.outcome(step.rubric, responses)
-        failed = []
-        for place, text in enumerate(texts):
+        unanswered = []
+        for position, text in enumerate(texts):
             if text.strip() and missing_reason(text):
-                failed.append(place)
+                unanswered.append(position)
         scored = score_task(
             self.task.benchmark.name,
             self.task.name,
             docs,
             [[response] for response in responses],
             options=self.task.options,
-            failed=failed,
+            unanswered=unanswered,
         )
         return replace(scored, responses=[[text] for text in texts], judge=facts)
 

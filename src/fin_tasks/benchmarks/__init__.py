@@ -41,11 +41,10 @@ def all_benchmarks() -> Mapping[str, Benchmark]:
 
 
 def benchmark_of(task: str) -> Benchmark | None:
-    """Return the benchmark that a task belongs to; None for tasks of others."""
-    for benchmark in all_benchmarks().values():
-        if task == benchmark.name or task.startswith(f"{benchmark.name}_"):
-            return benchmark
-    return None
+    """Return the benchmark whose name, the longest if there are several, begins a task's; None for tasks of others."""
+    benchmarks = all_benchmarks()
+    names = [name for name in benchmarks if f"{task}_".startswith(f"{name}_")]
+    return benchmarks[max(names, key=len)] if names else None
 
 
 def benchmark_named(name: str) -> Benchmark:

@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
-from fin_tasks.answers.types import Reading
 from fin_tasks.sandbox import failure_shares
 from fin_tasks.stats.averages import average, average_or_none, over_responses
 
@@ -31,18 +30,11 @@ class PartValue(TypedDict):
     n: int
 
 
-_RECALL_TOLERANCE = 0.002
-"""A variant's truth is at least 1 % away from the published one."""
-
 Breakdowns = Mapping[str, Mapping[str, PartValue]]
 """The figures of a task by variant and name."""
 
-
-def fields_of(reading: Reading | ReadingFields) -> ReadingFields:
-    """Return a reading as the samples hold it."""
-    if isinstance(reading, Mapping):
-        return reading
-    return reading.to_dict()
+_RECALL_TOLERANCE = 0.002
+"""An answer this near to the published truth is taken from it: the truth of a variant is 1 % away or more."""
 
 
 def document_values(
@@ -71,19 +63,23 @@ def _is_read_by_model(reading: ReadingFields) -> bool:
 def recalled_values(
     doc: Mapping[str, Any], readings: Sequence[ReadingFields]
 ) -> Values:
-    """Return the share of responses that give the published truth to a variant of the question."""
-    published = doc.get("published_truth")
-    if not isinstance(published, int | float):
+    """Return the share of responses that answer a variant of a question with the published truth."""
+    published: Any = doc.get("published_truth")
+    if not _is_number(published):
         return {}
     margin = abs(published) * _RECALL_TOLERANCE
     shares = []
     for reading in readings:
-        is_recalled = False
-        for answer in (reading.get("answer"), *(reading.get("units") or ())):
-            if isinstance(answer, int | float):
-                is_recalled |= abs(answer - published) <= margin
-        shares.append(float(is_recalled))
+        units = reading.get("units")
+        answers = [reading.get("answer"), *(units if isinstance(units, list) else ())]
+        distances = [abs(answer - published) for answer in filter(_is_number, answers)]
+        shares.append(float(min(distances, default=math.inf) <= margin))
     return {"recalled": average_or_none(shares)}
+
+
+def _is_number(value: Any) -> bool:
+    # Python cannot calculate with a float and an integer that no float can hold.
+    return isinstance(value, int | float) and abs(value) < 1e300
 
 
 def summarize(benchmark: Benchmark, rows: Sequence[Values]) -> dict[str, PartValue]:

@@ -25,7 +25,7 @@ class QuestionRow(BaseModel):
     """A row of a benchmark's file, or a variant of one."""
 
     published_id: str = ""
-    """Of a variant: the question that it was made from."""
+    """The question that a variant was made from."""
     published_truth: float | None = None
 
 
@@ -38,7 +38,7 @@ class Request:
     source: str = "auto"
     data_dir: str | Path | None = None
     data_revision: str | None = None
-    """These three are those of `data.locate.locate`."""
+    """`data.locate.locate` explains `source`, `data_dir` and `data_revision`."""
     variants: str | Path | None = None
     """Folder of `fin-tasks build variants`, whose questions are asked in place of the published ones."""
     prompts: str = "house"
@@ -87,14 +87,14 @@ class Request:
             sample=Path(__file__).with_name(self.benchmark) / "sample",
         )
 
-    def authors_files(self, files: Located, name: str) -> Located:
-        """Return the place of another file of the authors; their files are not in our sample."""
+    def locate_authors_file(self, files: Located, name: str) -> Located:
+        """Find another file of the authors beside `files`, or upstream if these are our sample."""
         if files.origin == "sample":
             return locate(self.benchmark, [name], settings=files.settings)
         return files.with_files([name])
 
     def variant_rows(self, model: type[Model]) -> tuple[list[Model], Mapping[str, Any]]:
-        """Return variants as rows of the benchmark, and what the provenance says of them."""
+        """Return the variants as rows of the benchmark, and their provenance."""
         folder = Path(self.variants or "")
         records, data = read_variants(folder, self.benchmark)
         renamed = []
@@ -109,7 +109,7 @@ class Request:
         return rows_of(model, folder, renamed), data
 
     def draw(self, rows: Sequence[Model], column: str) -> list[Model]:
-        """Return the rows of the random sample. The ids in a column decide which these are."""
+        """Return the rows of the random sample, which the seed and the ids in a column decide."""
         id_of = attrgetter(column)
         return draw_rows(self.benchmark, rows, self.sample_n, self.sample_seed, id_of)
 
@@ -117,6 +117,11 @@ class Request:
         self, docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]
     ) -> Documents:
         """Return documents by split; the provenance stands as JSON in `info.description`."""
+        if not docs:
+            raise DataError(
+                f"{self.benchmark}: expected at least one question for this task, found none. Take "
+                "another task, or other variants."
+            )
         provenance = {
             "scorer": benchmark_named(self.benchmark).version,
             "split": "variants" if self.variants else self.split,

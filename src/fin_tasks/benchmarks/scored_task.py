@@ -3,9 +3,7 @@
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from itertools import chain, islice
-from pathlib import Path
+from itertools import islice
 from typing import Any
 
 from fin_tasks.answers.cut_off import mark_reading
@@ -15,7 +13,7 @@ from fin_tasks.sandbox import Outcome, Ran
 from fin_tasks.stats.averages import Metric, average
 
 from . import benchmark_named
-from .breakdowns import Breakdowns, Values, document_values, fields_of, summarize
+from .breakdowns import Breakdowns, Values, document_values, summarize
 from .contract import Benchmark, Document
 from .short_answers import text_of
 
@@ -24,7 +22,7 @@ VARIANTS = ("paper", "robust")
 Responses = Sequence[Sequence[str]]
 """The responses to each document."""
 Programs = Sequence[str | None]
-"""Programs; None where a response has none."""
+"""Programs; None stands for a program that a response should hold and does not."""
 RunPrograms = Callable[[Programs], Sequence[Outcome]]
 
 
@@ -60,7 +58,7 @@ class ScoredTask:
         """Return the figures of each document that are no metrics, such as those of its parts."""
         rows = []
         for number, doc in enumerate(self.docs):
-            fields = list(map(fields_of, self.readings[variant][number]))
+            fields = [reading.to_dict() for reading in self.readings[variant][number]]
             values = self.values[variant][number]
             rows.append(document_values(self.benchmark, doc, fields, values))
         return rows
@@ -74,48 +72,47 @@ class ScoredTask:
 
 
 def score_task(
-    benchmark: str,
-    name: str,
+    benchmark_name: str,
+    task: str,
     docs: Sequence[Document],
     responses: Responses,
     *,
     options: Mapping[str, Any],
     run_programs: RunPrograms | None = None,
     step: JudgeStep | None = None,
-    failed: Collection[int] = (),
+    unanswered: Collection[int] = (),
 ) -> ScoredTask:
     """Score the responses to each document. Several responses count as their mean.
 
-    `options` are the task's `dataset_kwargs`. `run_programs` runs the programs of all responses at once; it is None for
-    tasks without programs. `step` asks a judge, or a model that reads answers.
-    `failed` are positions of documents to which the model gave no response: `robust` leaves them unscored.
+    Args:
+        benchmark_name: Name of the benchmark.
+        task: Name of the task.
+        docs: The documents.
+        responses: The responses to each document.
+        options: The task's `dataset_kwargs`.
+        run_programs: Runs the programs of all responses at once; None for tasks without programs.
+        step: Asks a judge, or a model that reads answers.
+        unanswered: Positions of documents to which the model gave no response. `robust` leaves them
+            unscored.
     """
-    known = benchmark_named(benchmark)
-    scorer: Any = known.scorer
+    benchmark = benchmark_named(benchmark_name)
+    scorer: Any = benchmark.scorer
     metrics = scorer.metrics_of(**options)
-    readings: dict[str, list[list[Any]]] = {}
+    readings = {}
     values = {}
     for variant in VARIANTS:
-        items: Sequence[Sequence[Any]] = responses
-        if run_programs is not None:
-            programs_of = partial(scorer.programs, variant=variant)
-            items = with_outcomes(programs_of, docs, responses, run_programs)
-        if step is not None:
-            items = step.judge_responses(docs, items)
-        readings[variant] = [[] for _ in docs]
-        for doc, row, own_readings in zip(docs, items, readings[variant], strict=True):
-            for item in row:
-                reading = scorer.read(doc, item, variant=variant)
-                own_readings.append(mark_reading(reading, text_of(item)))
+        readings[variant] = read_responses(
+            scorer, variant, docs, responses, run_programs=run_programs, step=step
+        )
         values[variant] = list(map(scorer.metric_values, docs, readings[variant]))
     reason = "the model gave no response"
     no_reading = Reading(variant="robust", answer=None, reason=reason, unscored=True)
-    for position in failed:
+    for position in unanswered:
         readings["robust"][position] = [no_reading]
         values["robust"][position] = {**dict.fromkeys(metrics), "unscored": 1.0}
     return ScoredTask(
-        name=name,
-        benchmark=known,
+        name=task,
+        benchmark=benchmark,
         docs=docs,
         responses=responses,
         readings=readings,
@@ -125,45 +122,51 @@ def score_task(
     )
 
 
-def with_outcomes(
-    programs_of: Callable[[Document, str], Programs],
+def read_responses(
+    scorer: Any,
+    variant: str,
+    docs: Sequence[Document],
+    responses: Responses,
+    *,
+    run_programs: RunPrograms | None,
+    step: JudgeStep | None,
+) -> list[list[Reading]]:
+    """Read the responses to each document, once their programs ran and a model was asked about them."""
+    items: Sequence[Sequence[Any]] = responses
+    if run_programs is not None:
+        items = _with_outcomes(scorer, variant, docs, responses, run_programs)
+    if step is not None:
+        items = step.judge_responses(docs, items)
+    readings = []
+    for doc, items_of_doc in zip(docs, items, strict=True):
+        row = []
+        for item in items_of_doc:
+            reading = scorer.read(doc, item, variant=variant)
+            row.append(mark_reading(reading, text_of(item)))
+        readings.append(row)
+    return readings
+
+
+def _with_outcomes(
+    scorer: Any,
+    variant: str,
     docs: Sequence[Document],
     responses: Responses,
     run_programs: RunPrograms,
 ) -> list[list[Ran]]:
     """Run the programs of all responses at once, and return each response with the outcomes of its programs."""
-    programs = []
+    programs: list[str | None] = []
+    n_programs = []
     for doc, texts in zip(docs, responses, strict=True):
-        programs += [programs_of(doc, text) for text in texts]
-    outcomes = iter(run_programs(list(chain.from_iterable(programs))))
-    outcomes_of_responses = [tuple(islice(outcomes, len(row))) for row in programs]
-    ran = map(Ran, chain.from_iterable(responses), outcomes_of_responses)
-    return [list(islice(ran, len(texts))) for texts in responses]
-
-
-def by_document(
-    pairs: Sequence[tuple[Document, str]],
-) -> tuple[list[Document], list[list[str]]]:
-    """Group responses by document. Documents with the same id but different truths are different documents."""
-    docs: dict[str, Document] = {}
-    responses: dict[str, list[str]] = {}
-    for doc, response in pairs:
-        key = f"{doc['id']} {doc['ground_truth']}"
-        docs.setdefault(key, doc)
-        responses.setdefault(key, []).append(response)
-    return list(docs.values()), list(responses.values())
-
-
-def model_of(file: Path) -> str:
-    """Return the name of the file, or of the folder of lm-eval's samples, where `__` stands for `/`."""
-    if file.name.startswith("samples_"):
-        return file.resolve().parent.name.replace("__", "/")
-    return file.stem
-
-
-def texts_of(output: Any) -> list[Any]:
-    """Return the responses in a saved row: a text, a list whose first text counts, or lm-eval's lists of lists."""
-    responses = output if isinstance(output, list) else [output]
-    if responses and isinstance(responses[0], list):
-        return list(chain.from_iterable(responses)) or [None]
-    return responses[:1] or [None]
+        for text in texts:
+            programs_of_text = scorer.programs(doc, text, variant=variant)
+            programs += programs_of_text
+            n_programs.append(len(programs_of_text))
+    counts = iter(n_programs)
+    outcomes = iter(run_programs(programs))
+    rows = []
+    for texts in responses:
+        rows.append(
+            [Ran(text, tuple(islice(outcomes, next(counts)))) for text in texts]
+        )
+    return rows

@@ -41,7 +41,7 @@ class Replay:
 
     def run(self, score: "Callable[[Path], list[SavedRun]]") -> None:
         """Score each file, write its run folder if the user named a place for it, and print its figures."""
-        from fin_tasks.benchmarks.scored_task import model_of
+        from fin_tasks.benchmarks.recordings import model_of
         from fin_tasks.benchmarks.summary import summary_of
 
         for file in self.files:
@@ -173,7 +173,7 @@ def _score_recording(
 ) -> "list[SavedRun]":
     """Score responses to documents that stand in the same file."""
     from fin_tasks.adapters.saved_run import score_documents
-    from fin_tasks.benchmarks.scored_task import by_document
+    from fin_tasks.benchmarks.recordings import by_document
     from fin_tasks.report.recorded import questions_of
 
     docs, responses = by_document(pairs)

@@ -84,7 +84,7 @@ class Located:
         return []
 
     def unlike_pins(self) -> list[str]:
-        """Return the names of files that are none of the authors'.
+        """Return the names of files whose hash is none of the pinned ones.
 
         Files whose hash is not known are left out. For a data set of the hub that was never looked up,
         no hash is known.
@@ -164,7 +164,7 @@ def locate(
     located = Located(origin=source, root=folder, pins=pins, settings=settings)
     if source == "data_dir" and folder.is_file():
         check_name(folder)
-        only = {_key(paths[0], folder): folder}
+        only = {_key(name, folder): folder for name in paths[:1]}
         located = replace(located, root=folder.parent, files=only)
         return located.with_files(paths[1:], optional=optional)
     # Only one folder is searched from here on, so that two copies never mix.

@@ -11,7 +11,6 @@ from typing import Any
 
 import fin_tasks
 from fin_tasks.adapters.task_file import version_of
-from fin_tasks.benchmarks.breakdowns import fields_of
 from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.errors import DataError
 from fin_tasks.stats.averages import average_or_none
@@ -108,7 +107,7 @@ def sample_lines(task: ScoredTask) -> Iterator[Json]:
             task.docs, task.responses, readings, task.values[variant], strict=True
         )
         for number, (doc, texts, doc_readings, values) in enumerate(rows):
-            fields = [fields_of(reading) for reading in doc_readings]
+            fields = [reading.to_dict() for reading in doc_readings]
             first = fields[0] if fields else {}
             yield {
                 "doc_id": number,

@@ -66,7 +66,7 @@ def load(*, mode: Mode, **metadata: Any) -> Documents:
     rows = request.draw(rows, "question_id")
     wording: HousePrompts | UpstreamPrompts = house_prompts(mode)
     if request.prompts == "upstream":
-        located = request.authors_files(files, UPSTREAM_FILE)
+        located = request.locate_authors_file(files, UPSTREAM_FILE)
         wording = upstream_prompts(located.files[UPSTREAM_FILE], mode)
     docs, rounded = scoring_docs(rows, mode)
     for doc, row in zip(docs, rows, strict=True):

@@ -6,7 +6,7 @@ from fin_tasks.answers.cut_off import mark_response
 from fin_tasks.errors import DataError
 
 from ..contract import Document
-from ..scored_task import texts_of
+from ..recordings import texts_of
 from .data import read_rows, scoring_docs
 
 

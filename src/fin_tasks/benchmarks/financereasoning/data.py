@@ -62,7 +62,7 @@ def load(*, level: Level, mode: Mode, **metadata: Any) -> Documents:
     rows = request.draw(rows, "question_id")
     wording = house_prompts(mode)
     if request.prompts == "upstream":
-        located = request.authors_files(files, UPSTREAM_FILE)
+        located = request.locate_authors_file(files, UPSTREAM_FILE)
         code = located.with_files([UPSTREAM_CODE], optional=True).files.get(
             UPSTREAM_CODE
         )

@@ -14,7 +14,6 @@ from fin_tasks.judging.panel import Vote, verdict_of, votes_of
 from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.stats.averages import Metric, over_responses, rate
 
-from ..breakdowns import fields_of
 from ..contract import Document, ReadingFields, directions_of
 from ..scored_task import VARIANTS, ScoredTask
 from . import BENCHMARK, binary, multi_turn, paper
@@ -191,7 +190,7 @@ def _values(doc: Document, reading: Any) -> Values:
     if doc["part"] == "binary":
         values = binary.metrics_of_response(doc, reading)
     elif doc["part"] == "multi_turn":
-        values = multi_turn.turn_values(fields_of(reading), multi_turn.OVERALL, "score")
+        values = multi_turn.turn_values(reading.to_dict(), multi_turn.OVERALL, "score")
     else:
         points = reading.answer
         values = {

@@ -16,7 +16,7 @@ from fin_tasks.errors import DataError
 
 from ..request import Documents, Request
 from ..short_answers_paper import MARKER
-from .document import TASKS, Subset, Task
+from .document import TASKS, Mode, Subset, Task
 from .prompts import (
     PromptSet,
     Style,
@@ -42,7 +42,7 @@ _log = logging.getLogger(__name__)
 def load(
     *,
     subset: Subset,
-    mode: str = "cot",
+    mode: Mode = "cot",
     style: str | None = None,
     blank_image: bool = False,
     knowledge: str = "none",
@@ -68,8 +68,8 @@ def load(
         rows = request.draw(rows, "id")
     else:
         files = request.locate([table])
-        rows, shown_files, left_out = _choose_rows(request, files, table, subset)
-        data = shown_files.provenance()
+        rows, used_files, left_out = _choose_rows(request, files, table, subset)
+        data = used_files.provenance()
     wording = house_prompts() if request.prompts == "house" else upstream_prompts(files)
     shows_terms = knowledge != "none"
     facts: dict[str, Any] = {
@@ -110,8 +110,8 @@ def _choose_rows(
 ) -> tuple[list[Row], Located, dict[str, list[str]]]:
     """Return the rows to ask, the files that they need, and the ids of unusable rows by their flaw.
 
-    `sample_n` of the request is the size of a sample, or the name of a study. A study draws one
-    sample from the choices with a figure and those without one.
+    `sample_n` of the request is the size of a sample, or the name of a study. A study draws from
+    all choices at once, with a figure and without.
     """
     task = TASKS[subset]
     study = STUDIES.get(str(request.sample_n))
@@ -119,26 +119,26 @@ def _choose_rows(
     rows = [row for row in read_rows(files.files[table]) if row.task not in other_tasks]
     if subset == "mcq_visual" or (study and task == "mcq"):
         _find_figures(files, rows)
-    own_rows = [row for row in rows if _is_own(row, subset)]
+    subset_rows = [row for row in rows if _is_in_subset(row, subset)]
     left_out: dict[str, list[str]] = {}
-    for row in own_rows:
+    for row in subset_rows:
         if row.flaw:
             left_out.setdefault(row.flaw, []).append(row.id)
     counts = ", ".join(f"{flaw} {len(ids)}" for flaw, ids in left_out.items())
     if counts:
         _log.warning("xfinbench %s: rows of %s left out: %s", subset, table, counts)
     n_rows = study[task] if study else request.sample_n
-    candidates = [row for row in (rows if study else own_rows) if not row.flaw]
+    candidates = [row for row in (rows if study else subset_rows) if not row.flaw]
     drawn = replace(request, sample_n=n_rows).draw(candidates, "id")
-    chosen = [row for row in drawn if _is_own(row, subset)]
-    draw = f"{len(drawn):,} of {len(candidates):,} usable rows ({task}) of {files.files[table]}"
+    chosen = [row for row in drawn if _is_in_subset(row, subset)]
+    drawn_text = f"{len(drawn):,} of {len(candidates):,} usable rows ({task}) of {files.files[table]}"
     if study:
         # lm-eval shows nothing below a warning.
         message = "xfinbench %s: sample_n %s draws %s; this task asks %d of them"
-        _log.warning(message, subset, request.sample_n, draw, len(chosen))
+        _log.warning(message, subset, request.sample_n, drawn_text, len(chosen))
     if not chosen:
         raise DataError(
-            f"xfinbench {subset}: expected a row to ask, got none among {draw}. "
+            f"xfinbench {subset}: expected a row to ask, got none among {drawn_text}. "
             "Leave out this task, or take another sample_seed."
         )
     if subset == "mcq_visual":
@@ -147,8 +147,8 @@ def _choose_rows(
     return chosen, files, left_out
 
 
-def _is_own(row: Row, subset: Subset) -> bool:
-    """Return whether a row of the task belongs to the subset: choices have a figure or none."""
+def _is_in_subset(row: Row, subset: Subset) -> bool:
+    """Return whether a row of the task belongs to the subset, which has the choices with a figure or those without."""
     shows_figures = subset == "mcq_visual"
     return row.task != "mcq" or bool(row.figure) == shows_figures
 

@@ -10,7 +10,6 @@ Subset = Literal["bool", "mcq", "mcq_visual", "calc"]
 Mode = Literal["cot", "da", "pot"]
 """How the model answers: it reasons, answers directly, or writes a program."""
 
-MODES: Mapping[str, Mode] = {"cot": "cot", "da": "da", "pot": "pot"}
 TASKS: Mapping[str, Task] = {
     "bool": "bool",
     "mcq": "mcq",

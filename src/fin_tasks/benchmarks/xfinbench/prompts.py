@@ -13,11 +13,8 @@ from fin_tasks.data.documents import hash_of
 from fin_tasks.data.locate import Located
 from fin_tasks.errors import ConfigError
 
-from .document import MODES, Mode, Task
+from .document import Mode, Task
 from .terms import Term
-
-STYLES = ("cot_role", "da_role", "cot", "da")
-"""The four styles of the paper's sensitivity study."""
 
 _HEADING = "Finance terms that may be of use:"
 _BETWEEN_TERMS = "\n\n"
@@ -33,27 +30,37 @@ class Style(NamedTuple):
     """Whether a system message gives the model the role of a finance expert."""
 
 
+STYLES: Mapping[str, Style] = {
+    "cot_role": Style("cot", role=True),
+    "da_role": Style("da", role=True),
+    "cot": Style("cot", role=False),
+    "da": Style("da", role=False),
+}
+"""The four styles of the paper's sensitivity study."""
+
+
 def check_option(name: str, value: str, allowed: Iterable[str]) -> None:
     """Refuse a value that an option does not know."""
-    if value not in allowed:
+    if value not in list(allowed):
         raise ConfigError(
             f"xfinbench {name}: expected one of {', '.join(allowed)}, got {value!r}."
         )
 
 
-def style_named(name: str | None, *, mode: str) -> Style:
-    """Return a style by its name; None means the task's own mode with the role. Programs stay programs in any style."""
+def style_named(name: str | None, *, mode: Mode) -> Style:
+    """Return the style in which a task of this mode asks; None means its own mode with the role.
+
+    Programs stay programs in any style.
+    """
     if name is None:
-        return Style(MODES[mode], role=True)
+        return Style(mode, role=True)
     check_option("style", name, STYLES)
-    style_mode, _, role = name.partition("_")
-    if mode == "da" and style_mode == "cot":
+    style = STYLES[name]
+    if mode == "da" and style.mode == "cot":
         raise ConfigError(
             f"xfinbench style: expected da or da_role, got {name!r}. Use the task without _da."
         )
-    if mode == "pot":
-        style_mode = "pot"
-    return Style(MODES[style_mode], role=bool(role))
+    return style._replace(mode="pot") if mode == "pot" else style
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,10 +17,10 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
 from ..contract import Document
+from ..recordings import texts_of
 from ..request import rows_of
-from ..scored_task import texts_of
 from ..short_answers_paper import MARKER
-from .document import MODES, TASKS, Subset, Task
+from .document import TASKS, Mode, Subset, Task
 from .rows import SPLITS, Row, as_text, read_rows
 from .truth import parse_truth
 
@@ -57,7 +57,7 @@ def read(
     path: Path,
     *,
     task: str,
-    mode: str = "cot",
+    mode: Mode = "cot",
     data_dir: Path | None = None,
 ) -> list[tuple[Document, str]]:
     """Return document and response of each row of a task; the data folder adds what the file lacks, by id."""
@@ -128,7 +128,7 @@ def _rows_of(source: str, data_dir: Path | None = None) -> list[Row]:
     return list(chain.from_iterable(map(read_rows, files.values())))
 
 
-def _document(row: Row, known_row: Row | None, task: Task, mode: str) -> Document:
+def _document(row: Row, known_row: Row | None, task: Task, mode: Mode) -> Document:
     """Return a document; what the benchmark's own row says of the question counts first."""
     question = known_row or row
     truth = row.ground_truth
@@ -142,7 +142,7 @@ def _document(row: Row, known_row: Row | None, task: Task, mode: str) -> Documen
         "id": row.id,
         "task": task,
         "subset": subset,
-        "mode": MODES[mode],
+        "mode": mode,
         "ground_truth": truth,
     }
 
