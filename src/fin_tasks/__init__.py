@@ -4,9 +4,8 @@ In Python: `tasks` names the tasks, `load` returns the questions of one, `score`
 `read_runs` reads results, and `write_report` makes a page of them.
 """
 
-TYPE_CHECKING = (
-    False  # every interpreter imports this module at its start, and `typing` is slow
-)
+# Every interpreter imports this module at its start, and `typing` is slow.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .door import load, read_runs, score, tasks, write_report
 

@@ -15,9 +15,8 @@ def main() -> None:
             run_command()
     finally:
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            signal.signal(
-                signal.SIGINT, signal.SIG_DFL
-            )  # no traceback while Python exits
+            # No traceback while Python exits.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 if __name__ == "__main__":

@@ -30,8 +30,8 @@ def what_is_kept(arguments: Sequence[str]) -> str:
 def on_interrupt(sentence: str) -> Iterator[None]:
     """Let Ctrl-C print what is kept and exit with status 130; a second Ctrl-C ends the process at once.
 
-    Of nested `with` blocks, only the outermost one prints. Nothing changes if Ctrl-C is ignored, or outside
-    the main thread.
+    Of nested `with` blocks, only the outermost one prints. Outside the main thread, or if Ctrl-C is
+    ignored, nothing changes.
     """
     before = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
@@ -43,9 +43,8 @@ def on_interrupt(sentence: str) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        if (
-            handler.was_called
-        ):  # some libraries raise another error when they are interrupted
+        # Some libraries raise another error when they are interrupted.
+        if handler.was_called:
             raise SystemExit(_STATUS) from None
         raise
     finally:

@@ -38,7 +38,7 @@ def test_independent_shares_have_wilsons_interval() -> None:
         proportion_confint(17, 20, method="wilson")
     )
     assert (found.n, found.clusters, found.method) == (20, 20, "Wilson")
-    points = estimate(100 * values, most=100.0)
+    points = estimate(100 * values, maximum=100.0)
     assert (points.low, points.high) == pytest.approx(
         (100 * found.low, 100 * found.high)
     )

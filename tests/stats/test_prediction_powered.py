@@ -39,7 +39,7 @@ def test_the_interval_covers_the_mean_of_people(
         labeled = generator.choice(N_ROWS, N_LABELS, replace=False)
         people[labeled] = truth[labeled]
         corrected = corrected_mean(judge, people, clusters=clusters)
-        alone = estimate(people, clusters=clusters, most=math.inf)
+        alone = estimate(people, clusters=clusters, maximum=math.inf)
         n_covered += corrected.low <= MEAN <= corrected.high
         widths.append((corrected.high - corrected.low) / (alone.high - alone.low))
     assert 0.93 <= n_covered / N_SAMPLES <= 0.97

@@ -35,7 +35,7 @@ READER = "reader"
 """The roles of a judge and of a model that reads answers, for --model-role."""
 
 _judged: dict[str, Judged] = {}
-"""What the first scorer asked for the second, by the sample's uuid."""
+"""What the model said when scorer `paper` asked it, kept for scorer `robust`, by the sample's uuid."""
 
 
 def _role_of(task: TaskFile) -> str:
@@ -132,11 +132,11 @@ def _metrics_of(scores: list[SampleScore]) -> Mapping[str, float]:
         return {}
     rows = list(map(over_responses, values_by_sample.values()))
     totals: dict[str, Any] = {}
-    for name, kind in file.scorer.metrics_of(**file.options).items():
+    for name, definition in file.scorer.metrics_of(**file.options).items():
         column = [row[name] for row in rows]
         is_headline = not totals
-        is_mean = not isinstance(kind, Metric)
-        totals[name] = average(column) if is_mean else kind.aggregate(column)
+        is_mean = not isinstance(definition, Metric)
+        totals[name] = average(column) if is_mean else definition.aggregate(column)
         if is_headline:
             totals[f"{name}_stderr"] = standard_error(column)
     known = {name: total for name, total in totals.items() if total != "N/A"}
@@ -160,7 +160,7 @@ def _scorer_of(variant: str) -> Callable[..., ScoreSample]:
                 item = sandbox.Ran(response, tuple(outcomes))
             is_asked = file.judge or READER in model.model_roles()
             if step and is_asked and not has_result(item):
-                # Both variants share what the model is asked once.
+                # The model is asked once for both variants.
                 judged = _judged.pop(state.uuid, None)
                 item = judged or await _ask(
                     step, _role_of(file), state.metadata, response

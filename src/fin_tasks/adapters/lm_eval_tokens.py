@@ -9,27 +9,29 @@ from fin_tasks.answers.cut_off import CutOffResponse
 from .lm_eval_private import LM, Instance, token_counts
 from .task_file import Mapped
 
-# A text that is made of tokens and taken apart again may have a few tokens less than before.
-_FULL = 0.99
+_FULL_SHARE = 0.99
+"""The share of the limit from which a response is full: counted again, it may have a few tokens less."""
 _MOST_CUT_OFF = 0.02
-_ROOM_TO_THINK = 16_384  # tokens that suffice for most answers of models that reason
+"""A larger share of cut-off responses is a warning."""
+_ROOM_TO_THINK = 16_384
+"""Tokens that suffice for most answers of models that reason."""
 _CHARACTERS_PER_TOKEN = 4
 
 
 @dataclass
 class Clock:
-    """Measures from the last request that is built to the first task whose responses are read."""
+    """Measures the seconds in which the model answers all tasks."""
 
     started: float = 0.0
     seconds: float | None = None
 
     def start(self) -> None:
-        """Start again."""
+        """Start again; lm-eval's last task that builds requests is the last call."""
         self.started = time.monotonic()
         self.seconds = None
 
     def stop(self) -> float:
-        """Return the seconds from the start to the first call."""
+        """Return the seconds until the first task reads responses, for each task the same."""
         if self.seconds is None:
             self.seconds = round(time.monotonic() - self.started, 3)
         return self.seconds
@@ -80,7 +82,7 @@ def mark_full_responses(requests: Sequence[Instance], n_tokens: Iterable[int]) -
         _, generation_kwargs, *_ = request.args
         limit = generation_kwargs["max_gen_toks"]
         for number, response in enumerate(request.resps):
-            if next(counts) >= _FULL * limit:
+            if next(counts) >= _FULL_SHARE * limit:
                 request.resps[number] = CutOffResponse(response)
 
 

@@ -152,7 +152,10 @@ class TaskFile:
         )
 
     def judge_step(self, metadata: Mapped) -> JudgeStep | None:
-        """Return how a judge or a model that reads answers is asked; None if neither is."""
+        """Return the step that asks a judge or a model that reads answers, still without that model.
+
+        It is None if the task asks neither.
+        """
         if self.judge:
             return JudgeStep(self.scorer.judge_item, self.rubric(metadata))
         if self.has_answer_reader:  # the metadata `rubric` is one for a judge
@@ -160,10 +163,10 @@ class TaskFile:
         return None
 
     def model_step(self, metadata: Mapped) -> JudgeStep | None:
-        """Return the step with the model that the metadata names.
+        """Return the step of `judge_step` with the model that the metadata names.
 
-        Without a judge, responses that need one are unscored. Without a model that reads answers,
-        there is no step.
+        If the metadata name no judge, responses that need one stay unscored. If they name no model
+        that reads answers, there is no step.
         """
         step = self.judge_step(metadata)
         if step is None:

@@ -60,7 +60,7 @@ class ChoiceReader:
         text: str,
         style: Style,
     ) -> Choice:
-        """Read the letter at the start, else one in a choosing sentence, else the choice quoted."""
+        """Read the letter at the start, else the letter that the sentence chooses, else the choice that it quotes."""
         text = self._readable(text)
         lone = self._lone_letter(text)
         if lone:
@@ -103,7 +103,7 @@ class ChoiceReader:
         self,
         text: str,
     ) -> list[Candidate[str]]:
-        """Read each sentence that chooses."""
+        """Return the choice of each sentence that names one as right."""
         candidates = []
         for sentence in split_sentences(text):
             words = self._readable(sentence.text)

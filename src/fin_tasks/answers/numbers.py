@@ -128,7 +128,7 @@ def merged(mentions: Sequence[Mention]) -> Mention | None:
 def _mention(match: Match) -> Mention | None:
     unit = _NUMBERS.unit.match(match.string, match.end())
     size, step = _size_and_step(match)
-    is_negative = (match["sign"] or "+")[0] in "-mMnN"
+    is_negative = (match["sign"] or "+").strip() != "+"
     if is_negative and size:
         size = -size
     powers = _powers_of_unit(unit) if unit else (0,)

@@ -6,11 +6,10 @@ from .phrases import Phrases
 
 _SIGNS = Phrases("reasoning")
 
-# Command models put the reply between tags, too.
 _REPLY_STARTS = "<|START_RESPONSE|>"
-# The channels of gpt-oss: the reply stands in the channel `final`.
-# The same channels where the tokenizer left out the special tokens.
+"""Command models write this before the reply."""
 _BARE_FINAL = "assistantfinal"
+"""gpt-oss writes this before the reply, if the tokenizer leaves out the tokens of its channels."""
 
 
 class _Parts(NamedTuple):

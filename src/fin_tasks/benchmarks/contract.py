@@ -1,18 +1,14 @@
 """The `Benchmark` object, by which a package describes its benchmark to reports, commands and harnesses.
 
-By convention the package also has these modules and files:
+The package has two modules:
 
-- `data.py` with `load(**metadata) -> {split: datasets.Dataset}`;
-- `score.py` with the functions of `Scorer`;
-- `metrics.csv`, `tables.yaml` and `published.csv`, each of which may be missing.
+- `data.py` with `load(**options) -> {split: datasets.Dataset}`;
+- `score.py` with the functions of `Scorer`. It also has `programs` if tasks run programs, `reader_item`
+  if a model may read answers, and `judge_item` and `rubric_named` if a judge scores responses. It may
+  have `breakdown_values` and `BREAKDOWN_AGGREGATES`; `breakdowns.py` says what they do.
 
-A package may compare the arms of an experiment in `experiment.py` and draw its window sizes in
-`window_figure.py`, as DynoStock's does.
-
-`score.py` also has `programs` if tasks run programs, `reader_item` if a model may read answers, and
-`judge_item` and `rubric_named` if a judge scores responses.
-
-It may also have `breakdown_values` and `BREAKDOWN_AGGREGATES`; `breakdowns.py` says what they do.
+The package may have the files `metrics.csv`, `tables.yaml` and `published.csv`. It may compare the arms
+of an experiment in `experiment.py` and draw its window sizes in `window_figure.py`, as DynoStock's does.
 """
 
 from __future__ import annotations
@@ -37,14 +33,14 @@ Document = Mapping[str, Any]
 ReadingFields = Mapping[str, Any]
 """A reading as the samples of a run hold it."""
 
-_LESS_IS_BETTER = frozenset(
+_LOWER_IS_BETTER = frozenset(
     ("no_answer", "cut_off", "unscored", "judge_error", "declined", "brier")
 )
 
 
 def directions_of(metrics: Iterable[str]) -> dict[str, bool]:
-    """Return whether more is better, by the names of usual metrics."""
-    return {metric: metric not in _LESS_IS_BETTER for metric in metrics}
+    """Return for each metric whether a higher value is better."""
+    return {metric: metric not in _LOWER_IS_BETTER for metric in metrics}
 
 
 def id_of(doc: Document) -> str:
@@ -75,14 +71,14 @@ class Published:
     """How to read the benchmark's `published.csv`."""
 
     titles: Mapping[str, str] = field(default_factory=dict)
-    """The names of its sources for people."""
+    """Titles for people of the sources that the file names."""
     scale: float = 100
     """A printed value divided by this number is a value of our metric."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """A benchmark: its names, what its rows share, and where the rest of it stands."""
+    """A benchmark: its names, and how reports group, rank and label its results."""
 
     name: str
     """Prefix of its tasks in lm-eval, and its name in commands."""
@@ -96,9 +92,9 @@ class Benchmark:
     headlines: Sequence[str] = ("acc",)
     """The metrics that models are ranked by; a result uses the first one that it has."""
     source_of: Callable[[Document], str] = lambda doc: ""
-    """Name what a row shares with others, such as a picture; such rows are one cluster.
+    """Name what a row shares with other rows, such as a picture; these rows are one cluster.
 
-    By default every row stands alone."""
+    By default every row is a cluster of its own."""
     breakdowns: Mapping[str, str] = field(default_factory=dict)
     """Columns that rows are grouped by, with their labels."""
     breakdown_fields: Mapping[str, str] = field(default_factory=dict)
@@ -106,7 +102,7 @@ class Benchmark:
     group_breakdowns: Sequence[str] = ()
     """The columns by which a group of tasks is broken down, because all its tasks have them."""
     group_fallbacks: Mapping[str, str] = field(default_factory=dict)
-    """The metric to use in a group for documents without the first metric: `acc` for `acc_err`."""
+    """In a group, the metric that replaces another one in tasks without it: `acc` for `acc_err`."""
     part_labels: Mapping[str, str] = field(default_factory=dict)
     """What a task asks, by the task's name without the benchmark's."""
     usual_conditions: Mapping[str, str] = field(default_factory=dict)
@@ -131,7 +127,7 @@ class Benchmark:
     """The folder with its task files; None for the package's own folder of task files."""
 
     def load(self, **options: Any) -> Mapping[str, Dataset]:
-        """Load the documents of one split, by its name, as the options of the task and the metadata say."""
+        """Load the documents of one split, by its name. The options are the task's and those in the metadata."""
         splits: Mapping[str, Dataset] = import_module(f"{self.package}.data").load(
             **options
         )

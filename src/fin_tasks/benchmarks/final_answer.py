@@ -33,9 +33,10 @@ READER_OPTIONS = ("reader_model", "reader_base_url", "reader_key")
 
 _LONGEST_REPLY = 80
 """A reply of more characters is no copy of an answer."""
+# The model sees so many characters from the end of a text, where results stand, and questions below
+# a document.
 _SHOWN_QUESTION = 4_000
 _SHOWN_RESPONSE = 12_000
-"""How many characters are shown, from the end of a text: there stand results, and questions below a document."""
 
 
 def item_of(

@@ -31,7 +31,7 @@ Values = dict[str, float | None]
 """Metrics by name; None if a metric does not apply or the response is unscored."""
 Value = int | float | str
 Truth = tuple[Value, float]
-"""A right answer, and the last written place of a number."""
+"""A right answer; if it is a number, with its last written place, else with 0."""
 
 _FAILED_PROGRAM = 0.0
 """The answer that the authors count if a program fails."""
@@ -132,13 +132,13 @@ def compare_with(
         flaw: Why the file has no usable truth. The answer is then wrong in `paper`, and unscored in `robust`.
     """
     answer = reading.answer
-    written = answer.value + 0.0 if isinstance(answer, Number) else answer
+    value = answer.value + 0.0 if isinstance(answer, Number) else answer
     if reading.unscored or (flaw and reading.variant == "robust"):
         reason = f"unscored: {flaw or reading.reason}"
-        return score_of(reading, written, None, reason=reason)
+        return score_of(reading, value, None, reason=reason)
     if answer is None or flaw:
         reason = "" if answer is None else f"wrong: {flaw}"
-        return score_of(reading, written, False, False if numeric else None, reason)
+        return score_of(reading, value, False, False if numeric else None, reason)
     if isinstance(answer, Number):
         return score_of(reading, *_fitting_value(answer, truths))
     truth, _ = truths[-1]
@@ -148,19 +148,19 @@ def compare_with(
 
 def score_of(
     reading: Reading,
-    written: Value | None,
+    answer: Value | None,
     is_right: bool | None,
     is_near: bool | None = None,
     reason: str = "",
 ) -> Score:
-    """Return the score of a reading; without a reason of its own, it has that of the reading."""
+    """Return the score of a reading with the answer that results show; by default the reason is the reading's."""
     reason = reason or reading.reason or "wrong"
     if is_right:
         reason = "right"
     elif is_near:
         reason = "near, not equal"
     return Score(
-        answer=written,
+        answer=answer,
         correct=is_right,
         correct_err=is_near,
         reason=reason,

@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 def fetch(pins: Pins, root: Path, paths: Iterable[Path], settings: Settings) -> None:
-    """Download those of the paths below `root` that are missing, and check the hashes of all."""
+    """Download the missing files among these paths below `root`, and check the hashes of all."""
     requested = set(paths)
     chosen = [pin for pin in pins.files if root / pin.path in requested]
     missing = [pin for pin in chosen if not (root / pin.path).is_file()]
@@ -96,7 +96,7 @@ def _download(
 
 
 def _check(pins: Pins, chosen: Sequence[Pin], root: Path) -> None:
-    """Compare hashes with the pinned or recorded ones; remove a file that is another."""
+    """Compare hashes with the pinned or recorded ones; remove a file with another hash."""
     record = root / HASHES
     recorded = {}
     if record.is_file():

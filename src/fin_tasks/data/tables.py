@@ -110,9 +110,10 @@ def read_json(
     if not rows:
         raise DataError(f"{path}: expected at least one row, got none.")
     if all(map(_is_sample, rows)):
-        # All filters list the same responses.
-        own = [row for row in rows if row.get("filter") == rows[0].get("filter")]
-        rows = [{**row["doc"], "output": responses_of_sample(row)} for row in own]
+        # All filters list the same responses, so the first filter is enough.
+        first = rows[0].get("filter")
+        samples = [row for row in rows if row.get("filter") == first]
+        rows = [{**row["doc"], "output": responses_of_sample(row)} for row in samples]
     for number, row in enumerate(rows, start=1):
         for name, alias in aliases.items():
             if isinstance(row, dict) and alias in row:

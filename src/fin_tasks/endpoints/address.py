@@ -1,4 +1,4 @@
-"""Addresses of models: which are taken, in which turn, and what is hidden of them."""
+"""Check the addresses of models, choose which one is asked next, and hide secrets in texts."""
 
 import itertools
 import re
@@ -9,16 +9,15 @@ from urllib.parse import urlsplit
 from fin_tasks.errors import ConfigError
 
 REST_SECONDS = 30.0
-"""For so long an address that failed is tried last."""
+"""How long an address that failed is tried last."""
 
 _ADDRESS = re.compile(
     r"https?://([\w.-]+|\[[\da-f:]+\])(:[1-9]\d{0,4})?(/[^?#\s]*)?", re.IGNORECASE
 )
 _MAX_PROBLEM = 300  # characters
-_SHORTEST_KEY = 6  # characters; shorter keys are placeholders
-_SHORTEST_TOKEN = (
-    12  # characters of a part of a path; shorter ones are words such as `v1`
-)
+# In characters. A shorter key is a placeholder, and a shorter part of a path is a word such as `v1`.
+_SHORTEST_KEY = 6
+_SHORTEST_TOKEN = 12
 
 
 def check_address(url: str) -> None:
@@ -53,7 +52,7 @@ class AddressRing:
         return sorted(urls, key=lambda url: self._rests_until.get(url, 0.0) > now)
 
     def put_last(self, url: str) -> None:
-        """Have an address tried last for a while."""
+        """Try an address that failed last for a while."""
         self._rests_until[url] = time.monotonic() + REST_SECONDS
 
 

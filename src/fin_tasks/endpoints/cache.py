@@ -31,6 +31,7 @@ CREATE TABLE IF NOT EXISTS claims (key TEXT PRIMARY KEY, owner TEXT, until REAL)
 BEGIN IMMEDIATE;
 ROLLBACK;
 """
+"""Make the tables. The empty transaction fails if the file is read-only."""
 _CLAIM = """
 INSERT INTO claims
 SELECT :key, :owner, :until WHERE NOT EXISTS (SELECT 1 FROM chat_replies WHERE key = :key)
@@ -106,17 +107,17 @@ class ReplyCache:
             self._database.execute(command, (key, self._owner))
 
     def close(self) -> None:
-        """Close the file; log how many replies are lost, because they could not be written."""
+        """Close the file; log how many replies could not be written and are lost."""
         with self._lock:
             self._try_to_write("are lost")
             self._database.close()
 
-    def _try_to_write(self, otherwise: str) -> None:
+    def _try_to_write(self, fate: str) -> None:
         try:
             self._write()
         except sqlite3.Error as error:
             text = "%d replies %s, as %s cannot be written: %s"
-            _log.error(text, len(self._unwritten), otherwise, self._path, error)
+            _log.error(text, len(self._unwritten), fate, self._path, error)
 
     def _write(self) -> None:
         if not self._unwritten:

@@ -25,19 +25,21 @@ Fields = Mapping[str, Any]
 
 MAX_REPLY_BYTES = 4 << 20
 
-_BYTES_PER_SECOND = 100_000  # a large file that is faster may take longer
-_PAUSE = 0.2  # seconds, before looking again for a reply that another run has claimed
-
-_INSTEAD = {
+_BYTES_PER_SECOND = 100_000
+"""A large file that comes at this speed or faster may take longer than the usual limit."""
+_PAUSE = 0.2
+"""Seconds before looking again for a reply that another run has claimed."""
+_REPLACEMENTS = {
     "max_tokens": "max_completion_tokens",
     "temperature": None,  # left out, so that the model's default holds
 }
+"""What is sent instead of an option that a model refuses."""
 _log = logging.getLogger(__name__)
 
 
 @dataclass
 class Usage:
-    """Counts of requests, of failed ones, of cached replies, and of tokens of the requests."""
+    """Counts of requests, of those that failed, of cached replies, and of tokens."""
 
     requests: int = 0
     failed: int = 0
@@ -291,7 +293,7 @@ class Chat:
         )
 
     def usable(self, request: Fields) -> dict[str, Any]:
-        """Return a request with other options in place of the refused ones."""
+        """Return a request with the replacements of refused options."""
         options = {}
         for name, value in request.items():
             usable_name = self.refused.get(name, name)
@@ -300,15 +302,15 @@ class Chat:
         return options
 
     def learn(self, options: Fields, refusal: str) -> bool:
-        """Remember a server's refusal of an option; return whether it is one."""
+        """Remember which option a server refuses; return whether it refuses one that can be replaced."""
         if not re.search(r"\bunsupported|\bnot support", refusal, re.IGNORECASE):
             return False
-        for name, instead in _INSTEAD.items():
+        for name, replacement in _REPLACEMENTS.items():
             if name in options and re.search(rf"\b{name}\b", refusal):
                 if name not in self.refused:
                     text = "%s refuses %s: %s is used instead."
-                    _log.warning(text, self.model, name, instead or "its default")
-                self.refused[name] = instead
+                    _log.warning(text, self.model, name, replacement or "its default")
+                self.refused[name] = replacement
                 return True
         return False
 

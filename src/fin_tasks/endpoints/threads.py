@@ -28,9 +28,8 @@ def map_in_threads(
     """
     pool = ThreadPoolExecutor(n_threads, "fin-tasks-chat")
     try:
-        with (
-            without_interrupts()
-        ):  # the pool forgets a thread that is interrupted at its start
+        # The pool forgets a thread that is interrupted at its start.
+        with without_interrupts():
             futures = [pool.submit(function, item) for item in items]
         for future in tqdm(as_completed(futures), title, len(futures), disable=None):
             future.result()

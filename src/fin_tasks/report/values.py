@@ -57,7 +57,7 @@ def value_of(
         rows[metric].to_numpy(),
         clusters=rows["source"].cat.codes.to_numpy(),
         weights=weights,
-        most=largest(metric),
+        maximum=largest(metric),
     )
 
 

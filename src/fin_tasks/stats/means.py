@@ -88,13 +88,13 @@ def estimate(
     *,
     clusters: Codes | None = None,
     weights: Floats | None = None,
-    most: float = 1.0,
+    maximum: float = 1.0,
 ) -> Estimate:
     """Average values and give the 95 % interval of the mean.
 
-    Independent values of 0 and `most` have Wilson's interval. All others have a t interval with the
-    cluster-robust standard error (CR1) and clusters - 1 degrees of freedom, cut at 0 and `most`. If
-    all values are 0, or all are `most`, each cluster counts as one row in Wilson's interval. Other
+    Independent values of 0 and `maximum` have Wilson's interval. All others have a t interval with the
+    cluster-robust standard error (CR1) and clusters - 1 degrees of freedom, cut at 0 and `maximum`. If
+    all values are 0, or all are `maximum`, each cluster counts as one row in Wilson's interval. Other
     values without any spread have no interval.
 
     Args:
@@ -103,7 +103,7 @@ def estimate(
             stands alone.
         weights: What each value counts in the mean; equal if None. Values without weight are left
             out.
-        most: The largest possible value, 0 being the smallest; infinity if there is none.
+        maximum: The largest possible value, 0 being the smallest; infinity if there is none.
 
     References:
         Wilson (1927), JASA 22; Cameron, Miller (2015), A Practitioner's Guide to Cluster-Robust
@@ -127,23 +127,23 @@ def estimate(
     is_independent = n_clusters == n
     is_constant = (values == values[:1]).all()
     is_equally_weighted = (weights == weights[:1]).all()
-    is_binary = n > 0 and math.isfinite(most) and np.isin(values, (0, most)).all()
+    is_binary = n > 0 and math.isfinite(maximum) and np.isin(values, (0, maximum)).all()
     method = ""
     low = math.nan
     high = math.nan
     if is_binary and (is_constant or (is_independent and is_equally_weighted)):
         method = "Wilson" if is_independent else "Wilson, each cluster as one row"
-        n_right = round(mean / most * n_clusters)
+        n_right = round(mean / maximum * n_clusters)
         interval = wilson(n_right, n_clusters)
-        low = most * interval.low
-        high = most * interval.high
+        low = maximum * interval.low
+        high = maximum * interval.high
     elif n_clusters > 1 and not is_constant:
         method = "t" if is_independent else "clustered t"
         reach = float(stdtrit(n_clusters - 1, 0.975)) * stderr
         low = mean - reach
         if values.min() >= 0:
             low = max(0.0, low)
-        high = min(most, mean + reach)
+        high = min(maximum, mean + reach)
     return Estimate(
         mean=mean,
         low=low,

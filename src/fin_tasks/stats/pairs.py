@@ -129,7 +129,7 @@ def _differences(
 ) -> pd.DataFrame:
     """Return the differences of a run and others, with their standard errors.
 
-    `members` has a row for each row, and a column for each cluster.
+    `members` is 1 where the row of a document and the column of its cluster meet.
     """
     differences = first - others
     is_common = ~np.isnan(differences)
@@ -168,7 +168,8 @@ def _add_tests(pairs: pd.DataFrame) -> None:
     is_mcnemar = pairs["is_binary"] & (n > 0) & (clusters == n)
     noise = _NOISE * (1 + difference.abs())
     is_t = (clusters > 1) & (stderr > noise)
-    kinds = [is_mcnemar, is_t, n > 0]
+    has_interval = [is_mcnemar, is_t]
+    kinds = [*has_interval, n > 0]
     t_name = np.where(clusters == n, "t", "clustered t")
     pairs["test"] = np.select(kinds, ["McNemar", t_name, "sign"], "")
 
@@ -182,9 +183,8 @@ def _add_tests(pairs: pd.DataFrame) -> None:
 
     reach = stdtrit(freedom, 0.975) * stderr
     low, high = _binary_intervals(pairs)
-    kinds.pop()
-    pairs["low"] = np.select(kinds, [low, difference - reach], np.nan)
-    pairs["high"] = np.select(kinds, [high, difference + reach], np.nan)
+    pairs["low"] = np.select(has_interval, [low, difference - reach], np.nan)
+    pairs["high"] = np.select(has_interval, [high, difference + reach], np.nan)
 
 
 def _binary_intervals(pairs: pd.DataFrame) -> tuple[Floats, Floats]:

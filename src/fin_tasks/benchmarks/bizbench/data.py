@@ -166,7 +166,7 @@ def _candidates(
     part: str,
     n: int | str | None,
 ) -> tuple[list[Row], int | str | None]:
-    """Return the rows that a task draws from, and how many it draws: of n rows, if two tasks share them."""
+    """Return the rows that a task draws from, and how many it draws; the paper's two parts share n rows."""
     if part not in PAPER_PARTS:
         return [row for row in rows if row.part == part], n
     choices = [row for row in rows if row.kind == "choice"]
@@ -186,7 +186,7 @@ def _read_table(path: Path) -> pd.DataFrame:
 
 def _document(
     row: Row,
-    subset: str,
+    task_part: str,
     task_mode: prompts.Mode,
 ) -> dict[str, Any]:
     kind = row.kind
@@ -220,7 +220,7 @@ def _document(
     return prompt | {
         "id": row.id,
         "part": row.part,
-        "subset": subset,
+        "subset": task_part,
         "kind": kind,
         "mode": mode,
         "task_mode": task_mode,

@@ -26,7 +26,7 @@ class HousePrompts:
     ask: str
     """What follows the question."""
     cue: str
-    """From these words a base model continues."""
+    """A base model continues from these words."""
 
     def fill(self, question: str, tables: Sequence[str]) -> dict[str, str]:
         """Return the messages for a question."""
@@ -48,10 +48,10 @@ class UpstreamPrompts:
     """The authors' wording for one mode."""
 
     system: str
-    prefix: str
+    ask: str
     """What follows the question."""
     before_tables: str
-    """The sentence before the tables of a program; without one, the word `Table:` stands there."""
+    """The sentence before the tables; empty in `cot`, which has the word `Table:` there."""
 
     def fill(self, question: str, tables: Sequence[str]) -> dict[str, str]:
         """Return the messages for a question, put together as the authors' functions do."""
@@ -60,13 +60,13 @@ class UpstreamPrompts:
             table_text = self.before_tables + "".join(f"{table}\n" for table in tables)
         elif tables:
             table_text = "Table:\n" + "\n\n".join(tables) + "\n"
-        prompt = f"{table_text}\nQuestion: {question}\n\n{self.prefix}"
+        prompt = f"{table_text}\nQuestion: {question}\n\n{self.ask}"
         return {"system": self.system, "prompt": prompt, "cue": ""}
 
     @property
     def sha256(self) -> str:
         """The hash of the wording."""
-        return hash_of(self.system, self.prefix, self.before_tables)
+        return hash_of(self.system, self.ask, self.before_tables)
 
 
 def house_prompts(mode: Mode) -> HousePrompts:
@@ -80,18 +80,19 @@ def upstream_prompts(path: Path, mode: Mode) -> UpstreamPrompts:
     name = f"prepare_{mode}_model_input"
     for node in parse_code(path).body:
         if isinstance(node, ast.FunctionDef) and node.name == name:
+            before_tables = ""
+            if mode == "pot":
+                before_tables = _text_of(node, "table_input", path)
             return UpstreamPrompts(
                 system=_text_of(node, "system_input", path),
-                prefix=_text_of(node, "program_prefix_input", path),
-                before_tables=_text_of(node, "table_input", path)
-                if mode == "pot"
-                else "",
+                ask=_text_of(node, "program_prefix_input", path),
+                before_tables=before_tables,
             )
     raise not_found(path, f"the function {name}")
 
 
 def _text_of(function: ast.FunctionDef, variable: str, path: Path) -> str:
-    """Return the first text of constants that is put into a variable."""
+    """Return the first text that is put into a variable and is made of constants."""
     for node in ast.walk(function):
         match node:
             case (

@@ -68,18 +68,18 @@ def compare(doc: Document, reading: Reading) -> Score:
     """Compare a reading with the truth."""
     answer = reading.answer
     truth = doc["ground_truth"]
-    written: Value | None
+    value: Value | None
     correct: bool | None = False
     if not isinstance(answer, Number):
-        written = answer
+        value = answer
         correct = doc["kind"] == "verdict" and answer == truth
     elif reading.variant == "paper":
-        written = as_written(answer)  # the authors drop the unit
-        correct = doc["kind"] == "number" and paper.is_near(written, truth)
+        value = as_written(answer)  # the authors drop the unit
+        correct = doc["kind"] == "number" and paper.is_near(value, truth)
     else:
-        written = answer.value
+        value = answer.value
         correct = doc["kind"] == "number" and is_right(answer, truth, paper.TOLERANCE)
-    return score_of(reading, written, None if reading.unscored else correct)
+    return score_of(reading, value, None if reading.unscored else correct)
 
 
 metric_values = partial(mean_values, compare)

@@ -13,9 +13,8 @@ _LATEX = re.compile(
 
 def source_of(doc: Mapping[str, Any]) -> str:
     """Name the figure of a question, or else its exercise."""
-    figure = PureWindowsPath(
-        str(doc.get("figure") or "")
-    ).name  # knows both kinds of slashes
+    path = str(doc.get("figure") or "")
+    figure = PureWindowsPath(path).name  # knows both kinds of slashes
     return figure or _exercise(str(doc.get("question") or "")[:400])
 
 
