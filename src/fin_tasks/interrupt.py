@@ -79,7 +79,8 @@ def start_workers(parallel: Any) -> None:
 
     from joblib import delayed
 
-    resource_tracker.ensure_running()  # its start, which comes with the first process, ends the block
+    # The first process would start it in the block below, and its start unblocks SIGINT.
+    resource_tracker.ensure_running()
     with without_interrupts():
         parallel(delayed(os.getpid)() for _ in range(parallel.n_jobs))
 

@@ -53,7 +53,7 @@ class Limits:
     bytes_per_second: float = math.inf
     """A reply that comes at this speed or faster may take longer."""
     retries: int = 0
-    """Further attempts after failures that may pass; one of them if the time was over."""
+    """Further attempts after failures that may pass; of attempts that take too long, the second is the last."""
 
 
 @dataclass(frozen=True, kw_only=True)

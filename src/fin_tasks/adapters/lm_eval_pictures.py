@@ -26,7 +26,7 @@ def with_pictures(chat: JsonChatStr, files: Sequence[str]) -> JsonChatStr:
     lm-eval would write the pictures anew as PNG, which is much larger.
     """
     messages = json.loads(chat.prompt)
-    left = list(files)
+    remaining = list(files)
     # Examples before the question show no picture, so the last marks count.
     for message in reversed(messages):
         first, *texts = message["content"].split(_IMAGE)
@@ -35,8 +35,8 @@ def with_pictures(chat: JsonChatStr, files: Sequence[str]) -> JsonChatStr:
         parts = []
         for text in reversed(texts):
             parts.append({"type": "text", "text": text})
-            if left:
-                url = {"url": picture_url(Path(left.pop())), "detail": "auto"}
+            if remaining:
+                url = {"url": picture_url(Path(remaining.pop())), "detail": "auto"}
                 parts.append({"type": "image_url", "image_url": url})
         parts.append({"type": "text", "text": first})
         message["content"] = [

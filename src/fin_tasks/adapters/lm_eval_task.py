@@ -97,7 +97,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         self._step = file.model_step(metadata)
         if file.runs_programs:
             metadata["sandbox"] = sandbox_facts()
-        split, documents = file.split(metadata)
+        split, documents = file.load_split(metadata)
         self._documents = _Documents(documents)
         provenance = json.loads(documents.info.description)
         metadata["provenance"] = provenance
@@ -182,13 +182,23 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         _clock.start()
 
     def apply_filters(self) -> None:
-        """Count tokens, replace pictures in requests by their hash, then read the responses."""
+        """Replace pictures in requests by their hash, count tokens, then read the responses."""
         # The model has answered all tasks when the first one is read.
         seconds = _clock.stop()
         for request in self.instances:
             chat, *others = request.args
             if isinstance(chat, JsonChatStr):
                 request.arguments = (without_pictures(chat), *others)
+        self._count_tokens(seconds)
+        if self._predicts_only:
+            for request in self.instances:
+                request.filtered_resps["none"] = request.resps
+            return
+        for variant in VARIANTS:
+            self._read_responses(variant)
+
+    def _count_tokens(self, seconds: float) -> None:
+        """Note tokens and seconds in the metadata; mark the responses that reach the limit of tokens."""
         response_tokens = token_counts(self.lm, responses_of(self.instances))
         usage = usage_of(self.instances, self.lm, response_tokens)
         usage["seconds_of_all_tasks"] = seconds
@@ -201,12 +211,6 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             mark_full_responses(self.instances, response_tokens)
         limit = self.config.generation_kwargs["max_gen_toks"]
         self.config.metadata["cut_off"] = {"limit": limit, "told_by": told_by}
-        if self._predicts_only:
-            for request in self.instances:
-                request.filtered_resps["none"] = request.resps
-            return
-        for variant in VARIANTS:
-            self._read_responses(variant)
 
     def _read_responses(self, variant: str) -> None:
         """Run programs and ask a judge, if the task asks for that, then read."""

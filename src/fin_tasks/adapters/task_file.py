@@ -101,11 +101,11 @@ class TaskFile:
         """The module with the benchmark's scorer."""
         return self.benchmark.scorer
 
-    def split(self, metadata: Mapped) -> "tuple[str, Dataset]":
-        """Return the split and its documents; the JSON text `info.description` holds provenance.
+    def load_split(self, metadata: Mapped) -> "tuple[str, Dataset]":
+        """Return the split and its documents, whose `info.description` is the JSON text of the provenance.
 
         Raises:
-            ConfigError: The metadata set what the task fixes, or no harness can ask the documents.
+            ConfigError: The metadata set what the task fixes, or the documents lack what a harness needs.
         """
         fixed = sorted(metadata.keys() & self.options.keys())
         if fixed:
@@ -135,7 +135,7 @@ class TaskFile:
 
     def load(self, metadata: Mapped) -> tuple[list[Mapped], Mapped]:
         """Return the documents and their provenance."""
-        _, documents = self.split(metadata)
+        _, documents = self.load_split(metadata)
         return documents.to_list(), json.loads(documents.info.description)
 
     def generation_kwargs(self, metadata: Mapped) -> dict[str, Any]:

@@ -78,7 +78,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             "image_path": pictures_of(docs[-1]),
             "background": docs[0].get("background", ""),
         }
-        for column, names in self.task.benchmark.parts_of(docs[0]).items():
+        for column, names in self.task.benchmark.groups_of(docs[0]).items():
             row[column] = ", ".join(names)
         return row
 

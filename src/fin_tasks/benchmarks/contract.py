@@ -148,15 +148,15 @@ class Benchmark:
         """The folder of its package."""
         return Path(str(files(self.package)))
 
-    def parts_of(self, doc: Document) -> dict[str, list[str]]:
-        """Return the groups of a document in each breakdown; breakdowns that it has no group in are left out."""
-        parts = {}
+    def groups_of(self, doc: Document) -> dict[str, list[str]]:
+        """Return the groups of a document by breakdown; a breakdown in which it has none is left out."""
+        groups = {}
         for column in self.breakdowns:
             value = doc.get(self.breakdown_fields.get(column, column))
             if value:
                 names = value if isinstance(value, list) else [value]
-                parts[column] = [str(name) for name in names if name]
-        return parts
+                groups[column] = [str(name) for name in names if name]
+        return groups
 
     def text_of(self, name: str) -> str | None:
         """Return the text of a file of its package; None if it has no such file."""

@@ -59,7 +59,7 @@ def metrics_of(**_: object) -> dict[str, bool]:
 def mean_values(
     compare: Callable[[Any, Any], Score], doc: Any, readings: Sequence[Reading]
 ) -> Values:
-    """Return a document's metrics; for words `execution_rate` is the share with an answer."""
+    """Return a document's metrics; of responses in words, `execution_rate` is the share with an answer."""
     values = short_answers.mean_values(metrics_of(), compare, doc, readings)
     no_answer = values["no_answer"]
     if values["execution_rate"] is None and no_answer is not None:

@@ -56,7 +56,7 @@ class Request:
         split: str,
         others: Iterable[str] = (),
     ) -> "Request":
-        """Return the options in the metadata. lm-eval adds the arguments of the model to the metadata.
+        """Return the options among the metadata, to which lm-eval adds the arguments of the model.
 
         Args:
             benchmark: Name of the benchmark.
@@ -136,7 +136,7 @@ class Request:
 def rows_of(
     model: type[Model], path: Path, records: Iterable[Mapping[str, Any]]
 ) -> list[Model]:
-    """Check the records of a file; raise DataError with the first problem."""
+    """Return the records of a file as rows; raise DataError for the first record that is no row."""
     rows = []
     for number, record in enumerate(records, start=1):
         try:

@@ -31,7 +31,7 @@ def summary_of(tasks: Sequence[ScoredTask]) -> Figures:
         for number, doc in enumerate(task.docs):
             row = {variant: values[number] for variant, values in task.values.items()}
             rows.append(row)
-            for column, names in task.benchmark.parts_of(doc).items():
+            for column, names in task.benchmark.groups_of(doc).items():
                 for name in names:
                     rows_by_part[f"by_{column}", name].append(row)
             readings = task.readings["paper"][number]

@@ -42,8 +42,8 @@ def compare(doc: Document, reading: Reading) -> Score:
         truths.append((answer, 0.0))
     flaw = "" if truths else f"the target has no {kind}"
     # Without a usable target, both variants are unscored.
-    careful = replace(reading, variant="robust")
-    return compare_with(truths, careful, numeric=kind == "number", flaw=flaw)
+    as_robust = replace(reading, variant="robust")
+    return compare_with(truths, as_robust, numeric=kind == "number", flaw=flaw)
 
 
 def metrics_of(**_: object) -> dict[str, bool]:

@@ -181,7 +181,7 @@ class Chat:
         return request, request_key(self.base_urls, request)
 
     def _pause(self) -> float:
-        """Return the seconds to wait before the next request."""
+        """Reserve the next time at which a request may be sent; return the seconds until then."""
         with self._lock:
             now = time.monotonic()
             self._next_time = max(now, self._next_time + self._interval)

@@ -210,6 +210,6 @@ def _rows_of_task(
     }
     rows = []
     for doc in documents:
-        parts = {"task": [doc.get("task") or task], **benchmark.parts_of(doc)}
+        parts = {"task": [doc.get("task") or task], **benchmark.groups_of(doc)}
         rows.append(Row(doc_id=id_of(doc), task=task, doc=doc, facts=parts))
     return rows

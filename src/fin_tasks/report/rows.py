@@ -116,7 +116,7 @@ def _texts_of(
             sample.doc.get("published_id") or benchmark.source_of(sample.doc)
         ),
     }
-    for column, parts in benchmark.parts_of(sample.doc).items():
+    for column, parts in benchmark.groups_of(sample.doc).items():
         texts[column] = "|".join(parts)
     return {name: printable(text) for name, text in texts.items()}
 

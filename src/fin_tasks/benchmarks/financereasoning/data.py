@@ -98,7 +98,7 @@ def variant_sources(request: Request) -> tuple[Located, list[Source]]:
 
 
 def other_truths() -> dict[str, dict[str, float]]:
-    """Return the truths that its authors give to questions of other benchmarks, by benchmark and question."""
+    """Return the truths that the authors give to questions of other benchmarks, by benchmark and question."""
     request = Request(benchmark="financereasoning", split="test")
     truths = {}
     for row in read_levels(locate_levels(request, LEVELS)):
