@@ -323,6 +323,7 @@ def test_own_files_of_a_data_set_on_the_hub_are_known_after_its_hashes(
     ("options", "message"),
     [
         ({"source": "hub"}, "one of auto, upstream, data_dir, sample, got 'hub'"),
+        ({"source": ["hub"]}, r"one of auto, .*, got \['hub'\]"),
         ({"source": "data_dir"}, "data_dir needs a folder"),
         (
             {"data_dir": "/no/such"},

@@ -152,7 +152,7 @@ def locate(
         pins = pins_of(pins, revision, settings)
     cache = settings.cache_dir / pins.name / str(pins.revision)
     folders = {"upstream": cache, "data_dir": own_folder, "sample": sample}
-    if source not in folders:
+    if source not in list(folders):
         raise ConfigError(
             f"{benchmark} source: expected one of auto, {', '.join(folders)}, got {source!r}."
         )

@@ -289,6 +289,10 @@ def test_house_wording_and_styles(style: str | None) -> None:
             {"knowledge": "hybrid"},
             "expected one of none, bm25, dense, oracle, got 'hybrid'",
         ),
+        (
+            {"split": ["test"]},
+            r"split: expected one of test, validation, got \['test'\]",
+        ),
         ({"mode": "da", "style": "cot"}, "Use the task without _da"),
         ({"sample_n": "humans"}, "the first from 1, got 'humans' and 0"),
         ({"knowlege": "bm25"}, "got 'knowlege'. Did you mean 'knowledge'?"),
