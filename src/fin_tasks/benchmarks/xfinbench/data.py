@@ -114,7 +114,9 @@ def _choose_rows(
     all choices at once, with a figure and without.
     """
     task = TASKS[subset]
-    study = STUDIES.get(str(request.sample_n))
+    study_name = str(request.sample_n)
+    study = STUDIES.get(study_name)
+    # A row of no known task stays, because it is named as malformed.
     other_tasks = set(TASKS.values()) - {task}
     rows = [row for row in read_rows(files.files[table]) if row.task not in other_tasks]
     if subset == "mcq_visual" or (study and task == "mcq"):
@@ -127,15 +129,18 @@ def _choose_rows(
     counts = ", ".join(f"{flaw} {len(ids)}" for flaw, ids in left_out.items())
     if counts:
         _log.warning("xfinbench %s: rows of %s left out: %s", subset, table, counts)
-    n_rows = study[task] if study else request.sample_n
-    candidates = [row for row in (rows if study else subset_rows) if not row.flaw]
-    drawn = replace(request, sample_n=n_rows).draw(candidates, "id")
+    candidates = subset_rows
+    if study:
+        candidates = rows
+        request = replace(request, sample_n=study[task])
+    usable = [row for row in candidates if not row.flaw]
+    drawn = request.draw(usable, "id")
     chosen = [row for row in drawn if _is_in_subset(row, subset)]
-    drawn_text = f"{len(drawn):,} of {len(candidates):,} usable rows ({task}) of {files.files[table]}"
+    drawn_text = f"{len(drawn):,} of {len(usable):,} usable rows ({task}) of {files.files[table]}"
     if study:
         # lm-eval shows nothing below a warning.
         message = "xfinbench %s: sample_n %s draws %s; this task asks %d of them"
-        _log.warning(message, subset, request.sample_n, drawn_text, len(chosen))
+        _log.warning(message, subset, study_name, drawn_text, len(chosen))
     if not chosen:
         raise DataError(
             f"xfinbench {subset}: expected a row to ask, got none among {drawn_text}. "
