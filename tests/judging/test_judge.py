@@ -12,7 +12,7 @@ import pytest
 from chat_server import Answer, completion, serve
 
 from fin_tasks.benchmarks.mme_finance.paper import read_verdict
-from fin_tasks.errors import JudgeError
+from fin_tasks.errors import FinTasksError, JudgeError
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.judging.judge import JudgeModel, check_failures, judge_from, judge_items
 from fin_tasks.judging.rubric import load_rubric
@@ -260,3 +260,16 @@ def test_a_judge_from_metadata_and_the_environment() -> None:
         ("http://a/v1", "http://b"),
         5,
     )
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"judge_model": 5},
+        {"judge_model": {"m": 1}},
+        {"judge_model": "m", "judge_base_url": 8000},
+    ],
+)
+def test_metadata_of_another_type_is_one_sentence(metadata: dict[str, object]) -> None:
+    with pytest.raises(FinTasksError):
+        judge_from(metadata, Settings.from_environ({}))

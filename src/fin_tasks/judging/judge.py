@@ -75,8 +75,8 @@ class JudgeModel(BaseModel, extra="forbid", frozen=True, protected_namespaces=()
 
     @field_validator("base_url", mode="before")
     @classmethod
-    def _split_addresses(cls, urls: str | Sequence[str]) -> list[str]:
-        listed = urls.split(",") if isinstance(urls, str) else urls
+    def _split_addresses(cls, urls: object) -> list[str]:
+        listed = urls if isinstance(urls, list | tuple) else str(urls).split(",")
         addresses = [str(url).strip().rstrip("/") for url in listed]
         for address in addresses:
             check_address(address)
@@ -132,7 +132,7 @@ def judge_from(metadata: Options, settings: Settings) -> JudgeModel | None:
     None if they name no model. Several models are a panel.
     """
     named = metadata.get("judge_model") or settings.judge_model
-    if not named or isinstance(named, str):
+    if not named or not isinstance(named, list | tuple):
         return _model_from("judge_", {**metadata, "judge_model": named}, settings)
     judges = []
     for text in sorted(map(str, named)):
