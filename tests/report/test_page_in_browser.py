@@ -196,7 +196,7 @@ def test_the_first_sight_says_who_leads_and_how_sure_that_is(
     assert "org/strong" in first.inner_text()
     assert "90.0\u00a0%" in first.inner_text()
     assert "rank 1" in first.inner_text()
-    assert first.locator("svg .range").count() == 3
+    assert first.locator("svg .range").count() == 4  # XFinBench has two tasks
     page.click("summary:has-text('XFinBench')")
     page.click("details a[aria-label*='true or false']")
     page.wait_for_selector("table[aria-label='Measured runs']")
@@ -421,6 +421,27 @@ def test_one_benchmark_has_the_same_first_view(
     write_page(report, board(report), folder)
     show(page, (folder / "index.html").as_uri(), "")
     assert page.locator("table.models tbody th").all_inner_texts() == ["org/alone"]
+
+
+@pytest.mark.parametrize("is_group_run", [True, False])
+def test_the_first_view_shows_tasks_that_were_run_without_their_group(
+    page: Any, address: str, tmp_path: Path, is_group_run: bool
+) -> None:
+    text_tasks = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc")
+    tasks = dict.fromkeys((*text_tasks, "xfinbench_mcq_visual"), [{"acc": 1.0}] * 3)
+    groups = {"xfinbench_text": text_tasks} if is_group_run else {}
+    write_run(tmp_path / "run", tasks, groups=groups)
+    report = read([tmp_path / "run"])
+    folder = Path(address.removeprefix("file://")).parent / f"tasks-{is_group_run}"
+    folder.mkdir()
+    write_page(report, board(report), folder)
+    show(page, (folder / "index.html").as_uri(), "")
+    heads = page.locator("table.models thead button").all_inner_texts()
+    texts = ["all text questions"]
+    if not is_group_run:
+        texts = ["true or false", "calculations", "multiple choice"]
+    expected = [*texts, "multiple choice with figures"]
+    assert heads == ["Model", *(f"{text}: Accuracy" for text in expected)]
 
 
 @pytest.fixture(scope="module")

@@ -114,6 +114,22 @@ def test_a_sample_of_dynostock_has_ticker_and_day_as_its_title(
     assert data(file)["asked"] == expected
 
 
+@pytest.mark.parametrize("name", ["table", "tabular", "table*"])
+def test_a_title_has_the_words_behind_a_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
+    table = rf"\begin{{{name}}}[h] \begin{{tabular}}{{|l|}} 1 \end{{tabular}} \end{{{name}}}"
+    questions = [f"{table}\n\nWhat is $x$?", table, rf"Which row? {table} Why?"]
+    docs = [{"question": question} for question in questions]
+    write_run(tmp_path / "results", {"xfinbench_calc": scored(1, 0, 1)}, docs=docs)
+    assert report(tmp_path / "results", "--out", tmp_path / "out")[0] == 0
+    (file,) = (tmp_path / "out" / "page").glob("list-*.js")
+    first, *others = data(file)["asked"]
+    assert first == "What is $x$?"
+    assert others == questions[1:]
+
+
 def test_a_report_of_runs_without_samples(results: Path, tmp_path: Path) -> None:
     for file in results.rglob("samples_*"):
         file.unlink()

@@ -112,7 +112,10 @@ class Benchmark:
     answer_labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Words for answers, by the start of a task's name."""
     overview_tasks: Sequence[str] = ()
-    """The tasks in the first view of a report; if none are named, the task that most models did."""
+    """The tasks in the first view of a report, the main one first.
+
+    If the main one was not run, the tasks that were run by themselves are shown too; if none are named, the task that
+    most models did."""
     overview_metrics: Sequence[str] = ()
     """The metrics of these tasks in the first view; if none are named, the headline."""
     replay_tasks: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -2,17 +2,18 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .model import Report
 
-__all__ = ["AnyPath", "Json", "Paths", "hash_of", "read"]
-
 Json = dict[str, Any]
 """An object of JSON."""
+
+Fields = Mapping[str, Any]
+"""An object of JSON that is only read."""
 
 AnyPath = str | Path
 Paths = AnyPath | Iterable[AnyPath]

@@ -4,22 +4,16 @@ from dataclasses import replace
 
 from pandas import DataFrame, concat
 
-from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.errors import DataError
 
 from .compare import Comparisons, Line
 from .conditions import conditions_of, differences, setting_id
 from .entries import task_of
-from .model import Report, TaskResult
+from .model import KNOWN_BENCHMARKS, Report, TaskResult
 
 
-def compare_arms(
-    report: Report,
-    variant: str,
-    *,
-    effects: bool,
-) -> Comparisons:
+def compare_arms(report: Report, variant: str, *, effects: bool) -> Comparisons:
     """Return measures by arm and window size, and with `effects` first the differences between arms.
 
     Lines have the window size as group; `mean` is the mean over sizes.
@@ -63,8 +57,8 @@ def compare_arms(
 
 def _benchmark_with_arms(report: Report) -> Benchmark:
     names = {result.benchmark for _, result in report.results}
-    for benchmark in all_benchmarks().values():
-        if benchmark.name in names and benchmark.module("experiment") is not None:
+    for benchmark in KNOWN_BENCHMARKS.values():
+        if benchmark.name in names and benchmark.module("experiment"):
             return benchmark
     raise DataError(
         "compare: expected runs of a benchmark with arms, such as DynoStock, found none."
@@ -76,12 +70,15 @@ def arm_rows(
     benchmark: Benchmark,
     variant: str,
 ) -> tuple[DataFrame, list[str]]:
-    """Return rows with the columns of the experiment, newest run last, and notes; or DataError without rows."""
+    """Return rows with the columns of the experiment, those of the newest run last, and notes.
+
+    Raise DataError if there are no rows.
+    """
     experiment = benchmark.module("experiment")
     tables = []
     first_by_key: dict[tuple[str, ...], TaskResult] = {}
     notes: dict[str, None] = {}
-    for run, result in sorted(report.results, key=lambda pair: pair[0].date):
+    for run, result in report.results:
         conditions = conditions_of(result)
         family = task_of(result.benchmark, conditions, variant, "").family
         rows = report.rows_of(result, variant).reindex(columns=list(experiment.COLUMNS))
@@ -93,9 +90,10 @@ def arm_rows(
         settings = dict(result.settings)
         for name in experiment.SETTINGS_OF_ARMS:
             settings.pop(name, None)
-        asked = replace(result, task="", settings=settings)
+        without_arm = replace(result, task="", settings=settings)
         key = (run.model, family, mode)
-        differing = "; ".join(differences(asked, first_by_key.setdefault(key, asked)))
+        first = first_by_key.setdefault(key, without_arm)
+        differing = "; ".join(differences(without_arm, first))
         if differing:
             note = f"{', '.join(key)}: runs that differ are not compared; {differing}."
             notes[note] = None
@@ -103,7 +101,7 @@ def arm_rows(
             model=run.model,
             bias=family,
             mode=mode,
-            setting=setting_id(asked)[:6],
+            setting=setting_id(without_arm)[:6],
             anonymized=result.settings.get("anonymize") is True,
         )
         tables.append(rows)

@@ -1,8 +1,8 @@
 """Comparing runs, or one model's styles or knowledge, on the rows that they share."""
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from math import nan
 from typing import NamedTuple
 
 from pandas import DataFrame, factorize, merge
@@ -16,13 +16,13 @@ from .corrections import Corrections, note_of
 from .model import BREAKDOWNS, Report, TaskResult, headline, largest
 from .values import value_of
 
-FACTORS: Mapping[str, tuple[str, ...]] = {
+FACTORS = {
     "style": ("mode", "style"),
     "knowledge": ("retrieval",),
     "variant": ("split",),
     "truths": (),
 }
-"""What one model's results may differ in, with the conditions that say so.
+"""What one model's results may be compared by, with the conditions that differ.
 
 `memorization.py` compares variants, and `truths.py` truths.
 """
@@ -35,7 +35,7 @@ GROUPS = tuple(name for name in BREAKDOWNS if name not in ARMS)
 
 _BASELINES = ("cot", "none")
 _MAY_DIFFER = ("style.", "prompts.", "mode", "version", "retrieval.")
-"""Beginnings of settings that may differ with a factor."""
+"""Beginnings of the names of settings that may differ if results of one model are compared."""
 
 
 class Line(NamedTuple):
@@ -57,20 +57,20 @@ class Line(NamedTuple):
     test: str = ""
     unit: float = 1.0
     """The largest value of the metric."""
-    value: float = math.nan
-    deviation: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-    p: float = math.nan
-    p_holm: float = math.nan
-    difference: float = math.nan
-    difference_low: float = math.nan
-    difference_high: float = math.nan
+    value: float = nan
+    deviation: float = nan
+    low: float = nan
+    high: float = nan
+    p: float = nan
+    p_holm: float = nan
+    difference: float = nan
+    difference_low: float = nan
+    difference_high: float = nan
     n: int = 0
     pairs: int = 0
     left_out: int = 0
-    gained: float = math.nan
-    lost: float = math.nan
+    gained: float = nan
+    lost: float = nan
 
 
 class Comparisons(NamedTuple):
@@ -97,17 +97,19 @@ class Options(NamedTuple):
     """Values that people's labels corrected."""
 
 
-class _Entry(NamedTuple):
+class _LabeledResult(NamedTuple):
+    """A result with what tables call it."""
+
     heading: str
     """The conditions that compared results share."""
     label: str
-    """The run, or what a result has of the factor."""
+    """The name of the run; with a factor the result's style or knowledge, such as `cot`."""
     model: str
     """Empty if runs are compared."""
     result: TaskResult
     rows: DataFrame
     is_part: bool
-    """Whether the run has a group of tasks with this one."""
+    """Whether its task belongs to a group that the run has, too."""
 
 
 def compare(reports: Mapping[str, Report], options: Options) -> Comparisons:
@@ -152,14 +154,15 @@ def check_baseline(options: Options, labels: Iterable[str]) -> None:
 def _sets_of(
     reports: Mapping[str, Report],
     options: Options,
-) -> tuple[list[list[_Entry]], list[str]]:
+) -> tuple[list[list[_LabeledResult]], list[str]]:
     """Return the sets of results that are compared, and notes. In each set the baseline comes first.
 
-    That is one model's results under conditions that differ in the factor only, or several runs' under the same ones.
+    A set holds the results of several runs under the same conditions. With a factor it holds the results of one model
+    under conditions that differ in the factor only.
     """
     notes = []
     labels: dict[str, None] = {}
-    entries_by_key = defaultdict[tuple[str, str], dict[str, _Entry]](dict)
+    entries_by_key = defaultdict[tuple[str, str], dict[str, _LabeledResult]](dict)
     for entry in _entries_of(reports, options):
         labels[entry.label] = None
         entries = entries_by_key[entry.heading, entry.model]
@@ -171,12 +174,12 @@ def _sets_of(
     check_baseline(options, labels)
     sets = []
     for (heading, _), entries in entries_by_key.items():
-        name = options.baseline or next(iter(labels))
+        candidates = list(labels)
         if options.factor:
             if len(entries) < 2:
                 continue
-            usual = filter(entries.get, (*_BASELINES, *entries))
-            name = options.baseline or next(usual)
+            candidates = [name for name in (*_BASELINES, *entries) if name in entries]
+        name = options.baseline or candidates[0]
         if name in entries:
             sets.append([entries.pop(name), *entries.values()])
         else:
@@ -186,12 +189,14 @@ def _sets_of(
     return sets, notes
 
 
-def _entries_of(reports: Mapping[str, Report], options: Options) -> Iterator[_Entry]:
-    """Yield all results, by date."""
+def _entries_of(
+    reports: Mapping[str, Report], options: Options
+) -> Iterator[_LabeledResult]:
+    """Yield all results, those of groups first; of each path the oldest run comes first."""
     models = [run.model for report in reports.values() for run in report.runs]
     factor = FACTORS.get(options.factor, ())
     for path, report in reports.items():
-        for run in sorted(report.runs, key=lambda run: run.date):
+        for run in report.runs:
             label = run.model
             if models.count(label) > 1:
                 label += f" ({path})"
@@ -202,7 +207,7 @@ def _entries_of(reports: Mapping[str, Report], options: Options) -> Iterator[_En
                     own = [getattr(conditions, name) for name in factor]
                     label = ", ".join(filter(None, own))
                     conditions = conditions._replace(**dict.fromkeys(factor, ""))
-                yield _Entry(
+                yield _LabeledResult(
                     heading=conditions.text(),
                     label=label,
                     model=run.model if factor else "",
@@ -213,11 +218,11 @@ def _entries_of(reports: Mapping[str, Report], options: Options) -> Iterator[_En
 
 
 def _compare_with(
-    first: _Entry,
-    entry: _Entry,
+    first: _LabeledResult,
+    entry: _LabeledResult,
     options: Options,
 ) -> tuple[Iterable[Line], list[str]]:
-    """Return a line for all rows of a result and for each group of rows, and what is to be said of it."""
+    """Return a line for all rows of a result and for each group of rows, and notes."""
     where = f"{entry.heading}: {', '.join(filter(None, (entry.model, entry.label)))}"
     metric = options.metric or headline(first.result)
     results = (entry.result, first.result)
@@ -239,16 +244,16 @@ def _compare_with(
         if bound:
             notes.append(f"has a {bound}")
     corrections = options.corrections
-    ids = (entry.result.id, first.result.id)
-    notes.append(note_of(corrections.of(ids[0], options.variant, metric)))
-    notes.append(corrections.difference_note(*ids, options.variant))
+    run = entry.result.id
+    notes.append(note_of(corrections.of(run, options.variant, metric)))
+    notes.append(corrections.difference_note(run, first.result.id, options.variant))
     lines = _lines_of(first, entry, metric, options)
     return lines, [f"{where} {note}." for note in notes if note]
 
 
 def _lines_of(
-    first: _Entry,
-    entry: _Entry,
+    first: _LabeledResult,
+    entry: _LabeledResult,
     metric: str,
     options: Options,
 ) -> Iterator[Line]:
@@ -290,16 +295,13 @@ def groups_of(rows: DataFrame, by: str) -> dict[str, DataFrame]:
     return groups
 
 
-def with_difference(
-    line: Line,
-    against: str,
-    base: DataFrame,
-    rows: DataFrame,
-) -> Line:
-    """Add what a run has more than the baseline, on the rows that both have scored."""
+def with_difference(line: Line, against: str, base: DataFrame, rows: DataFrame) -> Line:
+    """Add the difference of a run from the baseline, on the rows that both have scored."""
     keys = ["task", "doc_id"]
     if base["doc_id"].is_unique and rows["doc_id"].is_unique:
-        keys = ["doc_id"]  # tasks of one question have several names
+        keys = [
+            "doc_id"
+        ]  # the runs may have asked the question under other names of tasks
     columns = [*keys, "source", line.metric]
     joined = merge(
         base[columns].astype(object),
@@ -315,7 +317,7 @@ def with_difference(
     return line._replace(
         against=against,
         test=pair.test,
-        p=pair.p if pair.n else math.nan,
+        p=pair.p if pair.n else nan,
         difference=pair.difference,
         difference_low=pair.low,
         difference_high=pair.high,

@@ -11,7 +11,7 @@ import yaml
 from fin_tasks.benchmarks.contract import Benchmark
 
 from . import Json, hash_of
-from .model import Settings, TaskResult, known_benchmarks
+from .model import KNOWN_BENCHMARKS, Settings, TaskResult
 from .redact import without_secrets
 
 _NAMES = yaml.safe_load(Path(__file__).with_name("conditions.yaml").read_text("utf-8"))
@@ -84,7 +84,7 @@ def _flat(facts: Settings, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 def conditions_of(result: TaskResult) -> Conditions:
     """Return how a task was asked."""
-    benchmark = known_benchmarks()[result.benchmark]
+    benchmark = KNOWN_BENCHMARKS[result.benchmark]
     settings = {name: setting_text(value) for name, value in result.settings.items()}
     task, endings = _split_name(result.task, benchmark)
     mode = next((ending for ending in endings if ending != "na"), "")

@@ -52,12 +52,7 @@ class Corrections(BaseModel):
     refused: list[str] = []
     """Why labels correct nothing."""
 
-    def of(
-        self,
-        run: str,
-        variant: str,
-        metric: str,
-    ) -> Corrected | None:
+    def of(self, run: str, variant: str, metric: str) -> Corrected | None:
         """Return the corrected value of a metric of a result."""
         for line in self.runs:
             if metric == METRIC and (line.run, line.variant) == (run, variant):
@@ -73,12 +68,7 @@ class Corrections(BaseModel):
                 pairs.append((*pair.runs, pair.corrected, float(is_open)))
         return DataFrame(pairs, columns=["first", "second", "difference", "p_holm"])
 
-    def difference_note(
-        self,
-        first: str,
-        second: str,
-        variant: str,
-    ) -> str:
+    def difference_note(self, first: str, second: str, variant: str) -> str:
         """Say the corrected difference of two results; empty if it is not known."""
         for line in self.differences:
             if {*line.runs} == {first, second} and line.variant == variant:
@@ -88,7 +78,7 @@ class Corrections(BaseModel):
 
 def note_of(corrected: Corrected | None) -> str:
     """Return what to say beside a judge's value; empty if it is not corrected."""
-    if corrected is None or corrected.corrected is None:
+    if not corrected or corrected.corrected is None:
         return ""
     text = f"corrected by {corrected.labels} labels: {corrected.corrected:.1f}"
     if corrected.low is None or corrected.high is None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from fin_tasks.endpoints.prices import Prices
 
 from . import Json
-from .leaderboard_model import Cost, known
+from .leaderboard_model import Cost, finite_or_none
 from .model import Run, TaskResult
 
 COSTS = ("tokens_in", "tokens_out", "seconds", "cost")
@@ -21,7 +21,9 @@ def costs_of(run: Run, prices: Prices | None = None) -> list[Cost]:
     for result in run.tasks:
         if not result.members:
             costs[result.task] = _cost_of(run, result, prices)
-            seconds = seconds or known(result.usage.get("seconds_of_all_tasks"))
+            seconds = seconds or finite_or_none(
+                result.usage.get("seconds_of_all_tasks")
+            )
     if not costs:
         return []
     whole = _sum(list(costs.values()), "", run.id)
@@ -47,11 +49,7 @@ def pareto(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     return front
 
 
-def _cost_of(
-    run: Run,
-    result: TaskResult,
-    prices: Prices | None,
-) -> Cost:
+def _cost_of(run: Run, result: TaskResult, prices: Prices | None) -> Cost:
     usage = result.usage
     cost = Cost(
         run=result.id,
@@ -70,11 +68,7 @@ def _cost_of(
     return cost
 
 
-def _sum(
-    parts: Sequence[Cost],
-    task: str,
-    identity: str,
-) -> Cost:
+def _sum(parts: Sequence[Cost], task: str, identity: str) -> Cost:
     estimated: list[str] = []
     sums: Json = {"run": identity, "task": task, "estimated": estimated}
     for name in COSTS:

@@ -53,7 +53,10 @@ def cut_offs_of(
 
 
 def if_right(rows: DataFrame, metric: str) -> "Series[float]":
-    """Return the values of rows if all cut-off responses had been right; of several each counts its part."""
+    """Return the values that rows would have if all cut-off responses were right.
+
+    Each of several responses to a question counts as its share.
+    """
     values = rows[metric]
     if METRIC not in rows or not _has_bounds(metric):
         return values

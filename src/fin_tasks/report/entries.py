@@ -21,20 +21,21 @@ from .corrections import Corrections, note_of
 from .judges import judge_notes
 from .leaderboard_model import BoardPair, BoardTask, Comparison, Entry, Rank
 from .model import (
+    KNOWN_BENCHMARKS,
     WEIGHTED,
     Report,
     Run,
     TaskResult,
     headline,
-    known_benchmarks,
     metric_of,
 )
 from .redact import printable
 from .values import Value, values_of
 
-_SAME_ROWS = 0.98  # of the rows that another run scored
-_ENOUGH = 0.5
-_FEW_SOURCES = 20  # with fewer, an interval is markedly too narrow
+# Of the rows that another run scored, a run must be asked and must score these shares to be ranked.
+_MIN_ASKED = 0.98
+_MIN_SCORED = 0.5
+_MIN_SOURCES = 20  # with fewer, an interval is markedly too narrow
 
 Columns = dict[str, "Series[float]"]
 """A value of each row, by the id of a result."""
@@ -64,8 +65,8 @@ class Ranking:
     comparisons: list[Comparison] = field(default_factory=list)
     why_not_ranked: dict[str, str] = field(default_factory=dict)
     """By the id of a result."""
-    open_ranks: dict[str, str] = field(default_factory=dict)
-    """Notes on ranks that are possible if cut-off responses are finished, by the id of a result."""
+    rank_notes: dict[str, str] = field(default_factory=dict)
+    """What to say of ranks that may change if cut-off responses are finished, by the id of a result."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -73,17 +74,21 @@ def scored_tasks(report: Report) -> dict[str, list[Scored]]:
     """Return all tasks of all runs under each variant in which they have a value, by the id of the task."""
     by_task = defaultdict[str, list[Scored]](list)
     for run, result in report.results:
-        top = headline(result)
+        main_metric = headline(result)
         named = [*result.totals, *result.breakdowns, *result.aggregates]
         for variant in dict.fromkeys([*named, "paper", "robust"]):
             values = values_of(report, result, variant)
             if not values:
                 continue
-            scores = report.rows_of(result, variant).get(top, Series(dtype=float))
+            scores = report.rows_of(result, variant).get(
+                main_metric, Series(dtype=float)
+            )
             scored = Scored(
                 run=run,
                 result=result,
-                task=task_of(result.benchmark, conditions_of(result), variant, top),
+                task=task_of(
+                    result.benchmark, conditions_of(result), variant, main_metric
+                ),
                 values=values,
                 n_scored=int(scores.count()),
                 n_unscored=int(scores.isna().sum()),
@@ -97,37 +102,30 @@ def task_of(
     benchmark: str,
     conditions: Conditions,
     variant: str,
-    top: str,
+    main_metric: str,
 ) -> BoardTask:
     """Return a task as a leaderboard has it."""
-    about = known_benchmarks()[benchmark]
-    name = conditions.task.removeprefix(f"{about.name}_")
+    sized_tasks = KNOWN_BENCHMARKS[benchmark].sized_tasks
+    name = conditions.task.removeprefix(f"{benchmark}_")
     task = BoardTask(
         id=conditions.id(variant),
         asked=conditions.id(),
         benchmark=benchmark,
         **conditions._asdict(),
         variant=variant,
-        headline=top,
+        headline=main_metric,
     )
-    sized = re.fullmatch(about.sized_tasks, name)
-    if about.sized_tasks and sized:
+    sized = re.fullmatch(sized_tasks, name)
+    if sized_tasks and sized:
         task.family = sized["family"]
         task.window = int(sized["size"] or 0) or None
     return task
 
 
-def entries_of(
-    scored: Scored,
-    ranking: Ranking,
-    out: Path | None,
-) -> Iterator[Entry]:
-    """Yield the values of a task as a leaderboard has them, with all that is to be said of them.
-
-    `out` is the folder of the report.
-    """
+def entries_of(scored: Scored, ranking: Ranking, out: Path | None) -> Iterator[Entry]:
+    """Yield an entry for each value of a task, with marks and notes; `out` is the folder of the report."""
     result = scored.result
-    top = scored.task.headline
+    main_metric = scored.task.headline
     judge = [result.settings.get(name) for name in ("judge.model", "judge.rubric")]
     not_comparable = differences(result, ranking.reference)
     if not not_comparable and result.id in ranking.why_not_ranked:
@@ -152,8 +150,8 @@ def entries_of(
             _note_on_estimate(metric, estimate),
             note_of(corrected),
         ]
-        if metric == top:
-            notes.append(ranking.open_ranks.get(result.id, ""))
+        if metric == main_metric:
+            notes.append(ranking.rank_notes.get(result.id, ""))
             notes += judge_notes(result, scored.run.model)
         yield Entry(
             task=scored.task.id,
@@ -165,7 +163,7 @@ def entries_of(
             high=estimate.high,
             method=estimate.method,
             n=estimate.n,
-            unscored=scored.n_unscored if metric == top else 0,
+            unscored=scored.n_unscored if metric == main_metric else 0,
             judge=", ".join(setting_text(text) for text in judge if text),
             group=scored.group,
             marks=marks,
@@ -179,7 +177,7 @@ def entries_of(
 def _note_on_estimate(metric: str, estimate: Estimate) -> str:
     if metric == WEIGHTED and math.isnan(estimate.mean):
         return "not defined: no answer is wrong"
-    has_enough = estimate.clusters >= min(_FEW_SOURCES, estimate.n)
+    has_enough = estimate.clusters >= min(_MIN_SOURCES, estimate.n)
     if has_enough or not estimate.method or metric_of(metric).by:
         return ""
     return f"rough interval: the rows share only {estimate.clusters} sources"
@@ -191,9 +189,9 @@ def rank_task(
     reference_run: str,
     corrections: Corrections,
 ) -> Ranking:
-    """Rank the runs of a task among those of the same settings, those of the reference first.
+    """Rank the runs of a task, each among the runs with the same settings.
 
-    The reference is the setting of the run that is named, else that with most scored rows.
+    The settings of the reference come first: those of the reference run, by default those with most scored rows.
     """
     groups = defaultdict[str, list[Scored]](list)
     for member in members:
@@ -210,11 +208,7 @@ def rank_task(
     return ranking
 
 
-def _rank_group(
-    report: Report,
-    members: Sequence[Scored],
-    ranking: Ranking,
-) -> None:
+def _rank_group(report: Report, members: Sequence[Scored], ranking: Ranking) -> None:
     """Rank runs of the same settings and test their pairs.
 
     The run with most scored rows is the standard. A run that was not asked 98 % of these rows is left out, and so is a
@@ -237,17 +231,18 @@ def _rank_group(
     table = DataFrame(scores)
     clusters = table.index.map(source_by_row).to_numpy(np.int64)
     pairs = compare_all(table.to_dict("series"), clusters=clusters)
-    comparison = Comparison(
-        task=task.id,
-        metric=task.headline,
-        group=members[0].group,
-        rows=len(table),
-        sources=len(np.unique(cluster_codes(clusters, len(table)))),
-        test="McNemar" if set(pairs["test"]) == {"McNemar"} else "t",
-        ranks=_ranks(table, if_right, pairs, task, ranking),
-        pairs=[BoardPair.model_validate(pair) for pair in pairs.itertuples()],
+    ranking.comparisons.append(
+        Comparison(
+            task=task.id,
+            metric=task.headline,
+            group=members[0].group,
+            rows=len(table),
+            sources=len(np.unique(cluster_codes(clusters, len(table)))),
+            test="McNemar" if set(pairs["test"]) == {"McNemar"} else "t",
+            ranks=_ranks(table, if_right, pairs, task, ranking),
+            pairs=[BoardPair.model_validate(pair) for pair in pairs.itertuples()],
+        )
     )
-    ranking.comparisons.append(comparison)
     for member in newest:
         n_missing = len(table) - len(scores.get(member.result.id, table))
         if n_missing:
@@ -260,7 +255,7 @@ def _rank_group(
 def _newest_runs(members: Sequence[Scored], ranking: Ranking) -> list[Scored]:
     """Return the last run of each model that has scored rows."""
     newest: dict[str, Scored] = {}
-    for member in sorted(members, key=lambda member: member.run.date):
+    for member in members:
         if not member.n_scored:
             ranking.why_not_ranked[member.result.id] = (
                 "no row is scored" if member.n_unscored else "its rows are not known"
@@ -282,7 +277,7 @@ def _leave_out_short_runs(scores: Columns, ranking: Ranking) -> None:
         of_standard = column[column.index.isin(standard)]
         n_asked = len(of_standard)
         n_scored = of_standard.count()
-        if n_asked < _SAME_ROWS * n or n_scored < _ENOUGH * n:
+        if n_asked < _MIN_ASKED * n or n_scored < _MIN_SCORED * n:
             reason = f"it has {n_asked} and scored {n_scored} of {n} rows that another run scored"
             ranking.why_not_ranked[run] = reason
             del scores[run]
@@ -316,5 +311,5 @@ def _ranks(
         )
         if best < worst:
             note = f"rank {best} to {worst} if cut-off responses were finished"
-            ranking.open_ranks[place.run] = note
+            ranking.rank_notes[place.run] = note
     return ranks

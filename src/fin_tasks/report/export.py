@@ -8,12 +8,12 @@ import uuid
 from pathlib import Path
 
 from . import Json
-from .conditions import setting_text
+from .conditions import CONDITIONS, setting_text
 from .leaderboard_model import BoardRun, BoardTask, Entry, Leaderboard
-from .model import known_benchmarks, largest
+from .model import KNOWN_BENCHMARKS, largest
 
 _TEMPLATE = Path(__file__).with_name("every_eval_ever.json")
-_CONDITIONS = {"variant", "split", "mode", "style", "retrieval", "arm"}
+_CONDITIONS = {*CONDITIONS[1:], "variant"}
 
 
 def write_records(board: Leaderboard, out: Path) -> None:
@@ -23,12 +23,12 @@ def write_records(board: Leaderboard, out: Path) -> None:
     records: dict[tuple[str, str], Json] = {}
     for entry in board.entries:
         run = runs.get(entry.run)
-        is_better = board.metrics[entry.metric].higher_is_better
-        if run and entry.value is not None and is_better is not None:
+        higher_is_better = board.metrics[entry.metric].higher_is_better
+        if run and entry.value is not None and higher_is_better is not None:
             task = tasks[entry.task]
             record = _record(run, task.benchmark)
             record = records.setdefault((run.path, task.benchmark), record)
-            result = _result(entry, task, run, lower_is_better=not is_better)
+            result = _result(entry, task, run, lower_is_better=not higher_is_better)
             record["evaluation_results"].append(result)
     for (_, benchmark), record in records.items():
         folder = out / benchmark
@@ -36,7 +36,7 @@ def write_records(board: Leaderboard, out: Path) -> None:
             folder /= re.sub(r"[^\w.-]+", "_", part).strip(".") or "unknown"
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(record, indent=2, allow_nan=False) + "\n"
-        (folder / f"{uuid.uuid4()}.json").write_text(text, encoding="utf-8")
+        (folder / f"{uuid.uuid4()}.json").write_text(text, "utf-8")
 
 
 def _record(run: BoardRun, benchmark: str) -> Json:
@@ -76,7 +76,7 @@ def _result(
         "evaluation_name": run.task,
         "source_data": {
             "source_type": "other",
-            "dataset_name": known_benchmarks()[task.benchmark].title,
+            "dataset_name": KNOWN_BENCHMARKS[task.benchmark].title,
         },
         "metric_config": {
             "metric_id": entry.metric,

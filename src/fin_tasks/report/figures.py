@@ -12,9 +12,9 @@ from fin_tasks.sandbox import escape
 
 from . import Json
 from .arms import arm_rows
-from .conditions import CONDITIONS
+from .conditions import CONDITIONS, Conditions
 from .cost import pareto
-from .model import Report, known_benchmarks
+from .model import KNOWN_BENCHMARKS, Report
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,20 +29,17 @@ _NUMBERS = ["value", "low", "high"]
 _DOTS: Json = {"fmt": "o", "color": COLORS[0], "elinewidth": 1, "markersize": 4}
 
 
-def write_figures(
-    report: Report,
-    values: DataFrame,
-    folder: Path,
-) -> None:
+def write_figures(report: Report, values: DataFrame, folder: Path) -> None:
     """Draw every figure that measured values of `values_table` without marks allow, as PNG and SVG."""
     is_measured = values["source"] != "published"
     is_whole = values["window"].isna() & (values["marks"] == "")
     drawn = values[is_measured & is_whole].dropna(subset="value")
+    # lm-eval names its usual filter none.
     drawn["panel"] = [
-        " · ".join(name for name in names if name not in ("", "none"))
-        for names in drawn[[*CONDITIONS, "variant"]].to_numpy()
+        f"{Conditions(*conditions).text()} · {variant}".removesuffix(" · none")
+        for *conditions, variant in drawn[[*CONDITIONS, "variant"]].to_numpy()
     ]
-    for name, benchmark in known_benchmarks().items():
+    for name, benchmark in KNOWN_BENCHMARKS.items():
         lines = drawn[drawn["benchmark"] == name]
         is_headline = lines["metric"] == benchmark.headline(list(lines["metric"]))
         lines = _in_percent(lines[is_headline], "fraction")
@@ -70,11 +67,7 @@ def _in_percent(lines: DataFrame, share: object) -> DataFrame:
     return lines.assign(**lines[_NUMBERS].astype(float).mul(scale, axis=0))
 
 
-def _draw_costs(
-    values: DataFrame,
-    stem: Path,
-    title: str,
-) -> None:
+def _draw_costs(values: DataFrame, stem: Path, title: str) -> None:
     """Draw quality against cost, without prices against tokens."""
     column = "tokens_out"
     x_label = "tokens of 1,000 responses"

@@ -17,7 +17,7 @@ from .cost import costs_of
 from .entries import entries_of, rank_task, scored_tasks
 from .leaderboard_model import BoardRun, BoardTask, Entry, Leaderboard
 from .memorization import gaps_of
-from .model import Report, Run, TaskResult, known_benchmarks, metric_of
+from .model import KNOWN_BENCHMARKS, Report, Run, TaskResult, metric_of
 from .published import figures
 
 _MAX_PARTS = 4  # of a label: the model and what differs
@@ -79,7 +79,7 @@ def board(
 
 def _sort_entries(leaderboard: Leaderboard, tasks: Mapping[str, BoardTask]) -> None:
     """Sort entries by task, model and metric, the headline first. Add their tasks and metrics."""
-    benchmarks = list(known_benchmarks())
+    benchmarks = list(KNOWN_BENCHMARKS)
 
     def place(entry: Entry) -> tuple[object, ...]:
         task = tasks[entry.task]
@@ -136,7 +136,6 @@ def _labels(report: Report) -> dict[str, str]:
         texts = [", ".join(words) for words in zip(*parts[:_MAX_PARTS], strict=True)]
         for (run, result), text in zip(members, texts, strict=True):
             if texts.count(text) > 1:
-                time = run.date[:19].replace("T", " ")
-                text = f"{text}, {time or run.name}"
+                text = f"{text}, {run.date[:19].replace('T', ' ') or run.name}"
             labels[result.id] = text
     return labels

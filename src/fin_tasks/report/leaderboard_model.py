@@ -13,18 +13,18 @@ VERSION = "4.0"
 _TOO_LARGE = 1e300
 
 
-def known(value: Any) -> float | None:
+def finite_or_none(value: Any) -> float | None:
     """Return a number; None for all else, and for one that is infinite or too large for a float."""
     return value if isinstance(value, int | float) and abs(value) < _TOO_LARGE else None
 
 
 def six_digits(value: float | None) -> float | None:
     """Round to six significant digits; None if there is no number."""
-    value = known(value)
+    value = finite_or_none(value)
     return None if value is None else float(f"{value:.6g}")
 
 
-Known = Annotated[float | None, BeforeValidator(known)]
+Finite = Annotated[float | None, BeforeValidator(finite_or_none)]
 Rounded = Annotated[float | None, BeforeValidator(six_digits)]
 Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(six_digits)]
 
@@ -41,7 +41,7 @@ class Badge(_Model):
     status: str
     """The worst of `items`, or `verified other files` if the files are not those that were read."""
     date: str
-    """When, as ISO date and time."""
+    """When it was verified, as ISO date and time."""
     fin_tasks: str
     """Version of the package that verified."""
     items: dict[str, str]
@@ -143,7 +143,7 @@ class Entry(_Model):
     """`id` of the run."""
     metric: str
     """As in `metrics`."""
-    value: Known
+    value: Finite
     """Null if not defined."""
     low: Rounded = None
     """Lower bound of the interval, not above the value; null if there is none."""
@@ -172,7 +172,7 @@ class Entry(_Model):
 
 
 class Rank(_Model):
-    """A place."""
+    """The rank of a run."""
 
     run: str
     """`id` of the run."""
@@ -198,7 +198,7 @@ class _Difference(_Model):
     high: Rounded
     """Upper bound."""
     p: Share
-    """Of the test, clustered by source; 1 if nothing can be tested."""
+    """p-value of the test, clustered by source; 1 if nothing can be tested."""
 
 
 class BoardPair(_Difference):
@@ -284,13 +284,13 @@ class Cost(_Model):
     """Name of the task or group; empty for the whole run."""
     path: str
     """As in `runs`."""
-    tokens_in: Known
+    tokens_in: Finite
     """Tokens of the prompts; null if not known."""
-    tokens_out: Known
+    tokens_out: Finite
     """Tokens of the responses."""
-    seconds: Known
+    seconds: Finite
     """Time in which the model answered."""
-    cost: Known = None
+    cost: Finite = None
     """In the currency of `prices`."""
     estimated: list[str] = []
     """Names of the values that are estimates."""

@@ -20,7 +20,7 @@ from .redact import printable, without_secrets
 _MAX_BYTES = 256 * 2**20
 _MAX_TASKS = 1000
 _MAX_NAME = 200
-_FEW_ROWS = 0.98  # of the questions; a run over fewer has another setting
+_MIN_ROWS = 0.98  # of the questions; a run over fewer has another setting
 _HARNESSES = ("replay", "judge", "label", "VLMEvalKit", "inspect_ai")
 _SETTINGS = {"lm_eval_version", "fin_tasks_version", "chat_template_sha"}
 _CLOCK = re.compile(r"(\d{4}-\d\d-\d\dT\d\d)[-:](\d\d)[-:](\d\d)")
@@ -94,20 +94,16 @@ def read_results(path: Path, name: str) -> Run:
     return run_of(identity, path, name, json.loads(text))
 
 
-def run_of(
-    identity: str,
-    path: Path,
-    name: str,
-    parsed: Any,
-) -> Run:
+def run_of(identity: str, path: Path, name: str, parsed: Any) -> Run:
     """Read the content of a results file, or of a log that was turned into one."""
     content = _Results.model_validate(parsed)
     settings = {name: content.config.get(name) for name in ("model", "model_args")}
     settings |= content.model_dump(include=_SETTINGS)
-    kind = str(settings["model"] or "unknown")
-    harness = kind.removeprefix("fin-tasks ").replace("predict", "replay")
+    model_type = str(settings["model"] or "unknown")
+    # The example responses of `fin-tasks demo` are saved responses.
+    harness = model_type.removeprefix("fin-tasks ").replace("demo", "replay")
     # lm-eval makes up a name for `dummy`.
-    model = kind if kind == "dummy" else content.model_name or kind
+    model = model_type if model_type == "dummy" else content.model_name or model_type
     clock = _CLOCK.search(path.name)
     tasks = []
     for task, values in {**content.groups, **content.results}.items():
@@ -128,30 +124,32 @@ def run_of(
 
 def _task_result(
     run: str,
-    samples: Path,
+    path: Path,
     name: str,
     values: _Totals,
     content: _Results,
 ) -> TaskResult:
+    """Return what a results file, or a log, says of one task."""
     counts = content.counts.get(name, _Counts())
     config = content.configs.get(name, _Config())
     metadata = without_secrets((config.metadata or _Metadata()).model_dump())
     task = printable(name)[:_MAX_NAME]
-    chosen = content.config.get("samples")
+    drawn_rows = content.config.get("samples")
     version = str(content.versions.get(name) or "").removesuffix(".0")
-    is_short = counts.effective < _FEW_ROWS * counts.original
+    is_short = counts.effective < _MIN_ROWS * counts.original
     settings = settings_of(
         metadata,
         version=version or None,
         rows=counts.effective if is_short else None,
-        samples=chosen.get(name) if isinstance(chosen, dict) else None,
+        samples=drawn_rows.get(name) if isinstance(drawn_rows, dict) else None,
         fewshot=content.shots.get(name) or None,
         system=content.system_instruction_sha,
         repeats=None if config.repeats == 1 else config.repeats,
     )
-    if samples.suffix == ".json":
-        stem = samples.stem.replace("results", f"samples_{task}", 1)
-        samples = samples.parent / f"{stem}.jsonl"
+    samples = path  # a log holds its samples itself
+    if path.suffix == ".json":
+        stem = path.stem.replace("results", f"samples_{task}", 1)
+        samples = path.parent / f"{stem}.jsonl"
     return TaskResult(
         run=run,
         benchmark=benchmark_of(task).name,

@@ -13,7 +13,7 @@ from fin_tasks.sandbox import escape
 
 from . import Json
 from .conditions import CONDITIONS
-from .model import known_benchmarks, metric_of
+from .model import KNOWN_BENCHMARKS, metric_of
 
 _MARKUP = re.compile(r"([\\`*_\[\]|~$#@])|(:)(?=//)")
 _WWW = re.compile(r"(?i)\b(www)\.")  # GitHub makes a link of it
@@ -22,7 +22,7 @@ _SCORINGS = {"paper": "scored as the authors do", "robust": "scored robustly"}
 # Conditions that are usual, or stand in the header.
 _NOT_NAMED = ("", "cot", "pot", "none")
 _ROW = ["label", "published"]
-_MARKED = 1e6  # added to a rank
+_MARKED = 1e6  # added to the order of rows with marks, so that they stand last
 
 Line = Json
 """A line of `tables.values_table`."""
@@ -45,7 +45,7 @@ def write_tables(values: DataFrame, folder: Path) -> None:
     """Write each table of the benchmarks' `tables.yaml` that has a value into a folder."""
     values = values.assign(published=values["source"] == "published")
     values = values.dropna(subset="value")
-    for benchmark in known_benchmarks().values():
+    for benchmark in KNOWN_BENCHMARKS.values():
         content = yaml.safe_load(benchmark.text_of("tables.yaml") or "{}")
         for stem, table in _TABLES.validate_python(content).items():
             lines = _lines_of(table, values)
@@ -54,7 +54,7 @@ def write_tables(values: DataFrame, folder: Path) -> None:
                 parts += [f"## {safe(heading)}", *_section_parts(section)]
             if len(lines):
                 text = "\n\n".join(parts) + "\n"
-                (folder / f"{stem}.md").write_text(text, encoding="utf-8")
+                (folder / f"{stem}.md").write_text(text, "utf-8")
 
 
 def _lines_of(table: _Table, values: DataFrame) -> DataFrame:
@@ -74,7 +74,7 @@ def _lines_of(table: _Table, values: DataFrame) -> DataFrame:
 
 def _heading(line: Line) -> str:
     """Name the conditions that are not the usual ones, and the scoring."""
-    usual = {*_NOT_NAMED, known_benchmarks()[line["benchmark"]].usual_split}
+    usual = {*_NOT_NAMED, KNOWN_BENCHMARKS[line["benchmark"]].usual_split}
     words = [line[name] for name in CONDITIONS[1:] if line[name] not in usual]
     variant = line["variant"]
     return ", ".join([*words, _SCORINGS.get(variant) or variant])

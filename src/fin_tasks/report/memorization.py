@@ -16,6 +16,7 @@ from .model import BREAKDOWNS, Report, TaskResult, headline
 _EXPECTED = ("tasks", "split", "data.")
 """Beginnings of settings in which variants differ from published questions."""
 
+# Columns of `compare.Line` for the fields of a gap.
 _COLUMNS = {
     "model": "run",
     "run": "result",
@@ -35,23 +36,24 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
 
     Gaps are compared with that of the baseline, by default the first model.
     """
-    asked = {}
-    published: dict[tuple[str, Conditions], list[TaskResult]] = defaultdict(list)
-    for run, result in sorted(report.results, key=lambda pair: pair[0].date):
+    with_variants = {}
+    published = defaultdict[tuple[str, Conditions], list[TaskResult]](list)
+    for run, result in report.results:
         conditions = conditions_of(result)
         key = (run.model, conditions._replace(split=""))
         if conditions.split == "variants":
-            asked[key] = result
+            with_variants[key] = result
         else:
             published[key].append(result)
-    check_baseline(options, [model for model, _ in asked])
+    check_baseline(options, [model for model, _ in with_variants])
     gaps = []
     notes = []
     # The tests of a task's differences are corrected together, and those of groups apart.
-    families: dict[tuple[str, bool], list[GapDifference]] = defaultdict(list)
+    families = defaultdict[tuple[str, bool], list[GapDifference]](list)
     first_by_group: dict[tuple[str, str], tuple[str, DataFrame]] = {}
-    by_model = sorted(asked.items(), key=lambda item: item[0][0] != options.baseline)
-    for key, result in by_model:
+    # The baseline comes first.
+    for key in sorted(with_variants, key=lambda key: key[0] != options.baseline):
+        result = with_variants[key]
         model, conditions = key
         where = f"{conditions.text()}: {model}"
         metric = options.metric or headline(result)
@@ -131,23 +133,15 @@ def _questions_of(
     return questions.eval("gap = published - variants")
 
 
-def _compare(
-    rows: DataFrame,
-    first: str,
-    second: str,
-) -> Pair:
+def _compare(rows: DataFrame, first: str, second: str) -> Pair:
     """Compare two values of each question; questions of one source are a cluster."""
     values = rows[[first, second]].to_numpy(float)
     clusters = rows["source"].cat.codes.to_numpy()
     return compare_pair(*values.T, clusters=clusters)
 
 
-def _difference(
-    rows: DataFrame,
-    base: "Series[float]",
-    against: str,
-) -> GapDifference:
-    """Return what a gap is more than that of another model, on the same questions."""
+def _difference(rows: DataFrame, base: "Series[float]", against: str) -> GapDifference:
+    """Return the difference from the gap of another model, on the same questions."""
     both = rows.join(base.rename("gap_of_base"), how="inner")
     pair = _compare(both, "gap", "gap_of_base")
     return GapDifference(

@@ -34,9 +34,8 @@ OTHER = Benchmark(
 """Stands for the benchmark of tasks that belong to none."""
 
 
-def known_benchmarks() -> dict[str, Benchmark]:
-    """Return all benchmarks by name in the order of reports, `OTHER` last."""
-    return {**all_benchmarks(), OTHER.name: OTHER}
+KNOWN_BENCHMARKS = {**all_benchmarks(), OTHER.name: OTHER}
+"""All benchmarks by name in the order of reports."""
 
 
 def benchmark_of(task: str) -> Benchmark:
@@ -45,12 +44,12 @@ def benchmark_of(task: str) -> Benchmark:
 
 
 BREAKDOWN_LABELS: dict[str, str] = {}
-"""What the columns are called that rows can be grouped by."""
-for _benchmark in all_benchmarks().values():
+"""The columns by which rows can be grouped, with their labels."""
+for _benchmark in KNOWN_BENCHMARKS.values():
     BREAKDOWN_LABELS.update(_benchmark.breakdowns)
 
 BREAKDOWNS = tuple(BREAKDOWN_LABELS)
-"""What rows can be grouped by; see `docs/design.md`. Several values are joined with `|`."""
+"""The names of these columns; see `docs/design.md`. A row that is in several groups has their names joined with `|`."""
 
 COLUMNS = (
     "run",
@@ -66,12 +65,12 @@ COLUMNS = (
 """Text columns of the table of rows, all categorical. Every other column is a metric: floats, NaN if unscored."""
 
 WEIGHTED = "bias_index"
-"""The metric of which rows have weights."""
+"""The metric whose mean weighs rows."""
 WEIGHT = "bias_weight"
 """The column with these weights: the share of a document's responses that are wrong."""
 
 NO_MEANS = ("_low", "_high", "_std")
-"""Endings of the bounds and deviations of other metrics."""
+"""Endings of names that are no means: bounds and deviations of other metrics."""
 
 _MAXIMUM_BY_UNIT = {"fraction": 1.0, "points": 100.0, "number": math.inf}
 _HIGHER_IS_BETTER = {"more": True, "less": False, "": None}
@@ -90,7 +89,7 @@ class TaskResult:
     """What one run got for one task, or for a group of tasks."""
 
     run: str  # `Run.id`
-    benchmark: str  # a name of `known_benchmarks()`
+    benchmark: str  # a name of `KNOWN_BENCHMARKS`
     task: str  # lm-eval's name
     n: int  # questions that were asked; 0 if unknown
     n_all: int  # questions of the task; 0 if unknown
@@ -100,12 +99,11 @@ class TaskResult:
     breakdowns: Breakdowns
     # figures that follow from the samples and are no means over rows
     aggregates: Breakdowns = field(default_factory=dict)
-    # settings that comparable results share
-    settings: Settings
-    # of the task's metadata, without secrets: prompts, data and scorer; judge and rubric; tokens and seconds
-    provenance: Settings
-    judge: Settings
-    usage: Settings
+    settings: Settings  # what comparable results have in common
+    # the task's metadata, without secrets
+    provenance: Settings  # prompts, data and scorer
+    judge: Settings  # judge and rubric
+    usage: Settings  # tokens and seconds
     samples: Path | None  # the file with its rows, if it could be read
     members: tuple[str, ...]  # the tasks of a group; empty for a task
 
@@ -135,6 +133,7 @@ class Report:
     """Everything read: runs, their rows, and what could not be used. It unpacks like a tuple of the three."""
 
     runs: tuple[Run, ...]
+    """The oldest first."""
     rows: DataFrame
     problems: tuple[Problem, ...]
 
@@ -171,11 +170,11 @@ class Metric:
     unit: str
     """`fraction` of 1, `points` from 0 to 100, or a plain `number`."""
     higher_is_better: bool | None
-    """None if neither is."""
+    """None if neither more nor less is better."""
     by: str = ""
-    """The column that it breaks down by; empty for metrics over all rows."""
+    """The column whose groups it is about, for metrics of one group; empty for metrics over all rows."""
     of: str = ""
-    """The part."""
+    """The group."""
     description: str = ""
     """What it measures."""
 
@@ -203,7 +202,7 @@ def headline(result: TaskResult) -> str:
     own = result.provenance.get("headline")
     if own in metrics:
         return str(own)
-    benchmark = known_benchmarks()[result.benchmark]
+    benchmark = KNOWN_BENCHMARKS[result.benchmark]
     name = benchmark.headline(metrics)
     if benchmark is OTHER and metrics and name not in metrics:
         return metrics[0]

@@ -23,7 +23,7 @@ def for_each(
 ) -> dict[Any, T | DataError]:
     """Call the function for each file, which is its first argument.
 
-    Return its results, or what is wrong with a file, by the file. Many files are shared among
+    Return its results by file; of a file that cannot be used, a DataError that says why. Many files are shared among
     processes, with a progress bar.
     """
     is_many = len(calls) > _MANY

@@ -11,9 +11,7 @@ from .entries import task_of
 from .leaderboard_model import BoardRun, BoardTask, Entry
 
 
-def figures(
-    benchmarks: Collection[str],
-) -> Iterator[tuple[Entry, BoardTask, BoardRun]]:
+def figures(benchmarks: Collection[str]) -> Iterator[tuple[Entry, BoardTask, BoardRun]]:
     """Yield the printed figures of benchmarks; a run stands for a paper, table, model and judge.
 
     In `published.csv` the columns `column`, `our_metric`, `rows` and `mark` say where a figure stands on a leaderboard.
@@ -23,7 +21,7 @@ def figures(
         for row in csv.DictReader(text.splitlines()):
             # A paper prints figures of several benchmarks. One without a column is no metric of ours.
             benchmark = benchmark_of(row["column"].partition("/")[0])
-            if benchmark is None or benchmark.name not in benchmarks:
+            if not benchmark or benchmark.name not in benchmarks:
                 continue
             conditions, variant = read_task_id(row["column"])
             task = task_of(benchmark.name, conditions, variant, benchmark.headlines[0])

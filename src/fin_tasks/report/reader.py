@@ -42,13 +42,8 @@ class _Reader:
     def read(self, paths: Sequence[Path]) -> Report:
         names = self._find(paths)
         runs = self._read_runs(names)
-        benchmarks = {}
-        for run in runs:
-            for result in run.tasks:
-                if result.samples in names:
-                    benchmarks[result.samples] = result.benchmark
-        rows_by_file = for_each(read_rows, benchmarks.items(), "Reading samples")
-        complete = []
+        rows_by_file = self._read_samples(runs, names)
+        complete_runs = []
         tables = []
         for run in runs:
             results = []
@@ -60,19 +55,10 @@ class _Reader:
                 elif result.totals:
                     results.append(replace(result, samples=None))
             if results:
-                complete.append(replace(run, tasks=tuple(_with_members(results))))
-        for file, rows in rows_by_file.items():
-            if isinstance(rows, DataError):
-                self._skip(file, str(rows))
-        for file in names:
-            results_file = f"results_{_run_key(file)}.json"
-            if file.suffix == ".jsonl" and file.with_name(results_file) not in names:
-                self._skip(
-                    file, f"{file}: skipped, as {results_file} is not beside it."
-                )
-        return Report(tuple(complete), table_of(tables), tuple(self.problems))
+                complete_runs.append(replace(run, tasks=_with_members(results)))
+        return Report(tuple(complete_runs), table_of(tables), tuple(self.problems))
 
-    def _skip(self, path: Path | None, message: str) -> None:
+    def _add_problem(self, path: Path | None, message: str) -> None:
         self.problems.append(Problem(printable(str(path)), printable(message)))
 
     def _find(self, paths: Sequence[Path]) -> Mapping[Path, str]:
@@ -89,12 +75,12 @@ class _Reader:
             for file in _candidates(path):
                 resolved = file.resolve()
                 if not resolved.is_relative_to(root.resolve()):
-                    self._skip(
+                    self._add_problem(
                         file,
                         f"{file}: skipped, as it is a link to a place out of {root}.",
                     )
-                elif _run_key(file) is None:
-                    self._skip(
+                elif not _run_key(file):
+                    self._add_problem(
                         file,
                         f"{file}: skipped because of its name; expected {_EXPECTED}.",
                     )
@@ -104,21 +90,43 @@ class _Reader:
         return dict(files.values())
 
     def _read_runs(self, names: Mapping[Path, str]) -> list[Run]:
-        """Read results files and logs. Several logs of one run become one; a copy is a problem."""
+        """Read results files and logs, the oldest first. Several logs of one run become one; a copy is a problem."""
         calls = [call for call in names.items() if call[0].suffix != ".jsonl"]
         runs: dict[str, Run] = {}
-        outcomes = for_each(_read_run, calls, "Reading results")
-        for path, run in outcomes.items():
+        for path, run in for_each(_read_run, calls, "Reading results").items():
             if isinstance(run, DataError):
-                self._skip(path, str(run))
+                self._add_problem(path, str(run))
                 continue
             first = runs.setdefault(run.id, run)
             if first is not run and path.suffix == ".eval":
                 tasks = {result.task: result for result in [*first.tasks, *run.tasks]}
                 runs[run.id] = replace(first, tasks=tuple(tasks.values()))
             elif first is not run:
-                self._skip(path, f"{path}: skipped, as it is the same as {first.path}.")
-        return list(runs.values())
+                self._add_problem(
+                    path, f"{path}: skipped, as it is the same as {first.path}."
+                )
+        return sorted(runs.values(), key=lambda run: run.date)
+
+    def _read_samples(
+        self, runs: Sequence[Run], names: Mapping[Path, str]
+    ) -> dict[Path | None, SampleRows | DataError]:
+        """Read the samples files of runs. One that is broken, or without a results file, is a problem."""
+        benchmark_by_file = {}
+        for run in runs:
+            for result in run.tasks:
+                if result.samples in names:
+                    benchmark_by_file[result.samples] = result.benchmark
+        rows_by_file = for_each(read_rows, benchmark_by_file.items(), "Reading samples")
+        for file, rows in rows_by_file.items():
+            if isinstance(rows, DataError):
+                self._add_problem(file, str(rows))
+        for file in names:
+            results_file = f"results_{_run_key(file)}.json"
+            if file.suffix == ".jsonl" and file.with_name(results_file) not in names:
+                self._add_problem(
+                    file, f"{file}: skipped, as {results_file} is not beside it."
+                )
+        return rows_by_file
 
     def _with_rows(self, result: TaskResult, rows: SampleRows) -> TaskResult:
         table = rows.table
@@ -128,12 +136,12 @@ class _Reader:
         n = result.n or int(sizes.max())
         if set(sizes) != {n}:
             expected = f"expected {n} rows under each variant, got {sizes.to_dict()}"
-            self._skip(result.samples, f"{result.samples}: {expected}.")
+            self._add_problem(result.samples, f"{result.samples}: {expected}.")
         return replace(result, n=n, n_all=result.n_all or n, aggregates=rows.aggregates)
 
 
 def _candidates(path: Path) -> list[Path]:
-    """Return the files below a folder, or those of a file's run, that are a run's by their names, or once were."""
+    """Return the files below a folder, or those of a file's run, whose names are like those of runs."""
     if path.is_dir():
         files = [file for file in path.rglob("*") if _LIKELY.fullmatch(file.name)]
         return sorted(filter(Path.is_file, files))
@@ -152,7 +160,7 @@ def _read_run(path: Path, name: str) -> Run:
     return read_log(path, name) if path.suffix == ".eval" else read_results(path, name)
 
 
-def _with_members(results: Sequence[TaskResult]) -> list[TaskResult]:
+def _with_members(results: Sequence[TaskResult]) -> tuple[TaskResult, ...]:
     """Return the results, those of groups with the settings and questions of their tasks."""
     complete = []
     for result in results:
@@ -161,4 +169,4 @@ def _with_members(results: Sequence[TaskResult]) -> list[TaskResult]:
             n = sum(member.n for member in members)
             result = replace(result, settings=shared_settings(members), n=n)
         complete.append(result)
-    return complete
+    return tuple(complete)

@@ -4,7 +4,8 @@ import json
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+
+from . import Json
 
 UNKNOWN = "unknown"
 
@@ -50,10 +51,10 @@ def task_of(file: Path) -> str:
     return samples["task"] if samples else ""
 
 
-def provenance_of(file: Path) -> dict[str, Any]:
+def provenance_of(file: Path) -> Json:
     """Return all that the results file beside lm-eval's samples says of their documents."""
     samples = _SAMPLES.fullmatch(file.name)
-    if samples is None:
+    if not samples:
         return {}
     results_file = file.with_name(f"results_{samples['stamp']}.json")
     try:

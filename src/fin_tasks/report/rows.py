@@ -3,7 +3,7 @@
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,13 +22,14 @@ from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.errors import DataError
 from fin_tasks.stats.means import Floats
 
+from . import Json
 from .model import (
     BREAKDOWNS,
+    KNOWN_BENCHMARKS,
     NO_MEANS,
     OTHER,
     WEIGHT,
     WEIGHTED,
-    known_benchmarks,
     largest,
     texts_column,
 )
@@ -40,7 +41,7 @@ _MAX_REASON = 300
 _NUMBERS = {int, float, bool, type(None)}
 _TEXTS = ("variant", "doc_id", "answer", "reason", "source", *BREAKDOWNS)
 
-Readings = Sequence[Mapping[str, Any]]
+Readings = Sequence[Json]
 
 
 class SampleRows(NamedTuple):
@@ -51,19 +52,15 @@ class SampleRows(NamedTuple):
     aggregates: Breakdowns
 
 
-def read_rows(path: Path, benchmark: str) -> SampleRows:
+def read_rows(path: Path, benchmark_name: str) -> SampleRows:
     """Return the rows of a samples file."""
-    return rows_of(str(path), read_samples(path), benchmark)
+    return rows_of(str(path), read_samples(path), benchmark_name)
 
 
-def rows_of(
-    source: str,
-    samples: Iterable[Sample],
-    benchmark: str,
-) -> SampleRows:
+def rows_of(source: str, samples: Iterable[Sample], benchmark_name: str) -> SampleRows:
     """Return the rows of samples; `source` names their file in messages."""
-    about = known_benchmarks()[benchmark]
-    is_ours = about is not OTHER
+    benchmark = KNOWN_BENCHMARKS[benchmark_name]
+    is_ours = benchmark is not OTHER
     texts = []
     values = []
     n_scored = []
@@ -72,11 +69,11 @@ def rows_of(
         readings = sample.readings
         figures = dict(sample.metrics)
         if is_ours:
-            own = document_values(about, sample.doc, readings, sample.metrics)
+            own = document_values(benchmark, sample.doc, readings, sample.metrics)
             figures = {**own, **figures}
-            aggregated = {name: figures.get(name) for name in aggregates_of(about)}
+            aggregated = {name: figures.get(name) for name in aggregates_of(benchmark)}
             aggregated_by_variant[sample.variant].append(aggregated)
-        texts.append(_texts_of(about, sample, readings))
+        texts.append(_texts_of(benchmark, sample, readings))
         values.append(figures)
         n_scored.append(
             sum(reading.get("unscored") is not True for reading in readings)
@@ -96,7 +93,7 @@ def rows_of(
         columns |= _pass_at(columns["acc"], np.array(n_scored))
     aggregates = {}
     for variant, rows in aggregated_by_variant.items():
-        aggregates[variant] = summarize(about, rows)
+        aggregates[variant] = summarize(benchmark, rows)
     return SampleRows(table.assign(**columns), aggregates)
 
 
@@ -133,12 +130,8 @@ def _answer_text(readings: Readings) -> str:
     return " | ".join(texts)
 
 
-def _metric_columns(
-    source: str,
-    name: str,
-    values: list[Any],
-) -> dict[str, Floats]:
-    """Return the columns of a metric; none if only the metric's own aggregation understands its values."""
+def _metric_columns(source: str, name: str, values: list[Any]) -> dict[str, Floats]:
+    """Return the columns of a metric. Values that only its own aggregation understands have no column."""
     kinds = set(map(type, values))
     if name == WEIGHTED and list in kinds:
         return _weighted_columns(values)
@@ -146,6 +139,7 @@ def _metric_columns(
     if is_aggregated or name.endswith(NO_MEANS):
         return {}
     maximum = largest(name)
+    # Texts and the like are refused below, as infinity is.
     numbers = np.array(values if kinds <= _NUMBERS else [math.inf], dtype=np.float64)
     is_wrong = np.isinf(numbers) | (numbers > maximum)
     if math.isfinite(maximum):
@@ -163,7 +157,8 @@ def _metric_columns(
 def _weighted_columns(values: Sequence[Any]) -> dict[str, Floats]:
     """Return the index of each document and its weight, from its shares of responses.
 
-    The shares are those of right, led and otherwise wrong responses; the index is led among wrong.
+    The shares are those of right, led and otherwise wrong responses. The index is the share of led ones among all wrong
+    ones.
     """
     shares = np.array(
         [value if isinstance(value, list) else [0, 0, 0] for value in values], float

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import fin_tasks
 from fin_tasks.adapters.task_file import version_of
@@ -15,9 +14,7 @@ from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.errors import DataError
 from fin_tasks.stats.averages import average_or_none
 
-from . import Json, hash_of
-
-Facts = Mapping[str, Any]
+from . import Fields, Json, hash_of
 
 
 def write_run(
@@ -26,9 +23,9 @@ def write_run(
     *,
     model: str,
     made_by: str,
-    provenance: Mapping[str, Facts],
-    metadata: Facts | None = None,
-    facts: Facts | None = None,
+    provenance: Mapping[str, Fields],
+    metadata: Fields | None = None,
+    facts: Fields | None = None,
     group: str = "",
 ) -> Path:
     """Write a run below a folder, as `--output_path` and `--log_samples` of lm-eval do.
@@ -73,7 +70,7 @@ def write_run(
             samples = folder / f"samples_{task.name}_{stamp}.jsonl"
             with samples.open("w", encoding="utf-8") as file:
                 file.writelines(json.dumps(line) + "\n" for line in sample_lines(task))
-        path.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(results, indent=2) + "\n", "utf-8")
     except OSError as error:
         raise DataError(
             f"--out {out}: expected a folder that can be written, got {error.strerror}."
@@ -81,11 +78,7 @@ def write_run(
     return path
 
 
-def _config(
-    task: ScoredTask,
-    provenance: Facts,
-    metadata: Facts,
-) -> Json:
+def _config(task: ScoredTask, provenance: Fields, metadata: Fields) -> Json:
     known: Json = {
         "version": version_of(task.name),
         "provenance": {

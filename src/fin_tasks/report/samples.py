@@ -71,7 +71,7 @@ class Sample(NamedTuple):
 
 def read_samples(path: Path | None) -> Iterator[Sample]:
     """Yield the lines of a samples file, nothing if there is none; DataError if it cannot be read."""
-    if path is None:
+    if not path:
         return
     lines = inspect_logs.samples_of(path) if path.suffix == ".eval" else _lines(path)
     for where, line in lines:

@@ -5,11 +5,10 @@ from typing import Any
 
 from pandas import DataFrame
 
-from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.errors import DataError
 
 from .compare import Comparisons, Line, measured, with_difference
-from .model import Report, TaskResult
+from .model import KNOWN_BENCHMARKS, Report, TaskResult
 from .samples import read_samples
 
 _OWN = "own truths"
@@ -18,7 +17,7 @@ _OWN = "own truths"
 def compare_truths(report: Report, variant: str) -> Comparisons:
     """Return two lines for each result, and a note for each model whose rank changes."""
     lines = []
-    for benchmark in all_benchmarks().values():
+    for benchmark in KNOWN_BENCHMARKS.values():
         data = benchmark.module("data")
         if not hasattr(data, "other_truths"):
             continue
@@ -48,8 +47,8 @@ def _lines_of(
     line: Line,
     truths: Mapping[str, float],
 ) -> list[Line]:
-    """Return the line of a result's own truths, and that of the other ones, which is given without values."""
-    scorer: Any = all_benchmarks()[result.benchmark].scorer
+    """Add values to a line that names the other truths; return it behind a line for the benchmark's own truths."""
+    scorer: Any = KNOWN_BENCHMARKS[result.benchmark].scorer
     values = {}
     for sample in read_samples(result.samples):
         is_read = all("answer" in reading for reading in sample.readings)

@@ -16,13 +16,13 @@ from .cut_off import cut_offs_of
 from .leaderboard_model import CutOffs
 from .model import (
     COLUMNS,
+    KNOWN_BENCHMARKS,
     NO_MEANS,
     WEIGHT,
     WEIGHTED,
     Report,
     TaskResult,
     headline,
-    known_benchmarks,
     largest,
     metric_of,
 )
@@ -37,7 +37,7 @@ class Value(NamedTuple):
     """Without an interval if it is no mean over rows."""
     cut_offs: CutOffs | None = None
     claim: float | None = None
-    """What the results file says instead; None if it says nothing else."""
+    """The value in the results file if that is another one, else None."""
 
 
 def value_of(
@@ -61,18 +61,14 @@ def value_of(
     )
 
 
-def values_of(
-    report: Report,
-    result: TaskResult,
-    variant: str,
-) -> dict[str, Value]:
+def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Value]:
     """Return the values of a task, or of a group of tasks, by metric.
 
-    A value is the mean over its rows, whatever the results file claims; for a group also over what documents of some
-    of its tasks lack. What is not a mean over rows, such as a calibration error, is computed from all samples
-    together, or taken from the results file if there are no samples.
+    A value is the mean over the rows, whatever the results file claims. In a group, another metric stands in where
+    some of its tasks lack one. What is not a mean over rows, such as a calibration error, is computed from all
+    samples together, or taken from the results file if there are no samples.
     """
-    benchmark = known_benchmarks()[result.benchmark]
+    benchmark = KNOWN_BENCHMARKS[result.benchmark]
     rows = report.rows_of(result, variant)
     if result.members:
         rows = _with_fallbacks(rows, benchmark)
@@ -80,12 +76,12 @@ def values_of(
     figures = {**claims, **result.aggregates.get(variant, {})}
     metrics = rows.columns.difference(COLUMNS)
     has_value = rows[metrics].notna().any()
-    top = headline(result)
-    has_value[top] = top in rows and not rows.empty
+    main_metric = headline(result)
+    has_value[main_metric] = main_metric in rows and not rows.empty
     measured = has_value.index[has_value]
     values = {}
     for name in dict.fromkeys([*figures, *measured]):
-        is_named = name in claims or name == top
+        is_named = name in claims or name == main_metric
         is_part = metric_of(name).by in benchmark.group_breakdowns
         is_left_out = result.members and not is_named and not is_part
         if is_left_out or name.endswith((*NO_MEANS, WEIGHT)):
@@ -103,7 +99,7 @@ def values_of(
 
 
 def _with_fallbacks(rows: DataFrame, benchmark: Benchmark) -> DataFrame:
-    """Fill in what documents of some tasks of a group lack, such as the margin of a statement."""
+    """Fill in metrics that some tasks of a group lack, such as accuracy within a margin, which statements lack."""
     filled = {}
     for metric, fallback in benchmark.group_fallbacks.items():
         if metric not in rows:
@@ -140,7 +136,10 @@ def _mean_of(rows: DataFrame, metric: str, claim: float) -> Value:
 
 
 def _task_weights(rows: DataFrame, metric: str) -> Iterator[Floats | None]:
-    """Yield the weights by which a group averages rows, or else its tasks: all the same, or by their rows."""
+    """Yield the weights of rows by which a results file may average a group.
+
+    They make all rows equal, then all tasks equal, then weigh tasks by their numbers of rows.
+    """
     yield None
     counted = rows[WEIGHT] if metric == WEIGHTED else rows[metric].notna()
     tasks = counted.groupby(rows["task"], observed=True)
@@ -151,4 +150,5 @@ def _task_weights(rows: DataFrame, metric: str) -> Iterator[Floats | None]:
 
 
 def _agree(mean: float, claim: float) -> bool:
+    """Return whether a mean is what the results file claims, if that is known."""
     return math.isnan(claim) or abs(mean - claim) <= _ROUNDING

@@ -76,7 +76,7 @@ def write_report(
     )
     with _replacing(Path(out)) as folder:
         text = leaderboard.model_dump_json(indent=1) + "\n"
-        (folder / "leaderboard.json").write_text(text, encoding="utf-8")
+        (folder / "leaderboard.json").write_text(text, "utf-8")
         values = values_table(leaderboard)
         write_csv(values, folder / "leaderboard.csv")
         for name in ("tables", "figures"):
@@ -135,11 +135,11 @@ def _replace(folder: Path, out: Path) -> None:
     old = set()
     listed = out / _LIST
     if listed.is_file():
-        old.update(listed.read_text(encoding="utf-8").splitlines())
+        old.update(listed.read_text("utf-8").splitlines())
     shutil.copytree(folder, out, dirs_exist_ok=True, copy_function=os.replace)
     for name in old - new:
         place = out / name
         # The list may be a stranger's.
         if place.resolve().is_relative_to(out.resolve()):
             place.unlink(missing_ok=True)
-    listed.write_text("\n".join(sorted(new)), encoding="utf-8")
+    listed.write_text("\n".join(sorted(new)), "utf-8")

@@ -7,37 +7,21 @@ from pathlib import Path
 
 import pandas as pd
 
-from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.errors import DataError
 from fin_tasks.report import Json
 from fin_tasks.settings import Settings
 
 from ..conditions import WORDS
 from ..leaderboard_model import BoardTask, Leaderboard
-from ..model import BREAKDOWN_LABELS, Report, Run, known_benchmarks
+from ..model import BREAKDOWN_LABELS, KNOWN_BENCHMARKS, Report, Run
 from ..processes import for_each
 from .pictures import copy_picture
 from .samples import CHUNK, script, write_samples
 
 _OWN = Path(__file__).parent
-_FILES = (
-    "page.css",
-    "vendor/katex.min.js",
-    "vendor/katex.min.css",
-)
-_BENCHMARK_FIELDS = (
-    "title",
-    "description",
-    "overview_tasks",
-    "overview_metrics",
-)
-_CONDITIONS = (
-    "mode",
-    "split",
-    "retrieval",
-    "style",
-    "arm",
-)
+_FILES = ("page.css", "vendor/katex.min.js", "vendor/katex.min.css")
+_BENCHMARK_FIELDS = ("title", "description", "overview_tasks", "overview_metrics")
+_CONDITIONS = ("mode", "split", "retrieval", "style", "arm")
 
 
 def write_page(
@@ -55,7 +39,7 @@ def write_page(
     page_folder.mkdir(exist_ok=True)
     problems, shown = _write_all_samples(report, page_folder) if samples else ([], {})
     benchmarks = {}
-    for name, benchmark in known_benchmarks().items():
+    for name, benchmark in KNOWN_BENCHMARKS.items():
         benchmarks[name] = {
             field: getattr(benchmark, field) for field in _BENCHMARK_FIELDS
         }
@@ -75,14 +59,14 @@ def write_page(
     (page_folder / "data.js").write_text(script("report", data))
     # In a function their names stay apart from those of the browser.
     files = sorted(_OWN.glob("scripts/*.js"))
-    joined = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    joined = "\n".join(file.read_text("utf-8") for file in files)
     text = f'"use strict";\n(() => {{\n{joined}\n}})();\n'
-    (page_folder / "page.js").write_text(text, encoding="utf-8")
+    (page_folder / "page.js").write_text(text, "utf-8")
     for name in _FILES:
         shutil.copy(_OWN / name, page_folder)
-    template = (_OWN / "page.html").read_text(encoding="utf-8")
+    template = (_OWN / "page.html").read_text("utf-8")
     html = template.replace("{{ title }}", escape(board.title))
-    (folder / "index.html").write_text(html, encoding="utf-8")
+    (folder / "index.html").write_text(html, "utf-8")
     return problems
 
 
@@ -90,7 +74,7 @@ def _write_all_samples(report: Report, folder: Path) -> tuple[list[str], Json]:
     """Write the samples; return what could not be read, and what the page must know of each result's."""
     settings = Settings.from_environ()
     folders = {settings.cache_dir, settings.data_dir or settings.cache_dir}
-    folders |= {benchmark.folder for benchmark in all_benchmarks().values()}
+    folders |= {benchmark.folder for benchmark in KNOWN_BENCHMARKS.values()}
     folders |= {run.path.parent for run in report.runs}
     copy = partial(copy_picture, out=folder / "pictures", folders=frozenset(folders))
     variants = report.rows["variant"].unique()
@@ -113,7 +97,7 @@ def _write_all_samples(report: Report, folder: Path) -> tuple[list[str], Json]:
 
 def task_name(task: BoardTask) -> str:
     """Return what a task asks, in plain words."""
-    benchmark = known_benchmarks()[task.benchmark]
+    benchmark = KNOWN_BENCHMARKS[task.benchmark]
     part = task.task.removeprefix(benchmark.name).strip("_")
     parts = [benchmark.title]
     if task.family:

@@ -12,26 +12,12 @@ from PIL import Image, ImageOps
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.pictures import BROKEN, FORMATS
 
-_SUFFIXES = {
-    ".png",
-    ".jpg",
-    ".jpeg",
-    ".gif",
-    ".webp",
-    ".bmp",
-    ".tif",
-    ".tiff",
-}
+_SUFFIXES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff"}
 _SIDE = 1600  # pixels
 _MAX_PIXELS = 50_000_000  # of a picture that is opened; larger ones take much memory
 
 
-def copy_picture(
-    path: str,
-    *,
-    out: Path,
-    folders: frozenset[Path],
-) -> str:
+def copy_picture(path: str, *, out: Path, folders: frozenset[Path]) -> str:
     """Copy the picture that a path names from folders; return the copy's name.
 
     The name is empty if no picture fits, or several.

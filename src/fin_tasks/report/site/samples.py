@@ -5,6 +5,7 @@ questions and what was read in them. `asked-HASH.js` has these questions; runs s
 """
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from pandas import DataFrame
 
 from fin_tasks.report import Json, hash_of
 
-from ..model import BREAKDOWNS, TaskResult, headline, known_benchmarks
+from ..model import BREAKDOWNS, KNOWN_BENCHMARKS, TaskResult, headline
 from ..redact import printable
 from ..samples import Sample, flat, read_samples
 
@@ -22,21 +23,14 @@ CHUNK = 200
 """Questions in a file."""
 
 _MAX_TEXT = 50_000  # characters
-_MAX_LINE = 160  # of a question in the list
+_MAX_TITLE = 160  # characters
+_TABLE_AND_SPACE = re.compile(
+    r"\A\s*\\begin\{tab.*\\end\{tab\w+\*?\}\s*(?=\S)(?!\\end)", re.DOTALL
+)
 _MAX_RESPONSES = 40
 _SCORES = ["value", "answer", "reason", "cut_off"]
-_TRUTHS = (
-    "answer",
-    "ground_truth",
-    "truth",
-    "target",
-)
-_PICTURES = (
-    "image_path",
-    "figure_path",
-    "chart",
-    "figure",
-)
+_TRUTHS = ("answer", "ground_truth", "truth", "target")
+_PICTURES = ("image_path", "figure_path", "chart", "figure")
 _Question = tuple[Sample, dict[str, list[str]]]
 
 
@@ -74,11 +68,7 @@ def write_samples(
     return {"n": len(questions), "asked": names}
 
 
-def _write(
-    folder: Path,
-    name: str,
-    value: Any,
-) -> None:
+def _write(folder: Path, name: str, value: Any) -> None:
     (folder / f"{name}.js").write_text(script(name, value))
 
 
@@ -97,20 +87,26 @@ def _prompt(sample: Sample) -> Any:
     return doc.get("prompt") or doc.get("question") or sample.prompt or ""
 
 
+def _title(sample: Sample) -> str:
+    """Return the first words of a question; a LaTeX table at its start is left out."""
+    doc = sample.doc
+    text = _text(doc.get("title") or doc.get("question") or _prompt(sample))
+    words = _TABLE_AND_SPACE.sub("", text).replace("<image>", " ").split()
+    return " ".join(words)[:_MAX_TITLE]
+
+
 def _list_of(
     questions: Sequence[_Question],
     metric: str,
     rows: DataFrame,
     words: Mapping[str, str],
 ) -> Json:
+    """Return what the list shows of each question, and its scores by variant."""
     order = []
-    lines = []
+    titles = []
     for sample, _ in questions:
         order.append(sample.id)
-        doc = sample.doc
-        title = doc.get("title") or doc.get("question") or _prompt(sample)
-        line = " ".join(_text(title).replace("<image>", " ").split())
-        lines.append(line[:_MAX_LINE])
+        titles.append(_title(sample))
     parts = {}
     scores = {}
     for variant, scored in rows.groupby("variant", observed=True):
@@ -123,7 +119,7 @@ def _list_of(
         scores[variant] = table[_SCORES].to_dict("list")
         n_parts = table[[*BREAKDOWNS]].nunique()
         parts = table[n_parts.index[n_parts > 1]].to_dict("list")
-    return {"id": order, "asked": lines, "parts": parts, "by": scores}
+    return {"id": order, "asked": titles, "parts": parts, "by": scores}
 
 
 def _text(value: Any) -> str:
@@ -159,7 +155,7 @@ def _asked(
     }
 
 
-def _first_value(doc: Mapping[str, Any], names: Iterable[str]) -> Any:
+def _first_value(doc: Json, names: Iterable[str]) -> Any:
     """Return the first field that has a value; an empty text if none has."""
     for name in names:
         value = doc.get(name)
@@ -169,7 +165,7 @@ def _first_value(doc: Mapping[str, Any], names: Iterable[str]) -> Any:
 
 
 def _answer_labels(result: TaskResult) -> Mapping[str, str]:
-    benchmark = known_benchmarks()[result.benchmark]
+    benchmark = KNOWN_BENCHMARKS[result.benchmark]
     for start, words in benchmark.answer_labels.items():
         if result.task.startswith(start):
             return words

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.errors import DataError
@@ -12,19 +12,13 @@ from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.judging.panel import join_panel
 from fin_tasks.judging.rubric import Rubric
 
+from .. import Fields
 from ..samples import Sample, flat, read_samples
-
-Fields = Mapping[str, Any]
-"""An object of JSON."""
 
 Status = Literal["failed", "not verified", "warning", "verified"]
 """What was established about an item. Only oddities have warnings."""
 
-EXIT_STATUS: Mapping[Status, int] = {
-    "failed": 1,
-    "not verified": 3,
-    "verified": 0,
-}
+EXIT_STATUS: Mapping[Status, int] = {"failed": 1, "not verified": 3, "verified": 0}
 """The exit status of the command, from the worst status to the best. Warnings change nothing."""
 
 _MAX_DETAILS = 100
@@ -143,7 +137,7 @@ Rows = Mapping[str, Row]
 
 
 def read_rows(path: Path) -> tuple[dict[str, Row], list[str]]:
-    """Return rows, and in what they contradict themselves.
+    """Return rows, and sentences about lines that contradict each other.
 
     Raises:
         DataError: The file cannot be read, or holds no texts with a reading of each.

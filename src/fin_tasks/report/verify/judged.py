@@ -32,10 +32,7 @@ def check_judged(
     options: Options,
 ) -> Item | None:
     """Compare recorded replies with new ones; return None if no judge was asked."""
-    questions = []
-    for question, (_, judged) in replies.judged.items():
-        if judged.replies:
-            questions.append(question)
+    questions = [item for item, (_, judged) in replies.judged.items() if judged.replies]
     if not (questions or task.file.judge):
         return None
     rubric = replies.rubric
@@ -46,7 +43,7 @@ def check_judged(
         )
         return Item("judged", "not verified", evidence)
     judge = options.judge
-    if judge is None:
+    if not judge:
         evidence = (
             f"{len(questions):,} replies can be read; --judge-model asks a judge again"
         )
@@ -85,11 +82,7 @@ def check_judged(
     return Item("judged", "failed" if is_same_judge else "not verified", evidence)
 
 
-def _ask(
-    questions: list[Question],
-    rubric: Rubric,
-    judge: JudgeModel,
-) -> list[Judged]:
+def _ask(questions: list[Question], rubric: Rubric, judge: JudgeModel) -> list[Judged]:
     """Ask the judge about each question; the cache is empty, so that the replies are new."""
     with TemporaryDirectory() as folder:
         settings = replace(Settings.from_environ(), cache_dir=Path(folder))
@@ -114,11 +107,6 @@ def _values(
     return values
 
 
-def _excess(
-    recorded: Any,
-    first: Any,
-    second: Any,
-    axis: int,
-) -> Any:
+def _excess(recorded: Any, first: Any, second: Any, axis: int) -> Any:
     """Return by how much recorded scores are higher than the mean of two new ones."""
     return (recorded - (first + second) / 2).mean(axis=axis)

@@ -18,10 +18,7 @@ Texts = list[tuple[str, str]]
 """Texts of a prompt, each with its kind or its place."""
 
 
-def check_prompts(
-    rows: Rows,
-    docs: Docs,
-) -> Item:
+def check_prompts(rows: Rows, docs: Docs) -> Item:
     """Compare the prompts of all rows with ours."""
     changed = []
     gaps = []
@@ -53,11 +50,7 @@ def check_prompts(
     return item_of("prompts", changed, "prompts are not ours", evidence)
 
 
-def _pieces(
-    row_id: str,
-    rows: Rows,
-    docs: Docs,
-) -> Texts:
+def _pieces(row_id: str, rows: Rows, docs: Docs) -> Texts:
     """Return our texts in their order; later turns repeat the model's own answers."""
     doc = docs[row_id]
     turn = doc.get("turn", 1)
@@ -72,11 +65,7 @@ def _pieces(
     return [*pieces, ("a question", doc["prompt"])]
 
 
-def _gaps(
-    prompt: str,
-    pieces: Texts,
-    doc: Document,
-) -> Texts | None:
+def _gaps(prompt: str, pieces: Texts, doc: Document) -> Texts | None:
     """Return what stands around our texts, with its place; None if a text is missing."""
     # Base models get a cue behind a question.
     cue = _words(doc.get("cue") or "")

@@ -17,14 +17,14 @@ from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.judging.item import Item as Question
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.step import JudgeStep
-from fin_tasks.report import Json
+from fin_tasks.report import Fields, Json
 from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
 
 from ..model import TaskResult
 from ..run_folder import sample_lines
 from ..samples import sample_of
-from .items import Fields, Item, Rows, Status, item_of
+from .items import Item, Rows, Status, item_of
 
 # Only the model's server knows what was cut off. Reasons and rules explain a score.
 _NOT_COMPARED = ("cut_off", "reason", "rule", "replies")
@@ -42,11 +42,7 @@ class InstalledTask(NamedTuple):
     """How a judge is asked, or a model that reads answers."""
 
 
-def load_task(
-    name: str,
-    metadata: Fields,
-    n_rows: int | None,
-) -> InstalledTask:
+def load_task(name: str, metadata: Fields, n_rows: int | None) -> InstalledTask:
     """Load a task with the verifier's options, and only its first rows if a number is given."""
     file = TaskFile(name)
     docs, provenance = file.load(metadata)
@@ -57,12 +53,7 @@ def load_task(
 class RecordedReplies(JudgeStep):
     """Gives responses the replies in a submission, and asks nobody."""
 
-    def __init__(
-        self,
-        task: InstalledTask,
-        step: JudgeStep,
-        rows: Rows,
-    ) -> None:
+    def __init__(self, task: InstalledTask, step: JudgeStep, rows: Rows) -> None:
         super().__init__(step.item, step.rubric)
         self.judged: dict[Question, tuple[Document, Judged]] = {}
         for row_id, row in rows.items():
@@ -104,10 +95,7 @@ def score_rows(
     return replace(scored, values=values)
 
 
-def check_scores(
-    scored: ScoredTask,
-    rows: Rows,
-) -> Item:
+def check_scores(scored: ScoredTask, rows: Rows) -> Item:
     """Compare the claims about each row with our scores."""
     wrong: list[str] = []
     unproven = []
@@ -160,12 +148,7 @@ def figures_of_parts(breakdowns: Breakdowns) -> dict[str, float]:
     return figures
 
 
-def check_totals(
-    result: TaskResult,
-    ours: Fields,
-    *,
-    is_proven: bool,
-) -> Item:
+def check_totals(result: TaskResult, ours: Fields, *, is_proven: bool) -> Item:
     """Compare the figures that a results file claims; without proof of scores they are not verified."""
     claims = {}
     for variant, totals in result.totals.items():
@@ -181,10 +164,7 @@ def check_totals(
     return item_of("totals", details, "totals are not ours", evidence, status)
 
 
-def check_group(
-    result: TaskResult,
-    scored: Mapping[str, ScoredTask],
-) -> Item:
+def check_group(result: TaskResult, scored: Mapping[str, ScoredTask]) -> Item:
     """Average the totals of a group's tasks as lm-eval does, and compare."""
     from lm_eval.tasks import TaskManager
 
@@ -209,10 +189,7 @@ def check_group(
     return check_totals(result, ours, is_proven=True)
 
 
-def different(
-    theirs: Fields,
-    ours: Fields,
-) -> list[str]:
+def different(theirs: Fields, ours: Fields) -> list[str]:
     """Return the names whose values are not ours; numbers of nine equal digits are equal."""
     plain_theirs = _plain(theirs)
     plain_ours = _plain(ours)

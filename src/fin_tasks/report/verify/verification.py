@@ -15,10 +15,10 @@ from fin_tasks.data.pins import find_pins
 from fin_tasks.errors import FinTasksError
 from fin_tasks.settings import Settings
 
+from .. import Fields
 from ..conditions import settings_of
 from ..model import Run, TaskResult
 from .items import (
-    Fields,
     Item,
     Options,
     Rows,
@@ -60,10 +60,7 @@ FirstRuns = dict[tuple[str, str, str], str]
 """The first run with a response, by task, document and text."""
 
 
-def verify(
-    paths: Sequence[Path],
-    options: Options,
-) -> Verification:
+def verify(paths: Sequence[Path], options: Options) -> Verification:
     """Check all runs in files and folders; raise DataError if there are none."""
     submission = report.read(paths)
     problems = [problem.message for problem in submission.problems]
@@ -116,7 +113,7 @@ class _RunCheck:
         yield _check_gold(result.benchmark, task.provenance, options.revision)
         settings = _check_task(result, task)
         yield settings
-        if settings.status != "verified" or result.samples is None:
+        if settings.status != "verified" or not result.samples:
             return
         all_rows, problems = read_rows(result.samples)
         yield _check_rows(all_rows, task.docs, problems)
@@ -141,15 +138,10 @@ class _RunCheck:
         recalled = ours.get("recalled,robust", 0)
         yield self._check_oddities(result, rows, recalled)
 
-    def _check_oddities(
-        self,
-        result: TaskResult,
-        rows: Rows,
-        recalled: float,
-    ) -> Item:
+    def _check_oddities(self, result: TaskResult, rows: Rows, recalled: float) -> Item:
         """Return what is odd about a task; its responses are compared with those of earlier runs."""
         run = self.run.name
-        counts: Counter[str] = Counter()
+        counts = Counter[str]()
         n_characters = 0
         for row_id, row in rows.items():
             text = "\n".join(row.responses)
@@ -180,11 +172,7 @@ class _RunCheck:
         return item_of("oddities", signs, "oddities", "nothing odd was seen", "warning")
 
 
-def _check_gold(
-    benchmark: str,
-    provenance: Fields,
-    revision: str | None,
-) -> Item:
+def _check_gold(benchmark: str, provenance: Fields, revision: str | None) -> Item:
     """Say which gold data the verifier has, and whether their hashes are known."""
     data = provenance["data"]
     ours = data.get("revision") or provenance["hash"]
@@ -201,10 +189,7 @@ def _check_gold(
     return Item("gold data", "not verified", evidence)
 
 
-def _check_task(
-    result: TaskResult,
-    task: InstalledTask,
-) -> Item:
+def _check_task(result: TaskResult, task: InstalledTask) -> Item:
     """Compare the settings that the submission names with those of the verifier."""
     version = str(task.file.benchmark.version)
     ours = settings_of({"provenance": task.provenance}, version=version)
@@ -219,11 +204,7 @@ def _check_task(
     return item_of("task", details, wrong, right, "not verified")
 
 
-def _check_rows(
-    rows: Rows,
-    docs: Fields,
-    problems: Sequence[str],
-) -> Item:
+def _check_rows(rows: Rows, docs: Fields, problems: Sequence[str]) -> Item:
     """Compare the documents of a submission with ours."""
     missing = sorted(docs.keys() - rows.keys())
     details = [*problems, *(f"{row_id}: missing" for row_id in missing)]

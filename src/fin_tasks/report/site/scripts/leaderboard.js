@@ -5,10 +5,10 @@ const LAST = 1e6; // place of runs without a rank
 
 function showTask(main) {
   const tasks = distinct(tasksShown());
-  const task = tasks.find((other) => other.key === choices.task) || tasks[0];
+  const task = tasks.find((other) => other.asked === choices.task) || tasks[0];
   const options = tasks.map((other) => {
     const group = other.isMeasured ? "Measured runs" : "Published figures only";
-    return [other.key, shortName(other), group];
+    return [other.asked, shortName(other), group];
   });
   addChoice("Task", "task", options, { measure: "" });
   const isMeasure = (name) => !metricOf(name).by && !name.endsWith("_std");
@@ -109,9 +109,9 @@ function leaderSentence(task, metric, comparison) {
 
 function valuesTable(name, task, metric, entries, comparison, maximum) {
   const places = new Map((comparison?.ranks || []).map((place) => [place.run, place]));
-  const silentByRun = new Map();
-  for (const entry of entriesOf(task, "no_answer")) silentByRun.set(entry.run.id, entry.value);
-  const hasSilent = silentByRun.size > 0 && metric !== "no_answer";
+  const noAnswerByRun = new Map();
+  for (const entry of entriesOf(task, "no_answer")) noAnswerByRun.set(entry.run.id, entry.value);
+  const hasNoAnswers = noAnswerByRun.size > 0 && metric !== "no_answer";
   const placeOf = (entry) => places.get(entry.run.id);
   const rankOf = (entry) => placeOf(entry)?.rank ?? LAST;
   const rows = [...entries].sort((a, b) => rankOf(a) - rankOf(b) || byValue(metric)(a, b));
@@ -119,8 +119,8 @@ function valuesTable(name, task, metric, entries, comparison, maximum) {
     const place = placeOf(entry);
     return place && [rankText(place), mayChange(place)];
   };
-  const silent = (entry) => silentByRun.get(entry.run.id);
-  const silentText = (entry) => valueText(silent(entry), "no_answer");
+  const noAnswerOf = (entry) => noAnswerByRun.get(entry.run.id);
+  const noAnswerText = (entry) => valueText(noAnswerOf(entry), "no_answer");
   const interval = (entry) => [entryBar(entry, maximum), small(intervalText(entry))];
   const hasInterval = (entry) => !isMissing(entry.low);
   const unscored = (entry) => entry.unscored;
@@ -131,7 +131,7 @@ function valuesTable(name, task, metric, entries, comparison, maximum) {
     { title: "95 % interval", content: interval, visible: rows.some(hasInterval) },
     QUESTIONS,
     { title: "From", key: paperOf, content: paperOf, visible: rows.some(paperOf) },
-    { title: "No answer", key: silent, content: silentText, visible: hasSilent },
+    { title: "No answer", key: noAnswerOf, content: noAnswerText, visible: hasNoAnswers },
     { title: "Not scored", key: unscored, content: unscored, visible: rows.some(unscored) },
     remarksColumn(rows),
   ];

@@ -19,12 +19,16 @@ function showOverview(main) {
 const ownTasks = (name) =>
   distinct(report.tasks.filter((task) => task.benchmark === name && task.isMeasured));
 
-// Return the columns that the benchmark asks for, else the task that most models were asked.
+// Return the columns that the benchmark asks for, else the task that most models were asked. If its
+// main task, often a group, was not run, the tasks that were run by themselves have columns too.
 function mainColumns(name) {
   const { title, overview_tasks, overview_metrics } = report.benchmarks[name];
   const tasks = ownTasks(name);
-  const usual = overview_tasks.map((wanted) => tasks.find(({ task }) => task === wanted));
-  const found = usual.filter(Boolean);
+  const find = (wanted) => tasks.find(({ task }) => task === wanted);
+  const [mainTask] = overview_tasks;
+  const separate = mainTask && !find(mainTask) ? tasks.filter((task) => task.isWhole) : [];
+  const taskNames = new Set([...separate.map(({ task }) => task), ...overview_tasks]);
+  const found = [...taskNames].map(find).filter(Boolean);
   const shown = found.length ? found : tasks.slice(0, 1);
   const titles = distinguishing(shown.map(shortName));
   return shown.flatMap((task, index) => {
@@ -54,7 +58,7 @@ function modelTable(name, columns, models) {
   const marks = new Map(); // numbers of footnotes by their text
   const cells = columns.map((source) => {
     const { task, metric, title, group, byModel } = source;
-    const href = link({ benchmark: task.benchmark, task: task.key, measure: metric });
+    const href = link({ benchmark: task.benchmark, task: task.asked, measure: metric });
     const about = `Ranks and tests: ${task.name}, ${labelOf(metric)}`;
     return {
       title,

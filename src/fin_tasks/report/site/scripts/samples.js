@@ -29,7 +29,7 @@ async function showSamples(main) {
     return;
   }
   const run = runs.find(({ id }) => id === choices.run) || runs[0];
-  const isOther = (other) => other !== run && taskOf(other).key === taskOf(run).key;
+  const isOther = (other) => other !== run && taskOf(other).asked === taskOf(run).asked;
   const others = report.runs.filter((other) => report.samples[other.id] && isOther(other));
   const other = others.find(({ id }) => id === choices.with);
   const runOptions = runs.map((option) => [option.id, option.label, taskOf(option).name]);
@@ -51,8 +51,8 @@ async function readList(run) {
   const variants = Object.keys(list.by);
   const variant = list.by[choices.scoring] ? choices.scoring : variants[0];
   const indexById = new Map(list.id.map((id, index) => [id, index]));
-  const apart = list.by[variants.find((name) => name !== variant)];
-  return { ...list, run, indexById, scores: list.by[variant], apart };
+  const otherScores = list.by[variants.find((name) => name !== variant)];
+  return { ...list, run, indexById, scores: list.by[variant], otherScores };
 }
 
 async function showList(main, run, other, [list, second], isCurrent) {
@@ -95,7 +95,7 @@ document.addEventListener("keydown", ({ key, target, ctrlKey, metaKey, altKey })
 function addFilters(list, second) {
   const hidden = new Set();
   if (!second) ["gained", "lost"].forEach((name) => hidden.add(name));
-  if (!list.apart) hidden.add("disagree");
+  if (!list.otherScores) hidden.add("disagree");
   if (!list.scores.cut_off.includes(true)) hidden.add("cut");
   const options = Object.entries(SHOW).filter(([name]) => !hidden.has(name));
   if (hidden.has(choices.show)) choices.show = "";
@@ -131,7 +131,7 @@ function rowsOf(list, second, isPoints) {
     const other = second?.scores.value[second.indexById.get(id)] ?? null;
     const row = { id, index, value, answer, cut, other, asked: list.asked[index] };
     row.kind = outcomeOf(value, isPoints).kind;
-    row.disagree = list.apart && list.apart.value[index] !== value;
+    row.disagree = list.otherScores && list.otherScores.value[index] !== value;
     const isPart = !column || list.parts[column]?.[index]?.split("|").includes(part);
     const texts = [id, row.asked, answer];
     const isFound = !words || texts.some((text) => text?.toLowerCase().includes(words));

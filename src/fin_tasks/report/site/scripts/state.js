@@ -11,7 +11,7 @@ const runOf = (id) => runsById.get(id);
 function openReport(data) {
   report = data;
   for (const run of data.runs) {
-    run.tasks = new Set(); // one for each scoring
+    run.tasks = new Set(); // a task stands in it once for each scoring
     run.isPublished = run.source === "published";
     const { paper, table } = run.provenance;
     run.paper = run.isPublished ? [paper, table].filter(Boolean).join(", table ") : "";
@@ -25,7 +25,6 @@ function openReport(data) {
   }
   for (const task of data.tasks) {
     task.name = data.names[task.id];
-    task.key = task.asked;
     task.entries = [];
   }
   const tasks = new Map(data.tasks.map((task) => [task.id, task]));
@@ -57,15 +56,15 @@ function tasksShown() {
 }
 
 // Return the task under the chosen scoring.
-function scored(task) {
-  const isChosen = (other) => other.key === task.key && other.variant === choices.scoring;
+function underChosenScoring(task) {
+  const isChosen = ({ asked, variant }) => asked === task.asked && variant === choices.scoring;
   return report.tasks.find(isChosen) || task;
 }
 
-// Return one task for each key, under the chosen scoring: whole tasks first, then by models.
+// Return tasks under the chosen scoring, each once: whole tasks first, then by their models.
 function distinct(tasks) {
   const byKey = new Map();
-  for (const task of tasks) byKey.set(task.key, scored(task));
+  for (const task of tasks) byKey.set(task.asked, underChosenScoring(task));
   const models = (task) => measuredOf(task, headlineOf(task)).length;
   const place = (task) => 2 * !!task.isMeasured + !!task.isWhole;
   return [...byKey.values()].sort((a, b) => place(b) - place(a) || models(b) - models(a));
@@ -89,7 +88,7 @@ function comparisonsOf(task, metric) {
   return report.comparisons.filter(isWanted);
 }
 
-const taskOf = (run) => scored([...run.tasks][0]);
+const taskOf = (run) => underChosenScoring([...run.tasks][0]);
 
 // Settings are values of JSON.
 function settingText(value) {
