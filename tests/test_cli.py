@@ -186,7 +186,11 @@ def test_replay_prints_one_object_and_writes_a_run_folder(tmp_path: Path) -> Non
         json.loads(results.read_text())["results"]["xfinbench_calc_pot"]["acc,paper"]
         == 1.0
     )
-    assert "paper.acc_err" in run(*arguments, cwd=tmp_path).stdout
+    assert "paper.acc_err" in run(*arguments, "--all", cwd=tmp_path).stdout
+    screen = run(*arguments, cwd=tmp_path).stdout
+    assert "Accuracy, within the margin" in screen and "paper." not in screen
+    assert "xfinbench_calc_pot, 1 of 1 questions" in screen
+    assert len(screen.splitlines()) <= 24 and "more rows" not in screen
     both = run(*arguments, "r.jsonl", "--json", "--model", "org/m", cwd=tmp_path)
     assert [json.loads(line) for line in both.stdout.splitlines()] == [summary, summary]
 

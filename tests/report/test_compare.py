@@ -1,6 +1,8 @@
 """Comparing runs: pairs, tests, families, styles and knowledge, against scipy and statsmodels."""
 
 import json
+import re
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -279,16 +281,10 @@ def test_effects_of_statements_stand_before_the_values_of_each_size(
     command = ["compare", str(tmp_path), "--by", "arm"]
     assert "more rows: --all shows them." in CliRunner().invoke(app, command).stdout
     printed = CliRunner().invoke(app, [*command, "--all"]).stdout
-    lines = [
-        line.split("│")
-        for line in printed.splitlines()
-        if "recency, org/model (Accuracy)" in line
-    ]
-    order = [(line[3].strip(), line[2].strip()) for line in lines]
-    values = [("none", "4"), ("none", "6"), *SIGNAL_ORDER]
-    assert order[-len(values) :] == values
-    effects = {run for run, _ in order[: -len(values)]}
-    assert effects == {"signal \N{MINUS SIGN} none"}
+    title = "recency, org/model (Accuracy)"
+    _, effects, values = (rows_of(part) for part in printed.split(title))
+    assert values == ["none, 4", "none, 6", *SIGNAL_ORDER]
+    assert {run.partition(",")[0] for run in effects} == {"signal \N{MINUS SIGN} none"}
 
 
 def test_rows_without_a_window_size_are_no_arms(tmp_path: Path) -> None:
@@ -300,7 +296,14 @@ def test_rows_without_a_window_size_are_no_arms(tmp_path: Path) -> None:
 
 
 BIASES = ("recency", "authority")
-SIGNAL_ORDER = [("signal", "4"), ("signal", "16"), ("signal", "mean"), ("signal", "6")]
+SIGNAL_ORDER = ["signal, 4", "signal, 16", "signal, mean", "signal, 6"]
+
+
+def rows_of(printed: str) -> list[str]:
+    """Return the first cells of the first table of a text."""
+    _, _, table = printed.partition("─ \n")
+    rows = takewhile(str.strip, table.splitlines())
+    return [row.strip().partition("  ")[0] for row in rows]
 
 
 def test_a_metric_that_the_baseline_lacks_is_a_note(tmp_path: Path) -> None:
@@ -345,7 +348,7 @@ def test_styles_of_all_models_are_one_table_with_a_baseline_of_choice(
     printed = (
         CliRunner().invoke(app, ["compare", str(tmp_path), "--by", "style"]).stdout
     )
-    assert printed.count("┏") == 1 and "m1, cot" in printed
+    assert printed.count("Difference") == 1 and "m1, cot" in printed
     found = compared(tmp_path, factor="style", baseline="da")
     assert found.lines["model"].to_list() == ["m1", "m1", "m2", "m2"]
     assert found.lines["against"].to_list() == ["", "da", "", "da"]
@@ -359,6 +362,23 @@ def test_the_baseline_may_be_any_run(tmp_path: Path) -> None:
         ["m2", ""],
         ["m1", "m2"],
     ]
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_tables_fit_the_terminal_without_cutting_numbers(
+    tmp_path: Path, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = {"COLUMNS": str(width), "FORCE_COLOR": "1", "TERM": "xterm"}
+    for name, value in terminal.items():
+        monkeypatch.setenv(name, value)
+    folders = [str(folder) for folder in models(tmp_path, 1, 3, topics=True)]
+    done = CliRunner().invoke(app, ["compare", *folders, "--by", "topic"])
+    printed = re.sub(r"\x1b\[[\d;]*m", "", done.stdout)
+    assert max(map(len, printed.splitlines())) <= width
+    assert printed.count("Management") == 2
+    number = r"[-+]?\d+\.\d"
+    intervals = re.findall(rf"\[{number}…{number}\]", printed)
+    assert len(intervals) == 8 + 4  # of values and of differences
 
 
 def test_tables_spell_out_metrics_and_groups(tmp_path: Path) -> None:

@@ -2,9 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from fin_tasks.errors import ConfigError
+from fin_tasks.report import Json
 from fin_tasks.settings import Settings
 from fin_tasks.workers import Engine, running_on
 
@@ -48,7 +49,7 @@ def build_dynostock(
     market = files.read(tickers)
     if timing == "strict":
         market = strict_timing(market)
-    parameters: dict[str, Any] = {"tickers": tickers, "seed": seed, "timing": timing}
+    parameters: Json = {"tickers": tickers, "seed": seed, "timing": timing}
     missing: dict[str, str] = {}
     if from_recording:
         selection, missing = sets.rebuild_windows(market, from_recording, seed=seed)
@@ -74,7 +75,7 @@ def build_dynostock(
     name = "sample" if files.sample else "windows"
     folder = out or Settings.from_environ().cache_dir / "dynostock" / name
     window_set = sets.write_set(folder, selection, market, parameters=parameters)
-    summary: dict[str, Any] = {
+    summary: Json = {
         **json.loads((folder / "manifest.json").read_bytes()),
         "folder": str(folder),
         "tickers": len(market.tickers),

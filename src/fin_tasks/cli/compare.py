@@ -2,13 +2,15 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from fin_tasks.errors import ConfigError
+from fin_tasks.report import Json
 
-from .options import meaning_of, print_table, say, tell
+from .options import exit_with, meaning_of, print_table, say
 
 
 def compare(
@@ -35,9 +37,9 @@ def compare(
     from fin_tasks.report.tables import write_csv
 
     columns = set(by or [])
-    factor = _only(columns, comparing.FACTORS)
-    group = _only(columns, comparing.GROUPS)
-    arm = _only(columns, comparing.ARMS)
+    factor = _chosen(columns, comparing.FACTORS)
+    group = _chosen(columns, comparing.GROUPS)
+    arm = _chosen(columns, comparing.ARMS)
     if columns != {factor, group} - {""} and columns != {arm}:
         raise ConfigError(
             f"compare --by: expected arm, window, or one of {', '.join(comparing.FACTORS)} and one of "
@@ -55,20 +57,19 @@ def compare(
         baseline=baseline,
         corrections=read_corrections(corrected),
     )
-    if arm:
-        reports = [read(paths)]
-        compared = arms.compare_arms(reports[0], variant, effects=arm == "arm")
-    elif factor == "variant":
-        reports = [read(paths)]
-        compared = memorization.compare_variants(reports[0], options)
-    elif factor == "truths":
-        reports = [read(paths)]
-        compared = truths.compare_truths(reports[0], variant)
+    if arm or factor in ("variant", "truths"):
+        report = read(paths)
+        reports = {"": report}
+        if arm:
+            compared = arms.compare_arms(report, variant, effects=arm == "arm")
+        elif factor == "variant":
+            compared = memorization.compare_variants(report, options)
+        else:
+            compared = truths.compare_truths(report, variant)
     else:
-        reports = [read([path]) for path in paths]
-        names = map(str, paths)
-        compared = comparing.compare(dict(zip(names, reports, strict=True)), options)
-    if out is not None:
+        reports = {str(path): read(path) for path in paths}
+        compared = comparing.compare(reports, options)
+    if out:
         out.mkdir(parents=True, exist_ok=True)
         write_csv(compared.lines, out / "compare.csv")
         draw_forest(compared.lines, out / "compare")
@@ -77,22 +78,26 @@ def compare(
         print(json.dumps({"variant": variant, "lines": lines, "notes": compared.notes}))
     else:
         rows = [_row(line) for line in compared.lines.to_dict("records")]
-        print_table(f"Scored as `{variant}`", rows, show_all=show_all)
+        say(f"Scored as `{variant}`:")
+        print_table("", rows, show_all=show_all)
         say(*(f"Note: {note}" for note in compared.notes))
-    tell([problem.message for report in reports for problem in report.problems])
+    problems = chain.from_iterable(report.problems for report in reports.values())
+    exit_with([problem.message for problem in problems])
 
 
-def _only(columns: set[str], names: Iterable[str]) -> str:
+def _chosen(columns: set[str], names: Iterable[str]) -> str:
+    """Return the name that the user chose; empty if it is none of these."""
     return next((name for name in names if name in columns), "")
 
 
-def _row(line: Mapping[str, Any]) -> dict[str, Any]:
+def _row(line: Json) -> Json:
     """Return what is printed of a line; a baseline has no difference."""
     metric = line["metric"]
+    rows = meaning_of(f"{metric}_{line['group']}") or line["group"]
+    names = [line.get("model"), line["run"], rows]
     row = {
-        "Task": f"{line['heading']} ({meaning_of(metric) or metric})",
-        "Rows": meaning_of(f"{metric}_{line['group']}") or line["group"] or "all",
-        "Run": line["run"],
+        "": f"{line['heading']} ({meaning_of(metric) or metric})",
+        "Run": ", ".join(filter(None, names)),
         "n": line["n"],
     }
     difference = _number(line, "difference", "difference_low", "difference_high", "+")
@@ -101,20 +106,18 @@ def _row(line: Mapping[str, Any]) -> dict[str, Any]:
             row[name.capitalize()] = _number(line, name)
         return row | {
             "Gap": _number(line, "value", "low", "high", "+"),
-            "p": line["p"],
+            "p": _p_text(line["p"]),
             "Difference": difference,
-            "Holm": line["p_holm"],
+            "Holm": _p_text(line["p_holm"]),
         }
-    if line["model"] not in line["run"]:
-        row["Run"] = f"{line['model']}, {line['run']}"
     value = _number(line, "value", "low", "high")
     if not math.isnan(line["deviation"]):
         value += f" ± {100 * line['deviation']:.1f}"
     return row | {
         "Value": value,
         "Difference": difference,
-        "p": line["p"],
-        "Holm": line["p_holm"],
+        "p": _p_text(line["p"]),
+        "Holm": _p_text(line["p_holm"]),
         "+": line["gained"],
         "−": line["lost"],
         "Pairs": line["pairs"],
@@ -123,7 +126,7 @@ def _row(line: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _number(
-    line: Mapping[str, Any], value: str, low: str = "", high: str = "", sign: str = ""
+    line: Json, value: str, low: str = "", high: str = "", sign: str = ""
 ) -> str:
     """Return a value with its interval, shares in percent."""
     if math.isnan(line[value]):
@@ -133,3 +136,9 @@ def _number(
     if not low or math.isnan(line[low]):
         return text
     return f"{text} [{scale * line[low]:{sign}.1f}…{scale * line[high]:{sign}.1f}]"
+
+
+def _p_text(p: float) -> str:
+    if math.isnan(p):
+        return "–"
+    return "<0.001" if p < 0.001 else f"{p:.3f}"

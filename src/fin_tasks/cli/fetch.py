@@ -8,7 +8,7 @@ from typing import Literal
 from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.settings import Settings
 
-from .options import say, tell, tickers_of
+from .options import exit_with, say, tickers_of
 
 
 def fetch(
@@ -45,7 +45,7 @@ def fetch(
         settings=settings,
     )
     say(f"dynostock: {len(names)} tickers were asked for, files in {folder}")
-    tell(problems)
+    exit_with(problems)
 
 
 def _fetch_files(benchmark: str, settings: Settings, *, verify: bool) -> None:
@@ -65,4 +65,4 @@ def _fetch_files(benchmark: str, settings: Settings, *, verify: bool) -> None:
     say(f"{benchmark}: {len(located.files)} files in {located.root}")
     problems = [f"{name} is missing" for name in names if not located.matches(name)]
     problems += [f"{name} is not the pinned file" for name in located.unlike_pins()]
-    tell(problems)
+    exit_with(problems)

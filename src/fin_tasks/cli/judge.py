@@ -52,7 +52,7 @@ def judge(
 
     settings = Settings.from_environ()
     asked_model = judge_from(asdict(options), settings)
-    assert asked_model is not None  # noqa: S101 - with options, a missing model is an error
+    assert asked_model  # noqa: S101 - with options, a missing model is an error
     if batch and (asked_model.judges or len(asked_model.base_url) > 1):
         raise ConfigError(
             "--batch: expected one judge at one address, got more. A batch goes to one server."

@@ -67,7 +67,7 @@ def merge_sheets(
         write_csv(table, out / f"{title}.csv")
         if len(table) and title not in ("labels", "problems"):
             print_table(title, table.to_dict("records"))
-    if again is not None and len(tables.get("undecided", ())):
+    if again and len(tables.get("undecided", ())):
         write_sheets(next_round(filled.draw, tables["labels"]), again)
         warn(f"wrote sheets for a second round beside {again}")
     warn(f"wrote {out}")
@@ -108,7 +108,7 @@ def agree(
         folder = out or sheets[0].parent
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / "corrected.json"
-        file.write_text(corrections.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        file.write_text(corrections.model_dump_json(indent=1) + "\n", "utf-8")
         warn(f"wrote {file}")
 
 

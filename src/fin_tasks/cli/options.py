@@ -9,6 +9,7 @@ from functools import wraps
 from importlib.resources import files
 from inspect import Parameter, Signature, signature
 from io import TextIOWrapper
+from itertools import groupby
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 import typer
 
 from fin_tasks.errors import ConfigError
+from fin_tasks.report import Json
 from fin_tasks.sandbox import escape
 from fin_tasks.settings import Settings
 
@@ -27,6 +29,8 @@ Source = Literal["auto", "upstream", "data_dir", "sample"]
 _OPTIONS = tomllib.loads(files(__package__).joinpath("options.toml").read_text("utf-8"))
 """The options of each command by its function, and of all."""
 _SCREEN = 30  # rows of a table
+_NARROW = 110  # columns of a terminal
+_FILE_WIDTH = 160  # columns in a file or a pipe
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -45,7 +49,7 @@ def _described(function: Command) -> Command:
 
     A flag is off and an option that may be None is None unless it is given.
     """
-    groups: dict[str, Any] = {}
+    groups: Json = {}
     parameters: list[Parameter] = []
     for parameter in signature(function).parameters.values():
         group: Any = parameter.annotation
@@ -78,7 +82,7 @@ def _described(function: Command) -> Command:
     return cast("Command", command)
 
 
-def task_options(metadata: str = "{}", **more: object) -> dict[str, Any]:
+def task_options(metadata: str = "{}", **more: object) -> Json:
     """Return the options of a task: the JSON object of --metadata, and other options if they are given."""
     try:
         options = dict(json.loads(metadata))
@@ -149,15 +153,15 @@ def warn(text: str) -> None:
         print(escape(line), file=sys.stderr)
 
 
-def tell(problems: Sequence[str]) -> None:
-    """Name files that could not be used on stderr; exit with status 1 if there are any."""
+def exit_with(problems: Sequence[str]) -> None:
+    """Print problems on stderr and exit with status 1, if there are any."""
     for problem in problems:
         warn(f"error: {problem}")
     if problems:
         raise typer.Exit(1)
 
 
-def show(summary: Mapping[str, Any], as_json: bool, show_all: bool = False) -> None:
+def show(summary: Json, as_json: bool, show_all: bool = False) -> None:
     """Print figures as JSON, or as tables: one of each list of rows, and one of all other figures."""
     if as_json:
         print(json.dumps(summary))
@@ -165,7 +169,7 @@ def show(summary: Mapping[str, Any], as_json: bool, show_all: bool = False) -> N
     from pandas import json_normalize
 
     # Names of nested figures are joined with dots.
-    figures = json_normalize(dict(summary)).iloc[0]
+    figures = json_normalize(summary).iloc[0]
     rows = []
     for name, value in figures.items():
         if isinstance(value, list) and value and isinstance(value[0], Mapping):
@@ -190,20 +194,36 @@ def meaning_of(metric: str) -> str:
 def print_table(
     title: str, rows: Sequence[Mapping[Any, Any]], *, show_all: bool = False
 ) -> None:
-    """Print a table whose texts may be other people's, one screen of it."""
+    """Print a table whose texts may be other people's, one screen of it.
+
+    If rows have a column without a name, its texts are the titles of tables of their own.
+    """
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title=escape(title) or None)
-    printed = rows if show_all else rows[:_SCREEN]
-    for column in rows[0]:
-        table.add_column(str(column), overflow="fold")
-    for row in printed:
-        table.add_row(*[escape(_text(value)) for value in row.values()])
-    # a line that the terminal wraps reads better than words cut in columns
     console = Console(markup=False, emoji=False)
-    console.width = max(160, console.width)
-    console.print(table)
+    if not console.is_terminal:
+        console.width = max(_FILE_WIDTH, console.width)
+    is_narrow = console.width < _NARROW
+    padding = (0, 0 if is_narrow else 1, 0, 0)
+    # An interval stands behind its value, or below it.
+    interval = "\n[" if is_narrow else " ["
+    columns = [column for column in rows[0] if column]
+    printed = rows if show_all else rows[:_SCREEN]
+    for heading, members in groupby(printed, lambda row: row.get("", title)):
+        table = Table(
+            title=escape(heading) or None,
+            title_justify="left",
+            box=SIMPLE_HEAD,
+            padding=padding,
+        )
+        for column in columns:
+            table.add_column(str(column), overflow="fold")
+        for row in members:
+            texts = [escape(_text(row[column])) for column in columns]
+            table.add_row(*[text.replace(" [", interval) for text in texts])
+        console.print(table)
     if len(rows) > len(printed):
         print(f"{len(rows) - len(printed)} more rows: --all shows them.")
 

@@ -4,12 +4,13 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from fin_tasks.adapters.responses import read_responses
 from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.benchmarks.contract import Benchmark, Document, id_of
 from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.report import Json
 
 from .options import App, Source, show, task_options, warn
 
@@ -35,14 +36,13 @@ class Replay:
     as_json: bool
     metadata: str = "{}"
 
-    def options(self, source: Source | None = None) -> dict[str, Any]:
+    def options(self, source: Source | None = None) -> Json:
         """Return the options of the task."""
         return task_options(self.metadata, data_dir=self.data_dir, source=source)
 
     def run(self, score: "Callable[[Path], list[SavedRun]]") -> None:
         """Score each file, write its run folder if the user named a place for it, and print its figures."""
         from fin_tasks.benchmarks.recordings import model_of
-        from fin_tasks.benchmarks.summary import summary_of
 
         for file in self.files:
             try:
@@ -53,23 +53,18 @@ class Replay:
                 raise DataError(f"{file}: {error}") from error
             model = self.model or model_of(file)
             self.write(runs, model)
-            first = runs[0]
-            summary = {"model": model, "file": str(file)}
-            for name in _FACTS:
-                if name in first.provenance:
-                    summary[name] = first.provenance[name]
-            summary |= summary_of([run.scored for run in runs])
-            if "sandbox" in first.metadata:
-                summary["sandbox"] = first.metadata["sandbox"]["tier"]
+            prints_all = self.as_json or self.show_all
+            figures = _all_figures(runs) if prints_all else _main_figures(runs)
+            summary = {"model": model, "file": str(file), **figures}
             show(summary, self.as_json, self.show_all)
 
     def write(self, runs: "list[SavedRun]", model: str) -> None:
         """Write the runs of a model into one folder, if the user named a place for it."""
         from fin_tasks.report.run_folder import write_run
 
-        if self.out is None:
+        if not self.out:
             return
-        metadata: dict[str, Any] = {}
+        metadata: Json = {}
         for run in runs:
             metadata |= run.metadata
         path = write_run(
@@ -81,6 +76,40 @@ class Replay:
             metadata=metadata,
         )
         warn(f"wrote {path}")
+
+
+def _all_figures(runs: "list[SavedRun]") -> Json:
+    """Return how tasks were asked, all metrics, and the figures of parts."""
+    from fin_tasks.benchmarks.summary import summary_of
+
+    first = runs[0]
+    facts = first.provenance
+    figures = {name: facts[name] for name in _FACTS if name in facts}
+    figures |= summary_of([run.scored for run in runs])
+    if "sandbox" in first.metadata:
+        figures["sandbox"] = first.metadata["sandbox"]["tier"]
+    return figures
+
+
+def _main_figures(runs: "list[SavedRun]") -> Json:
+    """Return a table of metrics for each task."""
+    from fin_tasks.report.model import metric_of
+
+    figures: Json = {"figures of parts": "--all shows them"}
+    for task in [run.scored for run in runs]:
+        totals = task.totals()
+        rows = []
+        for metric in task.metrics:
+            rows.append(
+                {
+                    "Measure": metric_of(metric).label,
+                    "paper (the authors' scorer)": totals[f"{metric},paper"],
+                    "robust (a careful reader)": totals[f"{metric},robust"],
+                }
+            )
+        n = len(task.docs)
+        figures[f"{task.name}, {n} of {task.n_all or n} questions"] = rows
+    return figures
 
 
 @app.command("task")
@@ -104,7 +133,7 @@ def _add_command(benchmark: Benchmark) -> None:
         from fin_tasks.adapters.saved_run import score_benchmark
 
         tasks = benchmark.replay_tasks.get(mode)
-        if tasks is None:
+        if not tasks:
             modes = ", ".join(benchmark.replay_tasks)
             raise ConfigError(f"--mode: expected one of {modes}, got {mode!r:.80}.")
         options = replay.options(source)
@@ -169,7 +198,7 @@ def _score_recording(
     task: str,
     pairs: list[tuple[Document, str]],
     replay: Replay,
-    facts: dict[str, Any],
+    facts: Json,
 ) -> "list[SavedRun]":
     """Score responses to documents that stand in the same file."""
     from fin_tasks.adapters.saved_run import score_documents

@@ -6,7 +6,7 @@ from typing import Literal
 
 from fin_tasks.workers import Engine, running_on
 
-from .options import say, tell
+from .options import exit_with, say
 
 _MAX_NOTES = 15  # the page shows all
 
@@ -57,4 +57,4 @@ def report(
             f"Runs: {written.n_runs}, models: {written.n_models}, notes: {len(written.notes)}.",
             f"Open {written.page}",
         )
-    tell(written.problems)
+    exit_with(written.problems)

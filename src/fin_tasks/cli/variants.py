@@ -3,11 +3,14 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fin_tasks.errors import ConfigError
 
-from .options import Source, show, tell
+from .options import Source, exit_with, show
+
+if TYPE_CHECKING:
+    from fin_tasks.report.model import Report
 
 
 def build_variants(
@@ -31,8 +34,10 @@ def build_variants(
     """
     from fin_tasks.benchmarks import benchmark_named
     from fin_tasks.benchmarks.request import Request
+    from fin_tasks.data.files import sha256_of
     from fin_tasks.labels.draw import draw_variants
     from fin_tasks.labels.sheet import write_sheets
+    from fin_tasks.report import read
     from fin_tasks.sandbox import open_runner
     from fin_tasks.settings import Settings
     from fin_tasks.variants import build
@@ -41,11 +46,13 @@ def build_variants(
     known = benchmark_named(benchmark)
     makes_sources = getattr(known.module("data"), "variant_sources", None)
     of_programs = known.module("variants")
-    problems: list[str] = []
-    hashes: dict[str, str] = {}
+    problems = []
     if of_programs and programs:
-        solutions = _solutions(programs, of_programs.Solution, problems, hashes)
-        sources = of_programs.sources_of(solutions)
+        report = read(programs)
+        problems = [problem.message for problem in report.problems]
+        files = [result.samples for _, result in report.results if result.samples]
+        hashes = {f"{file.parent.name}/{file.name}": sha256_of(file) for file in files}
+        sources = of_programs.sources_of(_solutions(report, of_programs.Solution))
     elif makes_sources and not programs:
         request = Request(
             benchmark=benchmark,
@@ -53,8 +60,8 @@ def build_variants(
             source=source,
             data_dir=data_dir,
         )
-        files, sources = makes_sources(request)
-        hashes = files.provenance()["files"]
+        located, sources = makes_sources(request)
+        hashes = located.provenance()["files"]
     else:
         raise ConfigError(
             "build variants: expected a benchmark with gold programs, such as financemath, or "
@@ -77,26 +84,14 @@ def build_variants(
         for path in write_sheets(draw_variants(benchmark, variants, seed), review):
             print(path, file=sys.stderr)
     show({"folder": str(out), **counts}, as_json)
-    tell(problems)
+    exit_with(problems)
 
 
-def _solutions(
-    paths: list[Path], make: Any, problems: list[str], hashes: dict[str, str]
-) -> Iterator[Any]:
-    """Yield the responses of runs, and whether they are right; add what is wrong with a file to the problems.
-
-    The hash of each file that was read is added to the hashes.
-    """
-    from fin_tasks.data.files import sha256_of
-    from fin_tasks.report import read
+def _solutions(report: "Report", make: Any) -> Iterator[Any]:
+    """Yield the responses of runs, and whether they are right."""
     from fin_tasks.report.samples import read_samples
 
-    report = read(paths)
-    problems += [problem.message for problem in report.problems]
     for run, result in report.results:
-        if result.samples:
-            name = f"{result.samples.parent.name}/{result.samples.name}"
-            hashes[name] = sha256_of(result.samples)
         for sample in read_samples(result.samples):
             if sample.variant == "robust":
                 response = str(next(iter(sample.responses), ""))

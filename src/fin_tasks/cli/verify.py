@@ -67,8 +67,8 @@ def verify(
             **asdict(verification),
         }
         text = json.dumps(content, indent=1)
-        if out is not None:
-            out.write_text(f"{text}\n", encoding="utf-8")
+        if out:
+            out.write_text(f"{text}\n", "utf-8")
     except (FinTasksError, OSError, ValueError) as error:
         warn(f"error: {error}")
         raise typer.Exit(_CANNOT_RUN) from error

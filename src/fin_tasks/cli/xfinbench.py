@@ -5,7 +5,7 @@ from typing import Literal
 
 from fin_tasks.settings import OPENAI, Settings
 
-from .options import show, tell
+from .options import exit_with, show
 
 
 def build_xfinbench(
@@ -47,7 +47,7 @@ def build_xfinbench(
         report = maker.build(table, out, validation=validation)
     show(report, as_json)
     if report["kept"] == 0:
-        tell(
+        exit_with(
             [
                 f"build xfinbench: expected questions to keep, got {report['dropped']} that "
                 f"were all dropped; {out / 'questions.jsonl'} says why. Take another model or "
