@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from pydantic import BaseModel
+from pydantic import BaseModel, model_validator
 
 from fin_tasks import report
 from fin_tasks.benchmarks import benchmark_named
@@ -35,6 +35,14 @@ class Row(BaseModel):
     response: str = ""
     labels: dict[str, str | float] = {}
     """What was decided in an earlier round, by question."""
+
+    @model_validator(mode="after")
+    def _can_be_labelled(self) -> Self:
+        if not self.facts.get("task"):
+            raise ValueError("expected facts with a task")
+        if not isinstance(self.doc.get("choices") or [], list):
+            raise ValueError("expected choices that are a list")
+        return self
 
     @property
     def kind(self) -> str:
@@ -62,7 +70,7 @@ class Draw(BaseModel):
         """Return the rules of the cells that are still to be filled in, by row and column."""
         cells = {}
         for row in self.rows:
-            n_choices = len(row.doc.get("choices") or ())
+            n_choices = len(row.doc.get("choices") or [])
             rules = self.study.cell_rules(row.kind, n_choices)
             for name in row.labels:
                 rules.pop(name, None)
