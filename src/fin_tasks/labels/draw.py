@@ -38,10 +38,9 @@ class Row(BaseModel):
 
     @model_validator(mode="after")
     def _can_be_labelled(self) -> Self:
-        if not self.facts.get("task"):
-            raise ValueError("expected facts with a task")
-        if not isinstance(self.doc.get("choices") or [], list):
-            raise ValueError("expected choices that are a list")
+        choices = self.doc.get("choices") or []
+        if not self.facts.get("task") or not isinstance(choices, list):
+            raise ValueError("expected facts with a task, and choices as a list")
         return self
 
     @property
@@ -179,8 +178,9 @@ def _rows_of_run(
             raise DataError(
                 f"{path}: expected results of one model, each task once, got more of {result.task}."
             )
-        task_rows = _rows_of_task(drawn, result.task, options)
-        rows_by_doc = {row.doc_id: row for row in task_rows}
+        rows_by_doc = {
+            row.doc_id: row for row in _rows_of_task(drawn, result.task, options)
+        }
         metric = headline(result)
         for sample in read_samples(result.samples):
             # The lines of all variants hold the same responses, so the first one is enough.

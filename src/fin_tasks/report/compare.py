@@ -152,8 +152,7 @@ def check_baseline(options: Options, labels: Iterable[str]) -> None:
 
 
 def _sets_of(
-    reports: Mapping[str, Report],
-    options: Options,
+    reports: Mapping[str, Report], options: Options
 ) -> tuple[list[list[_LabeledResult]], list[str]]:
     """Return the sets of results that are compared, and notes. In each set the baseline comes first.
 
@@ -218,9 +217,7 @@ def _entries_of(
 
 
 def _compare_with(
-    first: _LabeledResult,
-    entry: _LabeledResult,
-    options: Options,
+    first: _LabeledResult, entry: _LabeledResult, options: Options
 ) -> tuple[Iterable[Line], list[str]]:
     """Return a line for all rows of a result and for each group of rows, and notes."""
     where = f"{entry.heading}: {', '.join(filter(None, (entry.model, entry.label)))}"
@@ -252,10 +249,7 @@ def _compare_with(
 
 
 def _lines_of(
-    first: _LabeledResult,
-    entry: _LabeledResult,
-    metric: str,
-    options: Options,
+    first: _LabeledResult, entry: _LabeledResult, metric: str, options: Options
 ) -> Iterator[Line]:
     by = "" if entry.is_part else options.by
     bases = groups_of(first.rows, by)

@@ -171,10 +171,11 @@ def test_without_a_connection_one_sentence_comes_soon(
     assert "\n" not in str(done.exception) and "listed" not in done.output
 
 
-@pytest.mark.slow
 def test_a_trickling_source_is_left_in_time(
     server: MarketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # yfinance first asks for a ticker's time zone, four times for 10 s if need be, and keeps it.
+    fetch("A,B", tmp_path / "zones")
     monkeypatch.setattr(yahoo, "SECONDS", 1.0)
     monkeypatch.setattr(alpha_vantage, "SECONDS", 0.3)
     server.answers["/query?A"] = TRICKLE

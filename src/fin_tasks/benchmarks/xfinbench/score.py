@@ -25,12 +25,7 @@ def reader_item(doc: Document, response: str) -> Item | None:
     return short_answers.reader_item(kind, doc, response, doc["choices"])
 
 
-def read(
-    doc: Document,
-    response: Response,
-    *,
-    variant: str,
-) -> Reading:
+def read(doc: Document, response: Response, *, variant: str) -> Reading:
     """Read the answer in a response, in a model's copy of it, or the result of its program once that ran."""
     kind = _KINDS[doc["task"]]
     return read_answer(kind, response, variant=variant, choices=doc["choices"])
@@ -63,9 +58,7 @@ def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
 
 
 def breakdown_values(
-    doc: Document,
-    readings: Sequence[ReadingFields],
-    metrics: Values,
+    doc: Document, readings: Sequence[ReadingFields], metrics: Values
 ) -> Values:
     """Return the accuracies of one document by capability, and of a calculation also by its parts."""
     values = recalled_values(doc, readings)
@@ -88,11 +81,7 @@ def breakdown_values(
     return values
 
 
-def _listed(
-    doc: Document,
-    field: str,
-    names: Iterable[str],
-) -> list[str]:
+def _listed(doc: Document, field: str, names: Iterable[str]) -> list[str]:
     """Return the names that a field lists."""
     listed = doc.get(field)
     if not isinstance(listed, list):
