@@ -33,7 +33,10 @@ def related(mentions: Sequence[Mention]) -> set[Mention]:
     return tied
 
 
-def _parts_of_a_whole(shares: Sequence[Mention], whole: int) -> set[Mention]:
+def _parts_of_a_whole(
+    shares: Sequence[Mention],
+    whole: int,
+) -> set[Mention]:
     tied: set[Mention] = set()
     for count in (2, 3, 4, 5):
         for group in combinations(shares, count):
@@ -82,7 +85,8 @@ def _is_telling(parts: Sequence[Mention], total: Decimal) -> bool:
 
 
 def _changes_in_percent(
-    amounts: Sequence[Mention], shares: Sequence[Mention]
+    amounts: Sequence[Mention],
+    shares: Sequence[Mention],
 ) -> set[Mention]:
     tied = set()
     for old, new in permutations(amounts, 2):
