@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 from fin_tasks import report
 from fin_tasks.cli import app
 
+pytestmark = pytest.mark.slow
+
 TASKS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_mcq_visual", "xfinbench_calc")
 UNREAD = "Let us see. Between {} and 3.14159, hard to say ("
 

@@ -18,6 +18,8 @@ from fin_tasks.demo import find_model
 from fin_tasks.report import leaderboard, read
 from fin_tasks.resources import task_yaml_dir
 
+pytestmark = pytest.mark.slow
+
 TASK = "xfinbench_bool"
 VARIANTS = ("paper", "robust")
 ANSWER = "Therefore, my answer is [True]."
@@ -177,7 +179,6 @@ def test_predictions_without_scores_keep_the_metric(
     assert len(warnings_in(caplog)) == 1
 
 
-@pytest.mark.slow
 def test_a_small_model_at_a_small_limit(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

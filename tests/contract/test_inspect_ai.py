@@ -31,7 +31,10 @@ from inspect_ai.model import (
 
 from fin_tasks.adapters.inspect_ai import _task
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # inspect_ai warns of itself
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # inspect_ai warns of itself
+    pytest.mark.slow,
+]
 
 SAID = (
     "The answer is **12.5**",
@@ -159,7 +162,6 @@ def compare_both(
             pd.testing.assert_frame_equal(*pair)
 
 
-@pytest.mark.slow
 def test_scores_equal_those_of_lm_eval(tmp_path: Path) -> None:
     tasks = (
         "xfinbench_calc",

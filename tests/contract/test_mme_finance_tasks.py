@@ -16,6 +16,8 @@ from fin_tasks.benchmarks.mme_finance.fresh.build import build_set
 from fin_tasks.report import read as read_runs
 from fin_tasks.report.model import headline
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _alone(own_cache: Path, no_proxy: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,7 +223,6 @@ def dimensions(body: Mapping[str, Any]) -> Answer:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("chat", [True, False])
 def test_conversations_hold_the_models_own_answers(chat: bool) -> None:
     """Seven turns: three first ones with 10 points, three with 4, one unread: 420 / 7 and 420 / 6 out of 100."""

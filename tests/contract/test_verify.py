@@ -22,6 +22,8 @@ from typer.testing import CliRunner
 
 from fin_tasks.cli import app
 
+pytestmark = pytest.mark.slow
+
 DYNO = "dynostock_recency_w4_text"
 
 
@@ -48,7 +50,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory, judge_url: str) -> Path:
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("task", [BOOL, POT, DYNO, GROUP])
 def test_an_honest_run_is_verified(runs: Path, task: str) -> None:
     status, worst, output = verify(runs / task, *SAMPLE)
@@ -92,7 +93,6 @@ def test_a_judge_is_asked_anew(runs: Path, judge_url: str) -> None:
     assert verify(runs / JUDGED, *SAMPLE, *judge)[2] != output, "other rows are drawn"
 
 
-@pytest.mark.slow
 def test_replies_of_each_judge_of_a_panel_are_read_again(
     judge_url: str, tmp_path: Path
 ) -> None:
@@ -152,7 +152,6 @@ def test_pictures_over_an_api_are_no_text(tmp_path: Path, judge_url: str) -> Non
     assert (status, worst["prompts"]) == (0, "verified"), output
 
 
-@pytest.mark.slow
 def test_conversations_repeat_the_models_own_answers(
     tmp_path: Path, judge_url: str
 ) -> None:

@@ -9,7 +9,10 @@ pytest.importorskip("inspect_ai")
 from honest_runs import SAMPLE, verify
 from test_inspect_ai import ask
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # inspect_ai warns of itself
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),  # inspect_ai warns of itself
+    pytest.mark.slow,
+]
 
 
 def test_logs_lack_only_what_was_sent(

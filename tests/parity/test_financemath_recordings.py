@@ -23,9 +23,12 @@ AGREE = {
 }
 """Model -> recorded chains of thought, of 200, whose verdict is ours: 1,189 of 1,200. A chat model read the others."""
 
-pytestmark = pytest.mark.skipif(
-    not DATA.is_dir(), reason=f"the authors' recordings are not at {DATA}"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        not DATA.is_dir(), reason=f"the authors' recordings are not at {DATA}"
+    ),
+    pytest.mark.slow,
+]
 
 
 def scored(
@@ -49,7 +52,6 @@ def scored(
     return task, json.loads(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", AGREE)
 def test_programs_and_published_rates(model: str) -> None:
     task, rows = scored(model, "pot")
@@ -88,7 +90,6 @@ def test_words(model: str) -> None:
     assert (sum(agree), len(agree)) == (AGREE[model], 200)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", AGREE)
 def test_monty_is_never_wrong(model: str) -> None:
     pytest.importorskip("pydantic_monty")
