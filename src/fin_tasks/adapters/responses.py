@@ -114,7 +114,7 @@ def _texts_by_id(source: str, rows: Iterable[Document]) -> TextsById:
         name = str(row["id"])
         texts = texts_by_id.setdefault(name, [])
         for response in _flat(row["response"]):
-            is_missing = bool(isna(response))
+            is_missing = isna(response) is True
             text = "" if is_missing else response
             if not isinstance(text, str):
                 raise DataError(
