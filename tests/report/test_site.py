@@ -12,6 +12,7 @@ from PIL import Image
 from run_files import scored, write_run
 from typer.testing import CliRunner
 
+import fin_tasks
 from fin_tasks.benchmarks.dynostock.data import load
 from fin_tasks.cli import app
 from fin_tasks.report.site.pictures import copy_picture
@@ -230,3 +231,13 @@ def test_a_huge_picture_is_not_opened(tmp_path: Path) -> None:
         "huge.png", out=tmp_path / "out", folders=frozenset([tmp_path])
     )
     assert shown == ""
+
+
+def test_runs_that_are_named_one_by_one_are_counted(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("a", "b")]
+    for folder in folders:
+        write_run(folder, {"xfinbench_bool": [{"acc": 1.0}]}, model=folder.name)
+    written = fin_tasks.write_report(
+        folders, tmp_path / "page", published=False, samples=False
+    )
+    assert (written.n_runs, written.n_models) == (2, 2)

@@ -86,12 +86,11 @@ def write_report(
         if export:
             write_records(leaderboard, folder / "data")
         not_shown = write_page(report, leaderboard, folder, samples=samples)
-    measured = [run for run in leaderboard.runs if run.source != "published"]
     return WrittenReport(
         page=Path(out) / "index.html",
         leaderboard=leaderboard,
-        n_runs=len({run.path for run in measured}),
-        n_models=len({run.model for run in measured}),
+        n_runs=len(report.runs),
+        n_models=len({run.model for run in report.runs}),
         notes=leaderboard.notes,
         problems=[*(problem.message for problem in leaderboard.problems), *not_shown],
     )
