@@ -105,6 +105,18 @@ def test_candles_and_volume_agree_in_color() -> None:
             ).any()
 
 
+def test_candles_stand_in_the_middle_of_their_day() -> None:
+    image = pixels(made(5, marks=((2, -0.1),)))
+    ((mark, _),) = triangles(image, RED)
+    labels, _ = ndimage.label((image == GREEN).all(axis=2))
+    columns = [columns for _, columns in ndimage.find_objects(labels)]
+    wide = [part for part in columns if part.stop - part.start > 40]
+    of_the_day = [part for part in wide if part.start < mark < part.stop]
+    assert len(of_the_day) == 2, "a candle and its volume"
+    for part in of_the_day:
+        assert abs((part.start + part.stop - 1) / 2 - mark) <= 1.5
+
+
 def test_long_periods_have_candles_of_weeks() -> None:
     """A week that ends with the last day holds nothing of the days after."""
     falls = made(700)

@@ -529,3 +529,16 @@ def test_a_users_study_on_a_real_recording(tmp_path: Path) -> None:
     topics = tables["shares"].query("by == 'topic' and value == 'yes'")
     assert topics["n"].sum() == 27
     assert len(topics) == 7
+
+
+@pytest.mark.parametrize("change", [{"facts": {}}, {"doc": {"choices": True}}])
+def test_a_changed_draw_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+    sheet = tmp_path / "a.csv"
+    options = ("--source", "sample", "--n", 3, "--out", sheet)
+    run("draw", "--study", "xfinbench_capabilities", *options)
+    file = tmp_path / "a.draw.json"
+    draw = json.loads(file.read_text())
+    draw["rows"][0] |= change
+    file.write_text(json.dumps(draw))
+    with pytest.raises(ConfigError, match=r"a\.draw\.json: expected the file that"):
+        run("merge", tmp_path / "a_1.csv", "--out", tmp_path / "merged")
