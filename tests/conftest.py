@@ -49,9 +49,9 @@ SKIPPED_GROUPS = {
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say which groups of tests were skipped, and how to get them."""
-    reasons = [
-        str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])
-    ]
+    reports = terminalreporter.stats.get("skipped", [])
+    # A skipped test's report holds its file, line and reason.
+    reasons = [str(report.longrepr[-1]) for report in reports]
     for word, how in SKIPPED_GROUPS.items():
         number = sum(word.lower() in reason.lower() for reason in reasons)
         if number:
