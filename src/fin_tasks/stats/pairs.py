@@ -18,6 +18,7 @@ ALPHA = 0.05
 """Level of a significant difference, after Holm's correction."""
 _NORMAL_QUANTILE = 1.959963984540054  # 97.5 %
 _NOISE = 1e-12  # differences below this come from rounding
+_CLOSE = 0.01  # below this share, a variance from products of matrices has too few exact digits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,62 +102,82 @@ def compare_all(
     Return a row for each pair. The columns are the fields of `Pair`.
     """
     names = [field.name for field in fields(Pair)]
-    runs = list(scores)
-    if len(runs) < 2:
+    if len(scores) < 2:
         return pd.DataFrame(columns=names)
     values = np.array(list(scores.values()), dtype=np.float64)
-    n = values.shape[1]
-    codes = cluster_codes(clusters, n)
+    n_rows = values.shape[1]
+    codes = cluster_codes(clusters, n_rows)
     _, columns = np.unique(codes, return_inverse=True)
-    members = csr_array((np.ones(n), (np.arange(n), columns)))
-    tables = []
-    for place, run in enumerate(runs[:-1]):
-        later = slice(place + 1, None)
-        table = _differences(values[place], values[later], members)
-        table["first"] = run
-        table["second"] = runs[later]
-        tables.append(table)
-    pairs = pd.concat(tables, ignore_index=True)
+    members = csr_array((np.ones(n_rows), (np.arange(n_rows), columns)))
+    pairs = _differences(values, members)
+    inexact = pairs.loc[~pairs["is_exact"], ["first", "second"]]
+    for run, group in inexact.groupby("first"):
+        by_rows = _differences_by_rows(values[run], values[group["second"]], members)
+        pairs.loc[group.index, ["clusters", "difference", "stderr"]] = by_rows
     _add_tests(pairs)
     pairs["p_holm"] = holm(pairs["p"])
+    runs = np.array(list(scores), dtype=object)
+    pairs["first"] = runs[pairs["first"]]
+    pairs["second"] = runs[pairs["second"]]
     return pairs[names]
 
 
-def _differences(
-    first: Floats,
-    others: Floats,
-    members: csr_array,
-) -> pd.DataFrame:
-    """Return the differences of a run and others, with their standard errors.
+def _differences(values: Floats, members: csr_array) -> pd.DataFrame:
+    """Return the differences of all pairs of runs with their standard errors, by products of matrices.
 
-    `members` is 1 where the row of a document and the column of its cluster meet.
+    `members` is 1 where the row of a document and the column of its cluster meet. Where `is_exact` is
+    false, clusters, difference and standard error need the rows themselves: the runs scored other
+    rows, or hardly differ.
     """
+    is_scored = ~np.isnan(values)
+    scored = is_scored.astype(float)
+    filled = np.where(is_scored, values, 0)
+    right = (values == 1).astype(float)
+    wins = (right @ (scored - right).T).astype(int)
+    is_share = (filled == right).all(axis=1)
+    first, second = np.triu_indices(len(values), 1)
+    n = (scored @ scored.T)[first, second].astype(int)
+    n_scored = is_scored.sum(axis=1)
+    has_same_rows = (n == n_scored[first]) & (n == n_scored[second])
+    clusters = np.count_nonzero(scored @ members, axis=1)[first]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = filled.sum(axis=1) / n_scored
+        residuals = np.where(is_scored, filled - means[:, None], 0)
+        sums = residuals @ members
+        products = sums @ sums.T
+        own = np.diag(products)
+        spread = own[first] + own[second]
+        squares = spread - 2 * products[first, second]
+        stderr = np.sqrt(squares * clusters / (clusters - 1)) / n
+    return pd.DataFrame(
+        {
+            "first": first,
+            "second": second,
+            "n": n,
+            "clusters": clusters,
+            "difference": means[first] - means[second],
+            "stderr": stderr,
+            "is_binary": is_share[first] & is_share[second],
+            "only_first": wins[first, second],
+            "only_second": wins[second, first],
+            "is_exact": has_same_rows & (squares > _CLOSE * spread),
+        }
+    )
+
+
+def _differences_by_rows(first: Floats, others: Floats, members: csr_array) -> Floats:
+    """Return clusters, difference and standard error of a run and each of some others."""
     differences = first - others
     is_common = ~np.isnan(differences)
     n = is_common.sum(axis=1)
-    sizes = is_common.astype(float) @ members
-    clusters = np.count_nonzero(sizes, axis=1)
+    clusters = np.count_nonzero(is_common @ members, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.nansum(differences, axis=1) / n
-        residuals = differences - mean[:, np.newaxis]
+        residuals = differences - mean[:, None]
         residuals[~is_common] = 0
-        sums = residuals @ members
-        squares = np.square(sums).sum(axis=1)
-        correction = clusters / (clusters - 1)
-        stderr = np.sqrt(squares * correction) / n
-    is_binary = np.isin(others, (0, 1))
-    is_binary &= np.isin(first, (0, 1))
-    return pd.DataFrame(
-        {
-            "n": n,
-            "clusters": clusters,
-            "difference": mean,
-            "stderr": stderr,
-            "is_binary": (is_binary | ~is_common).all(axis=1),
-            "only_first": (differences > 0).sum(axis=1),
-            "only_second": (differences < 0).sum(axis=1),
-        }
-    )
+        squares = np.square(residuals @ members).sum(axis=1)
+        stderr = np.sqrt(squares * clusters / (clusters - 1)) / n
+    return np.column_stack([clusters, mean, stderr])
 
 
 def _add_tests(pairs: pd.DataFrame) -> None:
@@ -273,9 +294,9 @@ def rank(
     winners = pairs["first"].where(first_leads, pairs["second"])
     losers = pairs["second"].where(first_leads, pairs["first"])
     is_sure = pairs["p_holm"] < ALPHA
-    n_better = Counter(losers)
-    n_surely_better = Counter(losers[is_sure])
-    n_surely_worse = Counter(winners[is_sure])
+    n_better = Counter(dict(losers.value_counts()))
+    n_surely_better = Counter(dict(losers[is_sure].value_counts()))
+    n_surely_worse = Counter(dict(winners[is_sure].value_counts()))
     means = sign * pd.DataFrame(scores).mean()
     means = means.fillna(-math.inf)
     order = sorted(scores, key=lambda run: (n_better[run], -means[run]))
