@@ -231,7 +231,7 @@ _Loader.add_constructor("!function", lambda loader, node: str(node.value))
 @cache
 def _read_config(file: Path) -> Mapped:
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text("utf-8")
         config = yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise ConfigError(

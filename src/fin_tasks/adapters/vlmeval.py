@@ -122,7 +122,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         )
         totals = self._totals(scored)
         summary = {"task": self.task.name, "unit": "percent", **totals, **kit}
-        summary_file.write_text(json.dumps(summary, indent=2), encoding="utf-8")
+        summary_file.write_text(json.dumps(summary, indent=2), "utf-8")
         return totals
 
     def _score(

@@ -43,7 +43,7 @@ def write_responses(file: Path, predictions: Predictions) -> None:
     text = "".join(json.dumps(line) + "\n" for line in lines)
     # A killed run leaves no half of a file.
     part = file.with_suffix(".part")
-    part.write_text(text, encoding="utf-8")
+    part.write_text(text, "utf-8")
     part.replace(_beside(file))
 
 
@@ -59,7 +59,7 @@ def read_responses(file: Path) -> Predictions:
     provenance = provenance_of(file)
     if provenance is None or not path.is_file():
         return {}
-    lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    lines = map(json.loads, path.read_text("utf-8").splitlines())
     if next(lines)["provenance"]["hash"] != provenance["hash"]:
         return {}
     return {line["index"]: line["prediction"] for line in lines}

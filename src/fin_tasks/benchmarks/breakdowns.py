@@ -51,6 +51,7 @@ def document_values(
     values = over_responses(shares) if shares else {}
     if not values and hasattr(scorer, "reader_item"):
         values["read_by_model"] = average_or_none(map(_is_read_by_model, readings))
+    values |= _recalled_values(doc, readings)
     if hasattr(scorer, "breakdown_values"):
         values |= scorer.breakdown_values(doc, readings, metrics)
     return values
@@ -60,7 +61,7 @@ def _is_read_by_model(reading: ReadingFields) -> bool:
     return reading.get("by") == "model" and reading.get("unscored") is not True
 
 
-def recalled_values(
+def _recalled_values(
     doc: Mapping[str, Any], readings: Sequence[ReadingFields]
 ) -> Values:
     """Return the share of responses that answer a variant of a question with the published truth."""

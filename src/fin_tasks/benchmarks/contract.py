@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
@@ -136,7 +137,7 @@ class Benchmark:
         )
         return splits
 
-    @property
+    @cached_property
     def scorer(self) -> Scorer:
         """The functions of its `score.py`."""
         return cast("Scorer", import_module(f"{self.package}.score"))
@@ -164,7 +165,7 @@ class Benchmark:
     def text_of(self, name: str) -> str | None:
         """Return the text of a file of its package; None if it has no such file."""
         file = self.folder / name
-        return file.read_text(encoding="utf-8") if file.is_file() else None
+        return file.read_text("utf-8") if file.is_file() else None
 
     def headline(self, metrics: Sequence[str]) -> str:
         """Return the metric that a result with these metrics is ranked by."""

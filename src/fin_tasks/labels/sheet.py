@@ -62,7 +62,7 @@ def write_sheets(
     ]
     instructions += map(": ".join, study.columns().items())
     if out.suffix == ".csv":
-        out.with_suffix(".txt").write_text("\n".join(instructions), encoding="utf-8")
+        out.with_suffix(".txt").write_text("\n".join(instructions), "utf-8")
     for path in paths:
         if out.suffix == ".csv":
             safe_table.to_csv(path, index=False, encoding="utf-8-sig")
@@ -82,7 +82,7 @@ def write_sheets(
             )
             writer.sheets["Instructions"].column_dimensions["A"].width = 130
             _format(writer.sheets[SHEET], draw)
-    draw_file.write_text(draw.model_dump_json(indent=1), encoding="utf-8")
+    draw_file.write_text(draw.model_dump_json(indent=1), "utf-8")
     return paths
 
 

@@ -81,10 +81,11 @@ def arm_rows(
     for run, result in report.results:
         conditions = conditions_of(result)
         family = task_of(result.benchmark, conditions, variant, "").family
+        if result.benchmark != benchmark.name or result.members or not family:
+            continue
         rows = report.rows_of(result, variant).reindex(columns=list(experiment.COLUMNS))
         rows = rows.dropna(subset="window")
-        is_other = result.benchmark != benchmark.name or result.members
-        if is_other or not family or rows.empty:
+        if rows.empty:
             continue
         mode = "text" if conditions.mode == "text" else "image"
         settings = dict(result.settings)

@@ -35,6 +35,7 @@ from .values import Value, values_of
 # Of the rows that another run scored, a run must be asked and must score these shares to be ranked.
 _MIN_ASKED = 0.98
 _MIN_SCORED = 0.5
+_MAX_PAIRED = 200  # of the best runs, the pairs stand on a leaderboard
 _MIN_SOURCES = 20  # with fewer, an interval is markedly too narrow
 
 Columns = dict[str, "Series[float]"]
@@ -231,6 +232,9 @@ def _rank_group(report: Report, members: Sequence[Scored], ranking: Ranking) -> 
     table = DataFrame(scores)
     clusters = table.index.map(source_by_row).to_numpy(np.int64)
     pairs = compare_all(table.to_dict("series"), clusters=clusters)
+    ranks = _ranks(table, if_right, pairs, task, ranking)
+    best = [place.run for place in ranks[:_MAX_PAIRED]]
+    shown = pairs[pairs["first"].isin(best) & pairs["second"].isin(best)]
     ranking.comparisons.append(
         Comparison(
             task=task.id,
@@ -239,8 +243,8 @@ def _rank_group(report: Report, members: Sequence[Scored], ranking: Ranking) -> 
             rows=len(table),
             sources=len(np.unique(cluster_codes(clusters, len(table)))),
             test="McNemar" if set(pairs["test"]) == {"McNemar"} else "t",
-            ranks=_ranks(table, if_right, pairs, task, ranking),
-            pairs=[BoardPair.model_validate(pair) for pair in pairs.itertuples()],
+            ranks=ranks,
+            pairs=[BoardPair.model_validate(pair) for pair in shown.itertuples()],
         )
     )
     for member in newest:

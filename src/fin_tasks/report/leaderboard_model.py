@@ -232,7 +232,7 @@ class Comparison(_Model):
     ranks: list[Rank]
     """The best first."""
     pairs: list[BoardPair]
-    """Each pair once."""
+    """Each pair once, of the 200 best models."""
 
 
 class GapDifference(_Difference):

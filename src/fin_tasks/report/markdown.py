@@ -62,7 +62,8 @@ def _lines_of(table: _Table, values: DataFrame) -> DataFrame:
     parts = []
     for header, column in table.columns.items():
         task, metric, *mode = column.split()
-        lines = values[(values["mode"] == "pot") == (mode == ["pot"])]
+        is_mode = (values["mode"] == "pot") == (mode == ["pot"])
+        lines = values[is_mode & values["metric"].isin([metric, f"{metric}_std"])]
         if table.mean_over_windows:
             sizes = table.mean_over_windows
             lines = _means_over_windows(lines, task, metric, sizes)

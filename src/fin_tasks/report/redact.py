@@ -71,6 +71,8 @@ def without_secrets(value: Any, *, depth: int = 0) -> Any:
 
 def printable(text: str) -> str:
     """Escape unpaired surrogates, which UTF-8 cannot encode."""
+    if text.isascii():
+        return text
     return text.encode("utf-8", "backslashreplace").decode()
 
 

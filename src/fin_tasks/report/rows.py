@@ -64,6 +64,7 @@ def rows_of(source: str, samples: Iterable[Sample], benchmark_name: str) -> Samp
     texts = []
     values = []
     n_scored = []
+    aggregate_names = list(aggregates_of(benchmark)) if is_ours else []
     aggregated_by_variant = defaultdict[str, list[Values]](list)
     for sample in samples:
         readings = sample.readings
@@ -71,7 +72,7 @@ def rows_of(source: str, samples: Iterable[Sample], benchmark_name: str) -> Samp
         if is_ours:
             own = document_values(benchmark, sample.doc, readings, sample.metrics)
             figures = {**own, **figures}
-            aggregated = {name: figures.get(name) for name in aggregates_of(benchmark)}
+            aggregated = {name: figures.get(name) for name in aggregate_names}
             aggregated_by_variant[sample.variant].append(aggregated)
         texts.append(_texts_of(benchmark, sample, readings))
         values.append(figures)

@@ -35,7 +35,7 @@ def compiled(source: str) -> re.Pattern[str]:
 def read_yaml(name: str) -> Any:
     """Return what a YAML file of this folder holds."""
     file = files(__name__) / f"{name}.yaml"
-    return yaml.safe_load(file.read_text(encoding="utf-8"))
+    return yaml.safe_load(file.read_text("utf-8"))
 
 
 class Phrases:

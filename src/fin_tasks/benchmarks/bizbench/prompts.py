@@ -25,7 +25,7 @@ Mode = Literal["cot", "pot", "code"]
 @cache
 def house_texts() -> Any:
     """Read our wording from `house.yaml`; the fields in braces are filled for each question."""
-    text = Path(__file__).with_name("house.yaml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("house.yaml").read_text("utf-8")
     return yaml.safe_load(text.replace("{marker}", MARKER))
 
 

@@ -15,7 +15,6 @@ from fin_tasks.benchmarks import short_answers
 from fin_tasks.judging.item import Item
 from fin_tasks.sandbox import Ran
 
-from ..breakdowns import recalled_values
 from ..contract import Document, ReadingFields, directions_of
 from ..final_answer import Kind
 from ..short_answers import Response, Values, compare_with, mean_values, read_answer
@@ -109,10 +108,7 @@ def breakdown_values(
     readings: Sequence[ReadingFields],
     metrics: Values,
 ) -> Values:
-    """Return the accuracy by part, where a task has several parts, and of a variant `recalled`."""
-    values = recalled_values(doc, readings)
-    task = doc.get("subset")
+    """Return the accuracy by part, where a task has several parts."""
+    parts = PAPER_PARTS.get(str(doc.get("subset")), ())
     part = doc.get("part")
-    if isinstance(task, str) and part in PAPER_PARTS.get(task, ()):
-        values[f"acc_{part}"] = metrics.get("acc")
-    return values
+    return {f"acc_{part}": metrics.get("acc")} if part in parts else {}

@@ -186,7 +186,7 @@ def write_set(
         "files": {name: sha256_of(folder / name) for name in _FILES},
         "market": market.facts,
     }
-    manifest.write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
+    manifest.write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
     return read_set(folder)
 
 

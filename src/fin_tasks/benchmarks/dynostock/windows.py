@@ -28,7 +28,7 @@ WINDOWS = (4, 8, 12, 16, 20)
 """The window sizes of the paper's Table 1."""
 SHARE = Fraction(4, 5)
 """Minimum share of past reports that moved the same way, as in the paper."""
-HOUSE = Path(__file__).with_name("house.yaml").read_text(encoding="utf-8")
+HOUSE = Path(__file__).with_name("house.yaml").read_text("utf-8")
 AUTHORITIES: Mapping[str, Mapping[str, str]] = yaml.safe_load(HOUSE)["authorities"]
 """Name to `role` and `standing`."""
 

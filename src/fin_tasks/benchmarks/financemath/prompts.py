@@ -71,7 +71,7 @@ class UpstreamPrompts:
 
 def house_prompts(mode: Mode) -> HousePrompts:
     """Read our wording for one mode from `house.yaml`."""
-    text = Path(__file__).with_name("house.yaml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("house.yaml").read_text("utf-8")
     return HousePrompts(**yaml.safe_load(text)[mode])
 
 

@@ -46,7 +46,7 @@ class Prompts:
 
 def house_prompts(mode: Mode) -> Prompts:
     """Read our own wording from `house.yaml`."""
-    text = Path(__file__).with_name("house.yaml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("house.yaml").read_text("utf-8")
     return Prompts(**yaml.safe_load(text)[mode])
 
 

@@ -111,7 +111,7 @@ class PromptSet:
 def house_prompts() -> PromptSet:
     """Return our own wording."""
     file = Path(__file__).with_name("house.yaml")
-    texts = yaml.safe_load(file.read_text(encoding="utf-8"))
+    texts = yaml.safe_load(file.read_text("utf-8"))
     user = {}
     for task, template_by_mode in texts["user"].items():
         for mode, template in template_by_mode.items():

@@ -7,7 +7,6 @@ from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
 from fin_tasks.judging.item import Item
 
-from ..breakdowns import recalled_values
 from ..contract import Document, ReadingFields, directions_of
 from ..final_answer import Kind
 from ..short_answers import Response, Values, compare_with, mean_values, read_answer
@@ -61,10 +60,9 @@ def breakdown_values(
     doc: Document, readings: Sequence[ReadingFields], metrics: Values
 ) -> Values:
     """Return the accuracies of one document by capability, and of a calculation also by its parts."""
-    values = recalled_values(doc, readings)
     exact = metrics.get("acc")
     capabilities = _listed(doc, "capabilities", CAPABILITIES)
-    values |= {f"acc_{name}": exact for name in capabilities}
+    values = {f"acc_{name}": exact for name in capabilities}
     if "acc_err" not in metrics:
         return values
     near = metrics["acc_err"]

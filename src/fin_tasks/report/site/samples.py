@@ -91,7 +91,11 @@ def _title(sample: Sample) -> str:
     """Return the first words of a question; a LaTeX table at its start is left out."""
     doc = sample.doc
     text = _text(doc.get("title") or doc.get("question") or _prompt(sample))
-    words = _TABLE_AND_SPACE.sub("", text).replace("<image>", " ").split()
+    words = (
+        _TABLE_AND_SPACE.sub("", text)[: 10 * _MAX_TITLE]
+        .replace("<image>", " ")
+        .split()
+    )
     return " ".join(words)[:_MAX_TITLE]
 
 
@@ -112,13 +116,13 @@ def _list_of(
     for variant, scored in rows.groupby("variant", observed=True):
         table = scored.set_index("doc_id").rename(columns={metric: "value"})
         table = table.reindex(index=order, columns=[*_SCORES, *BREAKDOWNS])
-        table = table.astype(object)
-        table["value"] = table["value"].astype(float).round(6)
-        table["cut_off"] = table["cut_off"].astype(float) > 0
-        table["answer"] = table["answer"].replace(words)
-        scores[variant] = table[_SCORES].to_dict("list")
+        shown = table[_SCORES].astype(object)
+        shown["value"] = table["value"].astype(float).round(6)
+        shown["cut_off"] = table["cut_off"].astype(float) > 0
+        shown["answer"] = shown["answer"].replace(words)
+        scores[variant] = shown.to_dict("list")
         n_parts = table[[*BREAKDOWNS]].nunique()
-        parts = table[n_parts.index[n_parts > 1]].to_dict("list")
+        parts = table[n_parts.index[n_parts > 1]].astype(object).to_dict("list")
     return {"id": order, "asked": titles, "parts": parts, "by": scores}
 
 

@@ -113,5 +113,5 @@ def build_set(
         "counts": counts,
     }
     text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
-    (folder / "manifest.json").write_text(text, encoding="utf-8")
+    (folder / "manifest.json").write_text(text, "utf-8")
     return manifest

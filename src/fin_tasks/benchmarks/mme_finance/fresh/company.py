@@ -28,7 +28,7 @@ _DRIFT = (0.93, 1.07)
 @cache
 def read_texts(name: str, language: str) -> Any:
     """Return a YAML file in a language; lists have the same order in both languages."""
-    text = Path(__file__).with_name(f"{name}.yaml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name(f"{name}.yaml").read_text("utf-8")
     return _in_language(yaml.safe_load(text), language)
 
 

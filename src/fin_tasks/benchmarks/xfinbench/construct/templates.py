@@ -44,7 +44,7 @@ def load_templates(folder: Path | None = None) -> Templates:
 
 
 def _read_yaml(name: str) -> Any:
-    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    text = Path(__file__).with_name(name).read_text("utf-8")
     return yaml.safe_load(text)
 
 

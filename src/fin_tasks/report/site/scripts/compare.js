@@ -51,12 +51,13 @@ function comparedRow(task, a, b) {
 
 // Return the test of two models, turned round if it was made the other way.
 function pairOf(task, metric, a, b) {
-  for (const { pairs } of comparisonsOf(task, metric)) {
+  for (const { pairs, ranks } of comparisonsOf(task, metric)) {
+    const nPairs = (ranks.length * (ranks.length - 1)) / 2;
     for (const pair of pairs) {
       const first = runOf(pair.first).model;
       const second = runOf(pair.second).model;
-      if (first === a && second === b) return { pair, nPairs: pairs.length };
-      if (first === b && second === a) return { pair: turned(pair), nPairs: pairs.length };
+      if (first === a && second === b) return { pair, nPairs };
+      if (first === b && second === a) return { pair: turned(pair), nPairs };
     }
   }
   return {};
