@@ -78,12 +78,11 @@ def scored_tasks(report: Report) -> dict[str, list[Scored]]:
         main_metric = headline(result)
         named = [*result.totals, *result.breakdowns, *result.aggregates]
         for variant in dict.fromkeys([*named, "paper", "robust"]):
-            values = values_of(report, result, variant)
+            rows = report.rows_of(result, variant)
+            values = values_of(rows, result, variant)
             if not values:
                 continue
-            scores = report.rows_of(result, variant).get(
-                main_metric, Series(dtype=float)
-            )
+            scores = rows.get(main_metric, Series(dtype=float))
             scored = Scored(
                 run=run,
                 result=result,

@@ -20,7 +20,6 @@ from .model import (
     NO_MEANS,
     WEIGHT,
     WEIGHTED,
-    Report,
     TaskResult,
     headline,
     largest,
@@ -61,15 +60,14 @@ def value_of(
     )
 
 
-def values_of(report: Report, result: TaskResult, variant: str) -> dict[str, Value]:
-    """Return the values of a task, or of a group of tasks, by metric.
+def values_of(rows: DataFrame, result: TaskResult, variant: str) -> dict[str, Value]:
+    """Return the values of the rows of a task, or of a group of tasks, by metric.
 
     A value is the mean over the rows, whatever the results file claims. In a group, another metric stands in where
     some of its tasks lack one. What is not a mean over rows, such as a calibration error, is computed from all
     samples together, or taken from the results file if there are no samples.
     """
     benchmark = KNOWN_BENCHMARKS[result.benchmark]
-    rows = report.rows_of(result, variant)
     if result.members:
         rows = _with_fallbacks(rows, benchmark)
     claims = _claims_of(result, variant)
