@@ -162,6 +162,7 @@ def test_the_effect_of_a_statement_from_lm_eval_to_the_command(
     ] == 6
 
 
+@pytest.mark.slow
 def test_recall_of_prices() -> None:
     """Right is a close within 1 %, whatever else the response says; nothing of the prices is shown."""
     off_by = {0: 1.009, 1: 1.011, 2: 0.991}

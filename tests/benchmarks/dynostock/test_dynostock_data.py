@@ -35,6 +35,7 @@ def documents(**options: Any) -> list[dict[str, Any]]:
     )["test"].to_list()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bias", ["recency", "authority"])
 def test_arms_differ_in_the_last_fact_only(bias: str) -> None:
     by_arm = {arm: documents(bias=bias, arm=arm, frequency="monthly") for arm in ARMS}

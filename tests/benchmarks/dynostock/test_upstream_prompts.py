@@ -114,6 +114,7 @@ def test_arms_change_the_statement_only(folder: Path) -> None:
         documents(folder, arm="aligned")
 
 
+@pytest.mark.slow
 def test_a_chart_stands_for_the_tables(folder: Path) -> None:
     doc = documents(folder, mode="image", pixels=256)[0]
     assert "See the picture." in doc["prompt"] and "Newest: " in doc["prompt"]
