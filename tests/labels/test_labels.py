@@ -339,7 +339,9 @@ def test_people_stand_beside_models(tmp_path: Path) -> None:
         ]
         shares = [(2 - row % 2) / (3 if row % 5 else 2) for row in rows]
         for variant in ("paper", "robust"):
-            value = values_of(found, result, variant)["acc"].estimate
+            value = values_of(found.rows_of(result, variant), result, variant)[
+                "acc"
+            ].estimate
             assert value.mean == pytest.approx(sum(shares) / len(shares))
             if len(rows) > 4:
                 assert value.low < value.mean < value.high

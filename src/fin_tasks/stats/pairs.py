@@ -294,9 +294,9 @@ def rank(
     winners = pairs["first"].where(first_leads, pairs["second"])
     losers = pairs["second"].where(first_leads, pairs["first"])
     is_sure = pairs["p_holm"] < ALPHA
-    n_better = Counter(dict(losers.value_counts()))
-    n_surely_better = Counter(dict(losers[is_sure].value_counts()))
-    n_surely_worse = Counter(dict(winners[is_sure].value_counts()))
+    n_better = Counter(losers.value_counts().to_dict())
+    n_surely_better = Counter(losers[is_sure].value_counts().to_dict())
+    n_surely_worse = Counter(winners[is_sure].value_counts().to_dict())
     means = sign * pd.DataFrame(scores).mean()
     means = means.fillna(-math.inf)
     order = sorted(scores, key=lambda run: (n_better[run], -means[run]))
