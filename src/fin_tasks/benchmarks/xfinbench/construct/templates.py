@@ -51,7 +51,7 @@ def _read_yaml(name: str) -> Any:
 def _read_upstream(path: Path, ours: str, fields: Mapping[str, str]) -> str:
     """Read a template of the authors, which must have the fields that ours has."""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = path.read_text("utf-8", errors="replace")
     except OSError as error:
         raise ConfigError(
             f"{path}: expected a template of the authors' construct_data/prompts, "
