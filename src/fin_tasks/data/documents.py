@@ -111,8 +111,7 @@ def dataset_of(
 
 def hash_of(*parts: Any) -> str:
     """Return the SHA-256 of texts, or of lists of texts, for the provenance."""
-    content = json.dumps(parts, ensure_ascii=False)
-    return hashlib.sha256(content.encode()).hexdigest()
+    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()
 
 
 def documents_of_file(

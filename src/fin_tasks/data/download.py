@@ -41,12 +41,12 @@ def fetch(pins: Pins, root: Path, paths: Iterable[Path], settings: Settings) -> 
     requested = set(paths)
     chosen = [pin for pin in pins.files if root / pin.path in requested]
     missing = [pin for pin in chosen if not (root / pin.path).is_file()]
-    if missing and settings.offline:
-        first = missing[0].path
-        raise pins.fetch_error(
-            f"{pins.name}: {root / first} is not here", _OFFLINE, first
-        )
     if missing:
+        if settings.offline:
+            first = missing[0].path
+            raise pins.fetch_error(
+                f"{pins.name}: {root / first} is not here", _OFFLINE, first
+            )
         source = f"{pins.repo} at {pins.revision}, license {pins.license}"
         _log.warning("%s: downloading from %s", pins.name, source)
         _download(pins, missing, root, settings)
@@ -87,8 +87,9 @@ def _download(
             try:
                 future.result()
             except WebError as error:
-                expected = f"{host}: expected {path} of {pins.repo}"
-                raise pins.fetch_error(expected, error, path) from error
+                raise pins.fetch_error(
+                    f"{host}: expected {path} of {pins.repo}", error, path
+                ) from error
             except OSError as error:
                 raise DataError(
                     f"{root}: cannot be written ({error.strerror}). Set FIN_TASKS_CACHE."
@@ -103,8 +104,9 @@ def _check(pins: Pins, chosen: Sequence[Pin], root: Path) -> None:
         try:
             recorded = _HASHES.validate_json(record.read_bytes())
         except ValidationError as error:
-            problem = "expected a JSON object of file names and hashes"
-            raise DataError(f"{record}: {problem}. Delete the file.") from error
+            raise DataError(
+                f"{record}: expected a JSON object of file names and hashes. Delete the file."
+            ) from error
     new = {}
     for pin in chosen:
         path = root / pin.path
@@ -121,5 +123,4 @@ def _check(pins: Pins, chosen: Sequence[Pin], root: Path) -> None:
             )
     if new:
         write_file(record, _HASHES.dump_json({**recorded, **new}, indent=1))
-        names = ", ".join(new)
-        _log.warning("no hash is known of %s; recorded in %s", names, record)
+        _log.warning("no hash is known of %s; recorded in %s", ", ".join(new), record)

@@ -66,8 +66,9 @@ def look_up(pins: Pins, revision: str | None, settings: Settings) -> Pins:
     except WebError as error:
         raise pins.fetch_error(expected, error) from error
     except ValidationError as error:
-        problem = f"its answer cannot be used ({first_problem(error)})"
-        raise pins.fetch_error(expected, problem) from error
+        raise pins.fetch_error(
+            expected, f"its answer cannot be used ({first_problem(error)})"
+        ) from error
     files = []
     for file in listing.siblings:
         sha256 = file.lfs.sha256 if file.lfs else None

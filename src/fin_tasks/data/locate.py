@@ -166,14 +166,14 @@ def locate(
         check_name(folder)
         only = {_key(name, folder): folder for name in paths[:1]}
         located = replace(located, root=folder.parent, files=only)
-        return located.with_files(paths[1:], optional=optional)
-    # Only one folder is searched from here on, so that two copies never mix.
-    below = replace(located, root=folder / benchmark)
-    if source == "data_dir" and any(map(below.matches, paths)):
-        located = below
+        paths = paths[1:]
+    elif source == "data_dir":
+        # Only one folder is searched from here on, so that two copies never mix.
+        below = replace(located, root=folder / benchmark)
+        if any(map(below.matches, paths)):
+            located = below
     return located.with_files(paths, optional=optional)
 
 
 def _key(name: str, path: Path) -> str:
-    is_pattern = re.search(r"[|*?\[]", name) is not None
-    return path.name if is_pattern else name
+    return path.name if re.search(r"[|*?\[]", name) else name

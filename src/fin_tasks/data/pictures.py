@@ -67,6 +67,7 @@ def _upright(image: Image.Image) -> bytes:
 
 def upright_files(paths: Iterable[Path], folder: Path) -> dict[Path, Path]:
     """Return `upright_file` of each picture, which may take half a second; a bar shows progress."""
-    unique = set(paths)
-    bar = tqdm(unique, desc="Turning pictures upright", unit="picture", disable=None)
+    bar = tqdm(
+        set(paths), desc="Turning pictures upright", unit="picture", disable=None
+    )
     return {path: upright_file(path, folder) for path in bar}

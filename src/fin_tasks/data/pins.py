@@ -56,26 +56,17 @@ PINS_FILE = TypeAdapter(Pins)
 """The form of a file of pins."""
 
 
-def pinned_benchmarks() -> tuple[str, ...]:
-    """Return the names of all files of pins."""
-    names = [path.stem for path in _FOLDER.glob("*.json")]
-    return tuple(sorted(names))
+def pinned_benchmarks() -> list[str]:
+    """Return the names of all files of pins; a benchmark of another package brings its own files."""
+    return sorted(path.stem for path in _FOLDER.glob("*.json"))
 
 
 def load_pins(benchmark: str) -> Pins:
     """Return a benchmark's pins, as packaged."""
-    pins = find_pins(benchmark)
-    if pins is None:
-        names = ", ".join(pinned_benchmarks())
+    names = pinned_benchmarks()
+    if benchmark not in names:
         raise ConfigError(
-            f"benchmark with files to fetch: expected {names}, got {benchmark!r}."
+            f"benchmark with files to fetch: expected {', '.join(names)}, got {benchmark!r}."
         )
-    return pins
-
-
-def find_pins(benchmark: str) -> Pins | None:
-    """Return a benchmark's pins; None for one of another package, which brings its own files."""
-    if benchmark not in pinned_benchmarks():
-        return None
     content = (_FOLDER / f"{benchmark}.json").read_bytes()
     return PINS_FILE.validate_json(content)

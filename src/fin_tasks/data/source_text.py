@@ -87,7 +87,7 @@ def _worked_out(node: ast.expr, known: Known) -> Any:
         case ast.FormattedValue(value=value):
             return read(value)
         case ast.IfExp(test=test, body=body, orelse=other):
-            return read(body) if read(test) else read(other)
+            return read(body if read(test) else other)
         case ast.List(elts=elements):
             return list(map(read, elements))
         case ast.Dict(keys=keys, values=values):
@@ -110,5 +110,7 @@ def _worked_out(node: ast.expr, known: Known) -> Any:
             name in ("format", "join", "replace", "strip")
         ):
             return getattr(str(read(text)), name)(*map(read, arguments))
-    problem = f"expected an expression of texts, got {ast.unparse(node)[:80]!r}"
-    raise DataError(f"a prompt of the authors: {problem}. Use our own wording.")
+    raise DataError(
+        f"a prompt of the authors: expected an expression of texts, got {ast.unparse(node)[:80]!r}. "
+        "Use our own wording."
+    )

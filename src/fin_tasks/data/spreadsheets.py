@@ -49,8 +49,9 @@ def _workbook_rows(path: Path, sheet: str | None) -> Iterator[list[str]]:
                     cells.pop()
                 yield cells
     except Exception as error:  # a broken workbook raises anything
-        problem = f"expected a workbook that can be read, got: {error}"
-        raise DataError(f"{path}: {problem}. Save it again as .xlsx.") from error
+        raise DataError(
+            f"{path}: expected a workbook that can be read, got: {error}. Save it again as .xlsx."
+        ) from error
 
 
 def _check_parts(path: Path) -> None:

@@ -44,10 +44,10 @@ def records_of(
     for line, row in rows:
         n_cells += max(len(row), len(header))
         if len(records) > _MAX_ROWS or len(row) > _MAX_COLUMNS or n_cells > _MAX_CELLS:
-            limits = (
-                f"{_MAX_ROWS:,} rows, {_MAX_COLUMNS:,} columns and {_MAX_CELLS:,} cells"
+            raise DataError(
+                f"{path}: expected at most {_MAX_ROWS:,} rows, {_MAX_COLUMNS:,} columns and "
+                f"{_MAX_CELLS:,} cells, got more."
             )
-            raise DataError(f"{path}: expected at most {limits}, got more.")
         if header:
             surplus = len(row) - len(header)
             cells = dict(zip_longest(header, row[: len(header)], fillvalue=""))

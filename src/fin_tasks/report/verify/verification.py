@@ -11,7 +11,7 @@ from fin_tasks import report
 from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.hub import known_pins
-from fin_tasks.data.pins import find_pins
+from fin_tasks.data.pins import load_pins, pinned_benchmarks
 from fin_tasks.errors import FinTasksError
 from fin_tasks.settings import Settings
 
@@ -109,7 +109,7 @@ class _RunCheck:
 
     def _checked(self, result: TaskResult) -> Iterator[Item]:
         options = self.options
-        task = load_task(result.task, options.metadata, options.n_rows)
+        task = load_task(result.task, options)
         yield _check_gold(result.benchmark, task.provenance, options.revision)
         settings = _check_task(result, task)
         yield settings
@@ -135,8 +135,7 @@ class _RunCheck:
             yield judged
         ours = scored.totals() | figures_of_parts(scored.breakdowns())
         yield check_totals(result, ours, is_proven=scores.status != "not verified")
-        recalled = ours.get("recalled,robust", 0)
-        yield self._check_oddities(result, rows, recalled)
+        yield self._check_oddities(result, rows, ours.get("recalled,robust", 0))
 
     def _check_oddities(self, result: TaskResult, rows: Rows, recalled: float) -> Item:
         """Return what is odd about a task; its responses are compared with those of earlier runs."""
@@ -178,9 +177,9 @@ def _check_gold(benchmark: str, provenance: Fields, revision: str | None) -> Ite
     ours = data.get("revision") or provenance["hash"]
     origin = data["origin"]
     is_known = origin in ("upstream", "sample", "package") or ours == revision
-    pins = find_pins(benchmark)
-    if pins and origin == "data_dir" and not data.get("is_own"):
-        pins = known_pins(pins, None, Settings.from_environ())
+    is_pinned = benchmark in pinned_benchmarks()
+    if is_pinned and origin == "data_dir" and not data.get("is_own"):
+        pins = known_pins(load_pins(benchmark), None, Settings.from_environ())
         is_known = is_known or any(pin.sha256 for pin in pins.files)
     evidence = f"{origin}, split {provenance.get('split')}, revision {ours}"
     if is_known:
@@ -199,15 +198,19 @@ def _check_task(result: TaskResult, task: InstalledTask) -> Item:
         is_compared = name in ours or not is_recording
         if is_compared and name not in _FREE and not name.startswith("judge."):
             details.append(f"{name}: {result.settings[name]}, here {ours.get(name)}")
-    wrong = "settings are others than here; --metadata names them"
-    right = f"{task.file.name}, version {version}, without examples"
-    return item_of("task", details, wrong, right, "not verified")
+    return item_of(
+        "task",
+        details,
+        "settings are others than here; --metadata names them",
+        f"{task.file.name}, version {version}, without examples",
+        "not verified",
+    )
 
 
 def _check_rows(rows: Rows, docs: Fields, problems: Sequence[str]) -> Item:
     """Compare the documents of a submission with ours."""
-    missing = sorted(docs.keys() - rows.keys())
-    details = [*problems, *(f"{row_id}: missing" for row_id in missing)]
+    details = list(problems)
+    details += [f"{row_id}: missing" for row_id in sorted(docs.keys() - rows.keys())]
     for row_id, row in rows.items():
         if row_id not in docs:
             details.append(f"{row_id}: foreign")
@@ -218,5 +221,9 @@ def _check_rows(rows: Rows, docs: Fields, problems: Sequence[str]) -> Item:
         for name in different(row.doc, doc):
             if name in doc.keys() - _FILES:
                 details.append(f"{row_id}: {name} {row.doc[name]!r:.80}")
-    evidence = f"{len(docs):,} documents, each once"
-    return item_of("rows", details, "rows are not as they should be", evidence)
+    return item_of(
+        "rows",
+        details,
+        "rows are not as they should be",
+        f"{len(docs):,} documents, each once",
+    )
