@@ -22,7 +22,7 @@ _SHORTEST_TOKEN = 12
 
 def check_address(url: str) -> None:
     """Refuse an address that is not HTTP, or whose user, password or query may hold a key."""
-    if _ADDRESS.fullmatch(url) is None:
+    if not _ADDRESS.fullmatch(url):
         raise ConfigError(
             "endpoint: expected an address such as http://127.0.0.1:8000/v1 without user, password, "
             "`?` and `#`, got another one, which may hold a key and is not shown. Put a key into an "

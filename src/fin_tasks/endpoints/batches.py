@@ -114,6 +114,7 @@ def _read(model: type[_Model], reply: bytes) -> _Model:
     try:
         return model.model_validate_json(reply)
     except ValidationError as error:
-        expected = f"expected a {model.__name__.strip('_').lower()}"
-        problem = f"{expected} of OpenAI's batch interface, got {reply[:200]!r}"
-        raise EndpointError(f"{problem}. Judge without --batch.") from error
+        raise EndpointError(
+            f"expected a {model.__name__.strip('_').lower()} of OpenAI's batch interface, "
+            f"got {reply[:200]!r}. Judge without --batch."
+        ) from error

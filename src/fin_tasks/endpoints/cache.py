@@ -70,8 +70,9 @@ class ReplyCache:
         with self._using():
             if key in self._unwritten:
                 return self._unwritten[key]
-            query = "SELECT reply FROM chat_replies WHERE key = ?"
-            row = self._database.execute(query, (key,)).fetchone()
+            row = self._database.execute(
+                "SELECT reply FROM chat_replies WHERE key = ?", (key,)
+            ).fetchone()
             return ChatReply.model_validate_json(row[0]) if row else None
 
     def put(self, key: str, reply: ChatReply) -> None:
@@ -85,8 +86,7 @@ class ReplyCache:
         if not self._is_writable:
             raise self._error("it is read-only, and has no reply to this request")
         with self._using():
-            if self._unwritten:
-                self._write()
+            self._write()
 
     def claim(self, key: str) -> bool:
         """Claim a request; return False if it is answered by now, or claimed already."""
@@ -102,9 +102,10 @@ class ReplyCache:
 
     def release(self, key: str) -> None:
         """Give a claim of ours up, so that others may ask."""
-        command = "DELETE FROM claims WHERE key = ? AND owner = ?"
         with self._using():
-            self._database.execute(command, (key, self._owner))
+            self._database.execute(
+                "DELETE FROM claims WHERE key = ? AND owner = ?", (key, self._owner)
+            )
 
     def close(self) -> None:
         """Close the file; log how many replies could not be written and are lost."""
@@ -116,8 +117,13 @@ class ReplyCache:
         try:
             self._write()
         except sqlite3.Error as error:
-            text = "%d replies %s, as %s cannot be written: %s"
-            _log.error(text, len(self._unwritten), fate, self._path, error)
+            _log.error(
+                "%d replies %s, as %s cannot be written: %s",
+                len(self._unwritten),
+                fate,
+                self._path,
+                error,
+            )
 
     def _write(self) -> None:
         if not self._unwritten:

@@ -308,8 +308,12 @@ class Chat:
         for name, replacement in _REPLACEMENTS.items():
             if name in options and re.search(rf"\b{name}\b", refusal):
                 if name not in self.refused:
-                    text = "%s refuses %s: %s is used instead."
-                    _log.warning(text, self.model, name, replacement or "its default")
+                    _log.warning(
+                        "%s refuses %s: %s is used instead.",
+                        self.model,
+                        name,
+                        replacement or "its default",
+                    )
                 self.refused[name] = replacement
                 return True
         return False

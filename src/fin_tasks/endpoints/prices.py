@@ -37,7 +37,8 @@ class Prices(BaseModel, extra="forbid"):
 
 def read_prices(path: Path) -> Prices:
     """Read prices from a YAML or JSON file; raise ConfigError if it holds anything else."""
-    expected = (
-        "`models` with `input` and `output` prices of a million tokens for each model"
+    return read_yaml(
+        path,
+        Prices,
+        expected="`models` with `input` and `output` prices of a million tokens for each model",
     )
-    return read_yaml(path, Prices, expected=expected)
