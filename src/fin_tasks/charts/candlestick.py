@@ -81,8 +81,7 @@ def draw(chart: Chart) -> bytes:
     with drawing(Path(__file__).with_suffix(".mplstyle")):
         # A hair more than the size in pixels, because matplotlib rounds down.
         figure = Figure(dpi=(chart.pixels + 0.01) / _WIDTH)
-        ratios = [3.6, 1]
-        prices, volumes = figure.subplots(2, sharex=True, height_ratios=ratios)
+        prices, volumes = figure.subplots(2, sharex=True, height_ratios=[3.6, 1])
         figure.text(
             0.015,
             0.985,
@@ -150,13 +149,12 @@ def _draw_average_and_legend(axes: Axes, average: "pd.Series[float]") -> None:
             linestyle="none",
             label=text,
         )
-    label = f"{_AVERAGE_DAYS}-day moving average"
     axes.plot(
         average,
         color=_AVERAGE,
         linewidth=1.2,
         zorder=0.9,
-        label=label,
+        label=f"{_AVERAGE_DAYS}-day moving average",
     )
     axes.legend(ncols=4, bbox_to_anchor=(0, 1))
 

@@ -84,7 +84,14 @@ class Chart:
     @property
     def file_name(self) -> str:
         """The stem and a hash of everything that the picture depends on."""
-        facts = [RENDERER, self.ticker, self.stem, self.style, self.pixels]
-        facts += [self.marks, self.prices.to_csv()]
+        facts = [
+            RENDERER,
+            self.ticker,
+            self.stem,
+            self.style,
+            self.pixels,
+            self.marks,
+            self.prices.to_csv(),
+        ]
         digest = hashlib.sha256(repr(facts).encode())
         return f"{self.stem}_{digest.hexdigest()[:12]}.png"
