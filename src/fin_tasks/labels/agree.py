@@ -53,15 +53,15 @@ def read_judged(
     loaded = report.read(paths)
     for run, result in loaded.results:
         filled = _study_of(studies, result)
-        if filled is not None:
+        if filled:
             model = result.judge.get("model", run.name)
             judge = f"{model} {result.judge.get('rubric', '')}".strip()
             rows = _rows_of(loaded, filled, result)
             judged.append(JudgedTask(filled, run, result, judge, rows))
     if not any(task.rows["people"].notna().any() for task in judged):
-        tasks = ", ".join(studies[0].draw.study.tasks)
         raise DataError(
-            f"--judge: expected responses of {tasks} that people scored, found none."
+            f"--judge: expected responses of {', '.join(studies[0].draw.study.tasks)} that people "
+            "scored, found none."
         )
     return judged
 
@@ -95,9 +95,9 @@ def corrections_of(judged: Sequence[JudgedTask]) -> Corrections:
     for task in judged:
         problem = _why_not_random(task)
         if problem:
-            where = f"{task.run.model}, {task.result.task}, {task.judge}"
             corrections.refused.append(
-                f"{where}: {problem}. Labels must be a random sample."
+                f"{task.run.model}, {task.result.task}, {task.judge}: {problem}. Labels must be a "
+                "random sample."
             )
             continue
         lowest, highest = _scale_of(task.filled.draw)

@@ -93,7 +93,7 @@ def draw(
     """
     drawn = Draw(study=study)
     rows = []
-    if run is not None:
+    if run:
         rows = _rows_of_run(drawn, run, options)
     elif "response" in study.show or study.wrong:
         raise ConfigError(
@@ -103,9 +103,9 @@ def draw(
         for task in study.tasks:
             rows += _rows_of_task(drawn, task, options)
     if not rows:
-        expected = f"expected rows for {study.name}, got none"
         raise DataError(
-            f"label draw: {expected}. Check {run or 'RUN'}, --data-dir and --split."
+            f"label draw: expected rows for {study.name}, got none. Check {run or 'RUN'}, --data-dir "
+            "and --split."
         )
     _add_rows(drawn, rows, n, seed)
     return drawn
@@ -207,10 +207,7 @@ def _rows_of_task(
 ) -> list[Row]:
     """Return the documents of a task as rows, and note their provenance in the draw."""
     benchmark = benchmark_named(drawn.study.benchmark)
-    named_options = {
-        name: value for name, value in options.items() if value is not None
-    }
-    all_options = drawn.study.tasks[task] | named_options
+    all_options = {**drawn.study.tasks[task], **options}
     (documents,) = benchmark.load(**all_options).values()
     facts = json.loads(documents.info.description)
     drawn.provenance[task] = {

@@ -75,10 +75,10 @@ def _read_draw(sheets: Sequence[Path]) -> Draw:
     """Read the draw that is named like the sheets."""
     files = {file for file in map(_draw_file, sheets) if file.is_file()}
     if len(files) != 1:
-        expected = "expected sheets of one draw, with its .draw.json beside them"
         names = sorted(file.name for file in files)
         raise ConfigError(
-            f"label: {expected}, got {names}. Name sheets like their draw."
+            f"label: expected sheets of one draw, with its .draw.json beside them, got {names}. Name "
+            "sheets like their draw."
         )
     (file,) = files
     try:

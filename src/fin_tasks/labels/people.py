@@ -44,8 +44,11 @@ def write_people_run(
                     options={**options, "mode": _MODE},
                 )
             )
-            facts = {"style": {"mode": _MODE}, "study": study.name}
-            provenance[task] = {**draw.provenance[task], **facts}
+            provenance[task] = {
+                **draw.provenance[task],
+                "style": {"mode": _MODE},
+                "study": study.name,
+            }
     if not scored:
         raise DataError("label merge: expected answers in the sheets, found none.")
     write_run(

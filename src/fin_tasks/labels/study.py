@@ -73,7 +73,7 @@ class Question(BaseModel, extra="forbid", frozen=True):
     @property
     def allowed(self) -> list[str]:
         """The texts that a cell may hold."""
-        if self.scale is not None:
+        if self.scale:
             lowest, highest = self.scale
             return [str(score) for score in range(lowest, highest + 1)]
         if self.choose == 1:
@@ -131,10 +131,10 @@ class Study(BaseModel, extra="forbid", frozen=True):
                 "answer": "Your answer: true or false, the letter of a choice, or a number; none without an answer",
                 "minutes": "The minutes that you took",
             }
-        columns = {}
-        for name, question in self.questions.items():
-            columns[name] = f"{question.ask} ({', '.join(question.allowed)})"
-        return columns
+        return {
+            name: f"{question.ask} ({', '.join(question.allowed)})"
+            for name, question in self.questions.items()
+        }
 
     def cell_rules(self, kind: str, n_choices: int) -> dict[str, CellRule]:
         """Return what people may write in each column about a row of a kind."""

@@ -106,7 +106,7 @@ def _label_of(
     n_people: int,
 ) -> str | float | None:
     """Return the label of a row: what more than half of the people chose, and at least two; else None."""
-    if question.scale is None:
+    if not question.scale:
         values = votes.str.split("+").explode()
         too_few = max(1, n_people / 2)
         chosen = [value for value in question.values if sum(values == value) > too_few]
@@ -150,7 +150,7 @@ def _shares(draw: Draw, votes: pd.DataFrame) -> pd.DataFrame:
 
 def _counts(question: Question, labels: "pd.Series[str]") -> dict[str, int]:
     """Count the labels with each value; of scores, count those from each score of the scale upwards."""
-    if question.scale is None:
+    if not question.scale:
         values = labels.str.split("+").explode()
         counts = values.value_counts().reindex(question.values, fill_value=0)
         return dict(counts.to_dict())
