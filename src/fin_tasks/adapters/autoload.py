@@ -33,8 +33,7 @@ class HarnessFinder:
     def find_spec(
         self,
         name: str,
-        path: object = None,
-        target: object = None,
+        *_: object,
     ) -> ModuleSpec | None:
         """Return the spec of a harness's module, which patches the module after running it."""
         if name not in self.waiting:
@@ -75,9 +74,11 @@ def is_installed() -> bool:
 
 
 def _warn(harness: str, error: Exception) -> None:
-    message = f"no tasks of ours in {harness}: {error!r}. {_ADVICE_BY_MODULE[harness]}"
     # Not `warnings.warn`: PYTHONWARNINGS=error would make an error of it.
-    print(f"fin-tasks: warning: {message}", file=sys.stderr)
+    print(
+        f"fin-tasks: warning: no tasks of ours in {harness}: {error!r}. {_ADVICE_BY_MODULE[harness]}",
+        file=sys.stderr,
+    )
 
 
 def with_our_tasks(init: Callable[..., None]) -> Callable[..., None]:

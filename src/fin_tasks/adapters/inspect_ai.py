@@ -135,15 +135,15 @@ def _metrics_of(scores: list[SampleScore]) -> Mapping[str, float]:
     for name, definition in file.scorer.metrics_of(**file.options).items():
         column = [row[name] for row in rows]
         is_headline = not totals
-        is_mean = not isinstance(definition, Metric)
-        totals[name] = average(column) if is_mean else definition.aggregate(column)
+        aggregate = definition.aggregate if isinstance(definition, Metric) else average
+        totals[name] = aggregate(column)
         if is_headline:
             totals[f"{name}_stderr"] = standard_error(column)
     known = {name: total for name, total in totals.items() if total != "N/A"}
     return {name: total for name, total in known.items() if not math.isnan(total)}
 
 
-def _scorer_of(variant: str) -> Callable[..., ScoreSample]:
+def _scorer_of(variant: str) -> Any:
     def make(task: str, **metadata: object) -> ScoreSample:
         file = TaskFile(task)
         step = file.judge_step(metadata)
@@ -153,8 +153,8 @@ def _scorer_of(variant: str) -> Callable[..., ScoreSample]:
             response = _response_of(state.output)
             item: Any = response
             if file.runs_programs:
-                programs = tuple(
-                    file.scorer.programs(state.metadata, response, variant=variant)
+                programs = file.scorer.programs(
+                    state.metadata, response, variant=variant
                 )
                 outcomes = await anyio.to_thread.run_sync(_runner().run, programs)
                 item = sandbox.Ran(response, tuple(outcomes))
@@ -173,8 +173,7 @@ def _scorer_of(variant: str) -> Callable[..., ScoreSample]:
         return score
 
     metrics = [metric(name="values", scores="unreduced")(lambda: _metrics_of)()]
-    registered: Callable[..., ScoreSample] = scorer(metrics=metrics, name=variant)(make)
-    return registered
+    return scorer(metrics=metrics, name=variant)(make)
 
 
 _SCORERS = list(map(_scorer_of, VARIANTS))
@@ -200,7 +199,7 @@ def _task(name: str, metadata: Mapped) -> Task:
         # A sandbox that cannot start is an error before the model answers.
         facts["sandbox"] = sandbox_facts()
     step = task_file.judge_step(metadata)
-    if step is not None and not provenance.get("judge_free"):
+    if step and not provenance.get("judge_free"):
         role = _role_of(task_file)
         facts["judge"] = {"role": role, "image": role == GRADER, **step.rubric.facts()}
     samples = list(map(_sample, documents))

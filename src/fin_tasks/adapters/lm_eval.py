@@ -3,7 +3,6 @@
 import logging
 import sys
 from collections.abc import Callable, Mapping
-from itertools import chain
 from types import TracebackType
 from typing import Any
 
@@ -72,8 +71,10 @@ def _add_breakdowns(
     for name, task in tasks.items():
         breakdowns = {}
         for variant in figures[name]:
-            rows = chain.from_iterable(process[name][variant] for process in processes)
-            breakdowns[variant] = summarize(task.file.benchmark, list(rows))
+            rows = []
+            for process in processes:
+                rows += process[name][variant]
+            breakdowns[variant] = summarize(task.file.benchmark, rows)
         results["configs"][name]["metadata"]["breakdowns"] = breakdowns
 
 

@@ -109,8 +109,9 @@ def _marking_replies(parse: Function) -> Function:
 
 def _marked(text: str | None, reason: str) -> str | None:
     # lm-eval puts the same text in place of None, but warns each time.
-    missing = LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER
-    response = mark_response(missing if text is None else text, reason)
+    response = mark_response(
+        LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER if text is None else text, reason
+    )
     return response if isinstance(response, CutOffResponse) else text
 
 

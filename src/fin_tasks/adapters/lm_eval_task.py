@@ -143,12 +143,11 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
     def fewshot_context(
         self,
         doc: Mapped,
-        num_fewshot: int,
         *args: object,
         **kwargs: object,
     ) -> Context:
         """Build the prompt; base models get system message, question and cue, in this order."""
-        context = super().fewshot_context(doc, num_fewshot, *args, **kwargs)
+        context = super().fewshot_context(doc, *args, **kwargs)
         chat = kwargs.get("apply_chat_template") and kwargs.get("chat_template")
         if chat or not isinstance(context, str):
             return context
@@ -202,7 +201,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         response_tokens = token_counts(self.lm, responses_of(self.instances))
         usage = usage_of(self.instances, self.lm, response_tokens)
         usage["seconds_of_all_tasks"] = seconds
-        if self.config.doc_to_image is not None:
+        if self.config.doc_to_image:
             usage["estimated"] = True  # pictures are not counted
         self.config.metadata["usage"] = usage
         told_by = "model" if self.tells_cut_offs else "text"

@@ -73,10 +73,9 @@ def match_responses(
         # An empty text may be marked as cut off, so it must stay the same object.
         matched.texts.append(["" if text is None else text for text in own_texts])
     if texts_by_id:
-        unknown_id = next(iter(texts_by_id))
         raise DataError(
             f"{task}: expected ids of its documents, such as {id_of(docs[0])!r}; no document has the "
-            f"id {unknown_id!r:.80} (and {len(texts_by_id) - 1:,} other ids)."
+            f"id {next(iter(texts_by_id))!r:.80} (and {len(texts_by_id) - 1:,} other ids)."
         )
     return matched
 

@@ -60,8 +60,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         for doc in documents:
             self.docs.setdefault(str(doc[field]), []).append(doc)
         keep_responses(dataset, self.provenance)
-        rows = [self._row(index, docs) for index, docs in self.docs.items()]
-        return pd.DataFrame(rows)
+        return pd.DataFrame(self._row(index, docs) for index, docs in self.docs.items())
 
     def _row(
         self,
@@ -101,7 +100,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         step = None
         if self.task.judge and not self.provenance.get("judge_free"):
             step = self.task.model_step(_judge_options(judge_kwargs))
-        if step is not None and step.judge is not None:
+        if step and step.judge:
             name = f"{name}_{step.judge.model}_{step.rubric.name}"
         name = re.sub(r"[^\w.-]+", "_", name)
         folder = path.with_name(f"{name}_run")
@@ -133,7 +132,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         docs, texts = self._answered(path)
         responses: Sequence[Any] = texts
         facts = {}
-        if step is not None:
+        if step:
             model: Any = step.judge
             items: list[Any] = list(map(step.item, docs, texts))
             responses = judge_items(items, step.rubric, model)

@@ -66,8 +66,9 @@ def _dumping_whole(dump: Function) -> Function:
         if is_ours and path.suffix == ".pkl":
             write_responses(path, data)
         elif is_ours and "prediction" in data:
-            predictions = dict(zip(data["index"], data["prediction"], strict=True))
-            write_responses(path, predictions)
+            write_responses(
+                path, dict(zip(data["index"], data["prediction"], strict=True))
+            )
         dump(data, str(f), **kwargs)
 
     return dump_whole
