@@ -37,17 +37,19 @@ def check_judged(
         return None
     rubric = replies.rubric
     if result.judge.get("rubric_sha256") != rubric.sha256:
-        evidence = (
+        return Item(
+            "judged",
+            "not verified",
             f"the submission has the rubric {result.judge.get('rubric')!r:.60}, "
-            f"and here it is {rubric.label!r}"
+            f"and here it is {rubric.label!r}",
         )
-        return Item("judged", "not verified", evidence)
     judge = options.judge
     if not judge:
-        evidence = (
-            f"{len(questions):,} replies can be read; --judge-model asks a judge again"
+        return Item(
+            "judged",
+            "not verified",
+            f"{len(questions):,} replies can be read; --judge-model asks a judge again",
         )
-        return Item("judged", "not verified", evidence)
     seed = secrets.randbits(64)
     n_drawn = min(options.n_judged, len(questions))
     drawn = random.Random(seed).sample(questions, n_drawn)  # noqa: S311 - it is told afterwards
@@ -97,7 +99,7 @@ def _values(
     answers: list[Judged],
 ) -> list[float | None]:
     """Return the value of each response with a judge's answer to its question."""
-    scorer: Any = task.file.scorer
+    scorer = task.file.scorer
     values = []
     for question, answer in zip(questions, answers, strict=True):
         doc, recorded = replies.judged[question]

@@ -44,10 +44,17 @@ def check_prompts(rows: Rows, docs: Docs) -> Item:
         )
     around = " … ".join(filter(None, template))
     if len(around) > _MAX_TEMPLATE and not changed:
-        evidence = f"much text stands around ours: {around!r:.{_MAX_TEMPLATE}}"
-        return Item("prompts", "not verified", evidence)
-    evidence = f"{len(rows):,} prompts are ours; around them stands {repr(around) if around else 'nothing'}"
-    return item_of("prompts", changed, "prompts are not ours", evidence)
+        return Item(
+            "prompts",
+            "not verified",
+            f"much text stands around ours: {around!r:.{_MAX_TEMPLATE}}",
+        )
+    return item_of(
+        "prompts",
+        changed,
+        "prompts are not ours",
+        f"{len(rows):,} prompts are ours; around them stands {repr(around) if around else 'nothing'}",
+    )
 
 
 def _pieces(row_id: str, rows: Rows, docs: Docs) -> Texts:

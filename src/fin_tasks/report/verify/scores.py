@@ -24,7 +24,7 @@ from fin_tasks.settings import Settings
 from ..model import TaskResult
 from ..run_folder import sample_lines
 from ..samples import sample_of
-from .items import Item, Rows, Status, item_of
+from .items import Item, Options, Rows, Status, item_of
 
 # Only the model's server knows what was cut off. Reasons and rules explain a score.
 _NOT_COMPARED = ("cut_off", "reason", "rule", "replies")
@@ -42,12 +42,13 @@ class InstalledTask(NamedTuple):
     """How a judge is asked, or a model that reads answers."""
 
 
-def load_task(name: str, metadata: Fields, n_rows: int | None) -> InstalledTask:
+def load_task(name: str, options: Options) -> InstalledTask:
     """Load a task with the verifier's options, and only its first rows if a number is given."""
     file = TaskFile(name)
-    docs, provenance = file.load(metadata)
-    docs_by_id = {id_of(doc): doc for doc in docs[:n_rows]}
-    return InstalledTask(file, docs_by_id, provenance, file.judge_step(metadata))
+    docs, provenance = file.load(options.metadata)
+    docs_by_id = {id_of(doc): doc for doc in docs[: options.n_rows]}
+    step = file.judge_step(options.metadata)
+    return InstalledTask(file, docs_by_id, provenance, step)
 
 
 class RecordedReplies(JudgeStep):
@@ -128,10 +129,13 @@ def check_scores(scored: ScoredTask, rows: Rows) -> Item:
     evidence = f"{len(rows):,} rows have the scores that we give to their responses"
     if wrong:
         return item_of("scores", wrong, "scores are not ours", evidence)
-    no_proof = (
-        "scores have no proof: no response, no reply of a judge, or a stopped program"
+    return item_of(
+        "scores",
+        unproven,
+        "scores have no proof: no response, no reply of a judge, or a stopped program",
+        evidence,
+        "not verified",
     )
-    return item_of("scores", unproven, no_proof, evidence, "not verified")
 
 
 def _is_open(reading: Fields) -> bool:
