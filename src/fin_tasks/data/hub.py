@@ -61,8 +61,7 @@ def look_up(pins: Pins, revision: str | None, settings: Settings) -> Pins:
     limits = Limits(seconds=SECONDS, n_bytes=64 << 20, retries=3)
     try:
         with Web(follow_redirects=True) as web:
-            answer = web.send(request, limits).result()
-        listing = _Listing.model_validate_json(answer)
+            listing = _Listing.model_validate_json(web.send(request, limits).result())
     except WebError as error:
         raise pins.fetch_error(expected, error) from error
     except ValidationError as error:

@@ -134,7 +134,9 @@ class _RunCheck:
         if judged:
             yield judged
         ours = scored.totals() | figures_of_parts(scored.breakdowns())
-        yield check_totals(result, ours, is_proven=scores.status != "not verified")
+        # Without proof of the scores, totals are not verified.
+        is_proven = scores.status != "not verified"
+        yield check_totals(result, ours, "failed" if is_proven else "not verified")
         yield self._check_oddities(result, rows, ours.get("recalled,robust", 0))
 
     def _check_oddities(self, result: TaskResult, rows: Rows, recalled: float) -> Item:
