@@ -18,6 +18,11 @@ ALPHA = 0.05
 """Level of a significant difference, after Holm's correction."""
 _NORMAL_QUANTILE = 1.959963984540054  # 97.5 %
 _NOISE = 1e-12  # differences below this come from rounding
+_BY_ROWS = [
+    "clusters",
+    "difference",
+    "stderr",
+]
 _CLOSE = 0.01  # below this share, a variance from products of matrices has too few exact digits
 
 
@@ -110,10 +115,14 @@ def compare_all(
     _, columns = np.unique(codes, return_inverse=True)
     members = csr_array((np.ones(n_rows), (np.arange(n_rows), columns)))
     pairs = _differences(values, members)
-    inexact = pairs.loc[~pairs["is_exact"], ["first", "second"]]
+    inexact = pairs[~pairs["is_exact"]]
     for run, group in inexact.groupby("first"):
-        by_rows = _differences_by_rows(values[run], values[group["second"]], members)
-        pairs.loc[group.index, ["clusters", "difference", "stderr"]] = by_rows
+        others = values[group["second"]]
+        pairs.loc[group.index, _BY_ROWS] = _differences_by_rows(
+            values[run],
+            others,
+            members,
+        )
     _add_tests(pairs)
     pairs["p_holm"] = holm(pairs["p"])
     runs = np.array(list(scores), dtype=object)
@@ -122,7 +131,10 @@ def compare_all(
     return pairs[names]
 
 
-def _differences(values: Floats, members: csr_array) -> pd.DataFrame:
+def _differences(
+    values: Floats,
+    members: csr_array,
+) -> pd.DataFrame:
     """Return the differences of all pairs of runs with their standard errors, by products of matrices.
 
     `members` is 1 where the row of a document and the column of its cluster meet. Where `is_exact` is
@@ -133,13 +145,18 @@ def _differences(values: Floats, members: csr_array) -> pd.DataFrame:
     scored = is_scored.astype(float)
     filled = np.where(is_scored, values, 0)
     right = (values == 1).astype(float)
-    wins = (right @ (scored - right).T).astype(int)
+    wrong = scored - right
+    wins = right @ wrong.T
+    wins = wins.astype(int)
     is_share = (filled == right).all(axis=1)
     first, second = np.triu_indices(len(values), 1)
-    n = (scored @ scored.T)[first, second].astype(int)
+    common = scored @ scored.T
+    n = common[first, second].astype(int)
     n_scored = is_scored.sum(axis=1)
-    has_same_rows = (n == n_scored[first]) & (n == n_scored[second])
-    clusters = np.count_nonzero(scored @ members, axis=1)[first]
+    has_rows_of_first = n == n_scored[first]
+    has_rows_of_second = n == n_scored[second]
+    sizes = scored @ members
+    clusters = np.count_nonzero(sizes, axis=1)[first]
     with np.errstate(divide="ignore", invalid="ignore"):
         means = filled.sum(axis=1) / n_scored
         residuals = np.where(is_scored, filled - means[:, None], 0)
@@ -149,6 +166,7 @@ def _differences(values: Floats, members: csr_array) -> pd.DataFrame:
         spread = own[first] + own[second]
         squares = spread - 2 * products[first, second]
         stderr = np.sqrt(squares * clusters / (clusters - 1)) / n
+    differ = squares > _CLOSE * spread
     return pd.DataFrame(
         {
             "first": first,
@@ -160,12 +178,16 @@ def _differences(values: Floats, members: csr_array) -> pd.DataFrame:
             "is_binary": is_share[first] & is_share[second],
             "only_first": wins[first, second],
             "only_second": wins[second, first],
-            "is_exact": has_same_rows & (squares > _CLOSE * spread),
+            "is_exact": has_rows_of_first & has_rows_of_second & differ,
         }
     )
 
 
-def _differences_by_rows(first: Floats, others: Floats, members: csr_array) -> Floats:
+def _differences_by_rows(
+    first: Floats,
+    others: Floats,
+    members: csr_array,
+) -> Floats:
     """Return clusters, difference and standard error of a run and each of some others."""
     differences = first - others
     is_common = ~np.isnan(differences)

@@ -111,4 +111,6 @@ def breakdown_values(
     """Return the accuracy by part, where a task has several parts."""
     parts = PAPER_PARTS.get(str(doc.get("subset")), ())
     part = doc.get("part")
-    return {f"acc_{part}": metrics.get("acc")} if part in parts else {}
+    if part not in parts:
+        return {}
+    return {f"acc_{part}": metrics.get("acc")}
