@@ -1,7 +1,6 @@
 """Read the tables that people and harnesses fill: spreadsheets, CSV and TSV files."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -39,8 +38,8 @@ def _workbook_rows(path: Path, sheet: str | None) -> Iterator[list[str]]:
 
     try:
         _check_parts(path)
-        book = load_workbook(path, read_only=True, data_only=True, keep_links=False)
-        with closing(book):
+        with path.open("rb") as file:
+            book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
             worksheet = book[sheet] if sheet else book.worksheets[0]
             worksheet.reset_dimensions()  # what the file says of its size may be wrong
             for values in worksheet.iter_rows(values_only=True):

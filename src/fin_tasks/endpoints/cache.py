@@ -156,18 +156,23 @@ def _open(path: Path) -> tuple[sqlite3.Connection, bool]:
     """Open or make the database; return whether it can be written too."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        database = sqlite3.connect(
-            path, timeout=60.0, isolation_level=None, check_same_thread=False
-        )
-        database.executescript(_TABLES)
-        return database, True
+        return _connect(str(path), _TABLES, timeout=60.0), True
     except (OSError, sqlite3.OperationalError) as error:
         if not path.is_file() or "locked" in str(error):
             raise
     # Without `immutable`, SQLite would have to make a file beside the database.
     address = f"{path.resolve().as_uri()}?immutable=1"
-    database = sqlite3.connect(
-        address, uri=True, isolation_level=None, check_same_thread=False
+    return _connect(address, "SELECT 1 FROM chat_replies LIMIT 1;", uri=True), False
+
+
+def _connect(address: str, script: str, **options: Any) -> sqlite3.Connection:
+    """Open a database and run a script; an error closes it."""
+    database: sqlite3.Connection = sqlite3.connect(
+        address, isolation_level=None, check_same_thread=False, **options
     )
-    database.execute("SELECT 1 FROM chat_replies LIMIT 1")
-    return database, False
+    try:
+        database.executescript(script)
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
