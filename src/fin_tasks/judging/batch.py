@@ -107,7 +107,7 @@ class BatchJudge:
     _n_replies: int = 0
 
     def __post_init__(self) -> None:
-        self.chat.refused.update(self.state.refused)
+        self.chat.refused = self.state.refused
         # The last command may have ended before the server told the id of its batch.
         for record in self.state.batches:
             record.id = record.id or find_batch(self.chat, record.file_id)
@@ -120,18 +120,15 @@ class BatchJudge:
         """
         self._may_send = step != "collect"
         self._note_changes(items)
-        if step == "collect":
-            can_go_on = self._collect()
-            judged = self._judge(items)
-            is_open = self._keys_under_way() or (self._missing_keys and can_go_on)
-            return None if is_open else judged
+        can_go_on = step == "collect" and self._collect()
         judged = self._judge(items)
         if step == "submit":
             return None
         end = time.monotonic() + LONGEST_WAIT
-        while self._wait(end):
+        while step == "wait" and self._wait(end):
             judged = self._judge(items)
-        return None if self._keys_under_way() else judged
+        is_open = self._keys_under_way() or (self._missing_keys and can_go_on)
+        return None if is_open else judged
 
     def facts(self) -> Facts:
         """Return counts of batches, requests, changed items and problems."""
@@ -222,16 +219,15 @@ class BatchJudge:
         It can if there were replies, or if the model refused an option, which is then left out.
         """
         n_replies = self._n_replies
-        refused = self.state.refused
+        n_refused = len(self.state.refused)
         for record in self.state.batches:
             if not record.has_ended:
                 batch = read_batch(self.chat, record.id)
                 record.has_ended = batch.has_ended
                 if batch.has_ended:
                     self._keep_results(record, batch)
-                    self.state.refused = dict(self.chat.refused)
                     self._save()
-        return self._n_replies > n_replies or self.state.refused != refused
+        return self._n_replies > n_replies or len(self.state.refused) > n_refused
 
     def _keep_results(self, record: SentBatch, batch: Batch) -> None:
         """Put replies into the cache, count failures and problems, and learn refused options."""

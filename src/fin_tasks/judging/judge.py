@@ -132,7 +132,7 @@ def judge_from(metadata: Options, settings: Settings) -> JudgeModel | None:
     None if they name no model. Several models are a panel.
     """
     named = metadata.get("judge_model") or settings.judge_model
-    if not named or not isinstance(named, list | tuple):
+    if not isinstance(named, list | tuple):
         return _model_from("judge_", {**metadata, "judge_model": named}, settings)
     judges = []
     for text in sorted(map(str, named)):
@@ -225,19 +225,19 @@ def check_failures(judged: Sequence[Judged], rubric: Rubric, max_failed: float) 
     n_asked = sum(row.was_asked for row in judged)
     unscored = [row for row in judged if row.error]
     failed = [row for row in unscored if len(row.replies) < n_tries]
-    n_unread = len(unscored) - len(failed)
+    n_failed = len(failed)
+    n_unread = len(unscored) - n_failed
     if n_unread > max_failed * n_asked:
         _log.error(
             "the judge's replies to %d of %d responses cannot be read: `robust` leaves them unscored.",
             n_unread,
             n_asked,
         )
-    if failed and (len(failed) == n_asked or len(failed) > max_failed * n_asked):
-        problem = f"the judge failed on {len(failed)} of {n_asked} responses"
+    if failed and (n_failed == n_asked or n_failed > max_failed * n_asked):
         first = failed[0].error.rstrip(".")
-        remedy = "Replies are kept: run again to ask only for failed responses."
         raise JudgeError(
-            f"{problem}, expected at most {max_failed:.0%}. First: {first}. {remedy}"
+            f"the judge failed on {n_failed} of {n_asked} responses, expected at most {max_failed:.0%}. "
+            f"First: {first}. Replies are kept: run again to ask only for failed responses."
         )
 
 

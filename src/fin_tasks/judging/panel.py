@@ -53,7 +53,7 @@ def votes_of(
 
 def verdict_of(votes: Sequence[Vote], rubric: Rubric) -> Verdict | None:
     """Return the median of the votes, or the mean if the rubric says so; None without votes."""
-    points = [_by_dimension(vote.points) for vote in votes if vote.points is not None]
+    points = [_by_dimension(vote.points) for vote in votes]
     if not any(points):
         return None
     scores = pd.DataFrame(points).agg(rubric.panel).to_dict()
@@ -68,8 +68,8 @@ def panel_facts(judged: Sequence[Judged], rubric: Rubric) -> Facts:
     points_by_judge = defaultdict(list)
     for row in judged:
         for vote in votes_of(row, rubric):
-            points = {} if vote.points is None else _by_dimension(vote.points)
-            points_by_judge[vote.judge].append(points.get(_OVERALL))
+            overall = _by_dimension(vote.points).get(_OVERALL)
+            points_by_judge[vote.judge].append(overall)
     if not points_by_judge:
         return {}
     table = pd.DataFrame(points_by_judge, dtype=float)
@@ -88,7 +88,9 @@ def panel_facts(judged: Sequence[Judged], rubric: Rubric) -> Facts:
     }
 
 
-def _by_dimension(points: Points) -> Mapping[str, float]:
+def _by_dimension(points: Points | None) -> Mapping[str, float]:
+    if points is None:
+        return {}
     return points if isinstance(points, Mapping) else {_OVERALL: points}
 
 
