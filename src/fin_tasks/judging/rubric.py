@@ -231,7 +231,7 @@ class YamlRubric(Rubric):
         }
         text = _fill(self.message, parts)
         # A judge that sees no pictures may refuse a list.
-        content = with_picture(text, item.picture) if item.picture else text
+        content = content_parts(text, item.picture) if item.picture else text
         return [
             {"role": "system", "content": self.system},
             {"role": "user", "content": content},
@@ -248,10 +248,13 @@ def load_rubric(name_or_path: str | Path) -> YamlRubric:
     )
 
 
-def with_picture(text: str, picture: Path) -> Messages:
-    """Return the content of a message: a text, then a picture."""
-    url = {"url": picture_url(picture)}
-    return [{"type": "text", "text": text}, {"type": "image_url", "image_url": url}]
+def content_parts(text: str, picture: Path | None) -> Messages:
+    """Return the content of a message as a list: a text, then the picture, if there is one."""
+    parts: Messages = [{"type": "text", "text": text}]
+    if picture:
+        url = {"url": picture_url(picture)}
+        parts.append({"type": "image_url", "image_url": url})
+    return parts
 
 
 def _fill(template: str, parts: Mapping[str, object]) -> str:

@@ -12,7 +12,7 @@ from fin_tasks.data.locate import locate
 from fin_tasks.data.source_text import Known, follow_statements, not_found, parse_code
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Messages
-from fin_tasks.judging.rubric import Rubric, load_rubric, with_picture
+from fin_tasks.judging.rubric import Rubric, content_parts, load_rubric
 from fin_tasks.settings import Settings
 
 from .multi_turn import DIMENSIONS, OVERALL, dict_in
@@ -90,10 +90,7 @@ class UpstreamRubric(Rubric):
                 "mmfin.py of MME-Finance's authors: expected a prompt, got none. "
                 "Use the house rubric."
             )
-        content = [{"type": "text", "text": text}]
-        if item.picture:
-            content = with_picture(text, item.picture)
-        return [{"role": "user", "content": content}]
+        return [{"role": "user", "content": content_parts(text, item.picture)}]
 
 
 class UpstreamConversationRubric(Rubric):
