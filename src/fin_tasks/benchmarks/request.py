@@ -19,6 +19,7 @@ from . import benchmark_named
 from .final_answer import READER_OPTIONS
 
 Model = TypeVar("Model", bound=BaseModel)
+AnyRow = TypeVar("AnyRow")
 
 
 class QuestionRow(BaseModel):
@@ -108,7 +109,7 @@ class Request:
             renamed.append(record | names)
         return rows_of(model, folder, renamed), data
 
-    def draw(self, rows: Sequence[Model], column: str) -> list[Model]:
+    def draw(self, rows: Sequence[AnyRow], column: str) -> list[AnyRow]:
         """Return the rows of the random sample, which the seed and the ids in a column decide."""
         id_of = attrgetter(column)
         return draw_rows(self.benchmark, rows, self.sample_n, self.sample_seed, id_of)

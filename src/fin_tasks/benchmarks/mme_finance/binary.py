@@ -39,7 +39,7 @@ def read(response: str, *, variant: str) -> Reading:
     if reason:
         return Reading(variant=variant, answer=None, reason=reason, unscored=True)
     text = _NOTATION.sub("", strip_reasoning(response))
-    answer = _answer_in(text.strip())
+    answer = _answer_in(text)
     reason = "" if answer else "neither 是 nor 否 is said"
     return Reading(variant=variant, answer=answer, reason=reason)
 

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from fin_tasks.data.documents import dataset_of, draw_rows, hash_of, sample_facts
+from fin_tasks.data.documents import dataset_of, hash_of, sample_facts
 from fin_tasks.data.pictures import upright_files
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.settings import Settings
 
 from ..request import Documents, Request
 from . import VERSION, multi_turn, prompts, upstream
@@ -41,11 +40,10 @@ def load(
     request = Request.of("mme_finance", metadata, split="test", others=options)
     if request.split not in (None, "test"):
         raise ConfigError(f"mme_finance split: expected test, got {request.split!r}.")
-    settings = Settings.from_environ()
     stem = TABLES[part, language]
     located = request.locate([f"{stem}.tsv"])
     files = located.with_files([f"{stem}.zip"], optional=True)
-    rows, left_out = read_table(files, stem, part, settings.cache_dir)
+    rows, left_out = read_table(files, stem, part)
     counts = {problem: len(indexes) for problem, indexes in left_out.items()}
     if counts:
         _log.warning("mme_finance %s, %s: rows left out: %s", part, language, counts)
@@ -77,15 +75,9 @@ def load(
     }
     if judge_free:
         facts |= {"judge_free": True, "headline": "exact"}
-    drawn = draw_rows(
-        "mme_finance",
-        rows,
-        request.sample_n,
-        request.sample_seed,
-        lambda row: row.cells["index"],
-    )
+    drawn = request.draw(rows, "id")
     drawn_pictures = chain.from_iterable(row.pictures for row in drawn)
-    upright = upright_files(drawn_pictures, settings.cache_dir / "upright")
+    upright = upright_files(drawn_pictures, files.settings.cache_dir / "upright")
     shared = {**asked, "judge_free": judge_free}
     docs: list[dict[str, Any]] = []
     for row in drawn:
@@ -105,7 +97,6 @@ def _documents(
     Marks in the questions of a conversation are the places of its pictures; without marks, all pictures open it.
     """
     cells = row.cells
-    index = cells["index"]
     has_marks = multi_turn.MARK in "".join(row.questions)
     n_shown = 0 if has_marks else len(pictures)
     opening_marks = prompts.IMAGE_MARK * n_shown
@@ -117,7 +108,7 @@ def _documents(
         "image_type": cells["image_type"],
         "image_style": cells["image_style"],
         "background": cells["background"] if cells["background"].strip() else "",
-        "index": index,
+        "index": row.id,
         "image_path": pictures[0],
         "system": "",
         "cue": prompts.CUES[shared["language"]] if wording.name == "house" else "",
@@ -130,7 +121,7 @@ def _documents(
         if turn == 1:
             prompt = opening_marks + wording.fill(prompt, doc)
         doc |= {
-            "id": index,
+            "id": row.id,
             "question": question,
             "prompt": prompt,
             "answer": answer,
@@ -138,7 +129,7 @@ def _documents(
         }
         if shared["part"] == "multi_turn":
             doc |= {
-                "id": f"{index}-{turn}",
+                "id": f"{row.id}-{turn}",
                 "question": question.replace(multi_turn.MARK, "").strip(),
                 "image_paths": pictures[:n_shown],
                 "turn": turn,

@@ -21,6 +21,7 @@ _OPTIONAL_COLUMNS = (*_CATEGORY_COLUMNS, "background", "truth")
 class Row(NamedTuple):
     """A row of a table. A conversation has several questions and answers, and may have several pictures."""
 
+    id: str
     cells: Mapping[str, str]
     questions: Sequence[str]
     answers: Sequence[str]
@@ -32,14 +33,15 @@ def read_table(
     files: Located,
     stem: str,
     part: str,
-    cache: Path,
 ) -> tuple[list[Row], dict[str, list[str]]]:
     """Return the rows that can be asked, and the indexes of the others by reason."""
     path = files.files[f"{stem}.tsv"]
     archive = files.files.get(f"{stem}.zip")
     folders = [path.with_suffix(""), path.parent]
     if archive:
-        folders = [unpack(archive, cache / "mme_finance" / "pictures")]
+        folders = [
+            unpack(archive, files.settings.cache_dir / "mme_finance" / "pictures")
+        ]
     pictures = Pictures(folders)
     columns = list(_COLUMNS)
     if part == "open":
@@ -74,7 +76,9 @@ def _row_of(
         lists = [multi_turn.list_of(text) for text in texts]
     questions, answers, names = lists
     paths = list(filter(None, map(pictures.find, names)))
-    return Row(cells, questions, answers, paths if len(paths) == len(names) else [])
+    if len(paths) < len(names):
+        paths = []
+    return Row(cells["index"], cells, questions, answers, paths)
 
 
 def _problem_of(row: Row, part: str) -> str:
