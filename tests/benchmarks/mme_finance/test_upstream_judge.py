@@ -16,7 +16,7 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Judged, Reply
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.report.samples import sample_of
-from fin_tasks.report.verify.items import Row
+from fin_tasks.report.verify.items import Options, Row
 from fin_tasks.report.verify.scores import RecordedReplies, load_task
 
 MMFIN = """
@@ -190,7 +190,7 @@ def test_a_run_is_verified_by_the_rubric_that_was_asked(folder: str) -> None:
     metadata = {"rubric": "upstream", "data_dir": folder}
     step = TaskFile("mme_finance_mt_zh").judge_step(metadata)
     assert step is not None
-    task = load_task("mme_finance_mt_zh", {"source": "sample"}, 1)
+    task = load_task("mme_finance_mt_zh", Options({"source": "sample"}, n_rows=1))
     ((doc_id, doc),) = task.docs.items()
     points = dict.fromkeys(step.rubric.dimensions.values(), 8)
     line = {"doc": doc, "filter": "robust", "metrics": ["score"], "score": 80.0}
