@@ -87,7 +87,7 @@ class MontyServer:
             self._pool = self._resources.enter_context(pool)
         except (ImportError, AttributeError, OSError, RuntimeError) as error:
             raise SandboxError(
-                f"monty: expected pydantic-monty 1.4 or newer, got {error!r}. Install it."
+                f"monty: expected pydantic-monty 1.4 or newer, got {error!r}"
             ) from error
 
     def run(self, source: str) -> Attempt:
