@@ -95,8 +95,8 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         text_options = options.model_dump(include={"text", "frequency"})
         facts |= text_options
     else:
-        chart_options = options.model_dump(include={"pixels", "chart"})
-        facts |= {"renderer": RENDERER, **chart_options}
+        facts["renderer"] = RENDERER
+        facts |= options.model_dump(include={"pixels", "chart"})
     docs = []
     charts = []
     for window in windows:
@@ -182,12 +182,14 @@ def _anonymous(excerpt: Excerpt, window: Window) -> tuple[Excerpt, Window]:
     week = int.from_bytes(digest.digest()[:8], "big") % (20 * 52)
     distance = date(1970, 1, 1) + timedelta(weeks=week) - window.end
     shift = timedelta(weeks=distance.days // 7 + 1)
-    start = window.start + shift
-    end = window.end + shift
-    prices = excerpt.prices.shift(freq=shift)
     reports = excerpt.reports.copy()
     reports[["reported", "fiscal_end"]] += shift
-    fields: dict[str, Any] = {"ticker": ANONYMOUS_TICKER, "start": start, "end": end}
+    fields: dict[str, Any] = {
+        "ticker": ANONYMOUS_TICKER,
+        "start": window.start + shift,
+        "end": window.end + shift,
+    }
+    prices = excerpt.prices.shift(freq=shift)
     name = f"anonymous-{digest.hexdigest()[:12]}"
     anonymous = Excerpt(**fields, prices=prices, reports=reports, filed=reports)
     return anonymous, replace(window, id=name, **fields)

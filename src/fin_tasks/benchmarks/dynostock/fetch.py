@@ -26,11 +26,9 @@ _REPORTS = "data/eps_history/data-{}.json"
 
 def recorded_tickers() -> list[str]:
     """Return the companies of the S&P 500 whose earnings the authors' repository holds."""
-    before, after = _REPORTS.split("{}")
-    names = [
-        pin.path for pin in load_pins("dynostock").files if pin.path.startswith(before)
-    ]
-    return [name.removeprefix(before).removesuffix(after) for name in names]
+    paths = [Path(pin.path) for pin in load_pins("dynostock").files]
+    reports = [path for path in paths if path.match(_REPORTS.format("*"))]
+    return [path.stem.removeprefix("data-") for path in reports]
 
 
 def fetch_market(
@@ -75,15 +73,14 @@ def fetch_market(
     still_unpriced = _missing(folder / "prices", tickers, ".parquet")
     priced = [ticker for ticker in tickers if ticker not in still_unpriced]
     unreported = _missing(folder / "earnings", priced, ".json")
-    if source == "upstream":
-        names = [_REPORTS.format(ticker) for ticker in unreported]
-        files = locate(
-            "dynostock", names, source=source, settings=settings, optional=True
-        ).files
-        reports_of = partial(_published_reports_of, files=files)
-        return problems + _fetch_reports(folder / "earnings", unreported, reports_of)
     with Web() as web:
         reports_of = partial(alpha_vantage.earnings_of, web=web, settings=settings)
+        if source == "upstream":
+            names = [_REPORTS.format(ticker) for ticker in unreported]
+            located = locate(
+                "dynostock", names, source=source, settings=settings, optional=True
+            )
+            reports_of = partial(_published_reports_of, files=located.files)
         return problems + _fetch_reports(folder / "earnings", unreported, reports_of)
 
 

@@ -53,7 +53,7 @@ class Market:
         cls,
         prices: pd.DataFrame,
         reports: pd.DataFrame,
-        facts: Mapping[str, Any] | None = None,
+        facts: Mapping[str, Any] = {},
     ) -> "Market":
         """Sort both tables and set their types. Missing columns become unknown values, those of splits become 1."""
         prices = with_types(prices, "prices").fillna({"splits_after": 1.0})
@@ -67,7 +67,7 @@ class Market:
             raise DataError(
                 f"{repeated.iloc[0]}: expected one price row per day, got two."
             )
-        return cls(prices, reports, facts or {})
+        return cls(prices, reports, facts)
 
     @cached_property
     def tickers(self) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
 """The house prompts: our own wording of the paper's structure, and the paper's naive question for contrast."""
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -8,24 +7,23 @@ from operator import itemgetter
 from typing import Any, Literal, NamedTuple, get_args
 
 import pandas as pd
-import yaml
 
 from fin_tasks.charts.chart import CANDLE_AGGREGATION, CANDLE_COLUMNS
+from fin_tasks.data.files import sha256_of
 from fin_tasks.errors import ConfigError
 
 from .market import FIGURES, Excerpt
 from .own_window import past_movements
-from .windows import AUTHORITIES, HOUSE, Window
+from .windows import AUTHORITIES, HOUSE, HOUSE_FILE, Window
 
 Arm = Literal["signal", "none", "aligned", "flipped"]
 ARMS = get_args(Arm)
 """Statements that docs/dynostock.md explains."""
 
-_HOUSE = yaml.safe_load(HOUSE)
 _TEXTS: Mapping[str, str] = {
-    **_HOUSE["prompt"],
-    **_HOUSE["statements"],
-    **_HOUSE["prices and reports"],
+    **HOUSE["prompt"],
+    **HOUSE["statements"],
+    **HOUSE["prices and reports"],
 }
 _PERIODS = {"daily": "D", "weekly": "W-FRI", "monthly": "M"}
 _DAY = "{:%Y-%m-%d}".format
@@ -33,7 +31,6 @@ _MOVEMENTS = ("a fall", "a rise")
 
 TextRow = dict[str, str]
 """The values of a price or a report as the prompt writes them, by column."""
-_Writers = dict[str, Callable[[Any], str]]
 
 
 class Prompt(NamedTuple):
@@ -53,7 +50,7 @@ class HousePrompts:
     @property
     def facts(self) -> dict[str, str]:
         """Name and hash of the wording, for the provenance."""
-        sha256 = hashlib.sha256(HOUSE.encode()).hexdigest()
+        sha256 = sha256_of(HOUSE_FILE)
         return {"set": "house", "style": self.style, "sha256": sha256}
 
     def ask(
@@ -80,9 +77,7 @@ class HousePrompts:
             blocks.append("\n".join([_TEXTS["facts"], *lines]))
         blocks.append(_TEXTS["latest"].format(**reports[-1]))
         slots = {
-            "ticker": window.ticker,
-            "start": window.start,
-            "end": window.end,
+            **vars(excerpt),
             "before_first": window.end - timedelta(days=7),
             "after_first": window.end + timedelta(days=1),
             "after_last": window.end + timedelta(days=8),
@@ -142,7 +137,7 @@ def _statistics(window: Window) -> str:
     """
     if window.n_same == 0:
         return _TEXTS["statistics_none"]
-    contrary = 1 if window.signal is None else 1 - window.signal
+    contrary = 0 if window.signal else 1
     if window.n_same == 1 and window.n_contrary == 0:
         contrary = 1 - contrary
     template = _TEXTS["statistics" if window.n_same > 1 else "statistics_one"]
@@ -184,13 +179,13 @@ def _price_rows(excerpt: Excerpt, frequency: str) -> list[TextRow]:
     groups = days.groupby(prices.index.to_period(_PERIODS[frequency]))
     periods = groups.agg({"first": "first", "last": "last", **CANDLE_AGGREGATION})
     periods["volume"] = groups["volume"].sum(min_count=1) / 1e6
-    writers: _Writers = {
-        "first": _DAY,
-        "last": _DAY,
+    return _text_rows(
+        periods,
+        first=_DAY,
+        last=_DAY,
         **dict.fromkeys(CANDLE_COLUMNS, _price),
-        "volume": "{:.2f}".format,
-    }
-    return _text_rows(periods, writers)
+        volume="{:.2f}".format,
+    )
 
 
 def _report_rows(excerpt: Excerpt, window: Window) -> list[TextRow]:
@@ -201,17 +196,20 @@ def _report_rows(excerpt: Excerpt, window: Window) -> list[TextRow]:
         percent=reports["surprise_percentage"].round(1) + 0.0,
         outcome=reports["surprise"],
     )
-    writers: _Writers = {
-        "reported": _DAY,
-        "fiscal_end": _DAY,
+    return _text_rows(
+        reports,
+        reported=_DAY,
+        fiscal_end=_DAY,
         **dict.fromkeys(FIGURES, _figure),
-        "percent": "{:.1f}%".format,
-        "outcome": _outcome,
-    }
-    return _text_rows(reports, writers)
+        percent="{:.1f}%".format,
+        outcome=_outcome,
+    )
 
 
-def _text_rows(table: pd.DataFrame, writers: _Writers) -> list[TextRow]:
+def _text_rows(
+    table: pd.DataFrame,
+    **writers: Callable[[Any], str],
+) -> list[TextRow]:
     """Write the columns that have a writer, in the order of the writers; for missing values write `not known`."""
     texts = pd.DataFrame()
     for name, write in writers.items():

@@ -28,8 +28,10 @@ WINDOWS = (4, 8, 12, 16, 20)
 """The window sizes of the paper's Table 1."""
 SHARE = Fraction(4, 5)
 """Minimum share of past reports that moved the same way, as in the paper."""
-HOUSE = Path(__file__).with_name("house.yaml").read_text("utf-8")
-AUTHORITIES: Mapping[str, Mapping[str, str]] = yaml.safe_load(HOUSE)["authorities"]
+HOUSE_FILE = Path(__file__).with_name("house.yaml")
+HOUSE = yaml.safe_load(HOUSE_FILE.read_bytes())
+"""The texts of our prompts, and the authorities."""
+AUTHORITIES: Mapping[str, Mapping[str, str]] = HOUSE["authorities"]
 """Name to `role` and `standing`."""
 
 _MIN_SIZE = 3
@@ -111,14 +113,15 @@ def find_windows(
         kind: dict[str, Any] = {"bias_type": bias, "window": candidates.size}
         table = _with_fate(candidates, bias, share)
         numbers = table["fate"].value_counts().to_dict()
-        count = {
-            **kind,
-            "candidates": len(table),
-            "found": numbers.pop("found", 0),
-            "unbiased": numbers.pop("unbiased", 0),
-            "dropped": numbers,
-        }
-        counts.append(count)
+        counts.append(
+            {
+                **kind,
+                "candidates": len(table),
+                "found": numbers.pop("found", 0),
+                "unbiased": numbers.pop("unbiased", 0),
+                "dropped": numbers,
+            }
+        )
         windows_table = table[table["fate"] == "found"].drop(columns="fate")
         for fields in windows_table.to_dict("records"):
             fields |= {day: fields[day].date() for day in ("start", "end")}
