@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from fin_tasks.data.files import write_file
 from fin_tasks.endpoints.batches import (
@@ -63,7 +63,7 @@ class BatchState(BaseModel):
     refused: dict[str, str | None] = {}
     """Options that the model refused, and what is sent instead."""
     problems: dict[str, int] = dict.fromkeys(_PROBLEMS, 0)
-    usage: Usage = Field(default_factory=Usage)
+    usage: Usage = Usage()
 
 
 def read_state(path: Path, judge: Facts) -> BatchState:

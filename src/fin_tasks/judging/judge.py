@@ -77,7 +77,7 @@ class JudgeModel(BaseModel, extra="forbid", frozen=True, protected_namespaces=()
     @classmethod
     def _split_addresses(cls, urls: object) -> list[str]:
         listed = urls if isinstance(urls, list | tuple) else str(urls).split(",")
-        addresses = [str(url).strip().rstrip("/") for url in listed]
+        addresses = [str(url).strip() for url in listed]
         for address in addresses:
             check_address(address)
         return addresses
