@@ -13,7 +13,7 @@ from fin_tasks.benchmarks.final_answer import (
     read_by_model,
 )
 from fin_tasks.benchmarks.xfinbench import score as xfinbench
-from fin_tasks.judging.item import Judged, Reply
+from fin_tasks.judging.item import Judged
 from fin_tasks.judging.rubric import load_rubric
 
 CHOICES = ["Rates rise.", "Rates fall.", "No effect."]
@@ -36,9 +36,7 @@ def doc_of(task: str, **more: Any) -> dict[str, Any]:
 
 
 def judged(response: str, *replies: str, error: str = "") -> Judged:
-    return Judged(
-        response, tuple(Reply(text=reply, temperature=0.0) for reply in replies), error
-    )
+    return Judged(response, replies, error)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fin_tasks.benchmarks.target_score import compare, metric_values, read, reader_item
-from fin_tasks.judging.item import Judged, Reply
+from fin_tasks.judging.item import Judged
 
 
 def doc(kind: str, answer: str, **more: Any) -> dict[str, Any]:
@@ -67,6 +67,6 @@ def test_a_model_may_read() -> None:
     assert reader_item(document, "The answer is 12.5.") is None
     item = reader_item(document, response)
     assert item is not None
-    judged = Judged(response, (Reply(text="12.5", temperature=0.0),))
+    judged = Judged(response, ("12.5",))
     values = metric_values(document, [read(document, judged, variant="robust")])
     assert (values["acc"], values["no_answer"]) == (1.0, 0.0)

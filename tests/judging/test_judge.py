@@ -79,7 +79,7 @@ def test_three_hundred_predictions_and_a_bad_server(
         assert len(replies) == 300 - 30 - 6 + 30 * 5 - 30 + 30 * 3
         assert judge.usage.prompt_tokens == 10 * len(replies)
         assert judge.usage.completion_tokens == sum(
-            1 if reply.text.isdigit() else 2 for reply in replies
+            1 if reply.isdigit() else 2 for reply in replies
         )
         assert judge.usage.requests == len(replies) + 6
         assert judge.usage.failed == 6

@@ -13,7 +13,7 @@ from fin_tasks.adapters.task_file import TaskFile
 from fin_tasks.benchmarks.mme_finance.score import read_points
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError
-from fin_tasks.judging.item import Judged, Reply
+from fin_tasks.judging.item import Judged
 from fin_tasks.judging.judge import judge_from
 from fin_tasks.judging.panel import join_panel, panel_facts, verdict_of, votes_of
 from fin_tasks.judging.rubric import load_rubric
@@ -137,8 +137,7 @@ def test_a_dry_run_adds_up(tmp_path: Path) -> None:
 def panel_of(*replies: str) -> Judged:
     members = []
     for number, text in enumerate(replies):
-        reply = (Reply(text=text, temperature=0.0),)
-        members.append(Judged("response", reply, judge=f"judge {number}"))
+        members.append(Judged("response", (text,), judge=f"judge {number}"))
     return join_panel(members)
 
 

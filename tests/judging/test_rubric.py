@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fin_tasks.errors import ConfigError
-from fin_tasks.judging.item import Item, Judged, Reply
+from fin_tasks.judging.item import Item, Judged
 from fin_tasks.judging.rubric import load_rubric
 
 REPLIES, TRIES, SEVEN = (
@@ -25,9 +25,7 @@ ITEM = Item(question="Which day?", answer="Friday", response="Friday.", category
 
 
 def judged(*texts: str, response: str = "Friday.", error: str = "") -> Judged:
-    return Judged(
-        response, tuple(Reply(text=text, temperature=0.0) for text in texts), error
-    )
+    return Judged(response, texts, error)
 
 
 def text_of(item: Item) -> str:

@@ -53,7 +53,7 @@ def test_both_variants_ask_once() -> None:
         [Judged, Judged],
         [Judged],
     ]
-    assert [reply.text for reply in rows[0][0].replies] == ["4"]
+    assert rows[0][0].replies == ("4",)
     assert rows[0][1] == Judged("")
     assert rows[1] == [Judged("text")]
     assert len(served.bodies) == 1
@@ -76,7 +76,7 @@ def test_an_answer_reader_leaves_results_of_programs_alone() -> None:
         (answers,) = step.judge_responses(DOCS[:1], [[ran, Ran("either 12.5", ())]])
     assert answers[0] == ran
     assert isinstance(answers[1], Judged) and answers[1].response == "either 12.5"
-    assert [reply.text for reply in answers[1].replies] == ["12.5"]
+    assert answers[1].replies == ("12.5",)
     assert len(served.bodies) == 1
     assert (step.facts["model"], step.facts["image"]) == ("m", False)
 

@@ -65,11 +65,11 @@ def read_by_model(kind: Kind, judged: Judged, choices: Sequence[str] = ()) -> Re
         variant="robust",
         answer=None,
         by="model",
-        replies=tuple(reply.text for reply in judged.replies),
+        replies=judged.replies,
     )
     if judged.error:
         return replace(reading, reason=judged.error, unscored=True)
-    reply = strip_reasoning(judged.replies[-1].text).strip(' \t\r\n"`*.')
+    reply = strip_reasoning(judged.replies[-1]).strip(' \t\r\n"`*.')
     if reply.lower() == "none":
         return replace(reading, reason="the model found no final answer")
     answer = _answer_in(kind, reply, judged.response, choices)

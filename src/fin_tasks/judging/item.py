@@ -39,20 +39,11 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Reply:
-    """One reply of the judge."""
-
-    text: str
-    temperature: float
-    cached: bool = False
-
-
-@dataclass(frozen=True)
 class Judged:
     """A response with the judge's replies to it."""
 
     response: str
-    replies: tuple[Reply, ...] = ()
+    replies: tuple[str, ...] = ()
     """In the order of the tries."""
     error: str = ""
     """Why no reply is a score."""
@@ -62,6 +53,8 @@ class Judged:
     """Name of the judge, if it belongs to a panel."""
     panel: tuple["Judged", ...] = ()
     """The response as each judge of a panel judged it; empty if one judge was asked."""
+    is_cached: bool = False
+    """Whether all replies are from an earlier run."""
 
     @property
     def was_asked(self) -> bool:

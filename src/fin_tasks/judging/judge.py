@@ -24,7 +24,7 @@ from fin_tasks.errors import (
 )
 from fin_tasks.settings import Settings
 
-from .item import Facts, Item, Judged, Messages, Reply, missing_reason
+from .item import Facts, Item, Judged, Messages, missing_reason
 from .panel import SEPARATOR, join_panel, panel_facts
 from .rubric import Rubric
 
@@ -262,8 +262,7 @@ class Asker:
         if not self.sees_pictures:
             item = replace(item, picture=None)
         judged = self._ask_until_readable(item, fresh=False)
-        replies = judged.replies
-        if judged.error and replies and all(reply.cached for reply in replies):
+        if judged.error and judged.replies and judged.is_cached:
             # All replies are from an earlier run, and none can be read: ask for new ones.
             asked_again = self._ask_until_readable(item, fresh=True)
             return asked_again if asked_again.replies else judged
@@ -272,18 +271,26 @@ class Asker:
     def _ask_until_readable(self, item: Item, *, fresh: bool) -> Judged:
         """Ask at each temperature of the rubric until a reply can be read, without the cache if `fresh`."""
         replies = []
+        is_cached = True
         problem = "none of the judge's replies could be read"
         try:
             messages = self.rubric.messages(item)
             for temperature in self.rubric.temperatures:
                 reply = self._ask(messages, temperature=temperature, fresh=fresh)
-                replies.append(Reply(reply.text, temperature, reply.cached))
+                replies.append(reply.text)
+                is_cached &= reply.cached
                 if self.rubric.accepts(reply.text):
                     problem = ""
                     break
         except (FinTasksError, OSError) as error:
             problem = str(error)
-        return Judged(item.response, tuple(replies), problem, self.rubric)
+        return Judged(
+            item.response,
+            tuple(replies),
+            problem,
+            self.rubric,
+            is_cached=is_cached,
+        )
 
     def _ask(self, messages: Messages, **options: Any) -> ChatReply:
         """Ask once with few tokens, and once more with many if the judge used the few up by reasoning."""

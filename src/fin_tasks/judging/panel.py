@@ -46,8 +46,7 @@ def votes_of(
     for member in judged.panel:
         verdict = read(rubric, member)
         points = None if verdict.reason else verdict.score
-        replies = tuple(reply.text for reply in member.replies)
-        votes.append(Vote(member.judge, points, member.error, replies))
+        votes.append(Vote(member.judge, points, member.error, member.replies))
     return tuple(votes)
 
 

@@ -112,7 +112,7 @@ class Rubric(_Strict):
     def read(self, judged: Judged) -> Verdict:
         """Read the first reply of the judge that is a score and nothing else."""
         for reply in judged.replies:
-            score = self.score_of(reply.text)
+            score = self.score_of(reply)
             if score is not None:
                 return Verdict(score)
         return unscored_verdict(judged)
@@ -155,7 +155,7 @@ def unscored_verdict(judged: Judged) -> Verdict:
         return Verdict(None, reason)
     reason = judged.error or "the judge was not asked"
     if judged.replies:
-        reason += f"; the last reply was {judged.replies[-1].text[:80]!r}"
+        reason += f"; the last reply was {judged.replies[-1][:80]!r}"
     return Verdict(None, reason)
 
 

@@ -9,7 +9,7 @@ from case_files import name_of, rows
 from figures import figures_of, score_with
 
 from fin_tasks.benchmarks.financemath import score as scorer
-from fin_tasks.judging.item import Judged, Reply
+from fin_tasks.judging.item import Judged
 from fin_tasks.sandbox import Outcome, Ran, Status
 
 TRUTHS = {"ground_truth": 0.154, "exact_truth": 0.15372}
@@ -145,7 +145,7 @@ def test_a_model_reads_for_both_variants(variant: str) -> None:
         and "1,250.5" in item.response
         and "<think>" not in item.response
     )
-    judged = Judged(UNREAD, (Reply(text="15.3%", temperature=0.0),))
+    judged = Judged(UNREAD, ("15.3%",))
     rules, model = (
         scorer.read(DOC, response, variant=variant)
         for response in (Judged("The answer is 0.154."), judged)

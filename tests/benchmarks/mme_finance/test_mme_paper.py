@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fin_tasks.benchmarks.mme_finance.paper import read_verdict, score_of
 from fin_tasks.benchmarks.mme_finance.score import read
-from fin_tasks.judging.item import Judged, Reply
+from fin_tasks.judging.item import Judged
 from fin_tasks.judging.rubric import load_rubric
 from fin_tasks.stats.averages import average
 
@@ -30,7 +30,7 @@ def test_one_reply(case: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("case", [case for case in CASES if "replies" in case], ids=str)
 def test_all_replies_of_a_response(case: dict[str, Any]) -> None:
-    replies = tuple(Reply(text=text, temperature=0.0) for text in case["replies"])
+    replies = tuple(case["replies"])
     judged = Judged(case.get("response", "Friday."), replies, case.get("error", ""))
     assert read_verdict(EN, judged).score == case["paper"]
 
@@ -46,14 +46,14 @@ def test_seven_dimensions(case: dict[str, Any]) -> None:
 
 def test_a_conversation_without_a_score_has_none_in_any_dimension() -> None:
     assert read_verdict(MT, Judged(" ")).score == {}
-    unread = tuple(Reply(text="?", temperature=0.0) for _ in MT.temperatures)
+    unread = ("?",) * len(MT.temperatures)
     assert read_verdict(MT, Judged("Friday.", unread)).score == {}
 
 
 def test_the_tries_are_those_of_the_rubric_that_was_asked() -> None:
     """A rubric of the user's asks twice; the house rubric asks five times."""
     own = EN.model_copy(update={"temperatures": (0.0, 1.0)})
-    replies = tuple(Reply(text="no", temperature=0.0) for _ in own.temperatures)
+    replies = ("no",) * len(own.temperatures)
     doc = {
         "part": "open",
         "language": "en",
@@ -128,7 +128,7 @@ def test_replies_of_every_kind_about_conversations() -> None:
     for _ in range(4000):
         text, points = scripted_reply(random)
         assert score_of(MT, text) == (points or None), text
-        replies = (Reply(text=text, temperature=0.0),) * len(MT.temperatures)
+        replies = (text,) * len(MT.temperatures)
         doc = {
             "part": "multi_turn",
             "language": "zh",

@@ -14,7 +14,7 @@ from fin_tasks.benchmarks.mme_finance.score import (
     metrics_of,
     read,
 )
-from fin_tasks.judging.item import Judged, Reply
+from fin_tasks.judging.item import Judged
 
 DOC: dict[str, Any] = {
     **{
@@ -41,9 +41,7 @@ def cases(part: str) -> list[dict[str, Any]]:
 
 
 def judged(*replies: str, response: str = "7.5", error: str = "") -> Judged:
-    return Judged(
-        response, tuple(Reply(text=text, temperature=0.0) for text in replies), error
-    )
+    return Judged(response, tuple(replies), error)
 
 
 def values(

@@ -13,7 +13,7 @@ from fin_tasks.benchmarks.mme_finance.paper import read_verdict
 from fin_tasks.benchmarks.mme_finance.score import JudgedReading, read
 from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.judging.item import Item, Judged, Reply
+from fin_tasks.judging.item import Item, Judged
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.report.samples import sample_of
 from fin_tasks.report.verify.items import Options, Row
@@ -86,10 +86,7 @@ def test_the_message(folder: str, tmp_path: Path) -> None:
     assert image["image_url"]["url"].startswith("data:image/jpeg;base64,")
     (message,) = rubric.messages(replace(ITEM, category="Not Applicable", picture=None))
     assert "Give points. Declined: 5.\n" in message["content"][0]["text"]
-    assert (
-        read_verdict(rubric, Judged("x", (Reply(text="3/5", temperature=0),))).score
-        == 5
-    )
+    assert read_verdict(rubric, Judged("x", ("3/5",))).score == 5
 
 
 def test_results_name_the_file(folder: str) -> None:
@@ -159,7 +156,7 @@ def test_the_reply_about_a_turn(folder: str) -> None:
     assert rubric.score_of(f"Because. {points}") == dict.fromkeys(rubric.dimensions, 7)
     text = f"Because. { ({**points, 'Creativity': 'none', 'Overall Score': 12}) }"
     assert rubric.score_of(text) is None
-    judged = Judged("x", (Reply(text=text, temperature=0),), "unread", rubric)
+    judged = Judged("x", (text,), "unread", rubric)
     doc = {
         "part": "multi_turn",
         "language": "zh",
@@ -233,8 +230,7 @@ def test_a_conversation_is_judged_as_in_the_authors_file(
         (message,) = step.rubric.messages(item)
         wanted = space["mmdu_score"](doc["question"], doc["answer"], "So {it} is.")
         assert message == {"role": "user", "content": wanted}
-        reply = Reply(text=text, temperature=0)
-        judged = Judged("So {it} is.", (reply,), "", step.rubric)
+        judged = Judged("So {it} is.", (text,), "", step.rubric)
         reading = read(doc, judged, variant="paper")
         figures = figures_of("mme_finance", doc, [reading])
         names = ("score_creativity_read", "score_read", "score_richness_read")

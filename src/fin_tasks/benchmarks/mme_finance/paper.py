@@ -18,7 +18,7 @@ def read_verdict(rubric: Rubric, judged: Judged) -> Verdict:
     in a conversation, no dimension then has a score.
     """
     for reply in judged.replies:
-        score = score_of(rubric, reply.text)
+        score = score_of(rubric, reply)
         if score is not None:
             return Verdict(score)
     reason = missing_reason(judged.response)

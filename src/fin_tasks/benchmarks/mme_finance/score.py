@@ -142,7 +142,7 @@ def read_points(
         votes=votes,
         reason=verdict.reason,
         unscored=verdict.score is None,
-        replies=tuple(reply.text for reply in judged.replies),
+        replies=judged.replies,
         judge_error=judge_error,
     )
 

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.errors import DataError
-from fin_tasks.judging.item import Judged, Reply
+from fin_tasks.judging.item import Judged
 from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.judging.panel import join_panel
 from fin_tasks.judging.rubric import Rubric
@@ -123,13 +123,11 @@ class Row:
         return Judged(text, _replies(reading), rubric=rubric)
 
 
-def _replies(record: Fields) -> tuple[Reply, ...]:
+def _replies(record: Fields) -> tuple[str, ...]:
     texts = record.get("replies")
     if not isinstance(texts, list):
         return ()
-    return tuple(
-        Reply(text=str(text), temperature=0.0) for text in texts[:_MAX_REPLIES]
-    )
+    return tuple(map(str, texts[:_MAX_REPLIES]))
 
 
 Rows = Mapping[str, Row]
