@@ -39,7 +39,6 @@ PAUSE = 30.0
 LONGEST_WAIT = 48 * 3600.0
 """Seconds after which `wait` ends; a batch takes a day at most."""
 
-_PROBLEMS = ("missing", "repeated", "unknown", "unreadable")  # with results
 _log = logging.getLogger(__name__)
 
 
@@ -62,7 +61,10 @@ class BatchState(BaseModel):
     batches: list[SentBatch] = []
     refused: dict[str, str | None] = {}
     """Options that the model refused, and what is sent instead."""
-    problems: dict[str, int] = dict.fromkeys(_PROBLEMS, 0)
+    problems: dict[str, int] = dict.fromkeys(
+        ("missing", "repeated", "unknown", "unreadable"), 0
+    )
+    """Results with a problem, by its kind."""
     usage: Usage = Usage()
 
 

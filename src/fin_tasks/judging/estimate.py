@@ -23,8 +23,9 @@ def estimate(
     if judge.judges:
         parts = [estimate(items, rubric, member, settings) for member in judge.judges]
         # All judges of a panel get the same rows.
-        row_counts = {name: parts[0][name] for name in ("n", "without_response")}
-        return add_up(parts) | row_counts
+        return add_up(parts) | {
+            name: parts[0][name] for name in ("n", "without_response")
+        }
     first_try = {"max_tokens": rubric.max_tokens, "temperature": rubric.temperatures[0]}
     judged = [item for item in items if not missing_reason(item.response)]
     n_requests = 0

@@ -206,7 +206,7 @@ def judge_items(
             _log.error("Judge %s of the panel: %s", member.model, error)
         judged_by_members.append([replace(row, judge=member.model) for row in judged])
     if judged_by_members:
-        return [join_panel(members) for members in zip(*judged_by_members, strict=True)]
+        return list(map(join_panel, zip(*judged_by_members, strict=True)))
     with judge.chat(settings or Settings.from_environ()) as chat:
         n_threads = judge.concurrency
         most_failed = max(_MIN_FAILED_IN_A_ROW, n_threads)
@@ -221,10 +221,9 @@ def check_failures(judged: Sequence[Judged], rubric: Rubric, max_failed: float) 
     responses with a cached reply do. Replies that cannot be read are no failures, because `paper`
     has a rule for them. If there are many of them, the log says so.
     """
-    n_tries = len(rubric.temperatures)
     n_asked = sum(row.was_asked for row in judged)
     unscored = [row for row in judged if row.error]
-    failed = [row for row in unscored if len(row.replies) < n_tries]
+    failed = [row for row in unscored if len(row.replies) < len(rubric.temperatures)]
     n_failed = len(failed)
     n_unread = len(unscored) - n_failed
     if n_unread > max_failed * n_asked:

@@ -67,8 +67,8 @@ def panel_facts(judged: Sequence[Judged], rubric: Rubric) -> Facts:
     points_by_judge = defaultdict(list)
     for row in judged:
         for vote in votes_of(row, rubric):
-            overall = _by_dimension(vote.points).get(_OVERALL)
-            points_by_judge[vote.judge].append(overall)
+            points = _by_dimension(vote.points)
+            points_by_judge[vote.judge].append(points.get(_OVERALL))
     if not points_by_judge:
         return {}
     table = pd.DataFrame(points_by_judge, dtype=float)

@@ -150,10 +150,9 @@ class Rubric(_Strict):
 
 def unscored_verdict(judged: Judged) -> Verdict:
     """Return the verdict on a response without a score, with the reason."""
-    reason = missing_reason(judged.response)
-    if reason:
-        return Verdict(None, reason)
-    reason = judged.error or "the judge was not asked"
+    reason = (
+        missing_reason(judged.response) or judged.error or "the judge was not asked"
+    )
     if judged.replies:
         reason += f"; the last reply was {judged.replies[-1][:80]!r}"
     return Verdict(None, reason)

@@ -72,15 +72,16 @@ def read_items(
         picture = None
         if pictures and row.get("image_path"):
             picture = _picture(row["image_path"], trusted_folders, path)
-        item = Item(
-            question=row["question"],
-            answer=row["answer"],
-            response=row["prediction"],
-            category=row.get("task_category") or row.get("category") or "",
-            picture=picture,
-            background=row.get("background", ""),
+        items.append(
+            Item(
+                question=row["question"],
+                answer=row["answer"],
+                response=row["prediction"],
+                category=row.get("task_category") or row.get("category") or "",
+                picture=picture,
+                background=row.get("background", ""),
+            )
         )
-        items.append(item)
     return items, rows
 
 

@@ -39,8 +39,7 @@ def earnings_of(
     limits = Limits(seconds=SECONDS, n_bytes=8 << 20, retries=4)
     try:
         request = Request(url=f"{url}?{urlencode(query)}")
-        content = web.send(request, limits).result()
-        answer = dict(json.loads(content))
+        answer = dict(json.loads(web.send(request, limits).result()))
         refusal = " ".join(str(answer[name]) for name in _REFUSALS if name in answer)
     except (WebError, ValueError, TypeError, RecursionError) as error:
         answer = {}

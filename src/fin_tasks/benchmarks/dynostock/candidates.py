@@ -51,8 +51,7 @@ class Prices:
         has_candle[cells] = table[["low", "high"]].notna().all(axis=1)
         # A file may hold nothing but closes.
         is_drawn = np.where(has_candle.any(axis=0), has_candle, is_closed)
-        is_missing = is_trading_day & ~is_drawn
-        self.n_missing = is_missing.cumsum(axis=0, dtype=np.int32)
+        self.n_missing = (is_trading_day & ~is_drawn).cumsum(axis=0, dtype=np.int32)
         self.calendar = self.start + np.flatnonzero(is_trading_day)
 
     def movements(

@@ -197,10 +197,10 @@ def _effects(pairs: pd.DataFrame, asked: "pd.Series[int]") -> Iterator[Line]:
             is_used = is_pair_covered & is_known
             n_asked = asked.isin(label_sizes).sum() - is_pair_covered.sum()
             n_tickers = len(np.unique(tickers[is_used]))
-            interval = [math.nan, math.nan]
+            low = high = math.nan
             if n_tickers > 1:
                 means = pd.Series(resampled[:, is_size_covered].mean(axis=1))
-                interval = means.quantile([0.025, 0.975]).tolist()
+                low, high = means.quantile([0.025, 0.975]).tolist()
             p = math.nan
             if label != MEAN and measure in ("acc", "follows_signal"):
                 p = _p_value(numerators[is_used])
@@ -208,8 +208,8 @@ def _effects(pairs: pd.DataFrame, asked: "pd.Series[int]") -> Iterator[Line]:
                 "metric": measure,
                 "window": label,
                 "difference": differences[is_size_covered].mean(),
-                "difference_low": interval[0],
-                "difference_high": interval[1],
+                "difference_low": low,
+                "difference_high": high,
                 "pairs": is_used.sum(),
                 "tickers": n_tickers,
                 "left_out": n_asked - is_used.sum(),

@@ -59,8 +59,7 @@ def read_market(
 @lru_cache(maxsize=1)
 def sample_market(*tickers: str) -> Market:
     """Return AAPL, FB, GOOG, IBM and MSFT, 2000 to 2013, adjusted for splits; FB and GOOG have no reports."""
-    earnings = _SAMPLE / "earnings.csv"
-    market = read_market(stock_prices_file(), earnings, tickers=tickers)
+    market = read_market(stock_prices_file(), _SAMPLE / "earnings.csv", tickers=tickers)
     prices = market.prices.copy()
     for split in pd.read_csv(_SAMPLE / "splits.csv").itertuples():
         is_before = (prices["ticker"] == split.ticker) & (prices["date"] < split.date)
@@ -101,8 +100,7 @@ def _read_files(
         "files_sha256": hashlib.sha256(hashes.encode()).hexdigest(),
     }
     if is_fetched:
-        manifest = (path / "manifest.json").read_bytes()
-        facts["source"] = json.loads(manifest)[part]
+        facts["source"] = json.loads((path / "manifest.json").read_bytes())[part]
     return rows.sort_values(["ticker", _NEEDED[part][0]], ignore_index=True), facts
 
 

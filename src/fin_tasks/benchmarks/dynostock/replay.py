@@ -76,21 +76,22 @@ def read_recording(path: Path) -> Recording:
         id_counts[row_id] += 1
         if id_counts[row_id] > 1:
             row_id = f"{row_id}#{id_counts[row_id]}"
-        doc = {
-            "id": row_id,
-            "bias_type": bias,
-            "window": size,
-            "ticker": row.ticker,
-            "mode": "image",
-            "arm": "signal",
-            "start": row.start_time,
-            "end": row.end_time,
-            "title": f"{row.ticker}, {size} reports until {row.end_time}",
-            "signal": row.bias,
-            "truth": row.gt,
-            "anonymized": False,
-        }
-        docs.append(doc)
+        docs.append(
+            {
+                "id": row_id,
+                "bias_type": bias,
+                "window": size,
+                "ticker": row.ticker,
+                "mode": "image",
+                "arm": "signal",
+                "start": row.start_time,
+                "end": row.end_time,
+                "title": f"{row.ticker}, {size} reports until {row.end_time}",
+                "signal": row.bias,
+                "truth": row.gt,
+                "anonymized": False,
+            }
+        )
     responses = [[mark_response(row.response or "", row.finish_reason)] for row in rows]
     return Recording(path, bias, size, docs, responses)
 
@@ -122,7 +123,8 @@ def rows_of(
             "bias": recording.bias,
             "setting": str(folder.parent),
         }
-        columns = (task.docs, task.values[variant], task.breakdown_rows(variant))
-        for doc, values, parts in zip(*columns, strict=True):
+        parts_of_docs = task.breakdown_rows(variant)
+        records = zip(task.docs, task.values[variant], parts_of_docs, strict=True)
+        for doc, values, parts in records:
             rows.append({**doc, **values, **parts, **facts, "doc_id": doc["id"]})
     return pd.DataFrame(rows, columns=list(COLUMNS))

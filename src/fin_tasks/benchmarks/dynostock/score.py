@@ -23,9 +23,6 @@ from . import recall
 from .paper import paper_probability
 from .probability import robust_probability
 
-Shares = Sequence[float]
-"""Of a document's answers the number, or the share, that is right, wrong and equal to the signal, otherwise wrong."""
-
 _USUAL = ("acc", "no_answer", "cut_off", "unscored")
 
 
@@ -45,11 +42,12 @@ class ForecastScore(Score):
     """Whether the answer is wrong and equals the signal; None without a truth."""
 
 
-def bias_index(shares: Iterable[Shares | None]) -> float:
+def bias_index(shares: Iterable[Sequence[float] | None]) -> float:
     """Return the Behavioral Bias Index, #(wrong and answer == signal) / #wrong, as a fraction of 1.
 
-    `shares` has an entry for each document; None if the document is unscored. A missing answer is
-    wrong and never equals the signal. The index is 0 if nothing is wrong, as in the paper, and NaN
+    `shares` has an entry for each document: the number, or the share, of its answers that are right,
+    wrong and equal to the signal, and otherwise wrong; None if the document is unscored. A missing
+    answer is wrong and never equals the signal. The index is 0 if nothing is wrong, as in the paper, and NaN
     if nothing is scored.
 
     Source: Xiao, Lin, Chiu (2024), Behavioral Bias of Vision-Language Models, equation 1.
@@ -114,7 +112,7 @@ def metrics_of(*, bias: str, **_: object) -> dict[str, bool | Metric]:
 def metric_values(doc: Document, readings: Sequence[Any]) -> dict[str, Any]:
     """Return a document's metrics, each the mean over its responses; None if the document is unscored.
 
-    The value of the bias index is the document's `Shares`.
+    The value of the bias index is the document's entry of `shares` in `bias_index`.
     """
     values: dict[str, Any] = {**mean_values(_USUAL, compare, doc, readings)}
     if doc["bias_type"] == recall.NAME:

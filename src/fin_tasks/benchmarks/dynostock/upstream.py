@@ -147,8 +147,7 @@ def upstream_prompts(*, data_dir: Path | None, settings: Settings) -> UpstreamPr
         settings=settings,
     )
     try:
-        paths = located.files.values()
-        texts = {path.name: path.read_text("utf-8") for path in paths}
+        texts = {path.name: path.read_text("utf-8") for path in located.files.values()}
         functions = {}
         for node in ast.parse(texts["gen.py"]).body:
             if isinstance(node, ast.FunctionDef):

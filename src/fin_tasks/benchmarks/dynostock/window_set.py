@@ -123,16 +123,17 @@ def rebuild_windows(
             missing[name] = f"no such window in the prices and reports: {error}"
             continue
         n_up = window.n_contrary
-        rebuilt = replace(
-            window,
-            id=name,
-            bias_type=doc["bias_type"],
-            signal=doc["signal"],
-            truth=doc["truth"],
-            n_contrary=window.n_same - n_up if doc["signal"] else n_up,
-            authority=authority_of(name, seed),
+        windows.append(
+            replace(
+                window,
+                id=name,
+                bias_type=doc["bias_type"],
+                signal=doc["signal"],
+                truth=doc["truth"],
+                n_contrary=window.n_same - n_up if doc["signal"] else n_up,
+                authority=authority_of(name, seed),
+            )
         )
-        windows.append(rebuilt)
     return FoundWindows(windows), missing
 
 

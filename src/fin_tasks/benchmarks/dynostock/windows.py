@@ -169,18 +169,19 @@ def _with_fate(
     ]
     # The first rule that applies counts.
     names, masks = zip(*rules, strict=True)
-    columns = {
-        "ticker": newest["ticker"],
-        "start": candidates.start.astype("datetime64[D]"),
-        "end": newest["reported"],
-        "signal": signal,
-        "truth": newest["movement"],
-        "outcome": np.where(newest["is_meet"], "Meet", "Miss"),
-        "n_same": n_same,
-        "n_contrary": n_contrary,
-        "fate": np.select(list(map(np.asarray, masks)), names, "found"),
-    }
-    return pd.DataFrame(columns)
+    return pd.DataFrame(
+        {
+            "ticker": newest["ticker"],
+            "start": candidates.start.astype("datetime64[D]"),
+            "end": newest["reported"],
+            "signal": signal,
+            "truth": newest["movement"],
+            "outcome": np.where(newest["is_meet"], "Meet", "Miss"),
+            "n_same": n_same,
+            "n_contrary": n_contrary,
+            "fate": np.select(list(map(np.asarray, masks)), names, "found"),
+        }
+    )
 
 
 def _reaches(

@@ -38,8 +38,7 @@ def read(response: str, *, variant: str) -> Reading:
     reason = missing_reason(response)
     if reason:
         return Reading(variant=variant, answer=None, reason=reason, unscored=True)
-    text = _NOTATION.sub("", strip_reasoning(response))
-    answer = _answer_in(text)
+    answer = _answer_in(_NOTATION.sub("", strip_reasoning(response)))
     reason = "" if answer else "neither 是 nor 否 is said"
     return Reading(variant=variant, answer=answer, reason=reason)
 

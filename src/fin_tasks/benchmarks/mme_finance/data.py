@@ -62,14 +62,13 @@ def load(
     asked = {"part": part, "language": language, "na": na}
     truths = [row.cells["truth"] for row in rows]
     judge_free = part == "open" and all(truths)
-    # Only fresh questions have an exact truth.
-    data = {**files.provenance(), "is_own": files.is_own or any(truths)}
     facts = {
         "scorer": VERSION,
         "split": "test",
         **asked,
         "prompts": {"set": request.prompts, "sha256": hash_of(*wording)},
-        "data": data,
+        # Only fresh questions have an exact truth.
+        "data": {**files.provenance(), "is_own": files.is_own or any(truths)},
         "left_out": left_out,
         **sample_facts(request.sample_n, request.sample_seed),
     }

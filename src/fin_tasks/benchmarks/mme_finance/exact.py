@@ -57,8 +57,7 @@ def is_exact(truth: Truth, response: str) -> bool:
         return _normal(answer) in PHRASES
     if isinstance(truth.value, str):
         return _normal(answer) == _normal(truth.value)
-    spaced = _BEFORE_NUMBER.sub(" ", plain(answer))
-    number = read_number(spaced, rule="number")
+    number = read_number(_BEFORE_NUMBER.sub(" ", plain(answer)), rule="number")
     if number is None:
         return False
     value = truth.value

@@ -14,15 +14,6 @@ from fin_tasks.errors import DataError
 
 from ..contract import Document
 
-_BROKEN_ARCHIVE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    OSError,
-    RuntimeError,
-    ValueError,
-)
-
 
 def unpack(archive: Path, cache: Path) -> Path:
     """Unpack the pictures of a zip archive into a folder of the cache, once, and return the folder."""
@@ -37,7 +28,14 @@ def unpack(archive: Path, cache: Path) -> Path:
                 opened.extractall(Path(draft, "pictures"))
             if not target.is_dir():  # another process may have been faster
                 Path(draft, "pictures").rename(target)
-    except _BROKEN_ARCHIVE as error:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        OSError,
+        RuntimeError,
+        ValueError,
+    ) as error:
         raise DataError(
             f"{archive}: expected a zip archive of pictures, got {error}. Fetch it again."
         ) from error

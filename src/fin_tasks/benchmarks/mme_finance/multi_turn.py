@@ -42,8 +42,7 @@ def python_literal(text: str) -> object:
 def dict_in(reply: str) -> dict[str, Any]:
     """Return the Python dict from the first `{` to the last `}` of a reply; empty if there is none."""
     start = reply.find("{")
-    end = reply.rfind("}") + 1
-    points = python_literal(reply[start:end])
+    points = python_literal(reply[start : reply.rfind("}") + 1])
     return points if isinstance(points, dict) else {}
 
 

@@ -90,8 +90,7 @@ def _draw_accounts(
     for account, bounds in words["shares"].items():
         shares = noise.uniform(*bounds) * noise.uniform(*_DRIFT, _N_YEARS)
         accounts[account] = revenue * shares
-    rounded = accounts.round(1)
-    return rounded.eval(words["formulas"], engine="python").round(1)
+    return accounts.round(1).eval(words["formulas"], engine="python").round(1)
 
 
 def _draw_segments(
