@@ -13,6 +13,7 @@ from jsonschema_rs import Draft202012Validator
 from run_files import PROVENANCE, scored, write_run
 
 from fin_tasks import report
+from fin_tasks.report import entries
 from fin_tasks.report.corrections import Corrections
 from fin_tasks.report.leaderboard import board
 from fin_tasks.report.leaderboard_model import Leaderboard
@@ -142,6 +143,22 @@ def test_rank_lies_in_its_range(tmp_path: Path) -> None:
         assert len(one["ranks"]) == 5
         for place in one["ranks"]:
             assert 1 <= place["best"] <= place["rank"] <= place["worst"] <= 5
+
+
+def test_of_many_runs_the_pairs_of_the_best_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed in range(5):
+        write_run(tmp_path / str(seed), {TASK: answers(seed)}, model=str(seed))
+    whole = comparison(made(tmp_path))
+    monkeypatch.setattr(entries, "_MAX_PAIRED", 3)
+    shown = comparison(made(tmp_path))
+    best = {place["run"] for place in whole["ranks"][:3]}
+    assert shown["ranks"] == whole["ranks"]
+    assert len(whole["pairs"]) == 10
+    assert shown["pairs"] == [
+        pair for pair in whole["pairs"] if {pair["first"], pair["second"]} <= best
+    ]
 
 
 def test_holm_corrects_the_headline_alone(tmp_path: Path) -> None:
