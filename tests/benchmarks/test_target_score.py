@@ -1,10 +1,19 @@
 """The scorer for benchmarks of one's own: the right answer is read in the target."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fin_tasks.benchmarks.target_score import compare, metric_values, read, reader_item
+from fin_tasks.benchmarks.target_score import (
+    check_documents,
+    compare,
+    metric_values,
+    read,
+    reader_item,
+)
+from fin_tasks.data.documents import dataset_of
+from fin_tasks.errors import DataError
 from fin_tasks.judging.item import Judged
 
 
@@ -70,3 +79,25 @@ def test_a_model_may_read() -> None:
     judged = Judged(response, ("12.5",))
     values = metric_values(document, [read(document, judged, variant="robust")])
     assert (values["acc"], values["no_answer"]) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        (doc("choice", "B"), "row 2, kind: expected .*letter.*, got 'choice'"),
+        (doc("letter", "mortgage"), "row 2: expected an answer that is a letter"),
+    ],
+)
+def test_a_question_that_cannot_be_scored_is_refused(
+    document: dict[str, Any], said: str
+) -> None:
+    first = doc("number", "480")
+    check_documents([first, first], Path("q.jsonl"))
+    with pytest.raises(DataError, match=said):
+        check_documents([first, document], Path("q.jsonl"))
+
+
+def test_fields_of_several_types_are_refused() -> None:
+    docs = [doc("number", "480", gold="480"), doc("number", "250", gold=250)]
+    with pytest.raises(DataError, match="one type in each field"):
+        dataset_of(docs, {})

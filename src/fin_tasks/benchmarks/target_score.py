@@ -5,16 +5,38 @@ or `verdict`, and `target`, a right answer as a response; `choices` are the text
 No paper is repeated, so both variants read in the same way.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from typing import get_args
 
 from fin_tasks.answers.numbers import Number
 from fin_tasks.answers.types import Reading, Score
+from fin_tasks.errors import DataError
 from fin_tasks.judging.item import Item, Judged
 
 from . import short_answers
 from .contract import Document, directions_of
+from .final_answer import Kind
 from .short_answers import Truth, compare_with, mean_values, read_answer
+
+KINDS = get_args(Kind)
+
+
+def check_documents(documents: Sequence[Document], file: Path) -> None:
+    """Raise DataError if a document of a file has another `kind`, or a target that has no such answer."""
+    for number, doc in enumerate(documents, start=1):
+        kind = doc["kind"]
+        if kind not in KINDS:
+            raise DataError(
+                f"{file}, row {number}, kind: expected {', '.join(KINDS)}, got {kind!r}."
+            )
+        if read(doc, doc["target"], variant="robust").answer is None:
+            raise DataError(
+                f"{file}, row {number}: expected an answer that is a {kind}, "
+                f"got {doc['target']!r:.200}."
+            )
 
 
 def reader_item(doc: Document, response: str) -> Item | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import fin_tasks
-from fin_tasks.errors import ConfigError
+from fin_tasks.errors import ConfigError, DataError
 
 from .files import sha256_of
 
@@ -91,6 +91,7 @@ def dataset_of(
     """
     from datasets import Dataset, DatasetInfo
     from datasets.table import InMemoryTable
+    from pyarrow import ArrowException
 
     facts = {"fin_tasks": fin_tasks.__version__, "rows": len(docs), **facts}
     data = facts.get("data", {})
@@ -102,8 +103,14 @@ def dataset_of(
     digest = hashlib.sha256(text.encode()).hexdigest()
     columns = {name: list(map(itemgetter(name), docs)) for name in docs[0]}
     description = json.dumps({"hash": digest[:_SHOWN_DIGITS], **facts})
+    try:
+        table = InMemoryTable.from_pydict(columns)
+    except ArrowException as error:
+        raise DataError(
+            f"documents: expected values of one type in each field, such as texts, got: {error}."
+        ) from error
     return Dataset(
-        InMemoryTable.from_pydict(columns),
+        table,
         info=DatasetInfo(description=description),
         fingerprint=digest[:32],  # saves hashing the table
     )

@@ -1,5 +1,6 @@
 from pathlib import Path
 
+from fin_tasks.benchmarks.target_score import check_documents
 from fin_tasks.data.documents import documents_of_file
 from fin_tasks.data.tables import read_json
 
@@ -12,4 +13,5 @@ def load(**_):
             f"{document['question']} Close with 'Therefore, my answer is X.'"
         )
         document["target"] = f"Therefore, my answer is {document['answer']}."
+    check_documents(documents, file)
     return documents_of_file(documents, file)
