@@ -33,7 +33,8 @@ class HarnessFinder:
     def find_spec(
         self,
         name: str,
-        *_: object,
+        path: object = None,
+        target: object = None,
     ) -> ModuleSpec | None:
         """Return the spec of a harness's module, which patches the module after running it."""
         if name not in self.waiting:

@@ -73,14 +73,15 @@ def fetch_market(
     still_unpriced = _missing(folder / "prices", tickers, ".parquet")
     priced = [ticker for ticker in tickers if ticker not in still_unpriced]
     unreported = _missing(folder / "earnings", priced, ".json")
+    if source == "upstream":
+        names = [_REPORTS.format(ticker) for ticker in unreported]
+        files = locate(
+            "dynostock", names, source=source, settings=settings, optional=True
+        ).files
+        reports_of = partial(_published_reports_of, files=files)
+        return problems + _fetch_reports(folder / "earnings", unreported, reports_of)
     with Web() as web:
         reports_of = partial(alpha_vantage.earnings_of, web=web, settings=settings)
-        if source == "upstream":
-            names = [_REPORTS.format(ticker) for ticker in unreported]
-            located = locate(
-                "dynostock", names, source=source, settings=settings, optional=True
-            )
-            reports_of = partial(_published_reports_of, files=located.files)
         return problems + _fetch_reports(folder / "earnings", unreported, reports_of)
 
 

@@ -77,7 +77,9 @@ class HousePrompts:
             blocks.append("\n".join([_TEXTS["facts"], *lines]))
         blocks.append(_TEXTS["latest"].format(**reports[-1]))
         slots = {
-            **vars(excerpt),
+            "ticker": window.ticker,
+            "start": window.start,
+            "end": window.end,
             "before_first": window.end - timedelta(days=7),
             "after_first": window.end + timedelta(days=1),
             "after_last": window.end + timedelta(days=8),
