@@ -35,9 +35,9 @@ def main() -> None:
             for number in range(-(-arguments.samples // ROWS)):
                 write_run(runs / f"org__model-{number:03}", number, ROWS)
         out.mkdir()
-        found = read([runs])
-        made = board(found)
         begun = time.perf_counter()
+        found = read([runs], page=out / "page")
+        made = board(found)
         write_page(found, made, out)
         size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
         print(

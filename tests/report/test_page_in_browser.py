@@ -94,7 +94,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     (folder / "figures" / "financemath_cost.svg").write_text("<svg/>")
     for place in ("runs/36", "runs/1", "judged/1"):
         _write_badge(folder / place)
-    found = read([folder / "runs", folder / "judged"])
+    found = read([folder / "runs", folder / "judged"], page=folder / "page")
     write_page(found, board(found, title=HOSTILE), folder)
     return (folder / "index.html").as_uri()
 

@@ -101,7 +101,7 @@ def report_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     out = folder / "out"
     out.mkdir()
-    report = read([folder])
+    report = read([folder], page=out / "page")
     write_page(report, board(report), out)
     return out
 

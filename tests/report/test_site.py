@@ -84,15 +84,15 @@ def test_scripts_hold_runs_and_samples_and_nothing_that_runs(
     }
     shown = data(out / "page" / "data.js")
     assert len(shown["files"]) == 2
-    assert [one["n"] for one in shown["samples"].values()] == [3, 3]
-    for key, facts in shown["samples"].items():
+    assert len(shown["samples"]) == 2
+    for key in shown["samples"]:
         rows = data(out / "page" / f"list-{key}.js")
         values = rows["by"]["paper"]["value"]
         first = (
             next(run for run in shown["runs"] if run["id"] == key)["model"] == "org/a"
         )
         assert values == ([0, 1, 0] if first else [1, 1, 1])
-        asked = data(out / "page" / f"asked-{facts['asked'][0]}.js")
+        asked = data(out / "page" / f"asked-{rows['files'][0]}.js")
         assert [bool(one["picture"]) for one in asked] == [True, False, False]
     for file in out.rglob("*.js"):
         text = file.read_text()

@@ -20,16 +20,17 @@ Paths = AnyPath | Iterable[AnyPath]
 """One file or folder, or several."""
 
 
-def read(paths: Paths) -> "Report":
+def read(paths: Paths, *, page: Path | None = None) -> "Report":
     """Read all runs in files and folders: run folders as lm-eval writes them, and logs of inspect_ai.
 
     Raise DataError if there are none. What is wrong with a single file stands in the report's problems.
+    Samples are written into the folder `page`, if there is one, for the page of a report.
     """
     # This imports pandas, which takes half a second that writing a run folder does not need.
     from .reader import read_report
 
     listed = [paths] if isinstance(paths, AnyPath) else paths
-    return read_report([Path(path) for path in listed])
+    return read_report([Path(path) for path in listed], page)
 
 
 def hash_of(value: object) -> str:

@@ -1,6 +1,7 @@
 """Read or write many files in several processes."""
 
 from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import Any, TypeVar
 
 import joblib
@@ -30,20 +31,23 @@ def for_each(
     progress = tqdm(calls, name, unit="file", disable=None if is_many else True)
     n_processes = min(_MAX_PROCESSES, joblib.cpu_count()) if is_many else 1
     with workers(n_processes) as parallel:
-        outcomes = parallel(joblib.delayed(_call)(function, call) for call in progress)
+        outcomes = parallel(
+            joblib.delayed(outcome_of)(function, *call) for call in progress
+        )
         return dict(zip([call[0] for call in calls], outcomes, strict=True))
 
 
-def _call(function: Callable[..., T], call: tuple[Any, ...]) -> T | DataError:
+def outcome_of(function: Callable[..., T], file: Path, *others: Any) -> T | DataError:
+    """Return the function's result, or a DataError that says why the file cannot be used."""
     try:
-        return function(*call)
+        return function(file, *others)
     except DataError as error:
         message = str(error)
     except ValidationError as error:
-        message = f"{call[0]}, {first_problem(error)}."
+        message = f"{file}, {first_problem(error)}."
     except Exception as error:  # noqa: BLE001 - no file of a stranger may end the report of all others
         message = (
-            f"{call[0]}: expected a readable file with results of our tasks, "
+            f"{file}: expected a readable file with results of our tasks, "
             f"got {type(error).__name__}: {error!s:.200}."
         )
     return DataError(printable(message))

@@ -14,6 +14,7 @@ from .model import Problem, Report, Run, TaskResult, table_of, texts_column
 from .processes import for_each
 from .redact import printable
 from .rows import SampleRows, read_rows
+from .site.samples import rows_and_page_of
 
 _NAME = re.compile(r"(?:results|samples_.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.+-]+)\.jsonl?")
 _LIKELY = re.compile(r"results.*\.json|samples_.+\.jsonl|.+\.eval")
@@ -23,9 +24,9 @@ _EXPECTED = (
 )
 
 
-def read_report(paths: Sequence[Path]) -> Report:
+def read_report(paths: Sequence[Path], page: Path | None) -> Report:
     """Read all runs in files and folders; raise DataError if there are none."""
-    report = _Reader().read(paths)
+    report = _Reader(page).read(paths)
     if not report.runs:
         listed = ", ".join(map(str, paths))
         reason = report.problems[0].message if report.problems else "found none."
@@ -36,7 +37,8 @@ def read_report(paths: Sequence[Path]) -> Report:
 class _Reader:
     """Reads files step by step, and lists what is wrong with them."""
 
-    def __init__(self) -> None:
+    def __init__(self, page: Path | None) -> None:
+        self._page = page
         self.problems: list[Problem] = []
 
     def read(self, paths: Sequence[Path]) -> Report:
@@ -111,15 +113,17 @@ class _Reader:
         self, runs: Sequence[Run], names: Mapping[Path, str]
     ) -> dict[Path | None, SampleRows | DataError]:
         """Read the samples files of runs. One that is broken, or without a results file, is a problem."""
-        benchmark_by_file = {}
+        result_by_file = {}
         for run in runs:
             for result in run.tasks:
                 if result.samples in names:
-                    benchmark_by_file[result.samples] = result.benchmark
-        rows_by_file = for_each(read_rows, benchmark_by_file.items(), "Reading samples")
+                    result_by_file[result.samples] = result
+        read = rows_and_page_of(runs, self._page) if self._page else read_rows
+        rows_by_file = for_each(read, result_by_file.items(), "Reading samples")
         for file, rows in rows_by_file.items():
-            if isinstance(rows, DataError):
-                self._add_problem(file, str(rows))
+            problem = rows if isinstance(rows, DataError) else rows.not_shown
+            if problem:
+                self._add_problem(file, str(problem))
         for file in names:
             results_file = f"results_{_run_key(file)}.json"
             if file.suffix == ".jsonl" and file.with_name(results_file) not in names:

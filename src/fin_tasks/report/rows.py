@@ -4,6 +4,7 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ from .model import (
     OTHER,
     WEIGHT,
     WEIGHTED,
+    TaskResult,
     largest,
     texts_column,
 )
@@ -50,11 +52,13 @@ class SampleRows(NamedTuple):
     table: DataFrame
     """Text columns without run and task, metrics, and figures of parts."""
     aggregates: Breakdowns
+    not_shown: DataError | None = None
+    """Why the page cannot show the samples."""
 
 
-def read_rows(path: Path, benchmark_name: str) -> SampleRows:
-    """Return the rows of a samples file."""
-    return rows_of(str(path), read_samples(path), benchmark_name)
+def read_rows(path: Path, result: TaskResult) -> SampleRows:
+    """Return the rows of the samples file of a result."""
+    return rows_of(str(path), read_samples(path), result.benchmark)
 
 
 def rows_of(source: str, samples: Iterable[Sample], benchmark_name: str) -> SampleRows:
@@ -79,23 +83,25 @@ def rows_of(source: str, samples: Iterable[Sample], benchmark_name: str) -> Samp
         n_scored.append(
             sum(reading.get("unscored") is not True for reading in readings)
         )
-    table = DataFrame()
+    columns: dict[str, Any] = {}
     for name in _TEXTS:
-        table[name] = texts_column([row.get(name) or None for row in texts])
+        columns[name] = texts_column([row.get(name) or None for row in texts])
+    table = DataFrame(columns)
     if table.empty or table.duplicated(["variant", "doc_id"]).any():
         raise DataError(
             f"{source}: expected each document once under a filter, "
             "found one twice or no row at all."
         )
-    columns: dict[str, Floats] = {}
-    for name, column in DataFrame(values).items():
-        columns |= _metric_columns(source, printable(str(name)), column.tolist())
-    if max(n_scored) > 1 and "acc" in columns:
-        columns |= _pass_at(columns["acc"], np.array(n_scored))
+    metrics: dict[str, Floats] = {}
+    for name in dict.fromkeys(chain.from_iterable(values)):
+        column = [figures.get(name) for figures in values]
+        metrics |= _metric_columns(source, printable(name), column)
+    if max(n_scored) > 1 and "acc" in metrics:
+        metrics |= _pass_at(metrics["acc"], np.array(n_scored))
     aggregates = {}
     for variant, rows in aggregated_by_variant.items():
         aggregates[variant] = summarize(benchmark, rows)
-    return SampleRows(table.assign(**columns), aggregates)
+    return SampleRows(table.assign(**metrics), aggregates)
 
 
 def _texts_of(

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,9 +83,7 @@ def sample_of(where: str, line: Json) -> Sample:
     """Check the types of a line; raise DataError if they are not those of a samples file."""
     try:
         fields = _Fields.model_validate(line)
-        metrics = {
-            name: line[name] for name in fields.metrics if not name.endswith("_stderr")
-        }
+        metrics = {name: line[name] for name in _without_errors(*fields.metrics)}
     except ValidationError as error:
         raise DataError(f"{where}, {first_problem(error)}.") from error
     except KeyError as error:
@@ -98,6 +97,11 @@ def sample_of(where: str, line: Json) -> Sample:
     )
 
 
+@lru_cache
+def _without_errors(*names: str) -> list[str]:
+    return [name for name in names if not name.endswith("_stderr")]
+
+
 def _lines(path: Path) -> Iterator[tuple[str, Any]]:
     with path.open("rb", buffering=2**20) as file:
         # A longer line is cut, so that it is no JSON.
@@ -108,9 +112,11 @@ def _lines(path: Path) -> Iterator[tuple[str, Any]]:
                 yield where, _decode(where, content)
 
 
-def _decode(where: str, content: bytes) -> Any:
-    with suppress(orjson.JSONDecodeError):
+def _decode(where: str, content: bytes | str) -> Any:
+    try:
         return orjson.loads(content)
+    except orjson.JSONDecodeError:
+        pass
     try:
         return json.loads(
             content
@@ -133,7 +139,7 @@ def _reading(value: Any) -> Json:
     """Return a reading from an object or from its JSON text; empty if it is neither."""
     if isinstance(value, str) and value.startswith("{"):
         with suppress(DataError):
-            value = _decode("", value.encode("utf-8", "surrogatepass"))
+            value = _decode("", value)
     return value if isinstance(value, dict) else {}
 
 

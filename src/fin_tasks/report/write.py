@@ -64,17 +64,18 @@ def write_report(
         samples: Whether the page shows questions and responses.
         export: A collection for which results are written, too.
     """
-    report = read(paths)
-    leaderboard = board(
-        report,
-        title=title,
-        reference=_reference_run(report, reference),
-        papers=published,
-        prices=read_prices(Path(token_prices)) if token_prices else None,
-        corrections=read_corrections(corrected),
-        out=Path(out),
-    )
+    prices = read_prices(Path(token_prices)) if token_prices else None
     with _replacing(Path(out)) as folder:
+        report = read(paths, page=folder / "page" if samples else None)
+        leaderboard = board(
+            report,
+            title=title,
+            reference=_reference_run(report, reference),
+            papers=published,
+            prices=prices,
+            corrections=read_corrections(corrected),
+            out=Path(out),
+        )
         text = leaderboard.model_dump_json(indent=1) + "\n"
         (folder / "leaderboard.json").write_text(text, "utf-8")
         values = values_table(leaderboard)
@@ -85,14 +86,14 @@ def write_report(
         write_figures(report, values, folder / "figures")
         if export:
             write_records(leaderboard, folder / "data")
-        not_shown = write_page(report, leaderboard, folder, samples=samples)
+        write_page(report, leaderboard, folder)
     return WrittenReport(
         page=Path(out) / "index.html",
         leaderboard=leaderboard,
         n_runs=len(report.runs),
         n_models=len({run.model for run in report.runs}),
         notes=leaderboard.notes,
-        problems=[*(problem.message for problem in leaderboard.problems), *not_shown],
+        problems=[problem.message for problem in leaderboard.problems],
     )
 
 

@@ -13,9 +13,9 @@ _LATEX = re.compile(
 
 def source_of(doc: Mapping[str, Any]) -> str:
     """Name the figure of a question, or else its exercise."""
-    path = str(doc.get("figure") or "")
-    figure = PureWindowsPath(path).name  # knows both kinds of slashes
-    return figure or _exercise(str(doc.get("question") or "")[:400])
+    figure = doc.get("figure")
+    name = PureWindowsPath(str(figure)).name if figure else ""  # knows both slashes
+    return name or _exercise(str(doc.get("question") or "")[:400])
 
 
 @lru_cache(maxsize=2**14)

@@ -1,22 +1,15 @@
 """`index.html` and what it shows: the leaderboard, names for people, and the runs' samples."""
 
 import shutil
-from functools import partial
 from html import escape
 from pathlib import Path
 
-import pandas as pd
-
-from fin_tasks.errors import DataError
 from fin_tasks.report import Json
-from fin_tasks.settings import Settings
 
 from ..conditions import WORDS
 from ..leaderboard_model import BoardTask, Leaderboard
 from ..model import BREAKDOWN_LABELS, KNOWN_BENCHMARKS, Report, Run
-from ..processes import for_each
-from .pictures import copy_picture
-from .samples import CHUNK, script, write_samples
+from .samples import CHUNK, script
 
 _OWN = Path(__file__).parent
 _FILES = ("page.css", "vendor/katex.min.js", "vendor/katex.min.css")
@@ -24,20 +17,14 @@ _BENCHMARK_FIELDS = ("title", "description", "overview_tasks", "overview_metrics
 _CONDITIONS = ("mode", "split", "retrieval", "style", "arm")
 
 
-def write_page(
-    report: Report,
-    board: Leaderboard,
-    folder: Path,
-    *,
-    samples: bool = True,
-) -> list[str]:
-    """Write the page into a folder; return what could not be shown.
+def write_page(report: Report, board: Leaderboard, folder: Path) -> None:
+    """Write the page into the folder of a report: `index.html`, and what it loads into the folder `page`.
 
-    The folder holds `index.html` afterwards, and the folder `page` with all that it loads.
+    The samples are there already.
     """
     page_folder = folder / "page"
     page_folder.mkdir(exist_ok=True)
-    problems, shown = _write_all_samples(report, page_folder) if samples else ([], {})
+    lists = page_folder.glob("list-*.js")
     benchmarks = {}
     for name, benchmark in KNOWN_BENCHMARKS.items():
         benchmarks[name] = {
@@ -52,11 +39,11 @@ def write_page(
         "breakdowns": dict(BREAKDOWN_LABELS),
         "names": {task.id: task_name(task) for task in board.tasks},
         "files": [_file(run) for run in report.runs],
-        "samples": shown,
+        "samples": {file.stem.removeprefix("list-"): True for file in lists},
         "chunk": CHUNK,
         "downloads": downloads,
     }
-    (page_folder / "data.js").write_text(script("report", data))
+    (page_folder / "data.js").write_bytes(script("report", data))
     # In a function their names stay apart from those of the browser.
     files = sorted(_OWN.glob("scripts/*.js"))
     joined = "\n".join(file.read_text("utf-8") for file in files)
@@ -67,32 +54,6 @@ def write_page(
     template = (_OWN / "page.html").read_text("utf-8")
     html = template.replace("{{ title }}", escape(board.title))
     (folder / "index.html").write_text(html, "utf-8")
-    return problems
-
-
-def _write_all_samples(report: Report, folder: Path) -> tuple[list[str], Json]:
-    """Write the samples; return what could not be read, and what the page must know of each result's."""
-    settings = Settings.from_environ()
-    folders = {settings.cache_dir, settings.data_dir or settings.cache_dir}
-    folders |= {benchmark.folder for benchmark in KNOWN_BENCHMARKS.values()}
-    folders |= {run.path.parent for run in report.runs}
-    copy = partial(copy_picture, out=folder / "pictures", folders=frozenset(folders))
-    variants = report.rows["variant"].unique()
-    results = [result for _, result in report.results if result.samples]
-    calls = []
-    for result in results:
-        rows = [report.rows_of(result, variant) for variant in variants]
-        calls.append((result.samples, result, pd.concat(rows), folder, copy))
-    problems = []
-    shown = {}
-    outcomes = for_each(write_samples, calls, "Writing samples")
-    for result in results:
-        outcome = outcomes[result.samples]
-        if isinstance(outcome, DataError):
-            problems.append(str(outcome))
-        else:
-            shown[result.id] = outcome
-    return problems, shown
 
 
 def task_name(task: BoardTask) -> str:

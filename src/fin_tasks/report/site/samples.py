@@ -4,20 +4,26 @@
 questions and what was read in them. `asked-HASH.js` has these questions; runs share it.
 """
 
+import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from pandas import DataFrame
 
-from fin_tasks.report import Json, hash_of
+from fin_tasks.report import Json
+from fin_tasks.settings import Settings
 
-from ..model import BREAKDOWNS, KNOWN_BENCHMARKS, TaskResult, headline
+from ..model import BREAKDOWNS, KNOWN_BENCHMARKS, Run, TaskResult, headline
+from ..processes import outcome_of
 from ..redact import printable
+from ..rows import SampleRows, rows_of
 from ..samples import Sample, flat, read_samples
+from .pictures import copy_picture
 
 CHUNK = 200
 """Questions in a file."""
@@ -28,57 +34,100 @@ _TABLE_AND_SPACE = re.compile(
     r"\A\s*\\begin\{tab.*\\end\{tab\w+\*?\}\s*(?=\S)(?!\\end)", re.DOTALL
 )
 _MAX_RESPONSES = 40
+_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<\u2028\u2029"}
 _SCORES = ["value", "answer", "reason", "cut_off"]
 _TRUTHS = ("answer", "ground_truth", "truth", "target")
 _PICTURES = ("image_path", "figure_path", "chart", "figure")
-_Question = tuple[Sample, dict[str, list[str]]]
 
 
-def script(name: str, value: Any) -> str:
+class _Question(NamedTuple):
+    title: str
+    asked: Json
+    """What was asked; `picture` is the path in the document, None without one."""
+    said: list[str]
+    """The responses."""
+    read: dict[str, list[str]]
+    """What was read in each response, by variant."""
+
+
+def script(name: str, value: Any) -> bytes:
     """Return a script that hands a value to the page, as JSON text: nothing in it can run."""
-    content = orjson.dumps(value).decode()
-    text = json.dumps(content).replace("<", "\\u003c")
-    return f"give({json.dumps(name)}, {text});\n"
+    content = orjson.dumps(orjson.dumps(value).decode()).decode()
+    return f"give({json.dumps(name)}, {content.translate(_ESCAPES)});\n".encode()
 
 
-def write_samples(
-    path: Path,
+def rows_and_page_of(
+    runs: Sequence[Run], folder: Path
+) -> Callable[[Path, TaskResult], SampleRows]:
+    """Return a function that reads a samples file as `read_rows` does, and writes its samples into a folder."""
+    folder.mkdir(exist_ok=True)
+    settings = Settings.from_environ()
+    folders = {settings.cache_dir, settings.data_dir or settings.cache_dir}
+    folders |= {benchmark.folder for benchmark in KNOWN_BENCHMARKS.values()}
+    folders |= {run.path.parent for run in runs}
+    copy = partial(copy_picture, out=folder / "pictures", folders=frozenset(folders))
+    return partial(_read_and_write, folder=folder, copy=copy)
+
+
+def _read_and_write(
+    path: Path, result: TaskResult, *, folder: Path, copy: Callable[[str], str]
+) -> SampleRows:
+    questions: dict[str, _Question] = {}
+    samples = _noted(read_samples(path), _answer_labels(result), questions)
+    rows = rows_of(str(path), samples, result.benchmark)
+    error = outcome_of(
+        _write_samples, path, result, questions, rows.table, folder, copy
+    )
+    return rows._replace(not_shown=error)
+
+
+def _noted(
+    samples: Iterable[Sample],
+    words: Mapping[str, str],
+    questions: dict[str, _Question],
+) -> Iterator[Sample]:
+    """Yield samples, and note their questions."""
+    for sample in samples:
+        question = questions.get(sample.id)
+        if question is None:
+            question = _Question(
+                _title(sample), _asked(sample, words), _texts(sample.responses), {}
+            )
+            questions[sample.id] = question
+        read = _texts(flat(sample.line.get("filtered_resps")))
+        question.read[sample.variant] = read
+        yield sample
+
+
+def _write_samples(
+    _: Path,
     result: TaskResult,
+    questions: Mapping[str, _Question],
     rows: DataFrame,
     folder: Path,
     copy: Callable[[str], str],
-) -> Json:
-    """Write a task's samples; return their number and the names of the files of questions."""
-    questions = _read_questions(path)
+) -> None:
     words = _answer_labels(result)
-    listed = _list_of(questions, headline(result), rows, words)
-    _write(folder, f"list-{result.id}", listed)
     names: list[str] = []
-    for start in range(0, len(questions), CHUNK):
-        chunk = questions[start : start + CHUNK]
+    noted = list(questions.values())
+    for start in range(0, len(noted), CHUNK):
         answers = []
         asked = []
-        for sample, readings in chunk:
-            answers.append({"said": _texts(sample.responses), "read": readings})
-            asked.append(_asked(sample, words, copy))
+        for question in noted[start : start + CHUNK]:
+            answers.append({"said": question.said, "read": question.read})
+            picture = question.asked["picture"]
+            # An empty name is a picture that was not found.
+            asked.append({**question.asked, "picture": picture and copy(picture)})
         _write(folder, f"rows-{result.id}-{len(names)}", answers)
-        name = hash_of(asked)
+        name = hashlib.sha256(orjson.dumps(asked)).hexdigest()[:16]
         _write(folder, f"asked-{name}", asked)
         names.append(name)
-    return {"n": len(questions), "asked": names}
+    listed = _list_of(questions, headline(result), rows, words)
+    _write(folder, f"list-{result.id}", {**listed, "files": names})
 
 
 def _write(folder: Path, name: str, value: Any) -> None:
-    (folder / f"{name}.js").write_text(script(name, value))
-
-
-def _read_questions(path: Path) -> list[_Question]:
-    """Return a line of each question, and what was read in each response by variant."""
-    questions: dict[str, _Question] = {}
-    for sample in read_samples(path):
-        _, by_variant = questions.setdefault(sample.id, (sample, {}))
-        by_variant[sample.variant] = _texts(flat(sample.line.get("filtered_resps")))
-    return list(questions.values())
+    (folder / f"{name}.js").write_bytes(script(name, value))
 
 
 def _prompt(sample: Sample) -> Any:
@@ -94,36 +143,33 @@ def _title(sample: Sample) -> str:
     words = (
         _TABLE_AND_SPACE.sub("", text)[: 10 * _MAX_TITLE]
         .replace("<image>", " ")
-        .split()
+        .split(maxsplit=_MAX_TITLE // 2)
     )
     return " ".join(words)[:_MAX_TITLE]
 
 
 def _list_of(
-    questions: Sequence[_Question],
+    questions: Mapping[str, _Question],
     metric: str,
     rows: DataFrame,
     words: Mapping[str, str],
 ) -> Json:
     """Return what the list shows of each question, and its scores by variant."""
-    order = []
-    titles = []
-    for sample, _ in questions:
-        order.append(sample.id)
-        titles.append(_title(sample))
-    parts = {}
+    order = list(questions)
+    parts = [name for name in BREAKDOWNS if len(rows[name].cat.categories) > 1]
+    rows = rows.rename(columns={metric: "value"})
+    part_values = {}
     scores = {}
     for variant, scored in rows.groupby("variant", observed=True):
-        table = scored.set_index("doc_id").rename(columns={metric: "value"})
-        table = table.reindex(index=order, columns=[*_SCORES, *BREAKDOWNS])
-        shown = table[_SCORES].astype(object)
-        shown["value"] = table["value"].astype(float).round(6)
-        shown["cut_off"] = table["cut_off"].astype(float) > 0
-        shown["answer"] = shown["answer"].replace(words)
-        scores[variant] = shown.to_dict("list")
-        n_parts = table[[*BREAKDOWNS]].nunique()
-        parts = table[n_parts.index[n_parts > 1]].astype(object).to_dict("list")
-    return {"id": order, "asked": titles, "parts": parts, "by": scores}
+        table = scored.set_index("doc_id")
+        table = table.reindex(index=order, columns=[*_SCORES, *parts])
+        table["value"] = table["value"].astype(float).round(6)
+        table["cut_off"] = table["cut_off"].astype(float) > 0
+        table["answer"] = table["answer"].astype(object).replace(words)
+        scores[variant] = table[_SCORES].to_dict("list")
+        part_values = table[parts].to_dict("list")
+    titles = [question.title for question in questions.values()]
+    return {"id": order, "asked": titles, "parts": part_values, "by": scores}
 
 
 def _text(value: Any) -> str:
@@ -140,11 +186,7 @@ def _texts(values: Sequence[Any]) -> list[str]:
     return [_text(value) for value in values[:_MAX_RESPONSES]]
 
 
-def _asked(
-    sample: Sample,
-    words: Mapping[str, str],
-    copy: Callable[[str], str],
-) -> Json:
+def _asked(sample: Sample, words: Mapping[str, str]) -> Json:
     doc = sample.doc
     truth = _text(_first_value(doc, _TRUTHS)).removesuffix(".0")
     picture = _first_value(doc, _PICTURES)
@@ -154,8 +196,7 @@ def _asked(
         "prompt": _text(_prompt(sample)),
         "truth": words.get(truth, truth),
         "choices": _text(doc.get("choices") or ""),
-        # An empty name is a picture that was not found.
-        "picture": copy(str(picture)) if picture else None,
+        "picture": str(picture) if picture else None,
     }
 
 

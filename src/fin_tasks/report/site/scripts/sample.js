@@ -3,7 +3,7 @@
 async function showSample(host, id, lists, isCurrent) {
   const [first] = lists;
   const chunk = Math.floor(first.indexById.get(id) / report.chunk);
-  const questions = await loadData(`asked-${report.samples[first.run.id].asked[chunk]}`);
+  const questions = await loadData(`asked-${first.files[chunk]}`);
   const answers = await Promise.all(lists.map((list) => readAnswer(list, id)));
   if (!isCurrent()) return;
   const question = questions[first.indexById.get(id) % report.chunk];
