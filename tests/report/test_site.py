@@ -225,6 +225,50 @@ def test_a_full_disk_is_one_sentence_and_leaves_the_old_report(
     assert (out / "index.html").exists()
 
 
+def test_a_samples_file_is_read_once(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = []
+    usual = Path.open
+
+    def noting(path: Path, *words: Any, **options: Any) -> Any:
+        opened.append(path)
+        return usual(path, *words, **options)
+
+    monkeypatch.setattr(Path, "open", noting)
+    assert report(results, "--out", tmp_path / "out")[0] == 0
+    files = list(results.rglob("samples_*"))
+    assert files
+    assert [opened.count(file) for file in files] == [1] * len(files)
+
+
+def test_samples_that_cannot_be_shown_still_count(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError("no list")
+
+    monkeypatch.setattr("fin_tasks.report.site.samples._list_of", broken)
+    written = fin_tasks.write_report([results], tmp_path / "out")
+    assert len(written.problems) == 2
+    assert all("no list" in problem for problem in written.problems)
+    ranked = [entry.n for entry in written.leaderboard.entries if entry.run]
+    assert 3 in ranked
+    assert data(tmp_path / "out" / "page" / "data.js")["samples"] == {}
+
+
+def test_a_picture_that_cannot_be_read_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_: Path) -> str:
+        raise PermissionError("no right to read")
+
+    Image.new("1", (8, 8)).save(tmp_path / "chart.png")
+    monkeypatch.setattr("fin_tasks.report.site.pictures.sha256_of", refused)
+    folders = frozenset([tmp_path])
+    assert copy_picture("chart.png", out=tmp_path / "out", folders=folders) == ""
+
+
 def test_a_huge_picture_is_not_opened(tmp_path: Path) -> None:
     Image.new("1", (8_000, 8_000)).save(tmp_path / "huge.png")
     shown = copy_picture(

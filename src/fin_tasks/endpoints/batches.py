@@ -36,7 +36,6 @@ class Batch(BaseModel):
     input_file_id: str = ""
     output_file_id: _Id | None = None
     error_file_id: _Id | None = None
-    request_counts: dict[str, int] | None = None
     errors: Any = None
     """Why the server refused the batch, if it did."""
 

@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pandas import Categorical, DataFrame, Series, concat
 from pandas.api.types import union_categoricals
 
@@ -150,10 +151,9 @@ class Report:
 
     def rows_of(self, result: TaskResult, variant: str) -> DataFrame:
         """Return the rows of a task under a variant, those of all its tasks for a group; empty if there are none."""
-        places = []
-        for task in result.members or (result.task,):
-            places += list(self._places.get((result.run, task, variant), ()))
-        return self.rows.iloc[places]
+        tasks = result.members or (result.task,)
+        places = [self._places.get((result.run, task, variant), []) for task in tasks]
+        return self.rows.iloc[np.concatenate(places).astype(int)]
 
     @cached_property
     def _places(self) -> dict[tuple[str, str, str], Any]:

@@ -14,7 +14,7 @@ from .model import Problem, Report, Run, TaskResult, table_of, texts_column
 from .processes import for_each
 from .redact import printable
 from .rows import SampleRows, read_rows
-from .site.samples import rows_and_page_of
+from .site.samples import PageSamples, picture_folders
 
 _NAME = re.compile(r"(?:results|samples_.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.+-]+)\.jsonl?")
 _LIKELY = re.compile(r"results.*\.json|samples_.+\.jsonl|.+\.eval")
@@ -118,7 +118,10 @@ class _Reader:
             for result in run.tasks:
                 if result.samples in names:
                     result_by_file[result.samples] = result
-        read = rows_and_page_of(runs, self._page) if self._page else read_rows
+        read = read_rows
+        if self._page:
+            self._page.mkdir(exist_ok=True)
+            read = PageSamples(self._page, picture_folders(runs)).read_rows
         rows_by_file = for_each(read, result_by_file.items(), "Reading samples")
         for file, rows in rows_by_file.items():
             problem = rows if isinstance(rows, DataError) else rows.not_shown

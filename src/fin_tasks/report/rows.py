@@ -110,12 +110,12 @@ def _texts_of(
     readings: Readings,
 ) -> dict[str, str]:
     """Return what is known of a row, the breakdowns of its document among it."""
-    reasons = [reading["reason"] for reading in readings if reading.get("reason")]
+    reasons = filter(None, [reading.get("reason") for reading in readings])
     texts = {
         "variant": sample.variant,
         "doc_id": sample.id,
         "answer": _answer_text(readings)[:_MAX_ANSWER],
-        "reason": str(reasons[0])[:_MAX_REASON] if reasons else "",
+        "reason": str(next(reasons, ""))[:_MAX_REASON],
         "source": str(
             sample.doc.get("published_id") or benchmark.source_of(sample.doc)
         ),

@@ -7,7 +7,6 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,7 +82,9 @@ def sample_of(where: str, line: Json) -> Sample:
     """Check the types of a line; raise DataError if they are not those of a samples file."""
     try:
         fields = _Fields.model_validate(line)
-        metrics = {name: line[name] for name in _without_errors(*fields.metrics)}
+        metrics = {
+            name: line[name] for name in fields.metrics if not name.endswith("_stderr")
+        }
     except ValidationError as error:
         raise DataError(f"{where}, {first_problem(error)}.") from error
     except KeyError as error:
@@ -95,11 +96,6 @@ def sample_of(where: str, line: Json) -> Sample:
     return Sample(
         where, printable(str(identity)), printable(fields.variant), doc, metrics, line
     )
-
-
-@lru_cache
-def _without_errors(*names: str) -> list[str]:
-    return [name for name in names if not name.endswith("_stderr")]
 
 
 def _lines(path: Path) -> Iterator[tuple[str, Any]]:

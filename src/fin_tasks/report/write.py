@@ -64,7 +64,6 @@ def write_report(
         samples: Whether the page shows questions and responses.
         export: A collection for which results are written, too.
     """
-    prices = read_prices(Path(token_prices)) if token_prices else None
     with _replacing(Path(out)) as folder:
         report = read(paths, page=folder / "page" if samples else None)
         leaderboard = board(
@@ -72,7 +71,7 @@ def write_report(
             title=title,
             reference=_reference_run(report, reference),
             papers=published,
-            prices=prices,
+            prices=read_prices(Path(token_prices)) if token_prices else None,
             corrections=read_corrections(corrected),
             out=Path(out),
         )

@@ -24,30 +24,32 @@ def write_page(report: Report, board: Leaderboard, folder: Path) -> None:
     """
     page_folder = folder / "page"
     page_folder.mkdir(exist_ok=True)
-    lists = page_folder.glob("list-*.js")
     benchmarks = {}
     for name, benchmark in KNOWN_BENCHMARKS.items():
         benchmarks[name] = {
             field: getattr(benchmark, field) for field in _BENCHMARK_FIELDS
         }
+    shown = {}
+    for file in page_folder.glob("list-*.js"):
+        shown[file.stem.removeprefix("list-")] = True
     downloads = ["leaderboard.json", "leaderboard.csv"]
     for file in sorted([*folder.glob("figures/*"), *folder.glob("tables/*")]):
         downloads.append(file.relative_to(folder).as_posix())
     data = {
         **board.model_dump(mode="json"),
         "benchmarks": benchmarks,
-        "breakdowns": dict(BREAKDOWN_LABELS),
+        "breakdowns": BREAKDOWN_LABELS,
         "names": {task.id: task_name(task) for task in board.tasks},
         "files": [_file(run) for run in report.runs],
-        "samples": {file.stem.removeprefix("list-"): True for file in lists},
+        "samples": shown,
         "chunk": CHUNK,
         "downloads": downloads,
     }
-    (page_folder / "data.js").write_bytes(script("report", data))
+    (page_folder / "data.js").write_text(script("report", data))
     # In a function their names stay apart from those of the browser.
     files = sorted(_OWN.glob("scripts/*.js"))
-    joined = "\n".join(file.read_text("utf-8") for file in files)
-    text = f'"use strict";\n(() => {{\n{joined}\n}})();\n'
+    scripts = "\n".join(file.read_text("utf-8") for file in files)
+    text = f'"use strict";\n(() => {{\n{scripts}\n}})();\n'
     (page_folder / "page.js").write_text(text, "utf-8")
     for name in _FILES:
         shutil.copy(_OWN / name, page_folder)

@@ -20,26 +20,26 @@ _MAX_PIXELS = 50_000_000  # of a picture that is opened; larger ones take much m
 def copy_picture(path: str, *, out: Path, folders: frozenset[Path]) -> str:
     """Copy the picture that a path names from folders; return the copy's name.
 
-    The name is empty if no picture fits, or several.
+    The name is empty if no picture fits, or several, or if it cannot be read.
     """
     files = _files_named(path, folders)
-    file_by_hash = {sha256_of(file): file for file in files}
-    if len(file_by_hash) != 1:
-        return ""
-    digest, file = file_by_hash.popitem()
-    copy = out / f"{digest[:24]}.webp"
-    if copy.exists():
-        return copy.name
     try:
+        file_by_hash = {sha256_of(file): file for file in files}
+        if len(file_by_hash) != 1:
+            return ""
+        digest, file = file_by_hash.popitem()
+        copy = out / f"{digest[:24]}.webp"
+        if copy.exists():
+            return copy.name
         with Image.open(file, formats=FORMATS) as picture:
             if picture.width * picture.height > _MAX_PIXELS:
                 return ""
             image = ImageOps.exif_transpose(picture).convert("RGB")
+        image.thumbnail((_SIDE, _SIDE))
+        out.mkdir(parents=True, exist_ok=True)
+        image.save(copy, "WEBP", quality=85)
     except BROKEN:
         return ""
-    image.thumbnail((_SIDE, _SIDE))
-    out.mkdir(parents=True, exist_ok=True)
-    image.save(copy, "WEBP", quality=85)
     return copy.name
 
 

@@ -7,8 +7,8 @@ questions and what was read in them. `asked-HASH.js` has these questions; runs s
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,7 +34,6 @@ _TABLE_AND_SPACE = re.compile(
     r"\A\s*\\begin\{tab.*\\end\{tab\w+\*?\}\s*(?=\S)(?!\\end)", re.DOTALL
 )
 _MAX_RESPONSES = 40
-_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<\u2028\u2029"}
 _SCORES = ["value", "answer", "reason", "cut_off"]
 _TRUTHS = ("answer", "ground_truth", "truth", "target")
 _PICTURES = ("image_path", "figure_path", "chart", "figure")
@@ -43,91 +42,101 @@ _PICTURES = ("image_path", "figure_path", "chart", "figure")
 class _Question(NamedTuple):
     title: str
     asked: Json
-    """What was asked; `picture` is the path in the document, None without one."""
-    said: list[str]
-    """The responses."""
-    read: dict[str, list[str]]
-    """What was read in each response, by variant."""
+    """What was asked."""
+    answer: Json
+    """The responses, and what was read in each, by variant."""
 
 
-def script(name: str, value: Any) -> bytes:
+def script(name: str, value: Any) -> str:
     """Return a script that hands a value to the page, as JSON text: nothing in it can run."""
-    content = orjson.dumps(orjson.dumps(value).decode()).decode()
-    return f"give({json.dumps(name)}, {content.translate(_ESCAPES)});\n".encode()
+    content = orjson.dumps(value).decode()
+    text = json.dumps(content).replace("<", "\\u003c")
+    return f"give({json.dumps(name)}, {text});\n"
 
 
-def rows_and_page_of(
-    runs: Sequence[Run], folder: Path
-) -> Callable[[Path, TaskResult], SampleRows]:
-    """Return a function that reads a samples file as `read_rows` does, and writes its samples into a folder."""
-    folder.mkdir(exist_ok=True)
+@dataclass(frozen=True)
+class PageSamples:
+    """Reads samples, and writes them for the page."""
+
+    folder: Path
+    picture_folders: frozenset[Path]
+
+    def read_rows(self, path: Path, result: TaskResult) -> SampleRows:
+        """Return the rows of the samples file of a result, and write its samples."""
+        questions: dict[str, _Question] = {}
+        samples = self._noted(path, result, questions)
+        rows = rows_of(str(path), samples, result.benchmark)
+        error = outcome_of(self._write_all, path, result, questions, rows.table)
+        return rows._replace(not_shown=error)
+
+    def _noted(
+        self,
+        path: Path,
+        result: TaskResult,
+        questions: dict[str, _Question],
+    ) -> Iterator[Sample]:
+        """Yield the lines of a samples file, and note its questions."""
+        words = _answer_labels(result)
+        for sample in read_samples(path):
+            question = questions.get(sample.id)
+            if question is None:
+                asked = self._asked(sample, words)
+                answer: Json = {"said": _texts(sample.responses), "read": {}}
+                question = _Question(_title(sample), asked, answer)
+                questions[sample.id] = question
+            read = _texts(flat(sample.line.get("filtered_resps")))
+            question.answer["read"][sample.variant] = read
+            yield sample
+
+    def _asked(self, sample: Sample, words: Mapping[str, str]) -> Json:
+        doc = sample.doc
+        truth = _text(_first_value(doc, _TRUTHS)).removesuffix(".0")
+        picture = _first_value(doc, _PICTURES)
+        return {
+            "id": sample.id,
+            "system": _text(doc.get("system") or ""),
+            "prompt": _text(_prompt(sample)),
+            "truth": words.get(truth, truth),
+            "choices": _text(doc.get("choices") or ""),
+            # An empty name is a picture that was not found.
+            "picture": self._copy(str(picture)) if picture else None,
+        }
+
+    def _write_all(
+        self,
+        _: Path,
+        result: TaskResult,
+        questions: Mapping[str, _Question],
+        rows: DataFrame,
+    ) -> None:
+        names: list[str] = []
+        noted = list(questions.values())
+        for start in range(0, len(noted), CHUNK):
+            chunk = noted[start : start + CHUNK]
+            answers = [question.answer for question in chunk]
+            self._write(f"rows-{result.id}-{len(names)}", answers)
+            asked = [question.asked for question in chunk]
+            name = hashlib.sha256(orjson.dumps(asked)).hexdigest()[:16]
+            if not (self.folder / f"asked-{name}.js").exists():
+                self._write(f"asked-{name}", asked)
+            names.append(name)
+        listed = _list_of(questions, headline(result), rows, _answer_labels(result))
+        self._write(f"list-{result.id}", {**listed, "files": names})
+
+    def _copy(self, path: str) -> str:
+        out = self.folder / "pictures"
+        return copy_picture(path, out=out, folders=self.picture_folders)
+
+    def _write(self, name: str, value: Any) -> None:
+        (self.folder / f"{name}.js").write_text(script(name, value))
+
+
+def picture_folders(runs: Sequence[Run]) -> frozenset[Path]:
+    """Return the folders that may hold pictures of questions."""
     settings = Settings.from_environ()
     folders = {settings.cache_dir, settings.data_dir or settings.cache_dir}
     folders |= {benchmark.folder for benchmark in KNOWN_BENCHMARKS.values()}
-    folders |= {run.path.parent for run in runs}
-    copy = partial(copy_picture, out=folder / "pictures", folders=frozenset(folders))
-    return partial(_read_and_write, folder=folder, copy=copy)
-
-
-def _read_and_write(
-    path: Path, result: TaskResult, *, folder: Path, copy: Callable[[str], str]
-) -> SampleRows:
-    questions: dict[str, _Question] = {}
-    samples = _noted(read_samples(path), _answer_labels(result), questions)
-    rows = rows_of(str(path), samples, result.benchmark)
-    error = outcome_of(
-        _write_samples, path, result, questions, rows.table, folder, copy
-    )
-    return rows._replace(not_shown=error)
-
-
-def _noted(
-    samples: Iterable[Sample],
-    words: Mapping[str, str],
-    questions: dict[str, _Question],
-) -> Iterator[Sample]:
-    """Yield samples, and note their questions."""
-    for sample in samples:
-        question = questions.get(sample.id)
-        if question is None:
-            question = _Question(
-                _title(sample), _asked(sample, words), _texts(sample.responses), {}
-            )
-            questions[sample.id] = question
-        read = _texts(flat(sample.line.get("filtered_resps")))
-        question.read[sample.variant] = read
-        yield sample
-
-
-def _write_samples(
-    _: Path,
-    result: TaskResult,
-    questions: Mapping[str, _Question],
-    rows: DataFrame,
-    folder: Path,
-    copy: Callable[[str], str],
-) -> None:
-    words = _answer_labels(result)
-    names: list[str] = []
-    noted = list(questions.values())
-    for start in range(0, len(noted), CHUNK):
-        answers = []
-        asked = []
-        for question in noted[start : start + CHUNK]:
-            answers.append({"said": question.said, "read": question.read})
-            picture = question.asked["picture"]
-            # An empty name is a picture that was not found.
-            asked.append({**question.asked, "picture": picture and copy(picture)})
-        _write(folder, f"rows-{result.id}-{len(names)}", answers)
-        name = hashlib.sha256(orjson.dumps(asked)).hexdigest()[:16]
-        _write(folder, f"asked-{name}", asked)
-        names.append(name)
-    listed = _list_of(questions, headline(result), rows, words)
-    _write(folder, f"list-{result.id}", {**listed, "files": names})
-
-
-def _write(folder: Path, name: str, value: Any) -> None:
-    (folder / f"{name}.js").write_bytes(script(name, value))
+    return frozenset(folders | {run.path.parent for run in runs})
 
 
 def _prompt(sample: Sample) -> Any:
@@ -184,20 +193,6 @@ def _text(value: Any) -> str:
 
 def _texts(values: Sequence[Any]) -> list[str]:
     return [_text(value) for value in values[:_MAX_RESPONSES]]
-
-
-def _asked(sample: Sample, words: Mapping[str, str]) -> Json:
-    doc = sample.doc
-    truth = _text(_first_value(doc, _TRUTHS)).removesuffix(".0")
-    picture = _first_value(doc, _PICTURES)
-    return {
-        "id": sample.id,
-        "system": _text(doc.get("system") or ""),
-        "prompt": _text(_prompt(sample)),
-        "truth": words.get(truth, truth),
-        "choices": _text(doc.get("choices") or ""),
-        "picture": str(picture) if picture else None,
-    }
 
 
 def _first_value(doc: Json, names: Iterable[str]) -> Any:
