@@ -138,7 +138,7 @@ class _Reader:
     def _with_rows(self, result: TaskResult, rows: SampleRows) -> TaskResult:
         table = rows.table
         for name in ("run", "benchmark", "task"):
-            table[name] = texts_column([getattr(result, name)] * len(table))
+            table[name] = texts_column([getattr(result, name)]).repeat(len(table))
         sizes = table["variant"].value_counts()
         n = result.n or int(sizes.max())
         if set(sizes) != {n}:

@@ -29,9 +29,7 @@ def write_page(report: Report, board: Leaderboard, folder: Path) -> None:
         benchmarks[name] = {
             field: getattr(benchmark, field) for field in _BENCHMARK_FIELDS
         }
-    shown = {}
-    for file in page_folder.glob("list-*.js"):
-        shown[file.stem.removeprefix("list-")] = True
+    lists = page_folder.glob("list-*.js")
     downloads = ["leaderboard.json", "leaderboard.csv"]
     for file in sorted([*folder.glob("figures/*"), *folder.glob("tables/*")]):
         downloads.append(file.relative_to(folder).as_posix())
@@ -41,7 +39,7 @@ def write_page(report: Report, board: Leaderboard, folder: Path) -> None:
         "breakdowns": BREAKDOWN_LABELS,
         "names": {task.id: task_name(task) for task in board.tasks},
         "files": [_file(run) for run in report.runs],
-        "samples": shown,
+        "samples": {file.stem.removeprefix("list-"): True for file in lists},
         "chunk": CHUNK,
         "downloads": downloads,
     }

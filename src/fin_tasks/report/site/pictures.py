@@ -22,9 +22,8 @@ def copy_picture(path: str, *, out: Path, folders: frozenset[Path]) -> str:
 
     The name is empty if no picture fits, or several, or if it cannot be read.
     """
-    files = _files_named(path, folders)
     try:
-        file_by_hash = {sha256_of(file): file for file in files}
+        file_by_hash = {sha256_of(file): file for file in _files_named(path, folders)}
         if len(file_by_hash) != 1:
             return ""
         digest, file = file_by_hash.popitem()

@@ -166,17 +166,18 @@ def _list_of(
     """Return what the list shows of each question, and its scores by variant."""
     order = list(questions)
     parts = [name for name in BREAKDOWNS if len(rows[name].cat.categories) > 1]
-    rows = rows.rename(columns={metric: "value"})
+    columns = ["variant", "doc_id", *_SCORES, *parts]
+    shown = rows.rename(columns={metric: "value"}).reindex(columns=columns)
     part_values = {}
     scores = {}
-    for variant, scored in rows.groupby("variant", observed=True):
-        table = scored.set_index("doc_id")
-        table = table.reindex(index=order, columns=[*_SCORES, *parts])
+    # Plain objects are much faster here than categories.
+    for variant, scored in shown.astype(object).groupby("variant"):
+        table = scored.set_index("doc_id").reindex(order)
         table["value"] = table["value"].astype(float).round(6)
         table["cut_off"] = table["cut_off"].astype(float) > 0
-        table["answer"] = table["answer"].astype(object).replace(words)
-        scores[variant] = table[_SCORES].to_dict("list")
-        part_values = table[parts].to_dict("list")
+        table["answer"] = table["answer"].replace(words)
+        scores[variant] = {name: table[name].tolist() for name in _SCORES}
+        part_values = {name: table[name].tolist() for name in parts}
     titles = [question.title for question in questions.values()]
     return {"id": order, "asked": titles, "parts": part_values, "by": scores}
 
