@@ -59,7 +59,7 @@ def test_run_folders(
         file.write_text("".join(json.dumps(value) + "\n" for value in values))
     options = Options(metadata={"source": "sample"}, n_rows=3)
     try:
-        list(read([runs]).problems)
+        read([runs], page=tmp_path / "page")
         json.dumps(asdict(verify([runs], options)))
     except FinTasksError as error:
         assert str(error)

@@ -1,7 +1,8 @@
 """Samples beside the page, in scripts that it loads when somebody opens a sample.
 
-`list-ID.js` has what a list of a task's samples shows. `rows-ID-N.js` has the responses to 200
-questions and what was read in them. `asked-HASH.js` has these questions; runs share it.
+`list-ID.js` has what a list of a task's samples shows, and the names of its files of questions.
+`rows-ID-N.js` has the responses to 200 questions and what was read in them. `asked-HASH.js` has these
+questions; runs share it.
 """
 
 import hashlib
@@ -56,7 +57,7 @@ def script(name: str, value: Any) -> str:
 
 @dataclass(frozen=True)
 class PageSamples:
-    """Reads samples, and writes them for the page."""
+    """Reads samples files, and writes their samples into the folder of a page."""
 
     folder: Path
     picture_folders: frozenset[Path]
@@ -75,7 +76,7 @@ class PageSamples:
         result: TaskResult,
         questions: dict[str, _Question],
     ) -> Iterator[Sample]:
-        """Yield the lines of a samples file, and note its questions."""
+        """Yield the lines of a samples file, and note its questions for the page."""
         words = _answer_labels(result)
         for sample in read_samples(path):
             question = questions.get(sample.id)
