@@ -225,6 +225,12 @@ def test_a_full_disk_is_one_sentence_and_leaves_the_old_report(
     assert (out / "index.html").exists()
 
 
+def test_without_results_no_folder_is_left(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert report(tmp_path / "empty", "--out", tmp_path / "out")[0]
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_samples_file_is_read_once(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -109,10 +109,8 @@ def _lines(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _decode(where: str, content: bytes | str) -> Any:
-    try:
+    with suppress(orjson.JSONDecodeError):
         return orjson.loads(content)
-    except orjson.JSONDecodeError:
-        pass
     try:
         return json.loads(
             content

@@ -3,7 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -126,6 +126,8 @@ def _replacing(out: Path) -> Iterator[Path]:
         raise DataError(f"{out}: the report cannot be written: {reason}.") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            out.rmdir()  # refused if it holds files
 
 
 def _replace(folder: Path, out: Path) -> None:

@@ -85,14 +85,18 @@ class PageSamples:
                 answer: Json = {"said": _texts(sample.responses), "read": {}}
                 question = _Question(_title(sample), asked, answer)
                 questions[sample.id] = question
-            read = _texts(flat(sample.line.get("filtered_resps")))
-            question.answer["read"][sample.variant] = read
+            texts = flat(sample.line.get("filtered_resps"))
+            question.answer["read"][sample.variant] = _texts(texts)
             yield sample
 
     def _asked(self, sample: Sample, words: Mapping[str, str]) -> Json:
         doc = sample.doc
         truth = _text(_first_value(doc, _TRUTHS)).removesuffix(".0")
         picture = _first_value(doc, _PICTURES)
+        copied = None
+        if picture:
+            out = self.folder / "pictures"
+            copied = copy_picture(str(picture), out=out, folders=self.picture_folders)
         return {
             "id": sample.id,
             "system": _text(doc.get("system") or ""),
@@ -100,7 +104,7 @@ class PageSamples:
             "truth": words.get(truth, truth),
             "choices": _text(doc.get("choices") or ""),
             # An empty name is a picture that was not found.
-            "picture": self._copy(str(picture)) if picture else None,
+            "picture": copied,
         }
 
     def _write_all(
@@ -123,10 +127,6 @@ class PageSamples:
             names.append(name)
         listed = _list_of(questions, headline(result), rows, _answer_labels(result))
         self._write(f"list-{result.id}", {**listed, "files": names})
-
-    def _copy(self, path: str) -> str:
-        out = self.folder / "pictures"
-        return copy_picture(path, out=out, folders=self.picture_folders)
 
     def _write(self, name: str, value: Any) -> None:
         (self.folder / f"{name}.js").write_text(script(name, value))
