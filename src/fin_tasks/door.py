@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from .adapters.responses import Responses
 from .adapters.saved_run import score_responses
-from .adapters.task_file import TaskFile
-from .adapters.task_file import task_names as tasks
+from .benchmarks.task_file import TaskFile
+from .benchmarks.task_file import task_names as tasks
 from .report import read as read_runs
 from .report.model import BREAKDOWNS, COLUMNS
 from .report.rows import rows_of

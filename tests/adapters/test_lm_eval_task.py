@@ -8,8 +8,8 @@ import pytest
 from lm_eval.utils import sanitize_list
 
 from fin_tasks.adapters.lm_eval_task import FinTask, SampleReading
-from fin_tasks.adapters.task_file import TaskFile
 from fin_tasks.answers.types import Reading
+from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.errors import ConfigError
 
 NOBODY = "http://127.0.0.1:1/v1"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import fin_tasks
-from fin_tasks.adapters.task_file import TaskFile
 from fin_tasks.benchmarks.scored_task import score_task
+from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.report.run_folder import write_run
 
 TASK = "xfinbench_bool"

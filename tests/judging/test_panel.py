@@ -9,8 +9,8 @@ from chat_server import Answer, completion, serve
 from typer.testing import CliRunner
 
 from fin_tasks import report
-from fin_tasks.adapters.task_file import TaskFile
 from fin_tasks.benchmarks.mme_finance.score import read_points
+from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Judged

@@ -17,6 +17,7 @@ from fin_tasks import sandbox
 from fin_tasks.answers.cut_off import CutOffResponse, mark_reading, mark_response
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.scored_task import VARIANTS
+from fin_tasks.benchmarks.task_file import Mapped, TaskFile, pictures_of, task_names
 from fin_tasks.endpoints.reply import ChatReply
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.judging.item import Judged, Messages
@@ -26,7 +27,6 @@ from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import Metric, average, over_responses, standard_error
 
 from .programs import sandbox_facts
-from .task_file import Mapped, TaskFile, pictures_of, task_names
 
 ScoreSample = Callable[[TaskState, Target], Awaitable[Score]]
 

@@ -7,13 +7,13 @@ from types import TracebackType
 from typing import Any
 
 from fin_tasks.benchmarks.breakdowns import summarize
+from fin_tasks.benchmarks.task_file import Mapped
 from fin_tasks.errors import ConfigError, FinTasksError
 
 from .lm_eval_conversations import ConversationTask as ConversationTask
 from .lm_eval_private import LM, marking_cut_offs, model_of, wrap_evaluate
 from .lm_eval_task import FinTask as FinTask
 from .lm_eval_tokens import warning_of
-from .task_file import Mapped
 
 _log = logging.getLogger(__name__)
 _usual_excepthook = sys.excepthook

@@ -4,11 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
+from fin_tasks.benchmarks.task_file import Mapped
 from fin_tasks.errors import ConfigError
 
 from .lm_eval_private import Instance
 from .lm_eval_task import Context, FinTask
-from .task_file import Mapped
 
 
 class ConversationTask(FinTask):

@@ -13,6 +13,7 @@ from fin_tasks.answers.cut_off import is_cut_off
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks.breakdowns import Values, document_values
 from fin_tasks.benchmarks.scored_task import VARIANTS, read_responses
+from fin_tasks.benchmarks.task_file import Mapped, TaskFile, pictures_of
 from fin_tasks.interrupt import on_interrupt
 from fin_tasks.stats.averages import Metric, average, standard_error
 
@@ -20,7 +21,6 @@ from .lm_eval_pictures import with_pictures, without_pictures
 from .lm_eval_private import LM, Instance, JsonChatStr, token_counts
 from .lm_eval_tokens import Clock, mark_full_responses, responses_of, usage_of
 from .programs import run_programs, sandbox_facts
-from .task_file import Mapped, TaskFile, pictures_of
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fin_tasks.answers.cut_off import CutOffResponse
+from fin_tasks.benchmarks.task_file import Mapped
 
 from .lm_eval_private import LM, Instance, token_counts
-from .task_file import Mapped
 
 _FULL_SHARE = 0.99
 """The share of the limit from which a response is full: counted again, it may have a few tokens less."""

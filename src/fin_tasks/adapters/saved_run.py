@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
+from fin_tasks.benchmarks.task_file import Mapped, TaskFile
 from fin_tasks.errors import ConfigError, DataError
 
 from .programs import run_programs, sandbox_facts
 from .responses import Responses, TextsById, match_responses
-from .task_file import Mapped, TaskFile
 
 
 class SavedRun(NamedTuple):

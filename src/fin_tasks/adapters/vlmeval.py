@@ -13,6 +13,7 @@ from vlmeval.dataset import ImageBaseDataset
 
 from fin_tasks.benchmarks.contract import Document
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
+from fin_tasks.benchmarks.task_file import TaskFile, pictures_of, task_names
 from fin_tasks.errors import DataError
 from fin_tasks.judging.item import missing_reason
 from fin_tasks.judging.judge import JudgeModel, check_failures, judge_items
@@ -21,7 +22,6 @@ from fin_tasks.report.model import metric_of
 from fin_tasks.report.run_folder import write_run
 from fin_tasks.settings import Settings
 
-from .task_file import TaskFile, pictures_of, task_names
 from .vlmeval_private import keep_responses_whole, kit_version, register
 from .vlmeval_responses import keep_responses, read_responses
 

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from fin_tasks.adapters.task_file import TaskFile, task_names
 from fin_tasks.benchmarks.mme_finance.score import score_judged
 from fin_tasks.benchmarks.recordings import model_of
 from fin_tasks.benchmarks.scored_task import ScoredTask
+from fin_tasks.benchmarks.task_file import TaskFile, task_names
 from fin_tasks.data.files import sha256_of
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Judged

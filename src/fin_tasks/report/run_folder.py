@@ -9,8 +9,8 @@ from itertools import chain
 from pathlib import Path
 
 import fin_tasks
-from fin_tasks.adapters.task_file import version_of
 from fin_tasks.benchmarks.scored_task import ScoredTask
+from fin_tasks.benchmarks.task_file import version_of
 from fin_tasks.errors import DataError
 from fin_tasks.stats.averages import average_or_none
 

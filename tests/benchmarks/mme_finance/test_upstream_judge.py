@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from figures import figures_of
 
-from fin_tasks.adapters.task_file import TaskFile
 from fin_tasks.benchmarks.mme_finance.paper import read_verdict
 from fin_tasks.benchmarks.mme_finance.score import JudgedReading, read
 from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
+from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.judging.rubric import Rubric

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from fin_tasks.adapters.task_file import TaskFile
 from fin_tasks.benchmarks import task_folders
 from fin_tasks.benchmarks.breakdowns import Breakdowns
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
+from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.judging.item import Item as Question
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.step import JudgeStep

@@ -11,8 +11,8 @@ from lm_eval.tasks import TaskManager
 from lm_eval.tasks._yaml_loader import load_yaml
 
 from fin_tasks.adapters import task_file
-from fin_tasks.adapters.task_file import TaskFile, task_names, version_of
 from fin_tasks.benchmarks.financemath import VERSION
+from fin_tasks.benchmarks.task_file import TaskFile, task_names, version_of
 from fin_tasks.errors import ConfigError
 from fin_tasks.resources import task_yaml_dir
 
