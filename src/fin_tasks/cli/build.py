@@ -2,36 +2,73 @@
 
 import json
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+import typer
 
 from fin_tasks.errors import ConfigError
 from fin_tasks.report import Json
 from fin_tasks.settings import Settings
-from fin_tasks.workers import Engine, running_on
+from fin_tasks.workers import running_on
 
-from .options import App, MarketFiles, show
+from .options import (
+    AsJson,
+    Earnings,
+    Engine,
+    Out,
+    Prices,
+    Sample,
+    Seed,
+    Tickers,
+    market_of,
+)
+from .output import show
 from .variants import build_variants
 from .xfinbench import build_xfinbench
 
-app = App(no_args_is_help=True, help="Make a data set for a benchmark.")
+app = typer.Typer(no_args_is_help=True, help="Make a data set for a benchmark.")
 app.command("variants")(build_variants)
 app.command("xfinbench")(build_xfinbench)
 
 
 @app.command("dynostock")
 def build_dynostock(
-    files: MarketFiles,
-    tickers: str | None,
-    from_recording: list[Path] | None,
-    out: Path | None,
-    as_json: bool,
-    bias: str = "recency,authority",
-    windows: str = "4,8,12,16,20",
-    samples: int = 100,
-    seed: int = 42,
-    timing: Literal["paper", "strict"] = "paper",
-    charts: bool = True,
-    jobs: int = 1,
+    prices: Prices = None,
+    earnings: Earnings = None,
+    sample: Sample = False,
+    tickers: Tickers = None,
+    from_recording: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE|DIR", help="Rebuild its windows."),
+    ] = None,
+    out: Out = None,
+    as_json: AsJson = False,
+    bias: Annotated[
+        str, typer.Option(help="Biases, separated by commas.")
+    ] = "recency,authority",
+    windows: Annotated[
+        str, typer.Option(help="Window sizes in reports, separated by commas.")
+    ] = "4,8,12,16,20",
+    samples: Annotated[
+        int,
+        typer.Option(min=0, help="Windows to keep of each bias and size; 0 for all."),
+    ] = 100,
+    seed: Seed = 42,
+    timing: Annotated[
+        Literal["paper", "strict"],
+        typer.Option(
+            help="strict counts a report before the opening bell to the day before."
+        ),
+    ] = "paper",
+    charts: Annotated[
+        bool, typer.Option("--charts/--no-charts", help="Draw the charts too.")
+    ] = True,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            min=1, help="Processes that draw charts; ignored with --engine ray."
+        ),
+    ] = 1,
     engine: Engine = "local",
 ) -> None:
     """Find DynoStock's windows in market data and draw their charts. A second run draws only missing charts.
@@ -46,7 +83,7 @@ def build_dynostock(
     from fin_tasks.benchmarks.dynostock.market import strict_timing
     from fin_tasks.charts.pool import draw_charts
 
-    market = files.read(tickers)
+    market = market_of(prices, earnings, sample=sample, tickers=tickers)
     if timing == "strict":
         market = strict_timing(market)
     parameters: Json = {"tickers": tickers, "seed": seed, "timing": timing}
@@ -55,7 +92,7 @@ def build_dynostock(
         selection, missing = sets.rebuild_windows(market, from_recording, seed=seed)
         parameters["from_recording"] = sorted(path.name for path in from_recording)
     else:
-        share = sets.SAMPLE_SHARE if files.sample else finding.SHARE
+        share = sets.SAMPLE_SHARE if sample else finding.SHARE
         biases = bias.replace(" ", "").split(",")
         try:
             sizes = [int(size) for size in windows.split(",")]
@@ -72,7 +109,7 @@ def build_dynostock(
         parameters |= {"biases": biases, "windows": sizes, "samples": samples}
     if not selection.windows:
         raise sets.no_windows(selection.counts, missing)
-    name = "sample" if files.sample else "windows"
+    name = "sample" if sample else "windows"
     folder = out or Settings.from_environ().cache_dir / "dynostock" / name
     window_set = sets.write_set(folder, selection, market, parameters=parameters)
     summary: Json = {
@@ -94,11 +131,20 @@ def build_dynostock(
 
 @app.command("mme_finance")
 def build_mme_finance(
-    out: Path | None,
-    as_json: bool,
-    n: int = 120,
-    seed: int = 1,
-    language: str = "en,zh",
+    out: Out = None,
+    as_json: AsJson = False,
+    n: Annotated[
+        int,
+        typer.Option(
+            "--n",
+            min=1,
+            help="Questions in each language; half as many pictures.",
+        ),
+    ] = 120,
+    seed: Seed = 1,
+    language: Annotated[
+        str, typer.Option(help="Languages, separated by commas.")
+    ] = "en,zh",
 ) -> None:
     """Make new questions with pictures in MME-Finance's form, which need no judge.
 

@@ -5,24 +5,45 @@ import math
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+import typer
 
 from fin_tasks.errors import ConfigError
 from fin_tasks.report import Json
 
-from .options import exit_with, meaning_of, print_table, say
+from .options import AsJson, Corrected, Out, ShowAll
+from .output import exit_with, meaning_of, print_table, say
 
 
 def compare(
-    paths: list[Path],
-    by: list[str] | None,
-    corrected: Path | None,
-    show_all: bool,
-    as_json: bool,
-    out: Path | None,
-    variant: Literal["paper", "robust"] = "paper",
-    metric: str = "",
-    baseline: str = "",
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATHS...", help="Run folders or results files."),
+    ],
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="style, knowledge, variant, truths, arm or window; or groups of rows: "
+            "capability, topic, ... Repeatable."
+        ),
+    ] = None,
+    corrected: Corrected = None,
+    show_all: ShowAll = False,
+    as_json: AsJson = False,
+    out: Out = None,
+    variant: Annotated[
+        Literal["paper", "robust"], typer.Option(help="The scores to compare.")
+    ] = "paper",
+    metric: Annotated[str, typer.Option(help="Metric, by default score or acc.")] = "",
+    baseline: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="What the others are compared with: a run, a style or knowledge as the tables "
+            "name it. Default: the first run, cot, or none.",
+        ),
+    ] = "",
 ) -> None:
     """Compare runs with the first one on the same rows: differences with intervals and tests, by task and group.
 

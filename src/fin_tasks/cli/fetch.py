@@ -2,23 +2,55 @@
 
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+import typer
 
 from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.settings import Settings
 
-from .options import exit_with, say, tickers_of
+from .options import Out, Tickers, tickers_of
+from .output import exit_with, say
 
 
 def fetch(
-    benchmark: str,
-    verify: bool,
-    tickers: str | None,
-    end: datetime | None,
-    earnings: Literal["alpha-vantage", "upstream"] | None,
-    out: Path | None,
-    start: datetime = datetime(2000, 1, 1),
+    benchmark: Annotated[
+        str,
+        typer.Argument(
+            metavar="BENCHMARK", help="Its name, such as xfinbench or dynostock."
+        ),
+    ],
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify",
+            help="Download nothing; check the files that tasks would read.",
+        ),
+    ] = False,
+    tickers: Tickers = None,
+    end: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=["%Y-%m-%d"],
+            metavar="DATE",
+            help="DynoStock: last day. Default: yesterday.",
+        ),
+    ] = None,
+    earnings: Annotated[
+        Literal["alpha-vantage", "upstream"] | None,
+        typer.Option(
+            help="DynoStock: source of reports, by default alpha-vantage if there is a key."
+        ),
+    ] = None,
+    out: Out = None,
+    start: Annotated[
+        datetime,
+        typer.Option(
+            formats=["%Y-%m-%d"],
+            metavar="DATE",
+            help="DynoStock: first day of prices.",
+        ),
+    ] = datetime(2000, 1, 1),
 ) -> None:
     """Download a benchmark's files into the cache. A second run goes on where the first one stopped.
 

@@ -1,39 +1,125 @@
 """`fin-tasks judge`: have a judge score saved predictions."""
 
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+import typer
 
 from fin_tasks.errors import ConfigError
 
-from .options import show, warn
-
-
-@dataclass(frozen=True)
-class JudgeOptions:
-    """The judge, as the metadata of a task name it."""
-
-    judge_model: list[str] | None
-    judge_base_url: list[str] | None
-    judge_key: str | None
-    judge_concurrency: int | None
-    judge_requests_per_minute: int | None
-    judge_timeout: float | None
-    judge_max_failed: float | None
-    judge_prices: Path | None
-    judge_picture: bool = True
+from .options import AsJson, OutDir
+from .output import show, warn
 
 
 def judge(
-    file: Path,
-    rubric: str,
-    options: JudgeOptions,
-    image_root: Path | None,
-    batch: Literal["submit", "status", "collect", "wait"] | None,
-    dry_run: bool,
-    as_json: bool,
-    language: str = "en",
-    out: Path = Path("results"),
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="VLMEvalKit's predictions, samples_*.jsonl, or JSON.",
+        ),
+    ],
+    rubric: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|YAML",
+            help="mme_finance_en, mme_finance_zh, upstream, or a file.",
+        ),
+    ],
+    *,
+    judge_model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            "--judge",
+            metavar="NAME",
+            help="The model to ask; several are a panel.",
+        ),
+    ] = None,
+    judge_base_url: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--base-url", metavar="URL", help="Address of the model; repeatable."
+        ),
+    ] = None,
+    judge_key: Annotated[
+        str | None,
+        typer.Option(
+            "--key-env",
+            metavar="VARIABLE",
+            help="Environment variable with the key.",
+            show_default="OPENAI_API_KEY",
+        ),
+    ] = None,
+    judge_concurrency: Annotated[
+        int | None,
+        typer.Option(
+            "--concurrency",
+            help="Requests at the same time.",
+            show_default="32",
+        ),
+    ] = None,
+    judge_requests_per_minute: Annotated[
+        int | None,
+        typer.Option(
+            "--requests-per-minute",
+            help="Limit of requests.",
+            show_default="no limit",
+        ),
+    ] = None,
+    judge_timeout: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout",
+            help="Seconds that a request may take.",
+            show_default="120",
+        ),
+    ] = None,
+    judge_max_failed: Annotated[
+        float | None,
+        typer.Option(
+            "--max-failed",
+            help="Share of failed responses that is an error.",
+            show_default="0.2",
+        ),
+    ] = None,
+    judge_prices: Annotated[
+        Path | None,
+        typer.Option(
+            "--token-prices",
+            metavar="FILE",
+            help="YAML: prices of models' tokens.",
+        ),
+    ] = None,
+    judge_picture: Annotated[
+        bool,
+        typer.Option("--image/--no-image", help="Show the judge the pictures."),
+    ] = True,
+    image_root: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder of the pictures.",
+            show_default="that of FILE",
+        ),
+    ] = None,
+    batch: Annotated[
+        Literal["submit", "status", "collect", "wait"] | None,
+        typer.Option(
+            help="Judge by a batch at half the price: one step of it, or wait for its end."
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Count requests, tokens and cost, and ask nothing."
+        ),
+    ] = False,
+    as_json: AsJson = False,
+    language: Annotated[
+        str, typer.Option(help="Language of the rubric upstream: en or zh.")
+    ] = "en",
+    out: OutDir = Path("results"),
 ) -> None:
     """Have a judge score saved predictions by a rubric. A second run asks only for what failed.
 
@@ -51,7 +137,18 @@ def judge(
     from fin_tasks.settings import Settings
 
     settings = Settings.from_environ()
-    asked_model = judge_from(asdict(options), settings)
+    options = {
+        "judge_model": judge_model,
+        "judge_base_url": judge_base_url,
+        "judge_key": judge_key,
+        "judge_concurrency": judge_concurrency,
+        "judge_requests_per_minute": judge_requests_per_minute,
+        "judge_timeout": judge_timeout,
+        "judge_max_failed": judge_max_failed,
+        "judge_prices": judge_prices,
+        "judge_picture": judge_picture,
+    }
+    asked_model = judge_from(options, settings)
     assert asked_model  # noqa: S101 - with options, a missing model is an error
     if batch and (asked_model.judges or len(asked_model.base_url) > 1):
         raise ConfigError(
@@ -59,7 +156,7 @@ def judge(
         )
     rules = rubric_named(rubric, language=language)
     items, rows = read_items(
-        file, settings=settings, image_root=image_root, pictures=options.judge_picture
+        file, settings=settings, image_root=image_root, pictures=judge_picture
     )
     for item in items:
         rules.check(item.category)

@@ -1,30 +1,56 @@
 """`fin-tasks label`: studies with people."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fin_tasks.errors import ConfigError
 
-from .options import App, Source, print_table, show, task_options, warn
+from .options import AsJson, DataDir, OutDir, Seed, Sheets, Source, task_options
+from .output import print_table, show, warn
 
 if TYPE_CHECKING:
     from fin_tasks.labels.filled import FilledSheets
 
-app = App(no_args_is_help=True, help="Have people label rows.")
+app = typer.Typer(no_args_is_help=True, help="Have people label rows.")
 
 
 @app.command("draw")
 def draw_sheets(
-    study: str,
-    out: Path,
-    run: Path | None,
-    n: int | None,
-    bundle: bool,
-    data_dir: Path | None,
-    split: str | None,
-    seed: int = 0,
+    study: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|YAML", help="A study of docs/labels.md, or a file of yours."
+        ),
+    ],
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE",
+            help="Name of the sheets, .xlsx or .csv; _1, _2 ... is added.",
+        ),
+    ],
+    run: Annotated[
+        Path | None,
+        typer.Argument(metavar="RUN", help="Run folder, if people see responses."),
+    ] = None,
+    n: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of rows.", show_default="the study's"),
+    ] = None,
+    bundle: Annotated[
+        bool,
+        typer.Option(
+            "--bundle", help="Copy the pictures into a folder beside the sheets."
+        ),
+    ] = False,
+    data_dir: DataDir = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="Split of the questions: test or validation."),
+    ] = None,
+    seed: Seed = 0,
     source: Source = "auto",
 ) -> None:
     """Draw rows of a run, or questions alone, into one sheet for each person.
@@ -44,7 +70,19 @@ def draw_sheets(
 
 @app.command("merge")
 def merge_sheets(
-    sheets: list[Path], out: Path, again: Path | None, name: str = "people"
+    sheets: Sheets,
+    out: OutDir,
+    again: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write sheets for a second round over undecided rows.",
+        ),
+    ] = None,
+    name: Annotated[
+        str,
+        typer.Option(help="Name of the people in reports, if they answered questions."),
+    ] = "people",
 ) -> None:
     """Merge filled sheets into tables of votes, agreement and shares.
 
@@ -77,7 +115,18 @@ def merge_sheets(
 
 @app.command("agree")
 def agree(
-    sheets: list[Path], judge: list[Path], out: Path | None, as_json: bool
+    sheets: Sheets,
+    judge: Annotated[
+        list[Path], typer.Option(metavar="RUN", help="Judged run; repeatable.")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Folder of corrected.json. Default: that of the first sheet.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Compare judges with people who scored the same responses, and correct the judges' means.
 

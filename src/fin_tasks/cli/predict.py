@@ -3,26 +3,58 @@
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+import typer
 
 from fin_tasks.errors import ConfigError
 from fin_tasks.settings import OPENAI, Settings
 
-from .options import MarketFiles, show
+from .options import AsJson, BaseUrl, Earnings, Out, Prices, Sample, Ticker, market_of
+from .output import show
 
 
 def predict(
-    ticker: str,
-    start: datetime,
-    end: datetime,
-    files: MarketFiles,
-    model: str | None,
-    text: bool,
-    print_prompt: bool,
-    out: Path | None,
-    as_json: bool,
-    base_url: str = OPENAI,
-    bias: Literal["recency", "authority", "none"] = "none",
+    ticker: Ticker,
+    start: Annotated[
+        datetime,
+        typer.Option(
+            formats=["%Y-%m-%d"],
+            metavar="DATE",
+            help="First day shown, such as 2019-01-01.",
+        ),
+    ],
+    end: Annotated[
+        datetime,
+        typer.Option(
+            formats=["%Y-%m-%d"],
+            metavar="DATE",
+            help="Last day shown; the 8 days after it are forecast.",
+        ),
+    ],
+    prices: Prices = None,
+    earnings: Earnings = None,
+    sample: Sample = False,
+    model: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The model to ask.")
+    ] = None,
+    text: Annotated[
+        bool, typer.Option("--text", help="Show tables instead of a chart.")
+    ] = False,
+    print_prompt: Annotated[
+        bool,
+        typer.Option(
+            "--print-prompt",
+            help="Print the message and ask no model, as without --model.",
+        ),
+    ] = False,
+    out: Out = None,
+    as_json: AsJson = False,
+    base_url: BaseUrl = OPENAI,
+    bias: Annotated[
+        Literal["recency", "authority", "none"],
+        typer.Option(help="Biased statement to add."),
+    ] = "none",
 ) -> None:
     """Ask a model whether a stock's price will rise, and show its forecast and what happened.
 
@@ -38,7 +70,7 @@ def predict(
         raise ConfigError(
             "predict: expected a key in the variable OPENAI_API_KEY, got none. Set it."
         )
-    market = files.read(ticker)
+    market = market_of(prices, earnings, sample=sample, tickers=ticker)
     kind: Any = "plain" if bias == "none" else bias
     window = own_window(market, ticker.upper(), start.date(), end.date(), bias=kind)
     doc = own.own_question(
@@ -58,13 +90,39 @@ def predict(
 
 
 def chart(
-    ticker: str,
-    start: datetime,
-    end: datetime,
-    files: MarketFiles,
-    out: Path | None,
-    style: Literal["house", "paper"] = "house",
-    pixels: int = 2048,
+    ticker: Ticker,
+    start: Annotated[
+        datetime,
+        typer.Option(
+            formats=["%Y-%m-%d"],
+            metavar="DATE",
+            help="First day shown, such as 2009-03-24.",
+        ),
+    ],
+    end: Annotated[
+        datetime,
+        typer.Option(
+            formats=["%Y-%m-%d"],
+            metavar="DATE",
+            help="Last day shown.",
+        ),
+    ],
+    prices: Prices = None,
+    earnings: Earnings = None,
+    sample: Sample = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Name of the picture. Default: TICKER_START_END.png.",
+        ),
+    ] = None,
+    style: Annotated[
+        Literal["house", "paper"], typer.Option(help="Our drawing, or the authors'.")
+    ] = "house",
+    pixels: Annotated[
+        int, typer.Option(min=256, max=8192, help="Width of a house chart.")
+    ] = 2048,
 ) -> None:
     """Draw a stock's prices with its earnings reports, as a model sees them.
 
@@ -73,7 +131,7 @@ def chart(
     from fin_tasks.benchmarks.dynostock.data import chart_of
     from fin_tasks.charts.candlestick import draw
 
-    market = files.read(ticker)
+    market = market_of(prices, earnings, sample=sample, tickers=ticker)
     excerpt = market.excerpt(ticker.upper(), start.date(), end.date())
     stock_chart = chart_of(excerpt, pixels, style)
     file = out or Path(f"{stock_chart.stem}.png")

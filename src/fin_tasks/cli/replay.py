@@ -4,7 +4,9 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
 
 from fin_tasks.adapters.responses import read_responses
 from fin_tasks.benchmarks import all_benchmarks
@@ -12,7 +14,19 @@ from fin_tasks.benchmarks.contract import Benchmark, Document, id_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.report import Json
 
-from .options import App, Source, show, task_options, warn
+from .options import (
+    AnsweringModel,
+    AsJson,
+    DataDir,
+    Metadata,
+    Out,
+    Responses,
+    ShowAll,
+    Source,
+    SourceName,
+    task_options,
+)
+from .output import show, warn
 
 if TYPE_CHECKING:
     from fin_tasks.adapters.saved_run import SavedRun
@@ -21,7 +35,7 @@ _FACTS = ("mode", "style", "scorer", "split", "source")
 """Parts of a provenance that are printed beside the figures."""
 _WINDOW_COLUMNS = "^(model|bias|window|n|acc|bias_index)(_std)?$"
 
-app = App(no_args_is_help=True, help="Score saved responses, without a model.")
+app = typer.Typer(no_args_is_help=True, help="Score saved responses, without a model.")
 
 
 @dataclass(frozen=True)
@@ -34,9 +48,9 @@ class Replay:
     out: Path | None
     show_all: bool
     as_json: bool
-    metadata: str = "{}"
+    metadata: str
 
-    def options(self, source: Source | None = None) -> Json:
+    def options(self, source: SourceName | None = None) -> Json:
         """Return the options of the task."""
         return task_options(self.metadata, data_dir=self.data_dir, source=source)
 
@@ -113,7 +127,19 @@ def _main_figures(runs: "list[SavedRun]") -> Json:
 
 
 @app.command("task")
-def replay_task(name: str, replay: Replay) -> None:
+def replay_task(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A task of any benchmark.")
+    ],
+    files: Responses,
+    *,
+    data_dir: DataDir = None,
+    model: AnsweringModel = None,
+    out: Out = None,
+    show_all: ShowAll = False,
+    as_json: AsJson = False,
+    metadata: Metadata = "{}",
+) -> None:
     """Score responses to any task: CSV, JSON or JSON lines with id and response, or lm-eval's samples_*.jsonl.
 
     Several rows of one id are several responses. Programs run in the sandbox. Judged tasks need fin-tasks judge.
@@ -122,6 +148,7 @@ def replay_task(name: str, replay: Replay) -> None:
     """
     from fin_tasks.adapters.saved_run import score_responses
 
+    replay = Replay(files, data_dir, model, out, show_all, as_json, metadata)
     options = replay.options()
     replay.run(lambda file: [score_responses(name, read_responses(file), options)])
 
@@ -129,9 +156,26 @@ def replay_task(name: str, replay: Replay) -> None:
 def _add_command(benchmark: Benchmark) -> None:
     """Add the command of a benchmark whose tasks share one file of responses."""
 
-    def replay_benchmark(replay: Replay, mode: str, source: Source = "auto") -> None:
+    def replay_benchmark(
+        files: Responses,
+        *,
+        data_dir: DataDir = None,
+        model: AnsweringModel = None,
+        out: Out = None,
+        show_all: ShowAll = False,
+        as_json: AsJson = False,
+        metadata: Metadata = "{}",
+        mode: Annotated[
+            str,
+            typer.Option(
+                help="How the model answered: cot (in words) or pot (by a program)."
+            ),
+        ],
+        source: Source = "auto",
+    ) -> None:
         from fin_tasks.adapters.saved_run import score_benchmark
 
+        replay = Replay(files, data_dir, model, out, show_all, as_json, metadata)
         tasks = benchmark.replay_tasks.get(mode)
         if not tasks:
             modes = ", ".join(benchmark.replay_tasks)
@@ -153,9 +197,21 @@ def _add_command(benchmark: Benchmark) -> None:
 
 @app.command("xfinbench")
 def replay_xfinbench(
-    replay: Replay,
-    task: Literal["bool", "mcq", "calc"],
-    mode: Literal["cot", "da", "pot"] = "cot",
+    files: Responses,
+    *,
+    data_dir: DataDir = None,
+    model: AnsweringModel = None,
+    out: Out = None,
+    show_all: ShowAll = False,
+    as_json: AsJson = False,
+    metadata: Metadata = "{}",
+    task: Annotated[
+        Literal["bool", "mcq", "calc"], typer.Option(help="Kind of the questions.")
+    ],
+    mode: Annotated[
+        Literal["cot", "da", "pot"],
+        typer.Option(help="pot: programs; cot, da: words."),
+    ] = "cot",
 ) -> None:
     """Score XFinBench responses: lm-eval's samples_*.jsonl, or CSV/JSON/JSONL with id, ground_truth, model_response.
 
@@ -165,6 +221,7 @@ def replay_xfinbench(
     """
     from fin_tasks.benchmarks.xfinbench import VERSION, recording
 
+    replay = Replay(files, data_dir, model, out, show_all, as_json, metadata)
     facts = {"style": {"mode": mode}, "scorer": VERSION}
 
     def score(file: Path) -> "list[SavedRun]":
@@ -176,7 +233,19 @@ def replay_xfinbench(
 
 
 @app.command("financemath")
-def replay_financemath(replay: Replay, mode: Literal["cot", "pot"]) -> None:
+def replay_financemath(
+    files: Responses,
+    *,
+    data_dir: DataDir = None,
+    model: AnsweringModel = None,
+    out: Out = None,
+    show_all: ShowAll = False,
+    as_json: AsJson = False,
+    metadata: Metadata = "{}",
+    mode: Annotated[
+        Literal["cot", "pot"], typer.Option(help="pot: programs; cot: words.")
+    ],
+) -> None:
     """Score FinanceMath responses: JSON or JSONL with question_id, output, ground_truth, or lm-eval's samples.
 
     Example: fin-tasks replay financemath --mode cot gpt-4o.json --out results
@@ -184,6 +253,7 @@ def replay_financemath(replay: Replay, mode: Literal["cot", "pot"]) -> None:
     from fin_tasks.benchmarks.financemath import VERSION, recording
 
     name = "financemath" if mode == "cot" else "financemath_pot"
+    replay = Replay(files, data_dir, model, out, show_all, as_json, metadata)
     facts = {"mode": mode, "scorer": VERSION}
 
     def score(file: Path) -> "list[SavedRun]":
@@ -211,7 +281,16 @@ def _score_recording(
 
 
 @app.command("dynostock")
-def replay_dynostock(replay: Replay) -> None:
+def replay_dynostock(
+    files: Responses,
+    *,
+    data_dir: DataDir = None,
+    model: AnsweringModel = None,
+    out: Out = None,
+    show_all: ShowAll = False,
+    as_json: AsJson = False,
+    metadata: Metadata = "{}",
+) -> None:
     """Score the authors' recordings of DynoStock (MODEL/exp_recency_4.json) and show the rows of Table 1.
 
     Example: fin-tasks replay dynostock recordings/ --out results
@@ -220,7 +299,8 @@ def replay_dynostock(replay: Replay) -> None:
     from fin_tasks.benchmarks.dynostock import replay as recordings
     from fin_tasks.benchmarks.dynostock.experiment import by_window
 
-    scored = recordings.replay(replay.files)
+    replay = Replay(files, data_dir, model, out, show_all, as_json, metadata)
+    scored = recordings.replay(files)
     facts = {"mode": "image", "arm": "signal", "anonymize": False}
     runs_by_folder: dict[Path, list[SavedRun]] = {}
     for recording, task in scored:

@@ -2,26 +2,48 @@
 
 import json
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from fin_tasks.workers import Engine, running_on
+import typer
 
-from .options import exit_with, say
+from fin_tasks.workers import running_on
+
+from .options import AsJson, Corrected, Engine, OutDir, TokenPrices
+from .output import exit_with, say
 
 _MAX_NOTES = 15  # the page shows all
 
 
 def report(
-    paths: list[Path],
-    out: Path,
-    reference: Path | None,
-    token_prices: Path | None,
-    corrected: Path | None,
-    no_samples: bool,
-    export: Literal["every-eval-ever"] | None,
-    as_json: bool,
-    published: bool = True,
-    title: str = "Finance benchmarks",
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATHS...", help="Results files, or folders with them."),
+    ],
+    out: OutDir,
+    reference: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Results file whose settings other runs must match.",
+        ),
+    ] = None,
+    token_prices: TokenPrices = None,
+    corrected: Corrected = None,
+    no_samples: Annotated[
+        bool,
+        typer.Option("--no-samples", help="Leave out questions and responses."),
+    ] = False,
+    export: Annotated[
+        Literal["every-eval-ever"] | None,
+        typer.Option(help="Also write results for a collection."),
+    ] = None,
+    as_json: AsJson = False,
+    published: Annotated[
+        bool, typer.Option(help="Show the papers' figures too.")
+    ] = True,
+    title: Annotated[
+        str, typer.Option(help="Title of the page.")
+    ] = "Finance benchmarks",
     engine: Engine = "local",
 ) -> None:
     """Make a page, tables and figures of results, with intervals, ranks and tests. An older report is replaced.

@@ -3,25 +3,47 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from fin_tasks.errors import ConfigError
 
-from .options import Source, exit_with, show
+from .options import AsJson, DataDir, Seed, Source
+from .output import exit_with, show
 
 if TYPE_CHECKING:
     from fin_tasks.report.model import Report
 
 
 def build_variants(
-    benchmark: str,
-    out: Path,
-    programs: list[Path] | None,
-    data_dir: Path | None,
-    review: Path | None,
-    as_json: bool,
-    per_question: int = 3,
-    seed: int = 7,
+    benchmark: Annotated[
+        str,
+        typer.Argument(metavar="BENCHMARK", help="A benchmark with gold programs."),
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder to write.")],
+    programs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="RUN",
+            help="XFinBench: runs of two models or more whose programs take the place of "
+            "gold programs; repeatable.",
+        ),
+    ] = None,
+    data_dir: DataDir = None,
+    review: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Draw 100 variants into sheets for people, .xlsx or .csv.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    per_question: Annotated[
+        int,
+        typer.Option(min=1, max=20, help="Variants of each question, at most."),
+    ] = 3,
+    seed: Seed = 7,
     source: Source = "auto",
 ) -> None:
     """Change numbers in published questions and in their gold programs, and run the programs for the new truths.

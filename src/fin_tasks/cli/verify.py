@@ -4,31 +4,72 @@ import json
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 import fin_tasks
 from fin_tasks.errors import FinTasksError
 
-from .options import say, task_options, warn
+from .options import AsJson, DataDir, task_options
+from .output import say, warn
 
 _SHOWN = 5  # details of an item
 _CANNOT_RUN = 2
 
 
 def verify(
-    paths: list[Path],
-    data_dir: Path | None,
-    source: str | None,
-    revision: str | None,
-    rows: int | None,
-    sample_seed: int | None,
-    judge_model: list[str] | None,
-    judge_base_url: str | None,
-    out: Path | None,
-    as_json: bool,
-    metadata: str = "{}",
-    judge_rows: int = 50,
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATHS...", help="Run folders.")
+    ],
+    data_dir: DataDir = None,
+    source: Annotated[
+        str | None,
+        typer.Option(help="Where your gold data are: upstream, data_dir or sample."),
+    ] = None,
+    revision: Annotated[
+        str | None,
+        typer.Option(help="Revision of your gold data that you recorded before."),
+    ] = None,
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of rows of each task that were to be asked, from the first. "
+            "Default: all.",
+        ),
+    ] = None,
+    sample_seed: Annotated[
+        int | None,
+        typer.Option(
+            help="With --rows: the rows were to be drawn at random with this seed."
+        ),
+    ] = None,
+    judge_model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Ask this judge again about some judged responses; repeatable.",
+        ),
+    ] = None,
+    judge_base_url: Annotated[
+        str | None, typer.Option(help="The judge's address.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the list here; reports show it."),
+    ] = None,
+    as_json: AsJson = False,
+    metadata: Annotated[
+        str,
+        typer.Option(
+            metavar="JSON",
+            help="Options with which the tasks were to be asked.",
+        ),
+    ] = "{}",
+    judge_rows: Annotated[
+        int,
+        typer.Option(min=1, help="How many responses of a task to ask about."),
+    ] = 50,
 ) -> None:
     """Score other people's responses with your own data, prompts and scorers, and list what is established.
 

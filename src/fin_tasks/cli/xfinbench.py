@@ -1,25 +1,55 @@
 """`fin-tasks build xfinbench`: questions like XFinBench's, made by a model."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
+
+import typer
 
 from fin_tasks.settings import OPENAI, Settings
 
-from .options import exit_with, show
+from .options import AsJson, AskedModel, BaseUrl, OutDir, Seed
+from .output import exit_with, show
 
 
 def build_xfinbench(
-    table: Path,
-    model: str,
-    out: Path,
-    verify_model: str | None,
-    upstream_prompts: Path | None,
-    ask_again: bool,
-    as_json: bool,
-    base_url: str = OPENAI,
-    rules: Literal["house", "paper"] = "house",
-    validation: float = 0.25,
-    seed: int = 0,
+    table: Annotated[
+        Path,
+        typer.Option(
+            "--from",
+            metavar="CSV",
+            help="id, source, chapter, question, answer, kinds.",
+        ),
+    ],
+    model: AskedModel,
+    out: OutDir,
+    verify_model: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Another model to verify."),
+    ] = None,
+    upstream_prompts: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="The authors' construct_data/prompts, to ask in their words.",
+        ),
+    ] = None,
+    ask_again: Annotated[
+        bool,
+        typer.Option(
+            "--ask-again", help="Ask again where an earlier reply could not be used."
+        ),
+    ] = False,
+    as_json: AsJson = False,
+    base_url: BaseUrl = OPENAI,
+    rules: Annotated[
+        Literal["house", "paper"],
+        typer.Option(help="What drops a question: our rules, or the authors'."),
+    ] = "house",
+    validation: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="Share of sources in the validation split."),
+    ] = 0.25,
+    seed: Seed = 0,
 ) -> None:
     """Make questions like XFinBench's: a model writes and verifies them. A second run goes on where the first stopped.
 
