@@ -56,6 +56,7 @@ class Request:
         *,
         split: str,
         others: Iterable[str] = (),
+        fixed: Mapping[str, str | None] | None = None,
     ) -> "Request":
         """Return the options among the metadata, to which lm-eval adds the arguments of the model.
 
@@ -64,6 +65,7 @@ class Request:
             metadata: Options by name. Misspelled names are refused.
             split: The split that is asked if the metadata name none.
             others: Names of options that this benchmark alone has.
+            fixed: The only value of an option that this benchmark has no choice of, by its name.
         """
         names = [field.name for field in fields(cls) if field.name != "benchmark"]
         refuse_typos(benchmark, metadata, [*names, *others, *READER_OPTIONS])
@@ -74,6 +76,13 @@ class Request:
                 f"{benchmark} prompts: expected house or upstream, "
                 f"got {request.prompts!r}."
             )
+        for name, only_value in (fixed or {}).items():
+            value = getattr(request, name)
+            if value != only_value:
+                raise ConfigError(
+                    f"{benchmark} {name}: expected {only_value or 'none'}, as it has no other, "
+                    f"got {value!r:.80}."
+                )
         return request
 
     def locate(self, names: Sequence[str]) -> Located:

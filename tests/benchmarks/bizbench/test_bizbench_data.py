@@ -160,6 +160,10 @@ def test_the_papers_sample_leaves_sec_num_out_and_is_drawn_by_seed(
 def test_bad_files_and_options(folder: Path) -> None:
     with pytest.raises(ConfigError, match="Did you mean 'source'"):
         loaded("finknow", source="sample", sourc="web")
+    with pytest.raises(
+        ConfigError, match=r"prompts: expected house, .* got 'upstream'"
+    ):
+        loaded("finknow", source="sample", prompts="upstream")
     assert loaded(
         "finknow",
         source="sample",

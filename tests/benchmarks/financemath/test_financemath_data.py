@@ -9,7 +9,13 @@ import pytest
 from fin_tasks.benchmarks.financemath import data, recording
 from fin_tasks.benchmarks.financemath.score import TOPICS
 from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.sandbox import run_programs
+from fin_tasks.settings import Settings
 
+SAMPLE = Path(data.__file__).with_name("sample") / "validation.json"
+PUBLISHED = (
+    Path(__file__).resolve().parents[4] / "shared/data/financemath/validation.json"
+)
 ROW: dict[str, Any] = {
     **{
         "question_id": "validation-0",
@@ -44,34 +50,34 @@ def test_documents(tmp_path: Path) -> None:
     docs = data.load(mode="cot", data_dir=str(path), pretrained="m", sampling="paper")[
         "validation"
     ]
-    assert (docs[0]["exact_truth"], docs[0]["ground_truth"], docs[0]["topic_name"]) == (
-        1 / 3,
-        0.333,
-        "accounting",
-    )
+    assert (docs[0]["topic_name"], docs[0]["has_table"]) == ("accounting", True)
     assert docs[0]["prompt"].startswith(
         "Question: What is a third?\n\nTable:\n| a |\n\n"
     )
     assert "Table 2:\n| c |" in docs[1]["prompt"] and docs[1]["question_id"] == "1"
-    facts = json.loads(docs.info.description)
-    assert (facts["truths"]["rounded"], facts["rows"]) == ([], 2)
+    assert json.loads(docs.info.description)["rows"] == 2
 
 
-def test_truths_are_rounded_if_programs_give_no_number(tmp_path: Path) -> None:
-    witness = tmp_path / "witness"
-    solution = (
-        f"def solution():\n    open({str(witness)!r}, 'w').write('out')\n    return 5"
-    )
-    docs = data.load(
-        mode="cot",
-        data_dir=write(tmp_path / "mine.json", {**ROW, "python_solution": solution}),
-    )
-    truths = json.loads(docs["validation"].info.description)["truths"]
-    assert (docs["validation"]["exact_truth"], truths["rounded"]) == (
-        [0.333],
-        ["validation-0"],
-    )
-    assert not witness.exists()
+def test_only_the_published_question_has_its_exact_truth(tmp_path: Path) -> None:
+    truths = {"validation-41": 38.889, "validation-42": 40, "mine": 38.889}
+    rows = [
+        {**ROW, "question_id": name, "ground_truth": truth}
+        for name, truth in truths.items()
+    ]
+    docs = data.load(mode="pot", data_dir=write(tmp_path / "validation.json", *rows))
+    exact = docs["validation"]["exact_truth"]
+    assert exact == pytest.approx([350 / 9, 40, 38.889], rel=1e-15)
+
+
+@pytest.mark.parametrize("file", [SAMPLE, PUBLISHED])
+def test_the_reference_programs_give_the_exact_truths(file: Path) -> None:
+    if not file.is_file():
+        pytest.skip(f"the authors' questions are not at {file}")
+    rows = data.read_rows(file, "question")
+    programs = [row.python_solution for row in rows]
+    outcomes = run_programs(programs, settings=Settings.from_environ())
+    exact = [data.document_of(row, "cot")["exact_truth"] for row in rows]
+    assert exact == pytest.approx([outcome.number for outcome in outcomes], rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +85,7 @@ def test_truths_are_rounded_if_programs_give_no_number(tmp_path: Path) -> None:
     [
         ({}, {"splits": "test"}, "Did you mean 'split'"),
         ({}, {"split": "train"}, r"train\.json"),
+        ({}, {"data_revision": "main"}, "data_revision: expected none, .* got 'main'"),
         (
             {"ground_truth": None},
             {},
@@ -143,7 +150,7 @@ def test_recordings(tmp_path: Path) -> None:
         "7",
         -8.5,
     )
-    assert (first["exact_truth"], first["mode"]) == (1 / 3, "cot")
+    assert (first["exact_truth"], first["mode"]) == (0.333, "cot")
     with pytest.raises(
         DataError, match=r"validation-0: expected text as output, got 3"
     ):

@@ -11,10 +11,13 @@ from typer.testing import CliRunner
 
 import fin_tasks
 from fin_tasks.benchmarks.financereasoning import paper
-from fin_tasks.benchmarks.financereasoning.data import LEVELS, load
-from fin_tasks.benchmarks.financereasoning.prompts import upstream_prompts
+from fin_tasks.benchmarks.financereasoning.data import (
+    LEVELS,
+    load,
+    upstream_prompts,
+)
 from fin_tasks.cli import app
-from fin_tasks.errors import DataError
+from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.sandbox import run_programs
 from fin_tasks.settings import Settings
 from fin_tasks.variants.program import as_function
@@ -57,12 +60,11 @@ def test_upstream_prompts_are_read_from_files_of_the_same_shape(tmp_path: Path) 
     texts.write_text(TEXTS, encoding="utf-8")
     code.write_text(CODE, encoding="utf-8")
     prompts = upstream_prompts(texts, code, "cot")
-    assert prompts.system == "Say it."
     with_context = "Look here:\nA table.\n\nQuestion: How much?\n\nNow think."
-    assert prompts.fill("How much?", "A table.")["prompt"] == with_context
-    assert (
-        prompts.fill("How much?", "")["prompt"] == "Question: How much?\n\nNow think."
-    )
+    messages = prompts.fill(question="How much?", context="A table.")
+    assert messages == {"system": "Say it.", "prompt": with_context, "cue": ""}
+    without_context = "Question: How much?\n\nNow think."
+    assert prompts.fill(question="How much?")["prompt"] == without_context
     texts.write_text("COT_SYSTEM_INPUT = 3", encoding="utf-8")
     with pytest.raises(
         DataError, match="expected a text in COT_SYSTEM_INPUT, found none"
@@ -99,6 +101,12 @@ def test_a_broken_row_is_one_sentence(
     write_levels(tmp_path, **change)
     with pytest.raises(DataError, match=message):
         load(level="easy", mode="cot", data_dir=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["split", "data_revision"])
+def test_an_option_without_effect_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name}: expected (test|none), .* 'dev'"):
+        load(level="easy", mode="cot", source="sample", **{name: "dev"})
 
 
 def test_replay_scores_one_file_with_the_questions_of_all_levels(

@@ -1,9 +1,11 @@
 """BizBench's rows as documents of lm-eval."""
 
+import ast
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Annotated, Any
@@ -18,8 +20,9 @@ from fin_tasks.variants.build import Source
 from fin_tasks.variants.program import as_function
 
 from ..request import Documents, QuestionRow, Request, rows_of
+from ..short_answers_paper import MARKER
 from . import prompts
-from .formulas import reference_of
+from .formulas import reference_of, stub_of
 from .score import PAPER_PARTS, number_truth
 
 PARTS = (
@@ -89,7 +92,9 @@ def load(
     drawn together, 500 rows if `sample_n` is None. `mode` is `cot`, `pot` (a program computes the
     number) or `code` (the function asked for).
     """
-    request = Request.of("bizbench", metadata, split="test")
+    # The authors publish no prompts with the data.
+    fixed = {"prompts": "house"}
+    request = Request.of("bizbench", metadata, split="test", fixed=fixed)
     if part in PAPER_PARTS and request.sample_n is None:
         request = replace(request, sample_n=500)
     if request.variants:
@@ -116,7 +121,6 @@ def load(
         "part": part,
         "mode": mode,
         "data": data,
-        # The authors publish no prompts with the data.
         "prompts": {"set": "house", "sha256": prompts.sha256()},
         "left_out": left_out,
     }
@@ -192,32 +196,25 @@ def _document(
     kind = row.kind
     # A row that is a choice or a function is asked in its own way, whatever the task's mode.
     mode = task_mode
-    letter = ""
-    options = []
-    stub = ""
-    reference = ""
-    if kind == "choice":
-        mode = "cot"
-        letter = _letter_of(row.answer, row.options)
-        options = row.options
-    elif kind == "code":
+    if kind == "code":
         mode = "code"
-        stub = row.question
-        reference = reference_of(row.question, (row.program, row.answer))
-    elif mode == "code":
+    elif kind == "choice" or mode == "code":
         mode = "cot"
-    program = reference or row.program
-    target = prompts.target_of(
-        kind, mode, answer=row.answer, letter=letter, program=program
-    )
-    prompt = prompts.fill(
+    options = row.options if kind == "choice" else []
+    letter = _letter_of(row.answer, options)
+    reference = ""
+    if kind == "code":
+        reference = reference_of(row.question, (row.program, row.answer))
+    stub = stub_of(row.question) if mode == "code" else None
+    messages = prompts.messages_of(
         kind,
         mode,
         question=row.question,
         context=row.context,
-        options=row.options,
+        options=options,
+        head=ast.unparse(stub).split("\n")[0] if stub else "",
     )
-    return prompt | {
+    return messages | {
         "id": row.id,
         "part": row.part,
         "subset": task_part,
@@ -227,12 +224,29 @@ def _document(
         "ground_truth": row.answer,
         "letter": letter,
         "options": options,
-        "stub": stub,
+        "stub": row.question if kind == "code" else "",
         "program": reference,
         "published_id": row.published_id,
         "published_truth": row.published_truth,
-        "target": target,
+        "target": _target_of(row, mode, letter, reference),
     }
+
+
+def _target_of(row: Row, mode: prompts.Mode, letter: str, reference: str) -> str:
+    """Return the right answer as a response, for few-shot examples; empty if the row has no usable truth."""
+    if row.kind == "choice":
+        return f"{MARKER} {letter}." if letter else ""
+    program = reference or row.program
+    if row.kind == "number":
+        truth = number_truth(row.answer)
+        if truth is None:
+            return ""
+        digits = f"{Decimal(repr(as_written(truth))):f}".removesuffix(".0")
+        if mode == "cot":
+            return f"{MARKER} [{digits}]."
+        if "def solution(" not in program:
+            program = f"def solution():\n    return {digits}"
+    return f"```python\n{program.strip()}\n```" if program else ""
 
 
 def _letter_of(answer: str, options: Sequence[str]) -> str:

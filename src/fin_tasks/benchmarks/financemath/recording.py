@@ -7,17 +7,15 @@ from fin_tasks.errors import DataError
 
 from ..contract import Document
 from ..recordings import texts_of
-from .data import read_rows, scoring_docs
+from .data import document_of, read_rows
 
 
 def read(path: Path, *, mode: str) -> list[tuple[Document, str]]:
     """Return pairs of document and response. Of several responses the first counts, in lm-eval's samples all count."""
-    rows = read_rows(path, "output")
-    scoring, _ = scoring_docs(rows, mode)
     pairs: list[tuple[Document, str]] = []
-    for fields, row in zip(scoring, rows, strict=True):
-        name = fields["question_id"]
-        doc = {"id": name, "question": row.question, **fields}
+    for row in read_rows(path, "output"):
+        name = row.question_id
+        doc = {"id": name, "question": row.question, **document_of(row, mode)}
         for text in texts_of(row.output):
             if not isinstance(text, str | None):
                 raise DataError(

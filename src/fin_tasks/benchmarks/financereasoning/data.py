@@ -1,7 +1,10 @@
 """FinanceReasoning's questions as documents of lm-eval."""
 
+import ast
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, get_args
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, FiniteFloat, StrictBool
 
@@ -10,11 +13,20 @@ from fin_tasks.data.tables import read_json
 from fin_tasks.variants.build import Source
 from fin_tasks.variants.program import as_function
 
+from ..authors_code import assigned_texts, not_found, parse_code
+from ..prompts import Prompts, read_prompts
 from ..request import Documents, QuestionRow, Request, rows_of
-from .prompts import UPSTREAM_CODE, UPSTREAM_FILE, Mode, house_prompts, upstream_prompts
 from .score import Level
 
+Mode = Literal["cot", "pot"]
+
 LEVELS: Sequence[Level] = get_args(Level)
+
+_HOUSE_FILE = Path(__file__).with_name("house.yaml")
+_UPSTREAM_FILE = "utils/prompts.py"
+"""The authors' texts."""
+_UPSTREAM_CODE = "inference.py"
+"""Their code, which has the sentence before a document."""
 
 
 def _as_text(value: object) -> object:
@@ -50,7 +62,9 @@ class Row(QuestionRow):
 
 def load(*, level: Level, mode: Mode, **metadata: Any) -> Documents:
     """Load the documents of one level; `Request` names the metadata."""
-    request = Request.of("financereasoning", metadata, split="test")
+    # There is one split, and the files are those of the pinned commit.
+    fixed = {"split": "test", "data_revision": None}
+    request = Request.of("financereasoning", metadata, split="test", fixed=fixed)
     if request.variants:
         files = locate_levels(request, [])
         variants, data = request.variant_rows(Row)
@@ -59,24 +73,53 @@ def load(*, level: Level, mode: Mode, **metadata: Any) -> Documents:
         files = locate_levels(request, [level])
         rows = read_levels(files)
         data = files.provenance()
-    rows = request.draw(rows, "question_id")
-    wording = house_prompts(mode)
+    prompts = read_prompts(_HOUSE_FILE, mode)
     if request.prompts == "upstream":
-        located = request.locate_authors_file(files, UPSTREAM_FILE)
-        code = located.with_files([UPSTREAM_CODE], optional=True).files.get(
-            UPSTREAM_CODE
-        )
-        wording = upstream_prompts(located.files[UPSTREAM_FILE], code, mode)
-    docs = [
-        _document(row, mode) | wording.fill(row.question, row.context) for row in rows
-    ]
+        located = request.locate_authors_file(files, _UPSTREAM_FILE)
+        located = located.with_files([_UPSTREAM_CODE], optional=True)
+        code = located.files.get(_UPSTREAM_CODE)
+        prompts = upstream_prompts(located.files[_UPSTREAM_FILE], code, mode)
+    docs = []
+    for row in request.draw(rows, "question_id"):
+        messages = prompts.fill(question=row.question, context=row.context)
+        docs.append(_document(row, mode) | messages)
     facts = {
         "level": level,
         "mode": mode,
-        "prompts": {"set": request.prompts, "sha256": wording.sha256},
+        "prompts": {"set": request.prompts, "sha256": prompts.sha256},
         "data": data,
     }
     return request.documents(docs, facts)
+
+
+def upstream_prompts(file: Path, code: Path | None, mode: Mode) -> Prompts:
+    """Read the authors' wording from their file of texts.
+
+    The sentence before a document stands in their code. Without that file, ours takes its place.
+    """
+    texts = assigned_texts(parse_code(file))
+    system = f"{mode.upper()}_SYSTEM_INPUT"
+    ask = f"{mode.upper()}_PROGRAM_PREFIX_INPUT"
+    for name in (system, ask):
+        if name not in texts:
+            raise not_found(file, f"a text in {name}")
+    before_context = _sentence_before_context(code) if code else "Document:"
+    return Prompts(
+        system=texts[system],
+        user=f"{{context}}Question: {{question}}\n\n{texts[ask]}",
+        context=f"{before_context}\n{{context}}\n\n",
+    )
+
+
+def _sentence_before_context(code: Path) -> str:
+    """Return the text that stands before the context in the first f-string that holds one."""
+    for node in ast.walk(parse_code(code)):
+        if not isinstance(node, ast.JoinedStr):
+            continue
+        for before, part in pairwise(node.values):
+            if isinstance(before, ast.Constant) and "context" in ast.unparse(part):
+                return str(before.value).strip("\n")
+    raise not_found(code, "a text before the context")
 
 
 def variant_sources(request: Request) -> tuple[Located, list[Source]]:
