@@ -7,7 +7,7 @@ In Python: `tasks` names the tasks, `load` returns the questions of one, `score`
 # Every interpreter imports this module at its start, and `typing` is slow.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .door import load, read_runs, score, tasks, write_report
+    from .api import load, read_runs, score, tasks, write_report
 
 __version__ = "0.3.0"
 
@@ -20,7 +20,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module("fin_tasks.door"), name)
+    return getattr(import_module("fin_tasks.api"), name)
 
 
 def __dir__() -> list[str]:

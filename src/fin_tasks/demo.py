@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from .adapters.saved_run import score_responses
 from .benchmarks import xfinbench
-from .data.tables import read_json
 from .errors import ConfigError
 from .report.leaderboard_model import Leaderboard
 from .report.markdown import number_text
-from .report.run_folder import write_run
 from .report.tables import values_table
 from .resources import task_yaml_dir
+from .saved.files import read_rows, texts_by_id
+from .saved.run_folder import write_run
+from .saved.scoring import score_responses
 
 TASKS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc", "xfinbench_calc_pot")
 CHARTS = "xfinbench_mcq_visual"
@@ -107,21 +107,12 @@ def find_model() -> Path:
 
 def replay_examples(output: Path, *, limit: int) -> Path:
     """Score our own responses to the first questions of each task; return the results file."""
-    tasks = []
-    provenance = {}
+    runs = []
     for task in (*TASKS, CHARTS):
-        rows = read_json(_RESPONSES / f"{task}.jsonl", ("id", "model_response"))
-        texts = {row["id"]: row["model_response"] for row in rows[:limit]}
-        run = score_responses(task, texts, {"source": "sample"})
-        tasks.append(run.scored)
-        provenance[task] = run.provenance
-    return write_run(
-        output,
-        tasks,
-        model=EXAMPLES,
-        made_by="fin-tasks demo",
-        provenance=provenance,
-    )
+        rows = read_rows(_RESPONSES / f"{task}.jsonl")[:limit]
+        run = score_responses(task, texts_by_id(rows), {"source": "sample"})
+        runs.append(run)
+    return write_run(output, runs, model=EXAMPLES, made_by="fin-tasks demo")
 
 
 def scores(board: Leaderboard) -> list[dict[str, str]]:

@@ -39,7 +39,7 @@ def test_a_file_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
             read(path, ["id"])
 
 
-def test_json_rows_and_samples_of_lm_eval(tmp_path: Path) -> None:
+def test_json_rows(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(
         '\ufeff{"id": 1, "text": "two\u2028"}\n\n{"id": 2, "text": ""}'.encode()
@@ -48,9 +48,6 @@ def test_json_rows_and_samples_of_lm_eval(tmp_path: Path) -> None:
         {"id": 1, "text": "two\u2028"},
         {"id": 2, "text": ""},
     ]
-    sample = '{"doc": {"id": 1}, "resps": [["a"]], "filter": "%s"}\n'
-    path.write_text(sample % "paper" + sample % "robust")
-    assert read_json(path) == [{"id": 1, "output": [["a"]]}]
 
 
 @pytest.mark.parametrize(

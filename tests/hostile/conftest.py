@@ -8,7 +8,7 @@ import pytest
 import fin_tasks
 from fin_tasks.benchmarks.scored_task import score_task
 from fin_tasks.benchmarks.task_file import TaskFile
-from fin_tasks.report.run_folder import write_run
+from fin_tasks.saved.run_folder import SavedRun, write_run
 
 TASK = "xfinbench_bool"
 
@@ -22,5 +22,6 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     scored = score_task("xfinbench", TASK, docs, texts, options=TaskFile(TASK).options)
     facts = json.loads(documents.info.description)
     folder = tmp_path_factory.mktemp("honest")
-    write_run(folder, [scored], model="m", made_by="replay", provenance={TASK: facts})
+    run = SavedRun(scored, facts, {})
+    write_run(folder, [run], model="m", made_by="replay")
     return folder

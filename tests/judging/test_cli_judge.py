@@ -18,7 +18,7 @@ from fin_tasks.judging.item import Judged
 from fin_tasks.judging.judge import JudgeModel
 from fin_tasks.judging.rubric import load_rubric
 from fin_tasks.report.conditions import differences
-from fin_tasks.report.run_folder import write_run
+from fin_tasks.saved.run_folder import SavedRun, write_run
 
 ROWS = [
     {
@@ -261,14 +261,9 @@ def test_a_judged_run_can_be_compared_with_its_original(tmp_path: Path) -> None:
     original = score_judged(
         rubric, docs, [Judged("one")] * len(docs), task="mme_finance_en"
     )
-    write_run(
-        tmp_path / "original",
-        [original],
-        model="gpt",
-        made_by="fin-tasks judge",
-        provenance={"mme_finance_en": json.loads(documents.info.description)},
-        metadata={"judge": judge.facts(rubric)},
-    )
+    provenance = json.loads(documents.info.description)
+    run = SavedRun(original, provenance, {"judge": judge.facts(rubric)})
+    write_run(tmp_path / "original", [run], model="gpt", made_by="fin-tasks judge")
     (file,) = (tmp_path / "original").rglob("samples_*.jsonl")
     command = [
         "judge",

@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fin_tasks.benchmarks.financemath import recording
 from fin_tasks.benchmarks.financemath.score import compare
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.sandbox import open_runner
+from fin_tasks.saved.recordings import read_financemath
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "financemath"
 AGREE = {
@@ -36,7 +36,7 @@ def scored(
 ) -> tuple[ScoredTask, list[dict[str, Any]]]:
     """Return a file scored by us, and the authors' rows."""
     path = DATA / mode / f"{model}.json"
-    docs, texts = zip(*recording.read(path, mode=mode), strict=True)
+    recording = read_financemath(path, mode=mode)
     with open_runner(tier=tier, workers=2) as runner:
         if tier == "auto" and runner.tier == "monty":
             pytest.skip("Monty cannot run the programs that use numpy, scipy or sympy")
@@ -44,8 +44,8 @@ def scored(
         task = score_task(
             "financemath",
             "financemath",
-            docs,
-            [[t] for t in texts],
+            recording.docs,
+            recording.responses,
             options={"mode": mode},
             run_programs=run,
         )

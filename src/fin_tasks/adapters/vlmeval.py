@@ -19,7 +19,7 @@ from fin_tasks.judging.item import missing_reason
 from fin_tasks.judging.judge import JudgeModel, check_failures, judge_items
 from fin_tasks.judging.step import JudgeStep
 from fin_tasks.report.model import metric_of
-from fin_tasks.report.run_folder import write_run
+from fin_tasks.saved.run_folder import SavedRun, write_run
 from fin_tasks.settings import Settings
 
 from .vlmeval_private import keep_responses_whole, kit_version, register
@@ -113,10 +113,9 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         kit = {"vlmeval_version": kit_version()}
         write_run(
             folder,
-            [scored],
+            [SavedRun(scored, self.provenance, {})],
             model=path.stem.removesuffix(f"_{self.dataset_name}"),
             made_by="VLMEvalKit",
-            provenance={self.task.name: self.provenance},
             facts=kit,
         )
         totals = self._totals(scored)

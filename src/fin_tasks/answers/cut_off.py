@@ -1,9 +1,6 @@
 """Responses that ended at the limit of tokens before they were complete."""
 
-import json
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from .reasoning import is_reasoning_open
 from .types import AnyReading
@@ -45,40 +42,3 @@ def mark_reading(
 ) -> AnyReading:
     """Return the reading with `cut_off` as the response has it."""
     return replace(reading, cut_off=is_cut_off(response))
-
-
-def responses_of_sample(sample: Mapping[str, Any]) -> Any:
-    """Return the responses in a line of lm-eval's samples; those that were cut off are marked.
-
-    The readings of a line say which of its responses were cut off. A line without readings has
-    only the share of its responses that were.
-    """
-    responses = sample.get("resps")
-    share = sample.get("cut_off")
-    texts = _flat(responses)
-    readings = _flat(sample.get("filtered_resps"))
-    if not share or len(readings) != len(texts):
-        return responses
-    for index, reading in enumerate(readings):
-        is_marked = share == 1 or _says_cut_off(reading)
-        if is_marked and isinstance(texts[index], str):
-            texts[index] = CutOffResponse(texts[index])
-    return [texts]
-
-
-def _flat(lists: Any) -> list[Any]:
-    """Return the values in a list of lists; empty if it is something else."""
-    values: list[Any] = []
-    for inner in lists if isinstance(lists, list) else [None]:
-        if not isinstance(inner, list):
-            return []
-        values += inner
-    return values
-
-
-def _says_cut_off(reading: Any) -> bool:
-    try:
-        fields = json.loads(reading) if isinstance(reading, str) else reading
-        return fields["cut_off"] is True
-    except (KeyError, TypeError, ValueError):
-        return False

@@ -132,8 +132,7 @@ def judge(
     from fin_tasks.judging.batch import BatchJudge, read_state
     from fin_tasks.judging.estimate import estimate
     from fin_tasks.judging.judge import check_failures, judge_from, judge_items
-    from fin_tasks.judging.saved import read_items
-    from fin_tasks.report.judged_run import predictions_of, write_judged_run
+    from fin_tasks.saved.judged import read_predictions, write_judged_run
     from fin_tasks.settings import Settings
 
     settings = Settings.from_environ()
@@ -155,12 +154,14 @@ def judge(
             "--batch: expected one judge at one address, got more. A batch goes to one server."
         )
     rules = rubric_named(rubric, language=language)
-    items, rows = read_items(
-        file, settings=settings, image_root=image_root, pictures=judge_picture
+    predictions = read_predictions(
+        file,
+        rules,
+        settings=settings,
+        image_root=image_root,
+        pictures=judge_picture,
     )
-    for item in items:
-        rules.check(item.category)
-    predictions = predictions_of(file, rows, rules)
+    items = predictions.items
     if asked_model.key not in settings.api_keys:
         warn(f"no key, as {asked_model.key} is not set")
     if batch and asked_model.prices:
@@ -188,5 +189,5 @@ def judge(
     summary = write_judged_run(predictions, judged, rules, asked_model, out)
     show(summary, as_json)
     if summary["unscored"]:
-        warn(f"warning: {summary['unscored']} of {len(rows)} responses are unscored")
+        warn(f"warning: {summary['unscored']} of {len(items)} responses are unscored")
     check_failures(judged, rules, asked_model.max_failed)

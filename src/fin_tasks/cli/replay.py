@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from fin_tasks.adapters.responses import read_responses
 from fin_tasks.benchmarks import all_benchmarks
-from fin_tasks.benchmarks.contract import Benchmark, Document, id_of
+from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.report import Json
+from fin_tasks.saved.files import Json, model_of, read_rows, texts_by_id
 
 from .options import (
     AnsweringModel,
@@ -23,13 +22,12 @@ from .options import (
     Responses,
     ShowAll,
     Source,
-    SourceName,
     task_options,
 )
 from .output import show, warn
 
 if TYPE_CHECKING:
-    from fin_tasks.adapters.saved_run import SavedRun
+    from fin_tasks.saved.run_folder import SavedRun
 
 _FACTS = ("mode", "style", "scorer", "split", "source")
 """Parts of a provenance that are printed beside the figures."""
@@ -43,21 +41,13 @@ class Replay:
     """What is scored, and where the results go."""
 
     files: list[Path]
-    data_dir: Path | None
     model: str | None
     out: Path | None
     show_all: bool
     as_json: bool
-    metadata: str
-
-    def options(self, source: SourceName | None = None) -> Json:
-        """Return the options of the task."""
-        return task_options(self.metadata, data_dir=self.data_dir, source=source)
 
     def run(self, score: "Callable[[Path], list[SavedRun]]") -> None:
         """Score each file, write its run folder if the user named a place for it, and print its figures."""
-        from fin_tasks.benchmarks.recordings import model_of
-
         for file in self.files:
             try:
                 runs = score(file)
@@ -74,27 +64,16 @@ class Replay:
 
     def write(self, runs: "list[SavedRun]", model: str) -> None:
         """Write the runs of a model into one folder, if the user named a place for it."""
-        from fin_tasks.report.run_folder import write_run
+        from fin_tasks.saved.run_folder import write_run
 
-        if not self.out:
-            return
-        metadata: Json = {}
-        for run in runs:
-            metadata |= run.metadata
-        path = write_run(
-            self.out,
-            [run.scored for run in runs],
-            model=model,
-            made_by="fin-tasks replay",
-            provenance={run.scored.name: run.provenance for run in runs},
-            metadata=metadata,
-        )
-        warn(f"wrote {path}")
+        if self.out:
+            path = write_run(self.out, runs, model=model, made_by="fin-tasks replay")
+            warn(f"wrote {path}")
 
 
 def _all_figures(runs: "list[SavedRun]") -> Json:
     """Return how tasks were asked, all metrics, and the figures of parts."""
-    from fin_tasks.benchmarks.summary import summary_of
+    from fin_tasks.saved.summary import summary_of
 
     first = runs[0]
     facts = first.provenance
@@ -140,17 +119,20 @@ def replay_task(
     as_json: AsJson = False,
     metadata: Metadata = "{}",
 ) -> None:
-    """Score responses to any task: CSV, JSON or JSON lines with id and response, or lm-eval's samples_*.jsonl.
+    """Score responses to any task: a table, JSON or JSON lines with id and response, or lm-eval's samples_*.jsonl.
 
     Several rows of one id are several responses. Programs run in the sandbox. Judged tasks need fin-tasks judge.
 
     Example: fin-tasks replay task bizbench_finknow gpt-4o.csv --metadata '{"source": "sample"}' --out results
     """
-    from fin_tasks.adapters.saved_run import score_responses
+    from fin_tasks.saved.scoring import score_responses
 
-    replay = Replay(files, data_dir, model, out, show_all, as_json, metadata)
-    options = replay.options()
-    replay.run(lambda file: [score_responses(name, read_responses(file), options)])
+    options = task_options(metadata, data_dir=data_dir)
+
+    def score(file: Path) -> "list[SavedRun]":
+        return [score_responses(name, texts_by_id(read_rows(file)), options)]
+
+    Replay(files, model, out, show_all, as_json).run(score)
 
 
 def _add_command(benchmark: Benchmark) -> None:
@@ -173,19 +155,19 @@ def _add_command(benchmark: Benchmark) -> None:
         ],
         source: Source = "auto",
     ) -> None:
-        from fin_tasks.adapters.saved_run import score_benchmark
+        from fin_tasks.saved.scoring import score_benchmark
 
-        replay = Replay(files, data_dir, model, out, show_all, as_json, metadata)
         tasks = benchmark.replay_tasks.get(mode)
         if not tasks:
             modes = ", ".join(benchmark.replay_tasks)
             raise ConfigError(f"--mode: expected one of {modes}, got {mode!r:.80}.")
-        options = replay.options(source)
-        replay.run(
-            lambda file: score_benchmark(
-                benchmark.name, tasks, read_responses(file), options
-            )
-        )
+        options = task_options(metadata, data_dir=data_dir, source=source)
+
+        def score(file: Path) -> "list[SavedRun]":
+            texts = texts_by_id(read_rows(file))
+            return score_benchmark(benchmark.name, tasks, texts, options)
+
+        Replay(files, model, out, show_all, as_json).run(score)
 
     replay_benchmark.__doc__ = (
         f"Score {benchmark.title} responses: CSV, JSON or JSON lines with question_id and output, or "
@@ -219,17 +201,15 @@ def replay_xfinbench(
 
     Example: fin-tasks replay xfinbench --task calc --mode pot gpt-4o.csv --out results
     """
-    from fin_tasks.benchmarks.xfinbench import VERSION, recording
+    from fin_tasks.saved.recordings import read_xfinbench, score_recording
 
-    replay = Replay(files, data_dir, model, out, show_all, as_json, metadata)
-    facts = {"style": {"mode": mode}, "scorer": VERSION}
+    options = task_options(metadata, data_dir=data_dir)
 
     def score(file: Path) -> "list[SavedRun]":
-        pairs = recording.read(file, task=task, mode=mode, data_dir=replay.data_dir)
-        name = recording.task_of([doc for doc, _ in pairs], mode)
-        return _score_recording(file, name, pairs, replay, facts)
+        recording = read_xfinbench(file, task=task, mode=mode, data_dir=data_dir)
+        return [score_recording(recording, options)]
 
-    replay.run(score)
+    Replay(files, model, out, show_all, as_json).run(score)
 
 
 @app.command("financemath")
@@ -250,34 +230,14 @@ def replay_financemath(
 
     Example: fin-tasks replay financemath --mode cot gpt-4o.json --out results
     """
-    from fin_tasks.benchmarks.financemath import VERSION, recording
+    from fin_tasks.saved.recordings import read_financemath, score_recording
 
-    name = "financemath" if mode == "cot" else "financemath_pot"
-    replay = Replay(files, data_dir, model, out, show_all, as_json, metadata)
-    facts = {"mode": mode, "scorer": VERSION}
+    options = task_options(metadata, data_dir=data_dir)
 
     def score(file: Path) -> "list[SavedRun]":
-        pairs = recording.read(file, mode=mode)
-        return _score_recording(file, name, pairs, replay, facts)
+        return [score_recording(read_financemath(file, mode=mode), options)]
 
-    replay.run(score)
-
-
-def _score_recording(
-    file: Path,
-    task: str,
-    pairs: list[tuple[Document, str]],
-    replay: Replay,
-    facts: Json,
-) -> "list[SavedRun]":
-    """Score responses to documents that stand in the same file."""
-    from fin_tasks.adapters.saved_run import score_documents
-    from fin_tasks.benchmarks.recordings import by_document
-    from fin_tasks.report.recorded import questions_of
-
-    docs, responses = by_document(pairs)
-    provenance = {**facts, **questions_of(file, ids=map(id_of, docs))}
-    return [score_documents(task, docs, responses, replay.options(), provenance)]
+    Replay(files, model, out, show_all, as_json).run(score)
 
 
 @app.command("dynostock")
@@ -295,11 +255,11 @@ def replay_dynostock(
 
     Example: fin-tasks replay dynostock recordings/ --out results
     """
-    from fin_tasks.adapters.saved_run import SavedRun
     from fin_tasks.benchmarks.dynostock import replay as recordings
     from fin_tasks.benchmarks.dynostock.experiment import by_window
+    from fin_tasks.saved.run_folder import SavedRun
 
-    replay = Replay(files, data_dir, model, out, show_all, as_json, metadata)
+    replay = Replay(files, model, out, show_all, as_json)
     scored = recordings.replay(files)
     facts = {"mode": "image", "arm": "signal", "anonymize": False}
     runs_by_folder: dict[Path, list[SavedRun]] = {}

@@ -2,13 +2,12 @@
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fin_tasks.answers.cut_off import responses_of_sample
 from fin_tasks.errors import DataError
 
 from .files import check_name
@@ -87,14 +86,8 @@ def csv_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         ) from error
 
 
-def read_json(
-    path: Path, columns: Sequence[str] = (), *, aliases: Mapping[str, str] = {}
-) -> list[dict[str, Any]]:
-    """Read the objects of a JSON list, or of JSON lines, in UTF-8.
-
-    Each object must have these columns or their aliases. A row of lm-eval's samples becomes its
-    document, with the responses as `output`; those that were cut off are marked.
-    """
+def read_json(path: Path, columns: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Read the objects of a JSON list, or of JSON lines, in UTF-8; each must have these columns."""
     check_name(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -109,22 +102,10 @@ def read_json(
         ) from error
     if not rows:
         raise DataError(f"{path}: expected at least one row, got none.")
-    if all(map(_is_sample, rows)):
-        # All filters list the same responses, so the first filter is enough.
-        first = rows[0].get("filter")
-        samples = [row for row in rows if row.get("filter") == first]
-        rows = [{**row["doc"], "output": responses_of_sample(row)} for row in samples]
     for number, row in enumerate(rows, start=1):
-        for name, alias in aliases.items():
-            if isinstance(row, dict) and alias in row:
-                row.setdefault(name, row[alias])
         if not isinstance(row, dict) or not set(columns) <= row.keys():
+            names = f" with {', '.join(columns)}" if columns else ""
             raise DataError(
-                f"{path}, row {number}: expected an object with {', '.join(columns)}, "
-                f"got {row!r:.200}."
+                f"{path}, row {number}: expected an object{names}, got {row!r:.200}."
             )
     return list(rows)
-
-
-def _is_sample(row: Any) -> bool:
-    return isinstance(row, dict) and isinstance(row.get("doc"), dict)

@@ -6,7 +6,7 @@ import pandas as pd
 
 from fin_tasks.benchmarks.scored_task import score_task
 from fin_tasks.errors import DataError
-from fin_tasks.report.run_folder import write_run
+from fin_tasks.saved.run_folder import SavedRun, write_run
 
 from .draw import Draw
 
@@ -23,8 +23,7 @@ def write_people_run(
 ) -> pd.DataFrame:
     """Score people's answers, write a run folder, and return the minutes that they took."""
     study = draw.study
-    scored = []
-    provenance = {}
+    runs = []
     for task, options in study.tasks.items():
         docs = []
         responses = []
@@ -35,28 +34,26 @@ def write_people_run(
                 docs.append(row.doc)
                 responses.append([_response(phrase, answer) for answer in answers])
         if docs:
-            scored.append(
-                score_task(
-                    study.benchmark,
-                    task,
-                    docs,
-                    responses,
-                    options={**options, "mode": _MODE},
-                )
+            scored = score_task(
+                study.benchmark,
+                task,
+                docs,
+                responses,
+                options={**options, "mode": _MODE},
             )
-            provenance[task] = {
+            provenance = {
                 **draw.provenance[task],
                 "style": {"mode": _MODE},
                 "study": study.name,
             }
-    if not scored:
+            runs.append(SavedRun(scored, provenance, {}))
+    if not runs:
         raise DataError("label merge: expected answers in the sheets, found none.")
     write_run(
         out,
-        scored,
+        runs,
         model=name,
         made_by="fin-tasks label",
-        provenance=provenance,
         group=study.benchmark,
     )
     kinds = {row.id: row.kind for row in draw.rows}

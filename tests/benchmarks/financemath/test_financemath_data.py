@@ -1,4 +1,4 @@
-"""FinanceMath's questions, exact truths and recordings."""
+"""FinanceMath's questions and exact truths."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fin_tasks.benchmarks.financemath import data, recording
+from fin_tasks.benchmarks.financemath import data
 from fin_tasks.benchmarks.financemath.score import TOPICS
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.sandbox import run_programs
@@ -24,10 +24,6 @@ ROW: dict[str, Any] = {
         "topic": "Accounting",
     },
     **{"python_solution": "def solution():\n    return 1 / 3", "ground_truth": 0.333},
-}
-RECORDED = {
-    name: ROW[name]
-    for name in ("question_id", "ground_truth", "python_solution", "topic")
 }
 
 
@@ -73,7 +69,7 @@ def test_only_the_published_question_has_its_exact_truth(tmp_path: Path) -> None
 def test_the_reference_programs_give_the_exact_truths(file: Path) -> None:
     if not file.is_file():
         pytest.skip(f"the authors' questions are not at {file}")
-    rows = data.read_rows(file, "question")
+    rows = data.read_rows(file)
     programs = [row.python_solution for row in rows]
     outcomes = run_programs(programs, settings=Settings.from_environ())
     exact = [data.document_of(row, "cot")["exact_truth"] for row in rows]
@@ -120,64 +116,3 @@ def test_the_sample_and_a_part_of_it() -> None:
             "validation"
         ]["question_id"]
     )
-
-
-def test_recordings(tmp_path: Path) -> None:
-    rows = [
-        {**RECORDED, "output": ["is 5\u2028", "x"]},
-        {"question_id": 7, "output": [], "ground_truth": "-8.5"},
-    ]
-    samples = [
-        {"doc": RECORDED, "resps": [["is 5\u2028"]], "filter": name}
-        for name in ("paper", "robust")
-    ]
-    (first, text), (second, blank) = recording.read(
-        write(tmp_path / "m.jsonl", *rows), mode="cot"
-    )
-    other = {
-        "id": "q",
-        "ground_truth": 5,
-        "model_response": "It is 5.",
-    }  # as other benchmarks name the fields
-    ((doc, said),) = recording.read(write(tmp_path / "o.jsonl", other), mode="cot")
-    assert (doc["id"], doc["ground_truth"], said) == ("q", 5.0, "It is 5.")
-    assert recording.read(write(tmp_path / "s.jsonl", *samples), mode="cot") == [
-        (first, text)
-    ]
-    assert (text, blank, second["id"], second["ground_truth"]) == (
-        "is 5\u2028",
-        "",
-        "7",
-        -8.5,
-    )
-    assert (first["exact_truth"], first["mode"]) == (0.333, "cot")
-    with pytest.raises(
-        DataError, match=r"validation-0: expected text as output, got 3"
-    ):
-        recording.read(write(tmp_path / "b.json", {**rows[0], "output": 3}), mode="cot")
-
-
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        (
-            {"ground_truth": 10**400},
-            "row 1, ground_truth: Input should be a .* number, got 1000",
-        ),
-        (
-            {"python_solution": 5},
-            "python_solution: Input should be a valid string, got 5",
-        ),
-        ({"topic": {"a": 1}}, "topic: Input should be a valid string, got {'a': 1}"),
-        ({"question": ["a"]}, "question: Input should be a valid string"),
-        ({"tables": [5]}, r"tables.0: Input should be a valid string, got 5"),
-        ({"output": {"a": 1}}, "expected text as output, got {'a': 1}"),
-    ],
-)
-def test_a_hostile_row_is_one_sentence(
-    tmp_path: Path, row: dict[str, Any], message: str
-) -> None:
-    file = write(tmp_path / "m.jsonl", {**RECORDED, "output": "is 5", **row})
-    with pytest.raises(DataError, match=message) as caught:
-        recording.read(file, mode="cot")
-    assert "\n" not in str(caught.value) and len(str(caught.value)) < 400

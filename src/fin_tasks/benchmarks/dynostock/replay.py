@@ -4,17 +4,16 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import pandas as pd
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from fin_tasks.answers.cut_off import mark_response
 from fin_tasks.errors import DataError
 
 from ..contract import Document
 from ..scored_task import ScoredTask, score_task
-from .experiment import COLUMNS
 from .windows import window_id
 
 
@@ -40,7 +39,7 @@ class _Row(BaseModel):
     finish_reason: str | None = None
 
 
-_ROWS = TypeAdapter(list[_Row])
+_ROWS = TypeAdapter(Annotated[list[_Row], Field(min_length=1)])
 
 
 def find_files(paths: Sequence[Path]) -> list[Path]:
@@ -114,7 +113,7 @@ def replay(paths: Sequence[Path]) -> list[tuple[Recording, ScoredTask]]:
 def rows_of(
     scored: Sequence[tuple[Recording, ScoredTask]], *, variant: str
 ) -> pd.DataFrame:
-    """Return a row for each response under a variant, as `experiment.by_window` takes them."""
+    """Return a row for each response under a variant, as `by_window` takes them."""
     rows = []
     for recording, task in scored:
         folder = recording.file.resolve().parent
@@ -127,4 +126,4 @@ def rows_of(
         records = zip(task.docs, task.values[variant], parts_of_docs, strict=True)
         for doc, values, parts in records:
             rows.append({**doc, **values, **parts, **facts, "doc_id": doc["id"]})
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows)

@@ -21,13 +21,12 @@ Mode = Literal["cot", "pot"]
 
 _HERE = Path(__file__).parent
 _UPSTREAM_FILE = "utils/model_input_utils.py"
-_ALIASES = {"question_id": "id", "output": "model_response"}
 _TRUTH_DECIMALS = 3
 """To which the file rounds its truths."""
 
 
 class Row(QuestionRow):
-    """A question, or a recorded response to one."""
+    """A question."""
 
     question_id: Annotated[str, BeforeValidator(str)]
     question: str = ""
@@ -36,8 +35,6 @@ class Row(QuestionRow):
     """Rounded to 3 decimals."""
     python_solution: str | None = None
     topic: str | None = None
-    output: Any = None
-    finish_reason: Any = None
 
 
 def load(*, mode: Mode, **metadata: Any) -> Documents:
@@ -53,7 +50,7 @@ def load(*, mode: Mode, **metadata: Any) -> Documents:
         rows, data = request.variant_rows(Row)
     else:
         (file,) = files.files.values()
-        rows = read_rows(file, "question")
+        rows = read_rows(file)
         data = files.provenance()
     rows = request.draw(rows, "question_id")
     prompts = read_prompts(_HERE / "house.yaml", mode)
@@ -142,9 +139,9 @@ def upstream_prompts(file: Path, mode: Mode) -> Prompts:
     )
 
 
-def read_rows(path: Path, column: str) -> list[Row]:
-    """Read questions or recordings, which have their text in `column`."""
-    records = read_json(path, ("question_id", "ground_truth", column), aliases=_ALIASES)
+def read_rows(path: Path) -> list[Row]:
+    """Read a file of questions."""
+    records = read_json(path, ("question_id", "question", "ground_truth"))
     return rows_of(Row, path, records)
 
 
@@ -162,7 +159,7 @@ def variant_sources(request: Request) -> tuple[Located, list[Source]]:
             truth=row.ground_truth,
             fields={"topic": row.topic},
         )
-        for row in read_rows(file, "question")
+        for row in read_rows(file)
     ]
     return files, sources
 

@@ -19,10 +19,10 @@ from fin_tasks.judging.item import Judged
 from fin_tasks.judging.step import JudgeStep
 from fin_tasks.report import Fields, Json
 from fin_tasks.sandbox import run_programs
+from fin_tasks.saved.run_folder import sample_lines
 from fin_tasks.settings import Settings
 
 from ..model import TaskResult
-from ..run_folder import sample_lines
 from ..samples import sample_of
 from .items import Item, Options, Rows, Status, item_of
 

@@ -254,7 +254,10 @@ def test_replay_knows_what_was_cut_off(
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"id": "a", "text": "b"}', "expected an object with id, response"),
+        (
+            '{"id": "a", "text": "b"}',
+            "expected the columns id (or ID, question_id, index) and response",
+        ),
         ('{"id": "a", "response": {"x": 1}}', "a: expected text as response"),
         ('{"id": "a", "response": "b"}', "no document has the id 'a'"),
     ],

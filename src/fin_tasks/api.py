@@ -5,16 +5,15 @@ The commands call the same functions. docs/python.md shows them at work.
 
 from typing import TYPE_CHECKING
 
-from .adapters.responses import Responses
-from .adapters.saved_run import score_responses
 from .benchmarks.task_file import TaskFile
 from .benchmarks.task_file import task_names as tasks
 from .report import read as read_runs
 from .report.model import BREAKDOWNS, COLUMNS
 from .report.rows import rows_of
-from .report.run_folder import sample_lines
 from .report.samples import sample_of
 from .report.write import write_report
+from .saved.run_folder import sample_lines
+from .saved.scoring import Responses, score_responses
 
 if TYPE_CHECKING:
     from datasets import Dataset

@@ -1,4 +1,4 @@
-"""Saved responses in every format, and their summary."""
+"""Files of the authors with questions, truths and responses, and the summary of their scores."""
 
 import json
 from pathlib import Path
@@ -8,11 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.scored_task import VARIANTS, score_task
-from fin_tasks.benchmarks.summary import summary_of
-from fin_tasks.benchmarks.xfinbench import recording
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.sandbox import Outcome, Status
+from fin_tasks.saved.recordings import Recording, read_financemath, read_xfinbench
+from fin_tasks.saved.summary import summary_of
 
 FAILED = Outcome(status=Status.exception)
 RIGHT, WRONG = "Therefore, my answer is [6].", "<think>6</think>" + "no " * 60_000
@@ -44,10 +44,10 @@ SAMPLES = [
 )
 def test_formats_and_summary(name: str, text: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
-    docs, texts = zip(*recording.read(tmp_path / name, task="calc"), strict=True)
-    assert texts == (RIGHT, WRONG)
+    recording = read_xfinbench(tmp_path / name, task="calc")
+    assert recording.responses == [[RIGHT], [WRONG]]
     assert (
-        docs[0].items()
+        recording.docs[0].items()
         >= {
             "id": "a",
             "task": "calcu",
@@ -89,15 +89,16 @@ def test_programs_and_what_the_data_folder_adds(tmp_path: Path) -> None:
     (tmp_path / "r.jsonl").write_text(
         '{"id": "a", "ground_truth": 0, "model_response": null}'
     )
-    ((doc, response),) = recording.read(
+    recording = read_xfinbench(
         tmp_path / "r.jsonl", task="calc", mode="pot", data_dir=tmp_path
     )
-    assert (doc["capabilities"], doc["has_table"], doc["ground_truth"], response) == (
+    (doc,) = recording.docs
+    assert (doc["capabilities"], doc["has_table"], doc["ground_truth"]) == (
         ["SP"],
         True,
         "0",
-        "",
     )
+    assert recording.responses == [[""]]
     options = {"subset": "calc", "mode": "pot"}
     responses = [["", ""]]
     scored = score_task(
@@ -130,9 +131,9 @@ def test_a_broken_file_is_one_sentence(tmp_path: Path) -> None:
         ("r.csv", "line 2: expected as many cells"),
     ):
         with pytest.raises(DataError, match=message):
-            recording.read(tmp_path / name, task="calc")
+            read_xfinbench(tmp_path / name, task="calc")
     with pytest.raises(ConfigError, match="expected mode cot or da"):
-        recording.read(tmp_path / "r.jsonl", task="bool", mode="pot")
+        read_xfinbench(tmp_path / "r.jsonl", task="bool", mode="pot")
 
 
 def test_the_command_scores_programs_as_the_authors_do(tmp_path: Path) -> None:
@@ -165,6 +166,10 @@ def test_the_command_scores_programs_as_the_authors_do(tmp_path: Path) -> None:
     assert answers == [answer for _, _, answer in programs]
 
 
+def n_responses(recording: Recording) -> int:
+    return sum(map(len, recording.responses))
+
+
 def saved(folder: Path, *rows: dict[str, Any]) -> Path:
     """Write rows over a right calculation."""
     file = folder / "model.jsonl"
@@ -185,21 +190,21 @@ def test_responses_to_other_questions_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         DataError, match=r"of calc questions a number, .*, got 3 of 3 rows"
     ):
-        recording.read(file, task="calc")
-    assert len(recording.read(file, task="bool")) == 3
+        read_xfinbench(file, task="calc")
+    assert n_responses(read_xfinbench(file, task="bool")) == 3
     with pytest.raises(DataError, match="of mcq questions a letter, got 3 of 3 rows"):
-        recording.read(file, task="mcq")
+        read_xfinbench(file, task="mcq")
     ones = [{"ground_truth": at % 2} for at in range(3)]  # with a number as answer
-    assert len(recording.read(saved(tmp_path, *ones), task="calc")) == 3
+    assert n_responses(read_xfinbench(saved(tmp_path, *ones), task="calc")) == 3
     mixed = [{"ground_truth": "two words"}, {}, {}]
-    assert len(recording.read(saved(tmp_path, *mixed), task="calc")) == 3
+    assert n_responses(read_xfinbench(saved(tmp_path, *mixed), task="calc")) == 3
 
 
 def test_rows_of_other_tasks_are_counted(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = saved(tmp_path, {"task": "calcu"}, {"task": "bool"}, {"task": "mcq"})
-    assert len(recording.read(file, task="calc")) == 1
+    assert n_responses(read_xfinbench(file, task="calc")) == 1
     (record,) = caplog.records
     assert "2 of 3 rows are of other tasks" in record.getMessage()
 
@@ -212,7 +217,7 @@ def test_the_data_folder_knows_questions_of_another_task(tmp_path: Path) -> None
     row = {name: OBJECTS[0][name] for name in ("ground_truth", "model_response")}
     (tmp_path / "r.jsonl").write_text(json.dumps({"id": "a", **row}))
     with pytest.raises(DataError, match="got 1 of 1 rows with others"):
-        recording.read(tmp_path / "r.jsonl", task="calc", data_dir=tmp_path)
+        read_xfinbench(tmp_path / "r.jsonl", task="calc", data_dir=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -228,8 +233,8 @@ def test_the_data_folder_knows_questions_of_another_task(tmp_path: Path) -> None
         ({"choices": [{"a": 1}]}, "choice.*0: Input should be a.*"),
         ({"question": [1]}, "question: Input should be a.*"),
         ({"has_table": "perhaps"}, "has_table: "),
-        ({"id": []}, "id: Input should be a.*"),
-        ({"model_response": {"a": 1}}, "response.*: Input should be a.*, got {'a': 1}"),
+        ({"id": []}, r"row 1: expected a text as id, got \[\]"),
+        ({"model_response": {"a": 1}}, "expected text as response, got {'a': 1}"),
         ({"task": ["calcu"]}, "task: Input should be a.*"),
     ],
 )
@@ -237,7 +242,7 @@ def test_a_hostile_row_is_one_sentence(
     tmp_path: Path, row: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(DataError, match=message) as caught:
-        recording.read(saved(tmp_path, row), task="calc")
+        read_xfinbench(saved(tmp_path, row), task="calc")
     assert "\n" not in str(caught.value)
 
 
@@ -245,7 +250,7 @@ def test_a_hostile_row_is_one_sentence(
 def test_a_file_without_rows_is_one_sentence(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("[]" if name == "r.json" else ",".join(KEYS))
     with pytest.raises(DataError, match=r"expected at least one row|got 0 of 0 rows"):
-        recording.read(tmp_path / name, task="calc")
+        read_xfinbench(tmp_path / name, task="calc")
 
 
 def replayed(file: Path, out: Path) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -310,8 +315,76 @@ def test_a_recorded_truth_has_the_form_of_the_benchmark(tmp_path: Path) -> None:
     program = "```python\ndef solution():\n    return 1076683.6\n```"
     row = {"id": "sample_20", "model_response": program}
     rows = [{**row, "ground_truth": truth} for truth in (1076684.0, "1076684.00")]
-    pairs = recording.read(saved(tmp_path, *rows), task="calc", mode="pot")
-    assert [doc["ground_truth"] for doc, _ in pairs] == ["1076684", "1076684"]
+    same = read_xfinbench(saved(tmp_path, *rows), task="calc", mode="pot")
+    assert [doc["ground_truth"] for doc in same.docs] == ["1076684"]
+    assert same.responses == [[program, program]]
     other = saved(tmp_path, {**row, "ground_truth": 1076680.0})
-    ((doc, _),) = recording.read(other, task="calc", mode="pot")
+    (doc,) = read_xfinbench(other, task="calc", mode="pot").docs
     assert doc["ground_truth"] == "1076680.0"  # another number is another truth
+
+
+FINANCEMATH_ROW = {
+    "question_id": "validation-0",
+    "topic": "Accounting",
+    "python_solution": "def solution():\n    return 1 / 3",
+    "ground_truth": 0.333,
+}
+
+
+def write(path: Path, *rows: object) -> Path:
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    return path
+
+
+def test_recordings_of_financemath(tmp_path: Path) -> None:
+    rows = [
+        {**FINANCEMATH_ROW, "output": ["is 5\u2028", "x"]},
+        {"question_id": 7, "output": [], "ground_truth": "-8.5"},
+    ]
+    first = read_financemath(write(tmp_path / "m.jsonl", *rows), mode="cot")
+    assert [(doc["id"], doc["ground_truth"]) for doc in first.docs] == [
+        ("validation-0", 0.333),
+        ("7", -8.5),
+    ]
+    assert first.responses == [["is 5\u2028"], [""]]  # the authors score the first
+    assert (first.task, first.docs[0]["mode"]) == ("financemath", "cot")
+    samples = [
+        {"doc": FINANCEMATH_ROW, "resps": [["is 5", "x"]], "filter": name}
+        for name in ("paper", "robust")
+    ]
+    file = write(tmp_path / "s.jsonl", *samples)
+    assert read_financemath(file, mode="cot").responses == [["is 5", "x"]]
+
+
+def test_financemath_under_the_names_of_other_benchmarks(tmp_path: Path) -> None:
+    row = {"id": "q", "ground_truth": 5, "model_response": "It is 5."}
+    found = read_financemath(write(tmp_path / "o.jsonl", row), mode="pot")
+    (doc,) = found.docs
+    assert (doc["id"], doc["ground_truth"]) == ("q", 5.0)
+    assert (found.task, found.responses) == ("financemath_pot", [["It is 5."]])
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (
+            {"ground_truth": 10**400},
+            "row 1, ground_truth: Input should be a .* number, got 1000",
+        ),
+        (
+            {"python_solution": 5},
+            "python_solution: Input should be a valid string, got 5",
+        ),
+        ({"topic": {"a": 1}}, "topic: Input should be a valid string, got {'a': 1}"),
+        ({"question": ["a"]}, "question: Input should be a valid string"),
+        ({"tables": [5]}, r"tables.0: Input should be a valid string, got 5"),
+        ({"output": {"a": 1}}, "expected text as response, got {'a': 1}"),
+    ],
+)
+def test_a_hostile_row_of_financemath_is_one_sentence(
+    tmp_path: Path, row: dict[str, Any], message: str
+) -> None:
+    file = write(tmp_path / "m.jsonl", {**FINANCEMATH_ROW, "output": "is 5", **row})
+    with pytest.raises(DataError, match=message) as caught:
+        read_financemath(file, mode="cot")
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 400

@@ -4,9 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.stats.averages import average_or_none
-
-from .scored_task import ScoredTask
 
 Figures = dict[str, Any]
 Row = Mapping[str, Mapping[str, Any]]

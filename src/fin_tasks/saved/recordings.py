@@ -1,0 +1,209 @@
+"""Files in which the authors of FinanceMath and XFinBench saved responses with the questions and truths."""
+
+import logging
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from itertools import chain
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from fin_tasks.benchmarks import financemath, xfinbench
+from fin_tasks.benchmarks.contract import Document, id_of
+from fin_tasks.benchmarks.financemath import data as financemath_data
+from fin_tasks.benchmarks.request import rows_of
+from fin_tasks.benchmarks.short_answers_paper import MARKER
+from fin_tasks.benchmarks.task_file import Mapped, TaskFile
+from fin_tasks.benchmarks.xfinbench.document import TASKS, Mode, Subset, Task
+from fin_tasks.benchmarks.xfinbench.rows import SPLITS, Row
+from fin_tasks.benchmarks.xfinbench.rows import read_rows as read_questions
+from fin_tasks.benchmarks.xfinbench.truth import parse_truth
+from fin_tasks.data.locate import locate
+from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.settings import Settings
+
+from .files import SavedRow, questions_of, read_rows
+from .run_folder import Fields, SavedRun
+from .scoring import score_documents
+
+_XFINBENCH_TRUTHS: dict[Task, str] = {
+    "bool": "1 or 0",
+    "mcq": "a letter",
+    "calcu": "a number, and no true or false as answer",
+}
+_QUESTION_FIELDS = {"question", "choices", "capabilities", "has_table", "figure"}
+_log = logging.getLogger(__name__)
+
+
+class Recording(NamedTuple):
+    """The questions in a file with the responses to each, and the task that asks them."""
+
+    file: Path
+    task: str
+    docs: list[Document]
+    responses: list[list[str]]
+    facts: Fields
+    """How the model was asked, and the version of the scorer."""
+
+
+def score_recording(recording: Recording, metadata: Mapped) -> SavedRun:
+    """Score the responses in a file by the truths in it."""
+    questions = questions_of(recording.file, ids=map(id_of, recording.docs))
+    return score_documents(
+        TaskFile(recording.task),
+        recording.docs,
+        recording.responses,
+        metadata,
+        {**recording.facts, **questions},
+    )
+
+
+def read_financemath(path: Path, *, mode: Literal["cot", "pot"]) -> Recording:
+    """Read FinanceMath's questions and the responses to them."""
+    rows = read_rows(path)
+    records = [{**row.fields, "question_id": row.id} for row in rows]
+    questions = rows_of(financemath_data.Row, path, records)
+    docs = []
+    for question in questions:
+        doc = financemath_data.document_of(question, mode)
+        docs.append({"id": question.question_id, "question": question.question, **doc})
+    task = "financemath" if mode == "cot" else "financemath_pot"
+    facts = {"mode": mode, "scorer": financemath.VERSION}
+    return _recording(path, task, docs, rows, facts)
+
+
+def read_xfinbench(
+    path: Path,
+    *,
+    task: Literal["bool", "mcq", "calc"],
+    mode: Mode = "cot",
+    data_dir: Path | None = None,
+) -> Recording:
+    """Read XFinBench's questions of one kind and the responses to them.
+
+    The benchmark's own files, in the data folder too, add by id what the file lacks.
+    """
+    if mode == "pot" and task != "calc":
+        raise ConfigError(
+            f"replay xfinbench: expected mode cot or da for {task}, got pot."
+        )
+    file_task = TASKS[task]
+    all_rows = read_rows(path)
+    records = [{**row.fields, "id": row.id} for row in all_rows]
+    questions = rows_of(Row, path, records)
+    known_questions = _known_questions(data_dir, file_task)
+    rows = []
+    docs = []
+    n_unfit = 0
+    for row, question in zip(all_rows, questions, strict=True):
+        if question.task not in ("", task, file_task):
+            continue
+        known = known_questions.get(question.id)
+        doc = _xfinbench_document(question, known, file_task, mode)
+        rows.append(row)
+        docs.append(doc)
+        if (known and known.task != file_task) or not _fits(doc, row):
+            n_unfit += 1
+    n_others = len(all_rows) - len(rows)
+    if n_others:
+        text = "%s: %d of %d rows are of other tasks and are left out."
+        _log.warning(text, path, n_others, len(all_rows))
+    if not rows or n_unfit > len(rows) / 2:
+        raise DataError(
+            f"{path}: expected as truths of {task} questions {_XFINBENCH_TRUTHS[file_task]}, got "
+            f"{n_unfit} of {len(rows)} rows with others, and {n_others} of other tasks. "
+            "Is the task right?"
+        )
+    subsets = {doc["subset"] for doc in docs}
+    # The task `mcq` stands for questions with figures and without.
+    subset = subsets.pop() if len(subsets) == 1 else "mcq"
+    name = f"xfinbench_{subset}" if mode == "cot" else f"xfinbench_{subset}_{mode}"
+    facts = {"style": {"mode": mode}, "scorer": xfinbench.VERSION}
+    return _recording(path, name, docs, rows, facts)
+
+
+def _recording(
+    file: Path,
+    task: str,
+    docs: Sequence[Document],
+    rows: Sequence[SavedRow],
+    facts: Fields,
+) -> Recording:
+    """Group responses by document. Documents with the same id but different truths are different documents."""
+    docs_by_key: dict[str, Document] = {}
+    responses: dict[str, list[str]] = {}
+    for doc, row in zip(docs, rows, strict=True):
+        key = f"{doc['id']} {doc['ground_truth']}"
+        docs_by_key.setdefault(key, doc)
+        responses.setdefault(key, []).extend(_responses_of(row))
+    return Recording(
+        file, task, list(docs_by_key.values()), list(responses.values()), facts
+    )
+
+
+def _responses_of(row: SavedRow) -> list[str]:
+    """Return the responses that count; a missing one counts as an empty one.
+
+    The authors write a list of responses and score the first. lm-eval's samples hold several.
+    """
+    texts = row.texts if row.is_sample else row.texts[:1]
+    return ["" if text is None else text for text in texts]
+
+
+def _known_questions(data_dir: Path | None, task: Task) -> dict[str, Row]:
+    """Return the benchmark's own questions by id: of the sample, those of the task, and the user's."""
+    sample = {row.id: row for row in _questions_of("sample") if row.task == task}
+    own_questions = []
+    with suppress(ConfigError):  # no folder
+        own_questions = _questions_of("data_dir", data_dir)
+    if data_dir and not own_questions:
+        raise DataError(
+            f"--data-dir {data_dir}: expected test_set.csv or validation_set.csv of XFinBench, found none."
+        )
+    return sample | {row.id: row for row in own_questions}
+
+
+def _questions_of(source: str, data_dir: Path | None = None) -> list[Row]:
+    files = locate(
+        "xfinbench",
+        list(SPLITS.values()),
+        source=source,
+        data_dir=data_dir,
+        settings=Settings.from_environ(),
+        sample=Path(xfinbench.__file__).with_name("sample"),
+        optional=True,
+    ).files
+    return list(chain.from_iterable(map(read_questions, files.values())))
+
+
+def _xfinbench_document(
+    saved: Row, known: Row | None, task: Task, mode: Mode
+) -> Document:
+    """Return a document; what the benchmark's own row says of the question counts first."""
+    question = known or saved
+    truth = saved.ground_truth
+    if parse_truth(task, truth).value == parse_truth(task, question.ground_truth).value:
+        # A recording may write it with other decimals, which say how exact an answer must be.
+        truth = question.ground_truth
+    subset: Subset = "calc" if task == "calcu" else task
+    if task == "mcq" and question.figure:
+        subset = "mcq_visual"
+    return question.model_dump(include=_QUESTION_FIELDS) | {
+        "id": saved.id,
+        "task": task,
+        "subset": subset,
+        "mode": mode,
+        "ground_truth": truth,
+    }
+
+
+def _fits(doc: Document, row: SavedRow) -> bool:
+    """Return whether a truth can be one of this task; 1 and 0 may also be true and false."""
+    truth = parse_truth(doc["task"], doc["ground_truth"])
+    if doc["task"] != "calcu" or truth.value not in (0, 1):
+        return not truth.flaw
+    for response in _responses_of(row):
+        _, _, answer = response.rpartition(MARKER)
+        if re.search(r"\b(?:true|false)\b", answer, re.IGNORECASE):
+            return False
+    return True

@@ -1,0 +1,151 @@
+"""Write scored responses as a run folder of lm-eval: `results_*.json` and `samples_*.jsonl`."""
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import fin_tasks
+from fin_tasks.benchmarks.scored_task import ScoredTask
+from fin_tasks.benchmarks.task_file import version_of
+from fin_tasks.errors import DataError
+from fin_tasks.stats.averages import average_or_none
+
+from .files import Json
+
+Fields = Mapping[str, Any]
+
+
+class SavedRun(NamedTuple):
+    """Scored responses to one task, and what results say about the task."""
+
+    scored: ScoredTask
+    provenance: Fields
+    """Of the documents."""
+    metadata: Fields
+    """The options of the task, the sandbox, and the judge."""
+
+
+def write_run(
+    out: Path,
+    runs: Sequence[SavedRun],
+    *,
+    model: str,
+    made_by: str,
+    facts: Fields | None = None,
+    group: str = "",
+) -> Path:
+    """Write a model's scored tasks below a folder, as lm-eval's `--output_path` and `--log_samples` do.
+
+    Args:
+        out: The folder; the files are in a folder in it that is named after the model.
+        runs: The tasks.
+        model: Name of the model.
+        made_by: The command that scored the tasks.
+        facts: What the results say of the whole run.
+        group: Name of a group of all tasks, whose `acc` is the mean over their rows.
+
+    Returns:
+        The results file.
+    """
+    stamp = datetime.now().isoformat().replace(":", "-")
+    folder = out / (re.sub(r"[^\w.-]", "__", model) or "model")
+    path = folder / f"results_{stamp}.json"
+    results = {**_results_of(runs, model, made_by), **(facts or {})}
+    if group:
+        results |= _group_of(runs, group)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for run in runs:
+            samples = folder / f"samples_{run.scored.name}_{stamp}.jsonl"
+            with samples.open("w", encoding="utf-8") as file:
+                for line in sample_lines(run.scored):
+                    file.write(json.dumps(line) + "\n")
+        path.write_text(json.dumps(results, indent=2) + "\n", "utf-8")
+    except OSError as error:
+        raise DataError(
+            f"--out {out}: expected a folder that can be written, got {error.strerror}."
+        ) from error
+    return path
+
+
+def _results_of(runs: Sequence[SavedRun], model: str, made_by: str) -> Json:
+    totals = {}
+    configs = {}
+    versions = {}
+    sizes = {}
+    for run in runs:
+        task = run.scored
+        size = len(task.docs)
+        totals[task.name] = task.totals()
+        configs[task.name] = {"task": task.name, "metadata": _metadata_of(run)}
+        versions[task.name] = version_of(task.name)
+        sizes[task.name] = {"original": task.n_all or size, "effective": size}
+    return {
+        "results": totals,
+        "configs": configs,
+        "versions": versions,
+        "n-shot": dict.fromkeys(configs, 0),
+        "n-samples": sizes,
+        "config": {"model": made_by, "model_args": {}},
+        "date": time.time(),
+        "model_name": model,
+        "fin_tasks_version": fin_tasks.__version__,
+    }
+
+
+def _metadata_of(run: SavedRun) -> Json:
+    task = run.scored
+    text = json.dumps(list(task.docs), sort_keys=True)
+    revision = hashlib.sha256(text.encode()).hexdigest()[:16]
+    metadata: Json = {
+        "version": version_of(task.name),
+        "provenance": {
+            "fin_tasks": fin_tasks.__version__,
+            "data": {"origin": "recording", "revision": revision},
+            **run.provenance,
+        },
+    }
+    if task.judge:
+        metadata["judge"] = dict(task.judge)
+    return {**metadata, **run.metadata, "breakdowns": task.breakdowns()}
+
+
+def _group_of(runs: Sequence[SavedRun], name: str) -> Json:
+    tasks = [run.scored for run in runs]
+    totals = {}
+    for variant in tasks[0].values:
+        rows = chain.from_iterable(task.values[variant] for task in tasks)
+        totals[f"acc,{variant}"] = average_or_none(row["acc"] for row in rows)
+    return {
+        "groups": {name: totals},
+        "group_subtasks": {name: [task.name for task in tasks]},
+    }
+
+
+def sample_lines(task: ScoredTask) -> Iterator[Json]:
+    """Yield the lines of a task's samples file."""
+    for variant, readings in task.readings.items():
+        rows = zip(
+            task.docs, task.responses, readings, task.values[variant], strict=True
+        )
+        for number, (doc, texts, doc_readings, values) in enumerate(rows):
+            fields = [reading.to_dict() for reading in doc_readings]
+            first = fields[0] if fields else {}
+            yield {
+                "doc_id": number,
+                "doc": doc,
+                "target": doc.get("target", ""),
+                "resps": [list(texts)],
+                "filtered_resps": [[json.dumps(reading) for reading in fields]],
+                "filter": variant,
+                "metrics": list(task.metrics),
+                **values,
+                "answer": first.get("answer"),
+                "reason": first.get("reason", ""),
+            }

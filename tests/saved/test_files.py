@@ -1,0 +1,232 @@
+"""Files of saved responses in every form, and files that must not be read."""
+
+import json
+import time
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from fin_tasks.answers.cut_off import is_cut_off
+from fin_tasks.errors import DataError
+from fin_tasks.saved.files import model_of, read_rows, task_of, texts_by_id
+
+RESPONSES = ["N/A", "nan", "007.50", "a\r\nb", "=1+1", "x" * 42_000, ""]
+ROWS = [
+    {"index": n, "question": f"{n}?", "prediction": text}
+    for n, text in enumerate(RESPONSES)
+]
+READ = json.dumps({"answer": 1.0, "cut_off": False})
+CUT = json.dumps({"answer": None, "cut_off": True})
+
+
+def write_lines(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+WRITERS: dict[str, Callable[[Path], object]] = {
+    ".xlsx": lambda path: pd.DataFrame(ROWS[:4]).to_excel(path, index=False),
+    ".tsv": lambda path: pd.DataFrame(ROWS).to_csv(path, sep="\t", index=False),
+    ".csv": lambda path: pd.DataFrame(ROWS).to_csv(path, index=False),
+    ".json": lambda path: path.write_text(json.dumps(ROWS)),
+    ".jsonl": lambda path: write_lines(path, ROWS),
+}
+
+
+@pytest.mark.parametrize("suffix", WRITERS)
+def test_every_form_is_read_as_text(tmp_path: Path, suffix: str) -> None:
+    WRITERS[suffix](path := tmp_path / f"model_set{suffix}")
+    rows = read_rows(path)
+    expected = RESPONSES[:4] if suffix == ".xlsx" else RESPONSES
+    texts = [text for row in rows for text in row.texts]
+    assert [(text or "").replace("\r\n", "\n") for text in texts] == [
+        text.replace("\r\n", "\n") for text in expected
+    ]
+    assert [row.id for row in rows] == [str(n) for n in range(len(rows))]
+    assert rows[0].fields["question"] == "0?" and "prediction" not in rows[0].fields
+
+
+@pytest.mark.parametrize("id_name", ["id", "ID", "question_id", "index"])
+@pytest.mark.parametrize(
+    "response_name", ["response", "output", "model_response", "prediction"]
+)
+def test_the_names_of_columns(tmp_path: Path, id_name: str, response_name: str) -> None:
+    path = write_lines(tmp_path / "a.jsonl", [{id_name: 7, response_name: "b"}])
+    assert texts_by_id(read_rows(path)) == {"7": ["b"]}
+
+
+def test_several_responses_missing_ones_and_numbers(tmp_path: Path) -> None:
+    responses: list[Any] = ["a", ["b", None], [["c"], ["d"]], None, [], [[]], 5, True]
+    rows = [{"id": "x", "response": response} for response in responses]
+    found = read_rows(write_lines(tmp_path / "a.jsonl", rows))
+    assert [row.texts for row in found] == [
+        ["a"],
+        ["b", None],
+        ["c", "d"],
+        [None],
+        [None],
+        [None],
+        ["5"],
+        ["true"],
+    ]
+    assert len(texts_by_id(found)["x"]) == 10
+
+
+@pytest.mark.parametrize("response", ["Let us see.", "", None])
+def test_a_finish_reason_marks_what_was_cut_off(
+    tmp_path: Path, response: str | None
+) -> None:
+    row = {"id": "x", "response": response, "finish_reason": "length"}
+    (found,) = read_rows(write_lines(tmp_path / "a.jsonl", [row]))
+    (text,) = found.texts
+    assert text is not None and is_cut_off(text)
+
+
+def test_whole_responses_beside_a_workbook(tmp_path: Path) -> None:
+    short = pd.DataFrame(ROWS)
+    short["prediction"] = short["prediction"].str[:100]
+    short.to_excel(path := tmp_path / "model_set.xlsx", index=False)
+    # Our adapter of VLMEvalKit writes first what was asked.
+    write_lines(tmp_path / "model_set_responses.jsonl", [{"provenance": {}}, *ROWS])
+    assert [row.texts for row in read_rows(path)] == [[text] for text in RESPONSES]
+
+
+def test_samples_are_read_once_for_all_filters(tmp_path: Path) -> None:
+    doc = {"question_id": 1, "topic": "Bonds"}
+    lines = [
+        {"doc_id": 0, "doc": doc, "resps": [["a", "b"]], "filter": name}
+        for name in ("paper", "robust")
+    ]
+    (row,) = read_rows(write_lines(tmp_path / "samples.jsonl", lines))
+    assert (row.id, row.texts, row.fields) == ("1", ["a", "b"], doc)
+    assert row.is_sample
+
+
+@pytest.mark.parametrize(
+    ("sample", "marked"),
+    [
+        (
+            {"resps": [["a", "b"]], "filtered_resps": [[READ, CUT]], "cut_off": 0.5},
+            [False, True],
+        ),
+        (  # as `--predict_only` writes them: the responses stand in place of readings
+            {"resps": [["a", "b"]], "filtered_resps": [["a", "b"]], "cut_off": 1.0},
+            [True, True],
+        ),
+        (
+            {"resps": [["a", "b"]], "filtered_resps": [["a", "5"]], "cut_off": 0.5},
+            [False, False],
+        ),
+        ({"resps": [["a"]], "filtered_resps": [[CUT]], "cut_off": 0.0}, [False]),
+        ({"resps": [["a"]], "filtered_resps": [[CUT]]}, [False]),
+        ({"resps": [["a"]], "filtered_resps": "text", "cut_off": 1.0}, [False]),
+    ],
+)
+def test_cut_off_responses_in_samples(
+    tmp_path: Path, sample: dict[str, Any], marked: list[bool]
+) -> None:
+    line = {"doc": {"id": "x"}, **sample}
+    (row,) = read_rows(write_lines(tmp_path / "samples.jsonl", [line]))
+    assert [is_cut_off(text or "") for text in row.texts] == marked
+
+
+def test_names_of_models_and_tasks(tmp_path: Path) -> None:
+    samples = tmp_path / "org__m" / "samples_xfinbench_calc_2026-03-01T10-00-00.1.jsonl"
+    assert (model_of(samples), task_of(samples)) == ("org/m", "xfinbench_calc")
+    assert (model_of(tmp_path / "gpt-4o.csv"), task_of(tmp_path / "a.csv")) == (
+        "gpt-4o",
+        "",
+    )
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"id": "a", "text": "b"}, "row 1: expected the columns id .* got id, text"),
+        ({"number": 1, "response": "b"}, "row 1: expected the columns id"),
+        ({"id": ["a"], "response": "b"}, r"row 1: expected a text as id, got \['a'\]"),
+        ({"id": "a", "response": {"x": 1}}, "a: expected text as response, got {'x'"),
+        ({"doc": {"name": "a"}, "resps": [["b"]]}, "row 1: expected the columns id"),
+        ({"doc": {"id": "a"}, "resps": 5}, "a: expected text as response, got 5"),
+    ],
+)
+def test_a_row_that_cannot_be_used_is_one_sentence(
+    tmp_path: Path, row: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(DataError, match=message) as caught:
+        read_rows(write_lines(tmp_path / "a.jsonl", [row]))
+    assert "\n" not in str(caught.value)
+
+
+def rewritten(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        WRITERS[".xlsx"](path)
+        with zipfile.ZipFile(path) as archive:
+            parts = {name: archive.read(name) for name in archive.namelist()}
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in parts.items():
+                archive.writestr(name, change(data) if "sheet1" in name else data)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("suffix", "write"),
+    [
+        (
+            ".xlsx",
+            rewritten(
+                lambda data: data.replace(b'<row r="3"', b'<row r="999999999999"')
+            ),
+        ),
+        (
+            ".xlsx",
+            rewritten(
+                lambda data: data.replace(
+                    b'<row r="3"', b"<row spans='1:2' r = '999999999999'"
+                )
+            ),
+        ),
+        (
+            ".xlsx",
+            rewritten(
+                lambda data: data.replace(
+                    b"</row></sheetData>", b"<c/>" * 5_000_000 + b"</row></sheetData>"
+                )
+            ),
+        ),
+        (
+            ".xlsx",
+            rewritten(
+                lambda data: data.replace(
+                    b"<sheetData>", b"<sheetData>" + b" " * 300_000_000
+                )
+            ),
+        ),
+        (".xlsx", lambda path: path.write_bytes(b"PK no workbook")),
+        (".tsv", lambda path: path.write_bytes(b"index\tprediction\n1\t\xff\xfe\n")),
+        (
+            ".csv",
+            lambda path: path.write_text(",".join(f"c{n}" for n in range(2000)) + "\n"),
+        ),
+        (".csv", lambda path: path.write_text("index,prediction\n1,a,b\n")),
+        (".csv", lambda path: path.write_text("number,text\n1,a\n")),
+        (".json", lambda path: path.write_text("[" * 100_000)),
+        (".json", lambda path: path.write_text('{"index": 1}')),
+        (".jsonl", lambda path: path.write_text("")),
+        (".pkl", lambda path: path.write_bytes(b"cos\nsystem\n")),
+        (".jsonl", lambda path: path.mkdir()),
+    ],
+)
+def test_files_that_are_refused_soon(
+    tmp_path: Path, suffix: str, write: Callable[[Path], Any]
+) -> None:
+    write(path := tmp_path / f"hostile{suffix}")
+    started = time.process_time()
+    with pytest.raises(DataError, match="hostile"):
+        read_rows(path)
+    assert time.process_time() - started < 5
