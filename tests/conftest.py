@@ -2,7 +2,6 @@
 
 import gc
 import signal
-import sys
 from pathlib import Path
 
 import hypothesis
@@ -30,13 +29,6 @@ def pytest_collection_finish() -> None:
     """Keep garbage collection from looking through all modules and tests again, which takes half a second each time."""
     gc.collect()
     gc.freeze()
-
-
-def pytest_sessionfinish() -> None:
-    """Close the sandbox that tests with inspect_ai share, as Python would warn of its processes."""
-    adapter = sys.modules.get("fin_tasks.adapters.inspect_ai")
-    if adapter and adapter._runner.cache_info().currsize:
-        adapter._runner().close()
 
 
 SKIPPED_GROUPS = {

@@ -10,7 +10,6 @@ _STATUSES = (
     "forbidden",
     "timeout",
     "broken",
-    "unsupported",
     "",
 )
 _FLAGS = ("0", "1", "1", "True", "", "٣")

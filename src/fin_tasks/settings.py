@@ -20,7 +20,7 @@ from pydantic.dataclasses import dataclass
 from .errors import ConfigError
 
 OPENAI = "https://api.openai.com/v1"
-Tier = Literal["auto", "bwrap", "landlock", "monty"]
+Tier = Literal["auto", "bwrap", "landlock"]
 SANDBOX_TIERS: tuple[Tier, ...] = get_args(Tier)
 
 _USUAL_WORKERS = 8
@@ -95,7 +95,7 @@ class Settings:
     )
     """1: download nothing; default 0."""
     sandbox: Tier = Field("auto", validation_alias="FIN_TASKS_SANDBOX")
-    """Where programs run: `bwrap`, `landlock`, `monty`; default `auto`: the first that works."""
+    """Where programs run: `bwrap`, `landlock`; default `auto`: the first that works."""
     sandbox_workers: int = Field(
         min(os.cpu_count() or 1, _USUAL_WORKERS),
         ge=1,

@@ -61,7 +61,6 @@ def test_results_say_what_was_run(gold: dict[str, Any]) -> None:
     assert gold["configs"]["bizbench_formulaeval"]["metadata"]["sandbox"]["tier"] in (
         "bwrap",
         "landlock",
-        "monty",
     )
     read = {
         s["doc"]["kind"]: json.loads(s["filtered_resps"][0][0])

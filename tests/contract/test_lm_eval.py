@@ -86,7 +86,7 @@ def test_results_hold_both_variants_and_what_was_run(dummy_run: Path) -> None:
         1024,
         [],
     )
-    assert other["metadata"]["sandbox"]["tier"] in ("bwrap", "landlock", "monty")
+    assert other["metadata"]["sandbox"]["tier"] in ("bwrap", "landlock")
 
 
 def test_samples_show_prompt_and_reading_and_can_be_replayed(dummy_run: Path) -> None:

@@ -36,7 +36,7 @@ def test_right_answers_score_one_in_both_variants() -> None:
     assert found["results"]["xfinbench"]["acc,robust"] == pytest.approx(1.0, abs=0.05)
     assert found["results"][PROGRAM]["execution_rate,robust"] >= 0.9
     facts = found["configs"][PROGRAM]["metadata"]
-    assert facts["sandbox"]["tier"] in ("bwrap", "landlock", "monty")
+    assert facts["sandbox"]["tier"] in ("bwrap", "landlock")
     assert facts["usage"].keys() == {
         "prompt_tokens",
         "response_tokens",

@@ -31,15 +31,11 @@ pytestmark = [
 ]
 
 
-def scored(
-    model: str, mode: str, tier: str = "auto"
-) -> tuple[ScoredTask, list[dict[str, Any]]]:
+def scored(model: str, mode: str) -> tuple[ScoredTask, list[dict[str, Any]]]:
     """Return a file scored by us, and the authors' rows."""
     path = DATA / mode / f"{model}.json"
     recording = read_financemath(path, mode=mode)
-    with open_runner(tier=tier, workers=2) as runner:
-        if tier == "auto" and runner.tier == "monty":
-            pytest.skip("Monty cannot run the programs that use numpy, scipy or sympy")
+    with open_runner(workers=2) as runner:
         run = runner.run if mode == "pot" else None
         task = score_task(
             "financemath",
@@ -88,20 +84,3 @@ def test_words(model: str) -> None:
         for values, row in zip(task.values["paper"], rows, strict=True)
     ]
     assert (sum(agree), len(agree)) == (AGREE[model], 200)
-
-
-@pytest.mark.parametrize("model", AGREE)
-def test_monty_is_never_wrong(model: str) -> None:
-    pytest.importorskip("pydantic_monty")
-    task, rows = scored(model, "pot", tier="monty")
-    pairs = [
-        (compare(doc, one), row)
-        for doc, (one,), row in zip(
-            task.docs, task.readings["paper"], rows, strict=True
-        )
-    ]
-    ran = [(found.answer, row) for found, row in pairs if found.correct is not None]
-    assert len(ran) >= 190
-    assert [answer for answer, _ in ran] == [
-        row["result"]["prediction_executed_result"] for _, row in ran
-    ]

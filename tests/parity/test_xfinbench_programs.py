@@ -152,8 +152,6 @@ def sandboxed_answers(responses: list[str], runner: Runner) -> list[float | None
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
     with open_runner(workers=2) as opened:
-        if opened.tier == "monty":
-            pytest.skip("Monty cannot run the programs that use numpy, scipy or sympy")
         yield opened
 
 

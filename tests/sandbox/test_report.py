@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fin_tasks.sandbox import Outcome, Status
-from fin_tasks.sandbox.report import Report, classify, decode_frame
+from fin_tasks.sandbox.outcome import Report, classify, decode_frame
 from fin_tasks.sandbox.server import ENDED, TOO_MUCH, WALL, run_program
 
 
@@ -71,7 +71,6 @@ def test_the_authors_terms(row: dict[str, Any]) -> None:
         "exception\n1\n\nno",
         "exception\n0\n3.0\nno",
         "broken\n0\n\nunscored, please",
-        "unsupported\n0\n\nunscored, please",
         "no_code\n0\n\n",
         "",
     ],

@@ -20,19 +20,15 @@ from fin_tasks.sandbox import (
     Status,
     describe_tiers,
     open_runner,
-    run_programs,
 )
 from fin_tasks.sandbox import runner as runner_module
+from fin_tasks.sandbox.outcome import Attempt
 from fin_tasks.sandbox.policy import landlock_abi
 from fin_tasks.sandbox.process import Limits, Server
-from fin_tasks.sandbox.report import Attempt
-from fin_tasks.settings import SANDBOX_TIERS, Settings
+from fin_tasks.settings import SANDBOX_TIERS
 
 pytestmark = pytest.mark.skipif(
     landlock_abi() < 1, reason="this kernel has no Landlock"
-)
-SETTINGS = Settings.from_environ(
-    {"FIN_TASKS_SANDBOX": "landlock", "FIN_TASKS_SANDBOX_WORKERS": "1"}
 )
 
 
@@ -68,7 +64,7 @@ def test_what_programs_see(runner: Runner) -> None:
 
 def test_a_server_that_dies_is_replaced(runner: Runner) -> None:
     for server in sum(runner._idle.values(), start=[]):  # noqa: RUF017
-        os.kill(server._process.pid, signal.SIGKILL)  # type: ignore[union-attr]
+        os.kill(server.process.pid, signal.SIGKILL)  # type: ignore[union-attr]
     outcomes = runner.run([f"def solution(): return {n}" for n in (91, 92, 93)])
     assert [o.value for o in outcomes] == ["91.0", "92.0", "93.0"]
 
@@ -96,7 +92,7 @@ def test_what_a_broken_sandbox_did_not_run_is_broken(
     real, broken = Server._start, ["numpy"]
 
     def start(server: Server) -> "subprocess.Popen[bytes]":
-        if set(broken) & set(server._preload):
+        if set(broken) & set(server.preload):
             raise SandboxError("no \x1b memory left")
         return real(server)
 
@@ -106,12 +102,13 @@ def test_what_a_broken_sandbox_did_not_run_is_broken(
         None,
         "import numpy\ndef solution(): return 2",
     ]
-    outcomes = run_programs(programs, settings=SETTINGS)
+    with open_runner(tier="landlock", workers=1) as runner:
+        outcomes = runner.run(programs)
     assert [o.status for o in outcomes] == [Status.ok, Status.no_code, Status.broken]
     assert outcomes[2].detail == r"no \x1b memory left"
     broken.append("math")
     with pytest.raises(SandboxError, match="memory left"):
-        run_programs(programs, settings=SETTINGS)
+        open_runner(tier="landlock", workers=1)
 
 
 def test_an_unknown_tier_and_one_whose_canaries_escape_are_refused(
@@ -122,7 +119,7 @@ def test_an_unknown_tier_and_one_whose_canaries_escape_are_refused(
     monkeypatch.setitem(runner_module.CANARIES, "harmless", "def solution(): return 1")
     with pytest.raises(
         SandboxError,
-        match=r"cannot be run safely here.*bwrap.*landlock.*harmless.*Install",
+        match=r"cannot be run safely here.*bwrap.*landlock.*harmless.*install",
     ):
         open_runner()
 
@@ -139,7 +136,7 @@ def test_auto_goes_down_the_tiers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_killed_evaluator_takes_its_servers_along() -> None:
     script = "import time; from fin_tasks.sandbox import open_runner; r = open_runner(tier='landlock', workers=1)\n"
-    script += "print(next(iter(r._idle.values()))[0]._process.pid, flush=True); time.sleep(20)\n"
+    script += "print(next(iter(r._idle.values()))[0].process.pid, flush=True); time.sleep(20)\n"
     evaluator = subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True
     )

@@ -23,10 +23,7 @@ from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.judging.item import Judged, Messages
 from fin_tasks.judging.judge import Asker
 from fin_tasks.judging.step import JudgeStep, has_result
-from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import Metric, average, over_responses, standard_error
-
-from .programs import sandbox_facts
 
 ScoreSample = Callable[[TaskState, Target], Awaitable[Score]]
 
@@ -41,13 +38,6 @@ _judged: dict[str, Judged] = {}
 def _role_of(task: TaskFile) -> str:
     """Return the role of the model that a task asks about responses."""
     return GRADER if task.judge else READER
-
-
-@functools.cache
-def _runner() -> sandbox.Runner:
-    """Return the sandbox of this process."""
-    settings = Settings.from_environ()
-    return sandbox.open_runner(tier=settings.sandbox, workers=settings.sandbox_workers)
 
 
 async def _ask(
@@ -156,7 +146,9 @@ def _scorer_of(variant: str) -> Any:
                 programs = file.scorer.programs(
                     state.metadata, response, variant=variant
                 )
-                outcomes = await anyio.to_thread.run_sync(_runner().run, programs)
+                outcomes = await anyio.to_thread.run_sync(
+                    sandbox.run_programs, programs
+                )
                 item = sandbox.Ran(response, tuple(outcomes))
             is_asked = file.judge or READER in model.model_roles()
             if step and is_asked and not has_result(item):
@@ -197,7 +189,7 @@ def _task(name: str, metadata: Mapped) -> Task:
     facts = {"version": version, **metadata, "provenance": provenance}
     if task_file.runs_programs:
         # A sandbox that cannot start is an error before the model answers.
-        facts["sandbox"] = sandbox_facts()
+        facts["sandbox"] = sandbox.shared_runner().facts
     step = task_file.judge_step(metadata)
     if step and not provenance.get("judge_free"):
         role = _role_of(task_file)

@@ -15,12 +15,12 @@ from fin_tasks.benchmarks.breakdowns import Values, document_values
 from fin_tasks.benchmarks.scored_task import VARIANTS, read_responses
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile, pictures_of
 from fin_tasks.interrupt import on_interrupt
+from fin_tasks.sandbox import run_programs, shared_runner
 from fin_tasks.stats.averages import Metric, average, standard_error
 
 from .lm_eval_pictures import with_pictures, without_pictures
 from .lm_eval_private import LM, Instance, JsonChatStr, token_counts
 from .lm_eval_tokens import Clock, mark_full_responses, responses_of, usage_of
-from .programs import run_programs, sandbox_facts
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -96,7 +96,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         # Errors come before the model answers.
         self._step = file.model_step(metadata)
         if file.runs_programs:
-            metadata["sandbox"] = sandbox_facts()
+            metadata["sandbox"] = shared_runner().facts
         split, documents = file.load_split(metadata)
         self._documents = _Documents(documents)
         provenance = json.loads(documents.info.description)

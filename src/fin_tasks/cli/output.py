@@ -9,8 +9,8 @@ from typing import Any
 
 import typer
 
+from fin_tasks.errors import escape
 from fin_tasks.report import Json
-from fin_tasks.sandbox import escape
 
 _SCREEN = 30  # rows of a table
 _NARROW = 110  # columns of a terminal

@@ -60,8 +60,7 @@ def build_variants(
     from fin_tasks.labels.draw import draw_variants
     from fin_tasks.labels.sheet import write_sheets
     from fin_tasks.report import read
-    from fin_tasks.sandbox import open_runner
-    from fin_tasks.settings import Settings
+    from fin_tasks.sandbox import shared_runner
     from fin_tasks.variants import build
     from fin_tasks.variants.folder import write_variants
 
@@ -89,11 +88,9 @@ def build_variants(
             "build variants: expected a benchmark with gold programs, such as financemath, or "
             f"xfinbench with --programs, got {benchmark}."
         )
-    settings = Settings.from_environ()
-    with open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner:
-        variants, dropped = build.build_variants(
-            sources, runner.run, per_question=per_question, seed=seed
-        )
+    variants, dropped = build.build_variants(
+        sources, shared_runner().run, per_question=per_question, seed=seed
+    )
     counts = {
         "questions": len(sources),
         "with_variants": len({variant.source for variant in variants}),

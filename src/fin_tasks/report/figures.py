@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from pandas import DataFrame, Series
 
 from fin_tasks.charts.figures import COLORS, drawing, save
-from fin_tasks.errors import DataError
-from fin_tasks.sandbox import escape
+from fin_tasks.errors import DataError, escape
 
 from . import Json
 from .arms import arm_rows

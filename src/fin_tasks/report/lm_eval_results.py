@@ -9,8 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat
 
-from fin_tasks.errors import DataError
-from fin_tasks.sandbox import escape
+from fin_tasks.errors import DataError, escape
 
 from . import Json
 from .conditions import settings_of

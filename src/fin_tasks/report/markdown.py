@@ -9,7 +9,7 @@ import yaml
 from pandas import DataFrame, concat, notna
 from pydantic import BaseModel, TypeAdapter
 
-from fin_tasks.sandbox import escape
+from fin_tasks.errors import escape
 
 from . import Json
 from .conditions import CONDITIONS

@@ -5,7 +5,7 @@ from pathlib import Path
 from pandas import DataFrame
 
 from fin_tasks.data.formulas import quote_formulas
-from fin_tasks.sandbox import escape
+from fin_tasks.errors import escape
 
 from .conditions import CONDITIONS, setting_text
 from .cost import COSTS

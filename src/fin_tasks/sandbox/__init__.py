@@ -5,11 +5,11 @@ from .outcome import (
     Outcome,
     Ran,
     Status,
-    escape,
     execution_rate,
     failure_shares,
 )
-from .runner import Runner, describe_tiers, open_runner, run_programs
+from .runner import Runner, describe_tiers, open_runner
+from .shared import run_programs, shared_runner
 
 __all__ = [
     "REASONS",
@@ -18,9 +18,9 @@ __all__ = [
     "Runner",
     "Status",
     "describe_tiers",
-    "escape",
     "execution_rate",
     "failure_shares",
     "open_runner",
     "run_programs",
+    "shared_runner",
 ]

@@ -8,19 +8,20 @@ import sys
 import sysconfig
 import tempfile
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NamedTuple, cast
 
-from fin_tasks.errors import SandboxError
+from fin_tasks.errors import SandboxError, escape
 
-from .outcome import Outcome, Status, escape
-from .report import Attempt, Report, classify
+from .outcome import Attempt, Outcome, Report, Status, classify
 from .server import REQUEST, RESPONSE, Config
 
 _SANDBOX_FOLDER = Path(__file__).absolute().parent
 # Hidden from programs, because it holds sample answers.
-_PACKAGE_FOLDER = _SANDBOX_FOLDER.parent
+_HIDDEN_FOLDER = _SANDBOX_FOLDER.parent
 _FOLDER_INSIDE = "/fin_tasks_sandbox"
+_PACKAGE_FOLDERS = ("site-packages", "dist-packages")
 _SYSTEM_LIBRARIES = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 _ENVIRONMENT = {
@@ -55,126 +56,125 @@ class Limits(NamedTuple):
 DEFAULT_LIMITS = Limits()
 
 
+@dataclass(eq=False)
 class Server:
     """A fork server, which starts with its first program and dies with the thread that started it.
 
     A server that died starts again with the next program.
     """
 
-    def __init__(self, tier: str, limits: Limits, preload: tuple[str, ...]) -> None:
-        self._tier = tier
-        self._limits = limits
-        self._preload = preload
-        self._process: subprocess.Popen[bytes] | None = None
+    tier: str
+    limits: Limits
+    preload: tuple[str, ...]
+    """The modules that it imports once, for all programs."""
+    process: subprocess.Popen[bytes] | None = None
 
     def run(self, source: str) -> Attempt:
         """Run a program once; raise SandboxError if no server starts."""
-        process = self._process or self._start()
+        process = self.process or self._start()
         program = source.encode("utf-8", "surrogatepass")
         request = REQUEST.pack(len(program)) + program
-        timeout_s = self._limits.wall_s + _REPORT_SLACK_S
         try:
-            report = self._exchange(process, request, timeout_s)
+            report = _exchange(process, request, self.limits.wall_s + _REPORT_SLACK_S)
         except ConnectionError:
             self.close()
             died = Outcome(status=Status.forbidden, detail="its server died with it")
             return Attempt(died, worth_repeating=True)
-        return classify(report, cpu_limit_s=self._limits.cpu_s)
+        return classify(report, cpu_limit_s=self.limits.cpu_s)
 
     def _start(self) -> subprocess.Popen[bytes]:
+        command = _command(self.tier, self.limits, self.preload)
         with tempfile.TemporaryFile() as errors:
             process = subprocess.Popen(  # noqa: S603 - our own command, no shell
-                self._command(),
+                command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 env=_ENVIRONMENT,
                 start_new_session=True,
             )
-            self._process = process
+            self.process = process
             try:
-                self._exchange(process, b"", _START_LIMIT_S)
+                _exchange(process, b"", _START_LIMIT_S)
             except ConnectionError as death:
                 self.close()
+                errors.seek(0)
+                text = errors.read().decode("utf-8", "replace").strip()
+                last_line = escape(text.rpartition("\n")[2][:500])
                 raise SandboxError(
-                    f"{self._tier}: the server did not start: {_last_line(errors)}"
+                    f"{self.tier}: the server did not start: {last_line}"
                 ) from death
         return process
 
-    def _command(self) -> list[str]:
-        if sys.platform != "linux":
-            raise SandboxError(f"{self._tier}: expected Linux, got {sys.platform}")
-        config = Config(
-            tier=self._tier,
-            preload=list(self._preload),
-            library_dirs=package_folders(),
-            readable=[
-                *library_folders(),
-                f"{sys.base_prefix}/lib",
-                *_SYSTEM_LIBRARIES,
-                "/etc/ld.so.cache",
-                *_DEVICES,
-            ],
-            hidden=str(_PACKAGE_FOLDER),
-            **self._limits._asdict(),
-        )
-        is_bwrap = self._tier == "bwrap"
-        folder = _FOLDER_INSIDE if is_bwrap else _SANDBOX_FOLDER
-        return [
-            *(_bubblewrap() if is_bwrap else []),
-            os.path.realpath(sys.executable),
-            *("-S", "-P", "-B"),
-            f"{folder}/server.py",
-            json.dumps(config._asdict()),
-        ]
-
-    def _exchange(
-        self, process: subprocess.Popen[bytes], request: bytes, timeout_s: float
-    ) -> Report:
-        requests = cast(IO[bytes], process.stdin)
-        responses = cast(IO[bytes], process.stdout)
-        watchdog = threading.Timer(timeout_s, process.kill)
-        watchdog.start()
-        try:
-            requests.write(request)
-            requests.flush()
-            header = responses.read(RESPONSE.size)
-            if len(header) < RESPONSE.size:
-                raise ConnectionError("the server gave no answer")
-            wait_status, ending, cpu_s, length = RESPONSE.unpack(header)
-            data = responses.read(length)
-        finally:
-            watchdog.cancel()
-        if len(data) < length:
-            raise ConnectionError("the server stopped within its answer")
-        return Report(data, wait_status, ending, cpu_s)
-
     def close(self) -> None:
         """End the server and the program in it."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate()
+            self.process = None
 
 
-def package_folders() -> list[str]:
-    """Return the folders with packages, also those that a bare interpreter does not know."""
-    names = ("site-packages", "dist-packages")
-    return [path for path in sys.path if path.endswith(names)]
+def _exchange(
+    process: subprocess.Popen[bytes], request: bytes, timeout_s: float
+) -> Report:
+    """Send a request and return the report; raise ConnectionError if the server ends before."""
+    requests = cast(IO[bytes], process.stdin)
+    responses = cast(IO[bytes], process.stdout)
+    watchdog = threading.Timer(timeout_s, process.kill)
+    watchdog.start()
+    try:
+        requests.write(request)
+        requests.flush()
+        header = responses.read(RESPONSE.size)
+        if len(header) < RESPONSE.size:
+            raise ConnectionError("the server gave no answer")
+        wait_status, ending, cpu_s, length = RESPONSE.unpack(header)
+        data = responses.read(length)
+    finally:
+        watchdog.cancel()
+    if len(data) < length:
+        raise ConnectionError("the server stopped within its answer")
+    return Report(data, wait_status, ending, cpu_s)
 
 
-def library_folders() -> list[str]:
-    """Return the folder of the standard library, and those with packages."""
-    return [sysconfig.get_path("stdlib"), *package_folders()]
+def _command(tier: str, limits: Limits, preload: tuple[str, ...]) -> list[str]:
+    """Return the command that starts a server in a tier."""
+    if sys.platform != "linux":
+        raise SandboxError(f"{tier}: expected Linux, got {sys.platform}")
+    # A bare interpreter does not know the folders with packages.
+    packages = [path for path in sys.path if path.endswith(_PACKAGE_FOLDERS)]
+    libraries = [sysconfig.get_path("stdlib"), *packages]
+    config = Config(
+        tier=tier,
+        preload=list(preload),
+        library_dirs=packages,
+        readable=[
+            *libraries,
+            f"{sys.base_prefix}/lib",
+            *_SYSTEM_LIBRARIES,
+            "/etc/ld.so.cache",
+            *_DEVICES,
+        ],
+        hidden=str(_HIDDEN_FOLDER),
+        **limits._asdict(),
+    )
+    folder = str(_SANDBOX_FOLDER)
+    command = []
+    if tier == "bwrap":
+        folder = _FOLDER_INSIDE
+        command = _bubblewrap(libraries)
+    interpreter = os.path.realpath(sys.executable)
+    options = ("-S", "-P", "-B")
+    return [
+        *command,
+        interpreter,
+        *options,
+        f"{folder}/server.py",
+        json.dumps(config._asdict()),
+    ]
 
 
-def _last_line(errors: IO[bytes]) -> str:
-    errors.seek(0)
-    text = errors.read().decode("utf-8", "replace").strip()
-    return escape(text.rpartition("\n")[2][:500])
-
-
-def _bubblewrap() -> list[str]:
+def _bubblewrap(libraries: list[str]) -> list[str]:
     """Return the command that runs another one in namespaces and a read-only tree of its own."""
     bwrap = shutil.which("bwrap")
     if bwrap is None:
@@ -185,12 +185,12 @@ def _bubblewrap() -> list[str]:
     system = ("/usr", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
     interpreter = (sys.base_prefix, sys.prefix, os.path.realpath(sys.executable))
     command = [bwrap, *_NAMESPACES.split()]
-    for path in (*system, *interpreter, *library_folders()):
+    for path in (*system, *interpreter, *libraries):
         command += ["--ro-bind-try", path, path]
     for device in _DEVICES:
         command += ["--dev-bind", device, device]
-    package = str(_PACKAGE_FOLDER)
-    command += ["--tmpfs", package, "--remount-ro", package]
+    hidden = str(_HIDDEN_FOLDER)
+    command += ["--tmpfs", hidden, "--remount-ro", hidden]
     for name in ("server.py", "policy.py"):
         inside = f"{_FOLDER_INSIDE}/{name}"
         command += ["--ro-bind", str(_SANDBOX_FOLDER / name), inside]

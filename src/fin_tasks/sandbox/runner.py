@@ -5,16 +5,15 @@ import socket
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from tqdm import tqdm
 
-from fin_tasks.errors import SandboxError
-from fin_tasks.settings import SANDBOX_TIERS, Settings
+from fin_tasks.errors import SandboxError, escape
+from fin_tasks.settings import SANDBOX_TIERS
 
-from .monty import MontyServer
-from .outcome import Outcome, Status, escape
+from .outcome import Outcome, Status
 from .process import DEFAULT_LIMITS, Limits, Server
 
 # Forking takes longer the more memory the parent has, so servers without numeric libraries are
@@ -55,21 +54,20 @@ class Runner(AbstractContextManager["Runner"]):
     Attributes:
         tier: Name of the tier.
         reason: Why no better tier is used.
+        facts: Both, as results show them.
     """
 
     def __init__(self, tier: str, reason: str, limits: Limits, workers: int) -> None:
         self.tier = tier
         self.reason = reason
+        self.facts = {"tier": tier, "reason": reason}
         self._limits = limits
         # A server dies with the thread that started it (PDEATHSIG), so the threads live as long
         # as the runner.
         self._threads = ThreadPoolExecutor(
             workers, thread_name_prefix="fin-tasks-sandbox"
         )
-        self._idle: dict[tuple[str, ...], list[Server | MontyServer]] = {
-            _PLAIN: [],
-            _NUMERIC: [],
-        }
+        self._idle: dict[tuple[str, ...], list[Server]] = {_PLAIN: [], _NUMERIC: []}
 
     def run(self, programs: Sequence[str | None]) -> list[Outcome]:
         """Run programs, identical ones once; None stands for a response without a program.
@@ -90,28 +88,29 @@ class Runner(AbstractContextManager["Runner"]):
             disable=True if len(program_by_future) < _MIN_SHOWN else None,
         )
         outcomes: dict[str | None, Outcome] = {None: _NO_CODE}
-        for future in bar:
-            outcomes[program_by_future[future]] = future.result()
+        try:
+            for future in bar:
+                outcomes[program_by_future[future]] = future.result()
+        finally:
+            # After Ctrl-C, Python waits at its end for all programs that are not canceled.
+            for future in program_by_future:
+                future.cancel()
         return [outcomes[program] for program in programs]
 
     def _run_program(self, source: str) -> Outcome:
         preload = _NUMERIC if _NUMERIC_NAME.search(source) else _PLAIN
         try:
-            server = self._take_server(preload)
+            server = self._idle[preload].pop()
+        except IndexError:
+            server = Server(self.tier, self._limits, preload)
+        try:
             attempt = server.run(source)
             if attempt.worth_repeating:
                 attempt = server.run(source)
-        except SandboxError as error:
+        except (SandboxError, OSError) as error:
             return Outcome(status=Status.broken, detail=escape(str(error)))
         self._idle[preload].append(server)
         return attempt.outcome
-
-    def _take_server(self, preload: tuple[str, ...]) -> Server | MontyServer:
-        with suppress(IndexError):
-            return self._idle[preload].pop()
-        if self.tier == "monty":
-            return MontyServer(self._limits)
-        return Server(self.tier, self._limits, preload)
 
     def close(self) -> None:
         """End all servers; the runner cannot be used afterwards."""
@@ -152,8 +151,8 @@ def open_runner(
             runner.close()
             failures.append(str(error))
     raise SandboxError(
-        f"programs cannot be run safely here: {'; '.join(failures)}. Install the package "
-        "`bubblewrap` (Linux) or pydantic-monty (`pip install 'fin-tasks[monty]'`)."
+        f"programs cannot be run safely here: {'; '.join(failures)}. On Linux, install the "
+        "package `bubblewrap`."
     )
 
 
@@ -180,14 +179,6 @@ def _check_tier(runner: Runner) -> None:
             raise SandboxError(
                 f"{runner.tier}: expected that programs cannot {name}, got {outcome}"
             )
-
-
-def run_programs(
-    programs: Sequence[str | None], *, settings: Settings
-) -> list[Outcome]:
-    """Run programs with the tier and workers of the settings; SandboxError if no tier works."""
-    with open_runner(tier=settings.sandbox, workers=settings.sandbox_workers) as runner:
-        return runner.run(programs)
 
 
 def describe_tiers() -> dict[str, str]:

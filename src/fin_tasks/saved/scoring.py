@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from fin_tasks.adapters.programs import run_programs, sandbox_facts
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.scored_task import score_task
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile
 from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.sandbox import run_programs, shared_runner
 
 from .files import Texts, texts_of
 from .run_folder import SavedRun
@@ -102,7 +102,7 @@ def score_documents(
         if not name.startswith(("judge_", "reader_"))
     }
     if task.runs_programs:
-        facts["sandbox"] = sandbox_facts()
+        facts["sandbox"] = shared_runner().facts
     scored = score_task(
         task.benchmark.name,
         task.name,

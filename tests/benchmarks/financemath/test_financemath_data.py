@@ -9,8 +9,7 @@ import pytest
 from fin_tasks.benchmarks.financemath import data
 from fin_tasks.benchmarks.financemath.score import TOPICS
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.sandbox import run_programs
-from fin_tasks.settings import Settings
+from fin_tasks.sandbox import shared_runner
 
 SAMPLE = Path(data.__file__).with_name("sample") / "validation.json"
 PUBLISHED = (
@@ -71,7 +70,7 @@ def test_the_reference_programs_give_the_exact_truths(file: Path) -> None:
         pytest.skip(f"the authors' questions are not at {file}")
     rows = data.read_rows(file)
     programs = [row.python_solution for row in rows]
-    outcomes = run_programs(programs, settings=Settings.from_environ())
+    outcomes = shared_runner().run(programs)
     exact = [data.document_of(row, "cot")["exact_truth"] for row in rows]
     assert exact == pytest.approx([outcome.number for outcome in outcomes], rel=1e-9)
 

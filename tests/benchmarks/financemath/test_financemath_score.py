@@ -83,12 +83,6 @@ def test_variants(row: dict[str, Any]) -> None:
             None,
             {"acc": None, "unscored": 1.0, "no_answer": None},
         ),
-        (
-            Outcome(status=Status.unsupported),
-            None,
-            None,
-            {"execution_rate": None, "unscored": 1.0},
-        ),
     ],
 )
 def test_programs(

@@ -18,8 +18,7 @@ from fin_tasks.benchmarks.financereasoning.data import (
 )
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.sandbox import run_programs
-from fin_tasks.settings import Settings
+from fin_tasks.sandbox import shared_runner
 from fin_tasks.variants.program import as_function
 
 PUBLISHED = Path(__file__).resolve().parents[4] / "shared" / "data" / "financereasoning"
@@ -152,7 +151,7 @@ def test_gold_programs_give_their_truths() -> None:
         with gzip.open(PUBLISHED / f"{level}.json.gz") as file:
             rows = json.load(file)
         programs = [as_function(row["python_solution"], row["context"]) for row in rows]
-        outcomes = run_programs(programs, settings=Settings.from_environ())
+        outcomes = shared_runner().run(programs)
         for row, outcome in zip(rows, outcomes, strict=True):
             counts["rows"] += 1
             counts["ran"] += outcome.ran

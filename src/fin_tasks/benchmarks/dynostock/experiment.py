@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from fin_tasks.sandbox import escape
+from fin_tasks.errors import escape
 from fin_tasks.stats.means import bias_index_interval, wilson
 from fin_tasks.stats.pairs import holm, mcnemar
 

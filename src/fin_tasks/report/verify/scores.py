@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +17,8 @@ from fin_tasks.judging.item import Item as Question
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.step import JudgeStep
 from fin_tasks.report import Fields, Json
-from fin_tasks.sandbox import run_programs
+from fin_tasks.sandbox import shared_runner
 from fin_tasks.saved.run_folder import sample_lines
-from fin_tasks.settings import Settings
 
 from ..model import TaskResult
 from ..samples import sample_of
@@ -29,7 +27,7 @@ from .items import Item, Options, Rows, Status, item_of
 # Only the model's server knows what was cut off. Reasons and rules explain a score.
 _NOT_COMPARED = ("cut_off", "reason", "rule", "replies")
 # A program ends in these ways on some machines and not on others.
-_BY_MACHINE = ("timeout", "memory", "broken", "unsupported")
+_BY_MACHINE = ("timeout", "memory", "broken")
 
 
 class InstalledTask(NamedTuple):
@@ -75,14 +73,14 @@ def score_rows(
     replies: RecordedReplies | None,
 ) -> ScoredTask:
     """Score all responses; a response without a score counts as wrong under both variants."""
-    run = partial(run_programs, settings=Settings.from_environ())
+    run_programs = shared_runner().run if task.file.runs_programs else None
     scored = score_task(
         task.file.benchmark.name,
         task.file.name,
         [task.docs[row_id] for row_id in rows],
         [row.responses for row in rows.values()],
         options=task.file.options,
-        run_programs=run if task.file.runs_programs else None,
+        run_programs=run_programs,
         step=replies,
     )
     metrics = scored.metrics.items()
