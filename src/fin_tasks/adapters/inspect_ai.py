@@ -191,7 +191,7 @@ def _task(name: str, metadata: Mapped) -> Task:
         # A sandbox that cannot start is an error before the model answers.
         facts["sandbox"] = sandbox.shared_runner().facts
     step = task_file.judge_step(metadata)
-    if step and not provenance.get("judge_free"):
+    if step:
         role = _role_of(task_file)
         facts["judge"] = {"role": role, "image": role == GRADER, **step.rubric.facts()}
     samples = list(map(_sample, documents))

@@ -101,7 +101,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         self._documents = _Documents(documents)
         provenance = json.loads(documents.info.description)
         metadata["provenance"] = provenance
-        if self._step and not provenance.get("judge_free"):
+        if self._step:
             if self._step.judge:
                 metadata["judge"] = self._step.facts
             else:

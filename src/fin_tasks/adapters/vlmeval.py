@@ -98,7 +98,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         path = Path(eval_file).absolute()
         name = path.stem
         step = None
-        if self.task.judge and not self.provenance.get("judge_free"):
+        if self.task.judge:
             step = self.task.model_step(_judge_options(judge_kwargs))
         if step and step.judge:
             name = f"{name}_{step.judge.model}_{step.rubric.name}"

@@ -127,34 +127,3 @@ def build_dynostock(
             paths, drawn = draw_charts(drawing, window_set.charts, jobs=jobs)
         summary |= {"charts": len(set(paths)), "drawn": drawn}
     show(summary, as_json)
-
-
-@app.command("mme_finance")
-def build_mme_finance(
-    out: Out = None,
-    as_json: AsJson = False,
-    n: Annotated[
-        int,
-        typer.Option(
-            "--n",
-            min=1,
-            help="Questions in each language; half as many pictures.",
-        ),
-    ] = 120,
-    seed: Seed = 1,
-    language: Annotated[
-        str, typer.Option(help="Languages, separated by commas.")
-    ] = "en,zh",
-) -> None:
-    """Make new questions with pictures in MME-Finance's form, which need no judge.
-
-    The folder is mme_finance/seed-SEED in the cache, else --out. Name it in lm_eval with metadata data_dir.
-
-    Example: fin-tasks build mme_finance --n 12 --seed 7 --language en --out fresh
-    """
-    from fin_tasks.benchmarks.mme_finance.fresh.build import build_set
-
-    folder = out or Settings.from_environ().cache_dir / "mme_finance" / f"seed-{seed}"
-    languages = language.replace(" ", "").split(",")
-    facts = build_set(folder, n=n, seed=seed, languages=languages)
-    show({"folder": str(folder), **facts}, as_json)

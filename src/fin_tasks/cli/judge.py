@@ -127,7 +127,7 @@ def judge(
 
     Example: fin-tasks judge gpt4o_MMEFinance.xlsx --rubric mme_finance_en --model gpt-4o --out results
     """
-    from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
+    from fin_tasks.benchmarks.mme_finance.score import rubric_named
     from fin_tasks.endpoints.batches import PRICE_SHARE
     from fin_tasks.judging.batch import BatchJudge, read_state
     from fin_tasks.judging.estimate import estimate

@@ -199,9 +199,6 @@ def largest(metric: str) -> float:
 def headline(result: TaskResult) -> str:
     """Return the metric that models are ranked by."""
     metrics = list(chain.from_iterable(result.totals.values()))
-    own = result.provenance.get("headline")
-    if own in metrics:
-        return str(own)
     benchmark = KNOWN_BENCHMARKS[result.benchmark]
     name = benchmark.headline(metrics)
     if benchmark is OTHER and metrics and name not in metrics:

@@ -17,7 +17,7 @@ from PIL import Image
 from fin_tasks.benchmarks.mme_finance import BENCHMARK, upstream
 from fin_tasks.benchmarks.mme_finance.data import TABLES, load
 from fin_tasks.benchmarks.mme_finance.images import open_pictures
-from fin_tasks.benchmarks.mme_finance.score import CATEGORIES
+from fin_tasks.benchmarks.mme_finance.prompts import CATEGORIES
 from fin_tasks.data.locate import locate
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
@@ -213,7 +213,6 @@ def test_house_prompts_have_the_authors_order(language: str, na: bool) -> None:
         assert prompt.endswith(doc["background"]) and doc["system"] == ""
         assert (phrase in prompt) == (na or doc["category"] == "Not Applicable")
     assert sum(bool(doc["background"]) for doc in docs) == 1
-    assert sum(bool(doc["truth"]) for doc in docs) == 23
 
 
 def authors_code(language: str) -> str:
@@ -288,28 +287,17 @@ def test_upstream_prompts_equal_those_of_the_function(
     code = authors_code(language)
     (tmp_path / "mme_finance").mkdir()
     (tmp_path / "mme_finance" / "image_vqa.py").write_text(code, encoding="utf-8")
-    wanted = upstream.wording(
-        language, source="auto", data_dir=str(tmp_path / "mme_finance")
+    wanted = upstream.wording_of(
+        "open", language, source="auto", data_dir=str(tmp_path / "mme_finance")
     )
     docs, _ = docs_of(source="sample", language=language)
     for doc in docs:
-        text = wanted.fill(doc["question"], doc)
+        text = wanted.fill(
+            doc["question"], category=doc["category"], background=doc["background"]
+        )
         line = {"question": doc["question"], "task_category": doc["category"]}
         line["background"] = doc["background"] or None
         assert text == authors_prompt(code, name, line)
-
-
-def test_a_set_in_which_all_rows_have_a_truth_needs_no_judge(tmp_path: Path) -> None:
-    path = Path(
-        folder(tmp_path, [row(1), row(2)], {f"{n}.jpg": picture() for n in (1, 2)})
-    )
-    table = pd.read_csv(path / "MMfin.tsv", sep="\t", dtype=str)
-    for second, expected in (("", False), ('{"kind": "na"}', True)):
-        truths = ['{"kind": "na"}', second]
-        table.assign(truth=truths).to_csv(path / "MMfin.tsv", sep="\t", index=False)
-        docs, facts = docs_of(data_dir=str(path))
-        assert {doc["judge_free"] for doc in docs} == {expected}
-        assert facts.get("headline") == ("exact" if expected else None)
 
 
 def test_fetch_takes_all_tables_of_the_hub(

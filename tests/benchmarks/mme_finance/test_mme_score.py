@@ -10,7 +10,6 @@ from figures import figures_of
 from fin_tasks.benchmarks.mme_finance.binary import f1
 from fin_tasks.benchmarks.mme_finance.score import (
     compare,
-    judge_item,
     metrics_of,
     read,
 )
@@ -30,7 +29,6 @@ DOC: dict[str, Any] = {
         "answer": "7.5",
         "background": "",
         "image_path": "a.png",
-        "truth": "",
         "prompt": "",
     },
 }
@@ -68,7 +66,6 @@ def test_points_become_a_score(case: dict[str, Any]) -> None:
     assert compare(DOC, read(DOC, said, variant="robust")).correct is full
     for of in found.values():
         assert of["score_OCR"] == of["score_perception"] == of["score"]
-        assert of["exact"] is None
         assert not of.keys() & {"score_IC", "score_reasoning"}
         assert of["unscored"] == float(of["score"] is None)
     assert found["robust"]["judge_error"] == (
@@ -84,14 +81,6 @@ def test_declined_answerable_questions_are_counted(case: dict[str, Any]) -> None
         == case["declined"]
     )
     assert metrics_of(na=True)["declined"] is False  # less is better
-
-
-@pytest.mark.parametrize("case", cases("exact"), ids=str)
-def test_exact_answers(case: dict[str, Any]) -> None:
-    said = judged("0", response=case["response"])
-    assert values({**DOC, "truth": case["truth"]}, said, "paper")["exact"] == float(
-        case["right"]
-    )
 
 
 @pytest.mark.parametrize("case", cases("binary"), ids=str)
@@ -131,21 +120,3 @@ def test_f1_is_undefined_if_nothing_is_scored() -> None:
     doc = {**DOC, "part": "binary", "answer": "否"}
     assert math.isnan(f1([values(doc, "", "robust")["f1"]] * 3))
     assert f1([values(doc, "否", "robust")["f1"]]) == 0.0  # there is no 是
-
-
-@pytest.mark.parametrize("variant", ["paper", "robust"])
-def test_a_question_with_an_exact_truth_only_needs_no_judge(variant: str) -> None:
-    doc = {**DOC, "truth": '{"kind": "text", "value": "7.5"}', "judge_free": True}
-    assert judge_item(doc, "Answer: 7.5") is None
-    for response, right in (("Answer: 7.5", 1.0), ("Answer: 8", 0.0), ("7.5", 0.0)):
-        found = values(doc, response, variant)
-        assert (found["exact"], found["exact_OCR"], found["score"]) == (
-            right,
-            right,
-            None,
-        )
-        assert (found["unscored"], found["judge_error"]) == (0.0, None)
-        assert compare(doc, read(doc, response, variant=variant)).correct is bool(right)
-    silent = values(doc, " ", variant)
-    missing = {"paper": (0.0, 0.0), "robust": (None, 1.0)}[variant]
-    assert (silent["exact"], silent["unscored"]) == missing

@@ -9,8 +9,11 @@ import pytest
 from figures import figures_of
 
 from fin_tasks.benchmarks.mme_finance.paper import read_verdict
-from fin_tasks.benchmarks.mme_finance.score import JudgedReading, read
-from fin_tasks.benchmarks.mme_finance.upstream import rubric_named
+from fin_tasks.benchmarks.mme_finance.score import (
+    JudgedReading,
+    read,
+    rubric_named,
+)
 from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Judged
@@ -160,7 +163,6 @@ def test_the_reply_about_a_turn(folder: str) -> None:
     doc = {
         "part": "multi_turn",
         "language": "zh",
-        "truth": "",
         "na": False,
         "category": "",
     }

@@ -1,18 +1,21 @@
 """MME-Finance's rows as documents of lm-eval; `docs/mme_finance.md` explains the options."""
 
 import logging
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from fin_tasks.data.documents import dataset_of, hash_of, sample_facts
+from fin_tasks.data.locate import Located
 from fin_tasks.data.pictures import upright_files
+from fin_tasks.data.tables import read_csv
 from fin_tasks.errors import ConfigError, DataError
 
 from ..request import Documents, Request
 from . import VERSION, multi_turn, prompts, upstream
-from .exact import parse_truth
-from .table import Row, read_table
+from .images import Pictures, is_usable, unpack
 
 TABLES: Mapping[tuple[str, str], str] = {
     ("open", "en"): "MMfin",
@@ -22,7 +25,22 @@ TABLES: Mapping[tuple[str, str], str] = {
 }
 """The name of a table and of its archive of pictures, by part and language."""
 
+_COLUMNS = ("index", "question", "answer", "image_path")
+_CATEGORY_COLUMNS = ("task_category", "image_type", "image_style")
+_OPTIONAL_COLUMNS = (*_CATEGORY_COLUMNS, "background")
+
 _log = logging.getLogger(__name__)
+
+
+class Row(NamedTuple):
+    """A row of a table. A conversation has several questions and answers, and may have several pictures."""
+
+    id: str
+    cells: Mapping[str, str]
+    questions: Sequence[str]
+    answers: Sequence[str]
+    pictures: Sequence[Path]
+    """Empty if a file is missing."""
 
 
 def load(
@@ -43,52 +61,115 @@ def load(
     stem = TABLES[part, language]
     located = request.locate([f"{stem}.tsv"])
     files = located.with_files([f"{stem}.zip"], optional=True)
-    rows, left_out = read_table(files, stem, part)
-    counts = {problem: len(indexes) for problem, indexes in left_out.items()}
-    if counts:
-        _log.warning("mme_finance %s, %s: rows left out: %s", part, language, counts)
-    if not rows:
-        raise DataError(
-            f"mme_finance: expected at least one usable row in {stem}.tsv, left out {counts}. "
-            "Fetch the file again."
-        )
+    rows, left_out = _read_table(files, stem, part)
     wording = prompts.house_wording(part, language)
     if request.prompts == "upstream":
-        wording = prompts.BARE
-        if part == "open":
-            wording = upstream.wording(
-                language, source=request.source, data_dir=request.data_dir
-            )
+        wording = upstream.wording_of(
+            part, language, source=request.source, data_dir=request.data_dir
+        )
     asked = {"part": part, "language": language, "na": na}
-    truths = [row.cells["truth"] for row in rows]
-    judge_free = part == "open" and all(truths)
     facts = {
         "scorer": VERSION,
         "split": "test",
         **asked,
         "prompts": {"set": request.prompts, "sha256": hash_of(*wording)},
-        # Only fresh questions have an exact truth.
-        "data": {**files.provenance(), "is_own": files.is_own or any(truths)},
+        "data": files.provenance(),
         "left_out": left_out,
         **sample_facts(request.sample_n, request.sample_seed),
     }
-    if judge_free:
-        facts |= {"judge_free": True, "headline": "exact"}
     drawn = request.draw(rows, "id")
     drawn_pictures = chain.from_iterable(row.pictures for row in drawn)
     upright = upright_files(drawn_pictures, files.settings.cache_dir / "upright")
-    shared = {**asked, "judge_free": judge_free}
     docs: list[dict[str, Any]] = []
     for row in drawn:
         pictures = [str(upright[path].absolute()) for path in row.pictures]
-        docs += _documents(row, pictures, shared, wording)
+        docs += _documents(row, pictures, asked, wording)
     return {"test": dataset_of(docs, facts)}
+
+
+def _read_table(
+    files: Located,
+    stem: str,
+    part: str,
+) -> tuple[list[Row], dict[str, list[str]]]:
+    """Return the rows that can be asked, and the indexes of the others by reason.
+
+    Raises:
+        DataError: No row can be asked.
+    """
+    path = files.files[f"{stem}.tsv"]
+    archive = files.files.get(f"{stem}.zip")
+    folders = [path.with_suffix(""), path.parent]
+    if archive:
+        folders = [
+            unpack(archive, files.settings.cache_dir / "mme_finance" / "pictures")
+        ]
+    pictures = Pictures(folders)
+    columns = list(_COLUMNS)
+    if part == "open":
+        columns += _CATEGORY_COLUMNS
+    rows = {}
+    left_out = defaultdict(list)
+    for record in read_csv(path, columns, delimiter="\t"):
+        cells = {**dict.fromkeys(_OPTIONAL_COLUMNS, ""), **record.cells}
+        row = _row_of(cells, part, pictures)
+        problem = _problem_of(row, part)
+        if record.surplus > 0 or not row.id:
+            problem = "broken-row"
+        elif row.id in rows:
+            problem = "duplicate-index"
+        if problem:
+            left_out[problem].append(row.id or f"line {record.line}")
+        else:
+            rows[row.id] = row
+    counts = {problem: len(indexes) for problem, indexes in left_out.items()}
+    if counts:
+        _log.warning("mme_finance, %s.tsv: rows left out: %s", stem, counts)
+    if not rows:
+        raise DataError(
+            f"mme_finance: expected at least one usable row in {stem}.tsv, left out {counts}. "
+            "Fetch the file again."
+        )
+    return list(rows.values()), left_out
+
+
+def _row_of(
+    cells: Mapping[str, str],
+    part: str,
+    pictures: Pictures,
+) -> Row:
+    texts = [cells[name] for name in ("question", "answer", "image_path")]
+    lists = [[text] for text in texts]
+    if part == "multi_turn":
+        lists = [multi_turn.list_of(text) for text in texts]
+    questions, answers, names = lists
+    paths = list(filter(None, map(pictures.find, names)))
+    if len(paths) < len(names):
+        paths = []
+    return Row(cells["index"].strip(), cells, questions, answers, paths)
+
+
+def _problem_of(row: Row, part: str) -> str:
+    """Return why a row cannot be asked; empty if it can."""
+    category = row.cells["task_category"]
+    has_questions = all(map(str.strip, row.questions))
+    has_answers = all(map(str.strip, row.answers))
+    n_marks = "".join(row.questions).count(multi_turn.MARK)
+    problems = {
+        "empty-question": not row.questions or not has_questions,
+        "unknown-category": part == "open" and category not in prompts.CATEGORIES,
+        "empty-answer": category != prompts.ALLOW_NA and not has_answers,
+        "not-as-many-answers": len(row.answers) != len(row.questions),
+        "picture-missing": not row.pictures or n_marks > len(row.pictures),
+        "picture-broken": not all(map(is_usable, row.pictures)),
+    }
+    return next((name for name, is_present in problems.items() if is_present), "")
 
 
 def _documents(
     row: Row,
     pictures: Sequence[str],
-    shared: Mapping[str, Any],
+    asked: Mapping[str, Any],
     wording: prompts.Wording,
 ) -> Iterator[dict[str, Any]]:
     """Yield the document of a row, or one for each turn of a conversation.
@@ -96,29 +177,32 @@ def _documents(
     Marks in the questions of a conversation are the places of its pictures; without marks, all pictures open it.
     """
     cells = row.cells
+    background = cells["background"] if cells["background"].strip() else ""
     has_marks = multi_turn.MARK in "".join(row.questions)
     n_shown = 0 if has_marks else len(pictures)
     opening_marks = prompts.IMAGE_MARK * n_shown
-    # A broken truth is an error now, and not after the model answered.
-    parse_truth(cells["truth"])
     doc = {
-        **shared,
+        **asked,
         "category": cells["task_category"],
         "image_type": cells["image_type"],
         "image_style": cells["image_style"],
-        "background": cells["background"] if cells["background"].strip() else "",
+        "background": background,
         "index": row.id,
         "image_path": pictures[0],
         "system": "",
-        "cue": prompts.CUES[shared["language"]] if wording.name == "house" else "",
-        "truth": cells["truth"],
+        "cue": wording.cue,
     }
     turns = enumerate(zip(row.questions, row.answers, strict=True), start=1)
     for turn, (question, answer) in turns:
         n_shown += question.count(multi_turn.MARK)
         prompt = question.replace(multi_turn.MARK, prompts.IMAGE_MARK)
         if turn == 1:
-            prompt = opening_marks + wording.fill(prompt, doc)
+            prompt = opening_marks + wording.fill(
+                prompt,
+                category=cells["task_category"],
+                background=background,
+                may_decline=asked["na"],
+            )
         doc |= {
             "id": row.id,
             "question": question,
@@ -126,7 +210,7 @@ def _documents(
             "answer": answer,
             "target": answer,
         }
-        if shared["part"] == "multi_turn":
+        if asked["part"] == "multi_turn":
             doc |= {
                 "id": f"{row.id}-{turn}",
                 "question": question.replace(multi_turn.MARK, "").strip(),

@@ -32,16 +32,14 @@ def read_verdict(rubric: Rubric, judged: Judged) -> Verdict:
 
 
 def score_of(rubric: Rubric, reply: str) -> int | dict[str, int] | None:
-    """Read one reply; return None if the authors' parser finds no score in it."""
+    """Read one reply; return None if the authors' parser finds no score in it.
+
+    A score is the whole reply if that is an integer of the scale, else the last such integer in it.
+    """
     if rubric.parser == "text":
         return None
     if rubric.dimensions:
         return _dimensions_of(rubric, reply) or None
-    return _integer_of(reply, rubric)
-
-
-def _integer_of(reply: str, rubric: Rubric) -> int | None:
-    """Read the whole reply as an integer of the scale, else the last such integer in it."""
     scale = range(rubric.lowest, rubric.highest + 1)
     for texts in ([reply], _INTEGER.findall(reply)):
         with suppress(ValueError):  # Python reads no integer of more than 4,300 digits

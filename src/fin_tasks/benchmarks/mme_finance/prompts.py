@@ -1,6 +1,6 @@
 """The model's prompt: the picture, then role, question, requirements of the category, and the background."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -9,51 +9,65 @@ import yaml
 
 from fin_tasks.judging.rubric import load_rubric
 
-from ..contract import Document
+CATEGORIES: Mapping[str, Sequence[str]] = {
+    "Image Caption": ("perception", "IC"),
+    "OCR": ("perception", "OCR"),
+    "Entity Recognition": ("perception", "ER"),
+    "Spatial Awareness": ("perception", "SA"),
+    "Accurate Numerical Calculation": ("reasoning", "ANC"),
+    "Numerical Calculation": ("reasoning", "ENC"),
+    "Risk Warning": ("cognition", "RW"),
+    "Investment Advice": ("cognition", "IA"),
+    "Explain Reason": ("cognition", "RE"),
+    "Financial Knowledge": ("cognition", "FQA"),
+    "Not Applicable": ("NA",),
+}
+"""The categories by their names in the files, in the paper's order, with the figures that they count in."""
+
+ALLOW_NA = "Not Applicable"
+"""The category whose requirements allow a model to decline; the NA setting adds them to all others."""
 
 IMAGE_MARK = "<image>\n"
 """Marks the place in a document's `prompt` where lm-eval's multimodal models put the picture."""
-
-ALLOW_NA = "Not Applicable"
-"""The category whose requirement allows a model to decline; the NA setting adds it to all others."""
-
-CUES = {"en": "Answer:", "zh": "答案："}
-"""Words that make a base model start answering; left out where a chat template is used."""
 
 _BINARY = "只回答“是”或“否”。"
 
 
 class Wording(NamedTuple):
-    """The texts around a question, and the requirements by category."""
+    """A template for prompts, and the requirements that it is filled with."""
 
     name: str
-    before_question: str
-    before_requirements: str
-    requirements: Mapping[str, str]
-    between_requirements: str
-
-    before_background: str
+    passages: Mapping[str, str]
+    """Texts with `{question}`, `{requirements}` and `{background}`, by these names, in the prompt's order."""
+    requirements: Mapping[str, str] = {}
+    """By category; those under "" hold for the other categories."""
+    before_declining: str = ""
+    """Stands between the requirements of a category and those that allow a model to decline."""
+    cue: str = ""
+    """Makes a base model start answering; left out where a chat template is used."""
 
     def fill(
         self,
         question: str,
-        doc: Document,
+        *,
+        category: str = "",
+        background: str = "",
+        may_decline: bool = False,
     ) -> str:
-        """Return the prompt of a question, with the requirements of its category and its background."""
-        category = doc["category"] if doc["part"] == "open" else ""
-        required = self.requirements.get(category, "")
-        if doc["na"] and category != ALLOW_NA:
-            required += self.between_requirements + self.requirements[ALLOW_NA]
-        text = self.before_question + question
-        if required:
-            text += self.before_requirements + required
-        if doc["background"]:
-            text += self.before_background + doc["background"]
-        return text
-
-
-BARE = Wording("upstream", "", "", {}, "", "")
-"""No texts, as the authors ask binary questions and conversations."""
+        """Return the prompt of a question; a passage is left out if it has nothing to say."""
+        requirements = self.requirements.get(category, self.requirements.get("", ""))
+        if may_decline and category != ALLOW_NA:
+            requirements += self.before_declining + self.requirements[ALLOW_NA]
+        texts = {
+            "question": question,
+            "requirements": requirements,
+            "background": background,
+        }
+        prompt = ""
+        for name, passage in self.passages.items():
+            if texts[name]:
+                prompt += passage.replace(f"{{{name}}}", texts[name])
+        return prompt
 
 
 @lru_cache(maxsize=4)

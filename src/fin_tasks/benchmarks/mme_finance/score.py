@@ -1,13 +1,13 @@
 """Score responses by a judge's points or by rules; `paper` counts failures as 0, `robust` leaves them unscored."""
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-import yaml
-
 from fin_tasks.answers.cut_off import mark_reading
+from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.judging.item import Item, Judged, missing_reason
 from fin_tasks.judging.panel import Vote, verdict_of, votes_of
@@ -17,18 +17,14 @@ from fin_tasks.stats.averages import Metric, over_responses, rate
 from ..contract import Document, ReadingFields, directions_of
 from ..scored_task import VARIANTS, ScoredTask
 from . import BENCHMARK, binary, multi_turn, paper
-from .exact import declines, is_exact, marked_answer, parse_truth
-from .prompts import ALLOW_NA
-from .upstream import rubric_named as rubric_named
+from .prompts import ALLOW_NA, CATEGORIES
+from .upstream import upstream_rubric
 
 Values = multi_turn.Values
 
-CATEGORIES: Mapping[str, Sequence[str]] = yaml.safe_load(
-    Path(__file__).with_name("categories.yaml").read_text()
-)
-"""The figures that a category counts in, by its name in the files; the categories have the paper's order."""
-
 _FULL_POINTS = {"open": 5, "multi_turn": 10}
+_DECLINING = ("not applicable", "无法回答", "不适用")
+"""The phrases by which a model declines a question."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +35,6 @@ class JudgedReading(Reading):
     """The judge's points by dimension; None outside conversations."""
     votes: tuple[Vote, ...] = ()
     """What each judge of a panel said; `answer` and `scores` are the median or mean of the votes."""
-    exact: bool | None = None
-    """Whether the response gives the exact truth; None without such a truth or without a response."""
     declined: bool | None = None
     """Whether the model declined; None if it may not decline, or if the question has no answer."""
     judge_error: bool | None = None
@@ -55,13 +49,24 @@ class JudgedReading(Reading):
         return super().from_dict({**values, "votes": tuple(votes)})
 
 
-def judge_item(doc: Document, response: str) -> Item | None:
-    """Return the item for the judge; None if the document's exact truth decides.
+def rubric_named(
+    name: str,
+    /,
+    *,
+    language: str,
+    part: str = "open",
+    source: str = "auto",
+    data_dir: str | None = None,
+    **_: Any,
+) -> Rubric:
+    """Return a rubric by its name or file; `upstream` is the authors' own, in English or Chinese."""
+    if name == "upstream":
+        return upstream_rubric(part, language, source=source, data_dir=data_dir)
+    return load_rubric(name)
 
-    Conversations are judged without pictures, as the authors do.
-    """
-    if doc.get("judge_free"):
-        return None
+
+def judge_item(doc: Document, response: str) -> Item:
+    """Return the item for the judge. Conversations are judged without pictures, as the authors do."""
     item = Item(
         question=doc["question"],
         answer=doc["answer"],
@@ -85,37 +90,20 @@ def read(
     judged = response if isinstance(response, Judged) else Judged(response)
     if doc["part"] == "binary":
         return binary.read(judged.response, variant=variant)
-    if doc.get("judge_free"):
-        reading = _read_answer(judged.response, variant)
-    else:
-        name = "mt_zh" if doc["part"] == "multi_turn" else doc["language"]
-        rubric = judged.rubric or load_rubric(f"mme_finance_{name}")
-        reading = read_points(rubric, judged, variant)
-    if missing_reason(judged.response):
-        return reading
-    truth = parse_truth(doc["truth"])
+    name = "mt_zh" if doc["part"] == "multi_turn" else doc["language"]
+    rubric = judged.rubric or load_rubric(f"mme_finance_{name}")
+    reading = read_points(rubric, judged, variant)
     may_decline = doc["na"] and doc["category"] != ALLOW_NA
-    return replace(
-        reading,
-        exact=is_exact(truth, judged.response) if truth else None,
-        declined=declines(judged.response) if may_decline else None,
-    )
+    if may_decline and not missing_reason(judged.response):
+        return replace(reading, declined=declines(judged.response))
+    return reading
 
 
-def _read_answer(response: str, variant: str) -> JudgedReading:
-    """Read the marked answer; a missing response is wrong under `paper`, and unscored under `robust`."""
-    reason = missing_reason(response)
-    answer = marked_answer(response)
-    is_unscored = bool(reason) and variant == "robust"
-    if not (reason or answer):
-        reason = "no line is marked as the answer"
-    return JudgedReading(
-        variant=variant,
-        answer=answer,
-        exact=None if is_unscored else False,
-        reason=reason,
-        unscored=is_unscored,
-    )
+def declines(response: str) -> bool:
+    """Return whether a response contains a phrase that declines a question."""
+    text = unicodedata.normalize("NFKC", strip_reasoning(response)).casefold()
+    text = " ".join(text.split())
+    return any(phrase in text for phrase in _DECLINING)
 
 
 def read_points(
@@ -149,16 +137,11 @@ def read_points(
 
 def compare(doc: Document, reading: Any) -> Score:
     """Compare a reading with the truth; a judged response is correct if it has full points."""
-    answer = reading.answer
-    if doc["part"] == "binary":
-        is_right = answer == binary.truth_of(doc)
-    elif doc.get("judge_free"):
-        is_right = reading.exact
-    else:
-        is_right = answer == _FULL_POINTS[doc["part"]]
+    is_binary = doc["part"] == "binary"
+    truth = binary.truth_of(doc) if is_binary else _FULL_POINTS[doc["part"]]
     return Score(
-        answer=answer,
-        correct=None if reading.unscored else is_right,
+        answer=reading.answer,
+        correct=None if reading.unscored else reading.answer == truth,
         correct_err=None,
         reason=reading.reason,
     )
@@ -173,7 +156,9 @@ def metrics_of(
     """Name the metrics of a task, the headline first, and whether more is better."""
     if part == "binary":
         return binary.METRICS
-    names = ["score", "score_read" if part == "multi_turn" else "exact"]
+    names = ["score"]
+    if part == "multi_turn":
+        names.append("score_read")
     if na:
         names.append("declined")
     return directions_of([*names, "judge_error", "cut_off", "unscored"])
@@ -193,10 +178,7 @@ def _values(doc: Document, reading: Any) -> Values:
         values = multi_turn.turn_values(reading.to_dict(), multi_turn.OVERALL, "score")
     else:
         points = reading.answer
-        values = {
-            "score": 20.0 * points if isinstance(points, int | float) else None,
-            "exact": rate(reading.exact),
-        }
+        values = {"score": 20.0 * points if isinstance(points, int | float) else None}
         if doc["na"]:
             values["declined"] = rate(reading.declined)
     if isinstance(reading, JudgedReading):
@@ -222,9 +204,8 @@ def breakdown_values(
         if doc.get(field):
             name = f"{field}_{doc[field]}".replace(" ", "_")
             names.append(name.removeprefix("image_"))
-    metric = "exact" if doc.get("judge_free") else "score"
     for name in names:
-        values[f"{metric}_{name}"] = metrics.get(metric)
+        values[f"score_{name}"] = metrics["score"]
     return values
 
 

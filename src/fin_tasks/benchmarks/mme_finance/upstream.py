@@ -12,7 +12,7 @@ from fin_tasks.data.locate import locate
 from fin_tasks.data.source_text import Known, follow_statements, not_found, parse_code
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Messages
-from fin_tasks.judging.rubric import Rubric, content_parts, load_rubric
+from fin_tasks.judging.rubric import Rubric, content_parts
 from fin_tasks.settings import Settings
 
 from .multi_turn import DIMENSIONS, OVERALL, dict_in
@@ -33,13 +33,20 @@ _BACKGROUND = "\0background\0"
 """Marks in place of the texts of a row, which show where the authors' code puts these texts."""
 
 
-def wording(
+def wording_of(
+    part: str,
     language: str,
     *,
     source: str,
     data_dir: str | Path | None,
 ) -> Wording:
-    """Read the model's prompt from the authors' `image_vqa.py`, which is downloaded if needed."""
+    """Read the model's prompt from the authors' `image_vqa.py`, which is downloaded if needed.
+
+    The authors have no texts around binary questions and conversations.
+    """
+    if part != "open":
+        bare = {"question": "{question}", "background": "{background}"}
+        return Wording("upstream", bare)
     path = _file("vlmeval/dataset", "image_vqa.py", source, data_dir)
     known: Known = {
         "isinstance()": False,
@@ -58,14 +65,12 @@ def wording(
         raise not_found(
             path, "build_prompt that joins role, question, requirements, background"
         )
-    return Wording(
-        name="upstream",
-        before_question=parts[1],
-        before_requirements=parts[2],
-        requirements=requirements,
-        between_requirements="",
-        before_background=parts[3],
-    )
+    passages = {
+        "question": parts[1] + "{question}",
+        "requirements": parts[2] + "{requirements}",
+        "background": parts[3] + "{background}",
+    }
+    return Wording("upstream", passages, requirements)
 
 
 class UpstreamRubric(Rubric):
@@ -109,19 +114,14 @@ class UpstreamConversationRubric(Rubric):
         return self.dimension_scores(dict_in(reply))
 
 
-def rubric_named(
-    name: str,
-    /,
-    *,
+def upstream_rubric(
+    part: str,
     language: str,
-    part: str = "open",
-    source: str = "auto",
-    data_dir: str | None = None,
-    **_: Any,
+    *,
+    source: str,
+    data_dir: str | None,
 ) -> Rubric:
-    """Return a rubric by its name or file; `upstream` is the authors' own, in English or Chinese."""
-    if name != "upstream":
-        return load_rubric(name)
+    """Return the authors' own rubric, in English or Chinese."""
     if language not in _JUDGE_FUNCTIONS:
         raise ConfigError(
             f"rubric upstream: expected the language en or zh, got {language!r}."
