@@ -8,7 +8,7 @@ import fin_tasks
 
 from . import sandbox
 from .adapters import autoload
-from .data.pins import load_pins, pinned_benchmarks
+from .data.locate import load_pins, pinned_benchmarks
 from .settings import Settings
 
 _PACKAGES = (

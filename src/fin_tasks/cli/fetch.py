@@ -81,15 +81,14 @@ def fetch(
 
 
 def _fetch_files(benchmark: str, settings: Settings, *, verify: bool) -> None:
-    from fin_tasks.data.locate import locate
-    from fin_tasks.data.pins import load_pins
+    from fin_tasks.data.locate import load_pins, locate
 
     hub_files = benchmark_named(benchmark).hub_files
     names = list(hub_files) or [pin.path for pin in load_pins(benchmark).files]
     if not verify:
         located = locate(benchmark, names, source="upstream", settings=settings)
         say(
-            f"{benchmark}: {len(located.files)} files at commit {located.commit} in {located.root}"
+            f"{benchmark}: {len(located.files)} files at commit {located.pins.revision} in {located.root}"
         )
         return
     offline = replace(settings, offline=True)

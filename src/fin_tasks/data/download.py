@@ -1,39 +1,79 @@
-"""Download the files that a folder lacks, and check the hashes of all that are asked for.
+"""Download the files that the cache lacks: from the hub by its own library, from GitHub by pooch.
 
-Where the package knows no hash of a file, the hash at its first use is recorded in `hashes.json` in
-the folder of the downloads, and must be the same from then on.
+The hashes of all files that are asked for are checked, of those in the cache too.
 """
 
 import logging
 import math
+import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from urllib.parse import quote
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 from tqdm import tqdm
 
-from fin_tasks.errors import DataError, WebError
+from fin_tasks.errors import DataError, FetchError, WebError, first_problem
 from fin_tasks.settings import Settings
-from fin_tasks.web import Limits, Request, Web
 
-from . import hub
 from .files import sha256_of, write_file
-from .pins import Pin, Pins
+from .locate import PINS_FILE, Pin, Pins, record_file
 
-SECONDS = 60.0
-"""Time for the beginning of a file; from then on, BYTES_PER_SECOND have to come."""
+if TYPE_CHECKING:
+    import httpx2
+
+SECONDS = 30.0
+"""Time for an answer, and for the beginning of a file; from then on, BYTES_PER_SECOND have to come."""
 BYTES_PER_SECOND = 20_000
 MAX_BYTES = {"github": 512 << 20, "hub": 4 << 30}
 """Limit of a file by its host, in bytes."""
 
-HASHES = "hashes.json"
-"""Name of the file with the recorded hashes."""
-
 _OFFLINE = "downloads are switched off (FIN_TASKS_OFFLINE, HF_HUB_OFFLINE or --verify)"
-_HASHES = TypeAdapter(dict[str, str])
+_AT_ONCE = 8
+_RETRIES = 3
+_TEMPORARY = (408, 409, 429)  # statuses after which another attempt may work
+_MAX_REASON = 300  # characters
 _log = logging.getLogger(__name__)
+# Its line for each request names the whole address, which may hold a password.
+logging.getLogger("httpx2").setLevel(logging.WARNING)
+
+
+def look_up(pins: Pins, revision: str | None, settings: Settings) -> Pins:
+    """Ask the hub for the commit and the files of a revision, and record the answer in the cache.
+
+    The revision is a commit, branch or tag; by default it is the newest commit.
+    """
+    host = urlsplit(settings.hub).hostname
+    expected = f"{pins.repo}: expected to look up {revision or 'main'} at {host}"
+    if settings.offline:
+        raise _fetch_error(pins, expected, _OFFLINE)
+    from huggingface_hub import HfApi
+
+    hub = HfApi(settings.hub, token=settings.hub_token)
+    try:
+        found = hub.dataset_info(
+            pins.repo, revision=revision, timeout=SECONDS, files_metadata=True
+        )
+        files = []
+        for file in found.siblings or ():
+            sha256 = file.lfs.sha256 if file.lfs else None
+            files.append(Pin(file.rfilename, file.size, sha256))
+        known = replace(pins, revision=found.sha, files=tuple(files))
+        content = PINS_FILE.dump_json(known)
+        PINS_FILE.validate_json(content)
+    except ValidationError as error:
+        raise _fetch_error(
+            pins, expected, f"its answer cannot be used ({first_problem(error)})"
+        ) from error
+    except Exception as error:  # its classes differ between versions of the library
+        reason = f"{type(error).__name__}: {error}"
+        raise _fetch_error(pins, expected, reason) from error
+    write_file(record_file(pins, revision, settings), content)
+    return known
 
 
 def fetch(pins: Pins, root: Path, paths: Iterable[Path], settings: Settings) -> None:
@@ -42,85 +82,145 @@ def fetch(pins: Pins, root: Path, paths: Iterable[Path], settings: Settings) -> 
     chosen = [pin for pin in pins.files if root / pin.path in requested]
     missing = [pin for pin in chosen if not (root / pin.path).is_file()]
     if missing:
+        first = missing[0].path
         if settings.offline:
-            first = missing[0].path
-            raise pins.fetch_error(
-                f"{pins.name}: {root / first} is not here", _OFFLINE, first
+            raise _fetch_error(
+                pins, f"{pins.name}: {root / first} is not here", _OFFLINE, first
             )
-        source = f"{pins.repo} at {pins.revision}, license {pins.license}"
-        _log.warning("%s: downloading from %s", pins.name, source)
-        _download(pins, missing, root, settings)
-    _check(pins, chosen, root)
-
-
-def _download(
-    pins: Pins, missing: Sequence[Pin], root: Path, settings: Settings
-) -> None:
-    host = settings.github_raw
-    folder = f"{host}/{pins.repo}/{pins.revision}"
-    headers = {}
-    if pins.host == "hub":
-        host = settings.hub
-        folder = f"{host}/datasets/{pins.repo}/resolve/{pins.revision}"
-        headers = hub.authorization(settings)
-    bar = tqdm(
-        desc=f"Downloading {pins.name}",
-        total=sum(pin.size or 0 for pin in missing) or None,
-        unit="B",
-        unit_scale=True,
-        disable=None,
-    )
-    pin_by_future = {}
-    with bar, Web(follow_redirects=True, at_once=8) as web:
-        for pin in missing:
-            limits = Limits(
-                seconds=SECONDS,
-                n_bytes=min(pin.size or math.inf, MAX_BYTES[pins.host]),
-                bytes_per_second=BYTES_PER_SECOND,
-                retries=4,
-            )
-            request = Request(url=f"{folder}/{quote(pin.path)}", headers=headers)
-            future = web.download(request, limits, root / pin.path, progress=bar.update)
-            pin_by_future[future] = pin
-        for future in as_completed(pin_by_future):
-            path = pin_by_future[future].path
-            try:
-                future.result()
-            except WebError as error:
-                raise pins.fetch_error(
-                    f"{host}: expected {path} of {pins.repo}", error, path
-                ) from error
-            except OSError as error:
-                raise DataError(
-                    f"{root}: cannot be written ({error.strerror}). Set FIN_TASKS_CACHE."
-                ) from error
-
-
-def _check(pins: Pins, chosen: Sequence[Pin], root: Path) -> None:
-    """Compare hashes with the pinned or recorded ones; remove a file with another hash."""
-    record = root / HASHES
-    recorded = {}
-    if record.is_file():
-        try:
-            recorded = _HASHES.validate_json(record.read_bytes())
-        except ValidationError as error:
-            raise DataError(
-                f"{record}: expected a JSON object of file names and hashes. Delete the file."
-            ) from error
-    new = {}
+        _log.warning(
+            "%s: downloading from %s at %s, license %s",
+            pins.name,
+            pins.repo,
+            pins.revision,
+            pins.license,
+        )
+        download = _from_hub if pins.host == "hub" else _from_github
+        download(pins, missing, root, settings)
     for pin in chosen:
         path = root / pin.path
         sha256 = sha256_of(path)
-        expected = pin.sha256 or recorded.get(pin.path)
-        if expected is None:
-            new[pin.path] = sha256
-        elif sha256 != expected:
+        if pin.sha256 and sha256 != pin.sha256:
             path.unlink(missing_ok=True)
-            origin = "as pinned" if pin.sha256 else f"as recorded in {record}"
             raise DataError(
-                f"{path}: expected sha256 {expected}, {origin}, got {sha256}. "
+                f"{path}: expected sha256 {pin.sha256}, as pinned, got {sha256}. "
                 "The file was removed: run again to download it."
             )
-    if new:
-        write_file(record, _HASHES.dump_json({**recorded, **new}, indent=1))
-        _log.warning("no hash is known of %s; recorded in %s", ", ".join(new), record)
+
+
+def _from_hub(
+    pins: Pins, missing: Sequence[Pin], root: Path, settings: Settings
+) -> None:
+    from huggingface_hub import hf_hub_download
+
+    for pin in missing:
+        if (pin.size or 0) > MAX_BYTES["hub"]:
+            reason = WebError(f"it has more than {MAX_BYTES['hub']:,} bytes")
+            raise _failed(pins, pin, root, reason)
+        try:
+            hf_hub_download(
+                pins.repo,
+                pin.path,
+                repo_type="dataset",
+                revision=pins.revision,
+                local_dir=root,
+                endpoint=settings.hub,
+                token=settings.hub_token,
+                etag_timeout=SECONDS,
+            )
+        except Exception as error:  # its classes differ between versions of the library
+            raise _failed(pins, pin, root, error) from error
+
+
+def _from_github(
+    pins: Pins, missing: Sequence[Pin], root: Path, settings: Settings
+) -> None:
+    import httpx2
+    import pooch
+
+    pooch.get_logger().setLevel(logging.WARNING)
+    folder = f"{settings.github_raw}/{pins.repo}/{pins.revision}"
+    store = pooch.create(
+        path=root,
+        base_url="",
+        registry={pin.path: pin.sha256 for pin in missing},
+        urls={pin.path: f"{folder}/{quote(pin.path)}" for pin in missing},
+        retry_if_failed=_RETRIES,
+    )
+    bar = tqdm(
+        desc=f"Downloading {pins.name}", total=len(missing), unit="file", disable=None
+    )
+    pool = ThreadPoolExecutor(_AT_ONCE)
+    with httpx2.Client(follow_redirects=True, timeout=SECONDS) as client:
+        try:
+            pin_by_future = {}
+            for pin in missing:
+                limit = min(pin.size or math.inf, MAX_BYTES["github"])
+                downloader = partial(_save, client=client, limit=limit)
+                future = pool.submit(store.fetch, pin.path, downloader=downloader)
+                pin_by_future[future] = pin
+            for done in as_completed(pin_by_future):
+                try:
+                    done.result()
+                except (OSError, ValueError, WebError) as error:
+                    raise _failed(pins, pin_by_future[done], root, error) from error
+                bar.update()
+        finally:
+            pool.shutdown(cancel_futures=True)
+            bar.close()
+
+
+def _save(
+    url: str, path: str, _: object, *, client: "httpx2.Client", limit: float
+) -> None:
+    """Write what an address serves into a file; pooch tries again after a ValueError."""
+    import httpx2
+
+    started = time.monotonic()
+    n_bytes = 0
+    headers = {"Accept-Encoding": "identity"}
+    try:
+        with client.stream("GET", url, headers=headers) as response:
+            problem = f"{response.status_code} {response.reason_phrase}"
+            if response.status_code in _TEMPORARY or response.is_server_error:
+                raise ValueError(problem)
+            if not response.is_success:
+                raise WebError(problem)
+            with Path(path).open("wb") as file:
+                for chunk in response.iter_raw():
+                    n_bytes += len(chunk)
+                    if n_bytes > limit:
+                        raise WebError(f"it has more than {limit:,} bytes")
+                    seconds = time.monotonic() - started
+                    if seconds > SECONDS + n_bytes / BYTES_PER_SECOND:
+                        raise WebError(
+                            f"it came with less than {BYTES_PER_SECOND:,} bytes a second"
+                        )
+                    file.write(chunk)
+    except httpx2.InvalidURL as error:
+        raise WebError(f"its address is wrong: {error}") from error
+    except httpx2.RequestError as error:
+        raise ValueError(f"{type(error).__name__}: {error}") from error
+
+
+def _failed(pins: Pins, pin: Pin, root: Path, error: Exception) -> DataError:
+    """Return the error for a file that did not come, or that the cache cannot hold."""
+    if isinstance(error, OSError) and error.strerror:
+        return DataError(
+            f"{root}: cannot be written ({error.strerror}). Set FIN_TASKS_CACHE."
+        )
+    expected = f"expected {pin.path} of {pins.repo}"
+    return _fetch_error(pins, expected, error, pin.path)
+
+
+def _fetch_error(
+    pins: Pins, expected: str, error: object, path: str = "..."
+) -> FetchError:
+    """Return an error that says how to get a file by hand."""
+    reason = str(error).partition("\n")[0][:_MAX_REASON].rstrip(".")
+    gate = " (if it is gated, accept its conditions there and run `hf auth login`)"
+    if pins.host != "hub":
+        gate = ""
+    return FetchError(
+        f"{expected}, but {reason}. Or get it from {pins.homepage}{gate}, put it at "
+        f"DIR/{pins.name}/{path}, and set data_dir or FIN_TASKS_DATA to DIR."
+    )

@@ -1,5 +1,9 @@
 """Find a benchmark's files: downloaded, in the user's own folder, or the packaged sample.
 
+`pins/<benchmark>.json` says where the authors published the files. Those on GitHub are pinned to a commit, with
+the SHA-256 of nearly all files. A data set on the hub is not pinned: the commit and the hashes of its first
+download are recorded in the cache, and hold from then on.
+
 A file is named by its path in the authors' repository. A name may hold alternatives separated by
 `|`, and each may be a shell pattern: `data/test-*.parquet|test.jsonl`. The first alternative that
 matches files counts, and these are listed by their own names. A folder of the user's is laid out
@@ -12,16 +16,83 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypedDict
+from typing import Annotated, Literal, TypedDict
+from urllib.parse import quote
+
+from pydantic import AfterValidator, TypeAdapter, ValidationError
 
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-from . import download, hub
 from .files import check_name, sha256_of
-from .pins import Pins, load_pins
 
+_PINS = Path(__file__).parent / "pins"
 _REMEDY = "Put the file there, name another data_dir or FIN_TASKS_DATA, or use source upstream."
+
+
+def _stays_below_its_folder(path: str) -> str:
+    if path.startswith("/") or ".." in path.split("/"):
+        raise ValueError("expected a path below the data set's folder")
+    return path
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A file of a repository, with its size in bytes and SHA-256 in hex if they are known."""
+
+    path: Annotated[str, AfterValidator(_stays_below_its_folder)]
+    size: int | None
+    sha256: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pins:
+    """A benchmark's repository; for the hub, revision and files are unknown until it was asked."""
+
+    name: str
+    host: Literal["github", "hub"]
+    repo: str
+    revision: str | None
+    license: str
+    homepage: str
+    files: tuple[Pin, ...]
+
+
+PINS_FILE = TypeAdapter(Pins)
+"""The form of a file of pins."""
+
+
+def pinned_benchmarks() -> list[str]:
+    """Return the names of all files of pins; a benchmark of another package brings its own files."""
+    return sorted(path.stem for path in _PINS.glob("*.json"))
+
+
+def record_file(pins: Pins, revision: str | None, settings: Settings) -> Path:
+    """Return the file of the cache that records what the hub said of a revision, by default of the newest one."""
+    name = quote(revision or "main", safe="")
+    return settings.cache_dir / pins.name / f"files-{name}.json"
+
+
+def load_pins(
+    benchmark: str, settings: Settings | None = None, revision: str | None = None
+) -> Pins:
+    """Return a benchmark's pins as packaged; with settings, those of a data set on the hub as recorded."""
+    file = _PINS / f"{benchmark}.json"
+    if not file.is_file():
+        raise ConfigError(
+            f"benchmark with files to fetch: expected {', '.join(pinned_benchmarks())}, got {benchmark!r}."
+        )
+    pins = PINS_FILE.validate_json(file.read_bytes())
+    if settings and pins.host == "hub":
+        record = record_file(pins, revision, settings)
+        if record.is_file():
+            try:
+                return PINS_FILE.validate_json(record.read_bytes())
+            except ValidationError as error:
+                raise DataError(
+                    f"{record}: expected the list of files that we wrote, got something else. Delete the file."
+                ) from error
+    return pins
 
 
 class Provenance(TypedDict):
@@ -30,10 +101,11 @@ class Provenance(TypedDict):
     origin: str
     """`upstream`, `data_dir` or `sample`."""
     commit: str | None
+    """The commit of downloaded files, otherwise None."""
     revision: str
     """Hash of all names and hashes; two sets of files have the same one only if they are equal."""
     is_own: bool
-    """Whether some files are not the authors'."""
+    """Whether the user's folder holds files that are not the authors'."""
     files: dict[str, str]
     """SHA-256 by name."""
 
@@ -48,11 +120,6 @@ class Located:
     settings: Settings = field(repr=False)
     files: Mapping[str, Path] = field(default_factory=dict)
 
-    @property
-    def commit(self) -> str | None:
-        """The commit of downloaded files, else None."""
-        return self.pins.revision if self.origin == "upstream" else None
-
     def with_files(self, names: Iterable[str], *, optional: bool = False) -> "Located":
         """Add files from the same place; a missing file is an error unless files are optional."""
         added = {}
@@ -62,11 +129,14 @@ class Located:
                 raise DataError(
                     f"{self.pins.name}: expected {name} in {self.root}, found none. {_REMEDY}"
                 )
+            is_pattern = re.search(r"[|*?\[]", name)
             for path in paths:
                 check_name(path)
-                added[_key(name, path)] = path
+                added[path.name if is_pattern else name] = path
         if self.origin == "upstream":
-            download.fetch(self.pins, self.root, added.values(), self.settings)
+            from .download import fetch
+
+            fetch(self.pins, self.root, added.values(), self.settings)
         return replace(self, files={**self.files, **added})
 
     def matches(self, name: str) -> list[Path]:
@@ -99,11 +169,6 @@ class Located:
                 unlike.append(name)
         return unlike
 
-    @property
-    def is_own(self) -> bool:
-        """Whether the user's folder holds files that are not the authors'."""
-        return self.origin == "data_dir" and bool(self.unlike_pins())
-
     def provenance(self) -> Provenance:
         """Return origin, commit and hashes of the files."""
         hashes = {name: sha256_of(self.files[name]) for name in sorted(self.files)}
@@ -111,9 +176,9 @@ class Located:
         digest = hashlib.sha256(listing.encode()).hexdigest()
         return {
             "origin": self.origin,
-            "commit": self.commit,
+            "commit": self.pins.revision if self.origin == "upstream" else None,
             "revision": digest[:16],
-            "is_own": self.is_own,
+            "is_own": self.origin == "data_dir" and bool(self.unlike_pins()),
             "files": hashes,
         }
 
@@ -143,13 +208,14 @@ def locate(
         revision: Commit, branch or tag of a data set on the hub.
         optional: Whether files may be missing; otherwise a missing file is an error.
     """
-    pins = load_pins(benchmark)
+    pins = load_pins(benchmark, settings, revision)
     own_folder = Path(data_dir).expanduser() if data_dir else settings.data_dir
     if source == "auto":
         source = "data_dir" if own_folder else "upstream"
-    if pins.host == "hub":
-        pins_of = hub.look_up if source == "upstream" else hub.known_pins
-        pins = pins_of(pins, revision, settings)
+    if source == "upstream" and not pins.revision:
+        from .download import look_up
+
+        pins = look_up(pins, revision, settings)
     cache = settings.cache_dir / pins.name / str(pins.revision)
     folders = {"upstream": cache, "data_dir": own_folder, "sample": sample}
     if source not in list(folders):
@@ -164,8 +230,9 @@ def locate(
     located = Located(origin=source, root=folder, pins=pins, settings=settings)
     if source == "data_dir" and folder.is_file():
         check_name(folder)
-        only = {_key(name, folder): folder for name in paths[:1]}
-        located = replace(located, root=folder.parent, files=only)
+        located = replace(
+            located, root=folder.parent, files=dict.fromkeys(paths[:1], folder)
+        )
         paths = paths[1:]
     elif source == "data_dir":
         # Only one folder is searched from here on, so that two copies never mix.
@@ -173,7 +240,3 @@ def locate(
         if any(map(below.matches, paths)):
             located = below
     return located.with_files(paths, optional=optional)
-
-
-def _key(name: str, path: Path) -> str:
-    return path.name if re.search(r"[|*?\[]", name) else name

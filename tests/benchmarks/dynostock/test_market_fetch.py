@@ -19,7 +19,7 @@ from fin_tasks.benchmarks.dynostock import fetch as fetching
 from fin_tasks.benchmarks.dynostock.market_files import read_market
 from fin_tasks.cli import app
 from fin_tasks.data import locate as locating
-from fin_tasks.data.pins import Pin, load_pins
+from fin_tasks.data.locate import Pin, load_pins
 from fin_tasks.errors import ConfigError, FetchError
 
 yfinance = pytest.importorskip("yfinance")
@@ -203,7 +203,7 @@ def test_the_authors_reports(
     server.answers[f"/{pins.repo}/{pins.revision}/{path}"] = content
     for module in (locating, fetching):
         monkeypatch.setattr(
-            module, "load_pins", lambda name: dataclasses.replace(pins, files=(pin,))
+            module, "load_pins", lambda *_: dataclasses.replace(pins, files=(pin,))
         )
     monkeypatch.delenv("ALPHAVANTAGE_API_KEY")
     assert "1 tickers were asked for" in fetch("", tmp_path / "m").output, (

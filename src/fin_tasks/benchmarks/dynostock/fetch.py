@@ -10,8 +10,7 @@ from typing import Any
 from tqdm import tqdm
 
 from fin_tasks.data.files import write_file
-from fin_tasks.data.locate import locate
-from fin_tasks.data.pins import load_pins
+from fin_tasks.data.locate import load_pins, locate
 from fin_tasks.errors import ConfigError, FetchError
 from fin_tasks.settings import Settings
 from fin_tasks.web import Web

@@ -10,8 +10,7 @@ from tqdm import tqdm
 from fin_tasks import report
 from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask
 from fin_tasks.data.files import sha256_of
-from fin_tasks.data.hub import known_pins
-from fin_tasks.data.pins import load_pins, pinned_benchmarks
+from fin_tasks.data.locate import load_pins, pinned_benchmarks
 from fin_tasks.errors import FinTasksError
 from fin_tasks.settings import Settings
 
@@ -181,7 +180,7 @@ def _check_gold(benchmark: str, provenance: Fields, revision: str | None) -> Ite
     is_known = origin in ("upstream", "sample", "package") or ours == revision
     is_pinned = benchmark in pinned_benchmarks()
     if is_pinned and origin == "data_dir" and not data.get("is_own"):
-        pins = known_pins(load_pins(benchmark), None, Settings.from_environ())
+        pins = load_pins(benchmark, Settings.from_environ())
         is_known = is_known or any(pin.sha256 for pin in pins.files)
     evidence = f"{origin}, split {provenance.get('split')}, revision {ours}"
     if is_known:
