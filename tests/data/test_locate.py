@@ -113,12 +113,12 @@ def test_a_trickling_server_does_not_hold_a_download(
     started = time.monotonic()
     with (
         endless(BODY, chunk=b"a" * 10_000) as url,
-        pytest.raises(FetchError, match="bytes a second.*put it at DIR/xfinbench"),
+        pytest.raises(FetchError, match=r"bytes a second.*put it at DIR/xfinbench"),
     ):
         xfinbench(replace(settings, github_raw=url), BANK)
     with (
         endless(HEADERS, pause=60) as url,
-        pytest.raises(FetchError, match="ReadTimeout.*put it at DIR/xfinbench"),
+        pytest.raises(FetchError, match=r"ReadTimeout.*put it at DIR/xfinbench"),
     ):
         xfinbench(replace(settings, github_raw=url), BANK)
     with (
