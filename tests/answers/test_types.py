@@ -13,7 +13,6 @@ from fin_tasks.benchmarks.bizbench.formulas import FormulaReading
 from fin_tasks.benchmarks.dynostock.score import Forecast
 from fin_tasks.benchmarks.financemath.score import ResultReading
 from fin_tasks.benchmarks.mme_finance.score import JudgedReading
-from fin_tasks.judging.panel import Vote
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 NUMBERS = st.builds(
@@ -47,11 +46,6 @@ def test_a_reading_comes_back_from_json(reading: Reading) -> None:
         ResultReading(variant="paper", answer="nan", is_nan=True, status="ok"),
         JudgedReading(
             variant="robust", answer=4, scores={"overall": 4}, replies=("4",)
-        ),
-        JudgedReading(
-            variant="robust",
-            answer=3,
-            votes=(Vote(judge="a", points=3, reason="", replies=("3",)),),
         ),
         FormulaReading(variant="paper", answer="7/8", n_agreeing=7, n_calls=8),
     ],

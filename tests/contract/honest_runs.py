@@ -38,11 +38,9 @@ def save_run(task: str, folder: Path, **options: Any) -> Path:
     return saved(run(task, answer=right_or_wrong, **options), folder / task)
 
 
-def save_judged_run(
-    folder: Path, base_url: str, model: str | list[str] = "judge"
-) -> Path:
-    """Run MME-Finance with a judge that gives few points, or with a panel."""
-    judge = {"judge_model": model, "judge_base_url": base_url}
+def save_judged_run(folder: Path, base_url: str) -> Path:
+    """Run MME-Finance with a judge that gives few points."""
+    judge = {"judge_model": "judge", "judge_base_url": base_url}
 
     def answer(doc: Mapping[str, Any]) -> str:
         return f"give me {int(doc['id']) % 3} points"

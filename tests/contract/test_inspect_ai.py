@@ -311,11 +311,6 @@ def test_options_of_models_are_refused(option: str) -> None:
             _task(task, {"source": "sample", option: "x"})
 
 
-def test_a_panel_of_judges_is_refused() -> None:
-    with pytest.raises(ConfigError, match="judge_model: expected no model here"):
-        _task("mme_finance_en", {"source": "sample", "judge_model": ["a", "b"]})
-
-
 def test_a_damaged_log_is_named(tmp_path: Path) -> None:
     ask("xfinbench_calc", limit=1)
     (tmp_path / "logs" / "cut.eval").write_bytes(

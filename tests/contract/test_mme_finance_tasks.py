@@ -91,29 +91,6 @@ def test_a_judged_task_without_a_judge_is_warned_of(
     assert all("judge_model" in text for text in told)
 
 
-def test_a_panel_of_judges() -> None:
-    """`harsh` gives a point less than the others; the median counts, and one judge is broken."""
-
-    def vote(body: Mapping[str, Any]) -> Answer:
-        if body["model"] == "broken":
-            return 400, {}, {}
-        points = 5 - (body["model"] == "harsh")
-        return completion(str(points))
-
-    names = ["fair", "broken", "kind", "harsh"]
-    with serve(vote) as served:
-        judges = {"judge_model": names, "judge_base_url": served.base_url}
-        found = run("mme_finance_en", sees=True, limit=2, **judges)
-    assert found["results"]["mme_finance_en"]["score,robust"] == 100
-    reading = json.loads(samples(found, "mme_finance_en")[0]["filtered_resps"][0][0])
-    votes = {vote["judge"]: vote["points"] for vote in reading["votes"]}
-    assert votes == {"fair": 5, "broken": None, "kind": 5, "harsh": 4}
-    facts = found["configs"]["mme_finance_en"]["metadata"]["judge"]
-    assert facts["model"] == " + ".join(sorted(names))
-    failed = {judge["judge"]: judge["failed"] for judge in facts["panel"]["judges"]}
-    assert failed == {"broken": 2, "fair": 0, "harsh": 0, "kind": 0}
-
-
 def test_binary_questions() -> None:
     """Truths 是 否 是 否 是 否. Paper: 2 right; tp 1, fp 1, fn 1. Robust reads the last two as well: 4 right, tp 2."""
     said = ["是", "是。", "否", "否。", "是的，超过一半。", "不是，评级为减持。"]

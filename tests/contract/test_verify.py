@@ -93,27 +93,6 @@ def test_a_judge_is_asked_anew(runs: Path, judge_url: str) -> None:
     assert verify(runs / JUDGED, *SAMPLE, *judge)[2] != output, "other rows are drawn"
 
 
-def test_replies_of_each_judge_of_a_panel_are_read_again(
-    judge_url: str, tmp_path: Path
-) -> None:
-    folder = save_judged_run(tmp_path, judge_url, model=["judge", "other"])
-    panel = ("--judge-model", "other", "--judge-model", "judge")
-    options = (*SAMPLE, *panel, "--judge-base-url", judge_url)
-    status, worst, output = verify(folder, *options)
-    assert (status, worst["scores"], worst["judged"]) == (0, "verified", "verified")
-    assert "judge + other" in output
-
-    def raise_votes(lines: list[dict[str, Any]]) -> None:
-        for line in lines:
-            reading = json.loads(line["filtered_resps"][0][0])
-            for vote in reading["votes"]:
-                vote["points"] = 5
-            line["filtered_resps"] = [[json.dumps(reading)]]
-
-    edit_lines(folder, raise_votes)
-    assert verify(folder, *options)[1]["scores"] == "failed"
-
-
 def test_another_judge_that_gives_less_proves_nothing(
     runs: Path, judge_url: str
 ) -> None:

@@ -28,13 +28,8 @@ def judge(
     ],
     *,
     judge_model: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--model",
-            "--judge",
-            metavar="NAME",
-            help="The model to ask; several are a panel.",
-        ),
+        str | None,
+        typer.Option("--model", metavar="NAME", help="The model to ask."),
     ] = None,
     judge_base_url: Annotated[
         list[str] | None,
@@ -149,9 +144,9 @@ def judge(
     }
     asked_model = judge_from(options, settings)
     assert asked_model  # noqa: S101 - with options, a missing model is an error
-    if batch and (asked_model.judges or len(asked_model.base_url) > 1):
+    if batch and len(asked_model.base_url) > 1:
         raise ConfigError(
-            "--batch: expected one judge at one address, got more. A batch goes to one server."
+            "--batch: expected one address, got more. A batch goes to one server."
         )
     rules = rubric_named(rubric, language=language)
     predictions = read_predictions(

@@ -46,10 +46,8 @@ def verify(
         ),
     ] = None,
     judge_model: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Ask this judge again about some judged responses; repeatable.",
-        ),
+        str | None,
+        typer.Option(help="Ask this judge again about some judged responses."),
     ] = None,
     judge_base_url: Annotated[
         str | None, typer.Option(help="The judge's address.")

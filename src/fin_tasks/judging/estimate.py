@@ -7,7 +7,7 @@ from dataclasses import replace
 from fin_tasks.settings import Settings
 
 from .item import Facts, Item, missing_reason
-from .judge import JudgeModel, add_up
+from .judge import JudgeModel
 from .rubric import Rubric
 
 _BYTES_PER_TOKEN = 4  # of texts in UTF-8
@@ -20,12 +20,6 @@ def estimate(
 
     Responses whose reply is in the cache are not asked for. Tokens of pictures are not known.
     """
-    if judge.judges:
-        parts = [estimate(items, rubric, member, settings) for member in judge.judges]
-        # All judges of a panel get the same rows.
-        return add_up(parts) | {
-            name: parts[0][name] for name in ("n", "without_response")
-        }
     first_try = {"max_tokens": rubric.max_tokens, "temperature": rubric.temperatures[0]}
     judged = [item for item in items if not missing_reason(item.response)]
     n_requests = 0

@@ -49,10 +49,6 @@ class Judged:
     """Why no reply is a score."""
     rubric: "Rubric | None" = field(default=None, compare=False, repr=False)
     """The rubric by which the judge was asked; None if it was not asked."""
-    judge: str = ""
-    """Name of the judge, if it belongs to a panel."""
-    panel: tuple["Judged", ...] = ()
-    """The response as each judge of a panel judged it; empty if one judge was asked."""
     is_cached: bool = False
     """Whether all replies are from an earlier run."""
 

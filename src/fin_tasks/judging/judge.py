@@ -1,7 +1,6 @@
 """Ask a judge about many responses, again if a reply cannot be read."""
 
 import logging
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -25,7 +24,6 @@ from fin_tasks.errors import (
 from fin_tasks.settings import Settings
 
 from .item import Facts, Item, Judged, Messages, missing_reason
-from .panel import SEPARATOR, join_panel, panel_facts
 from .rubric import Rubric
 
 MAX_FAILED = 0.2
@@ -34,10 +32,6 @@ MAX_FAILED = 0.2
 _MIN_FAILED_IN_A_ROW = 8
 """At least so many requests in a row must fail before a judge is asked no more."""
 _REASONING_MARKS = ("<think", "<|channel")
-_PANEL_MEMBER = re.compile(
-    r"(?P<judge_model>.+?)(?:@(?P<judge_base_url>https?://[^#]+)(?:#(?P<judge_key>\w+))?)?"
-)
-"""A judge as `model`, `model@address` or `model@address#NAME_OF_KEY`."""
 _log = logging.getLogger(__name__)
 Options = Mapping[str, Any]
 """Metadata of a task."""
@@ -65,8 +59,6 @@ class JudgeModel(BaseModel, extra="forbid", frozen=True, protected_namespaces=()
     prices: Prices | None = None
     usage: Usage = Field(default_factory=Usage, exclude=True)
     """Requests and tokens so far."""
-    judges: tuple["JudgeModel", ...] = Field((), exclude=True)
-    """The judges of a panel, whose names `model` joins; empty for one judge."""
 
     @field_validator("prices", mode="before")
     @classmethod
@@ -93,8 +85,6 @@ class JudgeModel(BaseModel, extra="forbid", frozen=True, protected_namespaces=()
 
     def spent(self) -> Facts:
         """Return requests and tokens so far, and their cost if prices are known."""
-        if self.judges:
-            return add_up([judge.spent() for judge in self.judges])
         usage = self.usage
         counts = asdict(usage)
         if self.prices is None:
@@ -110,48 +100,17 @@ class JudgeModel(BaseModel, extra="forbid", frozen=True, protected_namespaces=()
         return {"model": self.model, "image": self.picture, **rubric.facts()}
 
     def outcome(self, rubric: Rubric, judged: Sequence[Judged]) -> Facts:
-        """Return `facts`, what was spent, and how far the judges of a panel agree."""
-        panel = panel_facts(judged, rubric)
-        return {**self.facts(rubric), "usage": self.spent(), **panel}
-
-
-def add_up(parts: Sequence[Facts]) -> Facts:
-    """Add numbers of the same name. A sum is None if a number is None; mappings are those of the first part."""
-    total = {}
-    for name, first in parts[0].items():
-        values = [part[name] for part in parts]
-        total[name] = first
-        if not isinstance(first, Mapping):
-            total[name] = None if None in values else sum(values)
-    return total
+        """Return `facts` and what was spent."""
+        return {**self.facts(rubric), "usage": self.spent()}
 
 
 def judge_from(metadata: Options, settings: Settings) -> JudgeModel | None:
     """Return the judge that the `judge_` keys of metadata or the environment name.
 
-    None if they name no model. Several models are a panel.
+    None if they name no model.
     """
     named = metadata.get("judge_model") or settings.judge_model
-    if not isinstance(named, list | tuple):
-        return _model_from("judge_", {**metadata, "judge_model": named}, settings)
-    judges = []
-    for text in sorted(map(str, named)):
-        options = dict(metadata)
-        member = _PANEL_MEMBER.fullmatch(text)
-        if member:
-            options |= {
-                name: value for name, value in member.groupdict().items() if value
-            }
-        judge = _model_from("judge_", options, settings)
-        if judge:
-            judges.append(judge)
-    if len(judges) == 1:
-        return judges[0]
-    models = [judge.model for judge in judges]
-    if len({*models}) < len(models):
-        raise ConfigError(f"judge_model: expected different judges, got {models}.")
-    panel = {"model": SEPARATOR.join(models), "judges": tuple(judges)}
-    return judges[0].model_copy(update=panel)
+    return _model_from("judge_", {**metadata, "judge_model": named}, settings)
 
 
 def answer_reader_from(metadata: Options, settings: Settings) -> JudgeModel | None:
@@ -194,19 +153,8 @@ def judge_items(
     """Ask the judge about each item until a reply can be read, at most as often as the rubric says.
 
     A failed item has the reason in `Judged.error`; no exception is raised. Replies are kept on
-    disk, so that another call asks only for failed items. Missing responses are not judged. The
-    judges of a panel are asked one after the other, and one that fails is logged.
+    disk, so that another call asks only for failed items. Missing responses are not judged.
     """
-    judged_by_members = []
-    for member in judge.judges:
-        judged = judge_items(items, rubric, member, settings=settings)
-        try:
-            check_failures(judged, rubric, member.max_failed)
-        except JudgeError as error:
-            _log.error("Judge %s of the panel: %s", member.model, error)
-        judged_by_members.append([replace(row, judge=member.model) for row in judged])
-    if judged_by_members:
-        return list(map(join_panel, zip(*judged_by_members, strict=True)))
     with judge.chat(settings or Settings.from_environ()) as chat:
         n_threads = judge.concurrency
         most_failed = max(_MIN_FAILED_IN_A_ROW, n_threads)

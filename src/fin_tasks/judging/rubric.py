@@ -67,8 +67,6 @@ class Rubric(_Strict):
     max_tokens: TokenLimit = 3
     reasoning_max_tokens: TokenLimit = 4096
     """For judges that reason before they reply."""
-    panel: Literal["median", "mean"] = "median"
-    """How the points of several judges become one score."""
     temperatures: tuple[float, ...] = Field(
         default=(0.0, 0.5, 1.0, 1.5, 2.0), strict=False, min_length=1, max_length=20
     )
@@ -78,8 +76,6 @@ class Rubric(_Strict):
     def sha256(self) -> str:
         """Hash of everything that can change a score: the judge's instructions and the way to read its replies."""
         fields = self.model_dump(exclude={"name", "version", "description"})
-        if self.panel == "median":
-            del fields["panel"]  # older results have hashes without it
         text = json.dumps(fields, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 

@@ -1,8 +1,6 @@
-"""What to know of the judge of a result: a panel's agreement, and a judge of the model's own family."""
+"""What to know of the judge of a result: whether it is of the model's own family."""
 
 import re
-
-from fin_tasks.judging.panel import SEPARATOR
 
 from .model import TaskResult
 
@@ -12,22 +10,12 @@ _FAMILY = re.compile(
 
 
 def judge_notes(result: TaskResult, model: str) -> list[str]:
-    """Return notes on the judge or the panel that graded a model."""
-    notes = []
-    for name in str(result.judge.get("model") or "").split(SEPARATOR):
-        family = family_of(name)
-        if family and family == family_of(model):
-            notes.append(f"the judge {name} is of the model's own family, {family}")
-    panel = result.judge.get("panel")
-    if isinstance(panel, dict):
-        alpha = _number(panel.get("alpha"))
-        votes = _number(panel.get("effective_votes"))
-        notes.append(f"panel: Krippendorff's alpha {alpha}, effective votes {votes}")
-        for judge in panel.get("judges") or ():
-            if isinstance(judge, dict) and judge.get("failed"):
-                failed = judge["failed"]
-                notes.append(f"the judge {judge.get('judge')} failed on {failed} rows")
-    return notes
+    """Return notes on the judge that graded a model."""
+    name = str(result.judge.get("model") or "")
+    family = family_of(name)
+    if family and family == family_of(model):
+        return [f"the judge {name} is of the model's own family, {family}"]
+    return []
 
 
 def family_of(model: str) -> str:
@@ -35,7 +23,3 @@ def family_of(model: str) -> str:
     name = model.rpartition("/")[2].lower()
     families = _FAMILY.findall(name)
     return str(families[0]) if families else ""
-
-
-def _number(value: object) -> str:
-    return f"{value:.2f}" if isinstance(value, float) else "not defined"

@@ -168,7 +168,6 @@ def write_judged_run(
         **questions,
         **_means_of(scored),
         **outcome["usage"],
-        **({"panel": outcome["panel"]} if judge.judges else {}),
         "judge": judge.model,
         "rubric": rubric.label,
         "rubric_sha256": rubric.sha256,

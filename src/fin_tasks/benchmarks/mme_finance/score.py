@@ -4,13 +4,12 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from fin_tasks.answers.cut_off import mark_reading
 from fin_tasks.answers.reasoning import strip_reasoning
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.judging.item import Item, Judged, missing_reason
-from fin_tasks.judging.panel import Vote, verdict_of, votes_of
 from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.stats.averages import Metric, over_responses, rate
 
@@ -33,20 +32,10 @@ class JudgedReading(Reading):
 
     scores: Mapping[str, float] | None = None
     """The judge's points by dimension; None outside conversations."""
-    votes: tuple[Vote, ...] = ()
-    """What each judge of a panel said; `answer` and `scores` are the median or mean of the votes."""
     declined: bool | None = None
     """Whether the model declined; None if it may not decline, or if the question has no answer."""
     judge_error: bool | None = None
     """Whether no reply of the judge is a score; None if the judge was not asked."""
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Make a reading of what `to_dict` returned; other keys are ignored."""
-        votes = []
-        for vote in values.get("votes", ()):
-            votes.append(Vote(**{**vote, "replies": tuple(vote["replies"])}))
-        return super().from_dict({**values, "votes": tuple(votes)})
 
 
 def rubric_named(
@@ -113,8 +102,7 @@ def read_points(
 ) -> JudgedReading:
     """Read the points in a judge's replies; in a conversation the overall ones count."""
     read_verdict = paper.read_verdict if variant == "paper" else Rubric.read
-    votes = votes_of(judged, rubric, read_verdict)
-    verdict = verdict_of(votes, rubric) or read_verdict(rubric, judged)
+    verdict = read_verdict(rubric, judged)
     points = verdict.score
     scores = None
     if isinstance(points, Mapping):
@@ -127,7 +115,6 @@ def read_points(
         variant=variant,
         answer=points,
         scores=scores,
-        votes=votes,
         reason=verdict.reason,
         unscored=verdict.score is None,
         replies=judged.replies,

@@ -9,11 +9,10 @@ from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.errors import DataError
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.judge import JudgeModel
-from fin_tasks.judging.panel import join_panel
 from fin_tasks.judging.rubric import Rubric
 
 from .. import Fields
-from ..samples import Sample, flat, read_samples
+from ..samples import Sample, read_samples
 
 Status = Literal["failed", "not verified", "warning", "verified"]
 """What was established about an item. Only oddities have warnings."""
@@ -109,18 +108,9 @@ class Row:
     claims: dict[str, Sample] = field(default_factory=dict)
 
     def judged(self, index: int, rubric: Rubric) -> Judged:
-        """Return what a judge, or each judge of a panel, said about a response."""
-        text = self.responses[index]
+        """Return what a judge said about a response."""
         reading = self.claims["robust"].readings[index]
-        members = []
-        for vote in flat(reading.get("votes", []))[:_MAX_REPLIES]:
-            if isinstance(vote, Mapping):
-                error = str(vote.get("reason") or "")
-                name = str(vote.get("judge"))
-                members.append(Judged(text, _replies(vote), error, rubric, name))
-        if members:
-            return join_panel(members)
-        return Judged(text, _replies(reading), rubric=rubric)
+        return Judged(self.responses[index], _replies(reading), rubric=rubric)
 
 
 def _replies(record: Fields) -> tuple[str, ...]:
