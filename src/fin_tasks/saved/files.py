@@ -90,13 +90,18 @@ def texts_of(where: str, response: Any, finish_reason: object = None) -> Texts:
         for inner in response:
             texts += texts_of(where, inner, finish_reason)
         return texts
-    is_missing = _is_missing(response)
-    text = "" if is_missing else response
-    if not isinstance(text, str):
-        raise DataError(f"{where}: expected text as response, got {text!r:.80}.")
-    text = mark_response(text, finish_reason)
-    is_cut_off = isinstance(text, CutOffResponse)
-    return [None] if is_missing and not is_cut_off else [text]
+    if _is_missing(response):
+        text = mark_response("", finish_reason)
+        return [text] if isinstance(text, CutOffResponse) else [None]
+    if not isinstance(response, str):
+        raise DataError(f"{where}: expected text as response, got {response!r:.80}.")
+    return [mark_response(response, finish_reason)]
+
+
+def whole_texts(texts: Texts) -> list[str]:
+    """Return the responses; one that the model did not give is an empty text."""
+    # An empty text may be marked as cut off, so it must stay the same object.
+    return ["" if text is None else text for text in texts]
 
 
 def _is_missing(response: Any) -> bool:
@@ -165,8 +170,9 @@ def _marked(sample: Json, texts: Texts) -> Texts:
         return texts
     marked = []
     for text, reading in zip(texts, readings, strict=True):
-        is_cut_off = share == 1 or _says_cut_off(reading)
-        marked.append(CutOffResponse(text) if text is not None and is_cut_off else text)
+        if text is not None and (share == 1 or _says_cut_off(reading)):
+            text = CutOffResponse(text)
+        marked.append(text)
     return marked
 
 
@@ -265,7 +271,9 @@ def _split_of(ids: Iterable[str]) -> str:
     splits = set()
     for name in ids:
         split = _SPLIT.match(name)
-        splits.add(split[1] if split else UNKNOWN)
+        if split is None:
+            return UNKNOWN
+        splits.add(split[1])
     if len(splits) != 1:
         return UNKNOWN
     return splits.pop().replace("vali", "validation")

@@ -22,7 +22,7 @@ from fin_tasks.data.locate import locate
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-from .files import SavedRow, questions_of, read_rows
+from .files import SavedRow, questions_of, read_rows, whole_texts
 from .run_folder import Fields, SavedRun
 from .scoring import score_documents
 
@@ -146,8 +146,7 @@ def _responses_of(row: SavedRow) -> list[str]:
 
     The authors write a list of responses and score the first. lm-eval's samples hold several.
     """
-    texts = row.texts if row.is_sample else row.texts[:1]
-    return ["" if text is None else text for text in texts]
+    return whole_texts(row.texts if row.is_sample else row.texts[:1])
 
 
 def _known_questions(data_dir: Path | None, task: Task) -> dict[str, Row]:

@@ -10,7 +10,7 @@ from fin_tasks.benchmarks.task_file import Mapped, TaskFile
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.sandbox import run_programs, shared_runner
 
-from .files import Texts, texts_of
+from .files import Texts, texts_of, whole_texts
 from .run_folder import SavedRun
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _score(
     asked: _Asked, texts_by_id: Mapping[str, Texts], metadata: Mapped
 ) -> SavedRun:
     """Score the documents that have a response."""
-    docs = []
+    docs: list[Document] = []
     responses = []
     unanswered = []
     for doc in asked.docs:
@@ -143,8 +143,7 @@ def _score(
         if set(texts) == {None}:
             unanswered.append(len(docs))
         docs.append(doc)
-        # An empty text may be marked as cut off, so it must stay the same object.
-        responses.append(["" if text is None else text for text in texts])
+        responses.append(whole_texts(texts))
     run = score_documents(
         asked.file, docs, responses, metadata, asked.provenance, unanswered=unanswered
     )
