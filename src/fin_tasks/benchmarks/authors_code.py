@@ -1,7 +1,7 @@
 """Read texts from the authors' Python files, which are parsed with `ast` and never executed."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from fin_tasks.errors import DataError
@@ -32,8 +32,8 @@ def function_named(path: Path, name: str) -> ast.FunctionDef:
     raise not_found(path, f"the function {name}")
 
 
-def assigned_texts(tree: ast.AST) -> Mapping[str, str]:
-    """Return the first text that is put into, or added to, each variable. Empty texts do not count."""
+def assigned_texts(path: Path, tree: ast.AST, names: Iterable[str]) -> dict[str, str]:
+    """Return the first text, not empty, that a part of a file puts into or adds to each of these variables."""
     texts: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign):
@@ -45,6 +45,9 @@ def assigned_texts(tree: ast.AST) -> Mapping[str, str]:
         text = constant_text(node.value)
         if text:
             texts.setdefault(ast.unparse(target), text)
+    for name in names:
+        if name not in texts:
+            raise not_found(path, f"a text in {name}")
     return texts
 
 

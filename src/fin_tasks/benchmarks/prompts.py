@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import yaml
 
-from fin_tasks.data.documents import hash_of
-
 
 class Prompts(NamedTuple):
     """The templates of one way to ask; `user`, `cue` and `context` have fields such as `{question}`."""
@@ -28,11 +26,6 @@ class Prompts(NamedTuple):
             "prompt": fill_fields(self.user, context=context, **fields),
             "cue": fill_fields(self.cue, **fields),
         }
-
-    @property
-    def sha256(self) -> str:
-        """The hash of all templates."""
-        return hash_of(*self)
 
 
 def read_prompts(file: Path, mode: str) -> Prompts:

@@ -68,11 +68,10 @@ def test_only_the_published_question_has_its_exact_truth(tmp_path: Path) -> None
 def test_the_reference_programs_give_the_exact_truths(file: Path) -> None:
     if not file.is_file():
         pytest.skip(f"the authors' questions are not at {file}")
-    rows = data.read_rows(file)
-    programs = [row.python_solution for row in rows]
-    outcomes = shared_runner().run(programs)
-    exact = [data.document_of(row, "cot")["exact_truth"] for row in rows]
-    assert exact == pytest.approx([outcome.number for outcome in outcomes], rel=1e-9)
+    (docs,) = data.load(mode="cot", data_dir=file).values()
+    outcomes = shared_runner().run(docs["python_solution"])
+    results = [outcome.number for outcome in outcomes]
+    assert docs["exact_truth"] == pytest.approx(results, rel=1e-9)
 
 
 @pytest.mark.parametrize(

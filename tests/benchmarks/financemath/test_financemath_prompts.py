@@ -105,7 +105,7 @@ def test_the_sample_takes_the_authors_prompts_from_elsewhere(
         ),
         (
             CODE.replace('"Think now."', "other()"),
-            "a text in program_prefix_input of prepare_cot",
+            "a text in program_prefix_input, found none",
         ),
         ("def (", "expected Python code"),
         (None, r"expected utils/model_input_utils\.py in "),

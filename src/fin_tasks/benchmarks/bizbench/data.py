@@ -1,6 +1,5 @@
 """BizBench's rows as documents of lm-eval."""
 
-import ast
 import math
 import re
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from fin_tasks.variants.program import as_function
 from ..request import Documents, QuestionRow, Request, rows_of
 from ..short_answers_paper import MARKER
 from . import prompts
-from .formulas import reference_of, stub_of
+from .formulas import head_of, reference_of
 from .score import PAPER_PARTS, number_truth
 
 PARTS = (
@@ -41,14 +40,16 @@ _SHARE_OF_CHOICES = 141 / 500
 
 def _as_text(value: object) -> str:
     """Return a cell as a text; an empty one if it is missing."""
-    if isinstance(value, float):
-        return "" if math.isnan(value) else f"{value:.12g}"
-    return "" if value is None else str(value)
+    is_nan = isinstance(value, float) and math.isnan(value)
+    if value is None or is_nan:
+        return ""
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def _as_list(value: Any) -> list[str]:
-    is_missing = isinstance(value, float | str | None)  # NaN is a float
-    return [] if is_missing else list(map(str, value))
+    if isinstance(value, float | str | None):  # NaN is a float
+        return []
+    return list(map(str, value))
 
 
 _Text = Annotated[str, BeforeValidator(_as_text)]
@@ -77,7 +78,9 @@ class Row(QuestionRow):
         """Which answer is right."""
         if self.part in PAPER_PARTS["paper_choice"] and len(self.options) > 1:
             return "choice"
-        return "code" if self.part == "formulaeval" else "number"
+        if self.part == "formulaeval":
+            return "code"
+        return "number"
 
 
 def load(
@@ -151,9 +154,12 @@ def variant_sources(request: Request) -> tuple[Located, list[Source]]:
 
 def _locate_rows(request: Request) -> tuple[Located, list[Row]]:
     """Find and read the file of a split."""
-    split = "test" if request.source == "sample" else request.split
+    split = request.split
+    prefix = request.split
+    if request.source == "sample":
+        split = "test"
+        prefix = "sample"
     files = request.locate([f"data/{split}-*.parquet|*{split}*.parquet|{split}.jsonl"])
-    prefix = "sample" if files.origin == "sample" else split
     paths = list(files.files.values())
     try:
         table = pd.concat(map(_read_table, paths))
@@ -179,7 +185,9 @@ def _candidates(
     if type(n) is not int:
         return choices, n  # `Request.draw` refuses it
     n_choices = round(n * _SHARE_OF_CHOICES)
-    return (choices, n_choices) if part == "paper_choice" else (numbers, n - n_choices)
+    if part == "paper_choice":
+        return choices, n_choices
+    return numbers, n - n_choices
 
 
 def _read_table(path: Path) -> pd.DataFrame:
@@ -196,23 +204,29 @@ def _document(
     kind = row.kind
     # A row that is a choice or a function is asked in its own way, whatever the task's mode.
     mode = task_mode
-    if kind == "code":
-        mode = "code"
-    elif kind == "choice" or mode == "code":
-        mode = "cot"
-    options = row.options if kind == "choice" else []
-    letter = _letter_of(row.answer, options)
+    options = []
+    letter = ""
+    stub = ""
+    head = ""
     reference = ""
-    if kind == "code":
-        reference = reference_of(row.question, (row.program, row.answer))
-    stub = stub_of(row.question) if mode == "code" else None
+    if kind == "choice":
+        mode = "cot"
+        options = row.options
+        letter = _letter_of(row.answer, options)
+    elif kind == "code":
+        mode = "code"
+        stub = row.question
+        head = head_of(stub)
+        reference = reference_of(stub, (row.program, row.answer))
+    elif mode == "code":
+        mode = "cot"
     messages = prompts.messages_of(
         kind,
         mode,
         question=row.question,
         context=row.context,
         options=options,
-        head=ast.unparse(stub).split("\n")[0] if stub else "",
+        head=head,
     )
     return messages | {
         "id": row.id,
@@ -224,7 +238,7 @@ def _document(
         "ground_truth": row.answer,
         "letter": letter,
         "options": options,
-        "stub": row.question if kind == "code" else "",
+        "stub": stub,
         "program": reference,
         "published_id": row.published_id,
         "published_truth": row.published_truth,
@@ -234,8 +248,8 @@ def _document(
 
 def _target_of(row: Row, mode: prompts.Mode, letter: str, reference: str) -> str:
     """Return the right answer as a response, for few-shot examples; empty if the row has no usable truth."""
-    if row.kind == "choice":
-        return f"{MARKER} {letter}." if letter else ""
+    if letter:
+        return f"{MARKER} {letter}."
     program = reference or row.program
     if row.kind == "number":
         truth = number_truth(row.answer)
@@ -246,7 +260,9 @@ def _target_of(row: Row, mode: prompts.Mode, letter: str, reference: str) -> str
             return f"{MARKER} [{digits}]."
         if "def solution(" not in program:
             program = f"def solution():\n    return {digits}"
-    return f"```python\n{program.strip()}\n```" if program else ""
+    if not program or row.kind == "choice":
+        return ""
+    return f"```python\n{program.strip()}\n```"
 
 
 def _letter_of(answer: str, options: Sequence[str]) -> str:

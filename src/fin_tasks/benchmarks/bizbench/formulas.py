@@ -80,6 +80,12 @@ def stub_of(text: str) -> ast.FunctionDef | None:
     return None
 
 
+def head_of(text: str) -> str:
+    """Return the first line of the last function that a text begins; empty if it begins none."""
+    stub = stub_of(text)
+    return ast.unparse(stub).split("\n")[0] if stub else ""
+
+
 def reference_of(question: str, texts: Sequence[str]) -> str:
     """Return the source of the right function, which one of the texts holds or finishes; empty if none does."""
     for text in filter(str.strip, texts):

@@ -47,12 +47,16 @@ def messages_of(
         cue=texts["cue"][mode],
         context=texts["context"],
     )
-    has_context = bool(context.strip())
+    document = ""
+    hint = ""
+    if context.strip():
+        document = context.strip("\n")
+        hint = texts["hints"].get(mode, "")
     messages = prompts.fill(
-        context=context.strip("\n") if has_context else "",
+        context=document,
         question=_shown(question, mode),
         options=lettered(choice_texts(options)),
-        hint=texts["hints"].get(mode, "") if has_context else "",
+        hint=hint,
         head=head,
     )
     return {**messages, "cue": messages["cue"].rstrip("\n")}
@@ -63,5 +67,5 @@ def _shown(question: str, mode: Mode) -> str:
     code = question.strip("\n").rstrip()
     if "```" in code or not _CODE.match(code):
         return question.strip()
-    fenced = f"```python\n{code}\n```"
-    return fenced if mode == "code" else f"\n{fenced}"
+    fence = f"```python\n{code}\n```"
+    return fence if mode == "code" else f"\n{fence}"

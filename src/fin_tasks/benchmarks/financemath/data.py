@@ -2,17 +2,17 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, FiniteFloat
 
+from fin_tasks.data.documents import hash_of
 from fin_tasks.data.locate import Located
 from fin_tasks.data.tables import read_json
 from fin_tasks.variants.build import Source
 
-from ..authors_code import assigned_texts, function_named, not_found
+from ..authors_code import assigned_texts, function_named
 from ..prompts import Prompts, read_prompts
 from ..request import Documents, QuestionRow, Request, rows_of
 from .score import TOPICS
@@ -21,6 +21,11 @@ Mode = Literal["cot", "pot"]
 
 _HERE = Path(__file__).parent
 _UPSTREAM_FILE = "utils/model_input_utils.py"
+_BETWEEN_UPSTREAM_TABLES = {"cot": "\n\n", "pot": "\n"}
+_EXACT_TRUTHS: Mapping[str, float] = json.loads(
+    (_HERE / "exact_truths.json").read_text("utf-8")
+)["truths"]
+"""What the reference programs return, by question, where that is not the rounded truth of the file."""
 _TRUTH_DECIMALS = 3
 """To which the file rounds its truths."""
 
@@ -45,13 +50,10 @@ def load(*, mode: Mode, **metadata: Any) -> Documents:
     # The files are those of the pinned commit.
     fixed = {"data_revision": None}
     request = Request.of("financemath", metadata, split="validation", fixed=fixed)
-    files = _locate_questions(request)
+    files, rows = _read_questions(request)
+    data: Mapping[str, Any] = files.provenance()
     if request.variants:
         rows, data = request.variant_rows(Row)
-    else:
-        (file,) = files.files.values()
-        rows = read_rows(file)
-        data = files.provenance()
     rows = request.draw(rows, "question_id")
     prompts = read_prompts(_HERE / "house.yaml", mode)
     if request.prompts == "upstream":
@@ -59,18 +61,16 @@ def load(*, mode: Mode, **metadata: Any) -> Documents:
         prompts = upstream_prompts(located.files[_UPSTREAM_FILE], mode)
     docs = []
     for row in rows:
+        question = row.question.strip()
+        context = _titled(row.tables or ())
         if request.prompts == "upstream":
-            between_tables = "\n" if mode == "pot" else "\n\n"
             question = row.question
-            context = between_tables.join(row.tables or ())
-        else:
-            question = row.question.strip()
-            context = _titled(row.tables or ())
+            context = _BETWEEN_UPSTREAM_TABLES[mode].join(row.tables or ())
         messages = prompts.fill(question=question, context=context)
         docs.append(document_of(row, mode) | messages)
     facts = {
         "mode": mode,
-        "prompts": {"set": request.prompts, "sha256": prompts.sha256},
+        "prompts": {"set": request.prompts, "sha256": hash_of(*prompts)},
         "data": data,
     }
     return request.documents(docs, facts)
@@ -78,14 +78,18 @@ def load(*, mode: Mode, **metadata: Any) -> Documents:
 
 def document_of(row: Row, mode: str) -> dict[str, Any]:
     """Return the document of a question, still without its messages."""
+    exact_truth = _EXACT_TRUTHS.get(row.question_id, row.ground_truth)
+    if round(exact_truth, _TRUTH_DECIMALS) != row.ground_truth:
+        exact_truth = row.ground_truth  # another question under the same id
     target = f"Therefore, the answer is {row.ground_truth:.12g}."
-    if mode == "pot":
-        program = row.python_solution
-        target = f"```python\n{program}\n```" if program else ""
+    if mode == "pot" and row.python_solution:
+        target = f"```python\n{row.python_solution}\n```"
+    elif mode == "pot":
+        target = ""
     return {
         "question_id": row.question_id,
         "ground_truth": row.ground_truth,
-        "exact_truth": _exact_truth(row),
+        "exact_truth": exact_truth,
         "python_solution": row.python_solution,
         "topic": row.topic,
         "topic_name": TOPICS.get(row.topic or "", ""),
@@ -95,21 +99,6 @@ def document_of(row: Row, mode: str) -> dict[str, Any]:
         "has_table": bool(row.tables),
         "target": target,
     }
-
-
-def _exact_truth(row: Row) -> float:
-    """Return what the question's program returns; the truth of the row if that is not the rounded result."""
-    exact = _exact_truths().get(row.question_id, row.ground_truth)
-    is_of_this_row = round(exact, _TRUTH_DECIMALS) == row.ground_truth
-    return exact if is_of_this_row else row.ground_truth
-
-
-@cache
-def _exact_truths() -> Mapping[str, float]:
-    """Return the exact truths of questions by id, where they are not the rounded ones."""
-    text = (_HERE / "exact_truths.json").read_text("utf-8")
-    truths: dict[str, float] = json.loads(text)["truths"]
-    return truths
 
 
 def _titled(tables: Sequence[str]) -> str:
@@ -126,12 +115,11 @@ def upstream_prompts(file: Path, mode: Mode) -> Prompts:
     function = function_named(file, f"prepare_{mode}_model_input")
     names = ["system_input", "program_prefix_input"]
     if mode == "pot":
-        names.append("table_input")  # `cot` has the word `Table:` before the tables
-    texts = assigned_texts(function)
-    for name in names:
-        if name not in texts:
-            raise not_found(file, f"a text in {name} of {function.name}")
-    before_tables = texts["table_input"] if mode == "pot" else "Table:\n"
+        names.append("table_input")
+    texts = assigned_texts(file, function, names)
+    before_tables = "Table:\n"
+    if mode == "pot":
+        before_tables = texts["table_input"]
     return Prompts(
         system=texts["system_input"],
         user=f"{{context}}\nQuestion: {{question}}\n\n{texts['program_prefix_input']}",
@@ -139,16 +127,9 @@ def upstream_prompts(file: Path, mode: Mode) -> Prompts:
     )
 
 
-def read_rows(path: Path) -> list[Row]:
-    """Read a file of questions."""
-    records = read_json(path, ("question_id", "question", "ground_truth"))
-    return rows_of(Row, path, records)
-
-
 def variant_sources(request: Request) -> tuple[Located, list[Source]]:
     """Return the files, and the questions that variants are made of, with their programs."""
-    files = _locate_questions(request)
-    (file,) = files.files.values()
+    files, rows = _read_questions(request)
     sources = [
         Source(
             id=row.question_id,
@@ -159,12 +140,17 @@ def variant_sources(request: Request) -> tuple[Located, list[Source]]:
             truth=row.ground_truth,
             fields={"topic": row.topic},
         )
-        for row in read_rows(file)
+        for row in rows
     ]
     return files, sources
 
 
-def _locate_questions(request: Request) -> Located:
-    """Find the file of the request's split; the sample has one split."""
-    split = "validation" if request.source == "sample" else request.split
-    return request.locate([f"data/{split}.json"])
+def _read_questions(request: Request) -> tuple[Located, list[Row]]:
+    """Find and read the file of the request's split; the sample has one split."""
+    split = request.split
+    if request.source == "sample":
+        split = "validation"
+    files = request.locate([f"data/{split}.json"])
+    (file,) = files.files.values()
+    records = read_json(file, ("question_id", "question", "ground_truth"))
+    return files, rows_of(Row, file, records)

@@ -12,12 +12,13 @@ from fin_tasks.judging.item import Item
 from fin_tasks.sandbox import Outcome, Ran
 
 from ..contract import Document, ReadingFields
-from ..programs_paper import is_right, mean_values
+from ..programs_paper import is_near, is_right, mean_values
 from ..programs_paper import metrics_of as metrics_of
 from ..programs_paper import programs as programs
 from ..short_answers import Response, Values, read_answer, score_of
-from . import paper
 
+TOLERANCE = 0.0015
+"""A number may be off by this share of the truth."""
 TOPICS: Mapping[str, str] = {
     "Accounting": "accounting",
     "Asset Classes & Derivatives": "asset_classes",
@@ -92,15 +93,36 @@ def compare(doc: Document, reading: Reading) -> Score:
     if reading.unscored:
         return score_of(reading, None, None)
     if isinstance(answer, Number):
-        correct = is_right(answer, doc["exact_truth"], paper.TOLERANCE)
+        correct = is_right(answer, doc["exact_truth"], TOLERANCE)
         return score_of(reading, answer.value, correct)
     truth = doc["ground_truth"]
     result = answer
     if isinstance(reading, ResultReading):
         truth = doc["exact_truth"]
         result = math.nan if reading.is_nan else reading.exact
-    correct = isinstance(result, float) and paper.is_equal(result, truth)
+    correct = isinstance(result, float) and is_equal_for_authors(result, truth)
     return score_of(reading, answer, correct)
+
+
+def is_equal_for_authors(result: float, truth: float) -> bool:
+    """Compare two numbers as the authors do: a power of ten is forgiven, signs hardly count, NaN is right."""
+    if math.isnan(result):
+        return True
+    if math.isinf(result) or not math.isfinite(truth):
+        return False
+    if is_near(result, truth, TOLERANCE):
+        return True
+    large = max(abs(result), abs(truth))
+    small = min(abs(result), abs(truth))
+    ratio = large / small if small else math.inf
+    if math.isfinite(ratio) and math.log10(ratio).is_integer():
+        return True
+    can_be_rounded_up = math.isfinite(large * 1000)
+    if can_be_rounded_up and math.ceil(large * 1000) == math.ceil(small * 1000):
+        return True
+    return any(
+        is_near(small * factor, large, TOLERANCE) for factor in (100, 1_000, 100_000)
+    )
 
 
 metric_values = partial(mean_values, compare)

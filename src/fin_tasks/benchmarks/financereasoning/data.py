@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, FiniteFloat, StrictBool
 
+from fin_tasks.data.documents import hash_of
 from fin_tasks.data.locate import Located
 from fin_tasks.data.tables import read_json
 from fin_tasks.variants.build import Source
@@ -86,7 +87,7 @@ def load(*, level: Level, mode: Mode, **metadata: Any) -> Documents:
     facts = {
         "level": level,
         "mode": mode,
-        "prompts": {"set": request.prompts, "sha256": prompts.sha256},
+        "prompts": {"set": request.prompts, "sha256": hash_of(*prompts)},
         "data": data,
     }
     return request.documents(docs, facts)
@@ -97,13 +98,12 @@ def upstream_prompts(file: Path, code: Path | None, mode: Mode) -> Prompts:
 
     The sentence before a document stands in their code. Without that file, ours takes its place.
     """
-    texts = assigned_texts(parse_code(file))
     system = f"{mode.upper()}_SYSTEM_INPUT"
     ask = f"{mode.upper()}_PROGRAM_PREFIX_INPUT"
-    for name in (system, ask):
-        if name not in texts:
-            raise not_found(file, f"a text in {name}")
-    before_context = _sentence_before_context(code) if code else "Document:"
+    texts = assigned_texts(file, parse_code(file), [system, ask])
+    before_context = "Document:"
+    if code:
+        before_context = _sentence_before_context(code)
     return Prompts(
         system=texts[system],
         user=f"{{context}}Question: {{question}}\n\n{texts[ask]}",
