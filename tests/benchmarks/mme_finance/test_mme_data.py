@@ -297,7 +297,7 @@ def test_upstream_prompts_equal_those_of_the_function(
         )
         line = {"question": doc["question"], "task_category": doc["category"]}
         line["background"] = doc["background"] or None
-        assert text == authors_prompt(code, name, line)
+        assert text["prompt"] == authors_prompt(code, name, line)
 
 
 def test_fetch_takes_all_tables_of_the_hub(

@@ -180,7 +180,18 @@ def _documents(
     background = cells["background"] if cells["background"].strip() else ""
     has_marks = multi_turn.MARK in "".join(row.questions)
     n_shown = 0 if has_marks else len(pictures)
+    question, *later_questions = [
+        question.replace(multi_turn.MARK, prompts.IMAGE_MARK)
+        for question in row.questions
+    ]
+    first = wording.fill(
+        question,
+        category=cells["task_category"],
+        background=background,
+        may_decline=asked["na"],
+    )
     opening_marks = prompts.IMAGE_MARK * n_shown
+    texts = [opening_marks + first["prompt"], *later_questions]
     doc = {
         **asked,
         "category": cells["task_category"],
@@ -189,20 +200,12 @@ def _documents(
         "background": background,
         "index": row.id,
         "image_path": pictures[0],
-        "system": "",
-        "cue": wording.cue,
+        "system": first["system"],
+        "cue": first["cue"],
     }
-    turns = enumerate(zip(row.questions, row.answers, strict=True), start=1)
-    for turn, (question, answer) in turns:
+    turns = zip(texts, row.questions, row.answers, strict=True)
+    for turn, (prompt, question, answer) in enumerate(turns, start=1):
         n_shown += question.count(multi_turn.MARK)
-        prompt = question.replace(multi_turn.MARK, prompts.IMAGE_MARK)
-        if turn == 1:
-            prompt = opening_marks + wording.fill(
-                prompt,
-                category=cells["task_category"],
-                background=background,
-                may_decline=asked["na"],
-            )
         doc |= {
             "id": row.id,
             "question": question,

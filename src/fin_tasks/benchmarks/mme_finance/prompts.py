@@ -1,13 +1,13 @@
 """The model's prompt: the picture, then role, question, requirements of the category, and the background."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
-
 from fin_tasks.judging.rubric import load_rubric
+
+from ..prompts import Prompts, read_prompts
 
 CATEGORIES: Mapping[str, Sequence[str]] = {
     "Image Caption": ("perception", "IC"),
@@ -30,54 +30,43 @@ ALLOW_NA = "Not Applicable"
 IMAGE_MARK = "<image>\n"
 """Marks the place in a document's `prompt` where lm-eval's multimodal models put the picture."""
 
-_BINARY = "只回答“是”或“否”。"
-
 
 class Wording(NamedTuple):
-    """A template for prompts, and the requirements that it is filled with."""
+    """How questions are asked."""
 
-    name: str
-    passages: Mapping[str, str]
-    """Texts with `{question}`, `{requirements}` and `{background}`, by these names, in the prompt's order."""
-    requirements: Mapping[str, str] = {}
-    """By category; those under "" hold for the other categories."""
-    before_declining: str = ""
+    template: Prompts
+    """Has the fields `{question}` and `{requirements}`; its context is the background of a question."""
+    requirements: Mapping[str, str]
+    """What an answer must be like, by category."""
+    between_requirements: str = ""
     """Stands between the requirements of a category and those that allow a model to decline."""
-    cue: str = ""
-    """Makes a base model start answering; left out where a chat template is used."""
 
     def fill(
         self,
         question: str,
         *,
-        category: str = "",
-        background: str = "",
+        category: str,
+        background: str,
         may_decline: bool = False,
-    ) -> str:
-        """Return the prompt of a question; a passage is left out if it has nothing to say."""
-        requirements = self.requirements.get(category, self.requirements.get("", ""))
+    ) -> dict[str, str]:
+        """Return the messages about a question, as `Prompts.fill` does."""
+        requirements = self.requirements.get(category, "")
         if may_decline and category != ALLOW_NA:
-            requirements += self.before_declining + self.requirements[ALLOW_NA]
-        texts = {
-            "question": question,
-            "requirements": requirements,
-            "background": background,
-        }
-        prompt = ""
-        for name, passage in self.passages.items():
-            if texts[name]:
-                prompt += passage.replace(f"{{{name}}}", texts[name])
-        return prompt
+            requirements += self.between_requirements + self.requirements[ALLOW_NA]
+        return self.template.fill(
+            question=question, requirements=requirements, context=background
+        )
 
 
-@lru_cache(maxsize=4)
+@cache
 def house_wording(part: str, language: str) -> Wording:
-    """Return our own wording for a part; the requirements of open questions are those of the rubric."""
-    texts = yaml.safe_load(Path(__file__).with_name("wording.yaml").read_text("utf-8"))
+    """Return our own wording; the requirements of open questions are those of the judge's rubric."""
+    template = read_prompts(
+        Path(__file__).with_name("house.yaml"), f"{language}_{part}"
+    )
     requirements = {}
-    if part == "binary":
-        requirements[""] = _BINARY
-    elif part == "open":
+    if part == "open":
         for name, category in load_rubric(f"mme_finance_{language}").categories.items():
             requirements[name] = category.requirements
-    return Wording(name="house", requirements=requirements, **texts[language])
+    between_sentences = " " if language == "en" else ""
+    return Wording(template, requirements, between_sentences)

@@ -1,6 +1,5 @@
 """The authors' own texts for model and judge, read from files of theirs that are parsed and never executed."""
 
-import ast
 import re
 from pathlib import Path
 from typing import Any
@@ -9,12 +8,14 @@ from pydantic import Field
 
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import locate
-from fin_tasks.data.source_text import Known, follow_statements, not_found, parse_code
+from fin_tasks.data.source_text import Known, follow_statements
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Messages
 from fin_tasks.judging.rubric import Rubric, content_parts
 from fin_tasks.settings import Settings
 
+from ..authors_code import assigned_texts, not_found, parse_code
+from ..prompts import Prompts
 from .multi_turn import DIMENSIONS, OVERALL, dict_in
 from .prompts import Wording
 
@@ -45,8 +46,8 @@ def wording_of(
     The authors have no texts around binary questions and conversations.
     """
     if part != "open":
-        bare = {"question": "{question}", "background": "{background}"}
-        return Wording("upstream", bare)
+        bare = Prompts(system="", user="{question}{context}", context="{context}")
+        return Wording(bare, requirements={})
     path = _file("vlmeval/dataset", "image_vqa.py", source, data_dir)
     known: Known = {
         "isinstance()": False,
@@ -65,12 +66,12 @@ def wording_of(
         raise not_found(
             path, "build_prompt that joins role, question, requirements, background"
         )
-    passages = {
-        "question": parts[1] + "{question}",
-        "requirements": parts[2] + "{requirements}",
-        "background": parts[3] + "{background}",
-    }
-    return Wording("upstream", passages, requirements)
+    template = Prompts(
+        system="",
+        user=f"{parts[1]}{{question}}{parts[2]}{{requirements}}{{context}}",
+        context=parts[3] + "{context}",
+    )
+    return Wording(template, requirements)
 
 
 class UpstreamRubric(Rubric):
@@ -146,11 +147,9 @@ def _conversation_rubric(
     version: str,
     language: str,
 ) -> Rubric:
-    known: Known = {}
-    texts = [node for node in parse_code(path).body if isinstance(node, ast.Assign)]
-    follow_statements(texts, known)
+    texts = assigned_texts(parse_code(path))
     for name in _CONVERSATION_TEXTS:
-        if name not in known:
+        if name not in texts:
             raise not_found(path, f"the text {name}")
     titles = {name: name.replace("_", " ").title() for name in DIMENSIONS}
     return UpstreamConversationRubric(
@@ -162,7 +161,7 @@ def _conversation_rubric(
         dimensions={**titles, OVERALL: "Overall Score"},
         max_tokens=1024,
         temperatures=(0.0,),
-        texts={name: known[name] for name in _CONVERSATION_TEXTS},
+        texts={name: texts[name] for name in _CONVERSATION_TEXTS},
     )
 
 
