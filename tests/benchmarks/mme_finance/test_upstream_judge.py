@@ -148,7 +148,7 @@ def test_the_message_about_a_turn(folder: str) -> None:
     other = rubric_named("upstream", language="zh", part="multi_turn", data_dir=folder)
     assert other.sha256 != rubric.sha256
     Path(folder, "mmdu.py").write_text("meta_prompt = 'You grade.'", "utf-8")
-    with pytest.raises(DataError, match="expected the text question_begin_prompt"):
+    with pytest.raises(DataError, match="expected a text in question_begin_prompt"):
         rubric_named("upstream", language="zh", part="multi_turn", data_dir=folder)
 
 

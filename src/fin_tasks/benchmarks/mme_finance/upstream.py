@@ -147,10 +147,7 @@ def _conversation_rubric(
     version: str,
     language: str,
 ) -> Rubric:
-    texts = assigned_texts(parse_code(path))
-    for name in _CONVERSATION_TEXTS:
-        if name not in texts:
-            raise not_found(path, f"the text {name}")
+    texts = assigned_texts(path, parse_code(path), _CONVERSATION_TEXTS)
     titles = {name: name.replace("_", " ").title() for name in DIMENSIONS}
     return UpstreamConversationRubric(
         name=f"mme_finance_upstream_mt_{language}",
