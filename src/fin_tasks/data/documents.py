@@ -21,10 +21,31 @@ Documents: TypeAlias = "dict[str, Dataset]"
 
 _Row = TypeVar("_Row")
 _SHOWN_DIGITS = 16  # of a hash
+_OPTIONS_OF_SOME = frozenset(
+    (
+        "anonymize",
+        "arm",
+        "blank_image",
+        "chart",
+        "data_revision",
+        "encoder",
+        "frequency",
+        "knowledge",
+        "math_types",
+        "retrieval",
+        "sample_n",
+        "sample_seed",
+        "split",
+        "style",
+        "variants",
+        "windows_dir",
+    )
+)
+"""Metadata that change what some benchmarks ask. Others refuse them, as they would have no effect."""
 
 
 def refuse_typos(benchmark: str, names: Iterable[str], options: Sequence[str]) -> None:
-    """Refuse misspelled metadata, and the old name of `sample_n`.
+    """Refuse misspelled metadata, options that other benchmarks alone have, and the old name of `sample_n`.
 
     lm-eval adds the arguments of the model to the metadata, so names that resemble no option are
     accepted. `seed` is accepted too: it may be an argument of the model.
@@ -32,6 +53,11 @@ def refuse_typos(benchmark: str, names: Iterable[str], options: Sequence[str]) -
     for name in names:
         if name in options:
             continue
+        if name in _OPTIONS_OF_SOME:
+            raise ConfigError(
+                f"{benchmark} metadata: expected no {name}, which this benchmark does not have. Leave "
+                "it out, or run the tasks of other benchmarks apart."
+            )
         if name == "n" and "sample_n" in options:
             raise ConfigError(
                 f"{benchmark} metadata: expected sample_n for a random sample, got its old name n. "

@@ -79,6 +79,7 @@ def test_the_reference_programs_give_the_exact_truths(file: Path) -> None:
     [
         ({}, {"splits": "test"}, "Did you mean 'split'"),
         ({}, {"split": "train"}, r"train\.json"),
+        ({}, {"knowledge": "bm25"}, "expected no knowledge, which this benchmark"),
         ({}, {"data_revision": "main"}, "data_revision: expected none, .* got 'main'"),
         (
             {"ground_truth": None},
