@@ -1,6 +1,10 @@
-"""Write the reference of all commands and environment variables, from the code, into docs/reference.md."""
+"""Write the reference of all commands and environment variables into docs/reference.md, from the code.
+
+The schema of a report's leaderboard.json goes into docs/leaderboard.schema.json.
+"""
 
 import inspect
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +13,7 @@ from typing import Any
 import typer
 
 from fin_tasks import cli
+from fin_tasks.report.leaderboard_model import Leaderboard
 from fin_tasks.settings import Settings
 
 NOT_IN_SETTINGS = {
@@ -80,3 +85,6 @@ def reference() -> str:
 
 if __name__ == "__main__":
     Path(__file__).with_suffix(".md").write_text(reference(), encoding="utf-8")
+    schema = Leaderboard.model_json_schema(mode="serialization")
+    schema_file = Path(__file__).with_name("leaderboard.schema.json")
+    schema_file.write_text(json.dumps(schema, indent=1) + "\n", encoding="utf-8")

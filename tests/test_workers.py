@@ -1,12 +1,10 @@
-"""Charts and reports by processes of this machine, and on a Ray cluster of one machine."""
+"""Charts by processes of this machine, and on a Ray cluster of one machine."""
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from run_files import write_run
 from typer.testing import CliRunner
 
 from fin_tasks.cli import app
@@ -32,31 +30,16 @@ def without_ray_later(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.thorough  # to start Ray takes minutes
 @pytest.mark.filterwarnings("ignore")  # of Ray
-def test_ray_draws_the_same_charts_and_reads_the_same_results(
-    tmp_path: Path, without_ray_later: None
-) -> None:
+def test_ray_draws_the_same_charts(tmp_path: Path, without_ray_later: None) -> None:
     local = build(tmp_path / "local", "local")
     assert local and build(tmp_path / "ray", "ray") == local
-    for name in ("a", "b"):
-        rows = [{"acc": 1.0}, {"acc": 0.0}]
-        write_run(tmp_path / "runs" / name, {"xfinbench_bool": rows}, model=name)
-    boards = {}
-    for engine in ("local", "ray"):
-        out = tmp_path / f"report-{engine}"
-        options = [f"--engine={engine}", f"--out={out}"]
-        done = CliRunner().invoke(app, ["report", str(tmp_path / "runs"), *options])
-        assert done.exit_code == 0, done.output
-        boards[engine] = json.loads((out / "leaderboard.json").read_bytes())
-        del boards[engine]["generated"]
-    assert boards["local"] == boards["ray"]
 
 
-@pytest.mark.parametrize("command", [BUILD, ["report", "."]])
 def test_without_the_package_ray(
-    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     options = ["--engine", "ray", "--out", str(tmp_path)]
-    error = CliRunner().invoke(app, [*command, *options]).exception
+    error = CliRunner().invoke(app, [*BUILD, *options]).exception
     assert isinstance(error, ConfigError)
     assert "pip install 'fin-tasks[ray]'" in str(error)

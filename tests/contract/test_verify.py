@@ -235,21 +235,6 @@ def test_equal_responses_of_two_runs_are_odd(runs: Path, tmp_path: Path) -> None
     assert (status, worst["oddities"]) == (0, "warning"), output
 
 
-def test_the_list_is_written_with_the_hashes_of_all_files(
-    runs: Path, tmp_path: Path
-) -> None:
-    file = tmp_path / "verified.json"
-    verify(runs / BOOL, *SAMPLE, "--out", file)
-    content = json.loads(file.read_text())
-    assert content["status"] == "verified"
-    assert content["tasks"][0]["status"] == "verified"
-    assert sorted(Path(name).name[:7] for name in content["files"]) == [
-        "results",
-        "samples",
-    ]
-    assert {len(sha256) for sha256 in content["files"].values()} == {64}
-
-
 def test_a_broken_file_does_not_stop_the_rest(runs: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(runs / BOOL, tmp_path / "run"))
     (folder / "results_2026-01-01T00-00-00.json").write_text(
@@ -262,4 +247,3 @@ def test_a_broken_file_does_not_stop_the_rest(runs: Path, tmp_path: Path) -> Non
 def test_a_command_that_cannot_run_ends_with_2(tmp_path: Path, runs: Path) -> None:
     assert verify(tmp_path / "nowhere")[0] == 2
     assert verify(runs / BOOL, "--metadata", "[1]")[0] == 2
-    assert verify(runs / BOOL, *SAMPLE, "--out", tmp_path / "no" / "file")[0] == 2

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fin_tasks.benchmarks.dynostock.experiment import by_window
 from fin_tasks.benchmarks.dynostock.replay import replay, rows_of
+from fin_tasks.report.experiment import by_window
 
 DATA = (
     Path(__file__).resolve().parents[3] / "shared" / "data" / "dynostock" / "recordings"

@@ -2,7 +2,6 @@
 
 import json
 import re
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from statsmodels.stats.multitest import multipletests
 from typer.testing import CliRunner
 
 from fin_tasks import report
-from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.cli import app
 from fin_tasks.errors import DataError
 from fin_tasks.report.arms import arm_rows
@@ -280,11 +278,17 @@ def test_effects_of_statements_stand_before_the_values_of_each_size(
             write_run(folder, tasks, docs=docs, metadata=metadata, groups=groups)
     command = ["compare", str(tmp_path), "--by", "arm"]
     assert "more rows: --all shows them." in CliRunner().invoke(app, command).stdout
-    printed = CliRunner().invoke(app, [*command, "--all"]).stdout
-    title = "recency, org/model (Accuracy)"
-    _, effects, values = (rows_of(part) for part in printed.split(title))
-    assert values == ["none, 4", "none, 6", *SIGNAL_ORDER]
-    assert {run.partition(",")[0] for run in effects} == {"signal \N{MINUS SIGN} none"}
+    printed = CliRunner().invoke(app, [*command, "--json"]).stdout
+    lines = [
+        (line["run"], line["group"])
+        for line in json.loads(printed)["lines"]
+        if line["metric"] == "acc" and line["heading"].startswith("recency")
+    ]
+    effect = "signal \N{MINUS SIGN} none"
+    effects = [(effect, "4"), (effect, "6")]
+    values = [("none", "4"), ("none", "6")]
+    values += [("signal", size) for size in ("4", "16", "mean", "6")]
+    assert lines == [*effects, *values]
 
 
 def test_rows_without_a_window_size_are_no_arms(tmp_path: Path) -> None:
@@ -292,18 +296,10 @@ def test_rows_without_a_window_size_are_no_arms(tmp_path: Path) -> None:
     write_run(tmp_path / "m", {"dynostock_recency": scored(1, 0)}, docs=docs)
     found = report.read([tmp_path / "m"])
     with pytest.raises(DataError, match="found none"):
-        arm_rows(found, benchmark_named("dynostock"), variant="paper")
+        arm_rows(found, variant="paper")
 
 
 BIASES = ("recency", "authority")
-SIGNAL_ORDER = ["signal, 4", "signal, 16", "signal, mean", "signal, 6"]
-
-
-def rows_of(printed: str) -> list[str]:
-    """Return the first cells of the first table of a text."""
-    _, _, table = printed.partition("─ \n")
-    rows = takewhile(str.strip, table.splitlines())
-    return [row.strip().partition("  ")[0] for row in rows]
 
 
 def test_a_metric_that_the_baseline_lacks_is_a_note(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Values with cut-off responses: bounds, the value among finished ones, and ranks that are open."""
+"""Values with cut-off responses: bounds, and the value among finished ones."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from run_files import write_run
-from test_board import TASK, comparison, made
+from test_board import TASK, made
 
 from fin_tasks import report
 from fin_tasks.report.compare import Options, compare
@@ -25,7 +25,6 @@ def rows(*pairs: tuple[float | None, float | None]) -> list[dict[str, float | No
 
 HALF = rows(*[(1.0, 0.0)] * 5, *[(0.0, 1.0)] * 4, (0.0, 0.0))
 SEVEN = rows(*[(1.0, 0.0)] * 7, *[(0.0, 0.0)] * 3)
-NONE = rows(*[(0.0, 0.0)] * 10)
 
 
 def entry(
@@ -37,14 +36,6 @@ def entry(
         if (one["model"], one["metric"]) == (model, metric) and "/robust" in one["task"]
     )
     return dict(found)
-
-
-def places(document: dict[str, Any]) -> dict[str, tuple[int, int, int]]:
-    """Return the rank of each model, and the best and worst one if all had been finished."""
-    models = {run["id"]: run["model"] for run in document["runs"]}
-    names = ("rank", "best_if_finished", "worst_if_finished")
-    ranks = comparison(document)["ranks"]
-    return {models[one["run"]]: tuple(one[name] for name in names) for one in ranks}
 
 
 def test_a_value_with_cut_off_responses_is_a_lower_bound(tmp_path: Path) -> None:
@@ -107,25 +98,8 @@ def test_bounds_of_rows(
 @pytest.mark.parametrize("own", [SEVEN, [{"acc": 1.0}, {"acc": 0.0}]])
 def test_without_cut_off_responses_nothing_is_said(own: Any, tmp_path: Path) -> None:
     write_run(tmp_path / "a", {TASK: own}, model="a")
-    write_run(tmp_path / "b", {TASK: own}, model="b")
     document = made(tmp_path)
     assert [one["cut_off"] for one in document["entries"] if one["cut_off"]] == []
-    assert places(document) == {"a": (1, 1, 1), "b": (1, 1, 1)}
-
-
-def test_a_rank_that_could_change_says_so(tmp_path: Path) -> None:
-    for model, own in (("half", HALF), ("seven", SEVEN), ("none", NONE)):
-        write_run(tmp_path / model, {TASK: own}, model=model)
-    document = made(tmp_path)
-    assert places(document) == {
-        "seven": (1, 1, 2),
-        "half": (2, 1, 2),
-        "none": (3, 3, 3),
-    }
-    note = "rank 1 to 2 if cut-off responses were finished"
-    assert entry(document, "half")["notes"][1:] == [note]
-    assert entry(document, "seven")["notes"] == [note]
-    assert entry(document, "none")["notes"] == []
 
 
 def test_points_of_a_judge(tmp_path: Path) -> None:

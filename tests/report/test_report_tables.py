@@ -12,7 +12,6 @@ from statsmodels.stats.proportion import proportion_confint
 
 from fin_tasks import report
 from fin_tasks.demo import scores
-from fin_tasks.report.figures import write_figures
 from fin_tasks.report.leaderboard import board
 from fin_tasks.report.markdown import write_tables
 from fin_tasks.report.tables import values_table, write_csv
@@ -151,34 +150,6 @@ def test_names_of_strangers_are_no_markup(tmp_path: Path) -> None:
     assert "<script>" not in text
     assert "\n# x" not in text
     assert r"\|\[a\](http\://b)" in text
-
-
-def test_figures_of_all_kinds(tmp_path: Path) -> None:
-    rows = [
-        {"acc": float(at % 2), "execution_rate": float(at % 3 > 0)} for at in range(12)
-    ]
-    programs = {"provenance": {**PROVENANCE, "mode": "pot"}}
-    write_run(tmp_path / "pot", {"financemath_pot": rows}, metadata=programs)
-    found = report.read([tmp_path])
-    (tmp_path / "figures").mkdir()
-    write_figures(found, values_table(board(found)), tmp_path / "figures")
-    written = list((tmp_path / "figures").iterdir())
-    stems = {path.stem for path in written}
-    assert "financemath_models" in stems
-    assert all(path.stat().st_size > 1000 for path in written)
-
-
-def test_filters_of_own_tasks_are_drawn(tmp_path: Path) -> None:
-    file = write_run(tmp_path, {"financemath": scored(1, 0, 1)})
-    file.write_text(
-        file.read_text().replace(",paper", ",strict").replace(",robust", ",lenient")
-    )
-    (samples,) = tmp_path.glob("samples_*")
-    text = samples.read_text().replace('"filter": "paper"', '"filter": "strict"')
-    samples.write_text(text.replace('"filter": "robust"', '"filter": "lenient"'))
-    found = report.read([tmp_path])
-    write_figures(found, values_table(board(found, papers=False)), tmp_path)
-    assert (tmp_path / "financemath_models.png").stat().st_size > 1000
 
 
 def test_a_bias_index_without_wrong_answers_is_not_in_the_demos_table(

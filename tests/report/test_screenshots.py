@@ -134,7 +134,7 @@ def test_pictures_of_the_page(
     view = VIEWS[name].format(first=ids["ash-8b"], second=ids["oak-70b"])
     page.goto(f"{address}#{view}")
     page.wait_for_selector("article .katex" if "samples" in view else "#main tbody tr")
-    page.wait_for_timeout(300)
+    page.wait_for_selector("#main[aria-busy=false]")
     folder = (
         os.environ.get("FIN_TASKS_SCREENSHOTS", tmp_path) if width == 1440 else tmp_path
     )

@@ -7,7 +7,6 @@ from run_files import scored, write_run
 from fin_tasks import report
 from fin_tasks.labels.vote import most_frequent
 from fin_tasks.report.conditions import Conditions, conditions_of
-from fin_tasks.report.cost import pareto
 from fin_tasks.report.entries import task_of
 from fin_tasks.report.markdown import safe
 from fin_tasks.report.model import benchmark_of, metric_of
@@ -43,7 +42,6 @@ def test_names(tmp_path: Path) -> None:
 def test_numbers() -> None:
     entries = [entry for entry, _, _ in figures(["xfinbench"])]
     assert next(entry.value for entry in entries if entry.model == "gpt-4o") == 0.84
-    assert pareto([(1, 0.5), (2, 0.4), (3, 0.9), (3, 0.8)]) == [(1, 0.5), (3, 0.9)]
     assert [most_frequent(scores) for scores in ([5, 5, 4], [1, 1, 3, 3])] == [5, 2]
     rows = [{"acc": 1.0, "ece": [[0.5, 1]]}, {"acc": 0.0, "ece": None}]
     assert over_responses(rows) == {"acc": 0.5, "ece": [[0.5, 1]]}

@@ -7,8 +7,7 @@ The package has two modules:
   if a model may read answers, and `judge_item` and `rubric_named` if a judge scores responses. It may
   have `breakdown_values` and `BREAKDOWN_AGGREGATES`; `breakdowns.py` says what they do.
 
-The package may have the files `metrics.csv`, `tables.yaml` and `published.csv`. It may compare the arms
-of an experiment in `experiment.py` and draw its window sizes in `window_figure.py`, as DynoStock's does.
+The package may have the files `metrics.csv`, `tables.yaml` and `published.csv`.
 """
 
 from __future__ import annotations

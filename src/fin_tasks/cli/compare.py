@@ -24,7 +24,7 @@ def compare(
     by: Annotated[
         list[str] | None,
         typer.Option(
-            help="style, knowledge, variant, truths, arm or window; or groups of rows: "
+            help="style, knowledge, variant, arm or window; or groups of rows: "
             "capability, topic, ... Repeatable."
         ),
     ] = None,
@@ -51,10 +51,10 @@ def compare(
 
     Example: fin-tasks compare results/a results/b --by capability
     """
-    from fin_tasks.report import arms, memorization, read, truths
+    from fin_tasks.report import arms, memorization, read
     from fin_tasks.report import compare as comparing
     from fin_tasks.report.corrections import read_corrections
-    from fin_tasks.report.figures import draw_forest
+    from fin_tasks.report.figures import draw_differences
     from fin_tasks.report.tables import write_csv
 
     columns = set(by or [])
@@ -78,22 +78,20 @@ def compare(
         baseline=baseline,
         corrections=read_corrections(corrected),
     )
-    if arm or factor in ("variant", "truths"):
+    if arm or factor == "variant":
         report = read(paths)
         reports = {"": report}
         if arm:
             compared = arms.compare_arms(report, variant, effects=arm == "arm")
-        elif factor == "variant":
-            compared = memorization.compare_variants(report, options)
         else:
-            compared = truths.compare_truths(report, variant)
+            compared = memorization.compare_variants(report, options)
     else:
         reports = {str(path): read(path) for path in paths}
         compared = comparing.compare(reports, options)
     if out:
         out.mkdir(parents=True, exist_ok=True)
         write_csv(compared.lines, out / "compare.csv")
-        draw_forest(compared.lines, out / "compare")
+        draw_differences(compared.lines, out / "compare")
     if as_json:
         lines = json.loads(compared.lines.to_json(orient="records"))
         print(json.dumps({"variant": variant, "lines": lines, "notes": compared.notes}))

@@ -256,7 +256,7 @@ def replay_dynostock(
     Example: fin-tasks replay dynostock recordings/ --out results
     """
     from fin_tasks.benchmarks.dynostock import replay as recordings
-    from fin_tasks.benchmarks.dynostock.experiment import by_window
+    from fin_tasks.report.experiment import by_window
     from fin_tasks.saved.run_folder import SavedRun
 
     replay = Replay(files, model, out, show_all, as_json)

@@ -2,13 +2,11 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from fin_tasks.workers import running_on
-
-from .options import AsJson, Corrected, Engine, OutDir, TokenPrices
+from .options import AsJson, Corrected, OutDir, TokenPrices
 from .output import exit_with, say
 
 _MAX_NOTES = 15  # the page shows all
@@ -33,10 +31,6 @@ def report(
         bool,
         typer.Option("--no-samples", help="Leave out questions and responses."),
     ] = False,
-    export: Annotated[
-        Literal["every-eval-ever"] | None,
-        typer.Option(help="Also write results for a collection."),
-    ] = None,
     as_json: AsJson = False,
     published: Annotated[
         bool, typer.Option(help="Show the papers' figures too.")
@@ -44,7 +38,6 @@ def report(
     title: Annotated[
         str, typer.Option(help="Title of the page.")
     ] = "Finance benchmarks",
-    engine: Engine = "local",
 ) -> None:
     """Make a page, tables and figures of results, with intervals, ranks and tests. An older report is replaced.
 
@@ -52,18 +45,16 @@ def report(
     """
     from fin_tasks.report.write import write_report
 
-    with running_on(engine):
-        written = write_report(
-            paths,
-            out,
-            title=title,
-            published=published,
-            reference=reference,
-            token_prices=token_prices,
-            corrected=corrected,
-            samples=not no_samples,
-            export=export,
-        )
+    written = write_report(
+        paths,
+        out,
+        title=title,
+        published=published,
+        reference=reference,
+        token_prices=token_prices,
+        corrected=corrected,
+        samples=not no_samples,
+    )
     summary = {
         "out": str(out),
         "runs": written.n_runs,

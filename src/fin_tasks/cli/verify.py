@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -52,10 +51,6 @@ def verify(
     judge_base_url: Annotated[
         str | None, typer.Option(help="The judge's address.")
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the list here; reports show it."),
-    ] = None,
     as_json: AsJson = False,
     metadata: Annotated[
         str,
@@ -74,7 +69,7 @@ def verify(
     The exit status is 0 if everything is verified, 3 if something is not, 1 if something failed, and 2 if the command
     cannot run.
 
-    Example: fin-tasks verify submissions/model-a --judge-model gpt-4o --out submissions/model-a/verified.json
+    Example: fin-tasks verify submissions/model-a --judge-model gpt-4o
     """
     from fin_tasks.judging.judge import judge_from
     from fin_tasks.report.verify.items import EXIT_STATUS, Options
@@ -99,21 +94,13 @@ def verify(
                 n_judged=judge_rows,
             ),
         )
-        content = {
-            "fin_tasks": fin_tasks.__version__,
-            "date": datetime.now(UTC).isoformat(timespec="seconds"),
-            "options": options,
-            **asdict(verification),
-        }
-        text = json.dumps(content, indent=1)
-        if out:
-            out.write_text(f"{text}\n", "utf-8")
     except (FinTasksError, OSError, ValueError) as error:
         warn(f"error: {error}")
         raise typer.Exit(_CANNOT_RUN) from error
     status = EXIT_STATUS[verification.status]
     if as_json:
-        print(text)
+        content = {"fin_tasks": fin_tasks.__version__, **asdict(verification)}
+        print(json.dumps(content, indent=1))
         raise typer.Exit(status)
     for problem in verification.problems:
         say(f"failed        {problem}")

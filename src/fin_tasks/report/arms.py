@@ -1,16 +1,16 @@
-"""The arms of a benchmark's experiment, such as DynoStock's statements, compared on the same documents."""
+"""The arms of DynoStock's experiment, which are statements in the prompt, compared on the same windows."""
 
 from dataclasses import replace
 
 from pandas import DataFrame, concat
 
-from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.errors import DataError
 
+from . import experiment
 from .compare import Comparisons, Line
 from .conditions import conditions_of, differences, setting_id
 from .entries import task_of
-from .model import KNOWN_BENCHMARKS, Report, TaskResult
+from .model import Report, TaskResult
 
 
 def compare_arms(report: Report, variant: str, *, effects: bool) -> Comparisons:
@@ -18,9 +18,7 @@ def compare_arms(report: Report, variant: str, *, effects: bool) -> Comparisons:
 
     Lines have the window size as group; `mean` is the mean over sizes.
     """
-    benchmark = _benchmark_with_arms(report)
-    experiment = benchmark.module("experiment")
-    rows, notes = arm_rows(report, benchmark, variant)
+    rows, notes = arm_rows(report, variant)
     names = [name for name in experiment.GROUP if name != "bias"]
     tables = []
     if effects:
@@ -55,33 +53,18 @@ def compare_arms(report: Report, variant: str, *, effects: bool) -> Comparisons:
     return Comparisons(lines.reindex(columns=list(Line._fields)), notes)
 
 
-def _benchmark_with_arms(report: Report) -> Benchmark:
-    names = {result.benchmark for _, result in report.results}
-    for benchmark in KNOWN_BENCHMARKS.values():
-        if benchmark.name in names and benchmark.module("experiment"):
-            return benchmark
-    raise DataError(
-        "compare: expected runs of a benchmark with arms, such as DynoStock, found none."
-    )
-
-
-def arm_rows(
-    report: Report,
-    benchmark: Benchmark,
-    variant: str,
-) -> tuple[DataFrame, list[str]]:
+def arm_rows(report: Report, variant: str) -> tuple[DataFrame, list[str]]:
     """Return rows with the columns of the experiment, those of the newest run last, and notes.
 
     Raise DataError if there are no rows.
     """
-    experiment = benchmark.module("experiment")
     tables = []
     first_by_key: dict[tuple[str, ...], TaskResult] = {}
     notes: dict[str, None] = {}
     for run, result in report.results:
         conditions = conditions_of(result)
         family = task_of(result.benchmark, conditions, variant, "").family
-        if result.benchmark != benchmark.name or result.members or not family:
+        if result.benchmark != "dynostock" or result.members or not family:
             continue
         rows = report.rows_of(result, variant).reindex(columns=list(experiment.COLUMNS))
         rows = rows.dropna(subset="window")
@@ -108,7 +91,7 @@ def arm_rows(
         tables.append(rows)
     if not tables:
         raise DataError(
-            f"compare: expected rows of {benchmark.title}'s arms under {variant}, found none."
+            f"compare: expected rows of DynoStock's arms under {variant}, found none."
         )
     types = {"arm": str, "doc_id": str, "ticker": str, "window": int}
     return concat(tables).astype(types), list(notes)

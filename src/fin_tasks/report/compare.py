@@ -20,12 +20,8 @@ FACTORS = {
     "style": ("mode", "style"),
     "knowledge": ("retrieval",),
     "variant": ("split",),
-    "truths": (),
 }
-"""What one model's results may be compared by, with the conditions that differ.
-
-`memorization.py` compares variants, and `truths.py` truths.
-"""
+"""What one model's results may be compared by, with the conditions that differ; `memorization.py` compares variants."""
 
 ARMS = ("arm", "window")
 """Columns that `arms.compare_arms` compares."""

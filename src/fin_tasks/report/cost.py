@@ -1,6 +1,6 @@
 """Tokens, seconds and cost of runs, by task."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from fin_tasks.endpoints.prices import Prices
 
@@ -38,15 +38,6 @@ def costs_of(run: Run, prices: Prices | None = None) -> list[Cost]:
         if members:
             sums.append(_sum(members, result.task, result.id))
     return [*costs.values(), *sums, whole]
-
-
-def pareto(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the points of cost and quality that no other beats in both, the cheapest first."""
-    front: list[tuple[float, float]] = []
-    for cost, value in sorted(points, key=lambda point: (point[0], -point[1])):
-        if not front or value > front[-1][1]:
-            front.append((cost, value))
-    return front
 
 
 def _cost_of(run: Run, result: TaskResult, prices: Prices | None) -> Cost:

@@ -1,4 +1,4 @@
-"""What cut-off responses do to a value: its bounds, the value among finished ones, and open ranks."""
+"""What cut-off responses do to a value: its bounds, and the value among finished ones."""
 
 import math
 
@@ -13,7 +13,6 @@ from .model import largest, metric_of
 METRIC = "cut_off"
 _MANY = 0.02
 """A value with a larger share of cut-off responses is shown as a lower bound."""
-_NOISE = 1e-9
 
 
 def cut_offs_of(
@@ -30,7 +29,7 @@ def cut_offs_of(
     scored = DataFrame(
         {
             "value": rows[metric],
-            "upper": if_right(rows, metric),
+            "upper": _if_right(rows, metric),
             "share": rows[METRIC].fillna(0),
             "weight": 1.0 if weights is None else weights,
         }
@@ -52,7 +51,7 @@ def cut_offs_of(
     )
 
 
-def if_right(rows: DataFrame, metric: str) -> "Series[float]":
+def _if_right(rows: DataFrame, metric: str) -> "Series[float]":
     """Return the values that rows would have if all cut-off responses were right.
 
     Each of several responses to a question counts as its share.
@@ -62,22 +61,6 @@ def if_right(rows: DataFrame, metric: str) -> "Series[float]":
         return values
     maximum = largest(metric)
     return (values + maximum * rows[METRIC].fillna(0)).clip(upper=maximum)
-
-
-def open_ranks(lower: DataFrame, upper: DataFrame) -> DataFrame:
-    """Return the `best` and `worst` rank of each run if cut-off responses are finished.
-
-    The tables have the bounds of each row, a column for each run. Two runs are compared on the rows in common.
-    """
-    is_scored = lower.notna().to_numpy(float)
-    low = lower.fillna(0).to_numpy(float)
-    high = upper.fillna(0).to_numpy(float)
-    # In row j and column i: the sum of j less that of i over the rows in common.
-    surely_ahead = low.T @ is_scored - is_scored.T @ high > _NOISE
-    maybe_ahead = high.T @ is_scored - is_scored.T @ low > _NOISE
-    np.fill_diagonal(maybe_ahead, val=False)
-    ranks = {"best": 1 + surely_ahead.sum(axis=0), "worst": 1 + maybe_ahead.sum(axis=0)}
-    return DataFrame(ranks, index=lower.columns)
 
 
 def note_of(cut_offs: CutOffs | None, metric: str) -> str:

@@ -66,8 +66,6 @@ class Ranking:
     comparisons: list[Comparison] = field(default_factory=list)
     why_not_ranked: dict[str, str] = field(default_factory=dict)
     """By the id of a result."""
-    rank_notes: dict[str, str] = field(default_factory=dict)
-    """What to say of ranks that may change if cut-off responses are finished, by the id of a result."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -151,7 +149,6 @@ def entries_of(scored: Scored, ranking: Ranking, out: Path | None) -> Iterator[E
             note_of(corrected),
         ]
         if metric == main_metric:
-            notes.append(ranking.rank_notes.get(result.id, ""))
             notes += judge_notes(result, scored.run.model)
         yield Entry(
             task=scored.task.id,
@@ -217,7 +214,6 @@ def _rank_group(report: Report, members: Sequence[Scored], ranking: Ranking) -> 
     """
     task = members[0].task
     scores = {}
-    if_right = {}
     source_by_row: dict[int, int] = {}
     newest = _newest_runs(members, ranking)
     for member in newest:
@@ -225,13 +221,12 @@ def _rank_group(report: Report, members: Sequence[Scored], ranking: Ranking) -> 
         tasks = rows["task"].cat.codes.to_numpy(np.int64)
         rows = rows.set_index(tasks << 32 | rows["doc_id"].cat.codes.to_numpy())
         scores[member.result.id] = rows[task.headline]
-        if_right[member.result.id] = cut_off.if_right(rows, task.headline)
         source_by_row |= rows["source"].cat.codes.to_dict()
     _leave_out_short_runs(scores, ranking)
     table = DataFrame(scores)
     clusters = table.index.map(source_by_row).to_numpy(np.int64)
     pairs = compare_all(table.to_dict("series"), clusters=clusters)
-    ranks = _ranks(table, if_right, pairs, task, ranking)
+    ranks = _ranks(table, pairs, task, ranking)
     best = [place.run for place in ranks[:_MAX_PAIRED]]
     shown = pairs[pairs["first"].isin(best) & pairs["second"].isin(best)]
     ranking.comparisons.append(
@@ -288,15 +283,12 @@ def _leave_out_short_runs(scores: Columns, ranking: Ranking) -> None:
 
 def _ranks(
     scores: DataFrame,
-    if_right: Columns,
     pairs: DataFrame,
     task: BoardTask,
     ranking: Ranking,
 ) -> list[Rank]:
     """Rank runs, by the values that people corrected if all of them have one."""
-    sign = -1 if metric_of(task.headline).higher_is_better is False else 1
-    bounds = DataFrame(if_right).reindex_like(scores)
-    possible = cut_off.open_ranks(sign * scores, sign * bounds)
+    higher_is_better = metric_of(task.headline).higher_is_better is not False
     corrected = {}
     for run in scores:
         line = ranking.corrections.of(run, task.variant, task.headline)
@@ -306,13 +298,5 @@ def _ranks(
         scores = DataFrame(corrected)
         pairs = ranking.corrections.pairs(corrected, task.variant)
         ranking.notes.append(f"{task.id}: ranks are by values that people corrected.")
-    ranks = []
-    for place in rank(scores, pairs, higher_is_better=sign > 0):
-        best, worst = possible.loc[place.run]
-        ranks.append(
-            Rank(**place._asdict(), best_if_finished=best, worst_if_finished=worst)
-        )
-        if best < worst:
-            note = f"rank {best} to {worst} if cut-off responses were finished"
-            ranking.rank_notes[place.run] = note
-    return ranks
+    places = rank(scores, pairs, higher_is_better=higher_is_better)
+    return [Rank(**place._asdict()) for place in places]

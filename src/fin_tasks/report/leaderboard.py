@@ -9,7 +9,6 @@ import fin_tasks
 from fin_tasks.endpoints.prices import Prices
 from fin_tasks.stats.pairs import ALPHA
 
-from .badges import Badges, read_badges
 from .compare import Options
 from .conditions import conditions_of, setting_id, setting_note, varying
 from .corrections import Corrections
@@ -40,16 +39,15 @@ def board(
     `out` is the folder of the report, to which the paths of results files are relative.
     """
     results = report.results
-    badges, unread = read_badges(report)
     leaderboard = Leaderboard(
         fin_tasks=fin_tasks.__version__,
         title=title,
         generated=datetime.now(UTC).isoformat(timespec="seconds"),
         alpha=ALPHA,
-        runs=_board_runs(report, badges),
+        runs=_board_runs(report),
         groups={setting_id(result): dict(result.settings) for _, result in results},
         prices=prices,
-        problems=[*report.problems, *unread],
+        problems=list(report.problems),
     )
     notes = leaderboard.notes
     tasks = {}
@@ -104,7 +102,7 @@ def _sort_entries(leaderboard: Leaderboard, tasks: Mapping[str, BoardTask]) -> N
         leaderboard.metrics[entry.metric] = metric_of(entry.metric)
 
 
-def _board_runs(report: Report, badges: Badges) -> list[BoardRun]:
+def _board_runs(report: Report) -> list[BoardRun]:
     labels = _labels(report)
     return [
         BoardRun(
@@ -116,7 +114,6 @@ def _board_runs(report: Report, badges: Badges) -> list[BoardRun]:
             date=run.date,
             path=run.name,
             provenance={**run.settings, **result.settings},
-            verified=badges.get(result.id),
         )
         for run, result in report.results
     ]

@@ -1,15 +1,16 @@
-"""The shape of `leaderboard.json`: every value with its interval, ranks and tests of pairs."""
+"""The shape of `leaderboard.json`: every value with its interval, and ranks."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, NonNegativeInt, PositiveInt
+from pydantic.json_schema import SkipJsonSchema
 
 from fin_tasks.endpoints.prices import Prices
 
 from . import Json
 from .model import Metric, Problem
 
-VERSION = "4.0"
+VERSION = "5.0"
 _TOO_LARGE = 1e300
 
 
@@ -35,19 +36,6 @@ class _Model(
     """An object of `leaderboard.json`; the docstrings of its fields stand in the schema."""
 
 
-class Badge(_Model):
-    """What a `verified.json` says. Anybody can write one, so make it yourself."""
-
-    status: str
-    """The worst of `items`, or `verified other files` if the files are not those that were read."""
-    date: str
-    """When it was verified, as ISO date and time."""
-    fin_tasks: str
-    """Version of the package that verified."""
-    items: dict[str, str]
-    """What was checked, and what was established about it; empty for other files."""
-
-
 class BoardRun(_Model):
     """One task of a run, or one table of a paper."""
 
@@ -67,8 +55,6 @@ class BoardRun(_Model):
     """The file that names it, relative to the path where it was found."""
     provenance: Json
     """What was asked and how it was scored, without secrets, by dotted name."""
-    verified: Badge | None = None
-    """Null without a `verified.json` beside or above its files."""
 
 
 class BoardTask(_Model):
@@ -182,10 +168,6 @@ class Rank(_Model):
     """The best rank it may have at `alpha`."""
     worst: PositiveInt
     """The worst, likewise."""
-    best_if_finished: PositiveInt
-    """The best rank if all cut-off responses had been finished; `rank` if nothing was cut off."""
-    worst_if_finished: PositiveInt
-    """The worst, likewise."""
 
 
 class _Difference(_Model):
@@ -231,8 +213,8 @@ class Comparison(_Model):
     """McNemar's exact test, or a t test of the differences."""
     ranks: list[Rank]
     """The best first."""
-    pairs: list[BoardPair]
-    """Each pair once, of the 200 best models."""
+    pairs: SkipJsonSchema[list[BoardPair]] = Field([], exclude=True)
+    """Each pair of the 200 best models once. The page has them; `leaderboard.json` has not."""
 
 
 class GapDifference(_Difference):
@@ -322,7 +304,7 @@ class Leaderboard(_Model):
     entries: list[Entry] = []
     """The values, by task, model and metric."""
     comparisons: list[Comparison] = []
-    """Ranks and tests of pairs for the headline of a task, for each group that may be compared."""
+    """Ranks for the headline of a task, for each group that may be compared."""
     gaps: list[Gap] = []
     """Memorization gaps; empty if no run was asked variants."""
     costs: list[Cost] = []

@@ -1,4 +1,4 @@
-"""Write a report of runs: page, tables, figures and `leaderboard.json`."""
+"""Write a report of runs: page, tables, DynoStock's figures and `leaderboard.json`."""
 
 import os
 import shutil
@@ -6,15 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from fin_tasks.endpoints.prices import read_prices
 from fin_tasks.errors import ConfigError, DataError
 
 from . import AnyPath, Paths, read
 from .corrections import read_corrections
-from .export import write_records
-from .figures import write_figures
+from .figures import draw_window_figures
 from .leaderboard import board
 from .leaderboard_model import Leaderboard
 from .markdown import write_tables
@@ -49,7 +47,6 @@ def write_report(
     token_prices: AnyPath | None = None,
     corrected: AnyPath | None = None,
     samples: bool = True,
-    export: Literal["every-eval-ever"] | None = None,
 ) -> WrittenReport:
     """Write a report of runs into a folder; an older report there is replaced.
 
@@ -62,7 +59,6 @@ def write_report(
         token_prices: YAML file with the prices of models' tokens.
         corrected: File with judges' values that people's labels corrected.
         samples: Whether the page shows questions and responses.
-        export: A collection for which results are written, too.
     """
     with _replacing(Path(out)) as folder:
         report = read(paths, page=folder / "page" if samples else None)
@@ -82,9 +78,7 @@ def write_report(
         for name in ("tables", "figures"):
             (folder / name).mkdir()
         write_tables(values, folder / "tables")
-        write_figures(report, values, folder / "figures")
-        if export:
-            write_records(leaderboard, folder / "data")
+        draw_window_figures(report, folder / "figures")
         write_page(report, leaderboard, folder)
     return WrittenReport(
         page=Path(out) / "index.html",

@@ -18,12 +18,8 @@ ALPHA = 0.05
 """Level of a significant difference, after Holm's correction."""
 _NORMAL_QUANTILE = 1.959963984540054  # 97.5 %
 _NOISE = 1e-12  # differences below this come from rounding
-_BY_ROWS = [
-    "clusters",
-    "difference",
-    "stderr",
-]
-_CLOSE = 0.01  # below this share, a variance from products of matrices has too few exact digits
+_NUMBERS = ["n", "clusters", "difference", "stderr", "only_first", "only_second"]
+_COUNTS = dict.fromkeys(["n", "clusters", "only_first", "only_second"], int)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,92 +110,43 @@ def compare_all(
     codes = cluster_codes(clusters, n_rows)
     _, columns = np.unique(codes, return_inverse=True)
     members = csr_array((np.ones(n_rows), (np.arange(n_rows), columns)))
-    pairs = _differences(values, members)
-    inexact = pairs[~pairs["is_exact"]]
-    for run, group in inexact.groupby("first"):
-        others = values[group["second"]]
-        pairs.loc[group.index, _BY_ROWS] = _differences_by_rows(
-            values[run],
-            others,
-            members,
-        )
+    blocks = []
+    for index, run_values in enumerate(values[:-1]):
+        blocks.append(_differences(run_values, values[index + 1 :], members))
+    pairs = pd.DataFrame(np.vstack(blocks), columns=_NUMBERS).astype(_COUNTS)
+    first, second = np.triu_indices(len(values), 1)
+    runs = np.array(list(scores), dtype=object)
+    pairs["first"] = runs[first]
+    pairs["second"] = runs[second]
+    is_share = np.isnan(values) | (values == 0) | (values == 1)
+    is_binary = is_share.all(axis=1)
+    pairs["is_binary"] = is_binary[first] & is_binary[second]
     _add_tests(pairs)
     pairs["p_holm"] = holm(pairs["p"])
-    runs = np.array(list(scores), dtype=object)
-    pairs["first"] = runs[pairs["first"]]
-    pairs["second"] = runs[pairs["second"]]
     return pairs[names]
 
 
 def _differences(
-    values: Floats,
-    members: csr_array,
-) -> pd.DataFrame:
-    """Return the differences of all pairs of runs with their standard errors, by products of matrices.
-
-    `members` is 1 where the row of a document and the column of its cluster meet. Where `is_exact` is
-    false, clusters, difference and standard error need the rows themselves: the runs scored other
-    rows, or hardly differ.
-    """
-    is_scored = ~np.isnan(values)
-    scored = is_scored.astype(float)
-    filled = np.where(is_scored, values, 0)
-    right = (values == 1).astype(float)
-    wrong = scored - right
-    wins = right @ wrong.T
-    wins = wins.astype(int)
-    is_share = (filled == right).all(axis=1)
-    first, second = np.triu_indices(len(values), 1)
-    common = scored @ scored.T
-    n = common[first, second].astype(int)
-    n_scored = is_scored.sum(axis=1)
-    has_rows_of_first = n == n_scored[first]
-    has_rows_of_second = n == n_scored[second]
-    sizes = scored @ members
-    clusters = np.count_nonzero(sizes, axis=1)[first]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        means = filled.sum(axis=1) / n_scored
-        residuals = np.where(is_scored, filled - means[:, None], 0)
-        sums = residuals @ members
-        products = sums @ sums.T
-        own = np.diag(products)
-        spread = own[first] + own[second]
-        squares = spread - 2 * products[first, second]
-        stderr = np.sqrt(squares * clusters / (clusters - 1)) / n
-    differ = squares > _CLOSE * spread
-    return pd.DataFrame(
-        {
-            "first": first,
-            "second": second,
-            "n": n,
-            "clusters": clusters,
-            "difference": means[first] - means[second],
-            "stderr": stderr,
-            "is_binary": is_share[first] & is_share[second],
-            "only_first": wins[first, second],
-            "only_second": wins[second, first],
-            "is_exact": has_rows_of_first & has_rows_of_second & differ,
-        }
-    )
-
-
-def _differences_by_rows(
     first: Floats,
     others: Floats,
     members: csr_array,
 ) -> Floats:
-    """Return clusters, difference and standard error of a run and each of some others."""
+    """Return the numbers `_NUMBERS` for a run and each of some others.
+
+    `members` is 1 where the row of a document and the column of its cluster meet.
+    """
     differences = first - others
     is_common = ~np.isnan(differences)
     n = is_common.sum(axis=1)
     clusters = np.count_nonzero(is_common @ members, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.nansum(differences, axis=1) / n
-        residuals = differences - mean[:, None]
-        residuals[~is_common] = 0
+        residuals = np.where(is_common, differences - mean[:, None], 0)
         squares = np.square(residuals @ members).sum(axis=1)
         stderr = np.sqrt(squares * clusters / (clusters - 1)) / n
-    return np.column_stack([clusters, mean, stderr])
+    only_first = (differences > 0).sum(axis=1)
+    only_second = (differences < 0).sum(axis=1)
+    return np.column_stack([n, clusters, mean, stderr, only_first, only_second])
 
 
 def _add_tests(pairs: pd.DataFrame) -> None:

@@ -129,18 +129,6 @@ metric_values = partial(mean_values, compare)
 """Return the metrics of a document and its readings."""
 
 
-def accuracy_under(
-    doc: Document, readings: Sequence[ReadingFields], truth: float
-) -> float | None:
-    """Return the accuracy of one document, if this is the truth."""
-    records = []
-    for fields in readings:
-        kind = ResultReading if "exact" in fields else Reading
-        records.append(kind.from_dict(fields))
-    other = {**doc, "ground_truth": truth, "exact_truth": truth}
-    return metric_values(other, records)["acc"]
-
-
 def breakdown_values(
     doc: Document, readings: Sequence[ReadingFields], metrics: Values
 ) -> Values:

@@ -140,17 +140,6 @@ def variant_sources(request: Request) -> tuple[Located, list[Source]]:
     return files, sources
 
 
-def other_truths() -> dict[str, dict[str, float]]:
-    """Return the truths that the authors give to questions of other benchmarks, by benchmark and question."""
-    request = Request(benchmark="financereasoning", split="test")
-    truths = {}
-    for row in read_levels(locate_levels(request, LEVELS)):
-        data_set, _, question_id = row.source.partition("-")
-        if data_set == "FinanceMath":
-            truths[question_id] = float(row.ground_truth)
-    return {"financemath": truths}
-
-
 def locate_levels(request: Request, levels: Iterable[Level]) -> Located:
     """Find the files of some levels."""
     return request.locate(

@@ -30,6 +30,11 @@ def write_page(report: Report, board: Leaderboard, folder: Path) -> None:
             field: getattr(benchmark, field) for field in _BENCHMARK_FIELDS
         }
     lists = page_folder.glob("list-*.js")
+    for number, comparison in enumerate(board.comparisons):
+        if comparison.pairs:
+            name = f"pairs-{number}"
+            pairs = [pair.model_dump(mode="json") for pair in comparison.pairs]
+            (page_folder / f"{name}.js").write_text(script(name, pairs))
     downloads = ["leaderboard.json", "leaderboard.csv"]
     for file in sorted([*folder.glob("figures/*"), *folder.glob("tables/*")]):
         downloads.append(file.relative_to(folder).as_posix())

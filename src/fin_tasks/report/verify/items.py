@@ -86,8 +86,6 @@ class Verification:
     """The worst status of all tasks; a file that cannot be used is a failure."""
     problems: Sequence[str]
     tasks: Sequence[TaskList]
-    files: Mapping[str, str]
-    """SHA-256 of each file that was read, by its path."""
 
 
 def worst_of(statuses: Iterable[Status]) -> Status:

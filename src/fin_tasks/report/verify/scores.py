@@ -3,10 +3,13 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import yaml
+from pydantic import BaseModel
 
 from fin_tasks.benchmarks import task_folders
 from fin_tasks.benchmarks.breakdowns import Breakdowns
@@ -160,25 +163,49 @@ def check_totals(result: TaskResult, ours: Fields, status: Status = "failed") ->
     return item_of("totals", details, "totals are not ours", evidence, status)
 
 
+class _Mean(BaseModel):
+    metric: str
+    weight_by_size: bool = True
+    filter_list: list[str] = []
+
+
+class _Group(BaseModel):
+    """A group of tasks, as lm-eval reads it in a task file."""
+
+    group: str
+    task: list[str]
+    aggregate_metric_list: list[_Mean] = []
+
+
+@cache
+def _groups() -> Mapping[str, _Group]:
+    """Return the groups of all benchmarks by name."""
+    groups = {}
+    for folder in task_folders():
+        for file in folder.rglob("*.yaml"):
+            # The base loader reads a tag such as `!function` as the text behind it.
+            config = yaml.load(file.read_text("utf-8"), Loader=yaml.BaseLoader)  # noqa: S506
+            if isinstance(config, dict) and "group" in config:
+                group = _Group.model_validate(config)
+                groups[group.group] = group
+    return groups
+
+
 def check_group(result: TaskResult, scored: Mapping[str, ScoredTask]) -> Item:
     """Average the totals of a group's tasks as lm-eval does, and compare."""
-    from lm_eval.tasks import TaskManager
-
-    manager = TaskManager(include_path=task_folders(), include_defaults=False)
-    group = manager.task_index.get(result.task)
-    config = getattr(group, "cfg", None) or {"task": []}
-    tasks = [scored[name] for name in config["task"] if name in scored]
-    if not tasks or len(tasks) < len(config["task"]):
+    group = _groups().get(result.task)
+    tasks = [scored[name] for name in group.task if name in scored] if group else []
+    if not group or not tasks or len(tasks) < len(group.task):
         return Item(
             "totals", "not verified", "not all tasks of the group have scores here"
         )
     totals = pd.DataFrame([task.totals() for task in tasks], dtype=float)
     sizes = pd.Series([len(task.docs) for task in tasks])
     ours = {}
-    for mean in config["aggregate_metric_list"]:
-        weights = sizes if mean["weight_by_size"] else sizes.clip(upper=1)
-        for variant in mean["filter_list"]:
-            name = f"{mean['metric']},{variant}"
+    for mean in group.aggregate_metric_list:
+        weights = sizes if mean.weight_by_size else sizes.clip(upper=1)
+        for variant in mean.filter_list:
+            name = f"{mean.metric},{variant}"
             known = totals[name].dropna()
             if len(known):
                 ours[name] = np.average(known, weights=weights[known.index])

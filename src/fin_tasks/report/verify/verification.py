@@ -9,7 +9,6 @@ from tqdm import tqdm
 
 from fin_tasks import report
 from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask
-from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import load_pins, pinned_benchmarks
 from fin_tasks.errors import FinTasksError
 from fin_tasks.settings import Settings
@@ -64,22 +63,17 @@ def verify(paths: Sequence[Path], options: Options) -> Verification:
     submission = report.read(paths)
     problems = [problem.message for problem in submission.problems]
     tasks = []
-    files = set()
     first_runs: FirstRuns = {}
     for run in tqdm(submission.runs, desc="Verifying", unit="run", disable=None):
         check = _RunCheck(run, options, first_runs)
-        files.add(run.path)
         for result in sorted(run.tasks, key=lambda result: bool(result.members)):
             items = check.items_of(result)
             status = worst_of(item.status for item in items)
             tasks.append(
                 TaskList(run.id, run.name, run.model, result.task, status, items)
             )
-            if result.samples:
-                files.add(result.samples)
     status = "failed" if problems else worst_of(task.status for task in tasks)
-    hashes = {str(file): sha256_of(file) for file in sorted(files)}
-    return Verification(status, problems, tasks, hashes)
+    return Verification(status, problems, tasks)
 
 
 @dataclass

@@ -5,7 +5,8 @@ const COMPARE_TEXT =
   "its 95 % interval. The result follows from a test that is corrected for all pairs of models, " +
   "so it is stricter than the interval.";
 
-function showCompare(main) {
+async function showCompare(main) {
+  const now = nDrawn;
   const tasks = distinct(tasksShown().filter((task) => task.isMeasured));
   const measured = tasks.flatMap((task) => measuredOf(task, headlineOf(task)));
   const models = [...new Set(measured.map((entry) => entry.run.model))];
@@ -21,7 +22,15 @@ function showCompare(main) {
   addChoice("First model", "a", models.map(option), {}, a);
   addChoice("Second model", "b", others.map(option), {}, b);
   main.append(el("h2", {}, `${a} against ${b}`), quiet(COMPARE_TEXT));
-  const rows = tasks.map((task) => comparedRow(task, a, b)).filter(Boolean);
+  let compared;
+  try {
+    compared = await Promise.all(tasks.map((task) => comparedRow(task, a, b)));
+  } catch (error) {
+    main.append(el("p", {}, error.message));
+    return;
+  }
+  if (now !== nDrawn) return;
+  const rows = compared.filter(Boolean);
   if (!rows.length) {
     main.append(el("p", {}, "These two models share no task."));
     return;
@@ -39,10 +48,10 @@ function showCompare(main) {
   main.append(...table("Differences", columns, rows));
 }
 
-function comparedRow(task, a, b) {
+async function comparedRow(task, a, b) {
   const metric = headlineOf(task);
   const entries = measuredOf(task, metric);
-  const { pair, nPairs } = pairOf(task, metric, a, b);
+  const { pair, nPairs } = await pairOf(task, metric, a, b);
   const find = (name, id) => entries.find(({ run }) => (id ? run.id === id : run.model === name));
   const first = find(a, pair?.first);
   const second = find(b, pair?.second);
@@ -50,9 +59,12 @@ function comparedRow(task, a, b) {
 }
 
 // Return the test of two models, turned round if it was made the other way.
-function pairOf(task, metric, a, b) {
-  for (const { pairs, ranks } of comparisonsOf(task, metric)) {
+async function pairOf(task, metric, a, b) {
+  for (const comparison of comparisonsOf(task, metric)) {
+    const { ranks } = comparison;
+    if (ranks.length < 2) continue;
     const nPairs = (ranks.length * (ranks.length - 1)) / 2;
+    const pairs = await loadData(`pairs-${report.comparisons.indexOf(comparison)}`);
     for (const pair of pairs) {
       const first = runOf(pair.first).model;
       const second = runOf(pair.second).model;

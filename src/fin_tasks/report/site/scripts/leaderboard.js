@@ -53,19 +53,16 @@ function verdictOf(task, metric) {
   const ranked = new Set(comparison.ranks.map((place) => place.run));
   const unranked = entries.filter((entry) => !ranked.has(entry.run.id));
   const closest = others.filter((place) => place.best === 1);
-  const open = others.filter((place) => place.best > 1 && place.best_if_finished === 1);
   const verdict = {
     name: runOf(first.run).label,
     entry: entries.find((entry) => entry.run.id === first.run),
-    isSure: others.length > 0 && !open.length && !closest.length,
+    isSure: others.length > 0 && !closest.length,
   };
   const after = unranked.length
     ? ` Not ranked: ${names(unranked.map((entry) => entry.run))} (see the notes).`
     : "";
-  const close = names([...closest, ...open].map((place) => runOf(place.run)));
+  const close = names(closest.map((place) => runOf(place.run)));
   if (!others.length) verdict.text = after || "Only this model was run.";
-  else if (open.length)
-    verdict.text = `Not certain: responses were cut off, and ${close} may be ahead.${after}`;
   else if (closest.length) verdict.text = `Not certain: ${close} may be as good.${after}`;
   else verdict.text = `Clearly ahead of all others.${after}`;
   return verdict;
@@ -81,7 +78,7 @@ function names(runs) {
   return more > 0 ? `${text} and ${more} more` : text;
 }
 
-// The figures that a report draws of a benchmark, such as cost beside quality.
+// The figures that a report draws of a benchmark, such as measures by window size.
 function figuresOf(benchmark) {
   const figures = report.downloads.filter((file) => file.startsWith(`figures/${benchmark}_`));
   const pictures = figures.filter((file) => file.endsWith(".svg"));
@@ -115,10 +112,7 @@ function valuesTable(name, task, metric, entries, comparison, maximum) {
   const placeOf = (entry) => places.get(entry.run.id);
   const rankOf = (entry) => placeOf(entry)?.rank ?? LAST;
   const rows = [...entries].sort((a, b) => rankOf(a) - rankOf(b) || byValue(metric)(a, b));
-  const rank = (entry) => {
-    const place = placeOf(entry);
-    return place && [rankText(place), mayChange(place)];
-  };
+  const rank = (entry) => placeOf(entry) && rankText(placeOf(entry));
   const noAnswerOf = (entry) => noAnswerByRun.get(entry.run.id);
   const noAnswerText = (entry) => valueText(noAnswerOf(entry), "no_answer");
   const interval = (entry) => [entryBar(entry, maximum), small(intervalText(entry))];

@@ -74,14 +74,7 @@ function modelTable(name, columns, models) {
   const [first] = columns;
   const entryOf = (model) => first.byModel.get(model) || { value: null };
   rows.sort((a, b) => byValue(first.metric)(entryOf(a), entryOf(b)));
-  const content = (name) => {
-    const runs = columns.flatMap(({ byModel }) => byModel.get(name)?.run || []);
-    const title = badgesOf(runs);
-    const isVerified = runs.every((run) => run.verified?.status === "verified");
-    const mark = el("span", { role: "img", title, "aria-label": title }, " ✓");
-    return [strong(name), isVerified && mark];
-  };
-  const model = { title: "Model", key: (name) => name, content };
+  const model = { title: "Model", key: (name) => name, content: (name) => strong(name) };
   const node = table(name, [model, ...cells], rows, { kind: "models" });
   const footnotes = [...marks].map(([text, number]) => el("li", { value: number }, text));
   return [...node, footnotes.length > 0 && el("ol", { class: "quiet" }, footnotes)].filter(Boolean);

@@ -27,18 +27,22 @@ function start(data) {
   draw();
 }
 
-function draw() {
+async function draw() {
+  nDrawn += 1;
+  const now = nDrawn;
+  const main = byId("main");
+  main.setAttribute("aria-busy", "true");
   const focused = document.activeElement?.id;
   readChoices(VIEWS);
-  const shown = Object.entries(VIEWS).filter(([view]) => view !== "memory" || report.gaps.length);
-  const tabs = shown.map(([view, [name]]) => {
+  const views = Object.entries(VIEWS).filter(([view]) => view !== "memory" || report.gaps.length);
+  const tabs = views.map(([view, [name]]) => {
     const current = view === choices.view ? "page" : null;
     const href = link({ view, sample: "" });
     return el("li", {}, el("a", { id: `view-${view}`, href, "aria-current": current }, name));
   });
   byId("views").replaceChildren(...tabs);
   byId("filters").replaceChildren();
-  byId("main").replaceChildren();
+  main.replaceChildren();
   const titles = benchmarks().map((name) => [name, report.benchmarks[name].title]);
   const all = ["", "All benchmarks of these runs"];
   const reset = { task: "", measure: "", run: "", with: "", sample: "", part: "" };
@@ -48,8 +52,10 @@ function draw() {
   const [viewName, show] = VIEWS[choices.view];
   const title = report.benchmarks[choices.benchmark]?.title || "all benchmarks";
   byId("chosen").textContent = `${viewName}, ${title}: change`;
-  show(byId("main"));
+  const drawn = show(main);
   if (focused && document.activeElement?.id !== focused) {
     byId(focused)?.focus({ preventScroll: true });
   }
+  await drawn; // some views wait for files
+  if (now === nDrawn) main.setAttribute("aria-busy", "false");
 }

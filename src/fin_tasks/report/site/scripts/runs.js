@@ -6,8 +6,7 @@ function showRuns(main) {
   const isShown = (task) => !choices.benchmark || task.benchmark === choices.benchmark;
   const files = report.files.filter((file) => tasksOf(file).some(isShown));
   const rows = files.map((file) => {
-    const badges = badgesOf(file.runs.map(runOf));
-    return { ...file, tasks: tasksOf(file), judge: judgesOf(file), badges };
+    return { ...file, tasks: tasksOf(file), judge: judgesOf(file) };
   });
   const models = new Set(rows.map((file) => file.model)).size;
   const text =
@@ -54,7 +53,6 @@ function runsTable(rows) {
     { title: "Tasks", content: taskNames },
     column("Questions", "rows", questionsText),
     column("Judge", "judge", (file) => file.judge || null, has("judge")),
-    column("Verified", "badges", ({ badges }) => badges || null, has("badges")),
     ...amounts.map(([title, field]) =>
       column(title, field, (file) => amountText(file, field), has(field)),
     ),

@@ -16,10 +16,7 @@ const SHOW = {
   lost: "Lost: worse than the other run",
 };
 
-let nDrawn = 0;
-
 async function showSamples(main) {
-  nDrawn += 1;
   const now = nDrawn;
   main.append(el("h2", {}, "Samples"));
   const isShown = ({ benchmark }) => !choices.benchmark || benchmark === choices.benchmark;

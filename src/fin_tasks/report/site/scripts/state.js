@@ -141,6 +141,7 @@ function addChoice(name, key, options, reset = {}, chosen = choices[key] || "") 
 
 // --- files beside the page
 
+let nDrawn = 0; // how often a view was drawn; one that waits for files may be outdated
 const files = new Map();
 const resolvers = new Map();
 const receive = (name, text) => resolvers.get(name)?.(JSON.parse(text));

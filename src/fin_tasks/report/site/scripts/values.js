@@ -80,9 +80,6 @@ function rankText(place) {
   return best === worst ? `${rank}` : `${rank} (${best} to ${worst})`;
 }
 
-const mayChange = (place) =>
-  place.best_if_finished < place.worst_if_finished && small("may change");
-
 // Return how a value is called and shown, by which the list is filtered, too.
 function outcomeOf(value, isPoints) {
   if (value === null || value === undefined) return { kind: "unscored", text: "not scored" };
@@ -90,17 +87,6 @@ function outcomeOf(value, isPoints) {
   const kind = share >= 1 ? "right" : share <= 0 ? "wrong" : "partly";
   if (isPoints) return { kind, text: `${+value.toFixed(1)} of 100 points` };
   return { kind, text: kind === "partly" ? `${Math.round(100 * share)} % right` : kind };
-}
-
-// Say what verified.json establishes about runs.
-function badgesOf(runs) {
-  const texts = runs.map(({ verified }) => {
-    if (!verified) return "";
-    const { status, date, fin_tasks, items } = verified;
-    const checks = Object.entries(items).map(([name, told]) => `; ${name} ${told}`);
-    return `${status} (fin-tasks ${fin_tasks}, ${date.slice(0, 10)}${checks.join("")})`;
-  });
-  return [...new Set(texts.filter(Boolean))].join("; ");
 }
 
 const isPointsRun = (run) => metricOf(taskOf(run).headline).unit === "points";

@@ -1,4 +1,4 @@
-"""Accuracy and bias index by window size, and what a statement does to forecasts of the same windows.
+"""DynoStock's accuracy and bias index by window size, and what a statement does to forecasts of the same windows.
 
 The functions take the rows of one variant, with `COLUMNS`. If several runs have a row of the same group, arm and
 window, the last one counts.
@@ -11,11 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from fin_tasks.benchmarks.dynostock.windows import WINDOWS
 from fin_tasks.errors import escape
 from fin_tasks.stats.means import bias_index_interval, wilson
 from fin_tasks.stats.pairs import holm, mcnemar
-
-from .windows import WINDOWS
 
 GROUP = ("model", "bias", "mode", "setting", "anonymized")
 """Runs are compared if they agree in these columns; `setting` stands for everything else that must be the same."""
@@ -73,7 +72,8 @@ def by_window(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without_repeats(rows: pd.DataFrame) -> pd.DataFrame:
-    return rows.drop_duplicates([*_GROUP_AND_ARM, "window", "doc_id"], keep="last")
+    keys = [*_GROUP_AND_ARM, "window", "doc_id"]
+    return rows.reindex(columns=list(COLUMNS)).drop_duplicates(keys, keep="last")
 
 
 def _sizes_by_label(sizes: Iterable[int]) -> dict[object, list[int]]:

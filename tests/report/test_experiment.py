@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from figures import figures_of
 
-from fin_tasks.benchmarks.dynostock.experiment import COLUMNS, by_window, compare_arms
 from fin_tasks.benchmarks.dynostock.score import read
-from fin_tasks.benchmarks.dynostock.window_figure import draw_windows
+from fin_tasks.report.experiment import COLUMNS, by_window, compare_arms
+from fin_tasks.report.figures import draw_windows
 
 GROUP = {
     "model": "m",
