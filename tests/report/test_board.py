@@ -11,7 +11,7 @@ import pytest
 from run_files import PROVENANCE, scored, write_run
 
 from fin_tasks import report
-from fin_tasks.report import entries
+from fin_tasks.report import ranks
 from fin_tasks.report.corrections import Corrections
 from fin_tasks.report.leaderboard import board
 from fin_tasks.report.leaderboard_model import Leaderboard
@@ -151,7 +151,7 @@ def test_of_many_runs_the_pairs_of_the_best_are_kept(
     for seed in range(5):
         write_run(tmp_path / str(seed), {TASK: answers(seed)}, model=str(seed))
     whole = comparison(made(tmp_path))
-    monkeypatch.setattr(entries, "_MAX_PAIRED", 3)
+    monkeypatch.setattr(ranks, "_MAX_PAIRED", 3)
     shown = comparison(made(tmp_path))
     best = {place["run"] for place in whole["ranks"][:3]}
     assert shown["ranks"] == whole["ranks"]

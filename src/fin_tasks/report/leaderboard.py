@@ -13,11 +13,12 @@ from .compare import Options
 from .conditions import conditions_of, setting_id, setting_note, varying
 from .corrections import Corrections
 from .cost import costs_of
-from .entries import entries_of, rank_task, scored_tasks
+from .entries import entries_of, scored_tasks
 from .leaderboard_model import BoardRun, BoardTask, Entry, Leaderboard
 from .memorization import gaps_of
 from .model import KNOWN_BENCHMARKS, Report, Run, TaskResult, metric_of
 from .published import figures
+from .ranks import rank_task
 
 _MAX_PARTS = 4  # of a label: the model and what differs
 
@@ -39,6 +40,7 @@ def board(
     `out` is the folder of the report, to which the paths of results files are relative.
     """
     results = report.results
+    corrections = corrections or Corrections()
     leaderboard = Leaderboard(
         fin_tasks=fin_tasks.__version__,
         title=title,
@@ -59,12 +61,18 @@ def board(
             leaderboard.entries.append(entry)
         leaderboard.runs += printed_runs.values()
     for name, members in scored_tasks(report).items():
-        ranking = rank_task(report, members, reference, corrections or Corrections())
+        ranking = rank_task(report, members, reference, corrections)
         leaderboard.comparisons += ranking.comparisons
         notes += ranking.notes
         tasks[name] = members[0].task
         for member in members:
-            leaderboard.entries += entries_of(member, ranking, out)
+            leaderboard.entries += entries_of(
+                member,
+                reference=ranking.reference,
+                why_not_ranked=ranking.why_not_ranked.get(member.result.id, ""),
+                corrections=corrections,
+                out=out,
+            )
     for run in report.runs:
         leaderboard.costs += costs_of(run, prices)
     for variant in ("paper", "robust"):

@@ -211,6 +211,8 @@ class Comparison(_Model):
     """Figures, exercises, pictures, ... that these rows are about; `rows` if each stands alone."""
     test: Literal["McNemar", "t"]
     """McNemar's exact test, or a t test of the differences."""
+    is_corrected: bool
+    """Whether the ranks are by values that people's labels corrected."""
     ranks: list[Rank]
     """The best first."""
     pairs: SkipJsonSchema[list[BoardPair]] = Field([], exclude=True)
