@@ -9,8 +9,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
+from fin_tasks.answers.choices import read_choice
 from fin_tasks.answers.programs import extract_program
-from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
+from fin_tasks.answers.quantities import read_quantity
+from fin_tasks.answers.verdicts import read_verdict
 from fin_tasks.benchmarks.dynostock.paper import paper_probability
 from fin_tasks.benchmarks.dynostock.probability import robust_probability
 from fin_tasks.benchmarks.programs_paper import program_in

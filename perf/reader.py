@@ -2,12 +2,15 @@
 
 A row of a FILE (JSON Lines) has `task` (bool, mcq, calcu), `choice` (one choice a line, may be
 missing), `response`, `label` (null if the response gives no single answer), `also_ok` (other readings
-that are right) and `manner` (such as `clear:json`). Only the rules read; no model is asked.
+that are right), `manner` (such as `clear:json`) and perhaps `set` (ordinary, awkward). Only the rules
+read; no model is asked. `--questions` names XFinBench's `validation_set.csv`, whose choices then take
+the place of those in the rows, by `id`.
 
 precision: share of the answers read that are right. coverage: share of the labelled answers read.
 """
 
 import argparse
+import csv
 import json
 from collections import Counter
 from collections.abc import Iterable
@@ -15,9 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.answers.numbers import Number, near_reading
-from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
+from fin_tasks.answers.choices import read_choice
+from fin_tasks.answers.numbers import Number, near_value
+from fin_tasks.answers.quantities import read_quantity
 from fin_tasks.answers.types import Extraction
+from fin_tasks.answers.verdicts import read_verdict
 
 OUTCOMES = ("right", "wrong", "missed", "rightly silent")
 REQUIRED_PRECISION = 0.98
@@ -48,7 +53,7 @@ def is_right(answer: object, row: dict[str, Any]) -> bool:
     accepted = [row["label"], *row.get("also_ok", [])]
     if not isinstance(answer, Number):
         return answer in accepted
-    return any(near_reading(answer, float(value)) is not None for value in accepted)
+    return any(near_value(answer, float(value)) is not None for value in accepted)
 
 
 def outcome_of(answer: object, row: dict[str, Any]) -> str:
@@ -80,6 +85,13 @@ def summary(results: list[Result]) -> tuple[float, float, str]:
     return precision, coverage, f"{numbers}{precision:>12.3f}{coverage:>10.3f}"
 
 
+def with_choices(rows: list[dict[str, Any]], questions: Path) -> list[dict[str, Any]]:
+    """Return the rows with the choices of XFinBench's questions."""
+    with questions.open(encoding="utf-8-sig", newline="") as file:
+        choices = {row["id"]: row["choice"] for row in csv.DictReader(file)}
+    return [{**row, "choice": choices[row["id"]]} for row in rows]
+
+
 def print_table(results: list[Result], key: str) -> None:
     """Print a line for each task or manner."""
     for name in sorted({result.row[key] for result in results}):
@@ -96,7 +108,7 @@ def print_details(results: list[Result], outcome: str) -> None:
         row = result.row
         answer = result.extraction.answer
         if isinstance(answer, Number):
-            answer = answer.readings
+            answer = answer.values
         rule = result.extraction.rule or result.extraction.reason
         print(f"\n{outcome}: {row['id']} {row['task']} {row['manner']}")
         print(f"  label {row['label']}, read {answer} ({rule})")
@@ -116,13 +128,19 @@ def main() -> int:
     """Print the tables; return 1 if precision or coverage is below the goal."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument("--questions", type=Path, metavar="CSV")
     parser.add_argument("--show", action="append", choices=OUTCOMES, default=[])
     args = parser.parse_args()
-    results = measure(read_rows(args.files))
+    rows = read_rows(args.files)
+    if args.questions:
+        rows = with_choices(rows, args.questions)
+    results = measure(rows)
     columns = "".join(f"{outcome:>16}" for outcome in OUTCOMES)
     print(f"{'':<28}{columns}   precision  coverage")
     print_table(results, "task")
     print_table(results, "manner")
+    if all("set" in row for row in rows):
+        print_table(results, "set")
     precision, coverage, line = summary(results)
     print(f"{'all':<28}{line}")
     for outcome in args.show:

@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 from case_files import name_of, rows
 
-from fin_tasks.answers.notation import plain
+from fin_tasks.answers.choices import read_choice
 from fin_tasks.answers.numbers import find_numbers
 from fin_tasks.answers.programs import extract_program
-from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
-from fin_tasks.answers.reasoning import is_reasoning_open, strip_reasoning
+from fin_tasks.answers.quantities import read_quantity
+from fin_tasks.answers.text import plain, split_reasoning, strip_reasoning
+from fin_tasks.answers.verdicts import read_verdict
 
 
 @pytest.mark.parametrize("row", rows("numbers"), ids=name_of)
@@ -17,7 +18,7 @@ def test_numbers_in_a_text(row: dict[str, Any]) -> None:
     found = [one.number for one in find_numbers(plain(row["text"]))]
     assert [number.value for number in found] == row["values"]
     if "step" in row:
-        assert ([*found[0].readings], found[0].step) == (row["readings"], row["step"])
+        assert ([*found[0].values], found[0].step) == (row["readings"], row["step"])
 
 
 @pytest.mark.parametrize(
@@ -42,4 +43,4 @@ def test_programs(row: dict[str, Any]) -> None:
 @pytest.mark.parametrize("row", rows("reasoning"), ids=name_of)
 def test_reasoning_goes(row: dict[str, Any]) -> None:
     assert strip_reasoning(row["text"]) == row["reply"]
-    assert is_reasoning_open(row["text"]) == row["open"]
+    assert split_reasoning(row["text"]) == (row["reply"], row["open"])

@@ -7,10 +7,8 @@ import pytest
 from fin_tasks.answers.cut_off import (
     CutOffResponse,
     is_cut_off,
-    mark_reading,
     mark_response,
 )
-from fin_tasks.answers.types import Reading
 
 
 @pytest.mark.parametrize(
@@ -42,14 +40,3 @@ def test_the_mark_outlives_a_cache() -> None:
     response = pickle.loads(pickle.dumps(CutOffResponse("a")))  # noqa: S301
     assert response == "a"
     assert is_cut_off(response)
-
-
-def test_readings_and_their_share() -> None:
-    reading = Reading(variant="paper", answer=None)
-    readings = [
-        mark_reading(reading, text)
-        for text in (CutOffResponse("a"), "a", "<think>", "")
-    ]
-    assert [one.cut_off for one in readings] == [True, False, True, False]
-    # Whoever scores a response again starts from its own text.
-    assert mark_reading(readings[0], "a").cut_off is False

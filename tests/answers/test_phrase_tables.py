@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 from case_files import rows
 
-from fin_tasks.answers.phrases import read_yaml
-from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
-from fin_tasks.answers.translate import languages
+from fin_tasks.answers.choices import read_choice
+from fin_tasks.answers.phrases import Phrases
+from fin_tasks.answers.quantities import read_quantity
+from fin_tasks.answers.text import in_english
 from fin_tasks.answers.types import Extraction
+from fin_tasks.answers.verdicts import read_verdict
 
 
 def extraction_of(case: Mapping[str, Any]) -> Extraction[Any]:
@@ -26,11 +28,11 @@ def rules() -> list[str]:
 
 
 def wordings() -> Iterator[str]:
-    yield from read_yaml("choices")["frames"]
+    yield from Phrases("choices").sources["frames"]
     for table in ("frames", "idioms", "short_forms"):
-        yield from read_yaml("verdicts")[table]
+        yield from Phrases("verdicts").sources[table]
     for table in ("result_verbs", "other_verbs"):
-        for verb in read_yaml("quantities")[table]:
+        for verb in Phrases("quantities").sources[table]:
             yield f"number behind {verb!r}"
 
 
@@ -41,7 +43,7 @@ def test_a_case_is_read_by_the_wording(wording: str, rules: list[str]) -> None:
 
 def announcements() -> Iterator[str]:
     for table in ("label", "prose"):
-        yield from read_yaml("announced")[table]
+        yield from Phrases("announced").sources[table]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +53,10 @@ def test_a_case_is_read_at_the_place(place: str, rules: list[str]) -> None:
     assert [rule for rule in rules if rule.startswith(f"{place}: ")] != []
 
 
-def test_every_translation_has_an_example() -> None:
-    for language in languages():
-        for phrase in language.phrases:
-            assert phrase.pattern.sub(phrase.english, phrase.example) != phrase.example
+@pytest.mark.parametrize("name", Phrases("chinese").sources["wordings"])
+def test_every_chinese_wording_changes_its_example(name: str) -> None:
+    phrases = Phrases("chinese")
+    pattern, english = phrases.rewritings("wordings")[name]
+    example = phrases.sources["wordings"][name]["example"]
+    assert pattern.sub(english, example) != example
+    assert in_english(f"分析:{example}") != f"分析:{example}"

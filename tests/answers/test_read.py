@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fin_tasks.answers.choices import choice_texts
-from fin_tasks.answers.notation import plain
+from fin_tasks.answers.choices import choice_texts, read_choice
 from fin_tasks.answers.numbers import find_numbers
-from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
+from fin_tasks.answers.quantities import read_quantity
+from fin_tasks.answers.text import plain
+from fin_tasks.answers.verdicts import read_verdict
 
 FUZZ = runpy.run_path(str(Path(__file__).parents[2] / "perf" / "fuzz_answers.py"))
 CHOICES = ("A. Net float falls", "B. The discount rate rises", "C. No effect")
@@ -80,7 +81,7 @@ def test_every_grouping_comes_back(cents: int) -> None:
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
     for mention in find_numbers(plain(text)):
-        assert all(map(math.isfinite, mention.number.readings))
+        assert all(map(math.isfinite, mention.number.values))
 
 
 THOROUGH = pytest.param(200, 32_000, marks=pytest.mark.thorough)

@@ -16,7 +16,7 @@ from fin_tasks.benchmarks.mme_finance.score import JudgedReading
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 NUMBERS = st.builds(
-    Number, value=FLOATS, readings=st.lists(FLOATS, min_size=1).map(tuple), step=FLOATS
+    Number, value=FLOATS, values=st.lists(FLOATS, min_size=1).map(tuple), step=FLOATS
 )
 ANSWERS = st.none() | st.integers(0, 1) | st.text() | FLOATS | NUMBERS
 READINGS = st.builds(
@@ -57,7 +57,7 @@ def test_each_kind_of_reading_comes_back(reading: Any) -> None:
 
 
 def test_a_number_is_its_value_with_its_units() -> None:
-    number = Number(value=0.0766, readings=(0.0766, 7.66), step=0.0001)
+    number = Number(value=0.0766, values=(0.0766, 7.66), step=0.0001)
     values = Reading(variant="robust", answer=number).to_dict()
     assert (values["answer"], values["units"], values["step"]) == (
         0.0766,

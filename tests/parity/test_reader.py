@@ -1,6 +1,5 @@
 """The careful reader on labelled free-form responses: ours, and those of the shared data."""
 
-import csv
 import json
 import runpy
 from pathlib import Path
@@ -21,17 +20,11 @@ def precision_and_coverage(labelled: list[dict[str, Any]]) -> tuple[float, float
     return precision, coverage
 
 
-def with_choices(labelled: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    with QUESTIONS.open(encoding="utf-8-sig", newline="") as file:
-        choices = {row["id"]: row["choice"] for row in csv.DictReader(file)}
-    return [{**row, "choice": choices[row["id"]]} for row in labelled]
-
-
 @pytest.mark.skipif(
     not QUESTIONS.is_file(), reason=f"the questions are not at {QUESTIONS}"
 )
 def test_our_labelled_responses() -> None:
-    labelled = with_choices(rows("free_form"))
+    labelled = READER["with_choices"](rows("free_form"), QUESTIONS)
     ordinary = [row for row in labelled if row["set"] == "ordinary"]
     precision, coverage = precision_and_coverage(ordinary)
     assert (precision >= 0.99, coverage >= 0.97) == (True, True)

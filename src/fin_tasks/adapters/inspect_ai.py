@@ -14,7 +14,7 @@ from inspect_ai.scorer import SampleScore, Score, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
 from fin_tasks import sandbox
-from fin_tasks.answers.cut_off import CutOffResponse, mark_reading, mark_response
+from fin_tasks.answers.cut_off import CutOffResponse, is_cut_off, mark_response
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile, pictures_of, task_names
@@ -160,7 +160,8 @@ def _scorer_of(variant: str) -> Any:
                 if variant == VARIANTS[0]:
                     _judged[state.uuid] = item
             reading = file.scorer.read(state.metadata, item, variant=variant)
-            return _score(file, state.metadata, mark_reading(reading, response))
+            reading = replace(reading, cut_off=is_cut_off(response))
+            return _score(file, state.metadata, reading)
 
         return score
 

@@ -1,9 +1,6 @@
 """Responses that ended at the limit of tokens before they were complete."""
 
-from dataclasses import replace
-
-from .reasoning import is_reasoning_open
-from .types import AnyReading
+from .text import split_reasoning
 
 # What APIs, servers and harnesses call it when the limit of tokens ended a response.
 _LIMIT_REASONS = frozenset(
@@ -33,12 +30,4 @@ def mark_response(
 
 def is_cut_off(response: str) -> bool:
     """Return whether a response was cut off: the backend says so, or its reasoning never ends."""
-    return isinstance(response, CutOffResponse) or is_reasoning_open(response)
-
-
-def mark_reading(
-    reading: AnyReading,
-    response: str,
-) -> AnyReading:
-    """Return the reading with `cut_off` as the response has it."""
-    return replace(reading, cut_off=is_cut_off(response))
+    return isinstance(response, CutOffResponse) or split_reasoning(response).is_open

@@ -1,4 +1,4 @@
-"""Read numbers with signs, grouping, units, scale words and powers, and compare them."""
+"""Read numbers with signs, grouping, units, scale words and powers, or in words, and compare them."""
 
 import math
 import re
@@ -20,21 +20,20 @@ class Number:
 
     value: float
     """The literal value: 0.0766 for `7.66%`, 5000000.0 for `5 million`."""
-    readings: tuple[float, ...]
+    values: tuple[float, ...]
     """`value`, then the values in other units: (0.0766, 7.66) for `7.66%`."""
     step: float
     """The last written place, in units of `value`: 0.0001 for `7.66%`; 0.0 for the exact `3/4`."""
 
-    def step_of(self, reading: float) -> float:
-        """Return the last written place in units of a reading."""
-        if not (self.value and reading):
-            return self.step
-        step = self.step * abs(reading / self.value)
-        return step if math.isfinite(step) else 0.0
-
-    def readings_with_steps(self) -> list[tuple[float, float]]:
-        """Return each reading with its last written place."""
-        return [(reading, self.step_of(reading)) for reading in self.readings]
+    def values_with_steps(self) -> list[tuple[float, float]]:
+        """Return each value with its last written place."""
+        pairs = []
+        for value in self.values:
+            step = self.step
+            if self.value and value:
+                step *= abs(value / self.value)
+            pairs.append((value, step if math.isfinite(step) else 0.0))
+        return pairs
 
 
 class Mention(NamedTuple):
@@ -45,6 +44,8 @@ class Mention(NamedTuple):
     number: Number
 
 
+# --- Numbers in a text ---
+
 _NUMBERS = Phrases("numbers")
 _POWERS_BY_UNIT = {
     "percent": (-2, 0),
@@ -54,110 +55,25 @@ _POWERS_BY_UNIT = {
 
 
 def find_numbers(text: str) -> list[Mention]:
-    """Find every number in plain text (see `notation.plain`); skip ordinals and `5-year`."""
-    mentions = map(_mention, _NUMBERS.number.finditer(text))
-    return list(filter(None, mentions))
-
-
-def number_from_float(value: float) -> Number | None:
-    """Return a program's result as a number; None if it is not finite.
-
-    Its last written place is where its shortest decimal form ends.
-    """
-    if not math.isfinite(value):
-        return None
-    mantissa, _, exponent = repr(float(value)).partition("e")
-    decimals = mantissa.removesuffix(".0").partition(".")[2]
-    step = float(f"1e{int(exponent or 0) - len(decimals)}")
-    return Number(value=value, readings=(value,), step=step)
-
-
-def as_written(number: Number) -> float:
-    """Return the number without its unit, as the response writes it: 7.66 for `7.66%`."""
-    return number.readings[-1]
-
-
-def equal_reading(
-    number: Number,
-    truth: float,
-    truth_step: float,
-) -> float | None:
-    """Return the reading that equals the truth up to the rounding shown, or None.
-
-    Args:
-        number: The number that was read.
-        truth: The right value.
-        truth_step: The last written place of the truth.
-    """
-    for reading, step in number.readings_with_steps():
-        if _is_equal(reading, step, truth, truth_step):
-            return reading
-    return None
-
-
-def near_reading(
-    number: Number,
-    truth: float,
-) -> float | None:
-    """Return the reading within 0.5 % of the truth, or None."""
-    return next((size for size in number.readings if _is_near(size, truth)), None)
-
-
-def same_number(
-    first: Number,
-    second: Number,
-) -> bool:
-    """Return whether two numbers are the same value, one perhaps rounded or in another unit."""
-    truths = second.readings_with_steps()
-    return any(equal_reading(first, *truth) is not None for truth in truths)
-
-
-def merged(mentions: Sequence[Mention]) -> Mention | None:
-    """Return the value that all numbers share, with the readings of all; None if they differ."""
-    if not mentions:
-        return None
-    first = mentions[0]
-    readings = {}
-    for mention in mentions:
-        if not same_number(first.number, mention.number):
-            return None
-        readings.update(dict.fromkeys(mention.number.readings))
-    return first._replace(number=replace(first.number, readings=tuple(readings)))
-
-
-def _mention(match: Match) -> Mention | None:
-    unit = _NUMBERS.unit.match(match.string, match.end())
-    size, step = _size_and_step(match)
-    is_negative = (match["sign"] or "+").strip() != "+"
-    if is_negative and size:
-        size = -size
-    powers = _powers_of_unit(unit) if unit else (0,)
-    readings = [_scaled(size, power) for power in powers]
-    if not all(map(math.isfinite, readings)):
-        return None
-    number = Number(
-        value=readings[0],
-        readings=tuple(dict.fromkeys(readings)),
-        step=_scaled(step, powers[0]),
-    )
-    return Mention(match.start(), (unit or match).end(), number)
-
-
-def _scaled(
-    value: float,
-    power: int,
-) -> float:
-    # Decimal keeps 7.66% at 0.0766; floats would give 0.07660000000000001.
-    return float(Decimal(repr(value)).scaleb(power))
-
-
-def _powers_of_unit(unit: Match) -> tuple[int, ...]:
-    # The powers of ten of all readings. A truth may be stated in millions, so both are readings.
-    name = str(unit.lastgroup)
-    if name in _POWERS_BY_UNIT:
-        return _POWERS_BY_UNIT[name]
-    power, _, _ = name.removeprefix("e").partition("_")
-    return int(power), 0
+    """Find every number in plain text (see `text.plain`); skip ordinals and `5-year`."""
+    mentions = []
+    for match in _NUMBERS.number.finditer(text):
+        size, step = _size_and_step(match)
+        if size and (match["sign"] or "+").strip() != "+":
+            size = -size
+        values = [size]
+        end = match.end()
+        unit = _NUMBERS.unit.match(text, end)
+        if unit:
+            powers = _powers_of_unit(unit)
+            values = [_scaled(size, power) for power in powers]
+            step = _scaled(step, powers[0])
+            end = unit.end()
+        if all(map(math.isfinite, values)):
+            unique = tuple(dict.fromkeys(values))
+            number = Number(value=values[0], values=unique, step=step)
+            mentions.append(Mention(match.start(), end, number))
+    return mentions
 
 
 def _size_and_step(match: Match) -> tuple[float, float]:
@@ -170,37 +86,169 @@ def _size_and_step(match: Match) -> tuple[float, float]:
         return float(match["whole"] or 0) + fraction, 0.0
     if match["power"]:
         return float(f"1e{match['power']}"), 0.0
-    digits = _plain_digits(match)
+    if match["european"] or match["spaced"]:
+        digits = match["european"] or match["spaced"].replace(".", ",")
+        digits = re.sub("[ '.]", "", digits).replace(",", ".")
+    else:
+        digits = (match["grouped"] or match["simple"]).replace(",", "")
     exponent = int(match["e"] or match["by"] or 0)
     decimals = len(digits.partition(".")[2])
     return float(f"{digits}e{exponent}"), float(f"1e{exponent - decimals}")
 
 
-def _plain_digits(match: Match) -> str:
-    if match["european"] or match["spaced"]:
-        digits = match["european"] or match["spaced"].replace(".", ",")
-        return re.sub("[ '.]", "", digits).replace(",", ".")
-    return (match["grouped"] or match["simple"]).replace(",", "")
+def _powers_of_unit(unit: Match) -> tuple[int, ...]:
+    # The powers of ten of all values. A truth may be stated in millions, so both are values.
+    name = str(unit.lastgroup)
+    if name in _POWERS_BY_UNIT:
+        return _POWERS_BY_UNIT[name]
+    power, _, _ = name.removeprefix("e").partition("_")
+    return int(power), 0
 
 
-def _is_equal(
-    reading: float,
-    step: float,
-    truth: float,
-    truth_step: float,
-) -> bool:
-    # They differ by at most half of the last place of the coarser number. That number has three
-    # significant digits, or they are near.
-    coarser_step = max(step, truth_step)
-    coarser_size = abs(reading) if step >= truth_step else abs(truth)
-    if abs(reading - truth) > coarser_step / 2 + _FLOAT_NOISE * abs(truth):
-        return False
-    has_three_digits = coarser_size >= 100 * coarser_step * (1 - _FLOAT_NOISE)
-    return has_three_digits or _is_near(reading, truth)
+def _scaled(value: float, power: int) -> float:
+    # Decimal keeps 7.66% at 0.0766; floats would give 0.07660000000000001.
+    return float(Decimal(repr(value)).scaleb(power))
 
 
-def _is_near(
-    reading: float,
-    truth: float,
-) -> bool:
-    return abs(reading - truth) <= TOLERANCE * abs(truth) * (1 + _FLOAT_NOISE)
+def number_from_float(value: float) -> Number | None:
+    """Return a program's result as a number; None if it is not finite.
+
+    Its last written place is where its shortest decimal form ends.
+    """
+    if not math.isfinite(value):
+        return None
+    mantissa, _, exponent = repr(float(value)).partition("e")
+    decimals = mantissa.removesuffix(".0").partition(".")[2]
+    step = float(f"1e{int(exponent or 0) - len(decimals)}")
+    return Number(value=value, values=(value,), step=step)
+
+
+def as_written(number: Number) -> float:
+    """Return the number without its unit, as the response writes it: 7.66 for `7.66%`."""
+    return number.values[-1]
+
+
+# --- Comparisons ---
+
+
+def equal_value(number: Number, truth: float, truth_step: float) -> float | None:
+    """Return the value that equals the truth up to the rounding shown, or None.
+
+    They differ by at most half of the last place of the coarser number. That number has three
+    significant digits, or they are near.
+
+    Args:
+        number: The number that was read.
+        truth: The right value.
+        truth_step: The last written place of the truth.
+    """
+    for value, step in number.values_with_steps():
+        coarser_step = max(step, truth_step)
+        if abs(value - truth) > coarser_step / 2 + _FLOAT_NOISE * abs(truth):
+            continue
+        coarser_size = abs(value) if step >= truth_step else abs(truth)
+        has_three_digits = coarser_size >= 100 * coarser_step * (1 - _FLOAT_NOISE)
+        if has_three_digits or _is_near(value, truth):
+            return value
+    return None
+
+
+def near_value(number: Number, truth: float) -> float | None:
+    """Return the value within 0.5 % of the truth, or None."""
+    return next((value for value in number.values if _is_near(value, truth)), None)
+
+
+def _is_near(value: float, truth: float) -> bool:
+    return abs(value - truth) <= TOLERANCE * abs(truth) * (1 + _FLOAT_NOISE)
+
+
+def same_number(first: Number, second: Number) -> bool:
+    """Return whether two numbers are the same value, one perhaps rounded or in another unit."""
+    truths = second.values_with_steps()
+    return any(equal_value(first, *truth) is not None for truth in truths)
+
+
+def merged(mentions: Sequence[Mention]) -> Mention | None:
+    """Return the number that all mentions share, with the values of all; None if they differ."""
+    if not mentions:
+        return None
+    first, *others = mentions
+    values = list(first.number.values)
+    for mention in others:
+        if not same_number(first.number, mention.number):
+            return None
+        values += mention.number.values
+    unique = tuple(dict.fromkeys(values))
+    return first._replace(number=replace(first.number, values=unique))
+
+
+# --- Numbers in words ---
+
+_WORDS = Phrases("number_words").sources
+_SMALL_VALUES = _WORDS["small"]
+_MULTIPLIERS = _WORDS["multipliers"]
+_PARTS = _WORDS["parts"]
+
+_SMALL = "|".join(_SMALL_VALUES)
+_LARGE = "|".join(_MULTIPLIERS)
+_PART = "|".join(_PARTS)
+_FLAGS = re.IGNORECASE | re.VERBOSE
+_NUMBER_IN_WORDS = re.compile(
+    rf"""
+    (?<! [\w-] )
+    (?P<words> (?:{_SMALL}) (?: (?: [\s-] | \sand\s ) (?:{_SMALL}|{_LARGE}) ){{0,12}} )
+    (?P<half> \sand\sa\shalf )?
+    (?P<scale> \s (?:thousand|million|billion) )?
+    (?! [\w-] | \s (?:of|in|that|which|point|{_PART}) s? \b )   # not: one of
+    """,
+    _FLAGS,
+)
+_FRACTION_IN_WORDS = re.compile(
+    rf"""
+    (?<! [\w-] ) (?P<over> {_SMALL} | an? ) [\s-] (?P<under> {_PART} ) s? (?! [\w-] | \sa\b )
+  | (?<! [\w-] ) (?P<half> half ) (?! \w | \sa\b )
+    """,
+    _FLAGS,
+)
+
+
+def words_as_digits(text: str, *, single: bool = True) -> str:
+    """Return text with number words in digits: `three hundred and seventy` is 370.
+
+    Without `single`, a word alone, such as `four`, stays a word.
+    """
+    if not single:
+        return _NUMBER_IN_WORDS.sub(_digits_of_several_words, text)
+    text = _NUMBER_IN_WORDS.sub(_digits_of_words, text)
+    return _FRACTION_IN_WORDS.sub(_digits_of_fraction, text)
+
+
+def _digits_of_several_words(match: Match) -> str:
+    is_single = match[0].isalpha()
+    return match[0] if is_single else _digits_of_words(match)
+
+
+def _digits_of_words(match: Match) -> str:
+    total = 0
+    group = 0
+    for word in re.split(r"[\s-]", match["words"].lower()):
+        if word in _SMALL_VALUES:
+            group += _SMALL_VALUES[word]
+        elif word == "hundred":
+            group = (group or 1) * 100
+        elif word in _MULTIPLIERS:
+            total += (group or 1) * _MULTIPLIERS[word]
+            group = 0
+    value = float(total + group)
+    if match["half"]:
+        value += 0.5
+    if match["scale"]:
+        value *= _MULTIPLIERS[match["scale"].strip().lower()]
+    return f"{value:.15g}"
+
+
+def _digits_of_fraction(match: Match) -> str:
+    if match["half"]:
+        return "1/2"
+    numerator = _SMALL_VALUES.get(match["over"].lower(), 1)
+    return f"{numerator}/{_PARTS[match['under'].lower()]}"

@@ -4,7 +4,7 @@ import re
 import textwrap
 
 from .phrases import Phrases
-from .reasoning import strip_reasoning
+from .text import split_reasoning
 
 _INDENT = "    "
 _CODE = Phrases("programs")
@@ -28,7 +28,7 @@ def extract_function(
         name: Name of the function.
         head: The line above the body, for a response that is only the body.
     """
-    text = strip_reasoning(response)
+    text = split_reasoning(response).text
     definition = re.compile(rf"^def[ \t]+{re.escape(name)}[ \t]*\(", re.MULTILINE)
     blocks = [textwrap.dedent(match["code"]) for match in _CODE.fenced.finditer(text)]
     defining = [block for block in blocks if definition.search(block)]

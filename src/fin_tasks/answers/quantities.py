@@ -1,31 +1,64 @@
-"""Read the number that a passage or a line gives as its result."""
+"""Read a number with its unit: where it stands, and which number of a sentence is the result."""
 
-from .locate import Line, concluding_passages, outer_lines, placed
-from .notation import first_sentence, last_box, plain, split_sentences
-from .numbers import Number, find_numbers, same_number
-from .phrases import Phrases
-from .sentence_numbers import (
-    EQUALS,
-    Quantity,
-    has_numbers,
-    leading_number,
-    read_number,
-    sentence_number,
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .numbers import (
+    Mention,
+    Number,
+    find_numbers,
+    merged,
+    number_from_float,
+    same_number,
+    words_as_digits,
 )
-from .types import Candidate, Style
+from .phrases import Phrases, Table
+from .read import (
+    PASSAGE_LENGTH,
+    Line,
+    Rules,
+    concluding_passages,
+    outer_lines,
+    placed,
+    read_response,
+)
+from .text import CURRENCY, SIGNS, first_sentence, last_box, plain, split_sentences
+from .types import Candidate, Extraction, Style
 
 _QUANTITIES = Phrases("quantities")
-_SIGNS = Phrases("signs")
+_RESULT_VERBS = _QUANTITIES.table("result_verbs")
+_OTHER_VERBS = _QUANTITIES.table("other_verbs")
 
-_PASSAGE_LENGTH = 1_000
+Quantity = Candidate[Number] | None
+"""The number that a text states; None if it states none."""
+
+_EQUALS = re.compile("[=≈]")
+# Characters from the start of a number in which its digits are looked for.
+_LONGEST_NUMBER = 200
+# Characters before a number in which its verb is looked for.
+_VERB_DISTANCE = 60
 
 
-def announced_quantity(
-    text: str,
-    style: Style,
-) -> Quantity:
-    """Read the number that a text gives as its answer; None for several numbers, dates and ranges."""
-    text = _QUANTITIES.markup.sub(" ", text[:_PASSAGE_LENGTH])
+def read_quantity(response: str) -> Extraction[Number]:
+    """Read a number with its unit."""
+    rules = Rules(_announced_quantity, _unannounced_quantity, same_number)
+    return read_response(response, rules)
+
+
+def number_of_result(value: float | None, text: str | None) -> Number | None:
+    """Read the result of a program: a float, or a text that is only a number, such as `7.66%`."""
+    if value is not None:
+        return number_from_float(value)
+    return read_quantity(text[:200]).answer if text else None
+
+
+# --- Where the number stands ---
+
+
+def _announced_quantity(text: str, style: Style) -> Quantity:
+    # The number that a text gives as its answer; None for several numbers, dates and ranges.
+    text = _QUANTITIES.markup.sub(" ", text[:PASSAGE_LENGTH])
     label = _QUANTITIES.label_lines.match(text)
     if label:
         text = text[label.end() :]
@@ -34,21 +67,21 @@ def announced_quantity(
     box = last_box(text)
     text = _clean(text)
     brackets = _QUANTITIES.brackets.search(text)
-    if brackets and not leading_number(text[: brackets.start()]):
+    if brackets and not _leading_number(text[: brackets.start()]):
         if _QUANTITIES.more_brackets.match(text, brackets.end()):
             return None
-        return read_number(brackets["content"], rule="brackets", framed=True)
+        return _only_number(brackets["content"], rule="brackets", framed=True)
     if box is not None:
-        return read_number(plain(box.content), rule="box", framed=True)
+        return _only_number(plain(box.content), rule="box", framed=True)
     sentence = first_sentence(text)
-    return sentence_number(sentence, style) if sentence else None
+    return _sentence_number(sentence, style) if sentence else None
 
 
-def unannounced_quantity(reply: str) -> list[Candidate[Number]]:
-    """Read the number of a concluding sentence, else of the last or first line; at most one."""
+def _unannounced_quantity(reply: str) -> list[Candidate[Number]]:
+    # The number of a concluding sentence, else of the last or first line; at most one.
     conclusions = concluding_passages(reply)
     for passage in reversed(conclusions):
-        candidate = announced_quantity(passage.text, passage.style)
+        candidate = _announced_quantity(passage.text, passage.style)
         if candidate is not None:
             is_settled = not _is_stated_twice(passage.text, candidate.answer)
             return [placed(candidate, passage)] if is_settled else []
@@ -68,17 +101,14 @@ def _clean(text: str) -> str:
     return _QUANTITIES.unit_behind_brackets.sub(r" \1]", text).strip()
 
 
-def _is_stated_twice(
-    passage: str,
-    number: Number,
-) -> bool:
+def _is_stated_twice(passage: str, number: Number) -> bool:
     # `The growth rate is 2 %. The growth rate is 3 %.`: two values of one quantity.
     paragraph = _clean(passage.strip().split("\n\n")[0])
     sentences = [sentence.text for sentence in split_sentences(paragraph)]
     subject = _subject(sentences[0]) if sentences else ""
     for sentence in sentences[1:]:
         if subject and _subject(sentence).startswith(subject):
-            second = sentence_number(sentence, "conclusion")
+            second = _sentence_number(sentence, "conclusion")
             if second is not None and not same_number(number, second.answer):
                 return True
     return False
@@ -86,16 +116,14 @@ def _is_stated_twice(
 
 def _subject(sentence: str) -> str:
     verb = _QUANTITIES.is_verb.search(sentence)
-    if verb is None:
-        return ""
-    subject = sentence[: verb.start()]
+    subject = sentence[: verb.start()] if verb else ""
     return subject.strip(" ,").casefold()
 
 
 def _hides_result(conclusion: str) -> bool:
     # After a conclusion that refuses, or whose numbers cannot be read, the text before it is not read.
-    is_refusal = _SIGNS.refusal.search(conclusion) is not None
-    return is_refusal or has_numbers(first_sentence(_clean(conclusion)))
+    is_refusal = SIGNS.refusal.search(conclusion) is not None
+    return is_refusal or _has_numbers(first_sentence(_clean(conclusion)))
 
 
 def _line_quantity(line: Line) -> Quantity:
@@ -111,29 +139,24 @@ def _line_quantity(line: Line) -> Quantity:
     return None if is_item else candidate
 
 
-def _whole_line(
-    text: str,
-    is_last: bool,
-) -> Quantity:
+def _whole_line(text: str, is_last: bool) -> Quantity:
     # A line that is a number with its unit or, if it is the last one, an equation or a named value.
     if _is_amount(text):
-        return read_number(text, rule="number with unit")
+        return _only_number(text, rule="number with unit")
     if not is_last or _QUANTITIES.cut_off.search(text):
         return None
-    right_side = EQUALS.split(text)[-1]
+    right_side = _EQUALS.split(text)[-1]
     if right_side != text and _is_amount(right_side):
-        return read_number(text, rule="equation")
+        return _only_number(text, rule="equation")
     name = _QUANTITIES.name.match(text)
     if name and _is_amount(text[name.end() :]):
-        return read_number(text[name.end() :], rule="name and value")
+        return _only_number(text[name.end() :], rule="name and value")
     return None
 
 
 def _is_amount(text: str) -> bool:
-    first = leading_number(text)
-    return (
-        first is not None and _QUANTITIES.units.fullmatch(text, first.end) is not None
-    )
+    first = _leading_number(text)
+    return first is not None and bool(_QUANTITIES.units.fullmatch(text, first.end))
 
 
 def _in_last_sentences(text: str) -> Quantity:
@@ -144,13 +167,178 @@ def _in_last_sentences(text: str) -> Quantity:
     for sentence in sentences[::-1]:
         if sentence.startswith("("):
             continue
-        if _SIGNS.refusal.search(sentence) or sentence.endswith("?"):
+        if SIGNS.refusal.search(sentence) or sentence.endswith("?"):
             return None
         mentions = find_numbers(sentence)
         concludes = not must_conclude or _QUANTITIES.concludes.search(sentence)
         if concludes and _QUANTITIES.verb.search(sentence):
-            candidate = sentence_number(sentence, "conclusion")
+            candidate = _sentence_number(sentence, "conclusion")
             if candidate or mentions:
                 return candidate
         must_conclude = must_conclude or bool(mentions)
     return None
+
+
+# --- Which number of a sentence is the result ---
+
+
+def _sentence_number(sentence: str, style: Style) -> Quantity:
+    # The number that a sentence states: the leading one, one behind a verb, or the only one.
+    text = _without(_QUANTITIES.noise, sentence)
+    text = _without(_QUANTITIES.aside, text)
+    is_spelled = not find_numbers(text)
+    text = words_as_digits(text, single=is_spelled)
+    first = _leading_number(text)
+    if first and not (style == "conclusion" and _goes_on(text, first, is_spelled)):
+        return Candidate(_signed(text, first), "leading number")
+    if is_spelled:
+        return _stated(text)
+    if style == "label" or _QUANTITIES.unsolved.search(text) or _refuses(text):
+        return None
+    if style == "conclusion":
+        return _concluded(text)
+    candidate = _only_number(text, rule="only number")
+    candidate = candidate or _stated(_without(_QUANTITIES.adjunct, text))
+    return candidate or _in_main_clause(text)
+
+
+def _only_number(text: str, *, rule: str, framed: bool = False) -> Quantity:
+    # Plain text that should be one number: a number, an equation, or a name and a number. `framed`
+    # means that the text stood in brackets or a box, where `(5)` is -5.
+    text = _without(_QUANTITIES.noise, text)
+    sides = re.split("([=≈])", text)
+    solved = [side for side in sides if not _QUANTITIES.expression.search(side)]
+    text = "".join(solved).rstrip("=≈")
+    if framed and not find_numbers(text):
+        text = words_as_digits(text)
+    parts = re.split(r"[,;]\s|\s(?:and|or)\s", text)
+    if sum("=" in part for part in parts) > 1:  # several equations
+        return None
+    right_side = re.split("[=≈]|: ", text)[-1]
+    for part in (right_side, text):
+        mention = merged(find_numbers(part))
+        if mention:
+            return Candidate(_signed(text, mention, framed=framed), rule)
+    return None
+
+
+def _leading_number(text: str) -> Mention | None:
+    # The number at the start of a text, unless a sum, a list or a range goes on behind it.
+    lead = _QUANTITIES.lead.match(text)
+    begin = lead.end() if lead else 0
+    mentions = find_numbers(text[: begin + _LONGEST_NUMBER])
+    if not mentions or mentions[0].start > begin + 1:
+        return None
+    first, *later = mentions
+    if later:
+        second = later[0]
+        between = text[first.end : second.start]
+        same = merged([first, second])
+        if same and _QUANTITIES.in_other_words.fullmatch(between):
+            return same._replace(end=second.end)
+    return None if _QUANTITIES.joined.match(text, first.end) else first
+
+
+def _has_numbers(text: str) -> bool:
+    # Whether a text has numbers besides those of conditions, years and the like.
+    text = _QUANTITIES.adjunct.sub(" ", text)
+    text = _QUANTITIES.noise.sub(" ", text)
+    return bool(find_numbers(text))
+
+
+def _without(pattern: re.Pattern[str], text: str) -> str:
+    # Remove what matches a pattern, if another number is left.
+    rest, n_matches = pattern.subn(" ", text)
+    return rest if n_matches and find_numbers(rest) else text
+
+
+def _refuses(text: str) -> bool:
+    # A refusal behind a result does not count: `It is 5, which cannot be negative`.
+    refusal = SIGNS.refusal.search(text)
+    return refusal is not None and _stated(text[: refusal.start()]) is None
+
+
+def _concluded(text: str) -> Quantity:
+    # The number of the last part, the only number, or one behind a verb, in this order.
+    if _QUANTITIES.opener.match(text) or not _has_numbers(text):
+        return None
+    last_part = _QUANTITIES.last_part_start.split(text)[-1]
+    candidate = _stated(last_part) if last_part != text else None
+    right_side = _EQUALS.split(text)[-1]
+    is_formula = right_side != text and not _leading_number(right_side)
+    if candidate is None and not is_formula:
+        candidate = _only_number(text, rule="only number")
+    rest = _without(_QUANTITIES.adjunct, text)
+    candidate = candidate or _stated(rest)
+    return candidate or (_in_main_clause(text) if rest == text else None)
+
+
+def _in_main_clause(text: str) -> Quantity:
+    # The clause before a condition or a reason, if no other result stands behind it.
+    clause = _QUANTITIES.clause_end.split(text)[0]
+    rest = text[len(clause) :]
+    has_condition = _QUANTITIES.condition_with_number.match(rest)
+    if has_condition or _EQUALS.search(rest) or _stated(rest):
+        return None
+    return _only_number(_without(_QUANTITIES.adjunct, clause), rule="main clause")
+
+
+def _goes_on(text: str, first: Mention, is_spelled: bool) -> bool:
+    # `30 years later it is 56`: the result stands behind the first number.
+    rest = text[first.end :]
+    if is_spelled:
+        return bool(find_numbers(rest))
+    stated = _stated(rest)
+    return stated is not None and not same_number(first.number, stated.answer)
+
+
+def _stated(text: str) -> Quantity:
+    # The only number behind `is`, `=` and the like. No number counts at which a sum or a list begins.
+    mentions = find_numbers(text)
+    stated = _behind_verbs(text, mentions, _RESULT_VERBS)
+    stated = stated or _behind_verbs(text, mentions, _OTHER_VERBS)
+    number = merged(list(stated))
+    if number is None or _QUANTITIES.operator.match(text, number.end):
+        return None
+    is_joined = _QUANTITIES.joined.match(text, number.end)
+    for mention in mentions:
+        if mention.start < number.end or same_number(number.number, mention.number):
+            continue
+        before = _before(text, mention)
+        if is_joined or _QUANTITIES.verb_before_number.search(before):
+            return None
+    verb = next(iter(stated.values()))
+    return Candidate(_signed(text, number), f"number behind {verb!r}")
+
+
+def _behind_verbs(
+    text: str, mentions: Sequence[Mention], verbs: Table
+) -> dict[Mention, str]:
+    # The numbers that stand behind a verb, with the name of the first verb.
+    stated: dict[Mention, str] = {}
+    for mention in mentions:
+        before = _before(text, mention)
+        for name, verb in verbs.items():
+            if verb.search(before):
+                stated.setdefault(mention, name)
+    return stated
+
+
+def _before(text: str, mention: Mention) -> str:
+    return text[max(0, mention.start - _VERB_DISTANCE) : mention.start]
+
+
+def _signed(text: str, mention: Mention, *, framed: bool = False) -> Number:
+    # `($5)`, `$(5)` and a framed `(5)` are -5. So is `a loss of $5`, which may also be 5.
+    number = mention.number
+    before = text[: mention.start]
+    rest = text[mention.end :]
+    is_bare = framed and not re.search(r"\w", before + rest)
+    is_bracketed = re.search(r"\(\s?\Z", before) and rest.startswith(")")
+    is_amount = is_bare or CURRENCY in text[max(0, mention.start - 2) : mention.end]
+    negated = tuple(-value for value in number.values)
+    if is_amount and is_bracketed:
+        return replace(number, value=-number.value, values=negated)
+    if number.value > 0 and _QUANTITIES.loss.search(before):
+        return replace(number, value=-number.value, values=negated + number.values)
+    return number

@@ -5,36 +5,34 @@ label, a key, a tag, a box. Then come *whole lines*: the first or the last line 
 come *framed sentences*, such as `the statement is false`. Without any of them there is no answer.
 """
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Generic, NamedTuple
 
-from .choices import ChoiceReader
-from .locate import (
-    Passage,
-    announced_passages,
-    concluding_passages,
-    marked_passages,
-    outer_lines,
-    placed,
-    shortened,
-)
-from .numbers import Number, number_from_float, same_number
-from .phrases import Phrases
-from .quantities import announced_quantity, unannounced_quantity
-from .reasoning import strip_reasoning
-from .translate import in_english
+from .phrases import Phrases, Table
+from .text import SIGNS, in_english, last_box, split_reasoning
 from .types import Answer, Candidate, Extraction, Style
-from .verdicts import announced_verdict, line_verdict, sentence_verdicts
-
-_SIGNS = Phrases("signs")
 
 NEEDS_REVIEW = "needs review"
+
+_ANNOUNCED = Phrases("announced")
+_TABLES: Mapping[Style, Table] = {
+    "marker": _ANNOUNCED.table("marker"),
+    "label": _ANNOUNCED.table("label"),
+    "prose": _ANNOUNCED.table("prose"),
+}
+
+PASSAGE_LENGTH = 1_000
+_MOST_PASSAGES = 20
+_MOST_CONCLUSIONS = 5
+# The start of a longer reply, and its end, are searched.
+_HEAD_LENGTH = 3_000
+_TAIL_LENGTH = 8_000
 
 _Announced = Callable[[str, Style], Candidate[Answer] | None]
 
 
-class AnswerReader(NamedTuple, Generic[Answer]):
+class Rules(NamedTuple, Generic[Answer]):
     """How one kind of answer is read."""
 
     announced: _Announced[Answer]
@@ -43,119 +41,59 @@ class AnswerReader(NamedTuple, Generic[Answer]):
     """Read whole lines and framed sentences, in their order."""
     is_same: Callable[[Answer, Answer], bool]
 
-    def read(
-        self,
-        response: str,
-    ) -> Extraction[Answer]:
-        """Read the final answer of a response, without its reasoning."""
-        reply = strip_reasoning(response)
-        if not reply.strip():
-            return Extraction(answer=None, reason="no reply")
-        reply = in_english(shortened(reply))
-        try:
-            candidate = self._final_candidate(reply)
-        except TwoAnswersError:
-            return Extraction(
-                answer=None, reason=f"{NEEDS_REVIEW}: two different answers"
-            )
-        if candidate is None:
-            return Extraction(answer=None, reason=NEEDS_REVIEW)
-        return Extraction(answer=candidate.answer, rule=candidate.rule)
-
-    def _final_candidate(
-        self,
-        reply: str,
-    ) -> Candidate[Answer] | None:
-        # If the text takes an answer back and then gives another, the other one counts.
-        candidate = self._candidate(reply)
-        if candidate is None:
-            return None
-        retraction = _SIGNS.retraction.search(reply, candidate.start + 1)
-        later = self._candidate(reply[retraction.end() :]) if retraction else None
-        return later or candidate
-
-    def _candidate(
-        self,
-        reply: str,
-    ) -> Candidate[Answer] | None:
-        # The first layer that gives an answer decides. The marker decides too, even if no answer follows it.
-        marked = marked_passages(reply)
-        if marked:
-            return self._last(reply, _read_passages(marked, self.announced))
-        announced = announced_passages(reply)
-        for style in ("label", "prose"):
-            passages = [passage for passage in announced if passage.style == style]
-            candidates = _read_passages(passages, self.announced)
-            if candidates:
-                return self._last(reply, candidates)
-        return self._last(reply, self.unannounced(reply))
-
-    def _last(
-        self,
-        reply: str,
-        candidates: list[Candidate[Answer]],
-    ) -> Candidate[Answer] | None:
-        # The last answer counts. Between it and a different one a correction must stand.
-        if not candidates:
-            return None
-        last = candidates[-1]
-        for earlier in candidates[:-1]:
-            between = reply[earlier.start : last.start]
-            is_same = self.is_same(earlier.answer, last.answer)
-            if not is_same and not _SIGNS.correction.search(between):
-                raise TwoAnswersError
-        return last
-
 
 class TwoAnswersError(Exception):
     """A reply gives two different final answers."""
 
 
-def read_verdict(response: str) -> Extraction[int]:
-    """Read whether a statement is called true (1) or false (0)."""
-    unannounced = partial(
-        _lines_and_sentences,
-        announced=announced_verdict,
-        line=line_verdict,
-        sentences=sentence_verdicts,
-    )
-    return AnswerReader(announced_verdict, unannounced, int.__eq__).read(response)
+def read_response(response: str, rules: Rules[Answer]) -> Extraction[Answer]:
+    """Read the final answer of a response, without its reasoning."""
+    reply = split_reasoning(response).text
+    if not reply.strip():
+        return Extraction(answer=None, reason="no reply")
+    if len(reply) > _HEAD_LENGTH + _TAIL_LENGTH:
+        reply = f"{reply[:_HEAD_LENGTH]}\n\n{reply[-_TAIL_LENGTH:]}"
+    reply = in_english(reply)
+    try:
+        candidate = _final_candidate(reply, rules)
+        if candidate is None:
+            return Extraction(answer=None, reason=NEEDS_REVIEW)
+        retraction = SIGNS.retraction.search(reply, candidate.start + 1)
+        if retraction:
+            # The text takes its answer back. If it then gives another, the other one counts.
+            rest = reply[retraction.end() :]
+            candidate = _final_candidate(rest, rules) or candidate
+    except TwoAnswersError:
+        return Extraction(answer=None, reason=f"{NEEDS_REVIEW}: two different answers")
+    return Extraction(answer=candidate.answer, rule=candidate.rule)
 
 
-def read_choice(
-    response: str,
-    choices: Sequence[str] = (),
-) -> Extraction[str]:
-    """Read the letter of a choice, given by letter, by place or by text."""
-    reader = ChoiceReader(choices)
-    unannounced = partial(
-        _lines_and_sentences,
-        announced=reader.announced,
-        line=reader.line,
-        sentences=reader.sentences,
-    )
-    return AnswerReader(reader.announced, unannounced, str.__eq__).read(response)
-
-
-def read_quantity(response: str) -> Extraction[Number]:
-    """Read a number with its unit."""
-    return AnswerReader(announced_quantity, unannounced_quantity, same_number).read(
-        response
-    )
-
-
-def number_of_result(
-    value: float | None,
-    text: str | None,
-) -> Number | None:
-    """Read the result of a program: a float, or a text that is only a number, such as `7.66%`."""
-    if value is not None:
-        return number_from_float(value)
-    return read_quantity(text[:200]).answer if text else None
+def _final_candidate(reply: str, rules: Rules[Answer]) -> Candidate[Answer] | None:
+    # The first layer that gives an answer decides. The marker decides too, even if no answer follows it.
+    candidates: list[Candidate[Answer]] = []
+    marked = announced_passages(reply, "marker")
+    if marked:
+        candidates = _read_passages(marked, rules.announced)
+    else:
+        announced = announced_passages(reply, "label", "prose")
+        for style in ("label", "prose"):
+            passages = [passage for passage in announced if passage.style == style]
+            candidates = candidates or _read_passages(passages, rules.announced)
+        candidates = candidates or rules.unannounced(reply)
+    if not candidates:
+        return None
+    # The last answer counts. Between it and a different one a correction must stand.
+    last = candidates[-1]
+    for earlier in candidates[:-1]:
+        between = reply[earlier.start : last.start]
+        is_same = rules.is_same(earlier.answer, last.answer)
+        if not is_same and not SIGNS.correction.search(between):
+            raise TwoAnswersError
+    return last
 
 
 def _read_passages(
-    passages: Sequence[Passage], announced: _Announced[Answer]
+    passages: Sequence["Passage"], announced: _Announced[Answer]
 ) -> list[Candidate[Answer]]:
     candidates = []
     for passage in passages:
@@ -165,13 +103,14 @@ def _read_passages(
     return candidates
 
 
-def _lines_and_sentences(
+def lines_and_sentences(
     reply: str,
     *,
     announced: _Announced[Answer],
     line: Callable[[str, bool], Candidate[Answer] | None],
     sentences: Callable[[str], list[Candidate[Answer]]],
 ) -> list[Candidate[Answer]]:
+    """Read framed sentences, concluding ones, and the first and the last line, in their order."""
     candidates = []
     for candidate in sentences(reply):
         candidates.append(candidate._replace(rule=f"framed sentence: {candidate.rule}"))
@@ -183,3 +122,138 @@ def _lines_and_sentences(
         if answer and not is_item:
             candidates.append(placed(answer, outer_line))
     return sorted(candidates, key=lambda candidate: candidate.start)
+
+
+# --- Passages and lines that may hold the answer ---
+
+
+class Passage(NamedTuple):
+    """The text behind an announcement."""
+
+    rule: str
+    """Name of the announcement."""
+    style: Style
+    text: str
+    start: int
+    """Position in the reply."""
+
+
+class Line(NamedTuple):
+    """The first or the last line of a reply, without its bullet."""
+
+    rule: str
+    text: str
+    start: int
+    is_last: bool
+    neighbor: str
+    """The line beside it. If that is an answer too, both are items of a list."""
+
+
+def placed(candidate: Candidate[Answer], place: Passage | Line) -> Candidate[Answer]:
+    """Return a candidate whose rule names the place and the wording: `answer label: letter`."""
+    return candidate._replace(rule=f"{place.rule}: {candidate.rule}", start=place.start)
+
+
+def announced_passages(reply: str, *styles: Style) -> list[Passage]:
+    """Return the passages that announcements of these styles announce, in their order."""
+    passages = []
+    for style in styles:
+        for name, pattern in _TABLES[style].items():
+            for match in pattern.finditer(reply):
+                # The group `answer` of an announcement, else the text behind it.
+                start = match.end()
+                text = reply[start : start + PASSAGE_LENGTH]
+                if "answer" in pattern.groupindex:
+                    start = match.start("answer")
+                    text = match["answer"]
+                is_answer = bool(SIGNS.word_character.search(text))
+                if style == "marker":
+                    # The marker decides, even if nothing follows it.
+                    is_placeholder = SIGNS.placeholder.match(reply, start)
+                    is_answer = not (is_answer and is_placeholder)
+                if is_answer:
+                    passages.append(Passage(name, style, text, start))
+    if "label" in styles:
+        passages += _boxes_and_rows(reply)
+        passages.sort(key=lambda passage: passage.start)
+    # Base models write a next exercise behind their answer; passages in it are left out.
+    turn = SIGNS.new_turn.search(reply, passages[0].start) if passages else None
+    if turn is None:
+        return passages[-_MOST_PASSAGES:]
+    own_passages = []
+    for passage in passages:
+        length = turn.start() - passage.start
+        if length > 0:
+            own_passages.append(passage._replace(text=passage.text[:length]))
+    return own_passages[-_MOST_PASSAGES:]
+
+
+def _boxes_and_rows(reply: str) -> Iterator[Passage]:
+    # The last box, and the last row of each table if it may hold an answer.
+    box = last_box(reply)
+    if box:
+        yield Passage("box", "label", rf"\boxed{{{box.content}}}", box.start)
+    start = 0
+    for line, next_line in pairwise([*reply.split("\n"), ""]):
+        row = SIGNS.table_row.fullmatch(line)
+        if row and not SIGNS.table_row.fullmatch(next_line):
+            answer = _answer_in_row(row["cells"])
+            if answer is not None:
+                # In brackets, because `(5)` in a table is -5.
+                yield Passage("table row", "label", f"[{answer}]", start)
+        start += len(line) + 1
+
+
+def _answer_in_row(cells: str) -> str | None:
+    # The only value, or the only bold one, if the first cell is bold or names an answer.
+    label, *values = map(str.strip, cells.split("|"))
+    answers = list(filter(None, values))
+    if len(answers) > 1:
+        answers = [value for value in answers if value.startswith("**")]
+    is_label = label.startswith("**") or SIGNS.table_label.search(label)
+    return answers[0] if is_label and len(answers) == 1 else None
+
+
+def concluding_passages(reply: str) -> list[Passage]:
+    """Return the sentences that begin with `Therefore` and the like, in their order.
+
+    Only the last two paragraphs are searched.
+    """
+    text = reply.rstrip()
+    breaks = list(SIGNS.paragraph_break.finditer(text))
+    begin = breaks[-2].end() if len(breaks) > 1 else 0
+    passages = []
+    matches = list(_ANNOUNCED.conclusion.finditer(text, begin))
+    for match in matches[-_MOST_CONCLUSIONS:]:
+        behind = text[match.end() : match.end() + PASSAGE_LENGTH]
+        passage = Passage("concluding sentence", "conclusion", behind, match.start())
+        passages.append(passage)
+    return passages
+
+
+def outer_lines(text: str) -> list[Line]:
+    """Return the last and the first line that hold letters or digits."""
+    lines = ["", *text.split("\n"), ""]
+    filled = []
+    for index, line in enumerate(lines):
+        if any(map(str.isalnum, line)):
+            filled.append(index)
+    while len(filled) > 1 and SIGNS.closer.match(lines[filled[-1]]):
+        filled.pop()
+    if not filled:
+        return []
+    last = filled[-1]
+    start = len("\n".join(lines[:last]))
+    lines = list(map(_without_bullet, lines))
+    last_text = lines[last][-PASSAGE_LENGTH:]
+    first = filled[0]
+    first_text = lines[first][:PASSAGE_LENGTH]
+    return [
+        Line("last line", last_text, start, True, lines[last - 1]),
+        Line("first line", first_text, 0, False, lines[first + 1]),
+    ]
+
+
+def _without_bullet(line: str) -> str:
+    bullet = SIGNS.bullet.match(line)
+    return line[bullet.end() :] if bullet else line

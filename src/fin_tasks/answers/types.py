@@ -13,7 +13,6 @@ Style = Literal["marker", "label", "prose", "conclusion"]
 marker: by the sentence that our prompts ask for. label: the answer comes first, as in `Answer: B`.
 prose: words may come first, as in `the answer is clearly B`. conclusion: a whole sentence follows.
 """
-AnyReading = TypeVar("AnyReading", bound="Reading")
 
 
 class Candidate(NamedTuple, Generic[Answer]):
@@ -72,7 +71,7 @@ class Reading:
         values["replies"] = list(self.replies)
         if isinstance(self.answer, Number):
             values["answer"] = self.answer.value
-            values["units"] = list(self.answer.readings)
+            values["units"] = list(self.answer.values)
             values["step"] = self.answer.step
         return values
 
@@ -84,7 +83,7 @@ class Reading:
         if "units" in values:
             known["answer"] = Number(
                 value=values["answer"],
-                readings=tuple(values["units"]),
+                values=tuple(values["units"]),
                 step=values["step"],
             )
         known["replies"] = tuple(values.get("replies", ()))

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Sequence
 
-from .notation import plain, split_sentences
 from .phrases import Phrases
-from .types import Candidate, Style
+from .read import Rules, lines_and_sentences, read_response
+from .text import plain, split_sentences
+from .types import Candidate, Extraction, Style
 
 Verdict = Candidate[int] | None
 """1 for true or 0 for false; None if the text does not say."""
@@ -18,11 +19,24 @@ _IDIOMS = _VERDICTS.rewritings("idioms")
 _SHORT_FORMS = _VERDICTS.table("short_forms")
 
 
-def announced_verdict(
-    text: str,
-    style: Style,
-) -> Verdict:
-    """Read 1 (true) or 0 (false) behind an announcement; None if the verdict contradicts itself."""
+def read_verdict(response: str) -> Extraction[int]:
+    """Read whether a statement is called true (1) or false (0)."""
+    return read_response(
+        response, Rules(_announced_verdict, _unannounced_verdicts, int.__eq__)
+    )
+
+
+def _unannounced_verdicts(reply: str) -> list[Candidate[int]]:
+    return lines_and_sentences(
+        reply,
+        announced=_announced_verdict,
+        line=_line_verdict,
+        sentences=_sentence_verdicts,
+    )
+
+
+def _announced_verdict(text: str, style: Style) -> Verdict:
+    # 1 (true) or 0 (false) behind an announcement; None if the verdict contradicts itself.
     text = plain(text)
     short_form = _short_form(text, alone=False)
     if short_form:
@@ -40,11 +54,8 @@ def announced_verdict(
     return None
 
 
-def line_verdict(
-    text: str,
-    is_last: bool,
-) -> Verdict:
-    """Read the verdict with which a line opens or, if it is the last line, ends."""
+def _line_verdict(text: str, is_last: bool) -> Verdict:
+    # The verdict with which a line opens or, if it is the last line, ends.
     text = plain(text)
     if is_last:
         short_form = _short_form(text, alone=True)
@@ -57,12 +68,12 @@ def line_verdict(
     for sentence in outer:
         words, _ = _in_verdict_words(sentence)
         if _VERDICTS.opening.match(words):
-            return announced_verdict(sentence, "prose")
+            return _announced_verdict(sentence, "prose")
     return None
 
 
-def sentence_verdicts(text: str) -> list[Candidate[int]]:
-    """Read each sentence that calls the statement true or false."""
+def _sentence_verdicts(text: str) -> list[Candidate[int]]:
+    # The verdict of each sentence that calls the statement true or false.
     candidates = []
     for sentence in split_sentences(text):
         candidate = _framed(*_in_verdict_words(plain(sentence.text)))
@@ -71,11 +82,7 @@ def sentence_verdicts(text: str) -> list[Candidate[int]]:
     return candidates
 
 
-def _short_form(
-    text: str,
-    *,
-    alone: bool,
-) -> Verdict:
+def _short_form(text: str, *, alone: bool) -> Verdict:
     # Read a sign at the start; `alone` means that no words may follow it.
     for name, pattern in _SHORT_FORMS.items():
         match = pattern.match(text)
@@ -99,10 +106,7 @@ def _in_verdict_words(sentence: str) -> tuple[str, str]:
     return " ".join(words.split()), name
 
 
-def _framed(
-    words: str,
-    idiom: str,
-) -> Verdict:
+def _framed(words: str, idiom: str) -> Verdict:
     # Read a sentence that is about the statement, or says what the model would answer.
     for name, frame in _FRAMES.items():
         match = frame.search(words)
@@ -114,22 +118,13 @@ def _framed(
     return None
 
 
-def _leads(
-    sentence: str,
-    terms: Terms,
-) -> bool:
+def _leads(sentence: str, terms: Terms) -> bool:
     # Whether a sentence begins with its first verdict.
     lead = _VERDICTS.lead.match(sentence)
     return bool(terms and lead and lead.end() >= terms[0].start())
 
 
-def _candidate(
-    sentence: str,
-    terms: Terms,
-    *,
-    rule: str,
-    leads: bool,
-) -> Verdict:
+def _candidate(sentence: str, terms: Terms, *, rule: str, leads: bool) -> Verdict:
     # The first verdict counts. A later one counts only behind a correction. Verdict words in a reason do not count.
     if not terms:
         return None

@@ -10,13 +10,13 @@ from itertools import chain
 from string import ascii_uppercase
 from typing import Literal
 
-from fin_tasks.answers.choices import lettered
+from fin_tasks.answers.choices import lettered, read_choice
 from fin_tasks.answers.cut_off import is_cut_off
-from fin_tasks.answers.notation import plain
 from fin_tasks.answers.numbers import Number, find_numbers
-from fin_tasks.answers.read import read_choice, read_quantity, read_verdict
-from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.answers.quantities import read_quantity
+from fin_tasks.answers.text import plain, strip_reasoning
 from fin_tasks.answers.types import Extraction, Reading
+from fin_tasks.answers.verdicts import read_verdict
 from fin_tasks.judging.item import Item, Judged
 
 from .contract import Document
@@ -99,7 +99,7 @@ def _answer_in(
 
 def _is_in(number: Number, response: str) -> bool:
     """Return whether a response has a number, with any unit or sign."""
-    sizes = set(map(abs, number.readings))
+    sizes = set(map(abs, number.values))
     mentions = find_numbers(plain(response))
-    readings = chain.from_iterable(mention.number.readings for mention in mentions)
+    readings = chain.from_iterable(mention.number.values for mention in mentions)
     return not sizes.isdisjoint(map(abs, readings))

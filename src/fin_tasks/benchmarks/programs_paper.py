@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from fin_tasks.answers.numbers import Number, equal_reading
+from fin_tasks.answers.numbers import Number, equal_value
 from fin_tasks.answers.types import Reading, Score
 
 from . import short_answers
@@ -46,9 +46,9 @@ def is_near(number: float, truth: float, tolerance: float) -> bool:
 
 def is_right(number: Number, truth: float, tolerance: float) -> bool:
     """Return whether a number is near the truth in any of its units, or equal to it as far as written."""
-    if any(is_near(value, truth, tolerance) for value in number.readings):
+    if any(is_near(value, truth, tolerance) for value in number.values):
         return True
-    return equal_reading(number, truth, 0.0) is not None
+    return equal_value(number, truth, 0.0) is not None
 
 
 def metrics_of(**_: object) -> dict[str, bool]:

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from fin_tasks.answers.cut_off import mark_reading
+from fin_tasks.answers.cut_off import is_cut_off
 from fin_tasks.answers.types import Reading
 from fin_tasks.judging.step import JudgeStep
 from fin_tasks.sandbox import Outcome, Ran
@@ -142,7 +142,7 @@ def read_responses(
         row = []
         for item in items_of_doc:
             reading = scorer.read(doc, item, variant=variant)
-            row.append(mark_reading(reading, text_of(item)))
+            row.append(replace(reading, cut_off=is_cut_off(text_of(item))))
         readings.append(row)
     return readings
 

@@ -7,15 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fin_tasks.answers.numbers import Number, equal_reading, near_reading
+from fin_tasks.answers.choices import read_choice
+from fin_tasks.answers.numbers import Number, equal_value, near_value
 from fin_tasks.answers.programs import extract_program
-from fin_tasks.answers.read import (
-    number_of_result,
-    read_choice,
-    read_quantity,
-    read_verdict,
-)
+from fin_tasks.answers.quantities import number_of_result, read_quantity
 from fin_tasks.answers.types import Reading, Score
+from fin_tasks.answers.verdicts import read_verdict
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.sandbox import Outcome, Ran, execution_rate
 from fin_tasks.stats.averages import over_responses, rate
@@ -171,11 +168,11 @@ def score_of(
 def _fitting_value(number: Number, truths: Sequence[Truth]) -> tuple[float, bool, bool]:
     """Return the value of a number that fits a truth, and whether it is equal, and near."""
     for truth, step in truths:
-        value = equal_reading(number, float(truth), step)
+        value = equal_value(number, float(truth), step)
         if value is not None:
             return value, True, True
     for truth, _ in truths:
-        value = near_reading(number, float(truth))
+        value = near_value(number, float(truth))
         if value is not None:
             return value, False, True
     return number.value + 0.0, False, False

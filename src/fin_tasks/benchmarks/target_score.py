@@ -59,7 +59,7 @@ def compare(doc: Document, reading: Reading) -> Score:
     answer = read(doc, doc["target"], variant="robust").answer
     truths: list[Truth] = []
     if isinstance(answer, Number):
-        truths += answer.readings_with_steps()
+        truths += answer.values_with_steps()
     elif answer is not None:
         truths.append((answer, 0.0))
     flaw = "" if truths else f"the target has no {kind}"

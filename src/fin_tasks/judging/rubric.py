@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.answers.text import strip_reasoning
 from fin_tasks.endpoints.messages import picture_url
 from fin_tasks.errors import ConfigError
 from fin_tasks.resources import folder_of

@@ -1,4 +1,4 @@
-r"""The wordings around answers, a YAML file for each kind of answer and two for all.
+r"""The wordings around answers, a YAML file for each kind of answer and some for all.
 
 A file names patterns, tables of named patterns, and fragments. `{_fragment}` in a pattern stands for
 the fragment of that name. Patterns ignore case. Blanks and line breaks inside a pattern do not
@@ -7,80 +7,51 @@ count; `\s` is a blank. Every quantifier has an upper bound, so that no text mak
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
 Table = Mapping[str, re.Pattern[str]]
 """Patterns by name. A reading shows the name of its pattern, so the name describes what is read."""
+Rewritings = Mapping[str, tuple[re.Pattern[str], str]]
+"""Patterns by name, each with the plainer words that take its place."""
 
 _FRAGMENT = re.compile(r"\{(_[a-z_]+)\}")
 
 
-class Rewriting(NamedTuple):
-    """A pattern, and the plainer words that take its place."""
-
-    pattern: re.Pattern[str]
-    replacement: str
-
-
-def compiled(source: str) -> re.Pattern[str]:
-    """Compile a pattern in the form of the YAML files."""
-    return re.compile(source, re.IGNORECASE | re.VERBOSE)
-
-
-@cache
-def read_yaml(name: str) -> Any:
-    """Return what a YAML file of this folder holds."""
-    file = files(__name__) / f"{name}.yaml"
-    return yaml.safe_load(file.read_text("utf-8"))
-
-
 class Phrases:
-    """The wordings of one YAML file. Each pattern is an attribute."""
+    """The wordings of one YAML file. Each pattern is an attribute.
 
-    def __init__(
-        self,
-        name: str,
-    ) -> None:
-        self._sources = read_yaml(name)
+    Attributes:
+        sources: What the file holds.
+    """
 
-    def __getattr__(
-        self,
-        name: str,
-    ) -> re.Pattern[str]:
+    def __init__(self, name: str) -> None:
+        file = files(__name__) / f"{name}.yaml"
+        self.sources: Mapping[str, Any] = yaml.safe_load(file.read_text("utf-8"))
+
+    def __getattr__(self, name: str) -> re.Pattern[str]:
         """Compile a pattern at its first use."""
-        if name not in self._sources:
+        if name not in self.sources:
             raise AttributeError(name)
-        pattern = self._compile(self._sources[name])
+        pattern = self._compile(self.sources[name])
         setattr(self, name, pattern)
         return pattern
 
-    def table(
-        self,
-        name: str,
-    ) -> Table:
+    def table(self, name: str) -> Table:
         """Return the patterns of a table."""
-        return {
-            row: self._compile(source) for row, source in self._sources[name].items()
-        }
+        rows = self.sources[name].items()
+        return {row: self._compile(source) for row, source in rows}
 
-    def rewritings(
-        self,
-        name: str,
-    ) -> Mapping[str, Rewriting]:
+    def rewritings(self, name: str) -> Rewritings:
         """Return the patterns of a table with what takes their place."""
         rows = {}
-        for row, texts in self._sources[name].items():
-            rows[row] = Rewriting(self._compile(texts["pattern"]), texts["replacement"])
+        for row, texts in self.sources[name].items():
+            rows[row] = (self._compile(texts["pattern"]), texts["replacement"])
         return rows
 
-    def _compile(
-        self,
-        source: str,
-    ) -> re.Pattern[str]:
+    def _compile(self, source: str) -> re.Pattern[str]:
         while _FRAGMENT.search(source):
-            source = _FRAGMENT.sub(lambda match: self._sources[match[1]], source)
-        return compiled(source)
+            source = _FRAGMENT.sub(lambda match: self.sources[match[1]], source)
+        return re.compile(source, re.IGNORECASE | re.VERBOSE)

@@ -14,7 +14,7 @@ from functools import partial
 from pydantic import TypeAdapter, ValidationError
 
 from fin_tasks.answers.programs import extract_function
-from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.answers.text import strip_reasoning
 from fin_tasks.answers.types import Reading
 from fin_tasks.sandbox import Outcome, Status
 

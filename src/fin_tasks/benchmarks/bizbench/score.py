@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from fin_tasks.answers.numbers import Number
-from fin_tasks.answers.read import read_quantity
+from fin_tasks.answers.quantities import read_quantity
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
 from fin_tasks.judging.item import Item
@@ -80,7 +80,7 @@ def compare(doc: Document, reading: Reading) -> Score:
             return compare_with(
                 [], reading, numeric=True, flaw="the truth is not one number"
             )
-        return compare_with(truth.readings_with_steps(), reading, numeric=True)
+        return compare_with(truth.values_with_steps(), reading, numeric=True)
     right = doc["letter"]
     if doc["kind"] == "code":
         n_calls = reading.n_calls if isinstance(reading, formulas.FormulaReading) else 0

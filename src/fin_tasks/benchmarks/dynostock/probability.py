@@ -6,8 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from fin_tasks.answers.notation import plain
-from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.answers.text import plain, strip_reasoning
 
 _EDGE = 6_000
 """Characters at each end of a longer reply that are read."""

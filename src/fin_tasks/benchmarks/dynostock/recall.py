@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fin_tasks.answers.numbers import Number
-from fin_tasks.answers.read import read_quantity
+from fin_tasks.answers.quantities import read_quantity
 from fin_tasks.answers.types import Reading, Score
 
 from ..contract import Document

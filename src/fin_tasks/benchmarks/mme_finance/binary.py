@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.answers.text import strip_reasoning
 from fin_tasks.answers.types import Reading
 from fin_tasks.judging.item import missing_reason
 from fin_tasks.stats.averages import Metric

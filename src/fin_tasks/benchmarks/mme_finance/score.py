@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.answers.cut_off import mark_reading
-from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.answers.cut_off import is_cut_off
+from fin_tasks.answers.text import strip_reasoning
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.judging.item import Item, Judged, missing_reason
 from fin_tasks.judging.rubric import Rubric, load_rubric
@@ -210,7 +210,7 @@ def score_judged(
         marked = []
         for answer in judged:
             reading = read_points(rubric, answer, variant)
-            marked.append(mark_reading(reading, answer.response))
+            marked.append(replace(reading, cut_off=is_cut_off(answer.response)))
         readings[variant] = [[reading] for reading in marked]
         values[variant] = [_share_of_scale(rubric, reading) for reading in marked]
     return ScoredTask(

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from fin_tasks.answers.choices import lettered
-from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.answers.text import strip_reasoning
 from fin_tasks.data.files import write_file
 from fin_tasks.endpoints.chat import Chat
 from fin_tasks.endpoints.reply import ChatReply

@@ -8,7 +8,7 @@ from random import Random
 from string import ascii_uppercase
 from typing import Literal
 
-from fin_tasks.answers.reasoning import strip_reasoning
+from fin_tasks.answers.text import strip_reasoning
 
 from ..rows import parse_choices
 from .question import Kind, Question

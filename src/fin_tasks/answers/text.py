@@ -1,0 +1,204 @@
+"""The text of a response: its reply without the reasoning, in plain signs, and in sentences."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import NamedTuple
+
+from .phrases import Phrases, Rewritings
+
+CURRENCY = "¤"  # stands for any currency symbol or code in plain text
+
+SIGNS = Phrases("signs")
+"""Words and characters that matter in every kind of answer."""
+
+_CHINESE = Phrases("chinese")
+_NOTATION = Phrases("notation")
+_REASONING = Phrases("reasoning")
+
+
+class Reply(NamedTuple):
+    """The reply in a response, and whether the response ends before its reasoning does."""
+
+    text: str
+    is_open: bool
+
+
+def split_reasoning(response: str) -> Reply:
+    """Separate the reply from the reasoning; it is empty if the model never stopped thinking."""
+    if "<|channel|>" in response:
+        return _split_channels(response)
+    # gpt-oss writes `assistantfinal` if the tokenizer leaves out the tokens of its channels.
+    if response.startswith("analysis") and "assistantfinal" in response:
+        return Reply(response.rpartition("assistantfinal")[2], is_open=False)
+    if _REASONING.only_analysis.match(response):
+        return Reply("", is_open=True)
+    # Command models write this before the reply.
+    if "<|START_RESPONSE|>" in response:
+        reply = response.rpartition("<|START_RESPONSE|>")[2]
+        return Reply(reply.partition("<|END_RESPONSE|>")[0], is_open=False)
+    reply = ""
+    position = 0
+    is_open = False
+    for tag in _REASONING.tag.finditer(response):
+        if tag.lastgroup == "closes":
+            if not is_open:
+                # The prompt opened the reasoning, so all text before the tag is reasoning.
+                reply = ""
+            position = tag.end()
+            is_open = False
+        elif not is_open:
+            reply += response[position : tag.start()]
+            is_open = True
+    if not is_open:
+        reply += response[position:]
+    return Reply(reply, is_open)
+
+
+def strip_reasoning(response: str) -> str:
+    """Return the reply without the reasoning; empty if the model never stopped thinking."""
+    return split_reasoning(response).text
+
+
+def _split_channels(response: str) -> Reply:
+    finals = list(_REASONING.final_channel.finditer(response))
+    # Without a reply, what stands before the first channel is no reasoning.
+    rest = response[finals[-1].end() :] if finals else response
+    reply = _REASONING.channel_ends.split(rest, maxsplit=1)[0]
+    return Reply(reply, is_open=not finals)
+
+
+# Full-width signs, such as the colon of Chinese texts, lie this far behind their ASCII forms.
+_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+_ENDS_LENGTH = 2_000  # characters at the start and at the end that show the language
+
+
+def in_english(reply: str) -> str:
+    """Return a reply in which Chinese wordings around the answer are English."""
+    ends = reply[:_ENDS_LENGTH] + reply[-_ENDS_LENGTH:]
+    if not _CHINESE.character.search(ends):
+        return reply
+    reply = reply.translate(_FULL_WIDTH)
+    for pattern, english in _chinese_wordings().values():
+        reply = pattern.sub(english, reply)
+    return reply
+
+
+@cache
+def _chinese_wordings() -> Rewritings:
+    return _CHINESE.rewritings("wordings")
+
+
+class _Signs(dict[int, str]):
+    """A translation table that fills itself: dashes, blanks, digits of all scripts, fractions."""
+
+    _signs_by_category: Mapping[str, str] = {"Pd": "-", "Cf": "", "Zs": " "}
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        sign = self._signs_by_category.get(unicodedata.category(character))
+        if sign is None:
+            sign = unicodedata.normalize("NFKC", character)
+        if "⁄" in sign:  # ½ becomes 1/2
+            sign = " " + sign.replace("⁄", "/")
+        self[code] = sign
+        return sign
+
+
+_SIGNS = _Signs(str.maketrans(_NOTATION.sources["characters"]))
+_EMPTY_TAGS = frozenset({"br", "hr", "p", "li", "img"})
+# Behind a backslash these stand for themselves.
+_ESCAPED = "\n%$&#_"
+
+
+def plain(text: str) -> str:
+    r"""Return text without LaTeX and Markdown: `¤` for currencies, `a/b` for fractions, ASCII signs."""
+    text = _NOTATION.superscript.sub(_power_of_superscript, text)
+    text = _NOTATION.tilde_range.sub("-", text)
+    text = _NOTATION.python_power.sub("10^", text)
+    text = text.translate(_SIGNS)
+    if "\\" in text:
+        text = _NOTATION.latex_fraction.sub(r" \1/\2 ", text)
+        text = _NOTATION.latex_command.sub(_sign_of_command, text)
+    if "<" in text:
+        text = _without_tags(text)
+    text = _NOTATION.emphasis.sub("", text)
+    text = _NOTATION.underscore_groups.sub(_without_underscores, text)
+    return _NOTATION.currencies.sub(CURRENCY, text)
+
+
+def _power_of_superscript(match: re.Match[str]) -> str:
+    return "^" + unicodedata.normalize("NFKC", match[0])
+
+
+def _sign_of_command(match: re.Match[str]) -> str:
+    command = match[1] or match[2]
+    if command in _ESCAPED:
+        return command
+    sign: str = _NOTATION.sources["commands"].get(command, " ")
+    return sign
+
+
+def _without_underscores(match: re.Match[str]) -> str:
+    return match[0].replace("_", "")
+
+
+def _without_tags(text: str) -> str:
+    # A tag is markup if the text closes it somewhere; else the angle brackets hold an answer.
+    closed = {match[2].lower() for match in _NOTATION.tag.finditer(text) if match[1]}
+
+    def replace_tag(match: re.Match[str]) -> str:
+        name = match[2].lower()
+        is_markup = match[1] or name in closed or name in _EMPTY_TAGS
+        return " " if is_markup else match[0]
+
+    return _NOTATION.tag.sub(replace_tag, text)
+
+
+class Box(NamedTuple):
+    r"""The content of a `\boxed{...}`, and where it starts."""
+
+    content: str
+    start: int
+
+
+def last_box(text: str) -> Box | None:
+    r"""Return the last `\boxed{...}`, which may lack its closing brace; None without."""
+    start = None
+    for match in _NOTATION.latex_box.finditer(text):
+        start = match.end()
+    if start is None:
+        return None
+    depth = 1
+    for position in range(start, len(text)):
+        if text[position] == "{":
+            depth += 1
+        elif text[position] == "}":
+            depth -= 1
+        if depth == 0:
+            return Box(text[start:position], start)
+    return Box(text[start:], start)
+
+
+class Sentence(NamedTuple):
+    """A sentence, and its position in the text."""
+
+    text: str
+    start: int
+
+
+def split_sentences(text: str) -> Iterator[Sentence]:
+    """Yield the sentences of a text; a line break ends a sentence."""
+    start = 0
+    ends = [match.end() for match in SIGNS.sentence_end.finditer(text)]
+    for end in [*ends, len(text)]:
+        sentence = text[start:end].strip()
+        if SIGNS.word_character.search(sentence):
+            yield Sentence(sentence, start)
+        start = end
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text; empty if it has none."""
+    return next((sentence.text for sentence in split_sentences(text)), "")
