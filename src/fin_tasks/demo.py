@@ -16,7 +16,7 @@ from .report.leaderboard_model import Leaderboard
 from .report.markdown import number_text
 from .report.tables import values_table
 from .resources import task_yaml_dir
-from .saved.files import read_rows, texts_by_id
+from .saved.files import read_saved_rows, texts_by_id
 from .saved.run_folder import write_run
 from .saved.scoring import score_responses
 
@@ -109,7 +109,7 @@ def replay_examples(output: Path, *, limit: int) -> Path:
     """Score our own responses to the first questions of each task; return the results file."""
     runs = []
     for task in (*TASKS, CHARTS):
-        rows = read_rows(_RESPONSES / f"{task}.jsonl")[:limit]
+        rows = read_saved_rows(_RESPONSES / f"{task}.jsonl")[:limit]
         run = score_responses(task, texts_by_id(rows), {"source": "sample"})
         runs.append(run)
     return write_run(output, runs, model=EXAMPLES, made_by="fin-tasks demo")

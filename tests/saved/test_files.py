@@ -12,7 +12,7 @@ import pytest
 
 from fin_tasks.answers.cut_off import is_cut_off
 from fin_tasks.errors import DataError
-from fin_tasks.saved.files import model_of, read_rows, task_of, texts_by_id
+from fin_tasks.saved.files import model_of, read_saved_rows, task_of, texts_by_id
 
 RESPONSES = ["N/A", "nan", "007.50", "a\r\nb", "=1+1", "x" * 42_000, ""]
 ROWS = [
@@ -40,7 +40,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("suffix", WRITERS)
 def test_every_form_is_read_as_text(tmp_path: Path, suffix: str) -> None:
     WRITERS[suffix](path := tmp_path / f"model_set{suffix}")
-    rows = read_rows(path)
+    rows = read_saved_rows(path)
     expected = RESPONSES[:4] if suffix == ".xlsx" else RESPONSES
     texts = [text for row in rows for text in row.texts]
     assert [(text or "").replace("\r\n", "\n") for text in texts] == [
@@ -56,13 +56,13 @@ def test_every_form_is_read_as_text(tmp_path: Path, suffix: str) -> None:
 )
 def test_the_names_of_columns(tmp_path: Path, id_name: str, response_name: str) -> None:
     path = write_lines(tmp_path / "a.jsonl", [{id_name: 7, response_name: "b"}])
-    assert texts_by_id(read_rows(path)) == {"7": ["b"]}
+    assert texts_by_id(read_saved_rows(path)) == {"7": ["b"]}
 
 
 def test_several_responses_missing_ones_and_numbers(tmp_path: Path) -> None:
     responses: list[Any] = ["a", ["b", None], [["c"], ["d"]], None, [], [[]], 5, True]
     rows = [{"id": "x", "response": response} for response in responses]
-    found = read_rows(write_lines(tmp_path / "a.jsonl", rows))
+    found = read_saved_rows(write_lines(tmp_path / "a.jsonl", rows))
     assert [row.texts for row in found] == [
         ["a"],
         ["b", None],
@@ -81,7 +81,7 @@ def test_a_finish_reason_marks_what_was_cut_off(
     tmp_path: Path, response: str | None
 ) -> None:
     row = {"id": "x", "response": response, "finish_reason": "length"}
-    (found,) = read_rows(write_lines(tmp_path / "a.jsonl", [row]))
+    (found,) = read_saved_rows(write_lines(tmp_path / "a.jsonl", [row]))
     (text,) = found.texts
     assert text is not None and is_cut_off(text)
 
@@ -92,7 +92,9 @@ def test_whole_responses_beside_a_workbook(tmp_path: Path) -> None:
     short.to_excel(path := tmp_path / "model_set.xlsx", index=False)
     # Our adapter of VLMEvalKit writes first what was asked.
     write_lines(tmp_path / "model_set_responses.jsonl", [{"provenance": {}}, *ROWS])
-    assert [row.texts for row in read_rows(path)] == [[text] for text in RESPONSES]
+    assert [row.texts for row in read_saved_rows(path)] == [
+        [text] for text in RESPONSES
+    ]
 
 
 def test_samples_are_read_once_for_all_filters(tmp_path: Path) -> None:
@@ -101,7 +103,7 @@ def test_samples_are_read_once_for_all_filters(tmp_path: Path) -> None:
         {"doc_id": 0, "doc": doc, "resps": [["a", "b"]], "filter": name}
         for name in ("paper", "robust")
     ]
-    (row,) = read_rows(write_lines(tmp_path / "samples.jsonl", lines))
+    (row,) = read_saved_rows(write_lines(tmp_path / "samples.jsonl", lines))
     assert (row.id, row.texts, row.fields) == ("1", ["a", "b"], doc)
     assert row.is_sample
 
@@ -130,7 +132,7 @@ def test_cut_off_responses_in_samples(
     tmp_path: Path, sample: dict[str, Any], marked: list[bool]
 ) -> None:
     line = {"doc": {"id": "x"}, **sample}
-    (row,) = read_rows(write_lines(tmp_path / "samples.jsonl", [line]))
+    (row,) = read_saved_rows(write_lines(tmp_path / "samples.jsonl", [line]))
     assert [is_cut_off(text or "") for text in row.texts] == marked
 
 
@@ -158,7 +160,7 @@ def test_a_row_that_cannot_be_used_is_one_sentence(
     tmp_path: Path, row: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(DataError, match=message) as caught:
-        read_rows(write_lines(tmp_path / "a.jsonl", [row]))
+        read_saved_rows(write_lines(tmp_path / "a.jsonl", [row]))
     assert "\n" not in str(caught.value)
 
 
@@ -228,5 +230,5 @@ def test_files_that_are_refused_soon(
     write(path := tmp_path / f"hostile{suffix}")
     started = time.process_time()
     with pytest.raises(DataError, match="hostile"):
-        read_rows(path)
+        read_saved_rows(path)
     assert time.process_time() - started < 5

@@ -12,6 +12,7 @@ from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.sandbox import Outcome, Status
 from fin_tasks.saved.recordings import Recording, read_financemath, read_xfinbench
+from fin_tasks.saved.run_folder import SavedRun
 from fin_tasks.saved.summary import summary_of
 
 FAILED = Outcome(status=Status.exception)
@@ -109,7 +110,7 @@ def test_programs_and_what_the_data_folder_adds(tmp_path: Path) -> None:
         options=options,
         run_programs=lambda two: [FAILED] * len(two),
     )
-    found = summary_of([scored])
+    found = summary_of([SavedRun(scored, {}, {})])
     paper = found["paper"]
     assert (paper["acc"], paper["acc_err"], paper["no_answer"]) == (1.0, 0.0, 0.0)
     rates = (paper["execution_rate"], found["robust"]["execution_rate"])

@@ -11,7 +11,7 @@ import typer
 from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.saved.files import Json, model_of, read_rows, texts_by_id
+from fin_tasks.saved.files import Json, model_of, read_saved_rows, texts_by_id
 
 from .options import (
     AnsweringModel,
@@ -29,8 +29,6 @@ from .output import show, warn
 if TYPE_CHECKING:
     from fin_tasks.saved.run_folder import SavedRun
 
-_FACTS = ("mode", "style", "scorer", "split", "source")
-"""Parts of a provenance that are printed beside the figures."""
 _WINDOW_COLUMNS = "^(model|bias|window|n|acc|bias_index)(_std)?$"
 
 app = typer.Typer(no_args_is_help=True, help="Score saved responses, without a model.")
@@ -48,6 +46,8 @@ class Replay:
 
     def run(self, score: "Callable[[Path], list[SavedRun]]") -> None:
         """Score each file, write its run folder if the user named a place for it, and print its figures."""
+        from fin_tasks.saved.summary import summary_of
+
         for file in self.files:
             try:
                 runs = score(file)
@@ -57,8 +57,8 @@ class Replay:
                 raise DataError(f"{file}: {error}") from error
             model = self.model or model_of(file)
             self.write(runs, model)
-            prints_all = self.as_json or self.show_all
-            figures = _all_figures(runs) if prints_all else _main_figures(runs)
+            figures_of = summary_of if self.as_json or self.show_all else _main_figures
+            figures = figures_of(runs)
             summary = {"model": model, "file": str(file), **figures}
             show(summary, self.as_json, self.show_all)
 
@@ -69,19 +69,6 @@ class Replay:
         if self.out:
             path = write_run(self.out, runs, model=model, made_by="fin-tasks replay")
             warn(f"wrote {path}")
-
-
-def _all_figures(runs: "list[SavedRun]") -> Json:
-    """Return how tasks were asked, all metrics, and the figures of parts."""
-    from fin_tasks.saved.summary import summary_of
-
-    first = runs[0]
-    facts = first.provenance
-    figures = {name: facts[name] for name in _FACTS if name in facts}
-    figures |= summary_of([run.scored for run in runs])
-    if "sandbox" in first.metadata:
-        figures["sandbox"] = first.metadata["sandbox"]["tier"]
-    return figures
 
 
 def _main_figures(runs: "list[SavedRun]") -> Json:
@@ -130,7 +117,7 @@ def replay_task(
     options = task_options(metadata, data_dir=data_dir)
 
     def score(file: Path) -> "list[SavedRun]":
-        return [score_responses(name, texts_by_id(read_rows(file)), options)]
+        return [score_responses(name, texts_by_id(read_saved_rows(file)), options)]
 
     Replay(files, model, out, show_all, as_json).run(score)
 
@@ -164,7 +151,7 @@ def _add_command(benchmark: Benchmark) -> None:
         options = task_options(metadata, data_dir=data_dir, source=source)
 
         def score(file: Path) -> "list[SavedRun]":
-            texts = texts_by_id(read_rows(file))
+            texts = texts_by_id(read_saved_rows(file))
             return score_benchmark(benchmark.name, tasks, texts, options)
 
         Replay(files, model, out, show_all, as_json).run(score)

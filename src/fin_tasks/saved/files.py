@@ -44,7 +44,7 @@ class SavedRow(NamedTuple):
     """Whether the row is a line of lm-eval's samples."""
 
 
-def read_rows(path: Path) -> list[SavedRow]:
+def read_saved_rows(path: Path) -> list[SavedRow]:
     """Read the rows of a CSV, TSV or XLSX table, of a JSON list or of JSON lines.
 
     Raises:

@@ -23,7 +23,7 @@ from .files import (
     model_of,
     provenance_of,
     questions_of,
-    read_rows,
+    read_saved_rows,
     task_of,
 )
 from .run_folder import SavedRun, write_run
@@ -71,7 +71,7 @@ def read_predictions(
     docs = []
     items = []
     ids = set()
-    for row in read_rows(file):
+    for row in read_saved_rows(file):
         doc = {"id": row.id}
         for name, value in row.fields.items():
             doc[name] = _text(value)

@@ -15,14 +15,13 @@ from fin_tasks.benchmarks.request import rows_of
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile
 from fin_tasks.benchmarks.xfinbench.document import TASKS, Mode, Subset, Task
-from fin_tasks.benchmarks.xfinbench.rows import SPLITS, Row
-from fin_tasks.benchmarks.xfinbench.rows import read_rows as read_questions
+from fin_tasks.benchmarks.xfinbench.rows import SPLITS, Row, read_rows
 from fin_tasks.benchmarks.xfinbench.truth import parse_truth
 from fin_tasks.data.locate import locate
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-from .files import SavedRow, questions_of, read_rows, whole_texts
+from .files import SavedRow, questions_of, read_saved_rows, whole_texts
 from .run_folder import Fields, SavedRun
 from .scoring import score_documents
 
@@ -60,7 +59,7 @@ def score_recording(recording: Recording, metadata: Mapped) -> SavedRun:
 
 def read_financemath(path: Path, *, mode: Literal["cot", "pot"]) -> Recording:
     """Read FinanceMath's questions and the responses to them."""
-    rows = read_rows(path)
+    rows = read_saved_rows(path)
     records = [{**row.fields, "question_id": row.id} for row in rows]
     questions = rows_of(financemath_data.Row, path, records)
     docs = []
@@ -88,7 +87,7 @@ def read_xfinbench(
             f"replay xfinbench: expected mode cot or da for {task}, got pot."
         )
     file_task = TASKS[task]
-    all_rows = read_rows(path)
+    all_rows = read_saved_rows(path)
     records = [{**row.fields, "id": row.id} for row in all_rows]
     questions = rows_of(Row, path, records)
     known_questions = _known_questions(data_dir, file_task)
@@ -172,7 +171,7 @@ def _questions_of(source: str, data_dir: Path | None = None) -> list[Row]:
         sample=Path(xfinbench.__file__).with_name("sample"),
         optional=True,
     ).files
-    return list(chain.from_iterable(map(read_questions, files.values())))
+    return list(chain.from_iterable(map(read_rows, files.values())))
 
 
 def _xfinbench_document(

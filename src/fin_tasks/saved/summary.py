@@ -7,10 +7,14 @@ from typing import Any
 from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.stats.averages import average_or_none
 
+from .run_folder import SavedRun
+
 Figures = dict[str, Any]
 Row = Mapping[str, Mapping[str, Any]]
 """The metrics of one document by variant."""
 
+_FACTS = ("mode", "style", "scorer", "split", "source")
+"""Parts of a provenance that are printed beside the figures."""
 _RATES = {
     "acc": ("paper", "acc"),
     "robust_acc": ("robust", "acc"),
@@ -21,8 +25,10 @@ _RATES = {
 _NEAR_METRICS = ("acc", "acc_err", "no_answer")
 
 
-def summary_of(tasks: Sequence[ScoredTask]) -> Figures:
-    """Return the rates over all documents of some tasks, and by part; counts where the name is plural."""
+def summary_of(runs: Sequence[SavedRun]) -> Figures:
+    """Return how tasks were asked, and the rates over all documents and by part; counts where the name is plural."""
+    first = runs[0]
+    tasks = [run.scored for run in runs]
     rows = []
     rows_by_part: dict[tuple[str, str], list[Row]] = defaultdict(list)
     statuses: Counter[str] = Counter()
@@ -36,7 +42,9 @@ def summary_of(tasks: Sequence[ScoredTask]) -> Figures:
             readings = task.readings["paper"][number]
             statuses.update(reading.status for reading in readings if reading.status)
     task_names = [task.name for task in tasks]
+    facts = first.provenance
     summary = {
+        **{name: facts[name] for name in _FACTS if name in facts},
         "task": task_names[0] if len(tasks) == 1 else task_names,
         "n_all": sum(task.n_all or len(task.docs) for task in tasks),
         **_rates(rows),
@@ -51,6 +59,8 @@ def summary_of(tasks: Sequence[ScoredTask]) -> Figures:
         summary.setdefault(column, {})[name] = _rates_of_part(part)
     if tasks[0].judge:
         summary["reader"] = tasks[0].judge["model"]
+    if "sandbox" in first.metadata:
+        summary["sandbox"] = first.metadata["sandbox"]["tier"]
     return summary
 
 
