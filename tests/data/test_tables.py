@@ -1,8 +1,14 @@
+"""One reader for tables: what it reads as text, and files that would need much memory."""
+
+import resource
+import time
 from pathlib import Path
 
 import pytest
+from corpus import BOOKS, write_book
+from openpyxl import Workbook
 
-from fin_tasks.data.tables import read_csv, read_json
+from fin_tasks.data.tables import read_json, read_table
 from fin_tasks.errors import DataError
 
 
@@ -11,8 +17,8 @@ def test_rows_have_their_line_and_their_odd_cells(tmp_path: Path) -> None:
     path.write_bytes(
         '\ufeffid,text\na,"two\nlines, one\u2028cell"\n\nb\nc,d,e\n'.encode()
     )
-    records = read_csv(path, ["text", "id"])
-    assert [(r.line, r.surplus) for r in records] == [(3, 0), (5, -1), (6, 1)]
+    records = read_table(path, ["text", "id"])
+    assert [(r.line, r.surplus) for r in records] == [(2, 0), (4, -1), (5, 1)]
     assert [r.cells for r in records][:2] == [
         {"id": "a", "text": "two\nlines, one\u2028cell"},
         {"id": "b", "text": ""},
@@ -28,13 +34,13 @@ def test_a_table_that_cannot_be_used_is_one_clear_sentence(
     if body is not None:
         (tmp_path / "a.csv").write_bytes(body)
     with pytest.raises(DataError, match=r"a\.csv: expected "):
-        read_csv(tmp_path / "a.csv", ["id", "text"])
+        read_table(tmp_path / "a.csv", ["id", "text"])
 
 
 def test_a_file_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a\udcff"
     path.write_text('{"id": 1}')
-    for read in (read_csv, read_json):
+    for read in (read_table, read_json):
         with pytest.raises(DataError, match=r"a\\xff: expected a path in UTF-8"):
             read(path, ["id"])
 
@@ -59,3 +65,60 @@ def test_json_that_cannot_be_used_is_one_clear_sentence(
     (tmp_path / "a.jsonl").write_text(body)
     with pytest.raises(DataError, match=r"a\.jsonl.*: expected "):
         read_json(tmp_path / "a.jsonl", ["id"])
+
+
+@pytest.mark.parametrize("name", BOOKS)
+def test_oversized_workbooks_are_refused_soon(tmp_path: Path, name: str) -> None:
+    change, part = BOOKS[name]
+    path = tmp_path / "hostile.xlsx"
+    write_book(path, change, part)
+    started = time.process_time()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(DataError, match="hostile"):
+        read_table(path)
+    assert time.process_time() - started < 5
+    grown_kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown_kilobytes < 300_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ",".join(f"c{number}" for number in range(100_000))
+        + "\n"
+        + "1," * 100_000
+        + "\n",
+        ",".join(f"c{number}" for number in range(900)) + "\n" + "1\n" * 100_000,
+        "a\n" + "1\n" * 300_000,
+        "a,a\n1,2\n",
+    ],
+)
+def test_oversized_csv_files_are_refused_soon(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "hostile.csv"
+    path.write_text(text)
+    started = time.process_time()
+    with pytest.raises(DataError, match="hostile"):
+        read_table(path)
+    assert time.process_time() - started < 5
+
+
+def test_cells_are_texts(tmp_path: Path) -> None:
+    book = Workbook()
+    sheet = book.active
+    sheet.append(["a", None, "b", "c"])
+    sheet.append([1, "left out", 2.0, 0.5])
+    sheet.append([None, None, None])
+    sheet.append(["007.50", None, True])
+    book.save(tmp_path / "a.xlsx")
+    records = read_table(tmp_path / "a.xlsx")
+    assert [record.line for record in records] == [2, 4]
+    assert records[0].cells == {"a": "1", "b": "2", "c": "0.5"}
+    assert records[1].cells == {"a": "007.50", "b": "True", "c": ""}
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.ods").write_bytes(b"PK\x03\x04\xff")
+    (tmp_path / "a.xlsx").write_bytes(b"PK no workbook")
+    for name in ("a.ods", "a.xlsx", "none.xlsx", "none.csv"):
+        with pytest.raises(DataError, match=name):
+            read_table(tmp_path / name)

@@ -1,12 +1,13 @@
-"""Read tables: CSV, a list of JSON objects, or JSON lines."""
+"""Read tables that people, harnesses and authors write: CSV, TSV, XLSX, a list of JSON objects, or JSON lines."""
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from io import StringIO
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import ZipFile
 
 from fin_tasks.errors import DataError
 
@@ -17,32 +18,40 @@ _MAX_COLUMNS = 1000
 _MAX_CELLS = 5_000_000
 """Limits of a table, so that a small file cannot take much memory."""
 _MAX_CELL = (1 << 31) - 1  # characters; the default is 128 kB
+_MAX_BYTES = 1 << 28  # of a workbook, unpacked
+_MAX_TAGS = 4_000_000  # of a workbook; a cell has four
 
 
 class Record(NamedTuple):
     """One row of a table; a short row is filled up with empty cells."""
 
     line: int
-    """The line of the file on which the row ends."""
+    """The number of the row that a spreadsheet program shows; the header is mostly 1."""
     cells: dict[str, str]
     surplus: int
     """Number of cells that the header lacks; negative if the row is short."""
 
 
-def records_of(
-    path: Path, rows: Iterable[tuple[int, Sequence[str]]], columns: Sequence[str] = ()
+def read_table(
+    path: Path, columns: Sequence[str] = (), *, sheet: str | None = None
 ) -> list[Record]:
-    """Return numbered rows as records; the first one with text is the header.
+    """Read the rows of a CSV, TSV or XLSX file as texts; a file of another kind is read as CSV.
 
-    The header must have these columns and may have more, each once. Columns without a name are
-    left out.
+    The first row with text is the header. It must have these columns and may have more, each once;
+    columns without a name are left out, and so are rows without any text. CSV and TSV are UTF-8. A
+    workbook's first sheet is read unless another is named.
     """
+    check_name(path)
+    if path.suffix.lower() == ".xlsx":
+        rows = _workbook_rows(path, sheet)
+    else:
+        rows = _csv_rows(path, "\t" if path.suffix.lower() == ".tsv" else ",")
     header: Sequence[str] = []
     records: list[Record] = []
     n_cells = 0
-    for line, row in rows:
+    for line, row in enumerate(rows, start=1):
         n_cells += max(len(row), len(header))
-        if len(records) > _MAX_ROWS or len(row) > _MAX_COLUMNS or n_cells > _MAX_CELLS:
+        if line > _MAX_ROWS or len(row) > _MAX_COLUMNS or n_cells > _MAX_CELLS:
             raise DataError(
                 f"{path}: expected at most {_MAX_ROWS:,} rows, {_MAX_COLUMNS:,} columns and "
                 f"{_MAX_CELLS:,} cells, got more."
@@ -51,7 +60,8 @@ def records_of(
             surplus = len(row) - len(header)
             cells = dict(zip_longest(header, row[: len(header)], fillvalue=""))
             cells.pop("", None)
-            records.append(Record(line, cells, surplus))
+            if any(cells.values()) or surplus > 0:
+                records.append(Record(line, cells, surplus))
         elif any(row):
             header = row
     names = list(filter(None, header))
@@ -63,27 +73,58 @@ def records_of(
     return records
 
 
-def read_csv(
-    path: Path, columns: Sequence[str], *, delimiter: str = ","
-) -> list[Record]:
-    """Read the rows of a UTF-8 CSV file that has these columns and maybe more; skip blank lines."""
-    return records_of(path, csv_rows(path, delimiter), columns)
-
-
-def csv_rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a UTF-8 CSV file that are not blank, each with the line of its end."""
-    check_name(path)
+def _csv_rows(path: Path, delimiter: str) -> Iterator[list[str]]:
     csv.field_size_limit(_MAX_CELL)
     try:
         text = path.read_bytes().decode("utf-8-sig")
-        reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter)
-        for row in reader:
-            if row:
-                yield reader.line_num, row
+        yield from csv.reader(StringIO(text, newline=""), delimiter=delimiter)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(
             f"{path}: expected a CSV file in UTF-8, could not read it ({error})."
         ) from error
+
+
+def _workbook_rows(path: Path, sheet: str | None) -> Iterator[list[str]]:
+    from openpyxl import load_workbook
+
+    try:
+        _check_parts(path)
+        with path.open("rb") as file:
+            book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
+            worksheet = book[sheet] if sheet else book.worksheets[0]
+            worksheet.reset_dimensions()  # what the file says of its size may be wrong
+            for values in worksheet.iter_rows(values_only=True):
+                cells = list(map(_text_of, values))
+                while cells and not cells[-1]:
+                    cells.pop()
+                yield cells
+    except Exception as error:  # a broken workbook raises anything
+        raise DataError(
+            f"{path}: expected a workbook that can be read, got: {error}. Save it again as .xlsx."
+        ) from error
+
+
+def _check_parts(path: Path) -> None:
+    """Refuse a workbook that needs much memory: openpyxl reads some of its parts as a whole."""
+    n_tags = 0
+    with ZipFile(path) as archive:
+        n_bytes = sum(part.file_size for part in archive.infolist())
+        if n_bytes > _MAX_BYTES:
+            raise ValueError(f"more than {_MAX_BYTES:,} bytes unpacked")
+        for part in archive.infolist():
+            with archive.open(part) as file:
+                while piece := file.read(1 << 20):
+                    n_tags += piece.count(b"<")
+            if n_tags > _MAX_TAGS:
+                raise ValueError(f"more than {_MAX_TAGS:,} tags")
+
+
+def _text_of(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
 
 
 def read_json(path: Path, columns: Sequence[str] = ()) -> list[dict[str, Any]]:

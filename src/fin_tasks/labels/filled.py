@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from fin_tasks.data.spreadsheets import read_sheet
+from fin_tasks.data.tables import read_table
 from fin_tasks.errors import ConfigError, DataError
 
 from .draw import Draw
@@ -96,7 +96,7 @@ def _read_cells(
 ) -> dict[tuple[str, str], str]:
     """Return the usable values of a sheet by row and column, and add its problems to the list."""
     open_cells = draw.open_cells()
-    records = read_sheet(path, sheet=SHEET if path.suffix == ".xlsx" else None)
+    records = read_table(path, sheet=SHEET if path.suffix == ".xlsx" else None)
     for column in ["row", *draw.study.columns()]:
         if not records or column not in records[0].cells:
             raise DataError(

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fin_tasks.answers.cut_off import CutOffResponse, mark_response
-from fin_tasks.data.spreadsheets import read_sheet
-from fin_tasks.data.tables import read_json
+from fin_tasks.data.tables import read_json, read_table
 from fin_tasks.errors import DataError
 
 Json = dict[str, Any]
@@ -122,7 +121,7 @@ def _records_of_table(path: Path) -> list[Json]:
     """
     records: list[Json] = []
     whole_responses = _responses_beside(path)
-    for line, cells, surplus in read_sheet(path):
+    for line, cells, surplus in read_table(path):
         if surplus > 0:
             raise DataError(
                 f"{path}, line {line}: expected as many cells as columns, got more. Quote cells."

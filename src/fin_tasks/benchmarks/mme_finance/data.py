@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from fin_tasks.data.documents import dataset_of, hash_of, sample_facts
 from fin_tasks.data.locate import Located
 from fin_tasks.data.pictures import upright_files
-from fin_tasks.data.tables import read_csv
+from fin_tasks.data.tables import read_table
 from fin_tasks.errors import ConfigError, DataError
 
 from ..request import Documents, Request
@@ -110,7 +110,7 @@ def _read_table(
         columns += _CATEGORY_COLUMNS
     rows = {}
     left_out = defaultdict(list)
-    for record in read_csv(path, columns, delimiter="\t"):
+    for record in read_table(path, columns):
         cells = {**dict.fromkeys(_OPTIONAL_COLUMNS, ""), **record.cells}
         row = _row_of(cells, part, pictures)
         problem = _problem_of(row, part)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
 
-from fin_tasks.data.tables import read_csv
+from fin_tasks.data.tables import read_table
 from fin_tasks.errors import DataError
 
 from ..request import QuestionRow, rows_of
@@ -101,7 +101,7 @@ class Row(QuestionRow):
 
 def read_rows(path: Path) -> list[Row]:
     """Read a table of questions."""
-    records = read_csv(path, COLUMNS)
+    records = read_table(path, COLUMNS)
     rows = rows_of(Row, path, [record.cells for record in records])
     ids = set()
     for row, record in zip(rows, records, strict=True):
@@ -138,7 +138,7 @@ def items_of(cell: str, separators: str = _SEPARATORS) -> list[str]:
 def read_labels(path: Path, ids: Iterable[str]) -> dict[str, list[str]]:
     """Read the types of these questions from a CSV file with the columns `id` and `math_types`."""
     types_by_id: dict[str, list[str]] = {question_id: [] for question_id in ids}
-    for record in read_csv(path, ("id", "math_types")):
+    for record in read_table(path, ("id", "math_types")):
         question_id = record.cells["id"].strip()
         if question_id in types_by_id:
             types_by_id[question_id] = items_of(record.cells["math_types"], ";")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fin_tasks.data.files import sha256_of
-from fin_tasks.data.tables import read_csv
+from fin_tasks.data.tables import read_table
 from fin_tasks.errors import DataError
 from fin_tasks.retrieval.search import retrieve, retriever_provenance
 from fin_tasks.settings import Settings
@@ -76,7 +76,7 @@ def find_terms(
 def read_terms(bank: Path) -> dict[str, Term]:
     """Read the terms of a knowledge bank by their ids; of several with one id the first counts."""
     terms: dict[str, Term] = {}
-    for record in read_csv(bank, _COLUMNS):
+    for record in read_table(bank, _COLUMNS):
         term_id, name, definition = map(str.strip, itemgetter(*_COLUMNS)(record.cells))
         term = Term(term_id, name, definition)
         if term.id and term.text:

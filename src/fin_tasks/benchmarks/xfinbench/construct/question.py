@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, StringConstraints
 
 from fin_tasks.answers.choices import lettered
 from fin_tasks.benchmarks.request import rows_of
-from fin_tasks.data.tables import read_csv
+from fin_tasks.data.tables import read_table
 from fin_tasks.errors import DataError
 
 from ..document import Task
@@ -81,7 +81,7 @@ def kept_questions(
 
 def read_exercises(path: Path) -> list[Exercise]:
     """Read exercises from a CSV file with the columns `id`, `question`, `answer` and `kinds`."""
-    records = read_csv(path, ("id", "question", "answer", "kinds"))
+    records = read_table(path, ("id", "question", "answer", "kinds"))
     exercises = rows_of(Exercise, path, [record.cells for record in records])
     ids = {exercise.id for exercise in exercises}
     if not exercises or len(ids) < len(exercises):
