@@ -10,12 +10,10 @@ from pydantic import (
     AfterValidator,
     AliasChoices,
     BeforeValidator,
-    ConfigDict,
     Field,
-    TypeAdapter,
     ValidationError,
 )
-from pydantic.dataclasses import dataclass
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from .errors import ConfigError
 
@@ -26,37 +24,41 @@ SANDBOX_TIERS: tuple[Tier, ...] = get_args(Tier)
 _USUAL_WORKERS = 8
 
 
-def _without_end(url: str) -> str:
-    return url.strip().rstrip("/")
-
-
-def _split(addresses: str | tuple[str, ...]) -> tuple[str, ...]:
-    if isinstance(addresses, str):
-        addresses = tuple(addresses.split(","))
-    return tuple(filter(None, map(_without_end, addresses)))
-
-
-def _parsed(metadata: Any) -> Any:
-    return json.loads(metadata) if isinstance(metadata, str) else metadata
+def _addresses(text: str) -> tuple[str, ...]:
+    """Return addresses that are separated by commas, without slashes at their ends."""
+    addresses = (address.strip().rstrip("/") for address in text.split(","))
+    return tuple(filter(None, addresses))
 
 
 _Folder = Annotated[Path, AfterValidator(Path.expanduser)]
-_Address = Annotated[str, AfterValidator(_without_end)]
-_Addresses = Annotated[tuple[str, ...], BeforeValidator(_split)]
-_Metadata = Annotated[dict[str, Any], BeforeValidator(_parsed)]
+_Address = Annotated[str, AfterValidator(lambda address: address.rstrip("/"))]
+_Addresses = Annotated[tuple[str, ...], BeforeValidator(_addresses)]
+_Metadata = Annotated[dict[str, Any], BeforeValidator(json.loads)]
 
 
-@dataclass(
-    frozen=True,
-    kw_only=True,
-    config=ConfigDict(populate_by_name=True, use_attribute_docstrings=True),
-)
-class Settings:
+class Settings(BaseSettings):
     """The environment's settings; keys and tokens are not shown by `repr`."""
+
+    model_config = SettingsConfigDict(
+        frozen=True,
+        case_sensitive=True,
+        enable_decoding=False,  # the types above read their texts
+        env_ignore_empty=True,
+        extra="ignore",
+        # A key read from a file may end in a line break, which no header can hold.
+        str_strip_whitespace=True,
+        use_attribute_docstrings=True,
+        validate_default=False,
+    )
 
     data_dir: _Folder | None = Field(None, validation_alias="FIN_TASKS_DATA")
     """The folder with your own files: DIR/xfinbench, DIR/financemath and so on; none by default."""
-    cache_dir: _Folder = Field(validation_alias="FIN_TASKS_CACHE")
+    cache_dir: _Folder = Field(
+        default_factory=lambda: Path(
+            os.environ.get("XDG_CACHE_HOME") or "~/.cache", "fin-tasks"
+        ).expanduser(),
+        validation_alias="FIN_TASKS_CACHE",
+    )
     """The folder of downloads and replies; default ~/.cache/fin-tasks ($XDG_CACHE_HOME)."""
     github_raw: _Address = Field(
         "https://raw.githubusercontent.com", validation_alias="FIN_TASKS_GITHUB_RAW"
@@ -104,27 +106,20 @@ class Settings:
     )
     """The number of programs that run side by side; default the number of cores, at most 8."""
 
-    def __hash__(self) -> int:
-        """Hash what is printed: the mappings have no hash of their own."""
-        return hash(repr(self))
-
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] | None = None) -> "Settings":
-        """Read the settings from `environ`, by default the environment of this process."""
-        env = {}
-        for name, value in (os.environ if environ is None else environ).items():
-            # A key read from a file may end in a line break, which no header can hold.
-            if name.isupper() and value.strip():
-                env[name] = value.strip()
-        env.setdefault(
-            "FIN_TASKS_CACHE", f"{env.get('XDG_CACHE_HOME', '~/.cache')}/fin-tasks"
-        )
-        keys = {name: value for name, value in env.items() if name.endswith("_KEY")}
+        """Read the settings from the environment of this process; variables in `environ` count first."""
+        variables = {**os.environ, **(environ or {})}
+        keys = {}
+        for name, value in variables.items():
+            if name.endswith("_KEY") and value.strip():
+                keys[name] = value.strip()
         try:
-            return TypeAdapter(cls).validate_python({**env, "api_keys": keys})
+            given: dict[str, Any] = {"api_keys": keys, **(environ or {})}
+            return cls(**given)
         except ValidationError as error:
             problem = error.errors()[0]
             name = str(problem["loc"][0])
             raise ConfigError(
-                f"{name}: expected another value, got {env[name]!r}. {problem['msg']}."
+                f"{name}: expected another value, got {variables[name]!r}. {problem['msg']}."
             ) from error

@@ -71,6 +71,10 @@ def settings(server: Loopback, tmp_path: Path) -> Settings:
     return Settings.from_environ({"FIN_TASKS_CACHE": str(tmp_path / "cache"), **names})
 
 
+def with_values(settings: Settings, **values: object) -> Settings:
+    return settings.model_copy(update=values)
+
+
 def is_own(found: Located) -> bool:
     return found.provenance()["is_own"]
 
@@ -92,7 +96,7 @@ def test_a_file_is_downloaded_once_and_checked_each_time(
     }
     assert found.provenance()["files"][CSV] == hashlib.sha256(BODIES[CSV]).hexdigest()
     assert found.provenance()["commit"] == load_pins("xfinbench").revision
-    offline = replace(settings, offline=True)
+    offline = with_values(settings, offline=True)
     assert xfinbench(offline).files[CSV] == found.files[CSV]
     assert len(server.asked) == 4
     found.files[CSV].write_bytes(b"changed")
@@ -115,17 +119,17 @@ def test_a_trickling_server_does_not_hold_a_download(
         endless(BODY, chunk=b"a" * 10_000) as url,
         pytest.raises(FetchError, match=r"bytes a second.*put it at DIR/xfinbench"),
     ):
-        xfinbench(replace(settings, github_raw=url), BANK)
+        xfinbench(with_values(settings, github_raw=url), BANK)
     with (
         endless(HEADERS, pause=60) as url,
         pytest.raises(FetchError, match=r"ReadTimeout.*put it at DIR/xfinbench"),
     ):
-        xfinbench(replace(settings, github_raw=url), BANK)
+        xfinbench(with_values(settings, github_raw=url), BANK)
     with (
         endless(HEADERS, pause=60) as url,
         pytest.raises(FetchError, match="put it at DIR/bizbench"),
     ):
-        locate("bizbench", TEST_SET, settings=replace(settings, hub=url))
+        locate("bizbench", TEST_SET, settings=with_values(settings, hub=url))
     assert time.monotonic() - started < 20
     assert not [path for path in settings.cache_dir.rglob("*") if path.is_file()]
 
@@ -165,7 +169,7 @@ def test_a_wrong_download_is_an_error_and_not_kept(
 def test_without_a_network_the_message_says_where_to_put_the_file(
     settings: Settings, host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    unreachable = replace(
+    unreachable = with_values(
         settings, offline=host == "offline", github_raw=host, hub=host
     )
     with pytest.raises(
@@ -262,7 +266,7 @@ def test_a_folder_is_laid_out_like_the_repository_or_flat(
     ):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(body)
-    found = xfinbench(replace(settings, data_dir=tmp_path / "data")).with_files(
+    found = xfinbench(with_values(settings, data_dir=tmp_path / "data")).with_files(
         [PICTURE, BANK], optional=True
     )
     figure = csv.parent / "figures" / "a.jpg"

@@ -1,6 +1,5 @@
 """Embeddings from an address on the loopback interface."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -68,7 +67,7 @@ def test_dense_retrieval_uses_the_address(settings: Settings) -> None:
             ["aa", "aaaa"],
             ["aaaa"],
             "endpoint:m",
-            replace(settings, embeddings=served.base_url),
+            settings.model_copy(update={"embeddings": served.base_url}),
         )
     assert np.argmax(scores) == 1
     assert scores[1] == pytest.approx(1.0)

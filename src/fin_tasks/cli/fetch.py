@@ -1,6 +1,5 @@
 """`fin-tasks fetch`: download a benchmark's files."""
 
-from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Literal
 
@@ -91,7 +90,7 @@ def _fetch_files(benchmark: str, settings: Settings, *, verify: bool) -> None:
             f"{benchmark}: {len(located.files)} files at commit {located.pins.revision} in {located.root}"
         )
         return
-    offline = replace(settings, offline=True)
+    offline = settings.model_copy(update={"offline": True})
     located = locate(benchmark, names, settings=offline, optional=True)
     say(f"{benchmark}: {len(located.files)} files in {located.root}")
     problems = [f"{name} is missing" for name in names if not located.matches(name)]
