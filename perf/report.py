@@ -2,14 +2,12 @@
 
     python perf/report.py [--runs N] [--keep FOLDER] [--sides leaderboard]
 
-Runs are made first: lines of some 6 kB, two variants. Each side has a process of its own. Runs after the first
-hundred share the samples files of these, as a thousand of their own take 44 GB. Goals: the whole report of a hundred
-runs in 45 s and 1.5 GB; values and ranks of a thousand in 7 min and 8 GB.
+Runs are made first: lines of some 6 kB, two variants. Each side has a process of its own. Goal: the whole report of a
+hundred runs in 45 s and 1.5 GB.
 """
 
 import argparse
 import json
-import os
 import random
 import resource
 import subprocess
@@ -44,7 +42,6 @@ WORDS = (
     "option",
 )
 SIDES = ("report.read", "leaderboard", "whole report", "pandas loop")
-OWN_SAMPLES = 100
 
 
 def main() -> None:
@@ -63,12 +60,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.keep or Path(temporary)
         if not folder.exists() or not any(folder.iterdir()):
-            for number in range(min(arguments.runs, OWN_SAMPLES)):
+            for number in range(arguments.runs):
                 write_run(folder / f"org__model-{number:03}", number, 4235)
-        for number in range(OWN_SAMPLES, arguments.runs):
-            copy = folder / f"org__model-{number:03}"
-            if not copy.exists():
-                link_run(folder / f"org__model-{number % OWN_SAMPLES:03}", copy)
         rows = 0
         for path in folder.rglob("samples_*.jsonl"):
             with path.open("rb") as file:
@@ -189,17 +182,6 @@ def write_run(folder: Path, number: int, rows: int) -> None:
             }
         }
     (folder / f"results_{STAMP}.json").write_text(json.dumps(results))
-
-
-def link_run(first: Path, folder: Path) -> None:
-    """Make a run of another model, which shares the samples files of the first one."""
-    folder.mkdir()
-    for path in first.glob("samples_*"):
-        os.link(path, folder / path.name)
-    (path,) = first.glob("results_*")
-    results = json.loads(path.read_text())
-    results["model_name"] = folder.name
-    (folder / path.name).write_text(json.dumps(results))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ from fin_tasks.stats.means import Estimate
 from . import cut_off
 from .conditions import Conditions, conditions_of, differences, setting_id, setting_text
 from .corrections import Corrections, note_of
-from .judges import judge_notes
 from .leaderboard_model import BoardTask, Entry
 from .model import (
     KNOWN_BENCHMARKS,
@@ -30,6 +29,10 @@ from .redact import printable
 from .values import Value, values_of
 
 _MIN_SOURCES = 20  # with fewer, an interval is markedly too narrow
+_FAMILY = re.compile(
+    r"claude|deepseek|gemini|gemma|glm|gpt|grok|internvl|llama|llava|mi[sx]tral|phi|qwen"
+)
+"""Families of models, by a word in their names."""
 
 
 class Scored(NamedTuple):
@@ -136,7 +139,7 @@ def entries_of(
             note_of(corrected),
         ]
         if metric == main_metric:
-            notes += judge_notes(result, scored.run.model)
+            notes.append(_note_on_judge(result, scored.run.model))
         yield Entry(
             task=scored.task.id,
             model=scored.run.model,
@@ -156,6 +159,21 @@ def entries_of(
             cut_off=value.cut_offs,
             corrected=corrected,
         )
+
+
+def _note_on_judge(result: TaskResult, model: str) -> str:
+    """Say that the judge is of the model's own family, such as `qwen`; empty if it is not."""
+    judge = str(result.judge.get("model") or "")
+    family = _family_of(judge)
+    if not family or family != _family_of(model):
+        return ""
+    return f"the judge {judge} is of the model's own family, {family}"
+
+
+def _family_of(model: str) -> str:
+    name = model.rpartition("/")[2].lower()
+    family = _FAMILY.search(name)
+    return family[0] if family else ""
 
 
 def _note_on_estimate(metric: str, estimate: Estimate) -> str:

@@ -18,8 +18,15 @@ ALPHA = 0.05
 """Level of a significant difference, after Holm's correction."""
 _NORMAL_QUANTILE = 1.959963984540054  # 97.5 %
 _NOISE = 1e-12  # differences below this come from rounding
-_NUMBERS = ["n", "clusters", "difference", "stderr", "only_first", "only_second"]
-_COUNTS = dict.fromkeys(["n", "clusters", "only_first", "only_second"], int)
+_NUMBERS = {
+    "n": int,
+    "clusters": int,
+    "difference": float,
+    "stderr": float,
+    "only_first": int,
+    "only_second": int,
+}
+"""What is computed row by row: the columns of a table and their types."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,16 +116,21 @@ def compare_all(
     n_rows = values.shape[1]
     codes = cluster_codes(clusters, n_rows)
     _, columns = np.unique(codes, return_inverse=True)
-    members = csr_array((np.ones(n_rows), (np.arange(n_rows), columns)))
+    places = (np.arange(n_rows), columns)
+    members = csr_array((np.ones(n_rows), places))
     blocks = []
     for index, run_values in enumerate(values[:-1]):
-        blocks.append(_differences(run_values, values[index + 1 :], members))
-    pairs = pd.DataFrame(np.vstack(blocks), columns=_NUMBERS).astype(_COUNTS)
+        others = values[index + 1 :]
+        blocks.append(_differences(run_values, others, members))
+    numbers = np.vstack(blocks)
+    pairs = pd.DataFrame(numbers, columns=list(_NUMBERS))
+    pairs = pairs.astype(_NUMBERS)
     first, second = np.triu_indices(len(values), 1)
     runs = np.array(list(scores), dtype=object)
     pairs["first"] = runs[first]
     pairs["second"] = runs[second]
-    is_share = np.isnan(values) | (values == 0) | (values == 1)
+    is_unscored = np.isnan(values)
+    is_share = is_unscored | (values == 0) | (values == 1)
     is_binary = is_share.all(axis=1)
     pairs["is_binary"] = is_binary[first] & is_binary[second]
     _add_tests(pairs)
@@ -138,15 +150,27 @@ def _differences(
     differences = first - others
     is_common = ~np.isnan(differences)
     n = is_common.sum(axis=1)
-    clusters = np.count_nonzero(is_common @ members, axis=1)
+    sizes = is_common @ members
+    clusters = np.count_nonzero(sizes, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.nansum(differences, axis=1) / n
-        residuals = np.where(is_common, differences - mean[:, None], 0)
-        squares = np.square(residuals @ members).sum(axis=1)
+        residuals = differences - mean[:, None]
+        residuals[~is_common] = 0
+        sums = residuals @ members
+        squares = np.square(sums).sum(axis=1)
         stderr = np.sqrt(squares * clusters / (clusters - 1)) / n
     only_first = (differences > 0).sum(axis=1)
     only_second = (differences < 0).sum(axis=1)
-    return np.column_stack([n, clusters, mean, stderr, only_first, only_second])
+    return np.column_stack(
+        [
+            n,
+            clusters,
+            mean,
+            stderr,
+            only_first,
+            only_second,
+        ]
+    )
 
 
 def _add_tests(pairs: pd.DataFrame) -> None:

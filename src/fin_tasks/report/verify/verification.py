@@ -196,7 +196,7 @@ def _check_task(result: TaskResult, task: InstalledTask) -> Item:
     return item_of(
         "task",
         details,
-        "settings are others than here; --metadata names them",
+        "settings differ from yours; --metadata sets them",
         f"{task.file.name}, version {version}, without examples",
         "not verified",
     )

@@ -4,7 +4,7 @@
 const OVERVIEW_TEXT =
   "Each cell has the value, its 95 % interval as a line, and the ranks that the model may really " +
   "have. There is no overall score: the benchmarks measure different things. ≥ is a lower bound, " +
-  "because responses were cut off. All tasks of a benchmark stand below the table.";
+  "because responses were cut off. All tasks of a benchmark are below the table.";
 
 function showOverview(main) {
   const models = [...new Set(report.files.map((file) => file.model))];
