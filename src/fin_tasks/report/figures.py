@@ -1,24 +1,16 @@
-"""Figures: DynoStock's measures by window size, and the differences that `compare` finds.
+"""Figures: DynoStock's measures by window size, and the differences that `compare` finds."""
 
-The same numbers give the same picture, whatever a `matplotlibrc` says.
-"""
-
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pandas import DataFrame
 
+from fin_tasks.charts.figures import drawing, save
 from fin_tasks.errors import DataError, escape
 
 from .arms import arm_rows
 from .experiment import GROUP, MEAN, by_window, names_of
 from .model import Report
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-_STYLE = Path(__file__).with_suffix(".mplstyle")
 _WINDOW_STYLE = Path(__file__).with_name("windows.mplstyle")
 _BLUE = "#0072B2"
 _GRAY = "#888888"
@@ -51,7 +43,7 @@ def draw_windows(rows: DataFrame, folder: Path, variant: str) -> None:
     sizes = table[table["window"] != MEAN]
     for bias, lines in sizes.groupby("bias"):
         models = lines.groupby(names_of(lines, [*GROUP, "arm"]), sort=False)
-        with _drawing(_WINDOW_STYLE):
+        with drawing(_WINDOW_STYLE):
             figure = Figure(figsize=(7.2, 3.3 + 0.08 * len(models)))
             panels = figure.subplots(1, len(_PANELS))
             for axes, (metric, label) in zip(panels, _PANELS.items(), strict=True):
@@ -69,7 +61,7 @@ def draw_windows(rows: DataFrame, folder: Path, variant: str) -> None:
             handles = axes.get_legend_handles_labels()
             figure.legend(*handles, loc="outside lower left", ncols=2)
             figure.suptitle(f"{str(bias).capitalize()} bias, {variant}, 95 % intervals")
-            _save(figure, folder / f"dynostock_{bias}_{variant}")
+            save(figure, folder / f"dynostock_{bias}_{variant}")
 
 
 def draw_differences(lines: DataFrame, stem: Path) -> None:
@@ -86,7 +78,7 @@ def draw_differences(lines: DataFrame, stem: Path) -> None:
     names = lines[["run", "group", "heading", "metric"]].to_numpy()
     labels = [escape(", ".join(filter(None, parts)))[:_MAX_NAME] for parts in names]
     places = range(len(lines))
-    with _drawing():
+    with drawing():
         figure = Figure(figsize=(7.2, 1.9 + 0.2 * len(lines)), layout="constrained")
         figure.suptitle(
             "Differences", x=0.012, ha="left", fontsize=11, fontweight="bold"
@@ -109,17 +101,4 @@ def draw_differences(lines: DataFrame, stem: Path) -> None:
         axes.set_xlabel(
             "difference (percentage points, or points of 100)\n95 % intervals."
         )
-        _save(figure, stem)
-
-
-def _drawing(*styles: Path) -> AbstractContextManager[None]:
-    """Fix matplotlib's settings while a figure is made and saved; `styles` add to the style of all figures."""
-    from matplotlib import style
-
-    return style.context([_STYLE, *styles], after_reset=True)
-
-
-def _save(figure: "Figure", stem: Path) -> None:
-    """Write a figure as PNG and SVG, without dates or versions."""
-    figure.savefig(f"{stem}.png", metadata={"Software": None})
-    figure.savefig(f"{stem}.svg", metadata={"Date": None, "Creator": None})
+        save(figure, stem)
