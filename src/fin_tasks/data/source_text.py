@@ -6,7 +6,6 @@ The code is parsed with `ast` and never executed.
 import ast
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from fin_tasks.errors import DataError
@@ -16,23 +15,6 @@ UNKNOWN = (DataError, KeyError, TypeError, ValueError)
 
 Known = dict[str, Any]
 """Values by the source of their expression, `line['question']`, or `load()` for any call of it."""
-
-
-def parse_code(path: Path) -> ast.Module:
-    """Parse a file of the authors."""
-    try:
-        return ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError) as error:
-        raise DataError(
-            f"{path}: expected Python code, got {error}. Take the file of the pinned commit."
-        ) from error
-
-
-def not_found(path: Path, expected: str) -> DataError:
-    """Return the error for a file of the authors without what is read from it."""
-    return DataError(
-        f"{path}: expected {expected}, found none. Take the file of the pinned commit."
-    )
 
 
 def follow_statements(
