@@ -1,7 +1,11 @@
-"""Read tables that people, harnesses and authors write: CSV, TSV, XLSX, a list of JSON objects, or JSON lines."""
+"""Read tables that people, harnesses and authors write: CSV, TSV, XLSX, a list of JSON objects, or JSON lines.
+
+`quote_formulas` makes texts safe in the tables that we write.
+"""
 
 import csv
 import json
+import re
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from itertools import zip_longest
@@ -20,6 +24,17 @@ _MAX_CELLS = 5_000_000
 _MAX_CELL = (1 << 31) - 1  # characters; the default is 128 kB
 _MAX_BYTES = 1 << 28  # of a workbook, unpacked
 _MAX_TAGS = 4_000_000  # of a workbook; a cell has four
+
+# Some spreadsheet programs begin a new cell at `;`, a tab or a line break. Plain numbers are no
+# formulas.
+_FORMULA = re.compile(
+    r"""
+    ^ (?= [\t\r] ) |
+    (?: ^ | (?<=[;\t\r\n]) )
+    (?= [^\S\t\r\n]* (?: [=@＝＠] | [-+−－＋] (?! [\d.,]+ [^\S\t\r\n]* (?: [;\t\r\n] | \Z ) ) ) )
+    """,
+    re.VERBOSE,
+)
 
 
 class Record(NamedTuple):
@@ -150,3 +165,12 @@ def read_json(path: Path, columns: Sequence[str] = ()) -> list[dict[str, Any]]:
                 f"{path}, row {number}: expected an object{names}, got {row!r:.200}."
             )
     return list(rows)
+
+
+def quote_formulas(text: str) -> str:
+    """Return a text with an apostrophe before each part that a spreadsheet program would run as a formula.
+
+    >>> quote_formulas("a; =1+1")
+    "a;' =1+1"
+    """
+    return _FORMULA.sub("'", text)

@@ -10,7 +10,7 @@ from openpyxl.styles import Alignment, PatternFill
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
 
-from fin_tasks.data.formulas import quote_formulas
+from fin_tasks.data.tables import quote_formulas
 from fin_tasks.errors import ConfigError, DataError
 
 from .draw import Draw, Row

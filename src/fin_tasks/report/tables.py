@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pandas import DataFrame
 
-from fin_tasks.data.formulas import quote_formulas
+from fin_tasks.data.tables import quote_formulas
 from fin_tasks.errors import escape
 
 from .conditions import CONDITIONS, setting_text

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fin_tasks.data.formulas import quote_formulas
+from fin_tasks.data.tables import quote_formulas
 
 
 @pytest.mark.parametrize(
