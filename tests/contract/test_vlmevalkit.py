@@ -147,12 +147,14 @@ class Run:
         dataset: str,
         *arguments: str,
         judge: str = "",
+        judge_key: str = "JUDGE_KEY",
+        config: Mapping[str, str] | None = None,
         started: Callable[[int], None] | None = None,
     ) -> dict[str, Any]:
-        """Run the kit, return the newest summary; empty without one."""
+        """Run the kit, return the newest summary; empty without one. `config` is what a file for --config says."""
         url = self.served.base_url
         self.in_api_mode = "--api-mode" in arguments
-        if self.kit.upstream:
+        if self.kit.upstream and config is None:
             argv = [
                 "--data",
                 dataset,
@@ -166,7 +168,7 @@ class Run:
                 "1",
             ]
             argv += (
-                ["--judge", judge, "--judge-base-url", url, "--judge-key", "JUDGE_KEY"]
+                ["--judge", judge, "--judge-base-url", url, "--judge-key", judge_key]
                 if judge
                 else []
             )
@@ -178,13 +180,16 @@ class Run:
                 "key": "sk-made-up",
             }
             own = "FinTasksConversations" if dataset.endswith("_MT") else "FinTasks"
-            config = {
-                "model": {"tested": {**model, "retry": 1, "wait": 0}},
-                "data": {dataset: {"class": own, "dataset": dataset}},
-            }
-            (self.folder / "config.json").write_text(json.dumps(config))
+            data = config or {"class": own, "dataset": dataset}
+            text = json.dumps(
+                {
+                    "model": {"tested": {**model, "retry": 1, "wait": 0}},
+                    "data": {dataset: data},
+                }
+            )
+            (self.folder / "config.json").write_text(text)
             argv = ["--config", "config.json"]
-            given = json.dumps({"base_url": url, "key": "JUDGE_KEY"})
+            given = json.dumps({"base_url": url, "key": judge_key})
             argv += ["--judge", judge, "--judge-args", given] if judge else []
         environ = {
             **environment(self.folder),
@@ -200,6 +205,7 @@ class Run:
             "log": str(log),
         }
         self.served.bodies.clear()
+        self.served.headers.clear()
         self.kit.run(job, started)
         self.log = log.read_text(encoding="utf-8", errors="replace")
         found = [path for path in self.newest().glob(f"tested_{dataset}*_summary.json")]
@@ -312,23 +318,59 @@ def test_a_killed_run_goes_on(run: Run) -> None:
 
 def test_only_failed_requests_are_repeated(run: Run) -> None:
     odd = Odd()
-    run.model = lambda body: (500, {}, {}) if "option" in text_of(body) else odd(body)
+    failing: set[str] = set()
+
+    def model(body: dict[str, Any]) -> Answer:
+        if len(failing) < 2:
+            failing.add(text_of(body))
+        return (500, {}, {}) if text_of(body) in failing else odd(body)
+
+    run.model = model
     first = run("XFinBench_MCQ_V")
-    failed = sum("option" in text_of(body) for body in run.served.bodies)
-    assert 0 < failed < 14
+    assert first["unscored_robust"] == pytest.approx(100 * 2 / 14), run.log[-3000:]
+    assert first["unscored_paper"] == 0, "the authors count a failure as wrong"
     status, worst, output = verify(
         run.run_folder("XFinBench_MCQ_V"), "--metadata", json.dumps(run.metadata)
     )
     assert (status, worst["scores"]) == (3, "not verified"), output
     run.model = odd
     again = run("XFinBench_MCQ_V", "--reuse")
-    assert run.asked() == failed
-    assert first["unscored_robust"] - again["unscored_robust"] == pytest.approx(
-        100 * failed / 14
-    )
-    assert first["unscored_paper"] == again["unscored_paper"], (
-        "the authors count a failure as wrong"
-    )
+    assert run.asked() == 2
+    assert (again["unscored_robust"], again["unscored_paper"]) == (0, 0)
+
+
+def test_a_model_that_is_down_is_an_error(run: Run) -> None:
+    run.model = lambda _: (500, {}, {})
+    assert run("XFinBench_MCQ_V") == {}
+    assert "got 14 failures of 14" in run.log, run.log[-3000:]
+    assert not list(run.newest().glob("*_run"))
+    run.model = Odd()
+    assert run("XFinBench_MCQ_V", "--reuse")["n"] == run.asked() == 14
+
+
+def test_a_config_names_a_data_set_as_it_likes(run: Run) -> None:
+    data = {"class": "FinTasks", "dataset": "XFinBench_MCQ_V"}
+    run.model = Odd()
+    found = run("with_figures", config=data)
+    assert (found["n"], run.asked()) == (14, 14), run.log[-3000:]
+    (results,) = run.run_folder("with_figures").glob("tested/results_*.json")
+    assert json.loads(results.read_text())["model_name"] == "tested"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"class": "FinTasks"},
+        {"class": "FinTasks", "dataset": "MMEFinance_MT"},
+        {"class": "FinTasksConversations", "dataset": "MMEFinance"},
+    ],
+)
+def test_an_unknown_data_set_is_refused_before_the_model_is_asked(
+    run: Run, data: dict[str, str]
+) -> None:
+    assert run("mine", config=data) == {}
+    assert "expected one of" in run.log, run.log[-3000:]
+    assert run.asked() == 0
 
 
 def test_other_questions_are_asked_anew(run: Run) -> None:
@@ -457,3 +499,40 @@ def test_a_judge_that_is_down_is_an_error_and_nothing_is_paid_twice(run: Run) ->
         path for path in run.newest().rglob("*MMEFinance*") if path.is_file()
     ]  # the kit logs keys itself
     assert ours and not any(b"sk-secret" in path.read_bytes() for path in ours)
+
+
+def test_the_judge_of_the_environment_is_asked(run: Run) -> None:
+    """Also at its address; --judge comes before it."""
+    run.environ = {
+        "FIN_TASKS_JUDGE_MODEL": "judge",
+        "FIN_TASKS_JUDGE_BASE_URL": run.served.base_url,
+    }
+    run.metadata = {**SAMPLE, "sample_n": 3}
+    assert run("MMEFinance")["score_paper"] == 80, run.log[-3000:]
+    assert run.asked("judge") == 3
+    run.judge = run.model = lambda _: completion("5")
+    run("MMEFinance", "--reuse", judge="other")
+    assert (run.asked("judge"), run.asked("other")) == (0, 3)
+
+
+def test_the_kit_passes_the_key_of_a_judge_itself(run: Run) -> None:
+    run.metadata = {**SAMPLE, "sample_n": 3}
+    assert run("MMEFinance", judge="judge", judge_key="sk-of-the-judge"), run.log[
+        -3000:
+    ]
+    keys = {
+        headers["authorization"]
+        for headers, body in zip(run.served.headers, run.served.bodies, strict=True)
+        if body["model"] == "judge"
+    }
+    assert keys == {"Bearer sk-of-the-judge"}
+    results = [path for path in run.newest().glob("*_run/**/*") if path.is_file()]
+    assert results
+    assert not any(b"sk-of-the-judge" in path.read_bytes() for path in results)
+
+
+def test_options_about_the_judge_are_read_before_the_model_is_asked(run: Run) -> None:
+    run.metadata = {**SAMPLE, "rubric": "none_such"}
+    assert run("MMEFinance", judge="judge") == {}
+    assert "none_such" in run.log, run.log[-3000:]
+    assert run.asked() == 0

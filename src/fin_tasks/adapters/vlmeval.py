@@ -1,10 +1,12 @@
 """Our tasks as data sets of VLMEvalKit, packaged or a checkout. Importing this module registers them."""
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +16,37 @@ from vlmeval.dataset import ImageBaseDataset
 from fin_tasks.benchmarks.contract import Document
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.benchmarks.task_file import TaskFile, pictures_of, task_names
-from fin_tasks.errors import DataError
+from fin_tasks.errors import ConfigError, DataError, EndpointError
 from fin_tasks.judging.item import missing_reason
-from fin_tasks.judging.judge import JudgeModel, check_failures, judge_items
+from fin_tasks.judging.judge import (
+    MAX_FAILED,
+    JudgeModel,
+    check_failures,
+    judge_items,
+)
 from fin_tasks.judging.step import JudgeStep
 from fin_tasks.report.model import metric_of
 from fin_tasks.saved.run_folder import SavedRun, write_run
 from fin_tasks.settings import Settings
 
-from .vlmeval_private import keep_responses_whole, kit_version, register
-from .vlmeval_responses import keep_responses, read_responses
+from .vlmeval_private import (
+    keep_responses_whole,
+    kit_version,
+    named_by_data_set,
+    provenances,
+    read_responses,
+    register,
+)
 
 _IMAGE = "<image>\n"
 """Marks a picture in a prompt."""
 
-_JUDGE_ARGUMENTS = {*JudgeModel.model_fields, "rubric"}
+_USUAL_JUDGE = "gpt-4o"
+_JUDGE_ARGUMENTS = {*JudgeModel.model_fields, "rubric"} - {"key"}
 """Arguments that are ours; the kit adds others."""
+_KEY_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_KEY")
+_GIVEN_KEY = "FIN_TASKS_VLMEVALKIT_JUDGE_KEY"
+"""The environment variable for a key that the kit was given itself."""
 
 Part = dict[str, str]
 """A part of a message as the kit has it: `type`, and `value`, a text or the path of a picture."""
@@ -52,14 +69,22 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
 
     def load_data(self, dataset: str) -> pd.DataFrame:
         """Return the questions as the kit wants them, a row for each document or conversation."""
+        names = self.supported_datasets()
+        if dataset not in names:
+            raise ConfigError(
+                f"data set {dataset!r:.80} of class {type(self).__name__}: expected one of "
+                f"{', '.join(names)}. In a --config, `dataset` has the name, and the key is yours."
+            )
         self.task = _tasks_by_dataset()[dataset]
-        metadata = Settings.from_environ().metadata
-        documents, self.provenance = self.task.load(metadata)
+        if self.task.judge:
+            # An error of what names the judge comes before the model is asked.
+            self.task.model_step(_judge_options({}))
+        documents, self.provenance = self.task.load(Settings.from_environ().metadata)
         field = "index" if self.task.is_conversation else "id"
         self.docs: dict[str, list[Document]] = {}
         for doc in documents:
             self.docs.setdefault(str(doc[field]), []).append(doc)
-        keep_responses(dataset, self.provenance)
+        provenances[dataset] = self.provenance
         return pd.DataFrame(self._row(index, docs) for index, docs in self.docs.items())
 
     def _row(
@@ -109,12 +134,13 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         shutil.rmtree(folder, ignore_errors=True)
         summary_file.unlink(missing_ok=True)
 
-        scored = self._score(path, step)
+        predictions = named_by_data_set(path, self.dataset_name)
+        scored = self._score(predictions, step)
         kit = {"vlmeval_version": kit_version()}
         write_run(
             folder,
             [SavedRun(scored, self.provenance, {})],
-            model=path.stem.removesuffix(f"_{self.dataset_name}"),
+            model=predictions.stem.removesuffix(f"_{self.dataset_name}"),
             made_by="VLMEvalKit",
             facts=kit,
         )
@@ -125,10 +151,27 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
 
     def _score(
         self,
-        path: Path,
+        predictions: Path,
         step: JudgeStep | None,
     ) -> ScoredTask:
-        docs, texts = self._answered(path)
+        """Score the responses to a prediction file.
+
+        Raises:
+            DataError: There are no responses to the questions as they are now.
+            EndpointError: The model or the judge failed too often.
+        """
+        docs, texts = self._answered(predictions)
+        failures = {}
+        for position, text in enumerate(texts):
+            if text.strip() and missing_reason(text):
+                failures[position] = missing_reason(text)
+        if len(failures) > MAX_FAILED * len(texts):
+            first = next(iter(failures.values())).rstrip(".")
+            raise EndpointError(
+                f"{self.dataset_name}: expected requests to the model that fail at most "
+                f"{MAX_FAILED:.0%} of the time, got {len(failures)} failures of {len(texts)}. "
+                f"First: {first}. Run again with --reuse to ask only these questions."
+            )
         responses: Sequence[Any] = texts
         facts = {}
         if step:
@@ -137,25 +180,21 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             responses = judge_items(items, step.rubric, model)
             check_failures(responses, step.rubric, model.max_failed)
             facts = model.outcome(step.rubric, responses)
-        unanswered = []
-        for position, text in enumerate(texts):
-            if text.strip() and missing_reason(text):
-                unanswered.append(position)
         scored = score_task(
             self.task.benchmark.name,
             self.task.name,
             docs,
             [[response] for response in responses],
             options=self.task.options,
-            unanswered=unanswered,
+            unanswered=failures,
         )
         return replace(scored, responses=[[text] for text in texts], judge=facts)
 
-    def _answered(self, path: Path) -> tuple[list[Document], list[str]]:
+    def _answered(self, predictions: Path) -> tuple[list[Document], list[str]]:
         """Return the documents that the model was asked, and its responses."""
         docs = []
         texts: list[str] = []
-        for index, prediction in read_responses(path).items():
+        for index, prediction in read_responses(predictions).items():
             turns = prediction if isinstance(prediction, list) else [prediction]
             row_docs = self.docs[str(index)]
             missing = [""] * len(row_docs)
@@ -163,7 +202,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             texts += map(str, [*turns, *missing][: len(row_docs)])
         if not docs:
             raise DataError(
-                f"{path.stem}_responses.jsonl: expected responses to the questions of "
+                f"{predictions.stem}_responses.jsonl: expected responses to the questions of "
                 f"{self.dataset_name}, as loaded now, in any run's folder, found none. Ask the "
                 "model again, or score a table with `fin-tasks judge`."
             )
@@ -201,11 +240,12 @@ class FinTasksConversations(FinTasks):
 
 
 def _judge_options(arguments: Mapping[str, object]) -> dict[str, object]:
-    """Return metadata about the judge; arguments of the kit come before FIN_TASKS_METADATA."""
+    """Return metadata about the judge; arguments of the kit come before the environment's settings."""
+    settings = Settings.from_environ()
     metadata = {
-        "judge_model": "gpt-4o",
+        "judge_model": settings.judge_model or _USUAL_JUDGE,
         "judge_concurrency": arguments.get("nproc") or 4,
-        **Settings.from_environ().metadata,
+        **settings.metadata,
     }
     address = str(arguments.get("api_base") or "")
     if address:
@@ -213,10 +253,18 @@ def _judge_options(arguments: Mapping[str, object]) -> dict[str, object]:
     for name, value in arguments.items():
         if value is not None and name in _JUDGE_ARGUMENTS:
             metadata[name if name == "rubric" else f"judge_{name}"] = value
+    key = str(arguments.get("key") or "")
+    if _KEY_VARIABLE.fullmatch(key):
+        metadata["judge_key"] = key
+    elif key:
+        # The kit's own judges take the key itself, and ours the variable with it.
+        os.environ[_GIVEN_KEY] = key
+        metadata["judge_key"] = _GIVEN_KEY
     return metadata
 
 
-def _tasks_by_dataset() -> dict[str, TaskFile]:
+@cache
+def _tasks_by_dataset() -> Mapping[str, TaskFile]:
     tasks = map(TaskFile, task_names())
     return {task.kit_dataset: task for task in tasks if task.kit_dataset}
 
