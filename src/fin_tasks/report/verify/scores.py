@@ -100,7 +100,7 @@ def score_rows(
 def check_scores(scored: ScoredTask, rows: Rows) -> Item:
     """Compare the claims about each row with our scores."""
     wrong: list[str] = []
-    unproven = []
+    unproven: list[str] = []
     row_ids = list(rows)
     for line in sample_lines(scored):
         row_id = row_ids[line["doc_id"]]
