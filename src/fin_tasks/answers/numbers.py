@@ -142,24 +142,24 @@ def equal_value(number: Number, truth: float, truth_step: float) -> float | None
         truth: The right value.
         truth_step: The last written place of the truth.
     """
+    margin = TOLERANCE * abs(truth) * (1 + _FLOAT_NOISE)
     for value, step in number.values_with_steps():
         coarser_step = max(step, truth_step)
         if abs(value - truth) > coarser_step / 2 + _FLOAT_NOISE * abs(truth):
             continue
         coarser_size = abs(value) if step >= truth_step else abs(truth)
         has_three_digits = coarser_size >= 100 * coarser_step * (1 - _FLOAT_NOISE)
-        if has_three_digits or _is_near(value, truth):
+        if has_three_digits or abs(value - truth) <= margin:
             return value
     return None
 
 
 def near_value(number: Number, truth: float) -> float | None:
     """Return the value within 0.5 % of the truth, or None."""
-    return next((value for value in number.values if _is_near(value, truth)), None)
-
-
-def _is_near(value: float, truth: float) -> bool:
-    return abs(value - truth) <= TOLERANCE * abs(truth) * (1 + _FLOAT_NOISE)
+    margin = TOLERANCE * abs(truth) * (1 + _FLOAT_NOISE)
+    return next(
+        (value for value in number.values if abs(value - truth) <= margin), None
+    )
 
 
 def same_number(first: Number, second: Number) -> bool:

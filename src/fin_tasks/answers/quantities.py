@@ -67,7 +67,8 @@ def _announced_quantity(text: str, style: Style) -> Quantity:
     box = last_box(text)
     text = _clean(text)
     brackets = _QUANTITIES.brackets.search(text)
-    if brackets and not _leading_number(text[: brackets.start()]):
+    before = text[: brackets.start()] if brackets else ""
+    if brackets and not (before and _leading_number(before)):
         if _QUANTITIES.more_brackets.match(text, brackets.end()):
             return None
         return _only_number(brackets["content"], rule="brackets", framed=True)

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Generic, NamedTuple
 
 from .phrases import Phrases, Table
-from .text import SIGNS, in_english, last_box, split_reasoning
+from .text import CHINESE, SIGNS, in_english, last_box, split_reasoning
 from .types import Answer, Candidate, Extraction, Style
 
 NEEDS_REVIEW = "needs review"
@@ -28,6 +28,8 @@ _MOST_CONCLUSIONS = 5
 # The start of a longer reply, and its end, are searched.
 _HEAD_LENGTH = 3_000
 _TAIL_LENGTH = 8_000
+# Characters at the start and at the end that show the language.
+_ENDS_LENGTH = 2_000
 
 _Announced = Callable[[str, Style], Candidate[Answer] | None]
 
@@ -53,7 +55,8 @@ def read_response(response: str, rules: Rules[Answer]) -> Extraction[Answer]:
         return Extraction(answer=None, reason="no reply")
     if len(reply) > _HEAD_LENGTH + _TAIL_LENGTH:
         reply = f"{reply[:_HEAD_LENGTH]}\n\n{reply[-_TAIL_LENGTH:]}"
-    reply = in_english(reply)
+    if CHINESE.character.search(reply[:_ENDS_LENGTH] + reply[-_ENDS_LENGTH:]):
+        reply = in_english(reply)
     try:
         candidate = _final_candidate(reply, rules)
         if candidate is None:

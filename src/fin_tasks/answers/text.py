@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from .phrases import Phrases, Rewritings
+from .phrases import Phrases
 
 CURRENCY = "¤"  # stands for any currency symbol or code in plain text
 
 SIGNS = Phrases("signs")
 """Words and characters that matter in every kind of answer."""
 
-_CHINESE = Phrases("chinese")
+CHINESE = Phrases("chinese")
 _NOTATION = Phrases("notation")
 _REASONING = Phrases("reasoning")
 
@@ -71,23 +71,23 @@ def _split_channels(response: str) -> Reply:
 
 # Full-width signs, such as the colon of Chinese texts, lie this far behind their ASCII forms.
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
-_ENDS_LENGTH = 2_000  # characters at the start and at the end that show the language
 
 
 def in_english(reply: str) -> str:
-    """Return a reply in which Chinese wordings around the answer are English."""
-    ends = reply[:_ENDS_LENGTH] + reply[-_ENDS_LENGTH:]
-    if not _CHINESE.character.search(ends):
-        return reply
+    """Return a Chinese reply in which the wordings around the answer are English."""
     reply = reply.translate(_FULL_WIDTH)
-    for pattern, english in _chinese_wordings().values():
+    for pattern, english in _chinese_wordings():
         reply = pattern.sub(english, reply)
     return reply
 
 
 @cache
-def _chinese_wordings() -> Rewritings:
-    return _CHINESE.rewritings("wordings")
+def _chinese_wordings() -> list[tuple[re.Pattern[str], str]]:
+    # Compiled at the first Chinese reply.
+    wordings = []
+    for row in CHINESE.sources["wordings"].values():
+        wordings.append((CHINESE.pattern(row["pattern"]), row["replacement"]))
+    return wordings
 
 
 class _Signs(dict[int, str]):

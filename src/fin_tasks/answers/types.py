@@ -92,11 +92,11 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """The score of one answer; `correct` and `correct_err` are None if it cannot be scored."""
+    """The score of one answer; `correct` and `within_margin` are None if it cannot be scored."""
 
     answer: int | str | float | None
     correct: bool | None
-    correct_err: bool | None
+    within_margin: bool | None
     """Whether a number is right within 0.5 %; None for other tasks."""
     reason: str
     status: str | None = None

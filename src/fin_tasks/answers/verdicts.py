@@ -15,8 +15,11 @@ Terms = Sequence[re.Match[str]]
 
 _VERDICTS = Phrases("verdicts")
 _FRAMES = _VERDICTS.table("frames")
-_IDIOMS = _VERDICTS.rewritings("idioms")
 _SHORT_FORMS = _VERDICTS.table("short_forms")
+_IDIOMS = {
+    name: (_VERDICTS.pattern(idiom["pattern"]), idiom["replacement"])
+    for name, idiom in _VERDICTS.sources["idioms"].items()
+}
 
 
 def read_verdict(response: str) -> Extraction[int]:

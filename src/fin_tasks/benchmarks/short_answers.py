@@ -125,7 +125,7 @@ def compare_with(
     Args:
         truths: The truth in each of its units; the last one is the number without its unit.
         reading: What was read in the response.
-        numeric: Whether the question asks for a number. Only then `correct_err` is known.
+        numeric: Whether the question asks for a number. Only then `within_margin` is known.
         flaw: Why the file has no usable truth. The answer is then wrong in `paper`, and unscored in `robust`.
     """
     answer = reading.answer
@@ -159,7 +159,7 @@ def score_of(
     return Score(
         answer=answer,
         correct=is_right,
-        correct_err=is_near,
+        within_margin=is_near,
         reason=reason,
         status=reading.status,
     )
@@ -190,7 +190,7 @@ def mean_values(
         score = compare(doc, reading)
         is_unscored = score.correct is None
         # A letter or a verdict is never nearly right.
-        is_near = score.correct if score.correct_err is None else score.correct_err
+        is_near = score.correct if score.within_margin is None else score.within_margin
         values = {
             "acc": rate(score.correct),
             "acc_err": rate(is_near),

@@ -52,7 +52,7 @@ def scored(
 @pytest.mark.parametrize("case", rows("bizbench"), ids=name_of)
 def test_case(case: dict[str, Any], variant: str, runner: Runner) -> None:
     found = scored(doc_of(**case), case["response"], runner, variant)
-    assert [found.answer, found.correct, found.correct_err] == case[variant], case[
+    assert [found.answer, found.correct, found.within_margin] == case[variant], case[
         "why"
     ]
     assert found.status == case.get(f"{variant}_status", case.get("status")), case[

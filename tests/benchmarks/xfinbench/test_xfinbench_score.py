@@ -62,9 +62,9 @@ def test_case(case: dict[str, Any], runner: Runner) -> None:
         found[variant] = score_with(scorer, doc, response, variant)
     paper, robust = found["paper"], found["robust"]
     wanted = tuple(
-        case[f"paper_{name}"] for name in ("answer", "correct", "correct_err")
+        case[f"paper_{name}"] for name in ("answer", "correct", "within_margin")
     )
-    assert (paper.answer, paper.correct, paper.correct_err) == wanted, case["why"]
+    assert (paper.answer, paper.correct, paper.within_margin) == wanted, case["why"]
     assert (robust.answer, robust.correct) == (
         case["robust_answer"],
         case["robust_correct"],
@@ -156,7 +156,7 @@ def test_results_of_programs(value: float, truth: float) -> None:
     )
     assert paper.correct is (value == truth)
     assert robust.correct or value != truth
-    assert robust.correct_err or not robust.correct  # equal is also near
+    assert robust.within_margin or not robust.correct  # equal is also near
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,6 @@ import yaml
 
 Table = Mapping[str, re.Pattern[str]]
 """Patterns by name. A reading shows the name of its pattern, so the name describes what is read."""
-Rewritings = Mapping[str, tuple[re.Pattern[str], str]]
-"""Patterns by name, each with the plainer words that take its place."""
 
 _FRAGMENT = re.compile(r"\{(_[a-z_]+)\}")
 
@@ -35,23 +33,17 @@ class Phrases:
         """Compile a pattern at its first use."""
         if name not in self.sources:
             raise AttributeError(name)
-        pattern = self._compile(self.sources[name])
+        pattern = self.pattern(self.sources[name])
         setattr(self, name, pattern)
         return pattern
 
     def table(self, name: str) -> Table:
         """Return the patterns of a table."""
         rows = self.sources[name].items()
-        return {row: self._compile(source) for row, source in rows}
+        return {row: self.pattern(source) for row, source in rows}
 
-    def rewritings(self, name: str) -> Rewritings:
-        """Return the patterns of a table with what takes their place."""
-        rows = {}
-        for row, texts in self.sources[name].items():
-            rows[row] = (self._compile(texts["pattern"]), texts["replacement"])
-        return rows
-
-    def _compile(self, source: str) -> re.Pattern[str]:
+    def pattern(self, source: str) -> re.Pattern[str]:
+        """Compile a pattern of the file."""
         while _FRAGMENT.search(source):
             source = _FRAGMENT.sub(lambda match: self.sources[match[1]], source)
         return re.compile(source, re.IGNORECASE | re.VERBOSE)

@@ -94,7 +94,7 @@ def compare(doc: Document, reading: Any) -> Score:
     return ForecastScore(
         answer=reading.answer,
         correct=correct,
-        correct_err=None,
+        within_margin=None,
         reason=reason,
         wrong_by_bias=is_biased,
     )

@@ -129,7 +129,7 @@ def compare(doc: Document, reading: Any) -> Score:
     return Score(
         answer=reading.answer,
         correct=None if reading.unscored else reading.answer == truth,
-        correct_err=None,
+        within_margin=None,
         reason=reading.reason,
     )
 
