@@ -8,7 +8,8 @@ import logging
 import math
 import os
 import random
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -179,6 +180,36 @@ class Web(ExitStack):
                         raise WebError(f"it has more than {limits.n_bytes:,} bytes")
                     scope.deadline = deadline + n_bytes / limits.bytes_per_second
                     file.write(chunk)
+
+
+def pieces_of(client: httpx2.Client, url: str, limits: Limits) -> Iterator[bytes]:
+    """Yield what an address serves, piece by piece.
+
+    Raises:
+        WebError: It cannot be read within the limits; `pause` is None if another attempt would not help.
+    """
+    started = time.monotonic()
+    n_bytes = 0
+    headers = {"Accept-Encoding": "identity"}
+    try:
+        with client.stream("GET", url, headers=headers) as response:
+            status = response.status_code
+            if not response.is_success:
+                may_pass = status in _TEMPORARY or response.is_server_error
+                problem = f"{status} {response.reason_phrase}"
+                raise WebError(problem, status=status, pause=0.0 if may_pass else None)
+            for piece in response.iter_raw():
+                n_bytes += len(piece)
+                if n_bytes > limits.n_bytes:
+                    raise WebError(f"it has more than {limits.n_bytes:,} bytes")
+                late = time.monotonic() - started - limits.seconds
+                if late > n_bytes / limits.bytes_per_second:
+                    raise WebError("it took too long")
+                yield piece
+    except httpx2.InvalidURL as error:
+        raise WebError(f"InvalidURL: {error}") from None
+    except httpx2.RequestError as error:
+        raise WebError(f"{type(error).__name__}: {error}", pause=0.0) from None
 
 
 async def _refusal(response: httpx2.Response) -> WebError:

@@ -5,7 +5,6 @@ The hashes of all files that are asked for are checked, of those in the cache to
 
 import logging
 import math
-import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
@@ -35,11 +34,8 @@ MAX_BYTES = {"github": 512 << 20, "hub": 4 << 30}
 _OFFLINE = "downloads are switched off (FIN_TASKS_OFFLINE, HF_HUB_OFFLINE or --verify)"
 _AT_ONCE = 8
 _RETRIES = 3
-_TEMPORARY = (408, 409, 429)  # statuses after which another attempt may work
 _MAX_REASON = 300  # characters
 _log = logging.getLogger(__name__)
-# Its line for each request names the whole address, which may hold a password.
-logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
 def look_up(pins: Pins, revision: str | None, settings: Settings) -> Pins:
@@ -173,33 +169,16 @@ def _save(
     url: str, path: str, _: object, *, client: "httpx2.Client", limit: float
 ) -> None:
     """Write what an address serves into a file; pooch tries again after a ValueError."""
-    import httpx2
+    from fin_tasks.web import Limits, pieces_of
 
-    started = time.monotonic()
-    n_bytes = 0
-    headers = {"Accept-Encoding": "identity"}
+    limits = Limits(seconds=SECONDS, n_bytes=limit, bytes_per_second=BYTES_PER_SECOND)
     try:
-        with client.stream("GET", url, headers=headers) as response:
-            problem = f"{response.status_code} {response.reason_phrase}"
-            if response.status_code in _TEMPORARY or response.is_server_error:
-                raise ValueError(problem)
-            if not response.is_success:
-                raise WebError(problem)
-            with Path(path).open("wb") as file:
-                for chunk in response.iter_raw():
-                    n_bytes += len(chunk)
-                    if n_bytes > limit:
-                        raise WebError(f"it has more than {limit:,} bytes")
-                    seconds = time.monotonic() - started
-                    if seconds > SECONDS + n_bytes / BYTES_PER_SECOND:
-                        raise WebError(
-                            f"it came with less than {BYTES_PER_SECOND:,} bytes a second"
-                        )
-                    file.write(chunk)
-    except httpx2.InvalidURL as error:
-        raise WebError(f"its address is wrong: {error}") from error
-    except httpx2.RequestError as error:
-        raise ValueError(f"{type(error).__name__}: {error}") from error
+        with Path(path).open("wb") as file:
+            file.writelines(pieces_of(client, url, limits))
+    except WebError as error:
+        if error.pause is None:
+            raise
+        raise ValueError(str(error)) from error
 
 
 def _failed(pins: Pins, pin: Pin, root: Path, error: Exception) -> DataError:

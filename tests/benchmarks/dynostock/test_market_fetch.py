@@ -65,7 +65,6 @@ def server(
         yfinance.set_tz_cache_location(str(tmp_path / "yfinance"))
         data.SingletonMeta._instances.clear()
         monkeypatch.setattr(time, "sleep", lambda seconds: None)
-        monkeypatch.setattr("fin_tasks.web.FIRST_PAUSE", 0.0)
         for name in ("FIN_TASKS_ALPHA_VANTAGE", "FIN_TASKS_GITHUB_RAW"):
             monkeypatch.setenv(name, server.url)
         for name in ("FIN_TASKS_OFFLINE", "HF_HUB_OFFLINE"):

@@ -7,13 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import httpx2
 from tqdm import tqdm
 
 from fin_tasks.data.files import write_file
 from fin_tasks.data.locate import load_pins, locate
 from fin_tasks.errors import ConfigError, FetchError
 from fin_tasks.settings import Settings
-from fin_tasks.web import Web
 
 from . import alpha_vantage, yahoo
 
@@ -79,8 +79,10 @@ def fetch_market(
         ).files
         reports_of = partial(_published_reports_of, files=files)
         return problems + _fetch_reports(folder / "earnings", unreported, reports_of)
-    with Web() as web:
-        reports_of = partial(alpha_vantage.earnings_of, web=web, settings=settings)
+    with httpx2.Client(timeout=alpha_vantage.SECONDS) as client:
+        reports_of = partial(
+            alpha_vantage.earnings_of, client=client, settings=settings
+        )
         return problems + _fetch_reports(folder / "earnings", unreported, reports_of)
 
 
