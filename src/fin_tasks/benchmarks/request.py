@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from fin_tasks.data.documents import Documents as Documents
-from fin_tasks.data.documents import dataset_of, draw_rows, refuse_typos, sample_facts
+from fin_tasks.data.documents import dataset_of, draw_rows, refuse_typos
 from fin_tasks.data.locate import Located, locate
 from fin_tasks.errors import ConfigError, DataError, first_problem
 from fin_tasks.settings import Settings
@@ -135,9 +135,10 @@ class Request:
         provenance = {
             "scorer": benchmark_named(self.benchmark).version,
             "split": "variants" if self.variants else self.split,
-            **sample_facts(self.sample_n, self.sample_seed),
             **facts,
         }
+        if self.sample_n is not None:
+            provenance["sample"] = {"n": self.sample_n, "seed": self.sample_seed}
         if self.sampling is not None:
             provenance["sampling"] = self.sampling
         return {self.split: dataset_of(docs, provenance)}

@@ -99,13 +99,6 @@ def draw_rows(
     return [row for row in rows if id_of(row) in drawn_ids]
 
 
-def sample_facts(n: int | str | None, seed: int) -> dict[str, Any]:
-    """Return what the provenance says of a random sample; nothing if all rows are asked."""
-    if n is None:
-        return {}
-    return {"sample": {"n": n, "seed": seed}}
-
-
 def dataset_of(
     docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]
 ) -> "Dataset":

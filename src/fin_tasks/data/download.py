@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from pydantic import ValidationError
 from tqdm import tqdm
 
-from fin_tasks.errors import DataError, FetchError, WebError, first_problem
+from fin_tasks.errors import DataError, FetchError, WebError
 from fin_tasks.settings import Settings
 
 from .files import sha256_of, write_file
@@ -58,17 +57,15 @@ def look_up(pins: Pins, revision: str | None, settings: Settings) -> Pins:
         for file in found.siblings or ():
             sha256 = file.lfs.sha256 if file.lfs else None
             files.append(Pin(file.rfilename, file.size, sha256))
-        known = replace(pins, revision=found.sha, files=tuple(files))
-        content = PINS_FILE.dump_json(known)
-        PINS_FILE.validate_json(content)
-    except ValidationError as error:
-        raise _fetch_error(
-            pins, expected, f"its answer cannot be used ({first_problem(error)})"
-        ) from error
     except Exception as error:  # its classes differ between versions of the library
         reason = f"{type(error).__name__}: {error}"
         raise _fetch_error(pins, expected, reason) from error
-    write_file(record_file(pins, revision, settings), content)
+    for file in files:
+        if file.path.startswith("/") or ".." in file.path.split("/"):
+            reason = f"it names {file.path}, which is not below the data set's folder"
+            raise _fetch_error(pins, expected, reason)
+    known = replace(pins, revision=found.sha, files=tuple(files))
+    write_file(record_file(pins, revision, settings), PINS_FILE.dump_json(known))
     return known
 
 

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fin_tasks.data.documents import dataset_of, hash_of, sample_facts
+from fin_tasks.data.documents import dataset_of, hash_of
 from fin_tasks.data.locate import Located
 from fin_tasks.data.pictures import upright_files
 from fin_tasks.data.tables import read_table
@@ -68,15 +68,16 @@ def load(
             part, language, source=request.source, data_dir=request.data_dir
         )
     asked = {"part": part, "language": language, "na": na}
-    facts = {
+    facts: dict[str, Any] = {
         "scorer": VERSION,
         "split": "test",
         **asked,
         "prompts": {"set": request.prompts, "sha256": hash_of(*wording)},
         "data": files.provenance(),
         "left_out": left_out,
-        **sample_facts(request.sample_n, request.sample_seed),
     }
+    if request.sample_n is not None:
+        facts["sample"] = {"n": request.sample_n, "seed": request.sample_seed}
     drawn = request.draw(rows, "id")
     drawn_pictures = chain.from_iterable(row.pictures for row in drawn)
     upright = upright_files(drawn_pictures, files.settings.cache_dir / "upright")
