@@ -32,6 +32,7 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     ".xlsx": lambda path: pd.DataFrame(ROWS[:4]).to_excel(path, index=False),
     ".tsv": lambda path: pd.DataFrame(ROWS).to_csv(path, sep="\t", index=False),
     ".csv": lambda path: pd.DataFrame(ROWS).to_csv(path, index=False),
+    ".CSV": lambda path: pd.DataFrame(ROWS).to_csv(path, index=False),
     ".json": lambda path: path.write_text(json.dumps(ROWS)),
     ".jsonl": lambda path: write_lines(path, ROWS),
 }

@@ -357,6 +357,17 @@ def test_recordings_of_financemath(tmp_path: Path) -> None:
     assert read_financemath(file, mode="cot").responses == [["is 5", "x"]]
 
 
+def test_a_recorded_question_has_its_exact_truth(tmp_path: Path) -> None:
+    truths = (0.938, 0.9380000000000001, 0.94)  # some recordings write the second
+    rows = [
+        {"question_id": "validation-24", "output": "", "ground_truth": truth}
+        for truth in truths
+    ]
+    found = read_financemath(write(tmp_path / "m.jsonl", *rows), mode="cot")
+    exact = [doc["exact_truth"] for doc in found.docs]
+    assert exact == pytest.approx([0.93767847706, 0.93767847706, 0.94])
+
+
 def test_financemath_under_the_names_of_other_benchmarks(tmp_path: Path) -> None:
     row = {"id": "q", "ground_truth": 5, "model_response": "It is 5."}
     found = read_financemath(write(tmp_path / "o.jsonl", row), mode="pot")

@@ -106,7 +106,7 @@ def whole_texts(texts: Texts) -> list[str]:
 def _is_missing(response: Any) -> bool:
     if isinstance(response, str):
         return False
-    if response is None or response in ([], ()):
+    if response is None or isinstance(response, list | tuple):  # an empty list
         return True
     from pandas import isna  # knows the missing values of tables in memory
 

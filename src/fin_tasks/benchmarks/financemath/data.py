@@ -79,7 +79,8 @@ def load(*, mode: Mode, **metadata: Any) -> Documents:
 def document_of(row: Row, mode: str) -> dict[str, Any]:
     """Return the document of a question, still without its messages."""
     exact_truth = _EXACT_TRUTHS.get(row.question_id, row.ground_truth)
-    if round(exact_truth, _TRUTH_DECIMALS) != row.ground_truth:
+    # A recording may write 0.9380000000000001.
+    if round(exact_truth, _TRUTH_DECIMALS) != round(row.ground_truth, _TRUTH_DECIMALS):
         exact_truth = row.ground_truth  # another question under the same id
     target = f"Therefore, the answer is {row.ground_truth:.12g}."
     if mode == "pot" and row.python_solution:
