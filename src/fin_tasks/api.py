@@ -29,8 +29,7 @@ def load(task: str, **metadata: object) -> "Dataset":
         task: Name of the task.
         metadata: Options as in lm-eval's `--metadata`, such as `source="sample"` or `split="test"`.
     """
-    _, documents = TaskFile(task).load_split(metadata)
-    return documents
+    return TaskFile(task).load_documents(metadata)
 
 
 def score(task: str, responses: Responses, **metadata: object) -> "DataFrame":

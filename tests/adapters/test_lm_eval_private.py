@@ -82,10 +82,10 @@ def test_parse_generations_of_chats() -> None:
         ("b", True),
         ("", True),
         ("", True),
-        ("", True),
-        ("", True),
-        ("a", False),
+        ("", False),
         (None, False),
+        ("a", False),
+        ("", False),
     ]
 
 

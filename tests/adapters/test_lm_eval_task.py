@@ -5,22 +5,26 @@ import pickle
 from typing import Any
 
 import pytest
+from lm_eval.tasks import TaskManager
 from lm_eval.utils import sanitize_list
 
-from fin_tasks.adapters.lm_eval_task import FinTask, SampleReading
+from fin_tasks.adapters.lm_eval import FinTask
 from fin_tasks.answers.types import Reading
-from fin_tasks.benchmarks.task_file import TaskFile
+from fin_tasks.benchmarks.scored_task import SampleReading
 from fin_tasks.errors import ConfigError
+from fin_tasks.resources import task_yaml_dir
 
 NOBODY = "http://127.0.0.1:1/v1"
 
 
 def task(name: str, metadata: dict[str, Any]) -> FinTask:
-    file = TaskFile(name)
-    config = dict(file.config)
-    config.pop("include", None)
-    config.pop("doc_to_image", None)
-    return FinTask({**config, "metadata": {"source": "sample", **metadata}})
+    manager = TaskManager(
+        include_path=str(task_yaml_dir()),
+        include_defaults=False,
+        metadata={"source": "sample", **metadata},
+    )
+    made: FinTask = manager.load([name])["tasks"][name]
+    return made
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,7 @@ from datasets import Dataset
 from lm_eval.tasks import TaskManager
 from lm_eval.tasks._yaml_loader import load_yaml
 
-from fin_tasks.adapters import task_file
-from fin_tasks.benchmarks.financemath import VERSION
+from fin_tasks.benchmarks import task_file
 from fin_tasks.benchmarks.task_file import TaskFile, task_names, version_of
 from fin_tasks.errors import ConfigError
 from fin_tasks.resources import task_yaml_dir
@@ -95,32 +94,32 @@ def test_a_task_judges_and_runs_programs_as_its_file_says(
     assert task.has_answer_reader == (asks == "answer_reader")
 
 
-def test_two_lines_are_enough() -> None:
-    config = TaskFile("financemath_new", {"task": "financemath_new"}).config
-    assert config["metadata"] == {"version": VERSION}
-    assert config["test_split"] == "validation"
+def test_the_metrics_are_those_of_the_file() -> None:
+    metrics = TaskFile("dynostock_recency_w4_text").metrics
+    assert next(iter(metrics)) == "acc"
+    assert not metrics["bias_index"].higher_is_better
+    assert metrics["acc"].aggregate([1.0, None, 0.0]) == 0.5
+    assert metrics["bias_index"].aggregate([[0.0, 1.0, 0.0], None]) == 1.0
 
 
-def test_a_file_changes_what_it_names() -> None:
-    own = {
-        "generation_kwargs": {"max_gen_toks": 9},
-        "num_fewshot": 2,
-        "metadata": {"split": "x"},
-    }
-    config = TaskFile("financemath", {"task": "financemath", **own}).config
-    generation = {
-        "until": [],
-        "max_gen_toks": 9,
-        "do_sample": False,
-        "temperature": 0.0,
-    }
-    assert config["generation_kwargs"] == generation
-    assert config["metadata"] == {"version": VERSION, "split": "x"}
-    assert config["num_fewshot"] == 2
+@pytest.mark.parametrize("name", task_names())
+def test_documents_have_the_metrics_of_the_file(name: str, own_cache: Path) -> None:
+    file = TaskFile(name)
+    (doc, *_), _ = file.load(SAMPLE)
+    reading = file.scorer.read(doc, "", variant="robust")
+    assert file.scorer.metric_values(doc, [reading]).keys() == file.metrics.keys()
 
 
-def test_a_task_of_no_benchmark() -> None:
-    with pytest.raises(ConfigError, match="begins with a benchmark's"):
+def test_a_task_of_ones_own_has_any_name() -> None:
+    config = TaskFile("financemath").config
+    task = TaskFile(
+        "mine", {**config, "task": "mine", "dataset_kwargs": {"mode": "pot"}}
+    )
+    assert (task.benchmark.name, task.options) == ("financemath", {"mode": "pot"})
+
+
+def test_a_task_without_our_filters() -> None:
+    with pytest.raises(ConfigError, match="expected a filter_list"):
         TaskFile("unknown_task", {"task": "unknown_task"})
 
 
@@ -132,10 +131,6 @@ def test_a_task_of_no_benchmark() -> None:
             "expected documents with id or question_id",
         ),
         ({"test": {"id": "", "prompt": ""}}, "prompt and target, got id, prompt"),
-        (
-            {"test": ROW, "train": ROW},
-            r"documents of one split, got \['test', 'train'\]",
-        ),
     ],
 )
 def test_documents_that_no_harness_can_ask(

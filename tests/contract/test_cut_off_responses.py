@@ -34,11 +34,11 @@ def with_reasoning(content: str | None, reason: str) -> Answer:
 CUT_OFF = {
     "the limit in an answer": completion("The statement is", "length"),
     "the limit in reasoning that the server keeps back": with_reasoning(None, "length"),
-    "reasoning without an answer": with_reasoning("", "stop"),
     "reasoning that never ends": completion("<think>First, the statement", "stop"),
 }
 COMPLETE = {
     "an answer": completion(ANSWER),
+    "reasoning without an answer": with_reasoning("", "stop"),
     "an answer after reasoning": with_reasoning(ANSWER, "stop"),
     "reasoning in the text": completion(f"<think>First</think>{ANSWER}"),
     "a filter": completion(None, "content_filter"),
@@ -85,7 +85,7 @@ def test_a_server_cuts_off_every_response(
     told = found["configs"][TASK]["metadata"]["cut_off"]
     assert told == {"limit": 1024, "told_by": "model"}
     expected = (
-        "fin-tasks: 4 of 4 responses were cut off at 1,024 tokens. They count as they are, most of "
+        "xfinbench_bool: 4 of 4 responses were cut off at 1,024 tokens. They count as they are, most of "
         "them as wrong, so the scores are lower bounds. Run again with "
         "--gen_kwargs max_gen_toks=16384"
     )
@@ -206,7 +206,9 @@ def test_a_small_model_at_a_small_limit(
     told = found["configs"][TASK]["metadata"]["cut_off"]
     assert told == {"limit": 8, "told_by": "model"}
     (warning,) = warnings_in(caplog)
-    assert warning.startswith("fin-tasks: 2 of 2 responses were cut off at 8 tokens.")
+    assert warning.startswith(
+        "xfinbench_bool: 2 of 2 responses were cut off at 8 tokens."
+    )
 
 
 def test_a_thinking_model_at_64_tokens(

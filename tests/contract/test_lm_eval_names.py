@@ -8,6 +8,7 @@ import pytest
 from lm_eval import evaluator
 from lm_eval.api import model, task
 from lm_eval.api.instance import Instance
+from lm_eval.filters import build_filter_ensemble
 from lm_eval.models import api_models, huggingface
 from lm_eval.tasks.manager import TaskManager
 
@@ -17,16 +18,14 @@ def parameters(function: Callable[..., object]) -> set[str]:
 
 
 FIELDS = {field.name for field in fields(Instance)}
-SIMPLE_EVALUATE = evaluator.simple_evaluate.__wrapped__.__globals__  # type: ignore[attr-defined]
 NAMES: dict[str, Callable[[], bool]] = {
-    "simple_evaluate calls evaluator.evaluate": lambda: (
-        SIMPLE_EVALUATE["evaluate"] is evaluator.evaluate
-    ),
-    "evaluate takes lm and task_dict": lambda: (
-        {"lm", "task_dict"} <= parameters(evaluator.evaluate)
+    "evaluate calls the method that the type of a request names": lambda: (
+        "getattr(lm, reqtype)(cloned_reqs)" in inspect.getsource(evaluator.evaluate)
     ),
     "CachingLM.lm": lambda: "lm" in parameters(model.CachingLM),
-    "LM.gather_object": lambda: callable(model.LM.gather_object),
+    "CachingLM.dbdict": lambda: "self.dbdict" in inspect.getsource(model.CachingLM),
+    "hash_args": lambda: len(model.hash_args("generate_until", ("a", {}))) == 64,
+    "LM.all_gather": lambda: callable(model.LM.all_gather),
     "LM.world_size": lambda: hasattr(model.LM, "world_size"),
     "JsonChatStr.prompt": lambda: api_models.JsonChatStr("x").prompt == "x",
     "LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER": lambda: isinstance(
@@ -46,7 +45,15 @@ NAMES: dict[str, Callable[[], bool]] = {
     "Instance.filtered_resps": lambda: "filtered_resps" in FIELDS,
     "Instance.arguments": lambda: "arguments" in FIELDS,
     "Instance.repeats": lambda: "repeats" in FIELDS | set(dir(Instance)),
-    "Task.instances is a property": lambda: isinstance(task.Task.instances, property),
+    "Instance.request_type": lambda: "request_type" in FIELDS,
+    "Task._instances": lambda: "self._instances = " in inspect.getsource(task.Task),
+    "Task.dump_config": lambda: callable(task.Task.dump_config),
+    "ConfigurableTask._filters": lambda: (
+        "self._filters.append" in inspect.getsource(task.ConfigurableTask)
+    ),
+    "filters are partials of their classes": lambda: (
+        "partial(get_filter(func)" in inspect.getsource(build_filter_ensemble)
+    ),
     "Task.override_metric": lambda: (
         "metric_name" in parameters(task.Task.override_metric)
     ),

@@ -167,11 +167,6 @@ def test_sampling_of_the_paper() -> None:
         run("mme_finance_en", limit=1, sees=True, sampling="paper")
 
 
-def test_a_text_model_learns_which_task_to_take() -> None:
-    with pytest.raises(ConfigError, match="xfinbench_text"):
-        run("xfinbench", limit=1)
-
-
 def test_calculations_are_scored_by_mathematical_type(tmp_path: Path) -> None:
     file = tmp_path / "types.csv"
     file.write_text("id,math_types\nsample_2,arithmetic;logical\n")

@@ -23,7 +23,7 @@ from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.judging.item import Judged, Messages
 from fin_tasks.judging.judge import Asker
 from fin_tasks.judging.step import JudgeStep, has_result
-from fin_tasks.stats.averages import Metric, average, over_responses, standard_error
+from fin_tasks.stats.averages import over_responses, standard_error
 
 ScoreSample = Callable[[TaskState, Target], Awaitable[Score]]
 
@@ -122,11 +122,10 @@ def _metrics_of(scores: list[SampleScore]) -> Mapping[str, float]:
         return {}
     rows = list(map(over_responses, values_by_sample.values()))
     totals: dict[str, Any] = {}
-    for name, definition in file.scorer.metrics_of(**file.options).items():
+    for name, definition in file.metrics.items():
         column = [row[name] for row in rows]
         is_headline = not totals
-        aggregate = definition.aggregate if isinstance(definition, Metric) else average
-        totals[name] = aggregate(column)
+        totals[name] = definition.aggregate(column)
         if is_headline:
             totals[f"{name}_stderr"] = standard_error(column)
     known = {name: total for name, total in totals.items() if total != "N/A"}

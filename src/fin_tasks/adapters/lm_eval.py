@@ -1,93 +1,493 @@
-"""Our task classes for lm-eval's task files, and checks before and after a run of them."""
+"""Our tasks in lm-eval: two filters that read answers, and a task class that keeps the books.
 
+Scores come from the filters and from the `process_results` of a task file alone. The class notes what
+results should say of a run, marks responses that were cut off, and asks the turns of conversations.
+"""
+
+import json
 import logging
-import sys
-from collections.abc import Callable, Mapping
-from types import TracebackType
-from typing import Any
+import time
+from collections import Counter, UserList, defaultdict
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from fin_tasks.benchmarks.breakdowns import summarize
-from fin_tasks.benchmarks.task_file import Mapped
+from lm_eval.api.filter import Filter
+from lm_eval.api.registry import register_filter
+from lm_eval.api.task import ConfigurableTask
+
+from fin_tasks.answers.cut_off import CutOffResponse, is_cut_off
+from fin_tasks.benchmarks import benchmark_named
+from fin_tasks.benchmarks.breakdowns import Values, document_values, summarize
+from fin_tasks.benchmarks.contract import id_of
+from fin_tasks.benchmarks.scored_task import SampleReading, read_responses
+from fin_tasks.benchmarks.task_file import (
+    Mapped,
+    TaskFile,
+    check_documents,
+    pictures_of,
+)
 from fin_tasks.errors import ConfigError, FinTasksError
+from fin_tasks.interrupt import on_interrupt
+from fin_tasks.sandbox import shared_runner
+from fin_tasks.settings import Settings
+from fin_tasks.stats.averages import average
 
-from .lm_eval_conversations import ConversationTask as ConversationTask
-from .lm_eval_private import LM, marking_cut_offs, model_of, wrap_evaluate
-from .lm_eval_task import FinTask as FinTask
-from .lm_eval_tokens import warning_of
+from .lm_eval_pictures import with_pictures, without_pictures
+from .lm_eval_private import (
+    ASK,
+    LM,
+    Instance,
+    JsonChatStr,
+    forget_failures,
+    marking_cut_offs,
+    model_of,
+    offer_to_models,
+    token_counts,
+    true_in_all_processes,
+)
 
+if TYPE_CHECKING:
+    from datasets import Dataset
+
+    from fin_tasks.judging.step import JudgeStep
+
+_FULL_SHARE = 0.99
+"""The share of the limit from which a response is full: counted again, it may have a few tokens less."""
+_MOST_CUT_OFF = 0.02
+"""A larger share of cut-off responses is a warning."""
+_ROOM_TO_THINK = 16_384
+"""Tokens that suffice for most answers of models that reason."""
+_CHARACTERS_PER_TOKEN = 4
+_KEPT = "replies so far are in the cache; responses are kept only by --use_cache"
 _log = logging.getLogger(__name__)
-_usual_excepthook = sys.excepthook
+
+Context: TypeAlias = str | JsonChatStr
+"""A prompt, or the messages of a chat."""
 
 
-def _evaluate_with_checks(
-    evaluate: Callable[..., Any],
-    lm: LM,
-    task_dict: Mapped,
-    *args: object,
-    **kwargs: object,
-) -> Any:
-    """Check our tasks before the run, give them the model, and warn of cut-off responses."""
-    tasks = task_dict.get("tasks", {})
-    own_tasks = {
-        name: task for name, task in tasks.items() if isinstance(task, FinTask)
-    }
-    if not own_tasks:
-        return evaluate(lm, task_dict, *args, **kwargs)
-    with_pictures = [
-        name for name, task in own_tasks.items() if task.config.doc_to_image
-    ]
-    if with_pictures and not getattr(lm, "MULTIMODAL", False):
-        raise ConfigError(
-            f"{', '.join(with_pictures)}: these tasks show pictures, and this model takes text "
-            "only. Take a text task, as xfinbench_text or dynostock_text, or a model that sees: "
-            "hf-multimodal, vllm-vlm, or an API model with --apply_chat_template."
+# --- Filters ---
+
+
+class _Reader(Filter):  # type: ignore[misc]
+    """Reads the answers in all responses of a task, once its programs ran and its judge was asked.
+
+    Args:
+        benchmark: Name of the benchmark whose `score.py` reads.
+        judge: The rubric by which a judge scores responses, if one does.
+        answer_reader: Whether a model may read the answers that the rules do not find.
+        step: Asks the model that the metadata of a task name; `FinTask` hands it over. Without it,
+            the environment names the judge, and no model reads answers.
+    """
+
+    scoring = ""
+
+    def __init__(
+        self,
+        *,
+        benchmark: str,
+        judge: str = "",
+        answer_reader: bool = False,
+        step: "JudgeStep | None" = None,
+    ) -> None:
+        self.scorer: Any = benchmark_named(benchmark).scorer
+        self.step = step
+        del answer_reader
+        if judge and step is None:
+            from fin_tasks.judging.judge import judge_from
+            from fin_tasks.judging.rubric import load_rubric
+            from fin_tasks.judging.step import JudgeStep
+
+            model = judge_from({}, Settings.from_environ())
+            self.step = JudgeStep(self.scorer.judge_item, load_rubric(judge), model)
+
+    def apply(
+        self, resps: Sequence[Sequence[str | None]], docs: Sequence[Mapped]
+    ) -> list[list[SampleReading]]:
+        """Return the readings of each document's responses."""
+        responses = []
+        for texts in resps:
+            # An empty text may be marked as cut off, so it must stay the same object.
+            responses.append(["" if text is None else text for text in texts])
+        try:
+            rows = read_responses(
+                self.scorer, self.scoring, docs, responses, step=self.step
+            )
+        except Exception as error:
+            # lm-eval keeps nothing of a run whose filter raises.
+            raise FinTasksError(
+                f"scoring failed: {error!r}. The responses are kept in "
+                f"{_keep(docs, responses)}: score them with `fin-tasks replay task`."
+            ) from error
+        return [list(map(SampleReading, row)) for row in rows]
+
+
+def _keep(docs: Sequence[Mapped], responses: Sequence[Sequence[str]]) -> str:
+    """Write responses to a file as `fin-tasks replay task` reads it, and return its path."""
+    folder = Settings.from_environ().cache_dir / "unscored"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"responses-{time.time_ns()}.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for doc, texts in zip(docs, responses, strict=True):
+            line = {"id": id_of(doc), "response": list(texts)}
+            file.write(json.dumps(line) + "\n")
+    return str(path)
+
+
+@register_filter("fin_tasks_paper")
+class PaperReader(_Reader):
+    """Reads as the authors of the benchmark do, oddities included."""
+
+    scoring = "paper"
+
+
+@register_filter("fin_tasks_robust")
+class RobustReader(_Reader):
+    """Reads with care; what a broken sandbox, judge or request leaves open is unscored."""
+
+    scoring = "robust"
+
+
+# --- Tasks ---
+
+
+class _Documents(UserList[Mapped]):
+    """Documents as dicts: lm-eval reads each four times, and Arrow makes a new dict every time."""
+
+    def __init__(self, dataset: "Dataset") -> None:
+        super().__init__(dataset.to_list())
+        self.features = dataset.features
+
+
+class FinTask(ConfigurableTask):  # type: ignore[misc]
+    """A task whose results say how it was asked: provenance, sandbox, judge, tokens, cut-off responses.
+
+    They are in `configs.<task>.metadata` of the results file.
+    """
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self.file = TaskFile(config["task"], config)
+        metadata = dict(config.get("metadata") or {})
+        self.file.check_options(metadata)
+        metadata.setdefault("version", self.file.benchmark.version)
+        metadata["benchmark"] = self.file.benchmark.name
+        # Errors come before the model answers.
+        step = self.file.model_step(metadata)
+        if self.file.runs_programs:
+            metadata["sandbox"] = shared_runner().facts
+        if step and step.judge:
+            metadata["judge"] = step.facts
+        elif step:
+            _log.warning(
+                "no judge is named (metadata judge_model or FIN_TASKS_JUDGE_MODEL), so "
+                "responses that need one stay unscored."
+            )
+        settings = {
+            **config,
+            "metadata": metadata,
+            "generation_kwargs": self.file.generation_kwargs(metadata),
+        }
+        settings.pop("class", None)
+        if metadata.get("blank_image"):
+            from fin_tasks.benchmarks.xfinbench.data import blank_image
+
+            settings.setdefault("doc_to_image", blank_image)
+        self._asks_model = step is not None and step.judge is not None
+        self._predicts_only = False
+        self._figures_by_scoring: dict[str, list[Values]] = defaultdict(list)
+        self._unshared: dict[str, set[str]] = {}
+        self.lm: LM = None
+        self.tells_cut_offs = False
+        self.seconds = 0.0
+        super().__init__(config=settings)
+        for ensemble in self._filters:
+            for make_filter in ensemble.filters:
+                if issubclass(make_filter.func, _Reader):
+                    make_filter.keywords["step"] = step
+
+    def download(self, *_: object, **__: object) -> None:
+        """Load the documents once, and note their provenance."""
+        splits = self.config.custom_dataset(
+            **self.config.metadata, **(self.config.dataset_kwargs or {})
         )
-    with marking_cut_offs(lm) as tells:
-        for task in own_tasks.values():
-            task.lm = lm
-            # A cache of earlier runs may hold responses without the mark.
-            task.tells_cut_offs = tells and lm is model_of(lm)
-        results = evaluate(lm, task_dict, *args, **kwargs)
-    _add_breakdowns(lm, own_tasks, results)
-    # Only the first of several processes has results.
-    warning = results and warning_of(results, own_tasks)
-    if warning:
-        _log.warning("fin-tasks: %s", warning)
-    return results
+        dataset = splits[self.config.test_split]
+        check_documents(self.config.task, dataset)
+        if "system" not in dataset.features and self.config.description == "system":
+            self.config.description = ""  # lm-eval would take the name for the text
+        self.config.metadata["provenance"] = json.loads(dataset.info.description)
+        self.dataset = {self.config.test_split: _Documents(dataset)}
+
+    def fewshot_docs(self) -> list[Mapped]:
+        """Return the documents that may serve as examples: those with a right answer to show."""
+        docs = super().fewshot_docs()
+        return [doc for doc in docs if doc.get("target")]
+
+    def fewshot_context(self, doc: Mapped, *args: object, **kwargs: object) -> Context:
+        """Build the prompt; base models get system message, question and cue, in this order."""
+        context = super().fewshot_context(doc, *args, **kwargs)
+        chat = kwargs.get("apply_chat_template") and kwargs.get("chat_template")
+        if chat or not isinstance(context, str):
+            return context
+        system = doc.get("system", "")
+        cue = doc.get("cue", "")
+        if system and context.startswith(system):
+            question = context.removeprefix(system)
+            context = f"{system}\n\n{question}"
+        return f"{context}\n\n{cue}" if cue else context
+
+    def construct_requests(
+        self, doc: Mapped, ctx: Context, **kwargs: object
+    ) -> Instance:
+        """Build the request with its pictures, for `_ask` instead of lm-eval's `generate_until`.
+
+        lm-eval gives an API pictures only if the first question of the run has one.
+        """
+        request = super().construct_requests(doc, ctx, **kwargs)
+        request.request_type = ASK
+        if isinstance(ctx, JsonChatStr) and len(request.arguments) > 2:
+            chat = with_pictures(ctx, pictures_of(doc))
+            request.arguments = (chat, request.arguments[1])
+        return request
+
+    def build_all_requests(self, **kwargs: Any) -> None:
+        """Build the requests of this process."""
+        super().build_all_requests(**kwargs)
+        self._figures_by_scoring.clear()
+        for request in self._instances:
+            request.asker = self
+
+    def apply_filters(self) -> None:
+        """Replace pictures in requests by their hash, count tokens, then read the responses."""
+        for request in self._instances:
+            chat, *others = request.args
+            if isinstance(chat, JsonChatStr):
+                request.arguments = (without_pictures(chat), *others)
+        self._note_tokens()
+        if self._predicts_only:
+            for request in self._instances:
+                request.filtered_resps["none"] = request.resps
+            return
+        with on_interrupt(_KEPT) if self._asks_model else nullcontext():
+            super().apply_filters()
+        self._unshared = {}
+        if getattr(self.lm, "world_size", 1) > 1:
+            self._find_unshared_metrics()
+
+    def _find_unshared_metrics(self) -> None:
+        """Leave out the metrics that some process has for none of its documents.
+
+        lm-eval gathers metrics from all processes by name, and a missing name would end the run.
+        """
+        names = list(self.aggregation())
+        for ensemble in self._filters:
+            known: set[str] = set()
+            for request in self._instances:
+                results = [request.filtered_resps[ensemble.name]]
+                known |= super().process_results(request.doc, results).keys()
+            is_shared = true_in_all_processes(
+                self.lm, [name in known for name in names]
+            )
+            unshared = {
+                name
+                for name, shared in zip(names, is_shared, strict=True)
+                if not shared
+            }
+            self._unshared[ensemble.name] = unshared
+            if unshared and self.lm.rank == 0:
+                _log.warning(
+                    "%s: no value of %s under %s, as a process has no document that is scored. "
+                    "`fin-tasks report` computes it from the samples.",
+                    self.config.task,
+                    ", ".join(sorted(unshared)),
+                    ensemble.name,
+                )
+
+    def _note_tokens(self) -> None:
+        """Note tokens and seconds; mark full responses if the model does not tell; warn if there are many."""
+        texts = [
+            response or "" for request in self._instances for response in request.resps
+        ]
+        prompts = []
+        for request in self._instances:
+            prompt = getattr(request.args[0], "prompt", request.args[0])
+            prompts += [prompt] * len(request.resps)
+        limit = self.config.generation_kwargs["max_gen_toks"]
+        response_tokens = token_counts(self.lm, texts)
+        prompt_tokens = token_counts(self.lm, prompts)
+        told_by = "model" if self.tells_cut_offs else "text"
+        if response_tokens is not None and not self.tells_cut_offs:
+            told_by = "tokens"
+            counts = iter(response_tokens)
+            for request in self._instances:
+                for number, response in enumerate(request.resps):
+                    if next(counts) >= _FULL_SHARE * limit:
+                        request.resps[number] = CutOffResponse(response)
+        n_processes = getattr(self.lm, "world_size", 1)
+        is_counted = prompt_tokens is not None and response_tokens is not None
+        if not is_counted:
+            prompt_tokens = [sum(map(len, prompts)) // _CHARACTERS_PER_TOKEN]
+            response_tokens = [sum(map(len, texts)) // _CHARACTERS_PER_TOKEN]
+        # Each process is taken to use as many tokens as this one; pictures are not counted.
+        is_estimated = (
+            not is_counted or n_processes > 1 or bool(self.config.doc_to_image)
+        )
+        self.config.metadata["usage"] = {
+            "prompt_tokens": n_processes * sum(prompt_tokens or ()),
+            "response_tokens": n_processes * sum(response_tokens or ()),
+            "estimated": is_estimated,
+            "seconds_of_all_tasks": self.seconds,
+        }
+        self.config.metadata["cut_off"] = {"limit": limit, "told_by": told_by}
+        responses = [
+            response or "" for request in self._instances for response in request.resps
+        ]
+        n_cut_off = sum(map(is_cut_off, responses))
+        if n_cut_off > _MOST_CUT_OFF * len(responses):
+            _log.warning(
+                "%s: %s of %s responses were cut off at %s tokens. They count as they are, most of "
+                "them as wrong, so the scores are lower bounds. Run again with --gen_kwargs "
+                "max_gen_toks=%d",
+                self.config.task,
+                f"{n_cut_off:,}",
+                f"{len(responses):,}",
+                f"{limit:,}",
+                max(_ROOM_TO_THINK, 4 * limit),
+            )
+
+    def override_metric(self, metric_name: str) -> None:
+        """Run no program and ask no judge under `--predict_only`, for which lm-eval calls this."""
+        del metric_name
+        self._predicts_only = True
+
+    def process_results(self, doc: Mapped, results: Sequence[Any]) -> Values:
+        """Return the metrics of the file that one document has, and note its figures of parts."""
+        if self._predicts_only:
+            return {"cut_off": average(map(is_cut_off, results[0]))}
+        values = super().process_results(doc, results)
+        named = set(self.aggregation())
+        readings = [
+            text.reading for text in results[0] if isinstance(text, SampleReading)
+        ]
+        if readings:
+            fields = [reading.to_dict() for reading in readings]
+            figures = document_values(self.file.benchmark, doc, fields, values)
+            self._figures_by_scoring[readings[0].variant].append(figures)
+            named = named - self._unshared.get(readings[0].variant, set())
+        return {name: value for name, value in values.items() if name in named}
+
+    def dump_config(self) -> dict[str, Any]:
+        """Return the settings for the results file, with the figures of parts.
+
+        With several processes each has a share of the documents; reports then compute the figures
+        from the samples.
+        """
+        if getattr(self.lm, "world_size", 1) == 1:
+            self.config.metadata["breakdowns"] = {
+                scoring: summarize(self.file.benchmark, rows)
+                for scoring, rows in self._figures_by_scoring.items()
+            }
+        config: dict[str, Any] = super().dump_config()
+        return config
 
 
-def _add_breakdowns(
-    lm: LM,
-    tasks: Mapping[str, FinTask],
-    results: Mapped | None,
-) -> None:
-    """Write the figures of parts of each task, from all processes, into its results."""
-    figures = {name: dict(task.figures) for name, task in tasks.items()}
-    processes = [figures]
-    if getattr(lm, "world_size", 1) > 1:
-        processes = lm.gather_object(figures, dst=0)
-    if results is None:
-        return
-    for name, task in tasks.items():
-        breakdowns = {}
-        for variant in figures[name]:
-            rows = []
-            for process in processes:
-                rows += process[name][variant]
-            breakdowns[variant] = summarize(task.file.benchmark, rows)
-        results["configs"][name]["metadata"]["breakdowns"] = breakdowns
+class ConversationTask(FinTask):
+    """A task whose documents are turns of conversations, asked with the model's own answers before.
+
+    Documents have `index` (of the conversation) and `turn` (from 1).
+    """
+
+    def build_all_requests(self, **kwargs: Any) -> None:
+        """Build the requests of all turns; their prompts follow when the turns before are answered."""
+        n_processes = kwargs["world_size"]
+        if n_processes > 1:
+            raise ConfigError(
+                f"{self.config.task}: expected one process, got {n_processes}: the turns of a "
+                "conversation follow each other. Run it without `accelerate launch`, or put the "
+                "model on a server."
+            )
+        self._template = (
+            kwargs["chat_template"] if kwargs["apply_chat_template"] else None
+        )
+        self._instruction = kwargs["system_instruction"]
+        super().build_all_requests(**kwargs)
+
+    def answer(self, lm: LM, requests: Sequence[Instance]) -> list[str]:
+        """Return the model's responses, asked round by round; earlier turns are asked even if nobody wants them."""
+        last_turns: dict[str, int] = {}
+        for request in requests:
+            index = request.doc["index"]
+            last_turns[index] = max(request.doc["turn"], last_turns.get(index, 0))
+        docs = {}
+        for doc in self.eval_docs:
+            if doc["turn"] <= last_turns.get(doc["index"], 0):
+                docs[doc["index"], doc["turn"]] = doc
+        conversations: dict[tuple[str, int], list[tuple[Mapped, str]]] = {}
+        for index in last_turns:
+            for repeat in range(self.config.repeats):
+                conversations[index, repeat] = []
+        requests_by_turn = {}
+        for turn in range(1, max(last_turns.values()) + 1):
+            asked = [key for key in conversations if last_turns[key[0]] >= turn]
+            sent = []
+            for index, repeat in asked:
+                doc = docs[index, turn]
+                context = self._context(conversations[index, repeat], doc)
+                sent.append(self.construct_requests(doc, context))
+                requests_by_turn[index, turn] = sent[-1]
+            responses = lm.generate_until(sent)
+            for key, request, response in zip(asked, sent, responses, strict=True):
+                conversations[key].append((request.doc, response))
+        n_answered: Counter[tuple[str, int]] = Counter()
+        texts = []
+        for request in requests:
+            index, turn = request.doc["index"], request.doc["turn"]
+            request.arguments = requests_by_turn[index, turn].arguments
+            repeat = n_answered[index, turn]
+            n_answered[index, turn] += 1
+            _, response = conversations[index, repeat][turn - 1]
+            texts.append(response)
+        return texts
+
+    def _context(self, before: Sequence[tuple[Mapped, str]], doc: Mapped) -> Context:
+        """Return the messages of a turn, or for a base model the transcript that it goes on with."""
+        transcript = ""
+        messages = []
+        if self._instruction:
+            messages.append({"role": "system", "content": self._instruction})
+        for earlier, response in before:
+            answer = response or ""
+            messages.append({"role": "user", "content": earlier["prompt"]})
+            messages.append({"role": "assistant", "content": answer})
+            transcript += f"{earlier['prompt']}\n\n{doc['cue']} {answer}\n\n"
+        if self._template is None:
+            return f"{transcript}{doc['prompt']}\n\n{doc['cue']}".rstrip()
+        messages.append({"role": "user", "content": doc["prompt"]})
+        context: Context = self._template(messages)
+        return context
 
 
-def _show_error(
-    kind: type[BaseException],
-    error: BaseException,
-    trace: TracebackType | None,
-) -> None:
-    if isinstance(error, FinTasksError):
-        print(f"fin-tasks: error: {error}", file=sys.stderr)
-    else:
-        _usual_excepthook(kind, error, trace)
+def _ask(lm: LM, requests: Sequence[Instance]) -> list[str]:
+    """Return the model's responses to requests of our tasks, those that were cut off or failed marked as such."""
+    started = time.monotonic()
+    responses = [""] * len(requests)
+    positions_by_conversation: dict[ConversationTask | None, list[int]] = {}
+    for position, request in enumerate(requests):
+        is_turn = isinstance(request.asker, ConversationTask)
+        asker = request.asker if is_turn else None
+        positions_by_conversation.setdefault(asker, []).append(position)
+    with marking_cut_offs(lm) as tells_cut_offs:
+        for asker, positions in positions_by_conversation.items():
+            own = [requests[position] for position in positions]
+            texts = asker.answer(lm, own) if asker else lm.generate_until(own)
+            forget_failures(lm, own, texts)
+            for position, text in zip(positions, texts, strict=True):
+                responses[position] = text
+    for request in requests:
+        request.asker.lm = lm
+        # A cache of earlier runs may hold responses without the mark.
+        request.asker.tells_cut_offs = tells_cut_offs and lm is model_of(lm)
+        request.asker.seconds = round(time.monotonic() - started, 3)
+    return responses
 
 
-wrap_evaluate(_evaluate_with_checks)
-sys.excepthook = _show_error
+offer_to_models(_ask)

@@ -4,28 +4,28 @@ A release of lm-eval may change each of these names. `tests/contract/test_lm_eva
 test for each of them. `autoload.py` wraps `TaskManager`, because it may import nothing.
 """
 
-import functools
+import logging
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import numpy as np
-from lm_eval import evaluator
 from lm_eval.api.instance import Instance as Instance
 from lm_eval.api.model import LM as LM
-from lm_eval.api.model import CachingLM
+from lm_eval.api.model import CachingLM, hash_args
 from lm_eval.models.api_models import LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER
 from lm_eval.models.api_models import JsonChatStr as JsonChatStr
 
-from fin_tasks.answers.cut_off import CutOffResponse, mark_response
+from fin_tasks.answers.cut_off import CutOffResponse, FailedResponse, mark_response
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+_log = logging.getLogger(__name__)
 
 Function = Callable[..., Any]
 """A function of lm-eval."""
@@ -35,15 +35,28 @@ Reply = Mapping[str, Any]
 # The modules whose `generate_until` calls `_model_generate` for a batch of requests, and then
 # `postprocess_generated_text` for each of its responses.
 _BATCH_MODELS = ("lm_eval.models.huggingface", "lm_eval.models.vllm_causallms")
+ASK = "generate_until_for_fin_tasks"
+"""The type of our requests, and the method of models that answers them."""
 _THOUGHTS = ("reasoning_content", "reasoning")
 """Where servers with a reasoning parser put the reasoning of a message."""
 
 
-def wrap_evaluate(wrapper: Function) -> None:
-    """Let lm-eval call a function in place of `evaluate`, which is its first argument."""
-    evaluate = evaluator.evaluate
-    wrapped = functools.partial(wrapper, evaluate)
-    evaluator.evaluate = functools.wraps(evaluate)(wrapped)
+def offer_to_models(ask: Function) -> None:
+    """Add a method to all models, which `evaluate` calls for the requests that name it as their type.
+
+    Nothing of lm-eval is replaced, and the method knows the model, which tasks never see.
+    """
+    for kind in (LM, CachingLM):
+        setattr(kind, ASK, ask)
+
+
+def true_in_all_processes(lm: LM, flags: Sequence[bool]) -> list[bool]:
+    """Return for each flag whether it is true in every process of the run."""
+    import torch
+
+    own = torch.tensor([flags], dtype=torch.int, device=lm.device)
+    gathered = lm.all_gather(own)
+    return [bool(flag) for flag in gathered.reshape(-1, len(flags)).min(dim=0).values]
 
 
 def model_of(lm: LM) -> LM:
@@ -65,18 +78,20 @@ def token_counts(lm: LM, texts: Sequence[str]) -> list[int] | None:
 
 @contextmanager
 def marking_cut_offs(lm: LM) -> Iterator[bool]:
-    """Mark the responses that the model cuts off, as long as the context is open.
+    """Mark the responses that the model cuts off or fails to give, as long as the context is open.
 
-    Yield whether the model tells which: API models and vLLM by the finish reason, hf by its tokens.
+    Yield whether the model tells which were cut off: API models and vLLM by the finish reason, hf
+    by its tokens.
     """
     model = model_of(lm)
     module_name = model.generate_until.__module__
     # `patch.object` puts the names back when the stack is left.
     with ExitStack() as stack:
         if hasattr(model, "parse_generations"):
-            parse = _marking_replies(model.parse_generations)
-            stack.enter_context(patch.object(model, "parse_generations", parse))
+            replies = _Replies(model)
+            stack.enter_context(patch.object(model, "parse_generations", replies.parse))
             yield True
+            replies.warn()
         elif module_name in _BATCH_MODELS:
             module = sys.modules[module_name]
             flags: deque[bool] = deque()
@@ -91,23 +106,87 @@ def marking_cut_offs(lm: LM) -> Iterator[bool]:
             yield False
 
 
-def _marking_replies(parse: Function) -> Function:
-    """Wrap `parse_generations` of an API model, which drops the finish reasons."""
+class _Replies:
+    """Stands in for `parse_generations` of an API model, which drops finish reasons and failures."""
 
-    def parse_and_mark(outputs: Any, **kwargs: object) -> list[str | None]:
-        texts: list[str | None] = parse(outputs=outputs, **kwargs)
-        replies = outputs if isinstance(outputs, list) else [outputs]
-        try:
-            reasons = chain.from_iterable(map(_reasons_of_reply, replies))
-            pairs = zip(texts, reasons, strict=True)
-            return [_marked(text, reason) for text, reason in pairs]
-        except (AttributeError, KeyError, TypeError, ValueError):
-            return texts
+    def __init__(self, model: LM) -> None:
+        self._parse = model.parse_generations
+        self._batch_size = getattr(model, "_batch_size", 1)
+        self._n_only_thoughts = 0
 
-    return parse_and_mark
+    def parse(self, outputs: Any, **kwargs: object) -> list[str | None]:
+        """Return the text of each response, marked if it was cut off or if the request failed."""
+        texts: list[str | None] = []
+        for reply in outputs if isinstance(outputs, list) else [outputs]:
+            failure = _failure_of(reply)
+            if failure and self._batch_size == 1:
+                texts.append(FailedResponse(failure))
+                continue
+            if isinstance(reply, dict) and isinstance(reply.get("choices"), list):
+                reply = {**reply, "choices": list(map(_with_text, reply["choices"]))}
+            parsed = self._parse(outputs=reply, **kwargs)
+            try:
+                pairs = zip(parsed, self._reasons_of(reply), strict=True)
+                texts += [_marked(text, reason) for text, reason in pairs]
+            except (AttributeError, KeyError, TypeError, ValueError):
+                texts += parsed
+        return texts
+
+    def _reasons_of(self, reply: Reply) -> list[str]:
+        """Return the finish reason of each text in a reply."""
+        if "choices" in reply:  # OpenAI and all servers like it
+            reasons = []
+            for choice in sorted(reply["choices"], key=itemgetter("index")):
+                reason = str(choice.get("finish_reason"))
+                message = choice.get("message") or {}
+                has_thoughts = any(message.get(name) for name in _THOUGHTS)
+                if has_thoughts and not message.get("content") and reason == "stop":
+                    self._n_only_thoughts += 1
+                reasons.append(reason)
+            return reasons
+        if "meta_info" in reply:  # SGLang
+            return [reply["meta_info"]["finish_reason"]["type"]]
+        return [reply["stop_reason"]] * len(reply["content"])  # Anthropic
+
+    def warn(self) -> None:
+        """Warn of replies that ended by themselves after their reasoning, without an answer."""
+        if self._n_only_thoughts:
+            _log.warning(
+                "%d responses have reasoning and no answer, and the limit of tokens did not end them: "
+                "the server's reasoning parser may have taken the answer. Check its name, or serve "
+                "the model without it. They count as empty responses.",
+                self._n_only_thoughts,
+            )
+
+
+def _failure_of(reply: Any) -> str:
+    """Return why a reply of a server holds no response; empty if it holds one."""
+    if not isinstance(reply, dict):
+        return f"the server sent no reply, but {reply!r:.80}"
+    if reply.get("error") and not reply.get("choices"):
+        return f"the server sent an error: {reply['error']!r:.200}"
+    if "choices" in reply and not reply["choices"]:
+        return "the server sent a reply without choices"
+    return ""
+
+
+def _with_text(choice: Reply) -> Reply:
+    """Return a choice whose content is a text: parts are joined, and their thoughts are left out."""
+    message = choice.get("message")
+    if not message or not isinstance(message.get("content"), list):
+        return choice
+    texts = []
+    for part in message["content"]:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict) and part.get("type") == "text":
+            texts.append(str(part.get("text") or ""))
+    return {**choice, "message": {**message, "content": "".join(texts)}}
 
 
 def _marked(text: str | None, reason: str) -> str | None:
+    if reason == "content_filter" and not text:
+        return FailedResponse("the server's filter withheld the response")
     # lm-eval puts the same text in place of None, but warns each time.
     response = mark_response(
         LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER if text is None else text, reason
@@ -115,22 +194,15 @@ def _marked(text: str | None, reason: str) -> str | None:
     return response if isinstance(response, CutOffResponse) else text
 
 
-def _reasons_of_reply(reply: Reply) -> list[str]:
-    """Return the finish reason of each text in a reply of an API."""
-    if "choices" in reply:  # OpenAI and all servers like it
-        choices = sorted(reply["choices"], key=itemgetter("index"))
-        return list(map(_reason_of_choice, choices))
-    if "meta_info" in reply:  # SGLang
-        return [reply["meta_info"]["finish_reason"]["type"]]
-    return [reply["stop_reason"]] * len(reply["content"])  # Anthropic
-
-
-def _reason_of_choice(choice: Reply) -> str:
-    message = choice.get("message") or {}
-    has_thoughts = any(message.get(name) for name in _THOUGHTS)
-    if has_thoughts and not message.get("content"):
-        return "length"  # the reasoning never ended in a reply
-    return str(choice.get("finish_reason"))
+def forget_failures(
+    lm: LM, requests: Sequence[Instance], responses: Sequence[str]
+) -> None:
+    """Take failed requests out of the cache of `--use_cache`, so that the next run asks them again."""
+    if not isinstance(lm, CachingLM):
+        return
+    for request, response in zip(requests, responses, strict=True):
+        if isinstance(response, FailedResponse):
+            lm.dbdict.pop(hash_args("generate_until", request.args), None)
 
 
 def _noting_flags(model: LM, flags: deque[bool]) -> Function:

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 from vlmeval.dataset import ImageBaseDataset
 
+from fin_tasks.answers.cut_off import FailedResponse
 from fin_tasks.benchmarks.contract import Document
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.benchmarks.task_file import TaskFile, pictures_of, task_names
@@ -180,14 +181,10 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             responses = judge_items(items, step.rubric, model)
             check_failures(responses, step.rubric, model.max_failed)
             facts = model.outcome(step.rubric, responses)
-        scored = score_task(
-            self.task.benchmark.name,
-            self.task.name,
-            docs,
-            [[response] for response in responses],
-            options=self.task.options,
-            unanswered=failures,
-        )
+        marked: list[list[Any]] = [[response] for response in responses]
+        for position in failures:
+            marked[position] = [FailedResponse(missing_reason(texts[position]))]
+        scored = score_task(self.task, docs, marked)
         return replace(scored, responses=[[text] for text in texts], judge=facts)
 
     def _answered(self, predictions: Path) -> tuple[list[Document], list[str]]:

@@ -1,4 +1,4 @@
-"""Responses that ended at the limit of tokens before they were complete."""
+"""Responses that ended at the limit of tokens before they were complete, and responses that never came."""
 
 from .text import split_reasoning
 
@@ -16,6 +16,25 @@ class CutOffResponse(str):
     """
 
     __slots__ = ()
+
+
+class FailedResponse(str):
+    """An empty response in place of one that the model did not give, with the reason.
+
+    `paper` counts it as an empty response, `robust` leaves it unscored.
+    """
+
+    reason: str
+
+    def __new__(cls, reason: str) -> "FailedResponse":
+        """Make the empty text."""
+        text = super().__new__(cls)
+        text.reason = reason
+        return text
+
+    def __getnewargs__(self) -> tuple[str]:
+        """Return what `pickle` makes the text of."""
+        return (self.reason,)
 
 
 def mark_response(

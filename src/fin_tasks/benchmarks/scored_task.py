@@ -1,29 +1,63 @@
-"""Score the responses to one task's documents with the benchmark's own `score.py`, both variants side by side."""
+"""Score the responses to a task's documents with the benchmark's own `score.py`, by both scorings.
 
+lm-eval's filters call `read_responses`, and its `process_results` takes what they return. Who has
+saved responses calls `score_task`, which does both.
+"""
+
+import json
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fin_tasks.answers.cut_off import is_cut_off
+from fin_tasks.answers.cut_off import FailedResponse, is_cut_off
 from fin_tasks.answers.types import Reading
-from fin_tasks.judging.step import JudgeStep
-from fin_tasks.sandbox import Outcome, Ran
-from fin_tasks.stats.averages import Metric, average
+from fin_tasks.sandbox import Ran, run_programs
+from fin_tasks.stats.averages import Metric
 
-from . import benchmark_named
 from .breakdowns import Breakdowns, Values, document_values, summarize
 from .contract import Benchmark, Document
-from .short_answers import text_of
+from .task_file import TaskFile
+
+if TYPE_CHECKING:
+    from fin_tasks.judging.step import JudgeStep
 
 VARIANTS = ("paper", "robust")
 
 Responses = Sequence[Sequence[str]]
 """The responses to each document."""
-Programs = Sequence[str | None]
-"""Programs; None stands for a program that a response should hold and does not."""
-RunPrograms = Callable[[Programs], Sequence[Outcome]]
+
+
+class SampleReading(str):
+    """A reading as the JSON text that lm-eval's samples hold, with the reading itself.
+
+    lm-eval writes everything in `filtered_resps` as text; of a dict it would be Python's.
+    """
+
+    reading: Reading
+
+    def __new__(cls, reading: Reading) -> "SampleReading":
+        """Write a reading as text."""
+        fields = json.dumps(reading.to_dict(), ensure_ascii=False)
+        text = super().__new__(cls, fields)
+        text.reading = reading
+        return text
+
+    def __getnewargs__(self) -> tuple[Reading]:  # type: ignore[override]
+        """Return what `pickle` makes the text of, as processes exchange samples."""
+        return (self.reading,)
+
+
+def readings_of(results: Sequence[Any]) -> list[Any]:
+    """Return the readings of a document that lm-eval hands to `process_results` after our filters."""
+    (texts,) = results
+    return [text.reading for text in texts]
+
+
+def known_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the metrics without a value, so that they are in no mean of lm-eval."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +70,7 @@ class ScoredTask:
     responses: Responses
     readings: Mapping[str, Sequence[Sequence[Any]]]
     values: Mapping[str, Sequence[Mapping[str, Any]]]
-    metrics: Mapping[str, bool | Metric]
+    metrics: Mapping[str, Metric]
     judge: Mapping[str, Any] = field(default_factory=dict)
     """What results say about the model that read answers; empty without one."""
     n_all: int = 0
@@ -47,9 +81,7 @@ class ScoredTask:
         totals = {}
         for variant, rows in self.values.items():
             for name, metric in self.metrics.items():
-                column = [row[name] for row in rows]
-                aggregate = metric.aggregate if isinstance(metric, Metric) else average
-                total = aggregate(column)
+                total = metric.aggregate([row[name] for row in rows])
                 is_known = isinstance(total, int | float) and not math.isnan(total)
                 totals[f"{name},{variant}"] = total if is_known else None
         return totals
@@ -72,52 +104,30 @@ class ScoredTask:
 
 
 def score_task(
-    benchmark_name: str,
-    task: str,
+    task: TaskFile,
     docs: Sequence[Document],
     responses: Responses,
     *,
-    options: Mapping[str, Any],
-    run_programs: RunPrograms | None = None,
-    step: JudgeStep | None = None,
-    unanswered: Collection[int] = (),
+    step: "JudgeStep | None" = None,
 ) -> ScoredTask:
-    """Score the responses to each document. Several responses count as their mean.
+    """Score the responses to each document; several responses count as their mean.
 
-    Args:
-        benchmark_name: Name of the benchmark.
-        task: Name of the task.
-        docs: The documents.
-        responses: The responses to each document.
-        options: The task's `dataset_kwargs`.
-        run_programs: Runs the programs of all responses at once; None for tasks without programs.
-        step: Asks a judge, or a model that reads answers.
-        unanswered: Positions of documents to which the model gave no response. `robust` leaves them
-            unscored.
+    `step` asks a judge, or a model that reads answers.
     """
-    benchmark = benchmark_named(benchmark_name)
-    scorer: Any = benchmark.scorer
-    metrics = scorer.metrics_of(**options)
     readings = {}
     values = {}
     for variant in VARIANTS:
-        readings[variant] = read_responses(
-            scorer, variant, docs, responses, run_programs=run_programs, step=step
-        )
-        values[variant] = list(map(scorer.metric_values, docs, readings[variant]))
-    reason = "the model gave no response"
-    no_reading = Reading(variant="robust", answer=None, reason=reason, unscored=True)
-    for position in unanswered:
-        readings["robust"][position] = [no_reading]
-        values["robust"][position] = {**dict.fromkeys(metrics), "unscored": 1.0}
+        rows = read_responses(task.scorer, variant, docs, responses, step=step)
+        readings[variant] = rows
+        values[variant] = list(map(task.scorer.metric_values, docs, rows))
     return ScoredTask(
-        name=task,
-        benchmark=benchmark,
+        name=task.name,
+        benchmark=task.benchmark,
         docs=docs,
         responses=responses,
         readings=readings,
         values=values,
-        metrics=metrics,
+        metrics=task.metrics,
         judge=step.facts if step else {},
     )
 
@@ -128,33 +138,34 @@ def read_responses(
     docs: Sequence[Document],
     responses: Responses,
     *,
-    run_programs: RunPrograms | None,
-    step: JudgeStep | None,
+    step: "JudgeStep | None" = None,
 ) -> list[list[Reading]]:
     """Read the responses to each document, once their programs ran and a model was asked about them."""
     items: Sequence[Sequence[Any]] = responses
-    if run_programs is not None:
-        items = _with_outcomes(scorer, variant, docs, responses, run_programs)
+    if hasattr(scorer, "programs"):
+        items = _with_outcomes(scorer, variant, docs, responses)
     if step is not None:
         items = step.judge_responses(docs, items)
-    readings = []
+    rows = []
     for doc, items_of_doc in zip(docs, items, strict=True):
         row = []
         for item in items_of_doc:
+            text = item if isinstance(item, str) else item.response
             reading = scorer.read(doc, item, variant=variant)
-            row.append(replace(reading, cut_off=is_cut_off(text_of(item))))
-        readings.append(row)
-    return readings
+            reading = replace(reading, cut_off=is_cut_off(text))
+            if isinstance(text, FailedResponse) and variant == "robust":
+                reading = replace(
+                    reading, answer=None, reason=text.reason, unscored=True
+                )
+            row.append(reading)
+        rows.append(row)
+    return rows
 
 
 def _with_outcomes(
-    scorer: Any,
-    variant: str,
-    docs: Sequence[Document],
-    responses: Responses,
-    run_programs: RunPrograms,
-) -> list[list[Ran]]:
-    """Run the programs of all responses at once, and return each response with the outcomes of its programs."""
+    scorer: Any, variant: str, docs: Sequence[Document], responses: Responses
+) -> list[list[Any]]:
+    """Run the programs in all responses at once; a response with programs gets their outcomes."""
     programs: list[str | None] = []
     n_programs = []
     for doc, texts in zip(docs, responses, strict=True):
@@ -162,11 +173,13 @@ def _with_outcomes(
             programs_of_text = scorer.programs(doc, text, variant=variant)
             programs += programs_of_text
             n_programs.append(len(programs_of_text))
+    outcomes = iter(run_programs(programs) if programs else ())
     counts = iter(n_programs)
-    outcomes = iter(run_programs(programs))
     rows = []
     for texts in responses:
-        rows.append(
-            [Ran(text, tuple(islice(outcomes, next(counts)))) for text in texts]
-        )
+        row: list[Any] = []
+        for text in texts:
+            n = next(counts)
+            row.append(Ran(text, tuple(islice(outcomes, n))) if n else text)
+        rows.append(row)
     return rows

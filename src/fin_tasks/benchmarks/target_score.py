@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from fin_tasks.answers.numbers import Number
 from fin_tasks.answers.types import Reading, Score
@@ -19,6 +19,7 @@ from fin_tasks.judging.item import Item, Judged
 from . import short_answers
 from .contract import Document, directions_of
 from .final_answer import Kind
+from .scored_task import known_values, readings_of
 from .short_answers import Truth, compare_with, mean_values, read_answer
 
 KINDS = get_args(Kind)
@@ -75,3 +76,8 @@ def metrics_of(**_: object) -> dict[str, bool]:
 
 metric_values = partial(mean_values, metrics_of(), compare)
 """Return the metrics of a document and its readings."""
+
+
+def process_results(doc: Document, results: Sequence[Any]) -> dict[str, Any]:
+    """Return the metrics of a document that have a value; lm-eval calls this after a filter."""
+    return known_values(metric_values(doc, readings_of(results)))

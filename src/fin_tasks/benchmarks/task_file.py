@@ -1,32 +1,32 @@
-"""The one reader of our task files. What a file leaves out follows from its benchmark.
+"""Task files without a harness: who scores saved responses, or asks a model outside lm-eval, reads them here.
 
-A task file names its class and its task. lm-eval's task class, and all who load a task without
-lm-eval, get documents, generation settings, rubric and pictures here.
+lm-eval reads the same files by itself; docs/lm_eval.md explains their keys.
 """
 
 import json
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, cached_property
+from importlib import import_module
 from pathlib import Path
 from statistics import mode
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from fin_tasks.benchmarks import benchmark_of, task_folders
-from fin_tasks.benchmarks.final_answer import RUBRIC
 from fin_tasks.errors import ConfigError
-from fin_tasks.judging.judge import answer_reader_from, judge_from
-from fin_tasks.judging.rubric import Rubric, load_rubric
-from fin_tasks.judging.step import JudgeStep
 from fin_tasks.settings import Settings
+from fin_tasks.stats.averages import Metric, average
+
+from . import benchmark_named, task_folders
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
-_USUAL = yaml.safe_load(Path(__file__).with_name("usual_task.yaml").read_text())
-"""The settings that a task file leaves out."""
+    from fin_tasks.judging.rubric import Rubric
+    from fin_tasks.judging.step import JudgeStep
+
+_OWN_FILTERS = ("fin_tasks_paper", "fin_tasks_robust")
 _PICTURE_COLUMNS = ("image_path", "figure_path", "chart")
 """A document has one of them at most."""
 
@@ -35,14 +35,14 @@ Mapped = Mapping[str, Any]
 
 
 class TaskFile:
-    """A task's settings: those of its file with what it includes, and the usual ones for the rest.
+    """The settings of a task, as its file and the files that it includes give them.
 
     Args:
         name: Name of the task.
         config: What lm-eval read in the file; without it, the file is read here.
 
     Attributes:
-        benchmark: The benchmark that the task belongs to.
+        benchmark: The benchmark whose scorer our filters use.
         config: The settings.
         options: What the task itself decides, such as its part and mode.
         judge: The rubric by which a judge scores responses; empty without a judge.
@@ -51,45 +51,35 @@ class TaskFile:
         kit_dataset: Name of the data set in VLMEvalKit; empty if there is none.
     """
 
-    def __init__(
-        self,
-        name: str,
-        config: Mapped | None = None,
-    ) -> None:
+    def __init__(self, name: str, config: Mapped | None = None) -> None:
         config = config or _configs().get(name)
         if config is None:
             similar = get_close_matches(name, _configs(), n=1)
-            advice = (
-                f"Did you mean {similar[0]!r}?"
-                if similar
-                else "`fin_tasks.tasks()` names them."
-            )
+            advice = "`fin_tasks.tasks()` names them."
+            if similar:
+                advice = f"Did you mean {similar[0]!r}?"
             raise ConfigError(
                 f"task {name!r:.80}: expected a task of fin-tasks, found none. {advice}"
             )
-        benchmark = benchmark_of(name)
-        if benchmark is None:
+        filter_options: dict[str, Any] = {}
+        for entry in config.get("filter_list") or ():
+            for step in entry["filter"]:
+                if step["function"] in _OWN_FILTERS:
+                    filter_options |= step
+        if "benchmark" not in filter_options:
             raise ConfigError(
-                f"task {name!r:.80}: expected a name that begins with a benchmark's, found no such "
-                "benchmark. docs/own_benchmark.md registers one."
+                f"task {name!r:.80}: expected a filter_list with fin_tasks_robust and the name of a "
+                "benchmark, found none. docs/own_benchmark.md shows a task file."
             )
         self.name = name
-        self.benchmark = benchmark
-        self.config = {
-            **_USUAL,
-            "test_split": benchmark.usual_split,
-            **config,
-            "generation_kwargs": {
-                **_USUAL["generation_kwargs"],
-                **config.get("generation_kwargs", {}),
-            },
-            "metadata": {"version": benchmark.version, **config.get("metadata", {})},
-        }
-        self.options: Mapped = self.config["dataset_kwargs"]
-        self.judge: str = config.get("judge") or ""
-        self.has_answer_reader: bool = config.get("answer_reader", False)
+        self.benchmark = benchmark_named(filter_options["benchmark"])
+        self.config = config
+        self.options: Mapped = config.get("dataset_kwargs") or {}
+        self.judge: str = filter_options.get("judge", "")
+        self.has_answer_reader: bool = filter_options.get("answer_reader", False)
         self.runs_programs: bool = config.get("unsafe_code", False)
-        self.kit_dataset: str = config.get("vlmevalkit", "")
+        self.metadata: Mapped = config.get("metadata") or {}
+        self.kit_dataset: str = self.metadata.get("vlmevalkit", "")
 
     @property
     def is_conversation(self) -> bool:
@@ -101,41 +91,40 @@ class TaskFile:
         """The module with the benchmark's scorer."""
         return self.benchmark.scorer
 
-    def load_split(self, metadata: Mapped) -> "tuple[str, Dataset]":
-        """Return the split and its documents, whose `info.description` is the JSON text of the provenance.
+    @cached_property
+    def metrics(self) -> dict[str, Metric]:
+        """The metrics of the file by name, the headline first."""
+        metrics = {}
+        for entry in self.config["metric_list"]:
+            aggregate = average
+            if entry["aggregation"] != "mean":
+                aggregate = _imported(entry["aggregation"])
+            metrics[entry["metric"]] = Metric(
+                higher_is_better=entry["higher_is_better"], aggregate=aggregate
+            )
+        return metrics
 
-        Raises:
-            ConfigError: The metadata set what the task fixes, or the documents lack what a harness needs.
-        """
+    def check_options(self, metadata: Mapped) -> None:
+        """Refuse metadata that would change what the task itself decides."""
         fixed = sorted(metadata.keys() & self.options.keys())
         if fixed:
             raise ConfigError(
                 f"{self.name}: metadata sets {', '.join(fixed)}, which this task fixes. "
                 "Choose the task with the value you want."
             )
-        splits = self.benchmark.load(**metadata, **self.options)
-        if len(splits) != 1:
-            raise ConfigError(
-                f"{self.name}: expected documents of one split, got {sorted(splits)}."
-            )
-        ((split, documents),) = splits.items()
-        fields = documents.column_names
-        id_name = "id" if "id" in fields else "question_id"
-        if not {id_name, "prompt", "target"}.issubset(fields):
-            raise ConfigError(
-                f"{self.name}: expected documents with id or question_id, prompt and target, "
-                f"got {', '.join(sorted(fields))}."
-            )
-        if len(documents.unique(id_name)) < len(documents):
-            raise ConfigError(
-                f"{self.name}: expected documents with different ids, got "
-                f"{mode(documents[id_name])!r:.80} more than once."
-            )
-        return split, documents
+
+    def load_documents(self, metadata: Mapped) -> "Dataset":
+        """Return the documents, whose `info.description` is the JSON text of the provenance."""
+        self.check_options(metadata)
+        load = _imported(self.config["custom_dataset"])
+        splits: Mapping[str, Dataset] = load(**metadata, **self.options)
+        documents = splits[self.config["test_split"]]
+        check_documents(self.name, documents)
+        return documents
 
     def load(self, metadata: Mapped) -> tuple[list[Mapped], Mapped]:
         """Return the documents and their provenance."""
-        _, documents = self.load_split(metadata)
+        documents = self.load_documents(metadata)
         return documents.to_list(), json.loads(documents.info.description)
 
     def generation_kwargs(self, metadata: Mapped) -> dict[str, Any]:
@@ -144,44 +133,59 @@ class TaskFile:
         sampling = metadata.get("sampling", "greedy")
         if sampling == "greedy":
             return usual
-        if sampling == "paper" and "paper_sampling" in self.config:
-            return {**usual, **self.config["paper_sampling"]}
+        if sampling == "paper" and "paper_sampling" in self.metadata:
+            return {**usual, **self.metadata["paper_sampling"]}
         raise ConfigError(
             f"metadata sampling: {self.name} expected greedy, or paper if the paper names its "
             f"settings, got {sampling!r}."
         )
 
-    def judge_step(self, metadata: Mapped) -> JudgeStep | None:
+    def judge_step(self, metadata: Mapped) -> "JudgeStep | None":
         """Return the step that asks a judge or a model that reads answers, still without that model.
 
-        It is None if the task asks neither.
+        It is None if the task asks neither. Programs leave nothing to read.
         """
+        from fin_tasks.judging.rubric import load_rubric
+        from fin_tasks.judging.step import JudgeStep
+
+        from .final_answer import RUBRIC
+
         if self.judge:
             return JudgeStep(self.scorer.judge_item, self.rubric(metadata))
-        if self.has_answer_reader:  # the metadata `rubric` is one for a judge
+        if self.has_answer_reader and self.options.get("mode") != "pot":
+            # The metadata `rubric` is one for a judge.
             return JudgeStep(self.scorer.reader_item, load_rubric(RUBRIC))
         return None
 
-    def model_step(self, metadata: Mapped) -> JudgeStep | None:
-        """Return the step of `judge_step` with the model that the metadata names.
+    def model_step(self, metadata: Mapped) -> "JudgeStep | None":
+        """Return the step of `judge_step` with the model that the metadata name.
 
         If the metadata name no judge, responses that need one stay unscored. If they name no model
         that reads answers, there is no step.
         """
+        names_reader = any(name.startswith("reader_") for name in metadata)
+        if not (self.judge or (self.has_answer_reader and names_reader)):
+            return None
+        from dataclasses import replace
+
+        from fin_tasks.judging.judge import answer_reader_from, judge_from
+
         step = self.judge_step(metadata)
         if step is None:
             return None
         find = judge_from if self.judge else answer_reader_from
         model = find(metadata, Settings.from_environ())
-        return JudgeStep(step.item, step.rubric, model) if model or self.judge else None
+        return replace(step, judge=model) if model or self.judge else None
 
-    def rubric(self, metadata: Mapped) -> Rubric:
-        """Return the judge's rubric that the metadata names, else the task's own.
+    def rubric(self, metadata: Mapped) -> "Rubric":
+        """Return the judge's rubric that the metadata name, else the task's own.
 
         Raises:
             ConfigError: The task's scorer does not fit the rubric's scale.
         """
-        usual = load_rubric(self.judge.format(**self.options))
+        from fin_tasks.judging.rubric import load_rubric
+
+        usual = load_rubric(self.judge)
         name = str(metadata.get("rubric") or usual.name)
         rubric: Rubric = self.scorer.rubric_named(name, **{**metadata, **self.options})
         if rubric.scale != usual.scale:
@@ -190,6 +194,22 @@ class TaskFile:
                 f"got {rubric.scale}."
             )
         return rubric
+
+
+def check_documents(task: str, documents: "Dataset") -> None:
+    """Raise ConfigError if documents lack what a harness needs, or share an id."""
+    fields = documents.column_names
+    id_name = "id" if "id" in fields else "question_id"
+    if not {id_name, "prompt", "target"}.issubset(fields):
+        raise ConfigError(
+            f"{task}: expected documents with id or question_id, prompt and target, "
+            f"got {', '.join(sorted(fields))}."
+        )
+    ids = documents[id_name]
+    if len(set(ids)) < len(ids):
+        raise ConfigError(
+            f"{task}: expected documents with different ids, got {mode(ids)!r:.80} more than once."
+        )
 
 
 def task_names() -> list[str]:
@@ -209,6 +229,14 @@ def pictures_of(doc: Mapped) -> Sequence[str]:
     ]
 
 
+def _imported(function: Any) -> Any:
+    """Return the function of a `!function` entry, which lm-eval has imported and our loader has not."""
+    if not isinstance(function, str):
+        return function
+    module, _, name = function.rpartition(".")
+    return getattr(import_module(module), name)
+
+
 @cache
 def _configs() -> dict[str, Mapped]:
     """Return what the files of all tasks say, by the task's name; groups and other files are left out."""
@@ -216,7 +244,7 @@ def _configs() -> dict[str, Mapped]:
     for folder in task_folders():
         for file in sorted(folder.rglob("*.yaml")):
             config = _read_config(file)
-            if "task" in config and "class" in config:
+            if isinstance(config.get("task"), str) and "custom_dataset" in config:
                 configs.setdefault(config["task"], config)
     return configs
 

@@ -143,6 +143,6 @@ def hash_of(*parts: Any) -> str:
 def documents_of_file(
     docs: Sequence[Mapping[str, Any]], file: Path, *, split: str = "test"
 ) -> Documents:
-    """Return documents that a benchmark made of a file of its own package, by split."""
+    """Return documents that a benchmark made of a file of its own package, as lm-eval loads them."""
     data = {"origin": "package", "revision": sha256_of(file)[:_SHOWN_DIGITS]}
-    return {split: dataset_of(docs, {"split": split, "data": data})}
+    return {"test": dataset_of(docs, {"split": split, "data": data})}

@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from fin_tasks.benchmarks.scored_task import score_task
+from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.errors import DataError
 from fin_tasks.saved.run_folder import SavedRun, write_run
 
@@ -24,7 +25,7 @@ def write_people_run(
     """Score people's answers, write a run folder, and return the minutes that they took."""
     study = draw.study
     runs = []
-    for task, options in study.tasks.items():
+    for task in study.tasks:
         docs = []
         responses = []
         for row in draw.rows:
@@ -34,13 +35,7 @@ def write_people_run(
                 docs.append(row.doc)
                 responses.append([_response(phrase, answer) for answer in answers])
         if docs:
-            scored = score_task(
-                study.benchmark,
-                task,
-                docs,
-                responses,
-                options={**options, "mode": _MODE},
-            )
+            scored = score_task(TaskFile(task), docs, responses)
             provenance = {
                 **draw.provenance[task],
                 "style": {"mode": _MODE},

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from fin_tasks.answers.cut_off import FailedResponse
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.scored_task import score_task
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.sandbox import run_programs, shared_runner
+from fin_tasks.sandbox import shared_runner
 
-from .files import Texts, texts_of, whole_texts
+from .files import Texts, texts_of
 from .run_folder import SavedRun
 
 if TYPE_CHECKING:
@@ -91,10 +92,8 @@ def score_documents(
     responses: Sequence[Sequence[str]],
     metadata: Mapped,
     provenance: Mapped,
-    *,
-    unanswered: Sequence[int] = (),
 ) -> SavedRun:
-    """Score the responses to each of some documents; `unanswered` is as in `score_task`."""
+    """Score the responses to each of some documents."""
     # What results say of a model that reads answers repeats the options that name it.
     facts = {
         name: value
@@ -103,16 +102,7 @@ def score_documents(
     }
     if task.runs_programs:
         facts["sandbox"] = shared_runner().facts
-    scored = score_task(
-        task.benchmark.name,
-        task.name,
-        docs,
-        responses,
-        options=task.options,
-        run_programs=run_programs if task.runs_programs else None,
-        step=task.model_step(metadata),
-        unanswered=unanswered,
-    )
+    scored = score_task(task, docs, responses, step=task.model_step(metadata))
     return SavedRun(scored, provenance, facts)
 
 
@@ -135,18 +125,15 @@ def _score(
     """Score the documents that have a response."""
     docs: list[Document] = []
     responses = []
-    unanswered = []
     for doc in asked.docs:
         texts = texts_by_id.get(id_of(doc))
         if texts is None:
             continue
-        if set(texts) == {None}:
-            unanswered.append(len(docs))
         docs.append(doc)
-        responses.append(whole_texts(texts))
-    run = score_documents(
-        asked.file, docs, responses, metadata, asked.provenance, unanswered=unanswered
-    )
+        missing = FailedResponse("the model gave no response")
+        # An empty text may be marked as cut off, so it must stay the same object.
+        responses.append([missing if text is None else text for text in texts])
+    run = score_documents(asked.file, docs, responses, metadata, asked.provenance)
     return run._replace(scored=replace(run.scored, n_all=len(asked.docs)))
 
 

@@ -17,6 +17,7 @@ from fin_tasks.sandbox import Ran
 
 from ..contract import Document, ReadingFields, directions_of
 from ..final_answer import Kind
+from ..scored_task import known_values, readings_of
 from ..short_answers import Response, Values, compare_with, mean_values, read_answer
 from ..short_answers_paper import MARKER
 from . import formulas
@@ -101,6 +102,11 @@ def metrics_of(*, mode: str, **_: Any) -> dict[str, bool]:
 def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
     """Return a document's metrics, each the mean over its responses."""
     return mean_values(metrics_of(mode=doc["task_mode"]), compare, doc, readings)
+
+
+def process_results(doc: Document, results: Sequence[Any]) -> dict[str, Any]:
+    """Return the metrics of a document that have a value; lm-eval calls this after a filter."""
+    return known_values(metric_values(doc, readings_of(results)))
 
 
 def breakdown_values(

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -14,6 +15,7 @@ from fin_tasks.errors import DataError
 
 from ..contract import Document
 from ..scored_task import ScoredTask, score_task
+from ..task_file import TaskFile
 from .windows import window_id
 
 
@@ -99,13 +101,10 @@ def replay(paths: Sequence[Path]) -> list[tuple[Recording, ScoredTask]]:
     """Score the recordings in files and folders."""
     scored = []
     for recording in map(read_recording, find_files(paths)):
-        task = score_task(
-            "dynostock",
-            f"dynostock_{recording.bias}_w{recording.window}",
-            recording.docs,
-            recording.responses,
-            options={"bias": recording.bias},
-        )
+        # Windows of every size are scored alike.
+        task_file = TaskFile(f"dynostock_{recording.bias}_w4")
+        task = score_task(task_file, recording.docs, recording.responses)
+        task = replace(task, name=f"dynostock_{recording.bias}_w{recording.window}")
         scored.append((recording, task))
     return scored
 

@@ -18,6 +18,7 @@ from fin_tasks.stats.averages import (
 )
 
 from ..contract import Document, ReadingFields, directions_of
+from ..scored_task import known_values, readings_of
 from ..short_answers import mean_values
 from . import recall
 from .paper import paper_probability
@@ -129,6 +130,11 @@ def metric_values(doc: Document, readings: Sequence[Any]) -> dict[str, Any]:
         biased = average([rate(score.wrong_by_bias) for score in scores])
         values["bias_index"] = [acc, biased, max(0.0, 1 - acc - biased)]
     return values
+
+
+def process_results(doc: Document, results: Sequence[Any]) -> dict[str, Any]:
+    """Return the metrics of a document that have a value; lm-eval calls this after a filter."""
+    return known_values(metric_values(doc, readings_of(results)))
 
 
 def breakdown_values(

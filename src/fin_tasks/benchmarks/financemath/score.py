@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from fin_tasks.answers.numbers import Number, as_written, number_from_float
 from fin_tasks.answers.types import Reading, Score
@@ -15,6 +16,7 @@ from ..contract import Document, ReadingFields
 from ..programs_paper import is_near, is_right, mean_values
 from ..programs_paper import metrics_of as metrics_of
 from ..programs_paper import programs as programs
+from ..scored_task import known_values, readings_of
 from ..short_answers import Response, Values, read_answer, score_of
 
 TOLERANCE = 0.0015
@@ -127,6 +129,11 @@ def is_equal_for_authors(result: float, truth: float) -> bool:
 
 metric_values = partial(mean_values, compare)
 """Return the metrics of a document and its readings."""
+
+
+def process_results(doc: Document, results: Sequence[Any]) -> dict[str, Any]:
+    """Return the metrics of a document that have a value; lm-eval calls this after a filter."""
+    return known_values(metric_values(doc, readings_of(results)))
 
 
 def breakdown_values(

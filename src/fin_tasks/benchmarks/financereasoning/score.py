@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from fin_tasks.answers.numbers import Number, as_written, number_from_float
 from fin_tasks.answers.types import Reading, Score
@@ -15,6 +15,7 @@ from ..contract import Document, ReadingFields
 from ..programs_paper import is_right, mean_values
 from ..programs_paper import metrics_of as metrics_of
 from ..programs_paper import programs as programs
+from ..scored_task import known_values, readings_of
 from ..short_answers import Response, Value, Values, read_answer, score_of
 from . import paper
 
@@ -83,6 +84,11 @@ def compare(doc: Document, reading: Reading) -> Score:
 
 metric_values = partial(mean_values, compare)
 """Return the metrics of a document and its readings."""
+
+
+def process_results(doc: Document, results: Sequence[Any]) -> dict[str, Any]:
+    """Return the metrics of a document that have a value; lm-eval calls this after a filter."""
+    return known_values(metric_values(doc, readings_of(results)))
 
 
 def breakdown_values(

@@ -14,7 +14,7 @@ from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.stats.averages import Metric, over_responses, rate
 
 from ..contract import Document, ReadingFields, directions_of
-from ..scored_task import VARIANTS, ScoredTask
+from ..scored_task import VARIANTS, ScoredTask, known_values, readings_of
 from . import BENCHMARK, binary, multi_turn, paper
 from .prompts import ALLOW_NA, CATEGORIES
 from .upstream import upstream_rubric
@@ -173,6 +173,11 @@ def _values(doc: Document, reading: Any) -> Values:
     values["cut_off"] = float(reading.cut_off)
     values["unscored"] = float(reading.unscored)
     return values
+
+
+def process_results(doc: Document, results: Sequence[Any]) -> dict[str, Any]:
+    """Return the metrics of a document that have a value; lm-eval calls this after a filter."""
+    return known_values(metric_values(doc, readings_of(results)))
 
 
 def breakdown_values(

@@ -9,6 +9,7 @@ from fin_tasks.judging.item import Item
 
 from ..contract import Document, ReadingFields, directions_of
 from ..final_answer import Kind
+from ..scored_task import known_values, readings_of
 from ..short_answers import Response, Values, compare_with, mean_values, read_answer
 from .document import CAPABILITIES, Mode, Subset, Task
 from .rows import MATH_TYPES
@@ -54,6 +55,11 @@ def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
     """Return a document's metrics, each the mean over its responses."""
     names = metrics_of(subset=doc["subset"], mode=doc["mode"])
     return mean_values(names, compare, doc, readings)
+
+
+def process_results(doc: Document, results: Sequence[Any]) -> dict[str, Any]:
+    """Return the metrics of a document that have a value; lm-eval calls this after a filter."""
+    return known_values(metric_values(doc, readings_of(results)))
 
 
 def breakdown_values(

@@ -20,8 +20,8 @@ from fin_tasks.judging.item import Item as Question
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.step import JudgeStep
 from fin_tasks.report import Fields, Json
-from fin_tasks.sandbox import shared_runner
 from fin_tasks.saved.run_folder import sample_lines
+from fin_tasks.stats.averages import average
 
 from ..model import TaskResult
 from ..samples import sample_of
@@ -76,18 +76,16 @@ def score_rows(
     replies: RecordedReplies | None,
 ) -> ScoredTask:
     """Score all responses; a response without a score counts as wrong under both variants."""
-    run_programs = shared_runner().run if task.file.runs_programs else None
     scored = score_task(
-        task.file.benchmark.name,
-        task.file.name,
+        task.file,
         [task.docs[row_id] for row_id in rows],
         [row.responses for row in rows.values()],
-        options=task.file.options,
-        run_programs=run_programs,
         step=replies,
     )
-    metrics = scored.metrics.items()
-    wrong = {name: 0.0 for name, is_better in metrics if is_better is True}
+    wrong = {}
+    for name, metric in scored.metrics.items():
+        if metric.higher_is_better and metric.aggregate is average:
+            wrong[name] = 0.0
     values = {}
     for variant, readings in scored.readings.items():
         values[variant] = list(scored.values[variant])
