@@ -178,7 +178,7 @@ def test_an_evaluation_by_hand(tmp_path: Path) -> None:
 def test_a_later_turn_alone_is_asked_after_the_turns_before() -> None:
     lm = Scripted(lambda doc: f"answer to turn {doc['turn']}", sees=True)
     found = ask(
-        ["mme_finance_mt_zh"], lm=lm, limit=None, samples={"mme_finance_mt_zh": [2]}
+        ["mme_finance_mt_zh"], lm=lm, limit=None, samples={"mme_finance_mt_zh": [1]}
     )
     (row,) = samples(found, "mme_finance_mt_zh")
     n_before = row["doc"]["turn"] - 1
@@ -214,7 +214,7 @@ def test_a_failed_request_is_unscored_and_asked_again(
         (row, *_) = samples(found, "xfinbench_bool", "robust")
         assert (row["unscored"], row["cut_off"]) == (1.0, 0.0)
         assert "acc" not in row
-        assert "server" in json.loads(row["filtered_resps"][0])["reason"]
+        assert "server" in json.loads(row["filtered_resps"][0][0])["reason"]
         (paper, *_) = samples(found, "xfinbench_bool", "paper")
         assert paper["acc"] == 0.0
         assert len(asked) == 3
@@ -232,7 +232,7 @@ def test_content_in_parts() -> None:
     with serve(lambda body: completion(parts)) as served:
         found = run("xfinbench_bool", served=served, limit=2)
     for row in samples(found, "xfinbench_bool", "robust"):
-        assert json.loads(row["filtered_resps"][0])["answer"] == 1
+        assert json.loads(row["filtered_resps"][0][0])["answer"] == 1
 
 
 def test_reasoning_without_an_answer_has_a_warning_of_its_own(

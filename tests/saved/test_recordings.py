@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.scored_task import VARIANTS, score_task
+from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.sandbox import Outcome, Status
@@ -80,7 +81,9 @@ def test_formats_and_summary(name: str, text: str, tmp_path: Path) -> None:
         )
 
 
-def test_programs_and_what_the_data_folder_adds(tmp_path: Path) -> None:
+def test_programs_and_what_the_data_folder_adds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     columns = (
         "id,task,question,choice,ground_truth,figure,fin_capability,gold_fin_term_id\n"
     )
@@ -100,16 +103,11 @@ def test_programs_and_what_the_data_folder_adds(tmp_path: Path) -> None:
         "0",
     )
     assert recording.responses == [[""]]
-    options = {"subset": "calc", "mode": "pot"}
-    responses = [["", ""]]
-    scored = score_task(
-        "xfinbench",
-        "xfinbench_calc_pot",
-        [doc],
-        responses,
-        options=options,
-        run_programs=lambda two: [FAILED] * len(two),
+    monkeypatch.setattr(
+        "fin_tasks.benchmarks.scored_task.run_programs",
+        lambda programs: [FAILED] * len(programs),
     )
+    scored = score_task(TaskFile("xfinbench_calc_pot"), [doc], [["", ""]])
     found = summary_of([SavedRun(scored, {}, {})])
     paper = found["paper"]
     assert (paper["acc"], paper["acc_err"], paper["no_answer"]) == (1.0, 0.0, 0.0)

@@ -338,10 +338,9 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             "seconds_of_all_tasks": self.seconds,
         }
         self.config.metadata["cut_off"] = {"limit": limit, "told_by": told_by}
-        responses = [
-            response or "" for request in self._instances for response in request.resps
-        ]
-        n_cut_off = sum(map(is_cut_off, responses))
+        # An empty text may be marked, too.
+        responses = [text for request in self._instances for text in request.resps]
+        n_cut_off = sum(is_cut_off(text) for text in responses if text is not None)
         if n_cut_off > _MOST_CUT_OFF * len(responses):
             _log.warning(
                 "%s: %s of %s responses were cut off at %s tokens. They count as they are, most of "

@@ -54,7 +54,7 @@ def true_in_all_processes(lm: LM, flags: Sequence[bool]) -> list[bool]:
     """Return for each flag whether it is true in every process of the run."""
     import torch
 
-    own = torch.tensor([flags], dtype=torch.int, device=lm.device)
+    own = torch.tensor(flags, dtype=torch.int, device=lm.device)
     gathered = lm.all_gather(own)
     return [bool(flag) for flag in gathered.reshape(-1, len(flags)).min(dim=0).values]
 
