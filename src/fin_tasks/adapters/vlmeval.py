@@ -183,7 +183,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             facts = model.outcome(step.rubric, responses)
         marked: list[list[Any]] = [[response] for response in responses]
         for position in failures:
-            marked[position] = [FailedResponse(missing_reason(texts[position]))]
+            marked[position] = [FailedResponse(failures[position])]
         scored = score_task(self.task, docs, marked)
         return replace(scored, responses=[[text] for text in texts], judge=facts)
 

@@ -87,7 +87,8 @@ def check_judged(
 def _ask(questions: list[Question], rubric: Rubric, judge: JudgeModel) -> list[Judged]:
     """Ask the judge about each question; the cache is empty, so that the replies are new."""
     with TemporaryDirectory() as folder:
-        settings = replace(Settings.from_environ(), cache_dir=Path(folder))
+        own_cache = {"cache_dir": Path(folder)}
+        settings = Settings.from_environ().model_copy(update=own_cache)
         return judge_items(questions, rubric, judge, settings=settings)
 
 
