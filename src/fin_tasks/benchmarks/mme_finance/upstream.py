@@ -8,7 +8,6 @@ from pydantic import Field
 
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import locate
-from fin_tasks.data.source_text import Known, follow_statements
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Messages
 from fin_tasks.judging.rubric import Rubric, content_parts
@@ -18,6 +17,7 @@ from ..authors_code import assigned_texts, not_found, parse_code
 from ..prompts import Prompts
 from .multi_turn import DIMENSIONS, OVERALL, dict_in
 from .prompts import Wording
+from .statements import Known, follow_statements
 
 _PROMPT_CLASSES = {"en": "MMfin", "zh": "MMfin_CN"}
 _JUDGE_FUNCTIONS = {"en": "build_mmfin_gpt4_prompt", "zh": "build_mmfin_gpt4_prompt_cn"}
