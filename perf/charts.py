@@ -16,7 +16,7 @@ import mplfinance as mpf
 from matplotlib import pyplot as plt
 
 from fin_tasks.benchmarks.dynostock.data import chart_of
-from fin_tasks.benchmarks.dynostock.market_files import sample_market
+from fin_tasks.benchmarks.dynostock.market import sample_market
 from fin_tasks.charts.candlestick import draw
 from fin_tasks.charts.chart import Chart
 from fin_tasks.charts.pool import draw_charts

@@ -13,8 +13,10 @@ from fin_tasks.answers.choices import read_choice
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.quantities import read_quantity
 from fin_tasks.answers.verdicts import read_verdict
-from fin_tasks.benchmarks.dynostock.paper import paper_probability
-from fin_tasks.benchmarks.dynostock.probability import robust_probability
+from fin_tasks.benchmarks.dynostock.probability import (
+    paper_probability,
+    robust_probability,
+)
 from fin_tasks.benchmarks.programs_paper import program_in
 from fin_tasks.benchmarks.short_answers_paper import marked_number, xfinbench_program
 

@@ -13,7 +13,7 @@ from in_process import run, samples
 from lm_eval.loggers import EvaluationTracker
 from typer.testing import CliRunner
 
-from fin_tasks.benchmarks.dynostock.market_files import sample_market
+from fin_tasks.benchmarks.dynostock.market import sample_market
 from fin_tasks.benchmarks.dynostock.window_set import write_set
 from fin_tasks.benchmarks.dynostock.windows import FoundWindows, find_windows
 from fin_tasks.cli import app

@@ -121,7 +121,7 @@ def market_of(
     prices: Path | None, earnings: Path | None, *, sample: bool, tickers: str | None
 ) -> "Market":
     """Read the market that a command names, by default what `fin-tasks fetch dynostock` stored."""
-    from fin_tasks.benchmarks.dynostock.market_files import read_market, sample_market
+    from fin_tasks.benchmarks.dynostock.market import read_market, sample_market
 
     names = tickers_of(tickers)
     if sample:

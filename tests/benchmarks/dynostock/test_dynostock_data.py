@@ -11,8 +11,7 @@ import pytest
 
 from fin_tasks.benchmarks.dynostock import data
 from fin_tasks.benchmarks.dynostock.data import ANONYMOUS_TICKER, load
-from fin_tasks.benchmarks.dynostock.market import Market
-from fin_tasks.benchmarks.dynostock.market_files import sample_market
+from fin_tasks.benchmarks.dynostock.market import Market, sample_market
 from fin_tasks.benchmarks.dynostock.prompts import ARMS
 from fin_tasks.benchmarks.dynostock.window_set import SAMPLE_SHARE, WindowSet, write_set
 from fin_tasks.benchmarks.dynostock.windows import FoundWindows, find_windows

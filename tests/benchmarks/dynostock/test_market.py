@@ -8,8 +8,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fin_tasks.benchmarks.dynostock.market import TABLES, Market
-from fin_tasks.benchmarks.dynostock.market_files import read_market, sample_market
+from fin_tasks.benchmarks.dynostock.market import (
+    TABLES,
+    Market,
+    read_market,
+    sample_market,
+)
 from fin_tasks.errors import DataError
 
 LONG = """Ticker,Date,Open,High,Low,Close,Volume,Adj Close

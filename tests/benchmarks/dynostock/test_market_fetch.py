@@ -14,9 +14,9 @@ import pytest
 from market_server import TRICKLE, MarketServer, chart, serving
 from typer.testing import CliRunner
 
-from fin_tasks.benchmarks.dynostock import alpha_vantage, yahoo
 from fin_tasks.benchmarks.dynostock import fetch as fetching
-from fin_tasks.benchmarks.dynostock.market_files import read_market
+from fin_tasks.benchmarks.dynostock import sources
+from fin_tasks.benchmarks.dynostock.market import read_market
 from fin_tasks.cli import app
 from fin_tasks.data import locate as locating
 from fin_tasks.data.locate import Pin, load_pins
@@ -175,8 +175,8 @@ def test_a_trickling_source_is_left_in_time(
 ) -> None:
     # yfinance first asks for a ticker's time zone, four times for 10 s if need be, and keeps it.
     fetch("A,B", tmp_path / "zones")
-    monkeypatch.setattr(yahoo, "SECONDS", 1.0)
-    monkeypatch.setattr(alpha_vantage, "SECONDS", 0.3)
+    monkeypatch.setattr(sources, "YAHOO_SECONDS", 1.0)
+    monkeypatch.setattr(sources, "ALPHA_VANTAGE_SECONDS", 0.3)
     server.answers["/query?A"] = TRICKLE
     server.answers["/v8/finance/chart/B"] = TRICKLE
     started = time.monotonic()
@@ -188,7 +188,7 @@ def test_a_trickling_source_is_left_in_time(
 def test_a_flooding_source_is_cut(
     server: MarketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(yahoo, "MAX_BYTES", 10_000)
+    monkeypatch.setattr(sources, "YAHOO_BYTES", 10_000)
     server.answers["/v8/finance/chart/B"] = "x" * 20_000
     assert "B: Yahoo gave no prices" in fetch("A,B", tmp_path / "m").output
 

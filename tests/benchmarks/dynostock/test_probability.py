@@ -9,8 +9,10 @@ from case_files import name_of, rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fin_tasks.benchmarks.dynostock.paper import paper_probability
-from fin_tasks.benchmarks.dynostock.probability import robust_probability
+from fin_tasks.benchmarks.dynostock.probability import (
+    paper_probability,
+    robust_probability,
+)
 
 FUZZ = runpy.run_path(str(Path(__file__).parents[3] / "perf" / "fuzz_answers.py"))
 FORMS = ("{}", "**{}**", "\n\n{}.", "`{}`", "${}$")

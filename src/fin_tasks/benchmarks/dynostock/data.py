@@ -2,25 +2,34 @@
 
 import hashlib
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import date, timedelta
+from functools import partial
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
 from fin_tasks.charts.chart import PIXELS, RENDERER, Chart, Style
-from fin_tasks.data.documents import dataset_of, hash_of, refuse_typos
+from fin_tasks.data.documents import (
+    dataset_of,
+    draw_rows,
+    hash_of,
+    refuse_typos,
+    sample_facts,
+)
+from fin_tasks.data.files import sha256_of
 from fin_tasks.errors import ConfigError, first_problem
 from fin_tasks.settings import Settings
 
-from . import VERSION, recall
-from .market import Excerpt
-from .prompts import Arm, HousePrompts, Prompt, statement_direction
-from .upstream import UpstreamPrompts, upstream_prompts
+from . import VERSION
+from .market import Excerpt, Market
+from .prompts import Arm, Prompt, house_prompt, statement_direction
+from .score import RECALL
 from .window_set import find_set
-from .windows import Window
+from .windows import HOUSE_FILE, Window
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -31,6 +40,22 @@ Document = dict[str, Any]
 ANONYMOUS_TICKER = "ANON"
 IMAGE_MARK = "<image>\n"
 """Where lm-eval's multimodal models put the picture."""
+
+_OF_OTHERS = {
+    "data_revision",
+    "encoder",
+    "knowledge",
+    "math_types",
+    "retrieval",
+    "split",
+    "style",
+    "top_k",
+    "variants",
+}
+"""Options that change the questions of other benchmarks; other unknown names may be arguments of the model."""
+_RECALL_PROMPT = """At what price did the {ticker} share close on {day}? Answer from memory, in dollars as quoted on
+that day, without later splits. End with a line of the form
+Final answer: <a number>"""
 
 
 class Options(BaseModel):
@@ -52,21 +77,14 @@ class Options(BaseModel):
     pixels: int = PIXELS
     after: str = Field("", pattern=r"^\d{4}-\d\d(-\d\d)?$")
     """Only windows whose newest report is after this month or day."""
+    sample_n: int | str | None = None
+    """Size of a random sample; None for all windows."""
+    sample_seed: int = 0
 
 
 def load(**metadata: Any) -> "dict[str, Dataset]":
     """Load the windows of a bias, and of a size if one is given, as documents."""
-    refuse_typos("dynostock", metadata, [*list(Options.model_fields)[3:], "sampling"])
-    try:
-        options = Options(**metadata)
-    except ValidationError as error:
-        raise ConfigError(f"dynostock metadata {first_problem(error)}.") from error
-    is_naive = options.prompt == "naive"
-    arm = options.arm or ("none" if is_naive else "signal")
-    if is_naive and (arm != "none" or options.prompts == "upstream"):
-        raise ConfigError(
-            f"metadata prompt: naive is house wording without a statement, got the arm {arm}."
-        )
+    options = _read_options(metadata)
     settings = Settings.from_environ()
     folder = options.data_dir.expanduser() if options.data_dir else settings.data_dir
     window_set = find_set(
@@ -76,20 +94,33 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         cache_dir=settings.cache_dir,
     )
     windows = window_set.select(options.bias, options.window, options.after)
+    draw = partial(draw_rows, "dynostock", n=options.sample_n, seed=options.sample_seed)
     facts = {
         "scorer": VERSION,
         **options.model_dump(include={"bias", "window", "mode", "anonymize"}),
         "data": window_set.facts,
+        **sample_facts(options.sample_n, options.sample_seed),
     }
     if options.after:
         facts["after"] = options.after
-    if options.bias == recall.NAME:
-        docs = recall.documents(window_set.market, windows)
+    if options.bias == RECALL:
+        docs = recall_documents(window_set.market, windows)
+        docs = draw(docs, id_of=itemgetter("id"))
         return {"test": dataset_of(docs, {**facts, "asked": hash_of(*docs)})}
-    wording: HousePrompts | UpstreamPrompts = HousePrompts(style=options.prompt)
+    arm = options.arm or ("none" if options.prompt == "naive" else "signal")
+    ask: Any = partial(house_prompt, style=options.prompt)
+    prompt_facts: Any = {
+        "set": "house",
+        "style": options.prompt,
+        "sha256": sha256_of(HOUSE_FILE),
+    }
     if options.prompts == "upstream":
-        wording = upstream_prompts(data_dir=folder, settings=settings)
-    facts |= {"arm": arm, "prompts": wording.facts}
+        from .upstream import authors_prompt
+
+        authors = authors_prompt(data_dir=folder, settings=settings)
+        ask = authors.ask
+        prompt_facts = authors.facts
+    facts |= {"arm": arm, "prompts": prompt_facts}
     text_options = {}
     if options.mode == "text":
         text_options = options.model_dump(include={"text", "frequency"})
@@ -99,12 +130,12 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         facts |= options.model_dump(include={"pixels", "chart"})
     docs = []
     charts = []
-    for window in windows:
+    for window in draw(windows, id_of=attrgetter("id")):
         excerpt = window_set.market.excerpt(window.ticker, window.start, window.end)
         shown_window = window
         if options.anonymize:
             excerpt, shown_window = _anonymous(excerpt, window)
-        prompt = wording.ask(excerpt, shown_window, arm=arm, **text_options)
+        prompt = ask(excerpt, shown_window, arm=arm, **text_options)
         doc = document(window, prompt, arm=arm, mode=options.mode)
         docs.append({**doc, "anonymized": options.anonymize})
         if options.mode == "image":
@@ -120,6 +151,53 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         # The name of a chart holds the hash of its content.
         asked.append([*texts, Path(doc["chart"]).name])
     return {"test": dataset_of(docs, {**facts, "asked": hash_of(*asked)})}
+
+
+def _read_options(metadata: Mapping[str, Any]) -> Options:
+    """Check the metadata, to which lm-eval adds the arguments of the model."""
+    own = [*list(Options.model_fields)[3:], "sampling"]
+    refuse_typos("dynostock", metadata, own)
+    of_others = sorted(_OF_OTHERS & metadata.keys())
+    if of_others:
+        raise ConfigError(
+            f"dynostock metadata: expected options of DynoStock ({', '.join(own)}), "
+            f"got {', '.join(of_others)} of another benchmark. Leave it out."
+        )
+    try:
+        options = Options(**metadata)
+    except ValidationError as error:
+        raise ConfigError(f"dynostock metadata {first_problem(error)}.") from error
+    is_plain = options.prompts == "house" and options.arm in (None, "none")
+    if options.prompt == "naive" and not is_plain:
+        raise ConfigError(
+            "metadata prompt: naive is house wording without a statement, "
+            f"got the arm {options.arm or 'none'}."
+        )
+    return options
+
+
+def recall_documents(market: Market, windows: Sequence[Window]) -> list[Document]:
+    """Return a document for the last day of each window, which asks for the close without a chart or another price."""
+    docs = {}
+    for window in windows:
+        closes = market.excerpt(window.ticker, window.start, window.end).prices["close"]
+        day, close = list(closes.dropna().items())[-1]
+        name = f"{RECALL}-{window.ticker}-{day:%Y-%m-%d}"
+        docs[name] = {
+            "id": name,
+            "title": f"{window.ticker}, close of {day:%Y-%m-%d}",
+            "bias_type": RECALL,
+            "mode": "text",
+            "ticker": window.ticker,
+            "truth": close,
+            "system": "",
+            "prompt": _RECALL_PROMPT.format(
+                ticker=window.ticker, day=f"{day:%Y-%m-%d}"
+            ),
+            "cue": "Final answer:",
+            "target": f"Final answer: {close}",
+        }
+    return list(docs.values())
 
 
 def document(

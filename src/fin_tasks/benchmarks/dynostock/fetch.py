@@ -15,7 +15,7 @@ from fin_tasks.data.locate import load_pins, locate
 from fin_tasks.errors import ConfigError, FetchError
 from fin_tasks.settings import Settings
 
-from . import alpha_vantage, yahoo
+from . import sources
 
 BATCH_SIZE = 25
 """Number of tickers that Yahoo is asked about at once."""
@@ -63,12 +63,7 @@ def fetch_market(
         )
     last = _agree_with_folder(folder, source, start, end)
     unpriced = _missing(folder / "prices", tickers, ".parquet")
-    problems = _fetch_prices(
-        folder / "prices",
-        unpriced,
-        start,
-        last,
-    )
+    problems = _fetch_prices(folder / "prices", unpriced, start, last)
     still_unpriced = _missing(folder / "prices", tickers, ".parquet")
     priced = [ticker for ticker in tickers if ticker not in still_unpriced]
     unreported = _missing(folder / "earnings", priced, ".json")
@@ -79,10 +74,8 @@ def fetch_market(
         ).files
         reports_of = partial(_published_reports_of, files=files)
         return problems + _fetch_reports(folder / "earnings", unreported, reports_of)
-    with httpx2.Client(timeout=alpha_vantage.SECONDS) as client:
-        reports_of = partial(
-            alpha_vantage.earnings_of, client=client, settings=settings
-        )
+    with httpx2.Client(timeout=sources.ALPHA_VANTAGE_SECONDS) as client:
+        reports_of = partial(sources.earnings_of, client=client, settings=settings)
         return problems + _fetch_reports(folder / "earnings", unreported, reports_of)
 
 
@@ -144,8 +137,8 @@ def _fetch_prices(
         disable=None,
     ):
         batch = tickers[first : first + BATCH_SIZE]
-        yahoo.check_connection()
-        tables = yahoo.download(batch, start, end)
+        sources.check_yahoo()
+        tables = sources.prices_of(batch, start, end)
         if not tables:
             return [
                 *problems,
@@ -175,7 +168,7 @@ def _fetch_reports(
         try:
             # The source may spell the ticker in its own way.
             answer = {**reports_of(ticker), "symbol": ticker}
-        except alpha_vantage.LimitError as error:
+        except sources.LimitError as error:
             return [*problems, f"{ticker}: {error} Run the command again later."]
         except FetchError as error:
             problems.append(f"{ticker}: {error}")

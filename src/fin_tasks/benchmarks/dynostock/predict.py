@@ -8,9 +8,8 @@ from fin_tasks.endpoints.messages import picture_url
 
 from .data import IMAGE_MARK, Document, chart_of, document
 from .market import Market
-from .paper import paper_probability
-from .probability import robust_probability
-from .prompts import HousePrompts, statement_of
+from .probability import paper_probability, robust_probability
+from .prompts import house_prompt
 from .windows import Window
 
 _MOVES: dict[int | None, str] = {1: "a rise", 0: "a fall", None: "not known"}
@@ -38,9 +37,7 @@ def own_question(
     """Return a window's document, and draw its chart into a folder."""
     arm = "none" if window.signal is None else "signal"
     excerpt = market.excerpt(window.ticker, window.start, window.end)
-    prompt = HousePrompts().ask(
-        excerpt, window, arm=arm, text="table" if text else None
-    )
+    prompt = house_prompt(excerpt, window, arm=arm, text="table" if text else None)
     doc = document(
         window,
         prompt,
@@ -50,7 +47,7 @@ def own_question(
     if not text:
         paths, _ = draw_charts([chart_of(excerpt)], folder)
         doc["chart"] = str(paths[0])
-    return {**doc, "statement_text": statement_of(excerpt, window, arm)}
+    return {**doc, "statement_text": prompt.statement}
 
 
 def parts_of(doc: Document) -> dict[str, str]:

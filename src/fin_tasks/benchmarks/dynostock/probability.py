@@ -1,7 +1,6 @@
-"""Read the probability of a rise that a forecast states, as a fraction of 1."""
+"""Read the probability of a rise that a forecast states: as the authors do (`paper`), or with care (`robust`)."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import yaml
@@ -17,6 +16,7 @@ _LAST_STATEMENTS = 40
 _DECIMALS = 12
 """To which 1 - 0.7 is rounded, which would be 0.30000000000000004."""
 
+_UNSIGNED_NUMBER = re.compile(r"\d+\.\d*|\d+|\.\d+")
 _TEXTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
 
 
@@ -32,67 +32,64 @@ _PATTERNS = {name: _compile(pattern) for name, pattern in _TEXTS["patterns"].ite
 _REWRITES = [(_compile(pattern), text) for pattern, text in _TEXTS["rewrites"]]
 
 
+def paper_probability(response: str) -> float | None:
+    """Read the last number within [0, 1] among the last two numbers, whose signs do not count."""
+    last_two = _UNSIGNED_NUMBER.findall(response)[-2:]
+    for text in reversed(last_two):
+        number = float(text)
+        if 0 <= number <= 1:
+            return number
+    return None
+
+
 def robust_probability(response: str) -> float | None:
-    """Read the probability that a response states for a careful reader; None if it states none, or a range."""
-    reply = _ends_of(strip_reasoning(response).strip())
-    reply = plain(reply.replace("\\*", "*"))
-    for pattern, replacement in _REWRITES:
-        reply = pattern.sub(replacement, reply)
-    return next(_forecasts(_without_further_turns(reply.strip())))
+    """Read the probability that a response states for a careful reader; None if it states none, or a range.
 
-
-def _forecasts(reply: str) -> Iterator[float | None]:
-    """Yield the forecasts of a reply, the surest first; None for a refusal, and for a number that is no probability."""
+    The surest places come first: what follows the last `Final prediction`, a last or first line that is only a number,
+    the last sentence with a probability. A refusal, and a number that is no probability, end the search.
+    """
+    reply = _first_answer(response)
     finals = list(_PATTERNS["final"].finditer(reply))
     for final in reversed(finals[-_LAST_FINALS:]):
-        yield from _forecasts_behind(reply, final.end())
-    yield from _forecast_lines(reply)
-    yield _last_stated(reply)
-
-
-def _ends_of(reply: str) -> str:
-    """Return both ends of a long reply, cut between words."""
-    if len(reply) <= 2 * _EDGE:
-        return reply
-    first = reply[:_EDGE].rsplit(maxsplit=1)[0]
-    last = re.split(r"\s", reply[-_EDGE:], maxsplit=1)[-1]
-    return f"{first}\n\n{last}"
-
-
-def _without_further_turns(reply: str) -> str:
-    """Cut off what follows the first answer from where the model goes on with a question of its own."""
-    for final in _PATTERNS["final"].finditer(reply):
-        if _PATTERNS["direct"].match(reply, final.end()):
-            turn = _PATTERNS["turn"].search(reply, final.end())
-            return reply[: turn.start()] if turn else reply
-    return reply
-
-
-def _forecasts_behind(reply: str, position: int) -> Iterator[float | None]:
-    """Yield the forecasts behind a `Final prediction` that ends at the position."""
-    direct = _PATTERNS["direct"].match(reply, position)
-    if direct:
-        yield _rise(direct, position)
-    paragraph = reply[position:].lstrip(" :*=\n").split("\n\n", 1)[0][:600]
-    if _PATTERNS["refused"].search(paragraph[:200]):
-        yield None
-    stated = _last_stated(paragraph)
-    if stated is not None:
-        yield stated
-    end = _PATTERNS["ends"].fullmatch(paragraph)
-    if end:
-        yield _rise(end, 0)
-
-
-def _forecast_lines(reply: str) -> Iterator[float | None]:
-    """Yield the forecasts of the last and the first line, if such a line holds nothing but a number."""
+        direct = _PATTERNS["direct"].match(reply, final.end())
+        if direct:
+            return _rise(direct, final.end())
+        paragraph = reply[final.end() :].lstrip(" :*=\n").split("\n\n", 1)[0][:600]
+        if _PATTERNS["refused"].search(paragraph[:200]):
+            return None
+        stated = _last_stated(paragraph)
+        if stated is not None:
+            return stated
+        end = _PATTERNS["ends"].fullmatch(paragraph)
+        if end:
+            return _rise(end, 0)
     lines = [line for line in reply.split("\n") if re.search(r"\w", line)]
     for line in lines[-1:] + lines[:1]:
         direct = _PATTERNS["direct"].match(line)
         if direct and line[0] != "=":
             rest = _PATTERNS["side"].sub("", line[direct.end() :])
             if not re.search(r"\w", rest):
-                yield _rise(direct, 0)
+                return _rise(direct, 0)
+    return _last_stated(reply)
+
+
+def _first_answer(response: str) -> str:
+    """Return the reply as plain text: both ends of a long one, until the model asks itself a further question."""
+    reply = strip_reasoning(response).strip()
+    if len(reply) > 2 * _EDGE:
+        # Both cuts fall between words.
+        first = reply[:_EDGE].rsplit(maxsplit=1)[0]
+        last = re.split(r"\s", reply[-_EDGE:], maxsplit=1)[-1]
+        reply = f"{first}\n\n{last}"
+    reply = plain(reply.replace("\\*", "*"))
+    for pattern, replacement in _REWRITES:
+        reply = pattern.sub(replacement, reply)
+    reply = reply.strip()
+    for final in _PATTERNS["final"].finditer(reply):
+        if _PATTERNS["direct"].match(reply, final.end()):
+            turn = _PATTERNS["turn"].search(reply, final.end())
+            return reply[: turn.start()] if turn else reply
+    return reply
 
 
 def _last_stated(text: str) -> float | None:
@@ -127,15 +124,18 @@ def _rise(
         return None
     before = text[start : match.start(group)]
     behind = text[match.end(group) :][:100].split("\n", 1)[0]
-    side = _side_of("side_behind", behind)
-    if side is None:
-        side = _side_of("side_before", before)
-        if side == "down" and before.rstrip(" (").endswith("="):
+    # The side that the words behind the number name counts first.
+    for pattern, words in (("side_behind", behind), ("side_before", before)):
+        event = _PATTERNS[pattern].match(words)
+        side = _PATTERNS["side"].search(event["event"]) if event else None
+        if side is None:
+            continue
+        is_denied = side["denied"] is not None
+        if (side["down"] is None) != is_denied:
+            return value
+        if pattern == "side_before" and before.rstrip(" (").endswith("="):
             # The calculation goes on with this number.
             return None
-    if side == "up":
-        return value
-    if side == "down":
         return round(1 - value, _DECIMALS)
     if "confidence" in before:
         before = text[max(0, start - 250) : match.start(group)]
@@ -163,13 +163,3 @@ def _fraction(number: str, text_before: str) -> float:
         return value
     whole = float(digits[1])
     return value / whole if whole else -value
-
-
-def _side_of(pattern: str, text: str) -> str | None:
-    """Return `up` or `down`, by the first such word in the event that a pattern finds; None without one."""
-    event = _PATTERNS[pattern].match(text)
-    side = _PATTERNS["side"].search(event["event"]) if event else None
-    if side is None:
-        return None
-    is_denied = side["denied"] is not None
-    return "up" if (side["down"] is None) != is_denied else "down"

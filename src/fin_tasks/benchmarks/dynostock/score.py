@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from fin_tasks.answers.numbers import Number
+from fin_tasks.answers.quantities import read_quantity
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.stats.averages import (
     Metric,
@@ -19,12 +21,15 @@ from fin_tasks.stats.averages import (
 
 from ..contract import Document, ReadingFields, directions_of
 from ..scored_task import known_values, readings_of
-from ..short_answers import mean_values
-from . import recall
-from .paper import paper_probability
-from .probability import robust_probability
+from ..short_answers import mean_values, score_of
+from .probability import paper_probability, robust_probability
+
+RECALL = "recall"
+"""The `bias` of the task that asks for prices from memory."""
 
 _USUAL = ("acc", "no_answer", "cut_off", "unscored")
+_PRICE_TOLERANCE = 0.01
+"""A recalled price is right within this share of the close."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,9 +72,12 @@ def read(
     *,
     variant: str,
 ) -> Reading:
-    """Read the probability that a response states, or the price that it recalls."""
-    if doc["bias_type"] == recall.NAME:
-        return recall.read(response, variant=variant)
+    """Read the probability that a response states, or the price that it recalls.
+
+    The paper has no task of recall, so both variants read a price in the same way.
+    """
+    if doc["bias_type"] == RECALL:
+        return Reading(variant=variant, **vars(read_quantity(response)))
     parse = paper_probability if variant == "paper" else robust_probability
     probability = parse(response)
     if probability is not None:
@@ -80,9 +88,9 @@ def read(
 
 
 def compare(doc: Document, reading: Any) -> Score:
-    """Compare a forecast with what happened; unscored if that is not known."""
-    if doc["bias_type"] == recall.NAME:
-        return recall.compare(doc, reading)
+    """Compare a forecast with what happened, unscored if that is not known, or a recalled price with the close."""
+    if doc["bias_type"] == RECALL:
+        return _compare_price(doc["truth"], reading)
     correct = None
     is_biased = None
     reason = "unscored: what happened is not known"
@@ -101,10 +109,16 @@ def compare(doc: Document, reading: Any) -> Score:
     )
 
 
+def _compare_price(close: float, reading: Reading) -> Score:
+    price = reading.answer.value if isinstance(reading.answer, Number) else None
+    is_right = price is not None and abs(price - close) <= _PRICE_TOLERANCE * close
+    return score_of(reading, price, is_right)
+
+
 def metrics_of(*, bias: str, **_: object) -> dict[str, bool | Metric]:
     """Name the metrics of a task, the headline first, and whether more is better."""
     metrics: dict[str, bool | Metric] = {**directions_of(_USUAL)}
-    if bias != recall.NAME:
+    if bias != RECALL:
         metrics["brier"] = False
         metrics["bias_index"] = Metric(higher_is_better=False, aggregate=bias_index)
     return metrics
@@ -116,7 +130,7 @@ def metric_values(doc: Document, readings: Sequence[Any]) -> dict[str, Any]:
     The value of the bias index is the document's entry of `shares` in `bias_index`.
     """
     values: dict[str, Any] = {**mean_values(_USUAL, compare, doc, readings)}
-    if doc["bias_type"] == recall.NAME:
+    if doc["bias_type"] == RECALL:
         return values
     truth = doc["truth"]
     acc = values["acc"]

@@ -1,15 +1,17 @@
-"""The authors' prompts, word for word: read from their repository at run time, parsed and never executed."""
+"""The authors' prompts, word for word: their code is turned into a template at run time, and never executed."""
 
 import ast
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from jinja2 import StrictUndefined, Template, TemplateError
+from jinja2.sandbox import SandboxedEnvironment
 
 from fin_tasks.data.locate import locate
-from fin_tasks.data.source_text import Known, follow_statements, value_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
@@ -20,19 +22,77 @@ from .windows import Window
 _FILES = ("config/prompt.json", "config/celebrity.json", "gen.py|upstream/gen.py")
 _ENTRY = "gpt-4o"
 """The model whose frame is used; those of other models only add a chat template and the place of the picture."""
+_ROW_NAMES = {
+    "construct_stock_history": "row",
+    "construct_eps_history": "row",
+    "construct_current_eps": "cur",
+}
+"""What the authors call a row in the functions that write a sentence about it."""
+
+Values = Mapping[str, object]
+
+
+class _Formatted(ast.NodeTransformer):
+    """Write an f-string as a text with `.format`, which Jinja knows too."""
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.expr:
+        """Return the call of `.format` that gives the same text."""
+        self.generic_visit(node)
+        template = ""
+        values: list[ast.expr] = []
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                template += "{}"
+                values.append(part.value)
+            else:
+                template += ast.literal_eval(part).replace("{", "{{").replace("}", "}}")
+        function = ast.Attribute(ast.Constant(template), "format", ast.Load())
+        return ast.Call(function, values, [])
+
+
+def _template_of(statements: Sequence[ast.stmt]) -> str:
+    """Write assignments and branches as a template in Jinja's language; other statements are left out."""
+    lines = []
+    for statement in statements:
+        if isinstance(statement, ast.If):
+            lines += [
+                f"{{% if {_expression(statement.test)} %}}",
+                _template_of(statement.body),
+                "{% else %}",
+                _template_of(statement.orelse),
+                "{% endif %}",
+            ]
+        elif isinstance(statement, ast.Assign):
+            target = ast.unparse(statement.targets[0]).strip("()")
+            lines.append(f"{{% set {target} = {_expression(statement.value)} %}}")
+        elif isinstance(statement, ast.AugAssign):
+            target = ast.unparse(statement.target)
+            total = ast.BinOp(statement.target, statement.op, statement.value)
+            lines.append(f"{{% set {target} = {_expression(total)} %}}")
+    return "\n".join(lines)
+
+
+def _expression(node: ast.expr) -> str:
+    return ast.unparse(ast.fix_missing_locations(_Formatted().visit(node)))
 
 
 @dataclass(frozen=True, kw_only=True)
-class UpstreamPrompts:
-    """The authors' prompt and the code that fills it."""
+class AuthorsPrompt:
+    """The authors' prompt with slots, and the templates that fill them.
+
+    Attributes:
+        frame: The prompt with a slot for each entry of the variable `instruction`.
+        instruction: Sets the variables `instruction` and `bias_desc`, the statement.
+        sentences: Writes the sentence about a price or a report, by the name of the authors' function.
+        figures: The well-known figures of authority windows, by name.
+        facts: What the provenance says.
+    """
 
     frame: str
-    """The prompt with slots."""
-    functions: dict[str, ast.FunctionDef]
-    """The authors' functions, which fill the slots."""
-    figures: dict[str, dict[str, str]]
-    """The well-known figures of authority windows, by name."""
-    facts: dict[str, object]
+    instruction: Template
+    sentences: Mapping[str, Template]
+    figures: Mapping[str, Values]
+    facts: Mapping[str, object]
 
     def ask(
         self,
@@ -49,16 +109,16 @@ class UpstreamPrompts:
                 "prompts upstream: expected the arm signal, none or flipped, and daily prices, "
                 f"got {arm}, {frequency}. Use prompts: house."
             )
+        user, statement = self._fill(excerpt, window, window.signal, text)
         direction = statement_direction(window, arm)
-        variables = self._fill(excerpt, window, window.signal, text)
-        user = self.frame.format(*variables["instruction"])
-        statement = variables["bias_desc"]
+        shown = statement
         if direction is None:
+            shown = ""
             user = user.replace(f"- {statement}", "").replace(statement, "")
         elif direction != window.signal:
-            flipped = self._fill(excerpt, window, direction, text)
-            user = user.replace(statement, flipped["bias_desc"])
-        return Prompt(system="", user=user, cue="")
+            _, shown = self._fill(excerpt, window, direction, text)
+            user = user.replace(statement, shown)
+        return Prompt(system="", user=user, cue="", statement=shown)
 
     def _fill(
         self,
@@ -66,54 +126,100 @@ class UpstreamPrompts:
         window: Window,
         signal: int,
         text: str | None,
-    ) -> Known:
-        """Return the variables of the authors' function `construct_instruction`, which fills the slots."""
-        variables: Known = {
+    ) -> tuple[str, str]:
+        """Return the prompt with a statement in the direction of the signal, and this statement."""
+        prices = _prices(excerpt)
+        reports = _reports(excerpt)
+        (current,) = self._sentences("construct_current_eps", reports.head(1))
+        histories = {}
+        for function, table in (
+            ("construct_stock_history", prices),
+            ("construct_eps_history", reports),
+        ):
+            sentences = "\n".join(self._sentences(function, table))
+            histories[function] = (table.to_string(index=False), sentences)
+        variables: dict[str, Any] = {
             "ticker": window.ticker,
             "start_time": str(window.start),
             "end_time": str(window.end),
             "bias": signal,
-            "args.image": text is None,
-            "args.narrative": text == "narrative",
-            "args.bias_type": window.bias_type,
-            "args.celebrity_cfg": [self.figures.get(window.authority)],
-            "np.random.choice()": 0,
+            "args": {
+                "image": text is None,
+                "narrative": text == "narrative",
+                "bias_type": window.bias_type,
+                "celebrity_cfg": [self.figures.get(window.authority)],
+            },
+            "len": len,
+            "str": str,
+            # The only figure is that of the window.
+            "np": {"random": {"choice": lambda _: 0}},
+            "construct_current_eps": lambda *_: current,
+            "construct_stock_history": lambda *_: histories["construct_stock_history"],
+            "construct_eps_history": lambda *_: histories["construct_eps_history"],
         }
-        reports = _reports(excerpt)
-        if text is None:
-            (sentence,) = self._sentences(
-                "construct_current_eps", "cur", reports.head(1)
-            )
-            variables["construct_current_eps()"] = sentence
-        else:
-            for name, table in (("stock", _prices(excerpt)), ("eps", reports)):
-                function = f"construct_{name}_history"
-                sentences = "\n".join(self._sentences(function, "row", table))
-                variables[f"{function}()"] = (table.to_string(index=False), sentences)
-        follow_statements(self.functions["construct_instruction"].body, variables)
-        if "instruction" not in variables:
-            raise _other_code("the variable instruction")
-        return variables
+        try:
+            filled: Any = self.instruction.make_module(variables)
+            return self.frame.format(*filled.instruction), str(filled.bias_desc)
+        except (TemplateError, AttributeError, TypeError, IndexError) as error:
+            raise DataError(
+                "gen.py of DynoStock's authors: expected code that sets instruction and bias_desc, "
+                f"found other code ({error}). Use prompts: house."
+            ) from error
 
-    def _sentences(
-        self,
-        function: str,
-        name: str,
-        table: pd.DataFrame,
-    ) -> list[str]:
-        """Return the sentence for each row of a table by an authors' function, in which a row has this name."""
-        rows = table.add_prefix(f"{name}.").to_dict("records")
-        for node in ast.walk(self.functions[function]):
-            if isinstance(node, ast.JoinedStr) and f"{name}." in ast.unparse(node):
-                return [str(value_of(node, row)) for row in rows]
-        raise _other_code(f"a sentence in {function}")
+    def _sentences(self, function: str, table: pd.DataFrame) -> list[str]:
+        """Return the sentence about each row of a table by one of the authors' functions."""
+        name = _ROW_NAMES[function]
+        rows = table.to_dict("records")
+        return [self.sentences[function].render({name: row}) for row in rows]
 
 
-def _other_code(expected: str) -> DataError:
-    return DataError(
-        f"gen.py of DynoStock's authors: expected {expected}, found other code. "
-        "Use prompts: house."
+def authors_prompt(*, data_dir: Path | None, settings: Settings) -> AuthorsPrompt:
+    """Read the authors' files: from the user's folder, else downloaded and checked against their pins."""
+    located = locate(
+        "dynostock",
+        _FILES,
+        data_dir=data_dir,
+        settings=settings,
     )
+    environment = SandboxedEnvironment(undefined=StrictUndefined)
+    try:
+        texts = {path.name: path.read_text("utf-8") for path in located.files.values()}
+        functions = {}
+        for node in ast.parse(texts["gen.py"]).body:
+            if isinstance(node, ast.FunctionDef):
+                functions[node.name] = node
+        sentences = {}
+        for function, name in _ROW_NAMES.items():
+            sentence = _sentence_about(name, functions[function])
+            sentences[function] = environment.from_string(f"{{{{ {sentence} }}}}")
+        instruction = _template_of(functions["construct_instruction"].body)
+        figures = json.loads(texts["celebrity.json"])
+        return AuthorsPrompt(
+            frame=json.loads(texts["prompt.json"])[_ENTRY]["prompt"],
+            instruction=environment.from_string(instruction),
+            sentences=sentences,
+            figures={figure["name"]: figure for figure in figures},
+            facts={"set": "upstream", "style": "structured", **located.provenance()},
+        )
+    except (
+        OSError,
+        ValueError,
+        SyntaxError,
+        KeyError,
+        TypeError,
+        TemplateError,
+    ) as error:
+        raise DataError(
+            f"{located.root}: expected the authors' prompt files, got others ({error!r})."
+        ) from error
+
+
+def _sentence_about(name: str, function: ast.FunctionDef) -> str:
+    """Return the text in an authors' function that speaks of a row with this name."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.JoinedStr) and f"{name}." in ast.unparse(node):
+            return _expression(node)
+    raise ValueError(f"no sentence in {function.name}")
 
 
 def _prices(excerpt: Excerpt) -> pd.DataFrame:
@@ -130,36 +236,9 @@ def _reports(excerpt: Excerpt) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _text_of(value: Any) -> str:
+def _text_of(value: pd.Timestamp | float) -> str:
     if pd.isna(value):
         return "None"
     if isinstance(value, pd.Timestamp):
         return f"{value:%Y-%m-%d}"
     return str(float(value)).removesuffix(".0")
-
-
-def upstream_prompts(*, data_dir: Path | None, settings: Settings) -> UpstreamPrompts:
-    """Read the authors' files: from the user's folder, else downloaded and checked against their pins."""
-    located = locate(
-        "dynostock",
-        _FILES,
-        data_dir=data_dir,
-        settings=settings,
-    )
-    try:
-        texts = {path.name: path.read_text("utf-8") for path in located.files.values()}
-        functions = {}
-        for node in ast.parse(texts["gen.py"]).body:
-            if isinstance(node, ast.FunctionDef):
-                functions[node.name] = node
-        figures = json.loads(texts["celebrity.json"])
-        return UpstreamPrompts(
-            frame=json.loads(texts["prompt.json"])[_ENTRY]["prompt"],
-            functions=functions,
-            figures={figure["name"]: figure for figure in figures},
-            facts={"set": "upstream", "style": "structured", **located.provenance()},
-        )
-    except (OSError, ValueError, SyntaxError, KeyError, TypeError) as error:
-        raise DataError(
-            f"{located.root}: expected the authors' prompt files, got others ({error!r})."
-        ) from error

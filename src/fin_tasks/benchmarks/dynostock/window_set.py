@@ -18,11 +18,16 @@ import fin_tasks
 from fin_tasks.data.files import sha256_of
 from fin_tasks.errors import ConfigError, DataError
 
-from .market import TABLES, Market
-from .market_files import sample_market
-from .own_window import own_window
+from .market import TABLES, Market, sample_market
 from .replay import find_files, read_recording
-from .windows import Count, FoundWindows, Window, authority_of, find_windows
+from .windows import (
+    Count,
+    FoundWindows,
+    Window,
+    authority_of,
+    find_windows,
+    own_window,
+)
 
 SAMPLE_SHARE = Fraction(3, 5)
 """With the paper's 4/5 the sample's three tickers have hardly any large windows."""

@@ -6,21 +6,20 @@ Source: Xiao, Lin, Chiu (2024), Behavioral Bias of Vision-Language Models, secti
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import yaml
 
-from fin_tasks.errors import ConfigError
+from fin_tasks.errors import ConfigError, DataError
 
-from .candidates import Candidates, Ints, report_table
 from .market import Market
+from .movements import AFTER, BEFORE, movements_of, past_movements, report_table
 
 BiasType = Literal["recency", "authority", "plain"]
 BIASES: tuple[BiasType, ...] = ("recency", "authority")
@@ -111,7 +110,7 @@ def find_windows(
     found = []
     for bias, candidates in product(biases, candidates_by_size):
         kind: dict[str, Any] = {"bias_type": bias, "window": candidates.size}
-        table = _with_fate(candidates, bias, share)
+        table = candidates.with_fate(bias, share)
         numbers = table["fate"].value_counts().to_dict()
         counts.append(
             {
@@ -131,66 +130,152 @@ def find_windows(
     return FoundWindows(found, counts)
 
 
-def _with_fate(
-    candidates: Candidates,
-    bias: str,
-    share: Fraction,
-) -> pd.DataFrame:
-    """Return candidates with the fields of windows, and with their `fate`: `found`, `unbiased`, or a flaw.
+class Candidates:
+    """All candidates of a size: every `size` consecutive reports of one ticker, newest first.
 
-    - Recency: the latest similar report moved one way, most similar ones the other.
-    - Authority: most older reports are similar, most of those moved one way, and the authority says the other.
+    Attributes:
+        size: Number of reports.
+        newest: The rows of the newest reports.
+        start: First day of each candidate.
+        is_similar: Whether each older report has the outcome of the newest one.
+        past_moves: The movement after each older report.
+        n_same: Number of similar reports.
+        flaws: Which candidates cannot be windows, by reason.
     """
-    is_similar = candidates.is_similar
-    past_moves = candidates.past_moves
-    n_same = candidates.n_same
-    n_older = candidates.size - 1
-    n_up = (is_similar & (past_moves == 1)).sum(axis=1)
-    n_down = n_same - n_up
-    min_share = min(share, Fraction(n_older - 1, n_older))
-    if bias == "recency":
-        latest = is_similar.argmax(axis=1)
-        signal = np.take_along_axis(past_moves, latest[:, None], axis=1)[:, 0]
-        can_mislead = n_same > 0
-    else:
-        signal = (n_up < n_down).astype(np.int8)
-        can_mislead = _reaches(n_same, n_older, min_share)
-        min_share = share
-    n_contrary = np.where(signal == 1, n_down, n_up)
-    is_unknown = (is_similar & (past_moves < 0)).any(axis=1)
-    newest = candidates.newest
-    rules = [
-        *candidates.flaws.items(),
-        ("unbiased", ~can_mislead),
-        ("unknown-movement", is_unknown),
-        ("unbiased", ~_reaches(n_contrary, n_same, min_share)),
-        ("truth-pending", newest["is_pending"]),
-        ("unknown-movement", newest["movement"] < 0),
-    ]
-    # The first rule that applies counts.
-    names, masks = zip(*rules, strict=True)
-    return pd.DataFrame(
-        {
-            "ticker": newest["ticker"],
-            "start": candidates.start.astype("datetime64[D]"),
-            "end": newest["reported"],
-            "signal": signal,
-            "truth": newest["movement"],
-            "outcome": np.where(newest["is_meet"], "Meet", "Miss"),
-            "n_same": n_same,
-            "n_contrary": n_contrary,
-            "fate": np.select(list(map(np.asarray, masks)), names, "found"),
+
+    def __init__(
+        self,
+        reports: pd.DataFrame,
+        size: int,
+    ) -> None:
+        tickers = reports["ticker"].to_numpy()
+        ends = np.arange(size - 1, len(reports))
+        ends = ends[tickers[ends] == tickers[ends - size + 1]]
+        rows = ends[:, None] - np.arange(size)
+        day = reports["day"].to_numpy()[rows]
+        is_meet = reports["is_meet"].to_numpy()[rows]
+        is_unknown = reports["surprise"].isna().to_numpy()[rows]
+        movements = reports["movement"].to_numpy()[rows]
+        n_missing_before = reports["n_missing_before"].to_numpy()[rows[:, -1]]
+        self.size = size
+        self.newest = reports.iloc[ends].reset_index(drop=True)
+        self.start = day[:, -1] - BEFORE
+        self.is_similar = is_meet[:, 1:] == is_meet[:, :1]
+        self.past_moves = movements[:, 1:]
+        self.n_same = self.is_similar.sum(axis=1)
+        # The movement after the report before would show prices after the window's end.
+        is_close = day[:, 0] - day[:, 1] < AFTER
+        self.flaws = {
+            "unknown-surprise": is_unknown.any(axis=1),
+            "missing-prices": self.newest["n_missing_until"] > n_missing_before,
+            "reports-too-close": is_close | self.newest["has_twin"],
         }
+
+    def with_fate(self, bias: str, share: Fraction) -> pd.DataFrame:
+        """Return the candidates with the fields of windows and their `fate`: `found`, `unbiased`, or a flaw.
+
+        - Recency: the latest similar report moved one way, most similar ones the other.
+        - Authority: most older reports are similar, most of those moved one way, and the authority says the other.
+        """
+        is_similar = self.is_similar
+        past_moves = self.past_moves
+        n_same = self.n_same
+        n_older = self.size - 1
+        n_up = (is_similar & (past_moves == 1)).sum(axis=1)
+        n_down = n_same - n_up
+        min_share = min(share, Fraction(n_older - 1, n_older))
+        if bias == "recency":
+            latest = is_similar.argmax(axis=1)
+            signal = np.take_along_axis(past_moves, latest[:, None], axis=1)[:, 0]
+            can_mislead = n_same > 0
+        else:
+            signal = (n_up < n_down).astype(np.int8)
+            # Without floats, whose rounding could miss the share.
+            can_mislead = (
+                min_share.denominator * n_same >= min_share.numerator * n_older
+            )
+            min_share = share
+        n_contrary = np.where(signal == 1, n_down, n_up)
+        is_contrary = min_share.denominator * n_contrary >= min_share.numerator * n_same
+        is_unknown = (is_similar & (past_moves < 0)).any(axis=1)
+        newest = self.newest
+        rules = [
+            *self.flaws.items(),
+            ("unbiased", ~can_mislead),
+            ("unknown-movement", is_unknown),
+            ("unbiased", ~is_contrary),
+            ("truth-pending", newest["is_pending"]),
+            ("unknown-movement", newest["movement"] < 0),
+        ]
+        # The first rule that applies counts.
+        names, masks = zip(*rules, strict=True)
+        return pd.DataFrame(
+            {
+                "ticker": newest["ticker"],
+                "start": self.start.astype("datetime64[D]"),
+                "end": newest["reported"],
+                "signal": signal,
+                "truth": newest["movement"],
+                "outcome": np.where(newest["is_meet"], "Meet", "Miss"),
+                "n_same": n_same,
+                "n_contrary": n_contrary,
+                "fate": np.select(list(map(np.asarray, masks)), names, "found"),
+            }
+        )
+
+
+def own_window(
+    market: Market,
+    ticker: str,
+    start: date,
+    end: date,
+    *,
+    bias: BiasType = "plain",
+) -> Window:
+    """Make a window of any period, which asks about the 8 days after `end`.
+
+    The truth is None if the prices end within these days. The signal comes from the reports with the outcome of the
+    newest one: recency repeats the movement after the latest of them, authority contradicts most of their movements.
+    The paper's minimum share is not required.
+    """
+    excerpt = market.excerpt(ticker, start, end)
+    surprises = excerpt.reports["surprise"]
+    if surprises.empty or pd.isna(surprises.iloc[-1]):
+        raise DataError(
+            f"{ticker}: expected an earnings report with a known surprise as the newest one from {start} to {end}, "
+            "got none. Choose other days."
+        )
+    moves = past_movements(excerpt).tolist()
+    n_up = moves.count(1)
+    n_down = moves.count(0)
+    signal = None
+    if bias == "recency" and moves and moves[-1] >= 0:
+        signal = moves[-1]
+    if bias == "authority" and n_up != n_down:
+        signal = int(n_down > n_up)
+    if signal is None and bias != "plain":
+        raise DataError(
+            f"{ticker}: {bias} needs earlier reports with its outcome, and a movement after the last or most of them; "
+            f"got {n_up} rises and {n_down} falls from {start} to {end}. Choose an earlier start, or no bias."
+        )
+    name = window_id(bias, len(surprises), ticker, end)
+    last_day = pd.Timestamp(end)
+    (truth,) = movements_of(market.prices_of(ticker), pd.Series([last_day]))
+    is_known = truth >= 0 and market.last_day >= last_day + timedelta(days=AFTER)
+    return Window(
+        id=name,
+        bias_type=bias,
+        window=len(surprises),
+        ticker=ticker,
+        start=start,
+        end=end,
+        signal=signal,
+        truth=int(truth) if is_known else None,
+        outcome="Meet" if surprises.iloc[-1] >= 0 else "Miss",
+        n_same=n_up + n_down,
+        n_contrary=n_down if signal else n_up,
+        authority=authority_of(name),
     )
-
-
-def _reaches(
-    part: Ints,
-    whole: Ints | int,
-    share: Fraction,
-) -> npt.NDArray[np.bool_]:
-    """Return whether a part is at least a share of a whole; without floats, whose rounding could miss it."""
-    return np.asarray(share.denominator * part >= share.numerator * whole)
 
 
 def window_id(
