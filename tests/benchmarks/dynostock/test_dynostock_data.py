@@ -113,9 +113,15 @@ def test_wrong_options_are_errors_and_arguments_of_models_are_not() -> None:
         *wrong,
         {"prompts": "upstream", "prompt": "naive"},
         {"windows_dir": "/nowhere"},
+        {"sample_n": 0},
+        {"sample_n": "3"},
+        {"n": 3},
     ):
         with pytest.raises(ConfigError):
             documents(**options)
+    for name in ("retrieval", "knowledge", "variants"):
+        with pytest.raises(ConfigError, match=f"got {name} of another benchmark"):
+            documents(**{name: "x"})
     assert documents(
         **dict.fromkeys(
             ("pretrained", "model", "dtype", "max_length", "base_url", "seed"), "x"
@@ -266,3 +272,16 @@ def test_windows_after_a_models_training() -> None:
         documents(after="2999-01")
     with pytest.raises(ConfigError, match="after"):
         documents(after="June 2025")
+
+
+def test_a_random_sample_is_the_same_under_each_arm() -> None:
+    fixed = {"frequency": "monthly", "sample_n": 3}
+    everything = [doc["id"] for doc in documents(frequency="monthly")]
+    drawn = [doc["id"] for doc in documents(**fixed)]
+    assert len(drawn) == 3
+    assert drawn == [name for name in everything if name in drawn]
+    assert drawn == [doc["id"] for doc in documents(**fixed, arm="none")]
+    assert drawn != [doc["id"] for doc in documents(**fixed, sample_seed=1)]
+    recalled = load(bias="recall", mode="text", source="sample", sample_n=2)["test"]
+    assert len(recalled) == 2
+    assert json.loads(recalled.info.description)["sample"] == {"n": 2, "seed": 0}

@@ -33,8 +33,8 @@ def construct_current_eps(df):
 
 
 def construct_instruction(ticker, start_time, end_time, bias, df, eps):
-    question = f"Does {ticker} rise after {end_time}?"
-    background = "Companies report their earnings."
+    question = f"Does {ticker} rise after {end_time} {{sic}}?"
+    background = 'Companies report "earnings" \u2014 90 %} of {{them}} do.'
     if args.image:
         info = "See the picture.\\n" + construct_current_eps(eps) + "\\n"
     else:
@@ -65,7 +65,7 @@ def folder(tmp_path: Path) -> Path:
     (root / "config" / "prompt.json").write_text(
         json.dumps({"gpt-4o": {"prompt": FRAME}})
     )
-    (root / "gen.py").write_text(CODE)
+    (root / "gen.py").write_text(CODE, encoding="utf-8")
     return tmp_path
 
 
@@ -88,7 +88,10 @@ def test_statement_prices_and_reports(folder: Path, text: str) -> None:
     )
     for doc in docs:
         lines = doc["prompt"].splitlines()
-        assert lines[0] == f"Question: Does {doc['ticker']} rise after {doc['end']}?"
+        question = f"Does {doc['ticker']} rise after {doc['end']} {{sic}}?"
+        assert lines[0] == f"Question: {question}"
+        background = 'Companies report "earnings" \u2014 90 %} of {{them}} do.'
+        assert lines[1] == f"Background: {background}"
         assert lines[-1] == "Say {a number}"
         assert lines[-2] == f"- Last time it went {'up' if doc['signal'] else 'down'}."
         earned = [line for line in lines if "earned" in line]
@@ -121,9 +124,18 @@ def test_a_chart_stands_for_the_tables(folder: Path) -> None:
     assert "opened" not in doc["prompt"]
 
 
-def test_other_code_is_refused(folder: Path) -> None:
-    (folder / "dynostock" / "gen.py").write_text(
-        CODE.replace("instruction = [", "result = [")
-    )
-    with pytest.raises(DataError, match="found other code"):
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("instruction = [", "result = [", "found other code"),
+        ("= 'Companies", "= ''.__class__ or 'Companies", "unsafe"),
+        ("{row.Date}: opened", "{day}: opened", "found other code"),
+        ("def construct_current_eps", "def current_eps", "construct_current_eps"),
+    ],
+)
+def test_other_code_is_refused(folder: Path, old: str, new: str, found: str) -> None:
+    code = CODE.replace(old, new)
+    assert code != CODE
+    (folder / "dynostock" / "gen.py").write_text(code, encoding="utf-8")
+    with pytest.raises(DataError, match=found):
         documents(folder)

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.charts.pool import draw_charts
 from fin_tasks.endpoints.messages import picture_url
 
 from .data import IMAGE_MARK, Document, chart_of, document
@@ -45,6 +44,8 @@ def own_question(
         mode="text" if text else "image",
     )
     if not text:
+        from fin_tasks.charts.pool import draw_charts
+
         paths, _ = draw_charts([chart_of(excerpt)], folder)
         doc["chart"] = str(paths[0])
     return {**doc, "statement_text": prompt.statement}

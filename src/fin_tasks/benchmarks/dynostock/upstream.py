@@ -15,6 +15,7 @@ from fin_tasks.data.locate import locate
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
+from ..authors_code import function_named, not_found
 from .market import TABLES, Excerpt
 from .prompts import Prompt, statement_direction
 from .windows import Window
@@ -109,16 +110,22 @@ class AuthorsPrompt:
                 "prompts upstream: expected the arm signal, none or flipped, and daily prices, "
                 f"got {arm}, {frequency}. Use prompts: house."
             )
-        user, statement = self._fill(excerpt, window, window.signal, text)
         direction = statement_direction(window, arm)
-        shown = statement
-        if direction is None:
-            shown = ""
-            user = user.replace(f"- {statement}", "").replace(statement, "")
-        elif direction != window.signal:
-            _, shown = self._fill(excerpt, window, direction, text)
-            user = user.replace(statement, shown)
-        return Prompt(system="", user=user, cue="", statement=shown)
+        try:
+            user, statement = self._fill(excerpt, window, window.signal, text)
+            if direction is None:
+                user = user.replace(f"- {statement}", "").replace(statement, "")
+                statement = ""
+            elif direction != window.signal:
+                _, flipped = self._fill(excerpt, window, direction, text)
+                user = user.replace(statement, flipped)
+                statement = flipped
+        except (TemplateError, AttributeError, TypeError, IndexError) as error:
+            raise DataError(
+                "gen.py of DynoStock's authors: expected code that sets instruction and bias_desc, "
+                f"found other code ({error}). Use prompts: house."
+            ) from error
+        return Prompt(system="", user=user, cue="", statement=statement)
 
     def _fill(
         self,
@@ -128,12 +135,11 @@ class AuthorsPrompt:
         text: str | None,
     ) -> tuple[str, str]:
         """Return the prompt with a statement in the direction of the signal, and this statement."""
-        prices = _prices(excerpt)
         reports = _reports(excerpt)
         (current,) = self._sentences("construct_current_eps", reports.head(1))
         histories = {}
         for function, table in (
-            ("construct_stock_history", prices),
+            ("construct_stock_history", _prices(excerpt)),
             ("construct_eps_history", reports),
         ):
             sentences = "\n".join(self._sentences(function, table))
@@ -157,14 +163,8 @@ class AuthorsPrompt:
             "construct_stock_history": lambda *_: histories["construct_stock_history"],
             "construct_eps_history": lambda *_: histories["construct_eps_history"],
         }
-        try:
-            filled: Any = self.instruction.make_module(variables)
-            return self.frame.format(*filled.instruction), str(filled.bias_desc)
-        except (TemplateError, AttributeError, TypeError, IndexError) as error:
-            raise DataError(
-                "gen.py of DynoStock's authors: expected code that sets instruction and bias_desc, "
-                f"found other code ({error}). Use prompts: house."
-            ) from error
+        filled: Any = self.instruction.make_module(variables)
+        return self.frame.format(*filled.instruction), str(filled.bias_desc)
 
     def _sentences(self, function: str, table: pd.DataFrame) -> list[str]:
         """Return the sentence about each row of a table by one of the authors' functions."""
@@ -181,45 +181,36 @@ def authors_prompt(*, data_dir: Path | None, settings: Settings) -> AuthorsPromp
         data_dir=data_dir,
         settings=settings,
     )
+    files = {path.name: path for path in located.files.values()}
     environment = SandboxedEnvironment(undefined=StrictUndefined)
     try:
-        texts = {path.name: path.read_text("utf-8") for path in located.files.values()}
-        functions = {}
-        for node in ast.parse(texts["gen.py"]).body:
-            if isinstance(node, ast.FunctionDef):
-                functions[node.name] = node
+        code = files["gen.py"]
         sentences = {}
         for function, name in _ROW_NAMES.items():
-            sentence = _sentence_about(name, functions[function])
+            sentence = _sentence_about(code, function, name)
             sentences[function] = environment.from_string(f"{{{{ {sentence} }}}}")
-        instruction = _template_of(functions["construct_instruction"].body)
-        figures = json.loads(texts["celebrity.json"])
+        instruction = _template_of(function_named(code, "construct_instruction").body)
+        figures = json.loads(files["celebrity.json"].read_text("utf-8"))
+        frames = json.loads(files["prompt.json"].read_text("utf-8"))
         return AuthorsPrompt(
-            frame=json.loads(texts["prompt.json"])[_ENTRY]["prompt"],
+            frame=frames[_ENTRY]["prompt"],
             instruction=environment.from_string(instruction),
             sentences=sentences,
             figures={figure["name"]: figure for figure in figures},
             facts={"set": "upstream", "style": "structured", **located.provenance()},
         )
-    except (
-        OSError,
-        ValueError,
-        SyntaxError,
-        KeyError,
-        TypeError,
-        TemplateError,
-    ) as error:
+    except (OSError, ValueError, KeyError, TypeError, TemplateError) as error:
         raise DataError(
             f"{located.root}: expected the authors' prompt files, got others ({error!r})."
         ) from error
 
 
-def _sentence_about(name: str, function: ast.FunctionDef) -> str:
+def _sentence_about(code: Path, function: str, name: str) -> str:
     """Return the text in an authors' function that speaks of a row with this name."""
-    for node in ast.walk(function):
+    for node in ast.walk(function_named(code, function)):
         if isinstance(node, ast.JoinedStr) and f"{name}." in ast.unparse(node):
             return _expression(node)
-    raise ValueError(f"no sentence in {function.name}")
+    raise not_found(code, f"a sentence in {function}")
 
 
 def _prices(excerpt: Excerpt) -> pd.DataFrame:
