@@ -13,13 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from fin_tasks.charts.chart import PIXELS, RENDERER, Chart, Style
-from fin_tasks.data.documents import (
-    dataset_of,
-    draw_rows,
-    hash_of,
-    refuse_typos,
-    sample_facts,
-)
+from fin_tasks.data.documents import dataset_of, draw_rows, hash_of, refuse_typos
 from fin_tasks.data.files import sha256_of
 from fin_tasks.errors import ConfigError, first_problem
 from fin_tasks.settings import Settings
@@ -41,18 +35,6 @@ ANONYMOUS_TICKER = "ANON"
 IMAGE_MARK = "<image>\n"
 """Where lm-eval's multimodal models put the picture."""
 
-_OF_OTHERS = {
-    "data_revision",
-    "encoder",
-    "knowledge",
-    "math_types",
-    "retrieval",
-    "split",
-    "style",
-    "top_k",
-    "variants",
-}
-"""Options that change the questions of other benchmarks; other unknown names may be arguments of the model."""
 _RECALL_PROMPT = """At what price did the {ticker} share close on {day}? Answer from memory, in dollars as quoted on
 that day, without later splits. End with a line of the form
 Final answer: <a number>"""
@@ -99,8 +81,9 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         "scorer": VERSION,
         **options.model_dump(include={"bias", "window", "mode", "anonymize"}),
         "data": window_set.facts,
-        **sample_facts(options.sample_n, options.sample_seed),
     }
+    if options.sample_n is not None:
+        facts["sample"] = {"n": options.sample_n, "seed": options.sample_seed}
     if options.after:
         facts["after"] = options.after
     if options.bias == RECALL:
@@ -155,14 +138,7 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
 
 def _read_options(metadata: Mapping[str, Any]) -> Options:
     """Check the metadata, to which lm-eval adds the arguments of the model."""
-    own = [*list(Options.model_fields)[3:], "sampling"]
-    refuse_typos("dynostock", metadata, own)
-    of_others = sorted(_OF_OTHERS & metadata.keys())
-    if of_others:
-        raise ConfigError(
-            f"dynostock metadata: expected options of DynoStock ({', '.join(own)}), "
-            f"got {', '.join(of_others)} of another benchmark. Leave it out."
-        )
+    refuse_typos("dynostock", metadata, [*list(Options.model_fields)[3:], "sampling"])
     try:
         options = Options(**metadata)
     except ValidationError as error:
