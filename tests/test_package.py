@@ -12,6 +12,19 @@ from fin_tasks import resources
 HEAVY = ("lm_eval", "torch", "pandas", "matplotlib", "numpy", "datasets", "dataclasses")
 
 
+SCORE_A_TEXT_TASK = """
+import sys
+from fin_tasks.benchmarks.task_file import TaskFile
+from fin_tasks.saved.scoring import score_responses
+
+_, documents = TaskFile("xfinbench_calc").load_split({"source": "sample"})
+responses = {doc["id"]: "The answer is [1]." for doc in documents}
+run = score_responses("xfinbench_calc", responses, {"source": "sample"})
+assert run.scored.totals()
+print(sorted(set(sys.modules)))
+"""
+
+
 @pytest.mark.parametrize("module", ["fin_tasks", "fin_tasks.adapters.autoload"])
 def test_import_is_light(module: str) -> None:
     code = f"import sys; before = set(sys.modules); import {module}; print(sorted(set(sys.modules) - before))"
@@ -39,3 +52,24 @@ def test_the_command_line_imports_nothing_heavy_before_it_is_used() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_a_text_task_imports_nothing_for_studies_charts_sheets_and_judges() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SCORE_A_TEXT_TASK],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    # Not pandas, which `datasets` imports, in which harnesses take documents.
+    for name in (
+        "joblib",
+        "krippendorff",
+        "matplotlib",
+        "mplfinance",
+        "openai",
+        "openpyxl",
+        "pooch",
+        "scipy",
+    ):
+        assert f"'{name}'" not in done.stdout

@@ -60,9 +60,9 @@ def look_up(pins: Pins, revision: str | None, settings: Settings) -> Pins:
     except Exception as error:  # its classes differ between versions of the library
         reason = f"{type(error).__name__}: {error}"
         raise _fetch_error(pins, expected, reason) from error
-    for file in files:
-        if file.path.startswith("/") or ".." in file.path.split("/"):
-            reason = f"it names {file.path}, which is not below the data set's folder"
+    for pin in files:
+        if pin.path.startswith("/") or ".." in pin.path.split("/"):
+            reason = f"it names {pin.path}, which is not below the data set's folder"
             raise _fetch_error(pins, expected, reason)
     known = replace(pins, revision=found.sha, files=tuple(files))
     write_file(record_file(pins, revision, settings), PINS_FILE.dump_json(known))
