@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from fin_tasks.answers.types import Reading, Score
     from fin_tasks.sandbox import Ran
-    from fin_tasks.stats.averages import Metric
 
 Document = Mapping[str, Any]
 """A question as the harness gets it; each benchmark's `data.py` says which fields it has."""
@@ -56,9 +55,6 @@ class Scorer(Protocol):
 
     def compare(self, doc: Document, reading: Any) -> Score:
         """Compare a reading with the truth."""
-
-    def metrics_of(self, **options: Any) -> Mapping[str, bool | Metric]:
-        """Name the metrics of a task, the headline first, and whether more is better."""
 
     def metric_values(
         self, doc: Document, readings: Sequence[Any]

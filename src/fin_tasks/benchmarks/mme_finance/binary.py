@@ -8,9 +8,8 @@ from typing import Any
 from fin_tasks.answers.text import strip_reasoning
 from fin_tasks.answers.types import Reading
 from fin_tasks.judging.item import missing_reason
-from fin_tasks.stats.averages import Metric
 
-from ..contract import Document, directions_of
+from ..contract import Document
 
 _YES = "是"
 _NO = "否"
@@ -96,11 +95,3 @@ def f1(parts: Sequence[PartOfF1]) -> float:
     n_found = sum(part[0] for part in known)
     n_counted = sum(part[1] for part in known)
     return 2 * n_found / (n_found + n_counted) if n_counted else 0.0
-
-
-METRICS: dict[str, bool | Metric] = {
-    "acc": True,
-    "f1": Metric(higher_is_better=True, aggregate=f1),
-    **directions_of(("no_answer", "cut_off", "unscored")),
-}
-"""The metrics, the headline first, and whether more is better."""

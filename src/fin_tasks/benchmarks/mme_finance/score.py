@@ -13,7 +13,7 @@ from fin_tasks.judging.item import Item, Judged, missing_reason
 from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.stats.averages import Metric, average, over_responses, rate
 
-from ..contract import Document, ReadingFields, directions_of
+from ..contract import Document, ReadingFields
 from ..scored_task import VARIANTS, ScoredTask, known_values, readings_of
 from . import BENCHMARK, binary, multi_turn, paper
 from .prompts import ALLOW_NA, CATEGORIES
@@ -132,23 +132,6 @@ def compare(doc: Document, reading: Any) -> Score:
         within_margin=None,
         reason=reading.reason,
     )
-
-
-def metrics_of(
-    *,
-    part: str = "open",
-    na: bool = False,
-    **_: Any,
-) -> Mapping[str, bool | Metric]:
-    """Name the metrics of a task, the headline first, and whether more is better."""
-    if part == "binary":
-        return binary.METRICS
-    names = ["score"]
-    if part == "multi_turn":
-        names.append("score_read")
-    if na:
-        names.append("declined")
-    return directions_of([*names, "judge_error", "cut_off", "unscored"])
 
 
 def metric_values(doc: Document, readings: Sequence[Any]) -> Values:
