@@ -35,10 +35,16 @@ def choice_texts(choices: Sequence[str]) -> tuple[str, ...]:
         label = _CHOICES.label.match(choice)
         if label is None or label[1].upper() != letter:
             return tuple(choices)
-    return tuple(_CHOICES.label.sub("", choice, count=1) for choice in choices)
+    texts = []
+    for choice in choices:
+        texts.append(_CHOICES.label.sub("", choice, count=1))
+    return tuple(texts)
 
 
-def read_choice(response: str, choices: Sequence[str] = ()) -> Extraction[str]:
+def read_choice(
+    response: str,
+    choices: Sequence[str] = (),
+) -> Extraction[str]:
     """Read the letter of a choice, given by letter, by place or by text."""
     reader = _ChoiceReader(choices)
     return read_response(
@@ -49,7 +55,10 @@ def read_choice(response: str, choices: Sequence[str] = ()) -> Extraction[str]:
 class _ChoiceReader:
     """Reads which of some choices a text names."""
 
-    def __init__(self, choices: Sequence[str]) -> None:
+    def __init__(
+        self,
+        choices: Sequence[str],
+    ) -> None:
         self._n_choices = len(choices)
         self._letters = _LETTERS[: len(choices) or 4]
         self._letter_by_place = dict(zip(_PLACES, _LETTERS, strict=True))
@@ -61,7 +70,11 @@ class _ChoiceReader:
             if words.strip():
                 self._letter_by_text.setdefault(words, letter)
 
-    def announced(self, text: str, style: Style) -> Choice:
+    def announced(
+        self,
+        text: str,
+        style: Style,
+    ) -> Choice:
         """Read the letter at the start, else the letter that the sentence chooses, else the choice that it quotes."""
         text = self._readable(text)
         lone = self._lone_letter(text)
@@ -77,7 +90,10 @@ class _ChoiceReader:
             return candidate
         return self._quoted(sentence)
 
-    def unannounced(self, reply: str) -> list[Candidate[str]]:
+    def unannounced(
+        self,
+        reply: str,
+    ) -> list[Candidate[str]]:
         """Return the choices of framed and concluding sentences and of the outer lines."""
         return lines_and_sentences(
             reply,
@@ -86,7 +102,11 @@ class _ChoiceReader:
             sentences=self.sentences,
         )
 
-    def line(self, text: str, is_last: bool) -> Choice:
+    def line(
+        self,
+        text: str,
+        is_last: bool,
+    ) -> Choice:
         """Read a line that is a letter, begins with one like an item of a list, or is a choice."""
         if _CHOICES.crossed.match(text):
             return None
@@ -106,7 +126,10 @@ class _ChoiceReader:
             return None
         return Candidate(first["letter"], "leading letter")
 
-    def sentences(self, text: str) -> list[Candidate[str]]:
+    def sentences(
+        self,
+        text: str,
+    ) -> list[Candidate[str]]:
         """Return the choice of each sentence that names one as right."""
         candidates = []
         for sentence in split_sentences(text):
@@ -121,23 +144,35 @@ class _ChoiceReader:
             candidates.append(Candidate(letter, "check mark", match.start()))
         return candidates
 
-    def _readable(self, text: str) -> str:
+    def _readable(
+        self,
+        text: str,
+    ) -> str:
         # Plain text, without rejected letters, in which `the second option` is `option B`.
         text = plain(text[:_TEXT_LENGTH]).strip()
         text = _CHOICES.rejected.sub(" ", text)
         return _CHOICES.place.sub(self._option_at_place, text)
 
-    def _option_at_place(self, match: re.Match[str]) -> str:
+    def _option_at_place(
+        self,
+        match: re.Match[str],
+    ) -> str:
         letter = self._letter_by_place[match["place"].lower()]
         return f"option {letter} " if match[0].endswith(" ") else f"option {letter}"
 
-    def _lone_letter(self, text: str) -> Choice:
+    def _lone_letter(
+        self,
+        text: str,
+    ) -> Choice:
         match = _CHOICES.only_letter.match(text)
         if match and match["letter"].upper() in self._letters:
             return Candidate(match["letter"].upper(), "letter")
         return None
 
-    def _framed(self, sentence: str) -> Choice:
+    def _framed(
+        self,
+        sentence: str,
+    ) -> Choice:
         # The letter on which all frames in the sentence agree.
         if _CHOICES.alternatives.search(sentence):
             return None
@@ -149,14 +184,24 @@ class _ChoiceReader:
                 is_meant = not _CHOICES.hypothetical.search(clause)
                 if is_meant and match["letter"] in self._letters:
                     rules.setdefault(match["letter"], name)
-        return _only_candidate(set(rules), next(iter(rules.values()), ""))
+        rule = next(iter(rules.values()), "")
+        return _only_candidate(set(rules), rule)
 
-    def _option(self, sentence: str) -> Choice:
+    def _option(
+        self,
+        sentence: str,
+    ) -> Choice:
         # The only letter that the sentence calls an option.
-        named = {match["letter"] for match in _CHOICES.option.finditer(sentence)}
-        return _only_candidate(named.intersection(self._letters), "option")
+        named = set()
+        for match in _CHOICES.option.finditer(sentence):
+            if match["letter"] in self._letters:
+                named.add(match["letter"])
+        return _only_candidate(named, "option")
 
-    def _left_over(self, sentence: str) -> Choice:
+    def _left_over(
+        self,
+        sentence: str,
+    ) -> Choice:
         # `It is neither A nor B` leaves C.
         text = plain(sentence[:_TEXT_LENGTH])
         rest = set(self._letters)
@@ -166,7 +211,10 @@ class _ChoiceReader:
             return None
         return _only_candidate(rest, "only choice left")
 
-    def _quoted(self, sentence: str) -> Choice:
+    def _quoted(
+        self,
+        sentence: str,
+    ) -> Choice:
         # The only choice whose text stands in the sentence. A text that is part of a longer quoted one does not count.
         words = _normal(sentence)
         quoted = [text for text in self._letter_by_text if text in words]
@@ -177,16 +225,25 @@ class _ChoiceReader:
                 letters.add(self._letter_by_text[text])
         return _only_candidate(letters, _QUOTED)
 
-    def _whole(self, sentence: str) -> Choice:
+    def _whole(
+        self,
+        sentence: str,
+    ) -> Choice:
         letter = self._letter_by_text.get(_normal(sentence))
         if letter and not sentence.endswith("?"):
             return Candidate(letter, _QUOTED)
         return None
 
 
-def _only_candidate(letters: set[str], rule: str) -> Choice:
+def _only_candidate(
+    letters: set[str],
+    rule: str,
+) -> Choice:
     # The letter, if it is the only one.
-    return Candidate(letters.pop(), rule) if len(letters) == 1 else None
+    if len(letters) != 1:
+        return None
+    (letter,) = letters
+    return Candidate(letter, rule)
 
 
 def _normal(text: str) -> str:

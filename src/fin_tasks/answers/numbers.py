@@ -32,7 +32,9 @@ class Number:
             step = self.step
             if self.value and value:
                 step *= abs(value / self.value)
-            pairs.append((value, step if math.isfinite(step) else 0.0))
+            if not math.isfinite(step):
+                step = 0.0
+            pairs.append((value, step))
         return pairs
 
 
@@ -105,7 +107,10 @@ def _powers_of_unit(unit: Match) -> tuple[int, ...]:
     return int(power), 0
 
 
-def _scaled(value: float, power: int) -> float:
+def _scaled(
+    value: float,
+    power: int,
+) -> float:
     # Decimal keeps 7.66% at 0.0766; floats would give 0.07660000000000001.
     return float(Decimal(repr(value)).scaleb(power))
 
@@ -131,7 +136,11 @@ def as_written(number: Number) -> float:
 # --- Comparisons ---
 
 
-def equal_value(number: Number, truth: float, truth_step: float) -> float | None:
+def equal_value(
+    number: Number,
+    truth: float,
+    truth_step: float,
+) -> float | None:
     """Return the value that equals the truth up to the rounding shown, or None.
 
     They differ by at most half of the last place of the coarser number. That number has three
@@ -154,7 +163,10 @@ def equal_value(number: Number, truth: float, truth_step: float) -> float | None
     return None
 
 
-def near_value(number: Number, truth: float) -> float | None:
+def near_value(
+    number: Number,
+    truth: float,
+) -> float | None:
     """Return the value within 0.5 % of the truth, or None."""
     margin = TOLERANCE * abs(truth) * (1 + _FLOAT_NOISE)
     return next(
@@ -162,7 +174,10 @@ def near_value(number: Number, truth: float) -> float | None:
     )
 
 
-def same_number(first: Number, second: Number) -> bool:
+def same_number(
+    first: Number,
+    second: Number,
+) -> bool:
     """Return whether two numbers are the same value, one perhaps rounded or in another unit."""
     truths = second.values_with_steps()
     return any(equal_value(first, *truth) is not None for truth in truths)
@@ -212,7 +227,11 @@ _FRACTION_IN_WORDS = re.compile(
 )
 
 
-def words_as_digits(text: str, *, single: bool = True) -> str:
+def words_as_digits(
+    text: str,
+    *,
+    single: bool = True,
+) -> str:
     """Return text with number words in digits: `three hundred and seventy` is 370.
 
     Without `single`, a word alone, such as `four`, stays a word.

@@ -30,7 +30,9 @@ def extract_function(
     """
     text = split_reasoning(response).text
     definition = re.compile(rf"^def[ \t]+{re.escape(name)}[ \t]*\(", re.MULTILINE)
-    blocks = [textwrap.dedent(match["code"]) for match in _CODE.fenced.finditer(text)]
+    blocks = []
+    for match in _CODE.fenced.finditer(text):
+        blocks.append(textwrap.dedent(match["code"]))
     defining = [block for block in blocks if definition.search(block)]
     if defining:
         return defining[-1]

@@ -284,7 +284,11 @@ def _in_main_clause(text: str) -> Quantity:
     return _only_number(_without(_QUANTITIES.adjunct, clause), rule="main clause")
 
 
-def _goes_on(text: str, first: Mention, is_spelled: bool) -> bool:
+def _goes_on(
+    text: str,
+    first: Mention,
+    is_spelled: bool,
+) -> bool:
     # `30 years later it is 56`: the result stands behind the first number.
     rest = text[first.end :]
     if is_spelled:
@@ -305,7 +309,7 @@ def _stated(text: str) -> Quantity:
     for mention in mentions:
         if mention.start < number.end or same_number(number.number, mention.number):
             continue
-        before = _before(text, mention)
+        before = text[max(0, mention.start - _VERB_DISTANCE) : mention.start]
         if is_joined or _QUANTITIES.verb_before_number.search(before):
             return None
     verb = next(iter(stated.values()))
@@ -318,18 +322,19 @@ def _behind_verbs(
     # The numbers that stand behind a verb, with the name of the first verb.
     stated: dict[Mention, str] = {}
     for mention in mentions:
-        before = _before(text, mention)
+        before = text[max(0, mention.start - _VERB_DISTANCE) : mention.start]
         for name, verb in verbs.items():
             if verb.search(before):
                 stated.setdefault(mention, name)
     return stated
 
 
-def _before(text: str, mention: Mention) -> str:
-    return text[max(0, mention.start - _VERB_DISTANCE) : mention.start]
-
-
-def _signed(text: str, mention: Mention, *, framed: bool = False) -> Number:
+def _signed(
+    text: str,
+    mention: Mention,
+    *,
+    framed: bool = False,
+) -> Number:
     # `($5)`, `$(5)` and a framed `(5)` are -5. So is `a loss of $5`, which may also be 5.
     number = mention.number
     before = text[: mention.start]

@@ -48,14 +48,18 @@ class TwoAnswersError(Exception):
     """A reply gives two different final answers."""
 
 
-def read_response(response: str, rules: Rules[Answer]) -> Extraction[Answer]:
+def read_response(
+    response: str,
+    rules: Rules[Answer],
+) -> Extraction[Answer]:
     """Read the final answer of a response, without its reasoning."""
     reply = split_reasoning(response).text
     if not reply.strip():
         return Extraction(answer=None, reason="no reply")
     if len(reply) > _HEAD_LENGTH + _TAIL_LENGTH:
         reply = f"{reply[:_HEAD_LENGTH]}\n\n{reply[-_TAIL_LENGTH:]}"
-    if CHINESE.character.search(reply[:_ENDS_LENGTH] + reply[-_ENDS_LENGTH:]):
+    ends = reply[:_ENDS_LENGTH] + reply[-_ENDS_LENGTH:]
+    if CHINESE.character.search(ends):
         reply = in_english(reply)
     try:
         candidate = _final_candidate(reply, rules)
@@ -71,7 +75,10 @@ def read_response(response: str, rules: Rules[Answer]) -> Extraction[Answer]:
     return Extraction(answer=candidate.answer, rule=candidate.rule)
 
 
-def _final_candidate(reply: str, rules: Rules[Answer]) -> Candidate[Answer] | None:
+def _final_candidate(
+    reply: str,
+    rules: Rules[Answer],
+) -> Candidate[Answer] | None:
     # The first layer that gives an answer decides. The marker decides too, even if no answer follows it.
     candidates: list[Candidate[Answer]] = []
     marked = announced_passages(reply, "marker")
@@ -152,7 +159,10 @@ class Line(NamedTuple):
     """The line beside it. If that is an answer too, both are items of a list."""
 
 
-def placed(candidate: Candidate[Answer], place: Passage | Line) -> Candidate[Answer]:
+def placed(
+    candidate: Candidate[Answer],
+    place: Passage | Line,
+) -> Candidate[Answer]:
     """Return a candidate whose rule names the place and the wording: `answer label: letter`."""
     return candidate._replace(rule=f"{place.rule}: {candidate.rule}", start=place.start)
 
@@ -180,14 +190,17 @@ def announced_passages(reply: str, *styles: Style) -> list[Passage]:
         passages += _boxes_and_rows(reply)
         passages.sort(key=lambda passage: passage.start)
     # Base models write a next exercise behind their answer; passages in it are left out.
-    turn = SIGNS.new_turn.search(reply, passages[0].start) if passages else None
+    turn = None
+    if passages:
+        turn = SIGNS.new_turn.search(reply, passages[0].start)
     if turn is None:
         return passages[-_MOST_PASSAGES:]
     own_passages = []
     for passage in passages:
         length = turn.start() - passage.start
         if length > 0:
-            own_passages.append(passage._replace(text=passage.text[:length]))
+            text = passage.text[:length]
+            own_passages.append(passage._replace(text=text))
     return own_passages[-_MOST_PASSAGES:]
 
 
@@ -197,7 +210,8 @@ def _boxes_and_rows(reply: str) -> Iterator[Passage]:
     if box:
         yield Passage("box", "label", rf"\boxed{{{box.content}}}", box.start)
     start = 0
-    for line, next_line in pairwise([*reply.split("\n"), ""]):
+    lines = [*reply.split("\n"), ""]
+    for line, next_line in pairwise(lines):
         row = SIGNS.table_row.fullmatch(line)
         if row and not SIGNS.table_row.fullmatch(next_line):
             answer = _answer_in_row(row["cells"])
@@ -224,12 +238,19 @@ def concluding_passages(reply: str) -> list[Passage]:
     """
     text = reply.rstrip()
     breaks = list(SIGNS.paragraph_break.finditer(text))
-    begin = breaks[-2].end() if len(breaks) > 1 else 0
+    begin = 0
+    if len(breaks) > 1:
+        begin = breaks[-2].end()
     passages = []
     matches = list(_ANNOUNCED.conclusion.finditer(text, begin))
     for match in matches[-_MOST_CONCLUSIONS:]:
-        behind = text[match.end() : match.end() + PASSAGE_LENGTH]
-        passage = Passage("concluding sentence", "conclusion", behind, match.start())
+        end = match.end()
+        passage = Passage(
+            rule="concluding sentence",
+            style="conclusion",
+            text=text[end : end + PASSAGE_LENGTH],
+            start=match.start(),
+        )
         passages.append(passage)
     return passages
 
@@ -252,8 +273,20 @@ def outer_lines(text: str) -> list[Line]:
     first = filled[0]
     first_text = lines[first][:PASSAGE_LENGTH]
     return [
-        Line("last line", last_text, start, True, lines[last - 1]),
-        Line("first line", first_text, 0, False, lines[first + 1]),
+        Line(
+            rule="last line",
+            text=last_text,
+            start=start,
+            is_last=True,
+            neighbor=lines[last - 1],
+        ),
+        Line(
+            rule="first line",
+            text=first_text,
+            start=0,
+            is_last=False,
+            neighbor=lines[first + 1],
+        ),
     ]
 
 

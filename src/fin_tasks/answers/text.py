@@ -64,7 +64,10 @@ def strip_reasoning(response: str) -> str:
 def _split_channels(response: str) -> Reply:
     finals = list(_REASONING.final_channel.finditer(response))
     # Without a reply, what stands before the first channel is no reasoning.
-    rest = response[finals[-1].end() :] if finals else response
+    rest = response
+    if finals:
+        start = finals[-1].end()
+        rest = response[start:]
     reply = _REASONING.channel_ends.split(rest, maxsplit=1)[0]
     return Reply(reply, is_open=not finals)
 
@@ -86,14 +89,19 @@ def _chinese_wordings() -> list[tuple[re.Pattern[str], str]]:
     # Compiled at the first Chinese reply.
     wordings = []
     for row in CHINESE.sources["wordings"].values():
-        wordings.append((CHINESE.pattern(row["pattern"]), row["replacement"]))
+        pattern = CHINESE.pattern(row["pattern"])
+        wordings.append((pattern, row["replacement"]))
     return wordings
 
 
 class _Signs(dict[int, str]):
     """A translation table that fills itself: dashes, blanks, digits of all scripts, fractions."""
 
-    _signs_by_category: Mapping[str, str] = {"Pd": "-", "Cf": "", "Zs": " "}
+    _signs_by_category: Mapping[str, str] = {
+        "Pd": "-",
+        "Cf": "",
+        "Zs": " ",
+    }
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -146,7 +154,10 @@ def _without_underscores(match: re.Match[str]) -> str:
 
 def _without_tags(text: str) -> str:
     # A tag is markup if the text closes it somewhere; else the angle brackets hold an answer.
-    closed = {match[2].lower() for match in _NOTATION.tag.finditer(text) if match[1]}
+    closed = set()
+    for tag in _NOTATION.tag.finditer(text):
+        if tag[1]:
+            closed.add(tag[2].lower())
 
     def replace_tag(match: re.Match[str]) -> str:
         name = match[2].lower()
@@ -192,7 +203,8 @@ def split_sentences(text: str) -> Iterator[Sentence]:
     """Yield the sentences of a text; a line break ends a sentence."""
     start = 0
     ends = [match.end() for match in SIGNS.sentence_end.finditer(text)]
-    for end in [*ends, len(text)]:
+    ends.append(len(text))
+    for end in ends:
         sentence = text[start:end].strip()
         if SIGNS.word_character.search(sentence):
             yield Sentence(sentence, start)

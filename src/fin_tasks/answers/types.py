@@ -76,7 +76,10 @@ class Reading:
         return values
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+    def from_dict(
+        cls,
+        values: Mapping[str, Any],
+    ) -> Self:
         """Make a reading of what `to_dict` returned; other keys are ignored."""
         names = {field.name for field in fields(cls)}
         known = {name: value for name, value in values.items() if name in names}

@@ -38,7 +38,10 @@ def _unannounced_verdicts(reply: str) -> list[Candidate[int]]:
     )
 
 
-def _announced_verdict(text: str, style: Style) -> Verdict:
+def _announced_verdict(
+    text: str,
+    style: Style,
+) -> Verdict:
     # 1 (true) or 0 (false) behind an announcement; None if the verdict contradicts itself.
     text = plain(text)
     short_form = _short_form(text, alone=False)
@@ -57,7 +60,10 @@ def _announced_verdict(text: str, style: Style) -> Verdict:
     return None
 
 
-def _line_verdict(text: str, is_last: bool) -> Verdict:
+def _line_verdict(
+    text: str,
+    is_last: bool,
+) -> Verdict:
     # The verdict with which a line opens or, if it is the last line, ends.
     text = plain(text)
     if is_last:
@@ -85,7 +91,11 @@ def _sentence_verdicts(text: str) -> list[Candidate[int]]:
     return candidates
 
 
-def _short_form(text: str, *, alone: bool) -> Verdict:
+def _short_form(
+    text: str,
+    *,
+    alone: bool,
+) -> Verdict:
     # Read a sign at the start; `alone` means that no words may follow it.
     for name, pattern in _SHORT_FORMS.items():
         match = pattern.match(text)
@@ -109,7 +119,10 @@ def _in_verdict_words(sentence: str) -> tuple[str, str]:
     return " ".join(words.split()), name
 
 
-def _framed(words: str, idiom: str) -> Verdict:
+def _framed(
+    words: str,
+    idiom: str,
+) -> Verdict:
     # Read a sentence that is about the statement, or says what the model would answer.
     for name, frame in _FRAMES.items():
         match = frame.search(words)
@@ -121,13 +134,22 @@ def _framed(words: str, idiom: str) -> Verdict:
     return None
 
 
-def _leads(sentence: str, terms: Terms) -> bool:
+def _leads(
+    sentence: str,
+    terms: Terms,
+) -> bool:
     # Whether a sentence begins with its first verdict.
     lead = _VERDICTS.lead.match(sentence)
     return bool(terms and lead and lead.end() >= terms[0].start())
 
 
-def _candidate(sentence: str, terms: Terms, *, rule: str, leads: bool) -> Verdict:
+def _candidate(
+    sentence: str,
+    terms: Terms,
+    *,
+    rule: str,
+    leads: bool,
+) -> Verdict:
     # The first verdict counts. A later one counts only behind a correction. Verdict words in a reason do not count.
     if not terms:
         return None

@@ -25,11 +25,18 @@ class Phrases:
         sources: What the file holds.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(
+        self,
+        name: str,
+    ) -> None:
         file = files(__name__) / f"{name}.yaml"
-        self.sources: Mapping[str, Any] = yaml.safe_load(file.read_text("utf-8"))
+        text = file.read_text("utf-8")
+        self.sources: Mapping[str, Any] = yaml.safe_load(text)
 
-    def __getattr__(self, name: str) -> re.Pattern[str]:
+    def __getattr__(
+        self,
+        name: str,
+    ) -> re.Pattern[str]:
         """Compile a pattern at its first use."""
         if name not in self.sources:
             raise AttributeError(name)
@@ -37,12 +44,18 @@ class Phrases:
         setattr(self, name, pattern)
         return pattern
 
-    def table(self, name: str) -> Table:
+    def table(
+        self,
+        name: str,
+    ) -> Table:
         """Return the patterns of a table."""
         rows = self.sources[name].items()
         return {row: self.pattern(source) for row, source in rows}
 
-    def pattern(self, source: str) -> re.Pattern[str]:
+    def pattern(
+        self,
+        source: str,
+    ) -> re.Pattern[str]:
         """Compile a pattern of the file."""
         while _FRAGMENT.search(source):
             source = _FRAGMENT.sub(lambda match: self.sources[match[1]], source)
