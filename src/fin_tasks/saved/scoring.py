@@ -95,11 +95,10 @@ def score_documents(
 ) -> SavedRun:
     """Score the responses to each of some documents."""
     # What results say of a model that reads answers repeats the options that name it.
-    facts = {
-        name: value
-        for name, value in metadata.items()
-        if not name.startswith(("judge_", "reader_"))
-    }
+    facts = dict(metadata)
+    for name in metadata:
+        if name.startswith(("judge_", "reader_")):
+            del facts[name]
     if task.runs_programs:
         facts["sandbox"] = shared_runner().facts
     scored = score_task(task, docs, responses, step=task.model_step(metadata))

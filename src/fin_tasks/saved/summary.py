@@ -42,9 +42,11 @@ def summary_of(runs: Sequence[SavedRun]) -> Figures:
             readings = task.readings["paper"][number]
             statuses.update(reading.status for reading in readings if reading.status)
     task_names = [task.name for task in tasks]
-    facts = first.provenance
-    summary = {
-        **{name: facts[name] for name in _FACTS if name in facts},
+    summary: Figures = {}
+    for name in _FACTS:
+        if name in first.provenance:
+            summary[name] = first.provenance[name]
+    summary |= {
         "task": task_names[0] if len(tasks) == 1 else task_names,
         "n_all": sum(task.n_all or len(task.docs) for task in tasks),
         **_rates(rows),
