@@ -118,8 +118,9 @@ def test_what_is_there_is_not_fetched_again(
 
 
 def test_failures_are_listed_and_the_quota_stops(
-    server: MarketServer, tmp_path: Path
+    server: MarketServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("DEBUG")
     server.answers["/query?A"] = {"Error Message": "Invalid API call."}
     server.answers["/query?B"] = [500, LIMIT]
     done = fetch("A,GONE,B", tmp_path / "m")
@@ -136,7 +137,7 @@ def test_failures_are_listed_and_the_quota_stops(
         "/query?B",
     ]
     assert read_market(tmp_path / "m", tmp_path / "m", tickers=["B"]).tickers == ("B",)
-    assert KEY not in done.output + again.output
+    assert KEY not in done.output + again.output + caplog.text
     assert all(
         KEY.encode() not in path.read_bytes()
         for path in tmp_path.rglob("*")
