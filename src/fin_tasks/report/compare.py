@@ -251,6 +251,7 @@ def _lines_of(
     bases = groups_of(first.rows, by)
     for group, rows in groups_of(entry.rows, by).items():
         kind = "parts" if group or entry.is_part else "headline"
+        value = value_of(rows, metric)
         line = Line(
             heading=entry.heading,
             task=entry.result.task,
@@ -261,18 +262,15 @@ def _lines_of(
             run=entry.label,
             family=f"{entry.model or entry.label}, {kind}",
             unit=largest(metric),
+            value=value.mean,
+            low=value.low,
+            high=value.high,
+            n=value.n,
         )
-        line = measured(line, rows)
         if entry is not first and metric in first.rows:
             base = bases.get(group, first.rows.head(0))
-            line = with_difference(line, first.label, base, rows)
+            line = _with_difference(line, first.label, base, rows)
         yield line
-
-
-def measured(line: Line, rows: DataFrame) -> Line:
-    """Add the value over rows."""
-    value = value_of(rows, line.metric)
-    return line._replace(value=value.mean, low=value.low, high=value.high, n=value.n)
 
 
 def groups_of(rows: DataFrame, by: str) -> dict[str, DataFrame]:
@@ -285,13 +283,14 @@ def groups_of(rows: DataFrame, by: str) -> dict[str, DataFrame]:
     return groups
 
 
-def with_difference(line: Line, against: str, base: DataFrame, rows: DataFrame) -> Line:
+def _with_difference(
+    line: Line, against: str, base: DataFrame, rows: DataFrame
+) -> Line:
     """Add the difference of a run from the baseline, on the rows that both have scored."""
     keys = ["task", "doc_id"]
     if base["doc_id"].is_unique and rows["doc_id"].is_unique:
-        keys = [
-            "doc_id"
-        ]  # the runs may have asked the question under other names of tasks
+        # The runs may have asked the question under other names of tasks.
+        keys = ["doc_id"]
     columns = [*keys, "source", line.metric]
     joined = merge(
         base[columns].astype(object),

@@ -32,22 +32,27 @@ def for_each(
     n_processes = min(_MAX_PROCESSES, joblib.cpu_count()) if is_many else 1
     with workers(n_processes) as parallel:
         outcomes = parallel(
-            joblib.delayed(outcome_of)(function, *call) for call in progress
+            joblib.delayed(_outcome_of)(function, *call) for call in progress
         )
         return dict(zip([call[0] for call in calls], outcomes, strict=True))
 
 
-def outcome_of(function: Callable[..., T], file: Path, *others: Any) -> T | DataError:
+def _outcome_of(function: Callable[..., T], file: Path, *others: Any) -> T | DataError:
     """Return the function's result, or a DataError that says why the file cannot be used."""
     try:
         return function(file, *others)
-    except DataError as error:
-        message = str(error)
-    except ValidationError as error:
-        message = f"{file}, {first_problem(error)}."
     except Exception as error:  # noqa: BLE001 - no file of a stranger may end the report of all others
-        message = (
-            f"{file}: expected a readable file with results of our tasks, "
-            f"got {type(error).__name__}: {error!s:.200}."
-        )
+        return problem_of(file, error)
+
+
+def problem_of(file: Path, error: Exception) -> DataError:
+    """Return a DataError that says why a file cannot be used."""
+    if isinstance(error, DataError):
+        return DataError(printable(str(error)))
+    if isinstance(error, ValidationError):
+        return DataError(printable(f"{file}, {first_problem(error)}."))
+    message = (
+        f"{file}: expected a readable file with results of our tasks, "
+        f"got {type(error).__name__}: {error!s:.200}."
+    )
     return DataError(printable(message))

@@ -20,7 +20,7 @@ from fin_tasks.report import Json
 from fin_tasks.settings import Settings
 
 from ..model import BREAKDOWNS, KNOWN_BENCHMARKS, Run, TaskResult, headline
-from ..processes import outcome_of
+from ..processes import problem_of
 from ..redact import printable
 from ..rows import SampleRows, rows_of
 from ..samples import Sample, flat, read_samples
@@ -67,8 +67,11 @@ class PageSamples:
         questions: dict[str, _Question] = {}
         samples = self._noted(path, result, questions)
         rows = rows_of(str(path), samples, result.benchmark)
-        error = outcome_of(self._write_all, path, result, questions, rows.table)
-        return rows._replace(not_shown=error)
+        try:
+            self._write_all(result, questions, rows.table)
+        except Exception as error:  # noqa: BLE001 - the rows count all the same
+            return rows._replace(not_shown=problem_of(path, error))
+        return rows
 
     def _noted(
         self,
@@ -109,7 +112,6 @@ class PageSamples:
 
     def _write_all(
         self,
-        _: Path,
         result: TaskResult,
         questions: Mapping[str, _Question],
         rows: DataFrame,
