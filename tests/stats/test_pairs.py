@@ -95,6 +95,7 @@ def test_rank_lies_in_its_range(runs: list[list[float]]) -> None:
             assert 1 <= place.best <= place.rank <= place.worst <= len(runs)
 
 
+@settings(max_examples=30)
 @given(st.data())
 def test_each_of_many_pairs_is_compared_as_if_alone(data: st.DataObject) -> None:
     """Rows that one of both runs did not score change nothing."""
