@@ -115,9 +115,10 @@ def compare_all(
     values = np.array(list(scores.values()), dtype=np.float64)
     n_rows = values.shape[1]
     codes = cluster_codes(clusters, n_rows)
-    _, columns = np.unique(codes, return_inverse=True)
+    unique_codes, columns = np.unique(codes, return_inverse=True)
     places = (np.arange(n_rows), columns)
-    members = csr_array((np.ones(n_rows), places))
+    shape = (n_rows, len(unique_codes))
+    members = csr_array((np.ones(n_rows), places), shape=shape)
     blocks = []
     for index, run_values in enumerate(values[:-1]):
         others = values[index + 1 :]
