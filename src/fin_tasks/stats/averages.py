@@ -79,21 +79,22 @@ def standard_error(
 
 
 def expected_calibration_error(
-    probabilities: Sequence[float],
-    truths: Sequence[int],
+    pairs_by_document: Iterable[Sequence[Sequence[float]]],
 ) -> float:
     """Return the mean distance of probability and frequency over ten bins of equal width.
 
-    A probability on an edge belongs to the lower bin. On few documents even a calibrated forecaster
-    gets more than 0, so compare only over equally many.
+    Each document has pairs of a stated probability and the truth (1 or 0). A probability
+    on an edge belongs to the lower bin. On few documents even a calibrated forecaster gets more
+    than 0, so compare only over equally many.
 
     References:
         Naeini, Cooper, Hauskrecht (2015), Obtaining well calibrated probabilities using Bayesian
         binning, AAAI.
     """
-    if not len(truths):
+    pairs = list(chain.from_iterable(pairs_by_document))
+    if not pairs:
         return math.nan
-    stated = np.array(probabilities)
+    stated, truths = np.array(pairs, dtype=float).T
     # Division gives exactly the decimals that people write, np.linspace does not.
     edges = np.arange(1, 10) / 10
     bin_of_document = np.searchsorted(edges, stated, side="left")

@@ -18,13 +18,9 @@ BEFORE = 30
 
 Ints = npt.NDArray[np.int64]
 
+_EPOCH = pd.Timestamp("1970-01-01")
 _TIE = 1e-13
 """Means that differ by a smaller share are equal: those of 0.1 and 0.3, and of 0.2 and 0.2, differ as floats."""
-
-
-def day_numbers(days: "pd.Series[pd.Timestamp]") -> Ints:
-    """Return the days since 1970-01-01 of a column of dates."""
-    return np.asarray(days.to_numpy().astype("datetime64[D]").astype(np.int64))
 
 
 class Closes:
@@ -40,7 +36,7 @@ class Closes:
 
     def __init__(self, prices: pd.DataFrame) -> None:
         codes, names = pd.factorize(prices["ticker"], sort=True)
-        days = day_numbers(prices["date"])
+        days = (prices["date"] - _EPOCH).dt.days.to_numpy()
         # The first and the last line stay empty: they stand for all days before and after the prices.
         self.start = days.min() - 1
         shape = (days.max() - self.start + 2, len(names))
@@ -74,7 +70,7 @@ def movements_of(
     prices: pd.DataFrame, days: "pd.Series[pd.Timestamp]"
 ) -> npt.NDArray[np.int8]:
     """Return the movements of one ticker after some days."""
-    numbers = day_numbers(days)
+    numbers = (days - _EPOCH).dt.days.to_numpy()
     return Closes(prices).movements(np.zeros_like(numbers), numbers)
 
 
@@ -101,7 +97,7 @@ def report_table(market: Market) -> pd.DataFrame:
     is_priced &= reports["reported"].between(first, last)
     reports = reports[is_priced].reset_index(drop=True)
     codes = closes.tickers.get_indexer(reports["ticker"])
-    days = day_numbers(reports["reported"])
+    days = (reports["reported"] - _EPOCH).dt.days.to_numpy()
     first_rows = (days - BEFORE - 1 - closes.start).clip(0)
     return reports.assign(
         day=days,

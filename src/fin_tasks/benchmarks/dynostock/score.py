@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -183,10 +182,5 @@ def breakdown_values(
     return values
 
 
-def _calibration_error(pairs_by_document: Sequence[Sequence[Sequence[float]]]) -> float:
-    pairs = chain.from_iterable(pairs_by_document)
-    return expected_calibration_error(*zip(*pairs, strict=True))
-
-
-BREAKDOWN_AGGREGATES = {"ece": _calibration_error}
+BREAKDOWN_AGGREGATES = {"ece": expected_calibration_error}
 """The figures of `breakdown_values` that are not means over documents."""
