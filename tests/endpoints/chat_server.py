@@ -45,6 +45,7 @@ class Served:
     base_url: str
     bodies: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
     most_at_once: int = 0
     under_way: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -63,6 +64,7 @@ def serve(
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             with served.lock:
                 served.bodies.append(body)
+                served.paths.append(self.path)
                 served.headers.append(
                     {name.lower(): value for name, value in self.headers.items()}
                 )

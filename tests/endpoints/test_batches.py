@@ -127,6 +127,45 @@ def test_a_batch_that_was_not_started_is_sent_again(tmp_path: Path) -> None:
     assert (found["overall_robust"], found["requests"]) == (80, 2)
 
 
+def test_an_upload_that_fails_is_tried_twice(tmp_path: Path) -> None:
+    write_rows(tmp_path, "one", "three", "four")
+    n_uploads = 0
+
+    with serve_batches(answer) as server:
+
+        def fail(media_type: str, content: bytes) -> dict[str, Any]:
+            nonlocal n_uploads
+            n_uploads += 1
+            raise ConnectionError
+
+        server.upload = fail  # type: ignore[method-assign]
+        done = judge(tmp_path, server.base_url, "--batch", "submit")
+    assert isinstance(done.exception, EndpointError)
+    assert n_uploads == 2
+
+
+def test_no_file_shows_the_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_cache: Path
+) -> None:
+    key = "sk-loopback-0123456789"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    write_rows(tmp_path, "one")
+    with serve_batches(lambda body: completion("5", key)) as server:
+        upload = server.upload
+
+        def echo(media_type: str, content: bytes) -> dict[str, Any]:
+            file = upload(media_type, content)
+            server.files[key] = server.files[file["id"]]
+            return {**file, "id": key}
+
+        server.upload = echo  # type: ignore[method-assign]
+        assert figures(judge(tmp_path, server.base_url, "--batch", "submit"))
+        figures(judge(tmp_path, server.base_url, "--batch", "collect"))
+    files = [*tmp_path.rglob("*"), *own_cache.rglob("*")]
+    assert len(files) > 3
+    assert not [f for f in files if f.is_file() and key.encode() in f.read_bytes()]
+
+
 def test_a_batch_goes_to_one_address(tmp_path: Path) -> None:
     write_rows(tmp_path, "one")
     more = ("--base-url", "http://127.0.0.1:9/v1")

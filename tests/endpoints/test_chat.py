@@ -1,13 +1,12 @@
 """A chat model behind addresses on the loopback interface."""
 
 import time
-from typing import Any
 
 import pytest
+from chat_client import chat_with
 from chat_server import Answer, completion, serve
 
-from fin_tasks.endpoints.address import check_address
-from fin_tasks.endpoints.chat import Chat
+from fin_tasks.endpoints.chat import check_address
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.settings import Settings
 
@@ -18,7 +17,7 @@ QUESTION = [{"role": "user", "content": "What?"}]
 def test_a_reply_is_asked_for_once(settings: Settings) -> None:
     with serve(lambda _: completion("4", usage=(90, 1))) as served:
         for cached in (False, True):
-            with Chat("m", [served.base_url], settings) as chat:
+            with chat_with("m", [served.base_url], settings) as chat:
                 reply = chat.ask(QUESTION, temperature=0, max_tokens=3)
                 assert (
                     reply.text,
@@ -35,7 +34,7 @@ def test_a_reply_is_asked_for_once(settings: Settings) -> None:
                     int(not cached),
                     int(cached),
                 )
-        with Chat("m", [served.base_url], settings) as chat:
+        with chat_with("m", [served.base_url], settings) as chat:
             chat.ask(QUESTION, temperature=0.5, max_tokens=3)
             chat.ask(QUESTION, temperature=0, max_tokens=3, fresh=True)
             assert chat.usage.requests == 2
@@ -48,7 +47,7 @@ def test_another_address_has_its_own_replies(settings: Settings) -> None:
         serve(lambda _: completion("2")) as real,
     ):
         for served, text in ((stand_in, "5"), (real, "2")):
-            with Chat("m", [served.base_url], settings) as chat:
+            with chat_with("m", [served.base_url], settings) as chat:
                 assert chat.ask(QUESTION).text == text
 
 
@@ -57,7 +56,7 @@ def test_a_redirect_is_not_followed(settings: Settings) -> None:
         there = {"Location": f"{other.base_url}/chat/completions"}
         with (
             serve(lambda _: (307, there, {})) as served,
-            Chat("m", [served.base_url], settings) as chat,
+            chat_with("m", [served.base_url], settings) as chat,
         ):
             with pytest.raises(EndpointError, match="307"):
                 chat.ask(QUESTION)
@@ -72,7 +71,7 @@ def test_other_addresses_take_over(settings: Settings, bad: Answer) -> None:
     with (
         serve(lambda _: bad) as broken,
         serve(lambda _: completion("4")) as works,
-        Chat("m", [broken.base_url, works.base_url], settings) as chat,
+        chat_with("m", [broken.base_url, works.base_url], settings) as chat,
     ):
         assert [chat.ask(QUESTION, seed=n).text for n in range(6)] == ["4"] * 6
         assert (chat.usage.requests, chat.usage.failed) == (7, 1)
@@ -83,68 +82,27 @@ def test_addresses_are_asked_in_turn(settings: Settings) -> None:
     with (
         serve(lambda _: completion("4")) as one,
         serve(lambda _: completion("4")) as two,
-        Chat("m", [one.base_url, two.base_url], settings) as chat,
+        chat_with("m", [one.base_url, two.base_url], settings) as chat,
     ):
         for n in range(10):
             chat.ask(QUESTION, seed=n)
     assert (len(one.bodies), len(two.bodies)) == (5, 5)
 
 
-def test_options_that_a_model_refuses_are_replaced(
-    settings: Settings, caplog: pytest.LogCaptureFixture
-) -> None:
-    def answer(body: dict[str, Any]) -> Answer:
-        said = {
-            "max_tokens": "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.",
-            "temperature": "Unsupported value: 'temperature' does not support 0 with this model.",
-            "seed": "'seed' is too large, only smaller ones are supported.",
-        }
-        refused = [text for name, text in said.items() if name in body]
-        return (
-            (400, {}, {"error": {"message": refused[0]}})
-            if refused
-            else completion("4")
-        )
-
-    with serve(answer) as served, Chat("m", [served.base_url], settings) as chat:
-        for text in ("One?", "Two?"):
-            assert (
-                chat.ask(
-                    [{"role": "user", "content": text}], temperature=0, max_tokens=3
-                ).text
-                == "4"
-            )
-        assert len(served.bodies) == chat.usage.requests == 3 + 1
-        assert served.bodies[-1].keys() == {
-            "model",
-            "messages",
-            "max_completion_tokens",
-        }
-        assert [
-            next(name for name in ("max_tokens", "temperature") if name in line)
-            for line in caplog.messages
-        ] == [
-            "max_tokens",
-            "temperature",
-        ]
-        with pytest.raises(EndpointError, match="too large"):
-            chat.ask(QUESTION, max_tokens=3, seed=10**20)
-        assert len(served.bodies) == 5
-
-
 def test_the_key_is_shown_nowhere(settings: Settings) -> None:
     refused = (401, {}, {"error": {"message": f"wrong key {KEY}"}})
     with (
         serve(lambda _: refused) as served,
-        Chat("m", [served.base_url], settings) as chat,
+        chat_with("m", [served.base_url], settings) as chat,
         pytest.raises(EndpointError, match="OPENAI_API_KEY") as error,
     ):
         chat.ask(QUESTION)
     with (
-        serve(lambda _: completion(f"your key is {KEY}")) as served,
-        Chat("m", [served.base_url], settings) as chat,
+        serve(lambda _: completion(f"your key is {KEY}", KEY)) as served,
+        chat_with("m", [served.base_url], settings) as chat,
     ):
-        assert chat.ask(QUESTION).text == "your key is [key]"
+        reply = chat.ask(QUESTION)
+        assert (reply.text, reply.reason) == ("your key is [key]", "[key]")
     shown = str(error.value) + repr(error.value.__cause__)
     assert KEY not in shown
     assert not any(
@@ -170,14 +128,17 @@ def test_an_address_with_a_key_is_refused(part: str) -> None:
     ],
 )
 def test_an_address_that_is_none_is_refused(settings: Settings, url: str) -> None:
-    with pytest.raises(ConfigError, match="expected an address such as"):
-        Chat("m", [url], settings)
+    with (
+        pytest.raises(ConfigError, match="expected an address such as"),
+        chat_with("m", [url], settings),
+    ):
+        pass
 
 
 def test_a_limit_of_requests_a_minute_holds(settings: Settings) -> None:
     with (
         serve(lambda _: completion("4"), pause=0.02) as served,
-        Chat("m", [served.base_url], settings, requests_per_minute=600) as chat,
+        chat_with("m", [served.base_url], settings, requests_per_minute=600) as chat,
     ):
         started = time.monotonic()
         for n in range(6):
@@ -188,7 +149,7 @@ def test_a_limit_of_requests_a_minute_holds(settings: Settings) -> None:
 def test_texts_that_are_no_utf_8_are_sent(settings: Settings) -> None:
     with (
         serve(lambda _: completion("4")) as served,
-        Chat("m", [served.base_url], settings) as chat,
+        chat_with("m", [served.base_url], settings) as chat,
     ):
         chat.ask([{"role": "user", "content": "half \ud800 of a pair"}])
     assert served.bodies[0]["messages"][0]["content"] == "half ? of a pair"
@@ -196,5 +157,8 @@ def test_texts_that_are_no_utf_8_are_sent(settings: Settings) -> None:
 
 def test_a_broken_cache_is_one_sentence(settings: Settings) -> None:
     (settings.cache_dir / "chat.sqlite").write_bytes(b"no database at all" * 100)
-    with pytest.raises(EndpointError, match="SQLite"):
-        Chat("m", ["http://127.0.0.1:1/v1"], settings)
+    with (
+        pytest.raises(EndpointError, match="SQLite"),
+        chat_with("m", ["http://127.0.0.1:1/v1"], settings),
+    ):
+        pass

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from chat_server import Answer, serve
 
-from fin_tasks.endpoints.embeddings import embed
 from fin_tasks.errors import EndpointError
+from fin_tasks.retrieval.dense import embed_texts
 from fin_tasks.retrieval.search import dense_scores
 from fin_tasks.settings import Settings
 
@@ -25,11 +25,17 @@ def vectors(body: dict[str, Any]) -> Answer:
     return 200, {}, {"object": "list", "model": "m", "data": data[::-1]}
 
 
+def embed(url: str, texts: list[str], settings: Settings) -> Any:
+    return embed_texts(
+        texts, "endpoint:m", settings.model_copy(update={"embeddings": url})
+    )
+
+
 def test_every_text_gets_its_own_vector(settings: Settings) -> None:
     with serve(vectors) as served:
-        found = embed("m", served.base_url, TEXTS, settings)
+        found = embed(served.base_url, TEXTS, settings)
     assert found.tolist() == [[len(text), 1.0] for text in TEXTS]
-    assert embed("m", "http://127.0.0.1:1/v1", [], settings).size == 0
+    assert embed("http://127.0.0.1:1/v1", [], settings).size == 0
 
 
 @pytest.mark.parametrize(
@@ -48,7 +54,7 @@ def test_replies_that_cannot_be_used(settings: Settings, change: Any) -> None:
         return status, headers, {**reply, "data": change(reply["data"])}
 
     with serve(answer) as served, pytest.raises(EndpointError, match="expected"):
-        embed("m", served.base_url, TEXTS[:3], settings)
+        embed(served.base_url, TEXTS[:3], settings)
 
 
 def test_a_refusal_does_not_show_the_key(settings: Settings) -> None:
@@ -57,7 +63,7 @@ def test_a_refusal_does_not_show_the_key(settings: Settings) -> None:
         serve(lambda _: refused) as served,
         pytest.raises(EndpointError, match="401") as error,
     ):
-        embed("m", served.base_url, ["a"], settings)
+        embed(served.base_url, ["a"], settings)
     assert KEY not in str(error.value)
 
 

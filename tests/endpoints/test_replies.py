@@ -2,14 +2,13 @@
 
 import json
 import time
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from chat_client import chat_with
 from chat_server import Answer, completion, serve
 from slow_server import BODY, HEADERS, endless
 
-from fin_tasks.endpoints.chat import Chat
 from fin_tasks.errors import EndpointError
 from fin_tasks.settings import Settings
 
@@ -19,7 +18,7 @@ QUESTION = [{"role": "user", "content": "What?"}]
 def ask(settings: Settings, answer: Any, **options: Any) -> str:
     with (
         serve(lambda _: answer) as served,
-        Chat("m", [served.base_url], settings, retries=0, **options) as chat,
+        chat_with("m", [served.base_url], settings, retries=0, **options) as chat,
     ):
         return chat.ask(QUESTION).text
 
@@ -144,7 +143,7 @@ def test_a_trickling_server_is_left_in_time(
     started = time.monotonic()
     with (
         endless(beginning) as url,
-        Chat("m", [url], settings, timeout=0.3, retries=5) as chat,
+        chat_with("m", [url], settings, timeout=0.3, retries=5) as chat,
         pytest.raises(EndpointError, match=r"more than 0\.3 seconds"),
     ):
         chat.ask(QUESTION)
@@ -157,23 +156,10 @@ def test_the_path_of_an_address_is_not_shown(settings: Settings) -> None:
     with serve(lambda _: refusal) as served:
         for url in (f"{served.base_url}/{name}", f"http://127.0.0.1:9/{name}/v1"):
             with (
-                Chat("m", [url], settings, retries=0) as chat,
+                chat_with("m", [url], settings, retries=0) as chat,
                 pytest.raises(
                     EndpointError, match=r"m at http://127\.0\.0\.1:\d+: "
                 ) as error,
             ):
                 chat.ask(QUESTION)
             assert name not in str(error.value) + repr(error.value.__cause__)
-
-
-def test_stopped_requests_end_soon(settings: Settings) -> None:
-    with endless(HEADERS) as url, ThreadPoolExecutor() as pool:
-        chat = Chat("m", [url], settings)
-        with pytest.raises(KeyboardInterrupt), chat:
-            future = pool.submit(chat.ask, QUESTION)
-            time.sleep(0.3)
-            started = time.monotonic()
-            raise KeyboardInterrupt
-        with pytest.raises(EndpointError, match="the run was stopped"):
-            future.result()
-        assert time.monotonic() - started < 2

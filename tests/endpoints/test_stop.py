@@ -21,25 +21,13 @@ pytestmark = pytest.mark.slow
 
 BEGINNING = """
 import sys
-from fin_tasks.endpoints.chat import Chat
-from fin_tasks.endpoints import threads
 from fin_tasks.settings import Settings
-threads.GRACE_SECONDS = 0.2
 url, settings = sys.argv[1], Settings.from_environ()
-def messages(item):
-    return [{"role": "user", "content": str(item)}]
 """
 LOOPS = {
-    "threads": """
-from fin_tasks.endpoints.threads import map_in_threads
-with Chat("m", [url], settings) as chat:
-    def ask(item):
-        return chat.ask(messages(item))
-    map_in_threads(ask, range(100), n_threads=8, title="Asking")
-""",
     "embeddings": """
-from fin_tasks.endpoints.embeddings import embed
-embed("m", url, ["text"] * 1000, settings)
+from fin_tasks.retrieval.dense import embed_texts
+embed_texts(["text"] * 1000, "endpoint:m", settings.model_copy(update={"embeddings": url}))
 """,
     "judge": """
 from fin_tasks.judging.item import Item
@@ -53,11 +41,12 @@ judge_items(items, load_rubric("mme_finance_en"), judge, settings=settings)
 LARGE = """
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from chat_client import chat_with
 from fin_tasks.errors import EndpointError
-with Chat("m", [url], settings, retries=0) as chat, ThreadPoolExecutor(32) as pool:
+with chat_with("m", [url], settings, retries=0) as chat, ThreadPoolExecutor(32) as pool:
     def ask(item):
         try:
-            return len(chat.ask(messages(item)).text)
+            return len(chat.ask([{"role": "user", "content": str(item)}]).text)
         except EndpointError as error:
             return str(error)
     outcomes = list(pool.map(ask, range(64)))
@@ -70,7 +59,11 @@ print(int(line.split()[1]) / 1024)
 @contextmanager
 def running(code: str, url: str, cache: Path) -> Iterator["subprocess.Popen[str]"]:
     command = [sys.executable, "-c", BEGINNING + code, url]
-    environ = {**os.environ, "FIN_TASKS_CACHE": str(cache)}
+    environ = {
+        **os.environ,
+        "FIN_TASKS_CACHE": str(cache),
+        "PYTHONPATH": str(Path(__file__).parent),
+    }
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(command, env=environ, text=True, **pipes) as process:
         try:

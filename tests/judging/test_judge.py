@@ -3,8 +3,6 @@
 import logging
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,8 @@ import pytest
 from chat_server import Answer, completion, serve
 
 from fin_tasks.benchmarks.mme_finance.paper import read_verdict
+from fin_tasks.endpoints import chat
+from fin_tasks.endpoints.prices import read_prices
 from fin_tasks.errors import FinTasksError, JudgeError
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.judging.judge import JudgeModel, check_failures, judge_from, judge_items
@@ -100,17 +100,21 @@ def test_three_hundred_predictions_and_a_bad_server(
         assert len(served.bodies) == asked + 36
 
 
-def test_a_judge_that_is_down_is_found_out_soon(settings: Settings) -> None:
+def test_a_judge_that_is_down_is_found_out_soon(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat, "PATIENCE", 0.0)
+    monkeypatch.setattr(chat, "LONGEST_PAUSE", 0.0)
     with serve(
         lambda _: (400, {}, {"error": {"message": "the model is not here"}})
     ) as served:
         judged = judge_items(
             items_of(200),
             EN,
-            judge_of(served.base_url, concurrency=4),
+            judge_of(served.base_url, concurrency=50),
             settings=settings,
         )
-        assert len(served.bodies) < 20
+        assert len(served.bodies) < 100
     assert all("the model is not here" in one.error for one in judged)
     with pytest.raises(JudgeError, match="200 of 200"):
         check_failures(judged, EN, 1.0)
@@ -137,6 +141,50 @@ def test_a_judge_that_reasons_gets_more_tokens(
     assert (
         len([record for record in caplog.records if "reasons" in record.message]) == 2
     )
+
+
+def test_a_limit_that_is_refused_becomes_larger_once(settings: Settings) -> None:
+    used_up = "Could not finish the message because max_tokens or model output limit was reached."
+
+    def answer(body: dict[str, Any]) -> Answer:
+        if body["max_tokens"] == 3:
+            return 400, {}, {"error": {"message": used_up}}
+        return completion("4")
+
+    with serve(answer) as served:
+        judge = judge_of(served.base_url, concurrency=1)
+        assert scores(judge_items(items_of(4), EN, judge, settings=settings)) == [4] * 4
+        assert [body["max_tokens"] for body in served.bodies] == [3, *[4096] * 4]
+        assert "refused_options" not in judge.facts(EN)
+
+
+def test_refused_options_are_in_the_results(settings: Settings) -> None:
+    def answer(body: dict[str, Any]) -> Answer:
+        if "temperature" in body:
+            return 400, {}, {"error": {"message": "temperature is not supported"}}
+        return completion("4")
+
+    with serve(answer) as served:
+        judge = judge_of(served.base_url)
+        assert scores(judge_items(items_of(9), EN, judge, settings=settings)) == [4] * 9
+    assert judge.facts(EN)["refused_options"] == {"temperature": "left out"}
+
+
+@pytest.mark.parametrize(
+    ("finish_reason", "why"),
+    [("stop", "its reasoning parser took the reply"), ("length", "by reasoning")],
+)
+def test_reasoning_without_a_reply(
+    settings: Settings, finish_reason: str, why: str
+) -> None:
+    status, headers, body = completion(None, finish_reason)
+    body["choices"][0]["message"]["reasoning_content"] = "I say 4."
+    with serve(lambda _: (status, headers, body)) as served:
+        judge = judge_of(served.base_url)
+        (judged,) = judge_items(items_of(1), EN, judge, settings=settings)
+        assert why in judged.error
+        limits = {body["max_tokens"] for body in served.bodies}
+        assert limits == ({3} if finish_reason == "stop" else {3, 4096})
 
 
 SHAPES: list[Any] = [
@@ -171,28 +219,6 @@ def test_a_malformed_reply_is_a_failure_of_its_row(settings: Settings) -> None:
     assert all("expected a reply, got" in row.error for row in judged[: len(SHAPES)])
     with pytest.raises(JudgeError, match="12 of 20"):
         check_failures(judged, EN, 0.2)
-
-
-@pytest.mark.slow
-def test_a_stopped_run_goes_on(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def stop(jobs: Iterable[Any], *_: Any, **__: Any) -> Iterator[Any]:
-        yield from islice(jobs, 10)
-        raise KeyboardInterrupt
-
-    with serve(lambda _: completion("4"), pause=0.02) as served:
-        judge = judge_of(served.base_url, concurrency=2)
-        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr("fin_tasks.endpoints.threads.tqdm", stop)
-            judge_items(items_of(50), EN, judge, settings=settings)
-        asked = len(served.bodies)
-        assert asked < 50
-        assert (
-            scores(judge_items(items_of(50), EN, judge, settings=settings)) == [4] * 50
-        )
-        assert len(served.bodies) == 50
-        assert served.most_at_once <= 2
 
 
 def test_replies_outlive_an_outage(settings: Settings) -> None:
@@ -240,10 +266,11 @@ def test_costs(settings: Settings, tmp_path: Path) -> None:
         "date: 2026-01-31\nmodels: {m: {input: 2.5, output: 10}}\n"
     )
     with serve(lambda _: completion("4", usage=(1_000_000, 100_000))) as served:
-        judge = judge_of(served.base_url, prices=path)
+        judge = judge_of(served.base_url, prices=read_prices(path))
         judge_items(items_of(2), EN, judge, settings=settings)
-    assert judge.spent()["cost"] == pytest.approx(2 * (2.5 + 1.0))
-    assert judge.spent()["prices"]["date"] == "2026-01-31"
+    usage = judge.facts(EN)["usage"]
+    assert usage["cost"] == pytest.approx(2 * (2.5 + 1.0))
+    assert usage["prices"]["date"] == "2026-01-31"
 
 
 def test_a_judge_from_metadata_and_the_environment() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_server import completion, serve
+from chat_server import Answer, completion, serve
 
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.judging.judge import answer_reader_from, judge_from
@@ -81,8 +81,24 @@ def test_an_answer_reader_leaves_results_of_programs_alone() -> None:
     assert (step.facts["model"], step.facts["image"]) == ("m", False)
 
 
+def test_good_verdicts_stay_if_others_fail(caplog: pytest.LogCaptureFixture) -> None:
+    def answer(body: dict[str, Any]) -> Answer:
+        is_bad = "Monday" in body["messages"][1]["content"]
+        return (400, {}, {"error": {"message": "no"}}) if is_bad else completion("4")
+
+    with serve(answer) as served:
+        metadata = {"judge_model": "m", "judge_base_url": served.base_url}
+        judge = judge_from(metadata, Settings.from_environ())
+        step = JudgeStep(item_of, load_rubric("mme_finance_zh"), judge)
+        ((good, bad),) = step.judge_responses(DOCS[:1], [["Friday", "Monday"]])
+    assert isinstance(good, Judged) and good.replies == ("4",)
+    assert isinstance(bad, Judged) and "expected a reply, got 400" in bad.error
+    (line,) = [line for line in caplog.messages if "failed on" in line]
+    assert "the judge failed on 1 of 2 responses, expected at most 20%" in line
+
+
 def test_a_judge_that_is_down_leaves_all_unscored() -> None:
     with serve(lambda _: (400, {}, {"error": {"message": "no"}})) as served:
         rows, step = judged({"judge_model": "m", "judge_base_url": served.base_url})
-    assert "failed on 1 of 1" in rows[0][0].error
+    assert "expected a reply, got 400" in rows[0][0].error
     assert step.rubric.read(rows[0][1]).score is None

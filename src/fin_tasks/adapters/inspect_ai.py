@@ -18,11 +18,11 @@ from fin_tasks.answers.cut_off import CutOffResponse, is_cut_off, mark_response
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile, pictures_of, task_names
-from fin_tasks.endpoints.reply import ChatReply
+from fin_tasks.endpoints.cache import ChatReply
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.judging.item import Judged, Messages
 from fin_tasks.judging.judge import Asker
-from fin_tasks.judging.step import JudgeStep, has_result
+from fin_tasks.judging.step import JudgeStep
 from fin_tasks.stats.averages import over_responses, standard_error
 
 ScoreSample = Callable[[TaskState, Target], Awaitable[Score]]
@@ -50,11 +50,10 @@ async def _ask(
     if item is None or role not in model.model_roles():
         return Judged(response, rubric=step.rubric)
     asker = Asker(functools.partial(_reply, role), step.rubric)
-    judged = await anyio.to_thread.run_sync(asker.judge, item)
-    return replace(judged, response=response)
+    return replace(await asker.judge(item), response=response)
 
 
-def _reply(
+async def _reply(
     role: str,
     messages: Messages,
     *,
@@ -63,21 +62,13 @@ def _reply(
 ) -> ChatReply:
     del fresh
     try:
-        output = anyio.from_thread.run(_generate, role, messages, options)
+        chat = await model.messages_from_openai(messages)
+        config = model.GenerateConfig(**options)
+        output = await model.get_model(role=role).generate(chat, config=config)
     except Exception as error:  # of any provider; the response is unscored
         raise EndpointError(f"{type(error).__name__}: {error}") from error
     reason = "length" if output.stop_reason == "max_tokens" else ""
     return ChatReply(text=output.completion, reason=reason)
-
-
-async def _generate(
-    role: str,
-    messages: Messages,
-    options: Mapped,
-) -> model.ModelOutput:
-    chat = await model.messages_from_openai(messages)
-    config = model.GenerateConfig(**options)
-    return await model.get_model(role=role).generate(chat, config=config)
 
 
 def _response_of(output: model.ModelOutput) -> str:
@@ -150,7 +141,8 @@ def _scorer_of(variant: str) -> Any:
                 )
                 item = sandbox.Ran(response, tuple(outcomes))
             is_asked = file.judge or READER in model.model_roles()
-            if step and is_asked and not has_result(item):
+            has_result = isinstance(item, sandbox.Ran) and item.outcomes
+            if step and is_asked and not has_result:
                 # The model is asked once for both variants.
                 judged = _judged.pop(state.uuid, None)
                 item = judged or await _ask(

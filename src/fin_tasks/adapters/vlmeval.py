@@ -17,7 +17,7 @@ from fin_tasks.answers.cut_off import FailedResponse
 from fin_tasks.benchmarks.contract import Document
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.benchmarks.task_file import TaskFile, pictures_of, task_names
-from fin_tasks.errors import ConfigError, DataError, EndpointError
+from fin_tasks.errors import ConfigError, DataError, EndpointError, JudgeError
 from fin_tasks.judging.item import missing_reason
 from fin_tasks.judging.judge import (
     MAX_FAILED,
@@ -136,7 +136,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         summary_file.unlink(missing_ok=True)
 
         predictions = named_by_data_set(path, self.dataset_name)
-        scored = self._score(predictions, step)
+        scored, failure = self._score(predictions, step)
         kit = {"vlmeval_version": kit_version()}
         write_run(
             folder,
@@ -148,19 +148,22 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         totals = self._totals(scored)
         summary = {"task": self.task.name, "unit": "percent", **totals, **kit}
         summary_file.write_text(json.dumps(summary, indent=2), "utf-8")
+        if failure:
+            raise failure
         return totals
 
     def _score(
         self,
         predictions: Path,
         step: JudgeStep | None,
-    ) -> ScoredTask:
-        """Score the responses to a prediction file.
+    ) -> tuple[ScoredTask, JudgeError | None]:
+        """Score the responses to a prediction file; return the error of a judge that failed too often, too.
 
         Raises:
             DataError: There are no responses to the questions as they are now.
-            EndpointError: The model or the judge failed too often.
+            EndpointError: The model failed too often.
         """
+        failure = None
         docs, texts = self._answered(predictions)
         failures = {}
         for position, text in enumerate(texts):
@@ -179,13 +182,17 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
             model: Any = step.judge
             items: list[Any] = list(map(step.item, docs, texts))
             responses = judge_items(items, step.rubric, model)
-            check_failures(responses, step.rubric, model.max_failed)
-            facts = model.outcome(step.rubric, responses)
+            try:
+                check_failures(responses, step.rubric, model.max_failed)
+            except JudgeError as error:
+                failure = error  # once the other responses have their scores
+            facts = model.facts(step.rubric)
         marked: list[list[Any]] = [[response] for response in responses]
         for position in failures:
             marked[position] = [FailedResponse(failures[position])]
         scored = score_task(self.task, docs, marked)
-        return replace(scored, responses=[[text] for text in texts], judge=facts)
+        scored = replace(scored, responses=[[text] for text in texts], judge=facts)
+        return scored, failure
 
     def _answered(self, predictions: Path) -> tuple[list[Document], list[str]]:
         """Return the documents that the model was asked, and its responses."""

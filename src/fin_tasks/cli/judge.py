@@ -123,8 +123,7 @@ def judge(
     Example: fin-tasks judge gpt4o_MMEFinance.xlsx --rubric mme_finance_en --model gpt-4o --out results
     """
     from fin_tasks.benchmarks.mme_finance.score import rubric_named
-    from fin_tasks.endpoints.batches import PRICE_SHARE
-    from fin_tasks.judging.batch import BatchJudge, read_state
+    from fin_tasks.judging.batch import PRICE_SHARE, judge_by_batch, read_state
     from fin_tasks.judging.estimate import estimate
     from fin_tasks.judging.judge import check_failures, judge_from, judge_items
     from fin_tasks.saved.judged import read_predictions, write_judged_run
@@ -166,17 +165,14 @@ def judge(
         show(estimate(items, rules, asked_model, settings), as_json)
         return
     if batch:
-        path = out / "batch.json"
-        state = read_state(path, asked_model.facts(rules))
-        asked_model = asked_model.model_copy(update={"usage": state.usage})
-        with asked_model.chat(settings) as chat:
-            batch_judge = BatchJudge(chat, asked_model, rules, path, state)
-            if batch == "status":
-                show({"batch": batch_judge.progress()}, as_json)
-                return
-            judged = batch_judge.run(batch, items)
+        state = read_state(out / "batch.json", asked_model.identity(rules))
+        seen_before = {"usage": state.usage, "refused": state.refused}
+        asked_model = asked_model.model_copy(update=seen_before)
+        judged, figures = judge_by_batch(
+            batch, items, rules, asked_model, state, settings
+        )
         if judged is None:
-            show({**batch_judge.facts(), **asked_model.spent()}, as_json)
+            show(figures, as_json)
             return
     else:
         judged = judge_items(items, rules, asked_model, settings=settings)

@@ -62,7 +62,6 @@ def predict(
     """
     from fin_tasks.benchmarks.dynostock import predict as own
     from fin_tasks.benchmarks.dynostock.windows import own_window
-    from fin_tasks.endpoints.chat import Chat
 
     settings = Settings.from_environ()
     asks_openai = model and not print_prompt and "api.openai.com" in base_url
@@ -84,8 +83,7 @@ def predict(
         texts = [f"--- {name}\n{part}" for name, part in parts.items()]
         print(json.dumps(parts) if as_json else "\n\n".join(texts))
         return
-    with Chat(model, [base_url], settings) as chat:
-        reply = chat.ask(own.messages_of(doc), temperature=0.0, max_tokens=1024).text
+    reply = own.ask(doc, model, base_url, settings)
     show({"model": model, **own.result_of(doc, reply)}, as_json)
 
 

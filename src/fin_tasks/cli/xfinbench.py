@@ -1,7 +1,7 @@
 """`fin-tasks build xfinbench`: questions like XFinBench's, made by a model."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -57,24 +57,32 @@ def build_xfinbench(
 
     Example: fin-tasks build xfinbench --from qa.csv --model gpt-4o --out own
     """
+    from anyio.from_thread import start_blocking_portal
+
     from fin_tasks.benchmarks.xfinbench.construct.build import Maker
     from fin_tasks.benchmarks.xfinbench.construct.templates import load_templates
-    from fin_tasks.endpoints.chat import Chat
+    from fin_tasks.endpoints.chat import open_chat
 
     settings = Settings.from_environ()
     templates = load_templates(upstream_prompts)
-    with (
-        Chat(model, [base_url], settings) as writer,
-        Chat(verify_model or model, [base_url], settings) as verifier,
-    ):
-        maker = Maker(
-            models={"writer": writer, "verifier": verifier},
-            templates=templates,
-            rules=rules,
-            seed=seed,
-            ask_again=ask_again,
-        )
-        report = maker.build(table, out, validation=validation)
+
+    async def build() -> dict[str, Any]:
+        async with (
+            open_chat(model, [base_url], settings) as writer,
+            open_chat(verify_model or model, [base_url], settings) as verifier,
+        ):
+            maker = Maker(
+                models={"writer": writer, "verifier": verifier},
+                templates=templates,
+                rules=rules,
+                seed=seed,
+                ask_again=ask_again,
+            )
+            return await maker.build(table, out, validation=validation)
+
+    # Ctrl-C ends the loop in its thread, and with it all requests.
+    with start_blocking_portal() as portal:
+        report = portal.call(build)
     show(report, as_json)
     if report["kept"] == 0:
         exit_with(

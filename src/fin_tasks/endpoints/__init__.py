@@ -1,1 +1,1 @@
-"""Asks models behind OpenAI-compatible addresses: judges by chat, encoders by embeddings."""
+"""Asks models behind OpenAI-compatible addresses by the `openai` package, and keeps their replies."""

@@ -1,40 +1,77 @@
-"""Ask a chat model at OpenAI-compatible addresses; each reply is kept as it comes."""
+"""Ask a chat model at OpenAI-compatible addresses by the `openai` package; each reply is kept as it comes."""
 
+import asyncio
+import itertools
 import json
 import logging
 import re
-import threading
 import time
-from collections.abc import Mapping, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from collections import defaultdict
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
-from fin_tasks.errors import EndpointError, WebError
+import anyio
+from pydantic import BaseModel, NonNegativeInt
+from tqdm import tqdm
+
+from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.settings import Settings
-from fin_tasks.web import Limits, Request, Web
 
-from .address import AddressRing, Secrets, check_address, shown_address
-from .cache import ReplyCache, request_key
-from .reply import ChatReply, read_completion
+from .cache import ChatReply, ReplyCache, request_key
+from .refusals import Refused, Request, learn, refusal_text, says_limit_is_small, usable
+
+if TYPE_CHECKING:
+    import openai
 
 Messages = Sequence[Mapping[str, Any]]
-Fields = Mapping[str, Any]
-"""The body of a request."""
+"""A chat in OpenAI's form."""
 
 MAX_REPLY_BYTES = 4 << 20
+MOST_FAILED = 8
+"""After so many failed requests in a row, one request at a time finds out whether the model is back."""
+FIRST_PAUSE = 1.0
+"""Seconds before the first of these requests; each later pause is twice as long."""
+LONGEST_PAUSE = 10.0
+PATIENCE = 300.0
+"""Seconds of failures after which requests that wait fail too, and only later ones are tried."""
 
-_BYTES_PER_SECOND = 100_000
-"""A large file that comes at this speed or faster may take longer than the usual limit."""
-_PAUSE = 0.2
-"""Seconds before looking again for a reply that another run has claimed."""
-_REPLACEMENTS = {
-    "max_tokens": "max_completion_tokens",
-    "temperature": None,  # left out, so that the model's default holds
-}
-"""What is sent instead of an option that a model refuses."""
+_RETRY_PAUSE = 0.5  # seconds
+_CONNECT_SECONDS = 10.0
+_REST_SECONDS = 30.0
+"""How long an address that failed is tried last."""
+_REFUSED = (400, 422)
+_FORBIDDEN = (401, 403, 404)
+"""Statuses that do not change while a run waits."""
+_MAX_PROBLEM = 300  # characters
+# In characters. A shorter key is a placeholder, and a shorter part of a path is a word such as `v1`.
+_SHORTEST_KEY = 6
+_SHORTEST_TOKEN = 12
+_NOWHERE = "\0"
+"""A text that stands nowhere."""
+_TEXT_PARTS = ("text", "output_text")
+_ADDRESS = re.compile(
+    r"https?://(?:[\w.-]+|\[[\da-f:]+\])(?::[1-9]\d{0,4})?(?:/[^?#\s]*)?(?:\?api-version=([\w.-]+))?",
+    re.IGNORECASE,
+)
+"""The version is that of an address of Azure."""
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 _log = logging.getLogger(__name__)
+
+# Their line for each request names the whole address, which may hold a token.
+for _name in ("httpx", "httpx2"):
+    logging.getLogger(_name).setLevel(logging.WARNING)
 
 
 @dataclass
@@ -48,10 +85,303 @@ class Usage:
     completion_tokens: int = 0
 
 
-class Chat:
-    """A chat model that any number of threads may ask; use it in a `with` statement.
+class _Part(BaseModel):
+    type: str = ""
+    text: str | None = None
 
-    An error in the statement, such as Ctrl-C, cancels the requests under way.
+
+class _Message(BaseModel):
+    content: str | list[_Part] | None = None
+    reasoning_content: object = None
+    reasoning: object = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Tokens(BaseModel):
+    prompt_tokens: NonNegativeInt | None = None
+    completion_tokens: NonNegativeInt | None = None
+
+
+class _Completion(BaseModel):
+    error: object = None
+    choices: list[_Choice] | None = None
+    usage: _Tokens | None = None
+
+
+@dataclass
+class Server:
+    """An address, and the client for the server behind it."""
+
+    url: str
+    client: "openai.AsyncOpenAI"
+    rests_until: float = 0.0
+    """Until this time of the monotonic clock, the server is tried last, as it failed."""
+
+
+class ForbiddenError(EndpointError):
+    """A failure that does not pass while a run waits, such as a wrong key."""
+
+
+@dataclass
+class Outage:
+    """Holds requests back while a model is down: one request at a time finds out whether it is back."""
+
+    n_failed: int = 0
+    """Requests that failed in a row."""
+    last_error: str = ""
+    began: float = 0.0
+    gave_up: float = 0.0
+    """When requests that waited failed, by the monotonic clock."""
+    pause: float = FIRST_PAUSE
+    probe: anyio.Lock = field(default_factory=anyio.Lock)
+
+    @asynccontextmanager
+    async def gate(self) -> AsyncIterator[None]:
+        """Let a request through, at once or when its turn comes, and note whether it fails."""
+        arrival = time.monotonic()
+        async with AsyncExitStack() as stack:
+            if self.n_failed >= MOST_FAILED:
+                await stack.enter_async_context(self.probe)
+            if self.n_failed < MOST_FAILED:
+                await stack.aclose()  # the model works, so nobody has to wait
+            elif arrival < self.gave_up:
+                raise EndpointError(
+                    f"not asked, as the model fails every time: {self.last_error}"
+                )
+            else:
+                await anyio.sleep(self.pause)
+                self.pause = min(2 * self.pause, LONGEST_PAUSE)
+            try:
+                yield
+            except EndpointError as error:
+                self._note_failure(error)
+                raise
+            self.n_failed = 0
+            self.pause = FIRST_PAUSE
+
+    def _note_failure(self, error: EndpointError) -> None:
+        self.n_failed += 1
+        self.last_error = str(error)
+        if self.n_failed < MOST_FAILED:
+            return
+        now = time.monotonic()
+        if self.n_failed == MOST_FAILED:
+            self.began = now
+            text = "%d requests failed in a row. From now on, one at a time is tried. The last one: %s"
+            _log.warning(text, self.n_failed, error)
+        if isinstance(error, ForbiddenError):
+            self.pause = 0.0
+        if isinstance(error, ForbiddenError) or now - self.began > PATIENCE:
+            self.gave_up = now
+
+
+@dataclass
+class ChatClient:
+    """A chat model that any number of tasks of one event loop may ask; `open_chat` makes it."""
+
+    model: str
+    base_urls: Sequence[str]
+    servers: Sequence[Server]
+    cache: ReplyCache
+    usage: Usage
+    refused: Refused
+    """Options that a server refused, and what is done instead; this then holds for all servers."""
+    key_variable: str
+    secret: str
+    """The key, or a text that stands nowhere."""
+    interval: float
+    """Least seconds between two requests."""
+    timeout: float
+    retries: int
+    outage: Outage = field(default_factory=Outage)
+    _turns: Iterator[int] = field(default_factory=itertools.count)
+    _next_time: float = 0.0
+    _locks: dict[str, anyio.Lock] = field(
+        default_factory=lambda: defaultdict(anyio.Lock)
+    )
+
+    async def ask(
+        self, messages: Messages, *, fresh: bool = False, **options: Any
+    ) -> ChatReply:
+        """Return the reply to messages, from the cache unless `fresh`.
+
+        Raises:
+            EndpointError: No server gives a reply that can be used.
+        """
+        request = {"model": self.model, "messages": list(messages), **options}
+        key = request_key(self.base_urls, request)
+        async with self._locks[key]:  # an equal request waits for the reply to this one
+            reply = None if fresh else self.cache.get(key)
+            if reply is not None:
+                self.usage.cached += 1
+                return reply.model_copy(update={"cached": True})
+            async with self.outage.gate():
+                reply = await self._ask_servers(request)
+            self.cache.put(key, reply)
+            return reply
+
+    async def _ask_servers(self, request: Request) -> ChatReply:
+        """Ask the servers in turn: the others at once if one fails, and the last one several times."""
+        now = time.monotonic()
+        self._next_time = max(now, self._next_time + self.interval)
+        await anyio.sleep(self._next_time - now)
+        first = next(self._turns) % len(self.servers)
+        servers = [*self.servers[first:], *self.servers[:first]]
+        servers.sort(key=lambda server: server.rests_until > now)
+        *others, last = servers
+        for server in others:
+            with suppress(EndpointError):
+                return await self._ask_server(server, request, 0)
+        return await self._ask_server(last, request, self.retries)
+
+    async def _ask_server(
+        self, server: Server, request: Request, retries: int
+    ) -> ChatReply:
+        """Ask a server, again if what it sends is no reply, and in another way if it refuses an option."""
+        import openai
+
+        n_unusable = 0
+        while True:
+            options = usable(request, self.refused) if self.refused else request
+            try:
+                return self.read(await self._fetch(server, options, retries))
+            except UnicodeEncodeError:  # UTF-8 has no halves of surrogate pairs
+                text = json.dumps(request, ensure_ascii=False)
+                request = json.loads(text.encode("utf-8", "replace"))
+                continue
+            except (openai.OpenAIError, ValueError) as error:
+                problem = error
+            self.count_failure()
+            if getattr(problem, "status_code", None) in _REFUSED:
+                text = refusal_text(getattr(problem, "body", None))
+                if says_limit_is_small(text):
+                    return ChatReply(text="", reason="length")
+                if learn(self.refused, options, text):
+                    continue
+            if isinstance(problem, ValueError) and n_unusable < retries:
+                await anyio.sleep(_RETRY_PAUSE * 2**n_unusable)
+                n_unusable += 1
+                continue
+            server.rests_until = time.monotonic() + _REST_SECONDS
+            raise self.failure(server, problem)
+
+    async def _fetch(self, server: Server, options: Request, retries: int) -> bytes:
+        """Return the body of a server's reply; the `openai` package sends the request again if that may help."""
+        client = server.client
+        if retries != self.retries:
+            client = client.with_options(max_retries=retries)
+        create = client.chat.completions.with_streaming_response.create
+        body = bytearray()
+        # In `extra_body`, messages are sent as they are; elsewhere, `openai` would look through each part of them.
+        async with create(
+            model=self.model, messages=[], extra_body=options
+        ) as response:
+            try:
+                with anyio.fail_after(self.timeout):
+                    async for chunk in response.iter_bytes():
+                        body += chunk
+                        if len(body) > MAX_REPLY_BYTES:
+                            break
+            except TimeoutError as error:
+                self.count_failure()
+                raise self.failure(server, error) from None
+            except Exception as error:  # of httpx or httpx2, as `openai` has it
+                raise ValueError(f"{type(error).__name__}: {error}") from error
+        if len(body) > MAX_REPLY_BYTES:
+            self.count_failure()
+            problem = ValueError(f"it has more than {MAX_REPLY_BYTES:,} bytes")
+            raise self.failure(server, problem)
+        return bytes(body)
+
+    def read(self, body: bytes) -> ChatReply:
+        """Decode and count a chat completion; raise ValueError if the body is anything else."""
+        completion = _Completion.model_validate_json(body)
+        if completion.error:
+            raise ValueError(refusal_text({"error": completion.error}))
+        if not completion.choices:
+            raise ValueError("a completion without choices")
+        choice = completion.choices[0]
+        message = choice.message
+        text = message.content or ""
+        if isinstance(text, list):
+            texts = [part.text or "" for part in text if part.type in _TEXT_PARTS]
+            text = "".join(texts)
+        tokens = completion.usage or _Tokens()
+        self.usage.requests += 1
+        self.usage.prompt_tokens += tokens.prompt_tokens or 0
+        self.usage.completion_tokens += tokens.completion_tokens or 0
+        return ChatReply(
+            text=text.replace(self.secret, "[key]"),
+            reason=(choice.finish_reason or "").replace(self.secret, "[key]"),
+            prompt_tokens=tokens.prompt_tokens or 0,
+            completion_tokens=tokens.completion_tokens or 0,
+            has_reasoning=bool(message.reasoning_content or message.reasoning),
+        )
+
+    def count_failure(self) -> None:
+        """Count a request without a reply."""
+        self.usage.requests += 1
+        self.usage.failed += 1
+
+    def failure(self, server: Server, error: Exception) -> EndpointError:
+        """Return the error for a server without a reply that can be used; it shows no secret."""
+        import openai
+
+        parts = urlsplit(server.url)
+        status = 0
+        problem = str(error)
+        if isinstance(error, openai.APIStatusError):
+            status = error.status_code
+            problem = f"{status}: {refusal_text(error.body)}"
+        elif isinstance(error, openai.APITimeoutError | TimeoutError):
+            problem = f"it took more than {self.timeout:g} seconds"
+        elif isinstance(error, openai.APIConnectionError):
+            cause = error.__cause__ or error
+            problem = f"{type(cause).__name__}: {cause}"
+        problem = " ".join(problem.split()).replace(self.secret, "[key]")
+        for piece in parts.path.split("/"):
+            if len(piece) >= _SHORTEST_TOKEN:
+                problem = problem.replace(piece, "[path]")
+        remedy = "Check that the server runs and serves this model."
+        if status == 401:
+            remedy = f"Set {self.key_variable} to a key that the server knows."
+        if status == 404:
+            remedy = "Addresses end in /v1 as a rule."
+        kind = ForbiddenError if status in _FORBIDDEN else EndpointError
+        return kind(
+            f"{self.model} at {parts.scheme}://{parts.netloc}: expected a reply, got "
+            f"{problem[:_MAX_PROBLEM]}. {remedy}"
+        )
+
+
+def check_address(url: str) -> None:
+    """Refuse an address that is not HTTP, or whose user, password or query may hold a key."""
+    if not _ADDRESS.fullmatch(url):
+        raise ConfigError(
+            "endpoint: expected an address such as http://127.0.0.1:8000/v1 without user, password, "
+            "`?` and `#`, got another one, which may hold a key and is not shown. Put a key into an "
+            "environment variable."
+        )
+
+
+@asynccontextmanager
+async def open_chat(
+    model: str,
+    base_urls: Sequence[str],
+    settings: Settings,
+    *,
+    key_variable: str = "OPENAI_API_KEY",
+    requests_per_minute: int | None = None,
+    timeout: float = 120.0,
+    retries: int = 5,
+    usage: Usage | None = None,
+    refused: Refused | None = None,
+) -> AsyncIterator[ChatClient]:
+    """Make a client for a chat model.
 
     Requests go to the addresses in turn. If an address fails, the others are tried at once, and the
     last one several times. Redirects are not followed, so that no other host gets the request.
@@ -62,263 +392,79 @@ class Chat:
         settings: Keys and the folder of the cache.
         key_variable: Name of the variable that holds the key.
         requests_per_minute: Limit of requests, None for no limit.
-        timeout: Seconds of one attempt, from the connection to the last byte of the reply.
+        timeout: Seconds of one attempt.
         retries: Further attempts at the last address.
+        usage: Counts that go on.
+        refused: Options that the servers refused before.
     """
+    import openai
 
-    def __init__(
-        self,
-        model: str,
-        base_urls: Sequence[str],
-        settings: Settings,
-        *,
-        key_variable: str = "OPENAI_API_KEY",
-        requests_per_minute: int | None = None,
-        timeout: float = 120.0,
-        retries: int = 5,
-    ) -> None:
-        for url in base_urls:
-            check_address(url)
-        self.model = model
-        self.base_urls = tuple(url.rstrip("/") for url in base_urls)
-        self.usage = Usage()
-        self._key_variable = key_variable
-        key = settings.api_keys.get(key_variable, "")
-        self._secrets = Secrets(key, base_urls)
-        self._headers = {
-            "Authorization": f"Bearer {key or 'none'}",  # ignored by servers without keys
-            "Content-Type": "application/json",
-        }
-        self._limits = Limits(seconds=timeout, n_bytes=MAX_REPLY_BYTES, retries=retries)
-        self._ring = AddressRing(self.base_urls)
-        self._interval = 60.0 / requests_per_minute if requests_per_minute else 0.0
-        self._next_time = 0.0
-        self.refused: dict[str, str | None] = {}
-        """Options that the model refused, and what is sent instead."""
-        self._cache = ReplyCache(settings.cache_dir / "chat.sqlite")
-        self._lock = threading.Lock()
-        # One thread decodes and stores replies: in 32 threads, large ones would take 32 heaps.
-        self._keeper = ThreadPoolExecutor(1, "fin-tasks-replies")
-        self._stopped = threading.Event()
-        self._web = Web()
-
-    def __enter__(self) -> "Chat":
-        self._web.__enter__()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._stopped.set()
-        try:
-            self._web.__exit__(*error)
-        finally:
-            self._keeper.shutdown()
-            self._cache.close()
-
-    def ask(
-        self, messages: Messages, *, fresh: bool = False, **options: Any
-    ) -> ChatReply:
-        """Return the reply to messages in OpenAI's form, from the cache unless `fresh`.
-
-        Raises:
-            EndpointError: No address gives a reply that can be used, or it could not be kept.
-        """
-        request, key = self.request(messages, options)
-        reply = None if fresh else self._cached(key)
-        if reply is not None:
-            return reply
-        self._cache.check_writable()
-        self._wait(self._pause())
-        ask = self._ask_servers if fresh else self._ask_once
-        return ask(request, key)
-
-    def kept_reply(self, messages: Messages, **options: Any) -> ChatReply | None:
-        """Return the reply to messages from the cache, or None; nothing is counted."""
-        _, key = self.request(messages, options)
-        return self._cache.get(key)
-
-    def fetch(
-        self,
-        path: str,
-        content: bytes | None = None,
-        media_type: str = "application/json",
-        *,
-        once: bool = False,
-        n_bytes: int = 512 << 20,
-    ) -> bytes:
-        """Return what the first address has at a path; content is posted.
-
-        Args:
-            path: The end of the address.
-            content: What is posted, if anything.
-            media_type: The type of the content.
-            once: Whether there is no second attempt, because another one would count twice.
-            n_bytes: Limit of the reply.
-
-        Raises:
-            EndpointError: There is no reply.
-        """
-        url = self.base_urls[0]
-        request = Request(
-            url=f"{url}/{path}",
-            headers={**self._headers, "Content-Type": media_type},
-            content=content,
-        )
-        limits = replace(
-            self._limits,
-            seconds=self._limits.seconds + len(content or b"") / _BYTES_PER_SECOND,
-            n_bytes=n_bytes,
-            bytes_per_second=_BYTES_PER_SECOND,
-            retries=0 if once else self._limits.retries,
-        )
-        try:
-            return self._web.send(request, limits).result()
-        except WebError as error:
-            raise self.error(url, error) from None  # the cause may show a secret
-
-    def request(self, messages: Messages, options: Fields) -> tuple[Fields, str]:
-        """Return the body of a request, and its key in the cache."""
-        request = {"model": self.model, "messages": list(messages), **options}
-        return request, request_key(self.base_urls, request)
-
-    def _pause(self) -> float:
-        """Reserve the next time at which a request may be sent; return the seconds until then."""
-        with self._lock:
-            now = time.monotonic()
-            self._next_time = max(now, self._next_time + self._interval)
-            return self._next_time - now
-
-    def _cached(self, key: str) -> ChatReply | None:
-        reply = self._cache.get(key)
-        if reply is None:
-            return None
-        with self._lock:
-            self.usage.cached += 1
-        return reply.model_copy(update={"cached": True})
-
-    def _ask_once(self, request: Fields, key: str) -> ChatReply:
-        """Ask, or wait for the reply to another thread or process that asks the same."""
-        while not self._cache.claim(key):
-            reply = self._cached(key)
-            if reply is not None:
-                return reply
-            self._wait(_PAUSE)
-        try:
-            return self._ask_servers(request, key)
-        except BaseException:
-            with suppress(EndpointError):  # the claim ends by itself
-                self._cache.release(key)
-            raise
-
-    def _ask_servers(self, request: Fields, key: str) -> ChatReply:
-        """Ask the addresses until one gives a reply."""
-        *others, last = self._ring.in_turn()
-        for url in others:
-            with suppress(WebError, ValueError):
-                return self._ask_server(
-                    url, request, key, replace(self._limits, retries=0)
-                )
-        try:
-            return self._ask_server(last, request, key, self._limits)
-        except (WebError, ValueError) as error:
-            raise self.error(last, error) from None  # the cause may show a secret
-
-    def _ask_server(
-        self, url: str, request: Fields, key: str, limits: Limits
-    ) -> ChatReply:
-        try:
-            # The body may be large, so no variable keeps it.
-            job = self._keeper.submit(self.keep, key, self._post(url, request, limits))
-            return job.result()
-        except (WebError, ValueError):
-            self._ring.put_last(url)
-            self.count_failure()
-            raise
-
-    def keep(self, key: str, body: bytes) -> ChatReply:
-        """Decode, store and count a reply; raise ValueError if it is no completion."""
-        reply = read_completion(body)
-        text = self._secrets.hide_key(reply.text)
-        reply = reply.model_copy(update={"text": text})
-        self._cache.put(key, reply)
-        with self._lock:
-            self.usage.requests += 1
-            self.usage.prompt_tokens += reply.prompt_tokens
-            self.usage.completion_tokens += reply.completion_tokens
-        return reply
-
-    def _post(self, url: str, request: Fields, limits: Limits) -> bytes:
-        """Send a request, and again without an option that the model refuses."""
-        while True:  # ends, because each turn renames or removes an option
-            options = self.usable(request)
-            post = Request(
-                url=f"{url}/chat/completions",
-                headers=self._headers,
-                content=encoded(options),
-            )
-            try:
-                return self._web.send(post, limits).result()
-            except CancelledError:
-                raise self._stop_error() from None
-            except WebError as error:
-                if error.status != 400 or not self.learn(options, str(error)):
-                    raise
-                self.count_failure()
-
-    def _wait(self, seconds: float) -> None:
-        if self._stopped.wait(seconds):
-            raise self._stop_error()
-
-    def count_failure(self) -> None:
-        """Count a request without a reply."""
-        with self._lock:
-            self.usage.requests += 1
-            self.usage.failed += 1
-
-    def error(self, url: str, error: WebError | ValueError) -> EndpointError:
-        """Return the error for an address without a reply that can be used; it shows no secret."""
-        problem = self._secrets.shown_problem(error)
-        status = error.status if isinstance(error, WebError) else None
-        remedy = "Check that the server runs and serves this model."
-        if status == 401:
-            remedy = f"Set {self._key_variable} to a key that the server knows."
-        if status == 404:
-            remedy = "Addresses end in /v1 as a rule."
-        return EndpointError(
-            f"{self.model} at {shown_address(url)}: expected a reply, got {problem}. {remedy}"
-        )
-
-    def _stop_error(self) -> EndpointError:
-        return EndpointError(
-            f"{self.model}: expected a reply, but the run was stopped."
-        )
-
-    def usable(self, request: Fields) -> dict[str, Any]:
-        """Return a request with the replacements of refused options."""
-        options = {}
-        for name, value in request.items():
-            usable_name = self.refused.get(name, name)
-            if usable_name is not None:
-                options[usable_name] = value
-        return options
-
-    def learn(self, options: Fields, refusal: str) -> bool:
-        """Remember which option a server refuses; return whether it refuses one that can be replaced."""
-        if not re.search(r"\bunsupported|\bnot support", refusal, re.IGNORECASE):
-            return False
-        for name, replacement in _REPLACEMENTS.items():
-            if name in options and re.search(rf"\b{name}\b", refusal):
-                if name not in self.refused:
-                    _log.warning(
-                        "%s refuses %s: %s is used instead.",
-                        self.model,
-                        name,
-                        replacement or "its default",
+    key = settings.api_keys.get(key_variable, "")
+    servers = []
+    cache = ReplyCache(settings.cache_dir)
+    with closing(cache.database):
+        async with AsyncExitStack() as stack:
+            for url in base_urls:
+                check_address(url)
+                address, _, query = url.partition("?")
+                options: Any = {
+                    "api_key": key or "none",  # ignored by servers without keys
+                    "base_url": address,
+                    "max_retries": retries,
+                }
+                make_client = openai.AsyncOpenAI
+                if query:
+                    options["api_version"] = query.removeprefix("api-version=")
+                    make_client = openai.AsyncAzureOpenAI
+                try:
+                    options["http_client"] = openai.DefaultAsyncHttpxClient(
+                        timeout=openai.Timeout(timeout, connect=_CONNECT_SECONDS),
+                        follow_redirects=False,
                     )
-                self.refused[name] = replacement
-                return True
-        return False
+                except Exception as error:  # several kinds, one of them an ImportError
+                    raise EndpointError(
+                        f"{model}: expected a proxy that can be used in the variables HTTP_PROXY, "
+                        f"HTTPS_PROXY, ALL_PROXY and NO_PROXY, got {error} Unset them, or name another proxy."
+                    ) from error
+                client = await stack.enter_async_context(make_client(**options))
+                servers.append(Server(url, client))
+            yield ChatClient(
+                model=model,
+                base_urls=base_urls,
+                servers=servers,
+                cache=cache,
+                usage=usage or Usage(),
+                refused={} if refused is None else refused,
+                key_variable=key_variable,
+                secret=key if len(key) >= _SHORTEST_KEY else _NOWHERE,
+                interval=60.0 / requests_per_minute if requests_per_minute else 0.0,
+                timeout=timeout,
+                retries=retries,
+            )
 
 
-def encoded(request: Fields) -> bytes:
-    """Return a request as JSON, with `?` for each surrogate, which UTF-8 cannot encode."""
-    return json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")
+async def ask_all(
+    function: Callable[[_Item], Awaitable[_Result]],
+    items: Iterable[_Item],
+    *,
+    title: str,
+    concurrency: int = 16,
+) -> list[_Result]:
+    """Return the result of a function, which asks models, for each item; after an error nothing goes on."""
+    slots = anyio.Semaphore(concurrency)
+    with tqdm(desc=title, disable=None) as bar:
+
+        async def ask(item: _Item) -> _Result:
+            async with slots:
+                result = await function(item)
+            bar.update()
+            return result
+
+        tasks = [asyncio.ensure_future(ask(item)) for item in items]
+        bar.reset(len(tasks))
+        try:
+            return await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,44 +1,60 @@
 """Judge in batches: requests without a cached reply are sent, and their replies are cached.
 
-A file keeps the state of the batches, so that the command can end before they do.
+OpenAI's batch interface answers a file of requests within a day, at half the price. A file of ours keeps the state of
+the batches, so that the command can end before they do.
 """
 
 import json
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel
+import anyio
+from anyio.from_thread import start_blocking_portal
+from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 
 from fin_tasks.data.files import write_file
-from fin_tasks.endpoints.batches import (
-    MAX_REQUEST_BYTES,
-    MAX_REQUESTS,
-    Batch,
-    find_batch,
-    read_batch,
-    read_results,
-    request_line,
-    start_batch,
-    upload,
+from fin_tasks.endpoints.cache import ChatReply, request_key
+from fin_tasks.endpoints.chat import MAX_REPLY_BYTES, ChatClient, Usage
+from fin_tasks.endpoints.refusals import (
+    Refused,
+    learn,
+    refusal_text,
+    says_limit_is_small,
+    usable,
 )
-from fin_tasks.endpoints.chat import Chat, Usage
-from fin_tasks.endpoints.reply import ChatReply
-from fin_tasks.errors import ConfigError, EndpointError
+from fin_tasks.errors import ConfigError, EndpointError, first_problem
+from fin_tasks.settings import Settings
 
 from .item import Facts, Item, Judged, Messages
 from .judge import Asker, JudgeModel
 from .rubric import Rubric
 
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+PRICE_SHARE = 0.5
+"""The price of a request in a batch, as a share of the usual price."""
+MAX_REQUESTS = 50_000
+"""Requests of a batch; OpenAI takes no more."""
+MAX_REQUEST_BYTES = 100 << 20
+"""Size of a file of requests; OpenAI takes 200 MB."""
 PAUSE = 30.0
 """Seconds before the server is asked again how far the batches are."""
 LONGEST_WAIT = 48 * 3600.0
 """Seconds after which `wait` ends; a batch takes a day at most."""
 
+_Id = Annotated[str, Field(pattern=r"^[\w-]+$")]  # becomes part of an address
+Step = Literal["submit", "status", "collect", "wait"]
+_Kind = TypeVar("_Kind", bound=BaseModel)
+_URL: Literal["/v1/chat/completions"] = "/v1/chat/completions"
+_ENDED = ("completed", "failed", "expired", "cancelled")
+_USUAL: Facts = {"messages": [{"role": "system"}], "max_tokens": 0, "temperature": 0}
+"""The options that a refusal in a batch may name."""
 _log = logging.getLogger(__name__)
 
 
@@ -50,22 +66,52 @@ class SentBatch(BaseModel):
     id: str = ""
     """The server's name for the batch; empty until the server has said it."""
     has_ended: bool = False
+    refused: Refused = {}
+    """What was known of refused options when the batch was sent."""
 
 
 class BatchState(BaseModel):
     """What `batch.json` holds."""
 
+    _path: Path = PrivateAttr()
     judge: Facts
     items: set[str] = set()
     """Hashes of the items that were judged when requests were last sent."""
     batches: list[SentBatch] = []
-    refused: dict[str, str | None] = {}
-    """Options that the model refused, and what is sent instead."""
+    refused: Refused = {}
+    """Options that the model refused, and what is done instead."""
     problems: dict[str, int] = dict.fromkeys(
         ("missing", "repeated", "unknown", "unreadable"), 0
     )
     """Results with a problem, by its kind."""
     usage: Usage = Usage()
+
+
+class _File(BaseModel):
+    id: _Id
+
+
+class _Batch(BaseModel):
+    """What the server says about a batch."""
+
+    id: _Id
+    status: str
+    input_file_id: str = ""
+    output_file_id: _Id | None = None
+    error_file_id: _Id | None = None
+    errors: Any = None
+    """Why the server refused the batch, if it did."""
+
+
+class _Batches(BaseModel):
+    data: list[_Batch]
+
+
+class _Result(BaseModel):
+    """A line of an output or an error file."""
+
+    custom_id: str
+    response: dict[str, Any] | None = None
 
 
 def read_state(path: Path, judge: Facts) -> BatchState:
@@ -74,61 +120,82 @@ def read_state(path: Path, judge: Facts) -> BatchState:
     Raises:
         ConfigError: The batches are of another judge or rubric, or cannot be read.
     """
-    if not path.exists():
-        return BatchState(judge=judge)
+    state = BatchState(judge=judge)
     try:
-        state = BatchState.model_validate_json(path.read_bytes())
+        if path.exists():
+            state = BatchState.model_validate_json(path.read_bytes())
         if state.judge != judge:
             raise ValueError("those of another judge or rubric")
     except ValueError as error:
         expected = f"{path}: expected batches of this judge and rubric"
         raise ConfigError(f"{expected}, got {error}. Name another --out.") from error
+    state._path = path
     return state
+
+
+def judge_by_batch(
+    step: Step,
+    items: Sequence[Item],
+    rubric: Rubric,
+    judge: JudgeModel,
+    state: BatchState,
+    settings: Settings,
+) -> tuple[list[Judged] | None, Facts]:
+    """Send requests (`submit`), cache replies (`collect`), do both to the end (`wait`), or only look (`status`).
+
+    Return the judged items if no further batch can bring a reply, else None, and what to tell the user.
+
+    Raises:
+        EndpointError: The server takes no batch, or does not say how far one is.
+    """
+
+    async def take_step() -> tuple[list[Judged] | None, Facts]:
+        async with judge.chat(settings) as chat:
+            batches = BatchJudge(chat, judge, rubric, state)
+            await batches.find_lost_batches()
+            if step == "status":
+                return None, {"batch": await batches.progress()}
+            judged = await batches.run(step, items)
+            usage = judge.facts(rubric)["usage"]
+            return judged, {**batches.facts(), **usage}
+
+    # Ctrl-C ends the loop in its thread.
+    with start_blocking_portal() as portal:
+        return portal.call(take_step)
 
 
 @dataclass
 class BatchJudge:
     """Judges items by the replies in the cache, and lets batches fill the cache."""
 
-    chat: Chat
+    chat: ChatClient
     judge: JudgeModel
     rubric: Rubric
-    path: Path
-    """The file that keeps the state."""
     state: BatchState
     n_changed: int = 0
     """Items that changed since requests were sent."""
     _may_send: bool = False
     _missing_keys: set[str] = field(default_factory=set)
     """Requests without a reply."""
-    _open_keys: set[str] = field(default_factory=set)
-    """Requests in batches that have not ended."""
     _queue: dict[str, bytes] = field(default_factory=dict)
     """The lines of the next batch, by the key of their requests."""
-    _n_queued_bytes: int = 0
     _n_replies: int = 0
 
-    def __post_init__(self) -> None:
-        self.chat.refused = self.state.refused
-        # The last command may have ended before the server told the id of its batch.
-        for record in self.state.batches:
-            record.id = record.id or find_batch(self.chat, record.file_id)
-        self.state.batches = [record for record in self.state.batches if record.id]
+    @property
+    def _openai(self) -> "AsyncOpenAI":
+        return self.chat.servers[0].client
 
-    def run(self, step: str, items: Sequence[Item]) -> list[Judged] | None:
-        """Send requests (`submit`), cache replies (`collect`), or do both to the end (`wait`).
-
-        Return the judged items if no further batch can bring a reply, else None.
-        """
+    async def run(self, step: Step, items: Sequence[Item]) -> list[Judged] | None:
+        """Take a step; return the judged items if no further batch can bring a reply, else None."""
         self._may_send = step != "collect"
         self._note_changes(items)
-        can_go_on = step == "collect" and self._collect()
-        judged = self._judge(items)
+        can_go_on = step == "collect" and await self._collect()
+        judged = await self._judge(items)
         if step == "submit":
             return None
         end = time.monotonic() + LONGEST_WAIT
-        while step == "wait" and self._wait(end):
-            judged = self._judge(items)
+        while step == "wait" and await self._wait(end):
+            judged = await self._judge(items)
         is_open = self._keys_under_way() or (self._missing_keys and can_go_on)
         return None if is_open else judged
 
@@ -142,10 +209,23 @@ class BatchJudge:
             **self.state.problems,
         }
 
-    def progress(self) -> list[Facts]:
+    async def progress(self) -> list[Facts]:
         """Ask the server how far each batch is."""
-        batches = self.state.batches
-        return [read_batch(self.chat, batch.id).model_dump() for batch in batches]
+        batches = []
+        for sent in self.state.batches:
+            batch = await self._call(self._openai.batches.retrieve(sent.id), _Batch)
+            batches.append(batch.model_dump())
+        return batches
+
+    async def find_lost_batches(self) -> None:
+        """Ask for the names of batches whose command ended before the server had said them."""
+        if all(sent.id for sent in self.state.batches):
+            return
+        found = await self._call(self._openai.batches.list(limit=100), _Batches)
+        ids = {batch.input_file_id: batch.id for batch in found.data}
+        for sent in self.state.batches:
+            sent.id = sent.id or ids.get(sent.file_id, "")
+        self.state.batches = [sent for sent in self.state.batches if sent.id]
 
     def _note_changes(self, items: Sequence[Item]) -> None:
         """Warn of items that changed since requests were sent; if the step sends, keep the new ones."""
@@ -158,104 +238,155 @@ class BatchJudge:
         if self._may_send:
             self.state.items = hashes
 
-    def _judge(self, items: Sequence[Item]) -> list[Judged]:
+    async def _judge(self, items: Sequence[Item]) -> list[Judged]:
         """Judge by the replies in the cache; if the step sends, send the requests that lack one."""
         self._missing_keys = set()
-        self._open_keys = self._keys_under_way()
-        most_failed = len(items) + 1
-        asker = Asker(self._ask, self.rubric, self.judge.picture, most_failed)
-        judged = list(map(asker.judge, items))
-        self._send_queue()
+        asker = Asker(self._ask, self.rubric, self.judge.picture)
+        judged = []
+        for item in items:
+            judged.append(await asker.judge(item))
+            n_bytes = sum(map(len, self._queue.values()))
+            if n_bytes > MAX_REQUEST_BYTES or len(self._queue) == MAX_REQUESTS:
+                await self._send_queue()
+        await self._send_queue()
         return judged
 
-    def _ask(self, messages: Messages, *, fresh: bool, **options: Any) -> ChatReply:
+    async def _ask(
+        self, messages: Messages, *, fresh: bool, **options: Any
+    ) -> ChatReply:
         """Return the reply in the cache; without one, queue the request and raise EndpointError."""
-        reply = self.chat.kept_reply(messages, **options)
+        request = {"model": self.chat.model, "messages": list(messages), **options}
+        key = request_key(self.chat.base_urls, request)
+        reply = self.chat.cache.get(key)
         if reply is not None:
-            return reply
-        request, key = self.chat.request(messages, options)
-        is_new = key not in self._missing_keys and key not in self._open_keys
+            return reply.model_copy(update={"cached": not fresh})
+        is_new = key not in self._missing_keys | self._keys_under_way()
         self._missing_keys.add(key)
         if self._may_send and is_new:
-            line = request_line(key, self.chat.usable(request))
-            n_bytes = self._n_queued_bytes + len(line)
-            if n_bytes > MAX_REQUEST_BYTES or len(self._queue) == MAX_REQUESTS:
-                self._send_queue()
-            self._queue[key] = line
-            self._n_queued_bytes += len(line)
+            body = usable(request, self.chat.refused)
+            line = {"custom_id": key, "method": "POST", "url": _URL, "body": body}
+            text = json.dumps(line, ensure_ascii=False)
+            # Half of a surrogate pair cannot be sent.
+            self._queue[key] = text.encode("utf-8", "replace") + b"\n"
         raise EndpointError("no batch has brought the reply")
 
-    def _send_queue(self) -> None:
+    async def _send_queue(self) -> None:
         if not self._queue:
             return
-        file_id = upload(self.chat, b"".join(self._queue.values()))
-        record = SentBatch(file_id=file_id, custom_ids=set(self._queue))
-        self.state.batches.append(record)
-        self._save()
-        record.id = start_batch(self.chat, file_id).id
-        self._save()
+        lines = b"".join(self._queue.values())
+        custom_ids = set(self._queue)
         self._queue.clear()
-        self._n_queued_bytes = 0
+        upload = self._openai.with_options(max_retries=1).files.create(
+            file=("requests.jsonl", lines), purpose="batch"
+        )
+        file: _File = await self._call(upload, _File)
+        sent = SentBatch(
+            file_id=file.id, custom_ids=custom_ids, refused=dict(self.chat.refused)
+        )
+        self.state.batches.append(sent)
+        self._save()
+        # A second attempt might start, and cost, a second batch.
+        start = self._openai.with_options(max_retries=0).batches.create(
+            input_file_id=sent.file_id, endpoint=_URL, completion_window="24h"
+        )
+        sent.id = (await self._call(start, _Batch)).id
+        self._save()
 
     def _keys_under_way(self) -> set[str]:
         batches = [batch for batch in self.state.batches if not batch.has_ended]
         return set().union(*(batch.custom_ids for batch in batches))
 
-    def _wait(self, end: float) -> bool:
+    async def _wait(self, end: float) -> bool:
         """Collect until no batch is under way, and return whether judging can go on.
 
         Waiting stops at `end`, a time of the monotonic clock.
         """
-        can_go_on = self._collect()
+        can_go_on = await self._collect()
         while self._keys_under_way():
             if time.monotonic() > end:
                 _log.warning("The batches have not ended. Collect their replies later.")
                 return False
-            time.sleep(PAUSE)
-            can_go_on |= self._collect()
+            await anyio.sleep(PAUSE)
+            can_go_on |= await self._collect()
         return can_go_on
 
-    def _collect(self) -> bool:
+    async def _collect(self) -> bool:
         """Cache the replies of batches that have ended, and return whether judging can go on.
 
         It can if there were replies, or if the model refused an option, which is then left out.
         """
         n_replies = self._n_replies
-        n_refused = len(self.state.refused)
-        for record in self.state.batches:
-            if not record.has_ended:
-                batch = read_batch(self.chat, record.id)
-                record.has_ended = batch.has_ended
-                if batch.has_ended:
-                    self._keep_results(record, batch)
-                    self._save()
-        return self._n_replies > n_replies or len(self.state.refused) > n_refused
+        known = dict(self.chat.refused)
+        for sent in self.state.batches:
+            if sent.has_ended:
+                continue
+            batch = await self._call(self._openai.batches.retrieve(sent.id), _Batch)
+            sent.has_ended = batch.status in _ENDED
+            if sent.has_ended:
+                await self._keep_results(sent, batch)
+                self._save()
+        return self._n_replies > n_replies or self.chat.refused != known
 
-    def _keep_results(self, record: SentBatch, batch: Batch) -> None:
+    async def _keep_results(self, sent: SentBatch, batch: _Batch) -> None:
         """Put replies into the cache, count failures and problems, and learn refused options."""
         problems = self.state.problems
-        missing = set(record.custom_ids)
-        for result in read_results(self.chat, batch):
-            if result is None:
-                problems["unreadable"] += 1
-            elif result.custom_id not in record.custom_ids:
-                problems["unknown"] += 1
-            elif result.custom_id not in missing:
-                problems["repeated"] += 1
-            else:
-                missing.remove(result.custom_id)
-                body = json.dumps(result.body)
-                try:
-                    self.chat.keep(result.custom_id, body.encode())
-                    self._n_replies += 1
-                except ValueError:
-                    self.chat.count_failure()
-                    options = self.chat.usable({"max_tokens": 0, "temperature": 0})
-                    self.chat.learn(options, body)
+        missing = set(sent.custom_ids)
+        for file_id in filter(None, (batch.output_file_id, batch.error_file_id)):
+            content = self._openai.files.content(file_id)
+            lines = (await self._call(content, None)).content.splitlines()
+            for line in lines:
+                result = _read_result(line)
+                if result is None:
+                    problems["unreadable"] += 1
+                elif result.custom_id not in sent.custom_ids:
+                    problems["unknown"] += 1
+                elif result.custom_id not in missing:
+                    problems["repeated"] += 1
+                else:
+                    missing.remove(result.custom_id)
+                    self._keep_result(result, sent)
         problems["missing"] += len(missing)
         if batch.status != "completed" or any(problems.values()):
             text = "Batch %s is %s: %s. Problems of all batches: %s."
             _log.warning(text, batch.id, batch.status, batch.errors, problems)
 
+    def _keep_result(self, result: _Result, sent: SentBatch) -> None:
+        body = result.response and result.response.get("body")
+        try:
+            reply = self.chat.read(json.dumps(body).encode())
+        except ValueError:
+            self.chat.count_failure()
+            text = refusal_text(body)
+            if not says_limit_is_small(text):
+                learn(self.chat.refused, usable(_USUAL, sent.refused), text)
+                return
+            reply = ChatReply(text="", reason="length")
+        self.chat.cache.put(result.custom_id, reply)
+        self._n_replies += 1
+
+    async def _call(self, request: Awaitable[Any], kind: type[_Kind] | None) -> Any:
+        """Return what the server answers to a request of the batch interface."""
+        import openai
+
+        try:
+            answer = await request
+            return answer if kind is None else kind.model_validate(answer.model_dump())
+        except openai.OpenAIError as error:
+            raise self.chat.failure(self.chat.servers[0], error) from None
+        except ValidationError as error:
+            problem = f"another answer of its batch interface: {first_problem(error)}"
+            raise self.chat.failure(self.chat.servers[0], ValueError(problem)) from None
+
     def _save(self) -> None:
-        write_file(self.path, self.state.model_dump_json().encode())
+        text = self.state.model_dump_json().replace(self.chat.secret, "[key]")
+        write_file(self.state._path, text.encode())
+
+
+def _read_result(line: bytes) -> _Result | None:
+    """Read a line of a file of results; None if it is too long or cannot be read."""
+    if len(line) > MAX_REPLY_BYTES:
+        return None
+    try:
+        return _Result.model_validate_json(line)
+    except ValidationError:
+        return None

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 
+from fin_tasks.endpoints.cache import ReplyCache, request_key
 from fin_tasks.settings import Settings
 
 from .item import Facts, Item, missing_reason
@@ -20,13 +22,19 @@ def estimate(
 
     Responses whose reply is in the cache are not asked for. Tokens of pictures are not known.
     """
-    first_try = {"max_tokens": rubric.max_tokens, "temperature": rubric.temperatures[0]}
     judged = [item for item in items if not missing_reason(item.response)]
     n_requests = 0
     n_prompt_tokens = 0
-    with judge.chat(settings) as chat:
+    cache = ReplyCache(settings.cache_dir)
+    with closing(cache.database):
         for item in judged:
-            if chat.kept_reply(rubric.messages(item), **first_try) is None:
+            first_try = {
+                "model": judge.model,
+                "messages": rubric.messages(item),
+                "max_tokens": rubric.max_tokens,
+                "temperature": rubric.temperatures[0],
+            }
+            if cache.get(request_key(judge.base_url, first_try)) is None:
                 n_requests += 1
                 messages = rubric.messages(replace(item, picture=None))
                 text = json.dumps(messages, ensure_ascii=False)

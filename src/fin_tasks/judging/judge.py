@@ -1,26 +1,26 @@
 """Ask a judge about many responses, again if a reply cannot be read."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, Field, ValidationError, field_validator
+from anyio.from_thread import start_blocking_portal
+from pydantic import BaseModel, Field, ValidationError
 
-from fin_tasks.endpoints.address import check_address
-from fin_tasks.endpoints.chat import Chat, Usage
-from fin_tasks.endpoints.prices import Prices, read_prices
-from fin_tasks.endpoints.reply import ChatReply
-from fin_tasks.endpoints.threads import map_in_threads
-from fin_tasks.errors import (
-    ConfigError,
-    EndpointError,
-    FinTasksError,
-    JudgeError,
-    first_problem,
+from fin_tasks.endpoints.cache import ChatReply
+from fin_tasks.endpoints.chat import (
+    ChatClient,
+    Usage,
+    ask_all,
+    check_address,
+    open_chat,
 )
+from fin_tasks.endpoints.prices import Prices, read_prices
+from fin_tasks.endpoints.refusals import Refused
+from fin_tasks.errors import ConfigError, FinTasksError, JudgeError, first_problem
 from fin_tasks.settings import Settings
 
 from .item import Facts, Item, Judged, Messages, missing_reason
@@ -29,13 +29,11 @@ from .rubric import Rubric
 MAX_FAILED = 0.2
 """Share of a task's responses on which a judge may fail, unless the user sets another."""
 
-_MIN_FAILED_IN_A_ROW = 8
-"""At least so many requests in a row must fail before a judge is asked no more."""
 _REASONING_MARKS = ("<think", "<|channel")
 _log = logging.getLogger(__name__)
 Options = Mapping[str, Any]
 """Metadata of a task."""
-Ask = Callable[..., ChatReply]
+Ask = Callable[..., Awaitable[ChatReply]]
 """Takes messages, and `max_tokens`, `temperature` and `fresh` by name."""
 
 
@@ -49,7 +47,7 @@ class JudgeModel(BaseModel, extra="forbid", frozen=True, protected_namespaces=()
     concurrency: int = Field(32, ge=1, le=1024)
     requests_per_minute: int | None = Field(None, ge=1)
     timeout: float = Field(120.0, gt=0, allow_inf_nan=False)
-    """Seconds of one request."""
+    """Seconds of one attempt at a request."""
     retries: int = Field(5, ge=0)
     """Further attempts at a request."""
     max_failed: float = Field(MAX_FAILED, ge=0, le=1)
@@ -59,58 +57,67 @@ class JudgeModel(BaseModel, extra="forbid", frozen=True, protected_namespaces=()
     prices: Prices | None = None
     usage: Usage = Field(default_factory=Usage, exclude=True)
     """Requests and tokens so far."""
+    refused: Refused = Field(default_factory=dict, exclude=True)
+    """Options that the judge's server refused, and what was done instead."""
 
-    @field_validator("prices", mode="before")
-    @classmethod
-    def _read_prices(cls, file: object) -> Prices | None:
-        return read_prices(Path(str(file))) if file else None
-
-    @field_validator("base_url", mode="before")
-    @classmethod
-    def _split_addresses(cls, urls: object) -> list[str]:
-        listed = urls if isinstance(urls, list | tuple) else str(urls).split(",")
-        addresses = [str(url).strip() for url in listed]
-        for address in addresses:
-            check_address(address)
-        return addresses
-
-    def chat(self, settings: Settings) -> Chat:
-        """Return a client that counts into `usage`."""
-        limits = self.model_dump(include={"requests_per_minute", "timeout", "retries"})
-        chat = Chat(
-            self.model, self.base_url, settings, key_variable=self.key, **limits
+    def chat(self, settings: Settings) -> AbstractAsyncContextManager[ChatClient]:
+        """Return a client that counts into `usage` and notes refused options in `refused`."""
+        return open_chat(
+            self.model,
+            self.base_url,
+            settings,
+            key_variable=self.key,
+            requests_per_minute=self.requests_per_minute,
+            timeout=self.timeout,
+            retries=self.retries,
+            usage=self.usage,
+            refused=self.refused,
         )
-        chat.usage = self.usage
-        return chat
 
-    def spent(self) -> Facts:
-        """Return requests and tokens so far, and their cost if prices are known."""
-        usage = self.usage
-        counts = asdict(usage)
-        if self.prices is None:
-            return counts
-        cost = self.prices.cost(
-            self.model, usage.prompt_tokens, usage.completion_tokens
-        )
-        prices = self.prices.model_dump(mode="json", exclude={"models"})
-        return {**counts, "cost": cost, "prices": prices}
-
-    def facts(self, rubric: Rubric) -> Facts:
-        """Return what results say about the judge, without its addresses and its key."""
+    def identity(self, rubric: Rubric) -> Facts:
+        """Return what tells this judge from another one, without its addresses and its key."""
         return {"model": self.model, "image": self.picture, **rubric.facts()}
 
-    def outcome(self, rubric: Rubric, judged: Sequence[Judged]) -> Facts:
-        """Return `facts` and what was spent."""
-        return {**self.facts(rubric), "usage": self.spent()}
+    def facts(self, rubric: Rubric) -> Facts:
+        """Return what results say about the judge: who it is, what was spent, and what its server refused."""
+        usage: Facts = asdict(self.usage)
+        if self.prices is not None:
+            n_prompt, n_completion = usage["prompt_tokens"], usage["completion_tokens"]
+            usage["cost"] = self.prices.cost(self.model, n_prompt, n_completion)
+            usage["prices"] = self.prices.model_dump(mode="json", exclude={"models"})
+        facts = {**self.identity(rubric), "usage": usage}
+        return {**facts, "refused_options": self.refused} if self.refused else facts
 
 
-def judge_from(metadata: Options, settings: Settings) -> JudgeModel | None:
-    """Return the judge that the `judge_` keys of metadata or the environment name.
-
-    None if they name no model.
-    """
-    named = metadata.get("judge_model") or settings.judge_model
-    return _model_from("judge_", {**metadata, "judge_model": named}, settings)
+def judge_from(
+    metadata: Options, settings: Settings, prefix: str = "judge_", **usual: Any
+) -> JudgeModel | None:
+    """Return the judge that the `judge_` keys of metadata or the environment name; None if they name no model."""
+    options = dict(usual)
+    for key, value in metadata.items():
+        if key.startswith(prefix) and value is not None:
+            options[key.removeprefix(prefix)] = value
+    if prefix == "judge_" and settings.judge_model and not options.get("model"):
+        options["model"] = settings.judge_model
+    if options.keys() <= usual.keys():
+        return None
+    if not options.get("model"):
+        raise ConfigError(
+            f"{prefix}model: expected the name of a model (for a judge also by --model or "
+            "FIN_TASKS_JUDGE_MODEL), got none."
+        )
+    urls = options.get("base_url", settings.judge_base_urls)
+    listed = urls if isinstance(urls, list | tuple) else str(urls).split(",")
+    options["base_url"] = [str(url).strip().rstrip("/") for url in listed]
+    for address in options["base_url"]:
+        check_address(address)
+    file = options.get("prices")
+    options["prices"] = read_prices(Path(str(file))) if file else None
+    try:
+        return JudgeModel(**options)
+    except ValidationError as error:
+        # The value is not shown, as it may be a key.
+        raise ConfigError(f"{prefix}{first_problem(error)}.") from None
 
 
 def answer_reader_from(metadata: Options, settings: Settings) -> JudgeModel | None:
@@ -118,29 +125,7 @@ def answer_reader_from(metadata: Options, settings: Settings) -> JudgeModel | No
 
     None if they name none. It sees no pictures, and its default address is that of judges.
     """
-    return _model_from("reader_", metadata, settings, picture=False)
-
-
-def _model_from(
-    prefix: str, metadata: Options, settings: Settings, **usual: Any
-) -> JudgeModel | None:
-    options = {}
-    for key, value in metadata.items():
-        if key.startswith(prefix) and value is not None:
-            options[key.removeprefix(prefix)] = value
-    if not options:
-        return None
-    if not options.get("model"):
-        raise ConfigError(
-            f"{prefix}model: expected the name of a model (for a judge also by --model or "
-            "FIN_TASKS_JUDGE_MODEL), got none."
-        )
-    options.setdefault("base_url", settings.judge_base_urls)
-    try:
-        return JudgeModel(**usual, **options)
-    except ValidationError as error:
-        # The value is not shown, as it may be a key.
-        raise ConfigError(f"{prefix}{first_problem(error)}.") from None
+    return judge_from(metadata, settings, "reader_", picture=False)
 
 
 def judge_items(
@@ -155,11 +140,20 @@ def judge_items(
     A failed item has the reason in `Judged.error`; no exception is raised. Replies are kept on
     disk, so that another call asks only for failed items. Missing responses are not judged.
     """
-    with judge.chat(settings or Settings.from_environ()) as chat:
-        n_threads = judge.concurrency
-        most_failed = max(_MIN_FAILED_IN_A_ROW, n_threads)
-        asker = Asker(chat.ask, rubric, judge.picture, most_failed)
-        return map_in_threads(asker.judge, items, n_threads=n_threads, title="Judging")
+    settings = settings or Settings.from_environ()
+    # Ctrl-C ends the loop in its thread, and with it all requests.
+    with start_blocking_portal() as portal:
+        return portal.call(_judge_all, items, rubric, judge, settings)
+
+
+async def _judge_all(
+    items: Sequence[Item], rubric: Rubric, judge: JudgeModel, settings: Settings
+) -> list[Judged]:
+    async with judge.chat(settings) as chat:
+        asker = Asker(chat.ask, rubric, judge.picture)
+        return await ask_all(
+            asker.judge, items, title="Judging", concurrency=judge.concurrency
+        )
 
 
 def check_failures(judged: Sequence[Judged], rubric: Rubric, max_failed: float) -> None:
@@ -190,80 +184,79 @@ def check_failures(judged: Sequence[Judged], rubric: Rubric, max_failed: float) 
 
 @dataclass
 class Asker:
-    """Asks one judge about items; any number of threads may use it."""
+    """Asks one judge about items; any number of tasks of one event loop may use it."""
 
     ask_judge: Ask
     """Returns the reply to messages; raises EndpointError without a reply."""
     rubric: Rubric
     sees_pictures: bool = True
-    most_failed: int = _MIN_FAILED_IN_A_ROW
-    """After so many failed requests in a row, the judge is asked no more."""
     _max_tokens: int = 0
-    _n_failed_in_a_row: int = 0
-    _last_error: str = ""
 
-    def judge(self, item: Item) -> Judged:
+    async def judge(self, item: Item) -> Judged:
         """Ask until a reply can be read, at most as often as the rubric says; nothing raises."""
         if missing_reason(item.response):
             return Judged(item.response, rubric=self.rubric)
         if not self.sees_pictures:
             item = replace(item, picture=None)
-        judged = self._ask_until_readable(item, fresh=False)
+        judged = await self._ask_until_readable(item, fresh=False)
         if judged.error and judged.replies and judged.is_cached:
             # All replies are from an earlier run, and none can be read: ask for new ones.
-            asked_again = self._ask_until_readable(item, fresh=True)
+            asked_again = await self._ask_until_readable(item, fresh=True)
             return asked_again if asked_again.replies else judged
         return judged
 
-    def _ask_until_readable(self, item: Item, *, fresh: bool) -> Judged:
+    async def _ask_until_readable(self, item: Item, *, fresh: bool) -> Judged:
         """Ask at each temperature of the rubric until a reply can be read, without the cache if `fresh`."""
-        replies = []
+        replies: list[str] = []
         is_cached = True
-        problem = "none of the judge's replies could be read"
+        problem = ""
         try:
             messages = self.rubric.messages(item)
             for temperature in self.rubric.temperatures:
-                reply = self._ask(messages, temperature=temperature, fresh=fresh)
+                reply = await self._ask(messages, temperature=temperature, fresh=fresh)
                 replies.append(reply.text)
                 is_cached &= reply.cached
                 if self.rubric.accepts(reply.text):
                     problem = ""
                     break
+                problem = _why_unreadable(reply)
         except (FinTasksError, OSError) as error:
             problem = str(error)
         return Judged(
-            item.response,
-            tuple(replies),
-            problem,
-            self.rubric,
-            is_cached=is_cached,
+            item.response, tuple(replies), problem, self.rubric, is_cached=is_cached
         )
 
-    def _ask(self, messages: Messages, **options: Any) -> ChatReply:
+    async def _ask(self, messages: Messages, **options: Any) -> ChatReply:
         """Ask once with few tokens, and once more with many if the judge used the few up by reasoning."""
-        if self._n_failed_in_a_row >= self.most_failed:
-            raise EndpointError(
-                f"not asked, as the judge fails every time: {self._last_error}"
-            )
         limit = self._max_tokens or self.rubric.max_tokens
         large_limit = self.rubric.reasoning_max_tokens
-        ask = partial(self.ask_judge, messages, **options)
-        try:
-            reply = ask(max_tokens=limit)
-            text = reply.text.lstrip()
-            is_reasoning = not text or text.startswith(_REASONING_MARKS)
-            if is_reasoning and reply.reason == "length" and limit < large_limit:
+        reply = await self.ask_judge(messages, max_tokens=limit, **options)
+        text = reply.text.lstrip()
+        is_reasoning = not text or text.startswith(_REASONING_MARKS)
+        if is_reasoning and reply.reason == "length" and limit < large_limit:
+            if self._max_tokens < large_limit:
                 self._max_tokens = large_limit
                 _log.warning(
                     "the judge reasons: %d tokens were used up before its reply. It now gets up to %d.",
                     limit,
                     large_limit,
                 )
-                reply = ask(max_tokens=large_limit)
-        except EndpointError as error:
-            self._n_failed_in_a_row += 1
-            self._last_error = str(error)
-            raise
-        if not reply.cached:
-            self._n_failed_in_a_row = 0
+            reply = await self.ask_judge(messages, max_tokens=large_limit, **options)
         return reply
+
+
+def _why_unreadable(reply: ChatReply) -> str:
+    """Return why a judge's last reply cannot be read, as far as the server says it."""
+    if reply.text.strip():
+        return "none of the judge's replies could be read"
+    if reply.reason == "length":
+        return (
+            "the judge used up its tokens by reasoning, and came to no reply. Turn its reasoning off, or raise "
+            "the rubric's reasoning_max_tokens"
+        )
+    if reply.has_reasoning:
+        return (
+            "the server sent the judge's reasoning without a reply: its reasoning parser took the reply. Start "
+            "the server without this parser, or turn the judge's reasoning off"
+        )
+    return "the judge's reply was empty"

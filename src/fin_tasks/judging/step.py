@@ -3,9 +3,9 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeGuard
+from typing import Any
 
-from fin_tasks.errors import FinTasksError
+from fin_tasks.errors import FinTasksError, JudgeError
 from fin_tasks.sandbox import Ran
 
 from .item import Facts, Item, Judged
@@ -30,29 +30,25 @@ class JudgeStep:
     rubric: Rubric
     judge: JudgeModel | None = None
     facts: Facts = field(default_factory=dict)
-    """What results say about the judge."""
-    _items: list[Item] = field(default_factory=list)
-    _judged: list[Judged] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        if self.judge:
-            self.facts = self.judge.facts(self.rubric)
+    """What results say about the judge, once it was asked."""
+    _items: Sequence[Item] = ()
+    _judged: Sequence[Judged] = ()
 
     def judge_responses(
         self, docs: Sequence[Document], responses: Sequence[Sequence[Response]]
     ) -> list[list[JudgedResponse]]:
         """Return each document's responses with the judge's replies.
 
-        A response whose program ran stays as it is. If the judge failed too often, all responses
-        are unscored, and nothing raises.
+        A response whose program ran stays as it is. If the judge failed too often, the log says so; what it
+        failed on is unscored, and nothing raises.
         """
-        rows = []
+        rows: list[list[JudgedResponse]] = []
         places = []
         items = []
         for doc, doc_responses in zip(docs, responses, strict=True):
             row: list[JudgedResponse] = []
             for response in doc_responses:
-                if has_result(response):
+                if isinstance(response, Ran) and response.outcomes:
                     row.append(response)
                     continue
                 text = response if isinstance(response, str) else response.response
@@ -67,7 +63,7 @@ class JudgeStep:
             row[place] = replace(judged, response=row[place].response)
         return rows
 
-    def judge_once(self, items: list[Item]) -> list[Judged]:
+    def judge_once(self, items: Sequence[Item]) -> Sequence[Judged]:
         """Return the items with the judge's replies; the same items again are not asked again."""
         if self.judge is None:
             return [Judged(item.response) for item in items]
@@ -76,15 +72,11 @@ class JudgeStep:
             try:
                 self._judged = judge_items(items, self.rubric, self.judge)
                 check_failures(self._judged, self.rubric, self.judge.max_failed)
+            except JudgeError as error:
+                _log.error("%s", error)
             except (FinTasksError, OSError) as error:
-                _log.error(
-                    "All responses that were to be judged stay unscored: %s", error
-                )
+                text = "all responses that were to be judged stay unscored: %s"
+                _log.error(text, error)
                 self._judged = [Judged(item.response, (), str(error)) for item in items]
-            self.facts.update(self.judge.outcome(self.rubric, self._judged))
+        self.facts.update(self.judge.facts(self.rubric))
         return self._judged
-
-
-def has_result(response: Response) -> TypeGuard[Ran]:
-    """Return whether programs of a response were run."""
-    return isinstance(response, Ran) and bool(response.outcomes)

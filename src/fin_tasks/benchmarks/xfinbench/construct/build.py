@@ -15,9 +15,8 @@ import pandas as pd
 from fin_tasks.answers.choices import lettered
 from fin_tasks.answers.text import strip_reasoning
 from fin_tasks.data.files import write_file
-from fin_tasks.endpoints.chat import Chat
-from fin_tasks.endpoints.reply import ChatReply
-from fin_tasks.endpoints.threads import map_in_threads
+from fin_tasks.endpoints.cache import ChatReply
+from fin_tasks.endpoints.chat import ChatClient, ask_all
 
 from ..rows import COLUMNS
 from .question import KINDS, Exercise, Kind, Question, kept_questions, read_exercises
@@ -36,13 +35,13 @@ class Maker:
     A reply from the cache that cannot be used is asked for again if `ask_again` says so.
     """
 
-    models: Mapping[Role, Chat]
+    models: Mapping[Role, ChatClient]
     templates: Templates
     rules: Rules
     seed: int = 0
     ask_again: bool = False
 
-    def build(
+    async def build(
         self, table: Path, out: Path, *, validation: float = 0.25
     ) -> dict[str, Any]:
         """Make questions of a CSV file, write splits, questions and report to a folder, and return the report.
@@ -56,11 +55,11 @@ class Maker:
         for exercise in exercises:
             for task in exercise.kinds or KINDS:
                 jobs += product([exercise], KINDS[task])
-        made = map_in_threads(self._make, jobs, title="Making questions")
+        made = await ask_all(self._make, jobs, title="Making questions")
         questions = list(chain.from_iterable(made))
         for number, question in enumerate(questions):
             question.id = f"{question.source}_{question.task}_{number}"
-        self._drop_given_away(questions)
+        await self._drop_given_away(questions)
         report = {
             "sources": len(exercises),
             **_counts(questions),
@@ -75,14 +74,14 @@ class Maker:
         write_file(out / "report.json", json.dumps(report, indent=2).encode())
         return report
 
-    def _make(self, job: tuple[Exercise, Kind]) -> list[Question]:
+    async def _make(self, job: tuple[Exercise, Kind]) -> list[Question]:
         """Have the writer make questions of one kind, and the verifier check each of them."""
         exercise, kind = job
         fields = {
             "source_question": exercise.question,
             "source_answer": exercise.answer,
         }
-        reply = self._ask(kind, **fields)
+        reply = await self._ask(kind, **fields)
         questions = read_questions(
             exercise.id,
             kind,
@@ -93,19 +92,20 @@ class Maker:
         )
         for question in kept_questions(questions):
             purpose = f"verify_{kind}"
-            question.why = self._ask(
+            check = await self._ask(
                 purpose,
                 context=question.context,
                 question=question.text,
                 choices=lettered(question.choices),
                 answer=question.answer,
                 **fields,
-            ).text
+            )
+            question.why = check.text
             if not is_verified(question.why, self.rules):
                 question.dropped = "verification"
         return questions
 
-    def _drop_given_away(self, questions: Sequence[Question]) -> None:
+    async def _drop_given_away(self, questions: Sequence[Question]) -> None:
         """Drop each false statement that a true statement of its exercise gives away."""
         pairs = []
         for true in kept_questions(questions, "statement_true"):
@@ -113,10 +113,10 @@ class Maker:
                 if true.source == false.source:
                     pairs.append((true, false))
 
-        def gives_away(pair: tuple[Question, Question]) -> bool:
+        async def gives_away(pair: tuple[Question, Question]) -> bool:
             true, false = pair
             contexts = dict.fromkeys([true.context, false.context])
-            reply = self._ask(
+            reply = await self._ask(
                 "pair",
                 context="\n".join(contexts).strip(),
                 true_statement=true.text,
@@ -124,21 +124,21 @@ class Maker:
             )
             return says_yes(reply.text, self.rules)
 
-        verdicts = map_in_threads(gives_away, pairs, title="Comparing statements")
+        verdicts = await ask_all(gives_away, pairs, title="Comparing statements")
         for (true, false), verdict in zip(pairs, verdicts, strict=True):
             if verdict:
                 false.dropped = "gives_away"
                 false.why = true.text
 
-    def _ask(self, purpose: str, **fields: str) -> ChatReply:
+    async def _ask(self, purpose: str, **fields: str) -> ChatReply:
         """Return the reply to a template, without its reasoning."""
         role: Role = "writer" if purpose in get_args(Kind) else "verifier"
         chat = self.models[role]
         prompt = self.templates.fill(purpose, **fields)
         messages = [{"role": "user", "content": prompt}]
-        reply = chat.ask(messages, **_OPTIONS)
+        reply = await chat.ask(messages, **_OPTIONS)
         if self.ask_again and reply.cached and not is_useful(reply.text, purpose):
-            reply = chat.ask(messages, fresh=True, **_OPTIONS)
+            reply = await chat.ask(messages, fresh=True, **_OPTIONS)
         return reply.model_copy(update={"text": strip_reasoning(reply.text)})
 
     def _write_splits(

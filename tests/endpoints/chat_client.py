@@ -1,0 +1,39 @@
+"""A client of chat models for tests: its event loop runs in a thread."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from fin_tasks.endpoints.cache import ChatReply
+from fin_tasks.endpoints.chat import ChatClient, Usage, open_chat
+from fin_tasks.settings import Settings
+
+
+@dataclass
+class Chat:
+    client: ChatClient
+    portal: BlockingPortal
+
+    @property
+    def usage(self) -> Usage:
+        return self.client.usage
+
+    def ask(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> ChatReply:
+        return self.portal.call(partial(self.client.ask, messages, **options))
+
+
+@contextmanager
+def chat_with(
+    model: str, urls: Sequence[str], settings: Settings, **options: Any
+) -> Iterator[Chat]:
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(
+            open_chat(model, urls, settings, **options)
+        ) as client,
+    ):
+        yield Chat(client, portal)
