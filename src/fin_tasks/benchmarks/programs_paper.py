@@ -9,13 +9,13 @@ from fin_tasks.answers.numbers import Number, equal_value
 from fin_tasks.answers.types import Reading, Score
 
 from . import short_answers
-from .contract import directions_of
 from .short_answers import Values
 
 _PYTHON_BLOCK = re.compile(r"```python(.*?)```", re.DOTALL)
 _ANY_BLOCK = re.compile(r"```(.*?)```", re.DOTALL)
 _HEAD = "def solution():"
 _INDENT = "    "
+_METRICS = ("acc", "execution_rate", "no_answer", "cut_off", "unscored")
 
 
 def program_in(response: str) -> str | None:
@@ -51,16 +51,11 @@ def is_right(number: Number, truth: float, tolerance: float) -> bool:
     return equal_value(number, truth, 0.0) is not None
 
 
-def metrics_of(**_: object) -> dict[str, bool]:
-    """Name the metrics of a task, the headline first, and whether more is better."""
-    return directions_of(("acc", "execution_rate", "no_answer", "cut_off", "unscored"))
-
-
 def mean_values(
     compare: Callable[[Any, Any], Score], doc: Any, readings: Sequence[Reading]
 ) -> Values:
     """Return a document's metrics; of responses in words, `execution_rate` is the share with an answer."""
-    values = short_answers.mean_values(metrics_of(), compare, doc, readings)
+    values = short_answers.mean_values(_METRICS, compare, doc, readings)
     no_answer = values["no_answer"]
     if values["execution_rate"] is None and no_answer is not None:
         values["execution_rate"] = 1.0 - no_answer

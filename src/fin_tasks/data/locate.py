@@ -123,10 +123,9 @@ class Located:
                 raise DataError(
                     f"{self.pins.name}: expected {name} in {self.root}, found none. {_REMEDY}"
                 )
-            is_pattern = re.search(r"[|*?\[]", name)
             for path in paths:
                 check_name(path)
-                added[path.name if is_pattern else name] = path
+                added[_key(name, path)] = path
         if self.origin == "upstream":
             from .download import fetch
 
@@ -224,9 +223,8 @@ def locate(
     located = Located(origin=source, root=folder, pins=pins, settings=settings)
     if source == "data_dir" and folder.is_file():
         check_name(folder)
-        located = replace(
-            located, root=folder.parent, files=dict.fromkeys(paths[:1], folder)
-        )
+        only = {_key(name, folder): folder for name in paths[:1]}
+        located = replace(located, root=folder.parent, files=only)
         paths = paths[1:]
     elif source == "data_dir":
         # Only one folder is searched from here on, so that two copies never mix.
@@ -234,3 +232,9 @@ def locate(
         if any(map(below.matches, paths)):
             located = below
     return located.with_files(paths, optional=optional)
+
+
+def _key(name: str, path: Path) -> str:
+    """Return the name of a file in results; a pattern is replaced by what it matches."""
+    is_pattern = re.search(r"[|*?\[]", name)
+    return path.name if is_pattern else name

@@ -138,7 +138,10 @@ def test_metrics() -> None:
     failed = Reading(variant="paper", answer=0.0, status="timeout")
     readings = [near, failed, broken]
     values = score.metric_values(doc, readings)
-    assert values.keys() == score.metrics_of(part="paper_quantity", mode="pot").keys()
+    names = {"acc", "acc_err", "execution_rate", "no_answer", "cut_off", "unscored"}
+    assert values.keys() == names
+    values_in_words = score.metric_values({**doc, "task_mode": "cot"}, readings)
+    assert values_in_words.keys() == names - {"execution_rate"}
     assert (values["acc"], values["acc_err"], values["execution_rate"]) == (
         0.0,
         0.5,

@@ -43,7 +43,7 @@ def test_documents(tmp_path: Path) -> None:
         {**ROW, "question_id": 1, "tables": ["| b |", "| c |"]},
     )
     docs = data.load(mode="cot", data_dir=str(path), pretrained="m", sampling="paper")[
-        "validation"
+        "test"
     ]
     assert (docs[0]["topic_name"], docs[0]["has_table"]) == ("accounting", True)
     assert docs[0]["prompt"].startswith(
@@ -60,7 +60,7 @@ def test_only_the_published_question_has_its_exact_truth(tmp_path: Path) -> None
         for name, truth in truths.items()
     ]
     docs = data.load(mode="pot", data_dir=write(tmp_path / "validation.json", *rows))
-    exact = docs["validation"]["exact_truth"]
+    exact = docs["test"]["exact_truth"]
     assert exact == pytest.approx([350 / 9, 40, 38.889], rel=1e-15)
 
 
@@ -97,13 +97,13 @@ def test_what_cannot_be_used(
 
 
 def test_the_sample_and_a_part_of_it() -> None:
-    docs = data.load(mode="cot", source="sample")["validation"]
+    docs = data.load(mode="cot", source="sample")["test"]
     assert len(docs) == 25 and set(docs["topic"]) == set(TOPICS)
     assert [round(exact, 3) for exact in docs["exact_truth"]] == pytest.approx(
         docs["ground_truth"]
     )
     drawn = [
-        data.load(mode=mode, source="sample", sample_n=5, sample_seed=3)["validation"][
+        data.load(mode=mode, source="sample", sample_n=5, sample_seed=3)["test"][
             "question_id"
         ]
         for mode in ("cot", "pot")
@@ -111,7 +111,7 @@ def test_the_sample_and_a_part_of_it() -> None:
     assert drawn[0] == drawn[1] and len(drawn[0]) == 5
     assert (
         drawn[0]
-        != data.load(mode="cot", source="sample", sample_n=5, sample_seed=4)[
-            "validation"
-        ]["question_id"]
+        != data.load(mode="cot", source="sample", sample_n=5, sample_seed=4)["test"][
+            "question_id"
+        ]
     )

@@ -51,7 +51,7 @@ def asked(
     rows = [ROW, {**ROW, "question_id": "validation-1", "tables": []}]
     (folder / "validation.json").write_text(json.dumps(rows))
     options = {"data_dir": str(folder), "prompts": "upstream", **options}
-    documents = data.load(mode=mode, **options)["validation"]  # type: ignore[arg-type]
+    documents = data.load(mode=mode, **options)["test"]  # type: ignore[arg-type]
     return documents.to_list(), json.loads(documents.info.description)
 
 
@@ -92,7 +92,7 @@ def test_the_sample_takes_the_authors_prompts_from_elsewhere(
 ) -> None:
     (tmp_path / "model_input_utils.py").write_text(CODE)
     monkeypatch.setenv("FIN_TASKS_DATA", str(tmp_path))
-    docs = data.load(mode="cot", source="sample", prompts="upstream")["validation"]
+    docs = data.load(mode="cot", source="sample", prompts="upstream")["test"]
     assert set(docs["system"]) == {"You think. Then you answer."}
 
 
@@ -129,5 +129,5 @@ def test_an_unknown_wording_is_refused(tmp_path: Path) -> None:
 def test_a_row_without_a_program_shows_none_as_an_example(tmp_path: Path) -> None:
     rows = [{**ROW, "python_solution": None}, {**ROW, "question_id": "validation-1"}]
     (tmp_path / "validation.json").write_text(json.dumps(rows))
-    targets = data.load(mode="pot", data_dir=str(tmp_path))["validation"]["target"]
+    targets = data.load(mode="pot", data_dir=str(tmp_path))["test"]["target"]
     assert targets[0] == "" and "def solution" in targets[1]

@@ -15,7 +15,7 @@ from fin_tasks.benchmarks import short_answers
 from fin_tasks.judging.item import Item
 from fin_tasks.sandbox import Ran
 
-from ..contract import Document, ReadingFields, directions_of
+from ..contract import Document, ReadingFields
 from ..final_answer import Kind
 from ..scored_task import known_values, readings_of
 from ..short_answers import Response, Values, compare_with, mean_values, read_answer
@@ -90,18 +90,12 @@ def compare(doc: Document, reading: Reading) -> Score:
     return compare_with([(right, 0.0)], reading, numeric=False, flaw=flaw)
 
 
-def metrics_of(*, mode: str, **_: Any) -> dict[str, bool]:
-    """Name the metrics of a task and whether more is better; without numbers, `acc_err` is `acc`."""
-    names = ["acc", "acc_err"]
-    if mode != "cot":
-        names.append("execution_rate")
-    names += ["no_answer", "cut_off", "unscored"]
-    return directions_of(names)
-
-
 def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
-    """Return a document's metrics, each the mean over its responses."""
-    return mean_values(metrics_of(mode=doc["task_mode"]), compare, doc, readings)
+    """Return a document's metrics, each the mean over its responses; without numbers, `acc_err` is `acc`."""
+    names = ["acc", "acc_err", "no_answer", "cut_off", "unscored"]
+    if doc["task_mode"] != "cot":
+        names.append("execution_rate")
+    return mean_values(names, compare, doc, readings)
 
 
 def process_results(doc: Document, results: Sequence[Any]) -> dict[str, Any]:

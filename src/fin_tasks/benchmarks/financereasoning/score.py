@@ -13,7 +13,6 @@ from fin_tasks.sandbox import Outcome, Ran
 
 from ..contract import Document, ReadingFields
 from ..programs_paper import is_right, mean_values
-from ..programs_paper import metrics_of as metrics_of
 from ..programs_paper import programs as programs
 from ..scored_task import known_values, readings_of
 from ..short_answers import Response, Value, Values, read_answer, score_of
