@@ -97,12 +97,6 @@ def texts_of(where: str, response: Any, finish_reason: object = None) -> Texts:
     return [mark_response(response, finish_reason)]
 
 
-def whole_texts(texts: Texts) -> list[str]:
-    """Return the responses; one that the model did not give is an empty text."""
-    # An empty text may be marked as cut off, so it must stay the same object.
-    return ["" if text is None else text for text in texts]
-
-
 def _is_missing(response: Any) -> bool:
     if isinstance(response, str):
         return False

@@ -21,7 +21,7 @@ from fin_tasks.data.locate import locate
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-from .files import SavedRow, questions_of, read_saved_rows, whole_texts
+from .files import SavedRow, questions_of, read_saved_rows
 from .run_folder import Fields, SavedRun
 from .scoring import score_documents
 
@@ -145,7 +145,9 @@ def _responses_of(row: SavedRow) -> list[str]:
 
     The authors write a list of responses and score the first. lm-eval's samples hold several.
     """
-    return whole_texts(row.texts if row.is_sample else row.texts[:1])
+    texts = row.texts if row.is_sample else row.texts[:1]
+    # An empty text may be marked as cut off, so it must stay the same object.
+    return ["" if text is None else text for text in texts]
 
 
 def _known_questions(data_dir: Path | None, task: Task) -> dict[str, Row]:
