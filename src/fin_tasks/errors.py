@@ -23,18 +23,11 @@ class FetchError(DataError):
 
 
 class WebError(FinTasksError):
-    """A server cannot be reached, refused a request, or broke a limit.
+    """A server cannot be reached, refused a request, or broke a limit; `may_pass` if another attempt may work."""
 
-    `status` is the HTTP status of a refusal. `pause` is None if another attempt would not help,
-    else the seconds that the server asks for, or 0.
-    """
-
-    def __init__(
-        self, message: str, *, status: int | None = None, pause: float | None = None
-    ) -> None:
+    def __init__(self, message: str, *, may_pass: bool = False) -> None:
         super().__init__(message)
-        self.status = status
-        self.pause = pause
+        self.may_pass = may_pass
 
 
 class EndpointError(FinTasksError):

@@ -173,7 +173,7 @@ def _save(
         with Path(path).open("wb") as file:
             file.writelines(pieces_of(client, url, limits))
     except WebError as error:
-        if error.pause is None:
+        if not error.may_pass:
             raise
         raise ValueError(str(error)) from error
 

@@ -143,5 +143,5 @@ def _read(client: httpx2.Client, url: str) -> bytes:
             return b"".join(pieces_of(client, url, limits))
         except WebError as error:
             n_failed += 1
-            if error.pause is None or n_failed == _ALPHA_VANTAGE_ATTEMPTS:
+            if not error.may_pass or n_failed == _ALPHA_VANTAGE_ATTEMPTS:
                 raise
