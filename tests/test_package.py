@@ -17,7 +17,7 @@ import sys
 from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.saved.scoring import score_responses
 
-_, documents = TaskFile("xfinbench_calc").load_split({"source": "sample"})
+documents = TaskFile("xfinbench_calc").load_documents({"source": "sample"})
 responses = {doc["id"]: "The answer is [1]." for doc in documents}
 run = score_responses("xfinbench_calc", responses, {"source": "sample"})
 assert run.scored.totals()
