@@ -14,9 +14,16 @@ from fin_tasks.benchmarks.financemath import data as financemath_data
 from fin_tasks.benchmarks.request import rows_of
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile
-from fin_tasks.benchmarks.xfinbench.document import TASKS, Mode, Subset, Task
-from fin_tasks.benchmarks.xfinbench.rows import SPLITS, Row, read_rows
-from fin_tasks.benchmarks.xfinbench.truth import parse_truth
+from fin_tasks.benchmarks.xfinbench.rows import (
+    SPLITS,
+    TASKS,
+    Mode,
+    Row,
+    Subset,
+    Task,
+    parse_truth,
+    read_rows,
+)
 from fin_tasks.data.locate import locate
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings

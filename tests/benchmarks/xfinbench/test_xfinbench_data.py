@@ -12,10 +12,8 @@ import pytest
 from case_files import rows
 
 from fin_tasks.benchmarks.xfinbench import data as xfinbench
-from fin_tasks.benchmarks.xfinbench.data import figure, load
-from fin_tasks.benchmarks.xfinbench.document import TASKS
-from fin_tasks.benchmarks.xfinbench.prompts import STYLES
-from fin_tasks.benchmarks.xfinbench.rows import parse_choices, read_rows
+from fin_tasks.benchmarks.xfinbench.data import STYLES, figure, load
+from fin_tasks.benchmarks.xfinbench.rows import TASKS, parse_choices, read_rows
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.retrieval import dense
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from fin_tasks.benchmarks.short_answers_paper import MARKER
 from fin_tasks.benchmarks.xfinbench import score as scorer
+from fin_tasks.benchmarks.xfinbench.rows import parse_truth
 from fin_tasks.benchmarks.xfinbench.score import (
     metric_values,
     metrics_of,
     programs,
     read,
 )
-from fin_tasks.benchmarks.xfinbench.truth import parse_truth
 from fin_tasks.sandbox import REASONS, Outcome, Ran, Runner, Status, open_runner
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

@@ -2,32 +2,38 @@
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PIL import Image
+import yaml
 
 from fin_tasks.answers.choices import lettered
+from fin_tasks.data.documents import hash_of
 from fin_tasks.data.files import sha256_of
 from fin_tasks.data.locate import Located
-from fin_tasks.errors import DataError
+from fin_tasks.errors import ConfigError, DataError
 
+from ..prompts import Prompts
 from ..request import Documents, Request
 from ..short_answers_paper import MARKER
-from .document import TASKS, Mode, Subset, Task
-from .prompts import (
-    PromptSet,
-    Style,
-    check_option,
-    house_prompts,
-    style_named,
-    upstream_prompts,
+from .rows import (
+    SPLITS,
+    TASKS,
+    Mode,
+    Row,
+    Subset,
+    Task,
+    parse_truth,
+    read_labels,
+    read_rows,
 )
-from .rows import SPLITS, Row, read_labels, read_rows
-from .terms import BANK, CONDITIONS, Term, find_terms
-from .truth import parse_truth
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+    from .terms import Term
 
 STUDIES: Mapping[str, Mapping[Task, int]] = {
     "human": {"bool": 400, "mcq": 170, "calcu": 430},
@@ -35,8 +41,31 @@ STUDIES: Mapping[str, Mapping[Task, int]] = {
 }
 """How many rows of the test set the studies of the paper asked; its figures fit no other numbers."""
 
+KNOWLEDGE = ("none", "bm25", "dense", "oracle")
+"""Which finance terms stand before a question."""
+_BANK = "dataset/knowledge_bank.csv"
 _FIGURES = "dataset/figures"
+_TERMS = "Finance terms that may be of use:\n\n{context}"
+"""What stands before a question if finance terms are shown."""
+_UPSTREAM_MODES: Mapping[str, str] = {"cot": "CoT", "da": "DA", "pot": "PoT"}
 _log = logging.getLogger(__name__)
+
+
+class Style(NamedTuple):
+    """How a question is asked."""
+
+    mode: Mode
+    role: bool
+    """Whether a system message gives the model the role of a finance expert."""
+
+
+STYLES: Mapping[str, Style] = {
+    "cot_role": Style("cot", role=True),
+    "da_role": Style("da", role=True),
+    "cot": Style("cot", role=False),
+    "da": Style("da", role=False),
+}
+"""The four styles of the paper's sensitivity study."""
 
 
 def load(
@@ -54,9 +83,17 @@ def load(
     """Load the documents of one subset; `Request` names the other metadata."""
     options = set(load.__kwdefaults__ or ()) - {"mode"}  # `model` is no typo of it
     request = Request.of("xfinbench", metadata, split="test", others=options)
-    check_option("split", request.split, SPLITS)
-    check_option("knowledge", knowledge, CONDITIONS)
-    asked_style = style_named(style, mode=mode)
+    for name, value, allowed in (
+        ("split", request.split, SPLITS),
+        ("knowledge", knowledge, KNOWLEDGE),
+        ("style", style, [None, *STYLES]),
+    ):
+        if value not in list(allowed):
+            known = ", ".join(filter(None, allowed))
+            raise ConfigError(
+                f"xfinbench {name}: expected one of {known}, got {value!r}."
+            )
+    asked_style = _style_of(style, mode)
     table = SPLITS["validation" if request.source == "sample" else request.split]
     left_out: dict[str, list[str]] = {}
     if request.variants:
@@ -70,36 +107,108 @@ def load(
         files = request.locate([table])
         rows, used_files, left_out = _choose_rows(request, files, table, subset)
         data = used_files.provenance()
-    wording = house_prompts() if request.prompts == "house" else upstream_prompts(files)
     shows_terms = knowledge != "none"
+    prompts, prompts_hash = _prompts(
+        request, files, subset, asked_style, shows_terms=shows_terms
+    )
     facts: dict[str, Any] = {
         "style": asked_style._asdict(),
         "blank_image": blank_image,
         "data": data,
         "left_out": left_out,
-        "prompts": {
-            "set": request.prompts,
-            "sha256": wording.sha256(knowledge=shows_terms),
-        },
+        "prompts": {"set": request.prompts, "sha256": prompts_hash},
     }
     terms: list[list[Term]] = [[] for _ in rows]
     if shows_terms:
-        bank = files.with_files([BANK]).files[BANK]
+        from .terms import find_terms
+
+        bank = files.with_files([_BANK]).files[_BANK]
         terms, facts["retrieval"] = find_terms(
             rows, bank, knowledge, top_k=top_k, encoder=encoder
         )
     docs = []
     for row, terms_of_row in zip(rows, terms, strict=True):
-        doc = _document(row, terms_of_row, subset, wording, asked_style)
+        context = "\n\n".join(term.text for term in terms_of_row)
+        question = row.question
+        choices = row.choice.replace("\\n", "\n")  # some cells spell it out
+        if request.prompts == "house":
+            question = question.strip()
+            choices = lettered(row.choices) if row.choices else ""
+        messages = prompts.fill(context=context, question=question, choices=choices)
         if subset == "mcq_visual" or blank_image:
-            doc["prompt"] = "<image>\n" + doc["prompt"]
-        docs.append(doc)
+            messages["prompt"] = "<image>\n" + messages["prompt"]
+        doc = _document(row, terms_of_row, subset, asked_style.mode)
+        docs.append(doc | messages)
     if math_types and subset == "calc":
         facts["math_types"] = sha256_of(Path(math_types))
         types_by_id = read_labels(Path(math_types), [row.id for row in rows])
         for doc in docs:
             doc["math_types"] = types_by_id[doc["id"]]
     return request.documents(docs, facts)
+
+
+def _style_of(name: str | None, mode: Mode) -> Style:
+    """Return the style in which a task of this mode asks; None means its own mode with the role.
+
+    Programs stay programs in any style.
+    """
+    if name is None:
+        return Style(mode, role=True)
+    style = STYLES[name]
+    if mode == "da" and style.mode == "cot":
+        raise ConfigError(
+            f"xfinbench style: expected da or da_role, got {name!r}. Use the task without _da."
+        )
+    return style._replace(mode="pot") if mode == "pot" else style
+
+
+def _prompts(
+    request: Request,
+    files: Located,
+    subset: Subset,
+    style: Style,
+    *,
+    shows_terms: bool,
+) -> tuple[Prompts, str]:
+    """Return the templates for a subset, and the hash of those of all subsets and modes.
+
+    The layout of finance terms counts in the hash only if they are shown.
+    """
+    file = Path(__file__).with_name("house.yaml")
+    texts = yaml.safe_load(file.read_text("utf-8"))
+    context = f"{_TERMS}\n\n"
+    if request.prompts == "upstream":
+        context = _TERMS  # the templates have a blank line there
+        texts = _upstream_texts(files, texts["user"])
+    prompts = Prompts(
+        system=texts["system"][style.mode] if style.role else "",
+        user=texts["user"][TASKS[subset]][style.mode],
+        cue=texts["cue"][style.mode],
+        context=context,
+    )
+    layout = context if shows_terms else ""
+    return prompts, hash_of(request.prompts, texts, layout)
+
+
+def _upstream_texts(
+    files: Located, modes_by_task: Mapping[str, Iterable[str]]
+) -> dict[str, Any]:
+    r"""Return the authors' wording. The two characters `\n` in their files stay two characters."""
+
+    def read(name: str) -> str:
+        path = f"evaluate/prompt_template/{name}.txt"
+        text = files.with_files([path]).files[path].read_text("utf-8", "replace")
+        return text.replace("{knowledge}", "{context}")
+
+    user = {}
+    for task, modes in modes_by_task.items():
+        user[task] = {mode: read(f"{task}_{_UPSTREAM_MODES[mode]}") for mode in modes}
+    system = {mode: read(f"Sys_msg/{name}") for mode, name in _UPSTREAM_MODES.items()}
+    return {
+        "system": system,
+        "user": user,
+        "cue": dict.fromkeys(_UPSTREAM_MODES, ""),
+    }
 
 
 def _choose_rows(
@@ -121,7 +230,10 @@ def _choose_rows(
     rows = [row for row in read_rows(files.files[table]) if row.task not in other_tasks]
     if subset == "mcq_visual" or (study and task == "mcq"):
         _find_figures(files, rows)
-    subset_rows = [row for row in rows if _is_in_subset(row, subset)]
+    subset_rows = rows
+    if task == "mcq":
+        shows_figures = subset == "mcq_visual"
+        subset_rows = [row for row in rows if bool(row.figure) == shows_figures]
     left_out: dict[str, list[str]] = {}
     for row in subset_rows:
         if row.flaw:
@@ -135,7 +247,8 @@ def _choose_rows(
         request = replace(request, sample_n=study[task])
     usable = [row for row in candidates if not row.flaw]
     drawn = request.draw(usable, "id")
-    chosen = [row for row in drawn if _is_in_subset(row, subset)]
+    subset_ids = {row.id for row in subset_rows}
+    chosen = [row for row in drawn if row.id in subset_ids]
     drawn_text = f"{len(drawn):,} of {len(usable):,} usable rows ({task}) of {files.files[table]}"
     if study:
         # lm-eval shows nothing below a warning.
@@ -152,12 +265,6 @@ def _choose_rows(
     return chosen, files, left_out
 
 
-def _is_in_subset(row: Row, subset: Subset) -> bool:
-    """Return whether a row of the task belongs to the subset, which has the choices with a figure or those without."""
-    shows_figures = subset == "mcq_visual"
-    return row.task != "mcq" or bool(row.figure) == shows_figures
-
-
 def _find_figures(files: Located, rows: Sequence[Row]) -> None:
     """Add the file of its figure to each row; mark rows whose figure nobody has."""
     for row in rows:
@@ -169,52 +276,38 @@ def _find_figures(files: Located, rows: Sequence[Row]) -> None:
 
 
 def _document(
-    row: Row,
-    terms: Sequence[Term],
-    subset: Subset,
-    wording: PromptSet,
-    style: Style,
+    row: Row, terms: Sequence["Term"], subset: Subset, mode: Mode
 ) -> dict[str, Any]:
-    question = row.question
-    choices = row.choice.replace("\\n", "\n")  # some cells spell it out
-    if wording.name == "house":
-        question = question.strip()
-        choices = lettered(row.choices)
-    task = TASKS[subset]
-    prompt = wording.fill(task, style, question=question, choices=choices, terms=terms)
-    copied = row.model_dump(exclude={"choice", "flaw"})
+    """Return the document of a question, still without its messages; its target is the right answer as a response."""
+    target = f"{MARKER} {row.ground_truth}."
+    if row.task == "calcu":
+        target = f"{MARKER} [{row.ground_truth}]"
+    elif row.task == "bool":
+        verdict = "true" if parse_truth("bool", row.ground_truth).value else "false"
+        target = f"{MARKER} {verdict}."
     named_terms = [
         {"id": term.id, "name": term.name, "score": term.score} for term in terms
     ]
-    return (
-        copied
-        | prompt
-        | {
-            "subset": subset,
-            "mode": style.mode,
-            "target": _target_of(row),
-            "terms": named_terms,
-        }
-    )
+    return {
+        **row.model_dump(exclude={"choice", "flaw"}),
+        "subset": subset,
+        "mode": mode,
+        "target": target,
+        "terms": named_terms,
+    }
 
 
-def _target_of(row: Row) -> str:
-    """Return the right answer as a response."""
-    truth = row.ground_truth
-    if row.task == "calcu":
-        return f"{MARKER} [{truth}]"
-    if row.task == "bool":
-        truth = "true" if parse_truth("bool", truth).value else "false"
-    return f"{MARKER} {truth}."
-
-
-def figure(doc: Mapping[str, Any]) -> list[Image.Image]:
+def figure(doc: Mapping[str, Any]) -> "list[Image]":
     """Open a document's figure; lm-eval calls this as `doc_to_image`."""
+    from PIL import Image
+
     with Image.open(doc["figure_path"]) as picture:
         return [picture.convert("RGB")]
 
 
-def blank_image(doc: Mapping[str, Any]) -> list[Image.Image]:
+def blank_image(doc: Mapping[str, Any]) -> "list[Image]":
     """Return a white picture for a question that has no figure."""
+    from PIL import Image
+
     del doc
     return [Image.new("RGB", (336, 336), "white")]

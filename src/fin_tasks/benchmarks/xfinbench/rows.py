@@ -1,20 +1,46 @@
-"""Read the authors' tables of questions, whose cells have several defects."""
+"""XFinBench's tables of questions, whose cells have several defects, and the truths in them."""
 
 import json
+import math
 import re
 from collections.abc import Iterable, Mapping
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Annotated
+from typing import Any, Literal, NamedTuple
 
-from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
+from pydantic import Field, model_validator
 
 from fin_tasks.data.tables import read_table
 from fin_tasks.errors import DataError
 
 from ..request import QuestionRow, rows_of
-from .document import CAPABILITIES, TASKS
 
+Task = Literal["bool", "mcq", "calcu"]
+"""The file's column `task`."""
+Subset = Literal["bool", "mcq", "mcq_visual", "calc"]
+"""What a task of lm-eval asks."""
+Mode = Literal["cot", "da", "pot"]
+"""How the model answers: it reasons, answers directly, or writes a program."""
+
+TASKS: Mapping[str, Task] = {
+    "bool": "bool",
+    "mcq": "mcq",
+    "mcq_visual": "mcq",
+    "calc": "calcu",
+}
+"""The file's word for each subset."""
+CAPABILITIES = ("TU", "TR", "FF", "SP", "NM")
+"""Terminology understanding, temporal reasoning, future forecasting, scenario planning, numerical modelling."""
+MATH_TYPES = (
+    "arithmetic",
+    "statistical",
+    "algebraic",
+    "numeric_commonsense",
+    "logical",
+)
+"""The five types of the paper's tables."""
 SPLITS: Mapping[str, str] = {
     "test": "dataset/test_set.csv",
     "validation": "dataset/validation_set.csv",
@@ -31,72 +57,69 @@ COLUMNS = (
     "gold_fin_term_id",
 )
 
-MATH_TYPES = (
-    "arithmetic",
-    "statistical",
-    "algebraic",
-    "numeric_commonsense",
-    "logical",
-)
-"""The five types of the paper's tables."""
-
+_FIELDS = {"capabilities": "fin_capability", "gold_terms": "gold_fin_term_id"}
+"""The columns of fields with another name."""
 _LATEX_TABLE = re.compile(r"\\begin\{(?:table|tabular)")
 _SEPARATORS = ";:,"
 
-
-def as_text(value: object) -> object:
-    """Return a cell of JSON as a text; what is no cell stays."""
-    if value is None:
-        return ""
-    return json.dumps(value) if isinstance(value, bool | int | float) else value
-
-
-def _as_list(value: object) -> object:
-    return items_of(value) if isinstance(value, str) else value or []
-
-
-def _capabilities_in(names: list[str]) -> list[str]:
-    return [name for name in names if name in CAPABILITIES]
-
-
-Text = Annotated[str, BeforeValidator(as_text)]
-Name = Annotated[Text, AfterValidator(str.strip)]
-Names = Annotated[list[Text], BeforeValidator(_as_list)]
+_DASHES = str.maketrans(dict.fromkeys("‐‑‒–—−﹣-", "-"))
+_IN_PARENTHESES = re.compile(r"\A\(([^-+]*)\)\Z")
+# A unit, a blank behind a sign, or a comma between thousands.
+_NO_DIGIT = re.compile(r"[$€£¥%]\s*|(?<=[-+])\s|(?<=\d),(?=\d{3}(?!\d))")
+_LETTER = re.compile(
+    r"""
+    \**\(? (?P<letter> [A-Za-z] )
+    (?: [).:]?\** | [).:]\s.* )  # nothing more, or the text of the choice
+    """,
+    re.DOTALL | re.VERBOSE,
+)
+_VERDICTS = {"true": 1, "false": 0}
 
 
 class Row(QuestionRow):
     """A row of the file, or a question of which a response was saved."""
 
-    id: Name
-    task: Name = ""
+    id: str
+    task: str = ""
     """`bool`, `mcq` or `calcu`; a row that is none of them has a flaw."""
-    question: Text = ""
-    choice: Text = ""
+    question: str = ""
+    choice: str = ""
     """The cell as it is."""
-    choices: list[Text] = Field([])
+    choices: list[str] = Field(default=[])
     """The texts of the choices without their letters."""
-    ground_truth: Text
-    figure: Name = ""
+    ground_truth: str
+    figure: str = ""
     """The name of a figure, without a suffix; empty without one."""
     figure_path: str = ""
-    capabilities: Annotated[Names, AfterValidator(_capabilities_in)] = Field(
-        [],
-        validation_alias=AliasChoices("capabilities", "fin_capability"),
-    )
+    capabilities: list[str] = Field(default=[])
     has_table: bool | None = None
     """None if nobody knows."""
-    gold_terms: Names = Field(
-        [], validation_alias=AliasChoices("gold_terms", "gold_fin_term_id")
-    )
+    gold_terms: list[str] = Field(default=[])
     """Ids of the finance terms that help."""
     flaw: str = ""
     """Why the row cannot be asked; empty if it can."""
 
-    def model_post_init(self, _: object) -> None:
-        """Read the choices in their cell."""
-        self.choices = (
-            self.choices or parse_choices(self.choice) or items_of(self.choice, "\n")
-        )
+    @model_validator(mode="before")
+    @classmethod
+    def _read_cells(cls, record: dict[str, Any]) -> dict[str, Any]:
+        """Read the cells of a table, or values of JSON, as texts and lists of texts."""
+        values = dict(record)
+        for field, column in _FIELDS.items():
+            listed = values.get(field, values.pop(column, None)) or []
+            values[field] = items_of(listed) if isinstance(listed, str) else listed
+        for field in ("id", "task", "question", "choice", "ground_truth", "figure"):
+            value = values.get(field)
+            if field in values and not isinstance(value, str):
+                is_plain = isinstance(value, bool | int | float)
+                values[field] = json.dumps(value) if is_plain else value or ""
+        for field in {"id", "task", "figure"} & values.keys():
+            values[field] = str(values[field]).strip()
+        known = [name for name in values["capabilities"] if name in CAPABILITIES]
+        values["capabilities"] = known
+        cell = values.get("choice", "")
+        if cell and not values.get("choices"):
+            values["choices"] = parse_choices(cell) or items_of(cell, "\n")
+        return values
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -149,3 +172,35 @@ def read_labels(path: Path, ids: Iterable[str]) -> dict[str, list[str]]:
             f"arithmetic;logical, got none. Is it for another split?"
         )
     return types_by_id
+
+
+class Truth(NamedTuple):
+    """A ground truth: 1 or 0, a letter, or a number; the flaw says why a cell is none of these."""
+
+    value: float | str | None
+    flaw: str = ""
+    step: float = 0.0
+    """The last written place of a number, such as 0.01."""
+
+
+@lru_cache(maxsize=8192)
+def parse_truth(task: Task, cell: str) -> Truth:
+    """Read a cell; a currency or percent sign does not change the value, and ($6) and $-6 are -6."""
+    text = cell.strip().translate(_DASHES)
+    if task == "mcq":
+        letter = _LETTER.fullmatch(text)
+        return Truth(letter["letter"].upper()) if letter else Truth(None, "no letter")
+    try:
+        number = Decimal(_IN_PARENTHESES.sub(r"-\1", _NO_DIGIT.sub("", text)))
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not number.is_finite():
+        number = Decimal("NaN")
+    if task == "calcu":
+        if number.is_nan() or math.isinf(float(number)):
+            return Truth(None, "not one number")
+        return Truth(float(number), step=float(f"1e{number.as_tuple().exponent}"))
+    if number in (0, 1):
+        return Truth(int(number))
+    verdict = _VERDICTS.get(text.lower())
+    return Truth(None, "no verdict") if verdict is None else Truth(verdict)

@@ -1,19 +1,17 @@
 """Read answers and compare them with the truth: `paper` as the authors do, defects included; `robust` with care."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
 from fin_tasks.judging.item import Item
 
-from ..contract import Document, ReadingFields, directions_of
+from ..contract import Document, ReadingFields
 from ..final_answer import Kind
 from ..scored_task import known_values, readings_of
 from ..short_answers import Response, Values, compare_with, mean_values, read_answer
-from .document import CAPABILITIES, Mode, Subset, Task
-from .rows import MATH_TYPES
-from .truth import parse_truth
+from .rows import CAPABILITIES, MATH_TYPES, Task, parse_truth
 
 programs = short_answers.programs
 _KINDS: Mapping[Task, Kind] = {"bool": "verdict", "mcq": "letter", "calcu": "number"}
@@ -40,20 +38,13 @@ def compare(doc: Document, reading: Reading) -> Score:
     return compare_with([(value, step)], reading, numeric=is_number)
 
 
-def metrics_of(*, subset: Subset, mode: Mode, **_: Any) -> dict[str, bool]:
-    """Name the metrics of a task, the headline first, and whether more is better."""
-    names = ["acc"]
-    if subset == "calc":
-        names.append("acc_err")
-    if mode == "pot":
-        names.append("execution_rate")
-    names += ["no_answer", "cut_off", "unscored"]
-    return directions_of(names)
-
-
 def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
     """Return a document's metrics, each the mean over its responses."""
-    names = metrics_of(subset=doc["subset"], mode=doc["mode"])
+    names = ["acc", "no_answer", "cut_off", "unscored"]
+    if doc["subset"] == "calc":
+        names.append("acc_err")
+    if doc["mode"] == "pot":
+        names.append("execution_rate")
     return mean_values(names, compare, doc, readings)
 
 
@@ -67,14 +58,17 @@ def breakdown_values(
 ) -> Values:
     """Return the accuracies of one document by capability, and of a calculation also by its parts."""
     exact = metrics.get("acc")
-    capabilities = _listed(doc, "capabilities", CAPABILITIES)
+    # Documents of a stranger's samples may hold anything.
+    listed = {field: doc.get(field) for field in ("capabilities", "math_types")}
+    listed = {k: v if isinstance(v, list) else [] for k, v in listed.items()}
+    capabilities = [name for name in CAPABILITIES if name in listed["capabilities"]]
     values = {f"acc_{name}": exact for name in capabilities}
     if "acc_err" not in metrics:
         return values
     near = metrics["acc_err"]
     values["acc_em"] = exact
     values |= {f"acc_err_{name}": near for name in capabilities}
-    parts = _listed(doc, "math_types", MATH_TYPES)
+    parts = [name for name in MATH_TYPES if name in listed["math_types"]]
     if doc.get("has_table") is True:
         parts.append("table")
     elif doc.get("has_table") is False:
@@ -83,11 +77,3 @@ def breakdown_values(
         values[f"acc_em_{part}"] = exact
         values[f"acc_err_{part}"] = near
     return values
-
-
-def _listed(doc: Document, field: str, names: Iterable[str]) -> list[str]:
-    """Return the names that a field lists."""
-    listed = doc.get(field)
-    if not isinstance(listed, list):
-        return []
-    return [name for name in names if name in listed]

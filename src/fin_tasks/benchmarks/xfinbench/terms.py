@@ -13,9 +13,6 @@ from fin_tasks.settings import Settings
 
 from .rows import Row
 
-BANK = "dataset/knowledge_bank.csv"
-CONDITIONS = ("none", "bm25", "dense", "oracle")
-
 _COLUMNS = ("id", "term_name", "term_definition")
 
 

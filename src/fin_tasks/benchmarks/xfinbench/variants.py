@@ -9,8 +9,7 @@ from fin_tasks.answers.programs import extract_program
 from fin_tasks.variants.build import Source
 
 from ..request import rows_of
-from .rows import Row
-from .truth import parse_truth
+from .rows import Row, parse_truth
 
 _COPIED = {"task", "capabilities", "gold_terms", "has_table"}
 

@@ -12,8 +12,7 @@ from fin_tasks.benchmarks.request import rows_of
 from fin_tasks.data.tables import read_table
 from fin_tasks.errors import DataError
 
-from ..document import Task
-from ..rows import items_of
+from ..rows import Task, items_of
 
 Kind = Literal["statement_true", "statement_false", "mcq", "calcu"]
 
