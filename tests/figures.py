@@ -5,7 +5,7 @@ from typing import Any
 
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import benchmark_named
-from fin_tasks.benchmarks.breakdowns import document_values
+from fin_tasks.benchmarks.scored_task import document_values
 
 
 def figures_of(

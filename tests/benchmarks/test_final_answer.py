@@ -12,6 +12,7 @@ from fin_tasks.benchmarks.final_answer import (
     item_of,
     read_by_model,
 )
+from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.benchmarks.xfinbench import score as xfinbench
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.rubric import load_rubric
@@ -141,7 +142,7 @@ def test_a_broken_model_is_unscored_in_robust_and_nothing_to_the_authors(
     values = xfinbench.metric_values(doc, [reading])
     assert values["unscored"] == float(variant == "robust")
     assert figures_of("xfinbench", doc, [reading])["read_by_model"] == 0.0
-    assert values.keys() == xfinbench.metrics_of(subset="bool", mode="cot").keys()
+    assert values.keys() == TaskFile("xfinbench_bool").metrics.keys()
 
 
 def test_the_authors_readers_ignore_the_model() -> None:

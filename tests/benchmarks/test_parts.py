@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fin_tasks import benchmarks
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks import all_benchmarks, benchmark_named, benchmark_of
-from fin_tasks.benchmarks.breakdowns import document_values, summarize
+from fin_tasks.benchmarks.scored_task import document_values, summarize
 from fin_tasks.benchmarks.task_file import TaskFile, task_names
 
 JSON = st.recursive(

@@ -14,7 +14,7 @@ from in_process import run, saved
 
 from fin_tasks import report
 from fin_tasks.benchmarks import benchmark_of
-from fin_tasks.benchmarks.breakdowns import document_values
+from fin_tasks.benchmarks.scored_task import document_values
 from fin_tasks.errors import DataError
 from fin_tasks.report.leaderboard import board
 from fin_tasks.report.samples import sample_of

@@ -391,5 +391,5 @@ def test_the_hub_names_no_file_outside_the_cache(
         "siblings": [{"rfilename": name}],
     }
     server.files["/api/datasets/kensho/bizbench"] = json.dumps(listing).encode()
-    with pytest.raises(FetchError, match="not below the data set.s folder"):
+    with pytest.raises(FetchError, match=r"not below the data set.s folder"):
         locate("bizbench", [name], settings=settings)

@@ -228,7 +228,7 @@ def test_the_data_folder_knows_questions_of_another_task(tmp_path: Path) -> None
             {"capabilities": [["TU"]]},
             r"capabilities.0: Input should be a.*, got \['TU'\]",
         ),
-        ({"fin_capability": {"a": 1}}, "fin_capability: Input should be a valid list"),
+        ({"fin_capability": {"a": 1}}, "capabilities: Input should be a valid list"),
         ({"choices": [{"a": 1}]}, "choice.*0: Input should be a.*"),
         ({"question": [1]}, "question: Input should be a.*"),
         ({"has_table": "perhaps"}, "has_table: "),

@@ -18,9 +18,14 @@ from lm_eval.api.task import ConfigurableTask
 
 from fin_tasks.answers.cut_off import CutOffResponse, is_cut_off
 from fin_tasks.benchmarks import benchmark_named
-from fin_tasks.benchmarks.breakdowns import Values, document_values, summarize
 from fin_tasks.benchmarks.contract import id_of
-from fin_tasks.benchmarks.scored_task import SampleReading, read_responses
+from fin_tasks.benchmarks.scored_task import (
+    SampleReading,
+    Values,
+    document_values,
+    read_responses,
+    summarize,
+)
 from fin_tasks.benchmarks.task_file import (
     Mapped,
     TaskFile,

@@ -5,14 +5,14 @@ The package has two modules:
 - `data.py` with `load(**options) -> {split: datasets.Dataset}`;
 - `score.py` with the functions of `Scorer`. It also has `programs` if tasks run programs, `reader_item`
   if a model may read answers, and `judge_item` and `rubric_named` if a judge scores responses. It may
-  have `breakdown_values` and `BREAKDOWN_AGGREGATES`; `breakdowns.py` says what they do.
+  have `breakdown_values` and `BREAKDOWN_AGGREGATES`; `scored_task.py` says what they do.
 
 The package may have the files `metrics.csv`, `tables.yaml` and `published.csv`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -31,15 +31,6 @@ Document = Mapping[str, Any]
 """A question as the harness gets it; each benchmark's `data.py` says which fields it has."""
 ReadingFields = Mapping[str, Any]
 """A reading as the samples of a run hold it."""
-
-_LOWER_IS_BETTER = frozenset(
-    ("no_answer", "cut_off", "unscored", "judge_error", "declined", "brier")
-)
-
-
-def directions_of(metrics: Iterable[str]) -> dict[str, bool]:
-    """Return for each metric whether a higher value is better."""
-    return {metric: metric not in _LOWER_IS_BETTER for metric in metrics}
 
 
 def id_of(doc: Document) -> str:
@@ -60,6 +51,9 @@ class Scorer(Protocol):
         self, doc: Document, readings: Sequence[Any]
     ) -> Mapping[str, Any]:
         """Return a document's metrics, each the mean over its responses."""
+
+    def process_results(self, doc: Document, results: Sequence[Any]) -> dict[str, Any]:
+        """Return the metrics that have a value, of what a filter made of the responses."""
 
 
 @dataclass(frozen=True, kw_only=True)

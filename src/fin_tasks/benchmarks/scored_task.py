@@ -2,28 +2,52 @@
 
 lm-eval's filters call `read_responses`, and its `process_results` takes what they return. Who has
 saved responses calls `score_task`, which does both.
+
+Figures of parts of a task, such as its capabilities, and of how its programs ended are not metrics of the
+harness: reports compute them from the samples, from a document, its metrics and the readings of its responses.
+Results files hold them too, because some users keep no samples. A benchmark has its own figures in
+`breakdown_values(doc, readings, metrics)` of `score.py`; samples may come from a stranger, so this function
+must accept any value in a document or reading.
 """
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from fin_tasks.answers.cut_off import FailedResponse, is_cut_off
 from fin_tasks.answers.types import Reading
-from fin_tasks.sandbox import Ran, run_programs
-from fin_tasks.stats.averages import Metric
+from fin_tasks.sandbox import Ran, failure_shares, run_programs
+from fin_tasks.stats.averages import Metric, average, average_or_none, over_responses
 
-from .breakdowns import Breakdowns, Values, document_values, summarize
-from .contract import Benchmark, Document
+from .contract import Benchmark, Document, ReadingFields
 from .task_file import TaskFile
 
 if TYPE_CHECKING:
     from fin_tasks.judging.step import JudgeStep
 
 VARIANTS = ("paper", "robust")
+
+Values = dict[str, Any]
+"""Figures of one document by name. A figure that does not apply is None or missing."""
+Aggregate = Callable[[Sequence[Any]], float]
+"""Makes a figure of a task from the known values of its documents."""
+
+
+class PartValue(TypedDict):
+    """A figure of a task, and how many documents it is over."""
+
+    value: float
+    n: int
+
+
+Breakdowns = Mapping[str, Mapping[str, PartValue]]
+"""The figures of a task by variant and name."""
+
+_RECALL_TOLERANCE = 0.002
+"""An answer this near to the published truth is taken from it: the truth of a variant is 1 % away or more."""
 
 Responses = Sequence[Sequence[str]]
 """The responses to each document."""
@@ -47,17 +71,6 @@ class SampleReading(str):
     def __getnewargs__(self) -> tuple[Reading]:  # type: ignore[override]
         """Return what `pickle` makes the text of, as processes exchange samples."""
         return (self.reading,)
-
-
-def readings_of(results: Sequence[Any]) -> list[Any]:
-    """Return the readings of a document that lm-eval hands to `process_results` after our filters."""
-    (texts,) = results
-    return [text.reading for text in texts]
-
-
-def known_values(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out the metrics without a value, so that they are in no mean of lm-eval."""
-    return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,3 +196,62 @@ def _with_outcomes(
             row.append(Ran(text, tuple(islice(outcomes, n))) if n else text)
         rows.append(row)
     return rows
+
+
+def document_values(
+    benchmark: Benchmark,
+    doc: Document,
+    readings: Sequence[ReadingFields],
+    metrics: Mapping[str, Any],
+) -> Values:
+    """Return the figures of one document under one variant."""
+    scorer = benchmark.scorer
+    # The share of each reason why a program gave no value.
+    statuses = [reading.get("status") for reading in readings]
+    shares = [failure_shares(status) for status in statuses if isinstance(status, str)]
+    values = over_responses(shares) if shares else {}
+    if not values and hasattr(scorer, "reader_item"):
+        by_model = [
+            reading.get("by") == "model" and reading.get("unscored") is not True
+            for reading in readings
+        ]
+        values["read_by_model"] = average_or_none(by_model)
+    if doc.get("published_truth") is not None:
+        values |= _recalled_values(doc["published_truth"], readings)
+    if hasattr(scorer, "breakdown_values"):
+        values |= scorer.breakdown_values(doc, readings, metrics)
+    return values
+
+
+def _recalled_values(published: Any, readings: Sequence[ReadingFields]) -> Values:
+    """Return the share of responses that answer a variant of a question with the published truth."""
+    if not _is_number(published):
+        return {}
+    margin = abs(published) * _RECALL_TOLERANCE
+    shares = []
+    for reading in readings:
+        units = reading.get("units")
+        answers = [reading.get("answer"), *(units if isinstance(units, list) else ())]
+        distances = [abs(answer - published) for answer in filter(_is_number, answers)]
+        shares.append(float(min(distances, default=math.inf) <= margin))
+    return {"recalled": average_or_none(shares)}
+
+
+def _is_number(value: Any) -> bool:
+    # Python cannot calculate with a float and an integer that no float can hold.
+    return isinstance(value, int | float) and abs(value) < 1e300
+
+
+def summarize(benchmark: Benchmark, rows: Sequence[Values]) -> dict[str, PartValue]:
+    """Return the figures of a task from those of its documents; figures without a value are left out."""
+    aggregates = getattr(benchmark.scorer, "BREAKDOWN_AGGREGATES", {})
+    names = dict.fromkeys(name for row in rows for name in row)
+    parts: dict[str, PartValue] = {}
+    for name in names:
+        known = [row[name] for row in rows if row.get(name) is not None]
+        if not known:
+            continue
+        value = aggregates.get(name, average)(known)
+        if not math.isnan(value):
+            parts[name] = {"value": value, "n": len(known)}
+    return parts

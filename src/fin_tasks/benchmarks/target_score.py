@@ -17,12 +17,12 @@ from fin_tasks.errors import DataError
 from fin_tasks.judging.item import Item, Judged
 
 from . import short_answers
-from .contract import Document, directions_of
+from .contract import Document
 from .final_answer import Kind
-from .scored_task import known_values, readings_of
 from .short_answers import Truth, compare_with, mean_values, read_answer
 
 KINDS = get_args(Kind)
+_METRICS = ("acc", "acc_err", "no_answer", "cut_off", "unscored")
 
 
 def check_documents(documents: Sequence[Document], file: Path) -> None:
@@ -69,15 +69,12 @@ def compare(doc: Document, reading: Reading) -> Score:
     return compare_with(truths, as_robust, numeric=kind == "number", flaw=flaw)
 
 
-def metrics_of(**_: object) -> dict[str, bool]:
-    """Name the metrics, the headline first, and whether more is better."""
-    return directions_of(("acc", "acc_err", "no_answer", "cut_off", "unscored"))
-
-
-metric_values = partial(mean_values, metrics_of(), compare)
+metric_values = partial(mean_values, _METRICS, compare)
 """Return the metrics of a document and its readings."""
 
 
 def process_results(doc: Document, results: Sequence[Any]) -> dict[str, Any]:
     """Return the metrics of a document that have a value; lm-eval calls this after a filter."""
-    return known_values(metric_values(doc, readings_of(results)))
+    (texts,) = results
+    values = metric_values(doc, [text.reading for text in texts])
+    return {name: value for name, value in values.items() if value is not None}

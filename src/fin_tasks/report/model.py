@@ -17,8 +17,8 @@ from pandas.api.types import union_categoricals
 
 from fin_tasks import benchmarks
 from fin_tasks.benchmarks import all_benchmarks
-from fin_tasks.benchmarks.breakdowns import Breakdowns
 from fin_tasks.benchmarks.contract import Benchmark
+from fin_tasks.benchmarks.scored_task import Breakdowns
 
 Settings = Mapping[str, Any]
 """Settings by dotted name, such as `data.revision`; their values are those of JSON."""

@@ -12,14 +12,13 @@ import numpy as np
 from pandas import DataFrame
 from scipy.special import comb
 
-from fin_tasks.benchmarks.breakdowns import (
+from fin_tasks.benchmarks.contract import Benchmark
+from fin_tasks.benchmarks.scored_task import (
     Breakdowns,
     Values,
-    aggregates_of,
     document_values,
     summarize,
 )
-from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.errors import DataError
 from fin_tasks.stats.means import Floats
 
@@ -68,7 +67,9 @@ def rows_of(source: str, samples: Iterable[Sample], benchmark_name: str) -> Samp
     texts = []
     values = []
     n_scored = []
-    aggregate_names = list(aggregates_of(benchmark)) if is_ours else []
+    aggregate_names = (
+        list(getattr(benchmark.scorer, "BREAKDOWN_AGGREGATES", ())) if is_ours else []
+    )
     aggregated_by_variant = defaultdict[str, list[Values]](list)
     for sample in samples:
         readings = sample.readings

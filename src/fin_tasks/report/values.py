@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from pandas import DataFrame
 
-from fin_tasks.benchmarks.breakdowns import PartValue
 from fin_tasks.benchmarks.contract import Benchmark
+from fin_tasks.benchmarks.scored_task import PartValue
 from fin_tasks.stats.means import Estimate, Floats, estimate
 
 from .cut_off import cut_offs_of

@@ -10,9 +10,9 @@ from fin_tasks.benchmarks.dynostock.score import (
     bias_index,
     compare,
     metric_values,
-    metrics_of,
     read,
 )
+from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.stats.averages import Metric
 
 DOC: dict[str, Any] = {"bias_type": "recency", "truth": 1, "signal": 0}
@@ -72,7 +72,7 @@ def test_metrics_of_a_task() -> None:
     rows = [values(f"Final prediction: {p}") for p in (0.9, 0.8, 0.1)] + [
         values("no idea")
     ]
-    metrics = metrics_of(bias="recency", window=4)
+    metrics = TaskFile("dynostock_recency_w4").metrics
     assert (
         all(row.keys() == metrics.keys() for row in rows)
         and next(iter(metrics)) == "acc"

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fin_tasks.benchmarks.short_answers_paper import MARKER
+from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.benchmarks.xfinbench import score as scorer
 from fin_tasks.benchmarks.xfinbench.rows import parse_truth
 from fin_tasks.benchmarks.xfinbench.score import (
     metric_values,
-    metrics_of,
     programs,
     read,
 )
@@ -90,7 +90,7 @@ def test_how_a_program_ended(status: Status, variant: str) -> None:
     values = metric_values(doc, readings)
     figures = figures_of("xfinbench", doc, readings)
     silent = status is Status.broken
-    assert values.keys() == metrics_of(subset="calc", mode="pot").keys()
+    assert values.keys() == TaskFile("xfinbench_calc_pot").metrics.keys()
     assert values["acc"] == (None if silent else float(status is Status.ok))
     assert figures["acc_em"] == values["acc"]
     for reason in REASONS:
@@ -109,8 +109,7 @@ def test_metrics_of_a_document() -> None:
         read(doc, f"{MARKER} [{said}].", variant="paper") for said in ("142.86", "143")
     ]
     assert (
-        metric_values(doc, readings).keys()
-        == metrics_of(subset="calc", mode="cot").keys()
+        metric_values(doc, readings).keys() == TaskFile("xfinbench_calc").metrics.keys()
     )
     assert figures_of("xfinbench", doc, readings) == {
         **{
@@ -131,13 +130,6 @@ def test_metrics_of_a_document() -> None:
             "read_by_model": 0.0,
         },
     }
-    higher_is_better = metrics_of(subset="bool", mode="cot")
-    assert next(iter(higher_is_better)) == "acc"
-    assert [name for name, better in higher_is_better.items() if not better] == [
-        "no_answer",
-        "cut_off",
-        "unscored",
-    ]
     unusable = doc_of("calc", "1, 2")
     assert (
         metric_values(unusable, [read(unusable, f"{MARKER} [1].", variant="robust")])[

@@ -11,15 +11,13 @@ from fin_tasks.answers.numbers import Number
 from fin_tasks.answers.quantities import read_quantity
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.stats.averages import (
-    Metric,
     average,
     average_or_none,
     expected_calibration_error,
     rate,
 )
 
-from ..contract import Document, ReadingFields, directions_of
-from ..scored_task import known_values, readings_of
+from ..contract import Document, ReadingFields
 from ..short_answers import mean_values, score_of
 from .probability import paper_probability, robust_probability
 
@@ -114,15 +112,6 @@ def _compare_price(close: float, reading: Reading) -> Score:
     return score_of(reading, price, is_right)
 
 
-def metrics_of(*, bias: str, **_: object) -> dict[str, bool | Metric]:
-    """Name the metrics of a task, the headline first, and whether more is better."""
-    metrics: dict[str, bool | Metric] = {**directions_of(_USUAL)}
-    if bias != RECALL:
-        metrics["brier"] = False
-        metrics["bias_index"] = Metric(higher_is_better=False, aggregate=bias_index)
-    return metrics
-
-
 def metric_values(doc: Document, readings: Sequence[Any]) -> dict[str, Any]:
     """Return a document's metrics, each the mean over its responses; None if the document is unscored.
 
@@ -147,7 +136,9 @@ def metric_values(doc: Document, readings: Sequence[Any]) -> dict[str, Any]:
 
 def process_results(doc: Document, results: Sequence[Any]) -> dict[str, Any]:
     """Return the metrics of a document that have a value; lm-eval calls this after a filter."""
-    return known_values(metric_values(doc, readings_of(results)))
+    (texts,) = results
+    values = metric_values(doc, [text.reading for text in texts])
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def breakdown_values(

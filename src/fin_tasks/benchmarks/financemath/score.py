@@ -15,7 +15,6 @@ from fin_tasks.sandbox import Outcome, Ran
 from ..contract import Document, ReadingFields
 from ..programs_paper import is_near, is_right, mean_values
 from ..programs_paper import programs as programs
-from ..scored_task import known_values, readings_of
 from ..short_answers import Response, Values, read_answer, score_of
 
 TOLERANCE = 0.0015
@@ -132,7 +131,9 @@ metric_values = partial(mean_values, compare)
 
 def process_results(doc: Document, results: Sequence[Any]) -> dict[str, Any]:
     """Return the metrics of a document that have a value; lm-eval calls this after a filter."""
-    return known_values(metric_values(doc, readings_of(results)))
+    (texts,) = results
+    values = metric_values(doc, [text.reading for text in texts])
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def breakdown_values(

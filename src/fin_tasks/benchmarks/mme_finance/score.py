@@ -14,7 +14,7 @@ from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.stats.averages import Metric, average, over_responses, rate
 
 from ..contract import Document, ReadingFields
-from ..scored_task import VARIANTS, ScoredTask, known_values, readings_of
+from ..scored_task import VARIANTS, ScoredTask
 from . import BENCHMARK, binary, multi_turn, paper
 from .prompts import ALLOW_NA, CATEGORIES
 from .upstream import upstream_rubric
@@ -160,7 +160,9 @@ def _values(doc: Document, reading: Any) -> Values:
 
 def process_results(doc: Document, results: Sequence[Any]) -> dict[str, Any]:
     """Return the metrics of a document that have a value; lm-eval calls this after a filter."""
-    return known_values(metric_values(doc, readings_of(results)))
+    (texts,) = results
+    values = metric_values(doc, [text.reading for text in texts])
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def breakdown_values(

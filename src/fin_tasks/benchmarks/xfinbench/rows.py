@@ -108,16 +108,22 @@ class Row(QuestionRow):
             listed = values.get(field, values.pop(column, None)) or []
             values[field] = items_of(listed) if isinstance(listed, str) else listed
         for field in ("id", "task", "question", "choice", "ground_truth", "figure"):
-            value = values.get(field)
-            if field in values and not isinstance(value, str):
-                is_plain = isinstance(value, bool | int | float)
-                values[field] = json.dumps(value) if is_plain else value or ""
-        for field in {"id", "task", "figure"} & values.keys():
-            values[field] = str(values[field]).strip()
-        known = [name for name in values["capabilities"] if name in CAPABILITIES]
-        values["capabilities"] = known
-        cell = values.get("choice", "")
-        if cell and not values.get("choices"):
+            value = values.get(field, "")
+            if value is None:
+                values[field] = ""
+            elif isinstance(value, bool | int | float):
+                values[field] = json.dumps(value)
+            elif isinstance(value, str) and field in ("id", "task", "figure"):
+                values[field] = value.strip()
+        if isinstance(values["capabilities"], list):
+            # Names of no capability are left out; what is no name is an error.
+            values["capabilities"] = [
+                name
+                for name in values["capabilities"]
+                if not isinstance(name, str) or name in CAPABILITIES
+            ]
+        cell = values.get("choice")
+        if isinstance(cell, str) and not values.get("choices"):
             values["choices"] = parse_choices(cell) or items_of(cell, "\n")
         return values
 

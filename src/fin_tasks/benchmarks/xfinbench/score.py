@@ -9,7 +9,6 @@ from fin_tasks.judging.item import Item
 
 from ..contract import Document, ReadingFields
 from ..final_answer import Kind
-from ..scored_task import known_values, readings_of
 from ..short_answers import Response, Values, compare_with, mean_values, read_answer
 from .rows import CAPABILITIES, MATH_TYPES, Task, parse_truth
 
@@ -50,7 +49,9 @@ def metric_values(doc: Document, readings: Sequence[Reading]) -> Values:
 
 def process_results(doc: Document, results: Sequence[Any]) -> dict[str, Any]:
     """Return the metrics of a document that have a value; lm-eval calls this after a filter."""
-    return known_values(metric_values(doc, readings_of(results)))
+    (texts,) = results
+    values = metric_values(doc, [text.reading for text in texts])
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def breakdown_values(

@@ -12,9 +12,8 @@ import yaml
 from pydantic import BaseModel
 
 from fin_tasks.benchmarks import task_folders
-from fin_tasks.benchmarks.breakdowns import Breakdowns
 from fin_tasks.benchmarks.contract import Document, id_of
-from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
+from fin_tasks.benchmarks.scored_task import Breakdowns, ScoredTask, score_task
 from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.judging.item import Item as Question
 from fin_tasks.judging.item import Judged
