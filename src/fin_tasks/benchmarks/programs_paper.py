@@ -11,7 +11,6 @@ from fin_tasks.answers.types import Reading, Score
 from . import short_answers
 from .short_answers import Values
 
-_METRICS = ("acc", "execution_rate", "no_answer", "cut_off", "unscored")
 _PYTHON_BLOCK = re.compile(r"```python(.*?)```", re.DOTALL)
 _ANY_BLOCK = re.compile(r"```(.*?)```", re.DOTALL)
 _HEAD = "def solution():"
