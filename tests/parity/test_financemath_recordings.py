@@ -9,7 +9,7 @@ import pytest
 
 from fin_tasks.benchmarks.financemath.score import compare
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
-from fin_tasks.sandbox import open_runner
+from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.saved.recordings import read_financemath
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "financemath"
@@ -35,16 +35,8 @@ def scored(model: str, mode: str) -> tuple[ScoredTask, list[dict[str, Any]]]:
     """Return a file scored by us, and the authors' rows."""
     path = DATA / mode / f"{model}.json"
     recording = read_financemath(path, mode=mode)
-    with open_runner(workers=2) as runner:
-        run = runner.run if mode == "pot" else None
-        task = score_task(
-            "financemath",
-            "financemath",
-            recording.docs,
-            recording.responses,
-            options={"mode": mode},
-            run_programs=run,
-        )
+    task_file = TaskFile("financemath" if mode == "cot" else "financemath_pot")
+    task = score_task(task_file, recording.docs, recording.responses)
     return task, json.loads(path.read_text(encoding="utf-8"))
 
 
