@@ -61,7 +61,8 @@ _NOWHERE = "\0"
 """A text that stands nowhere."""
 _TEXT_PARTS = ("text", "output_text")
 _ADDRESS = re.compile(
-    r"https?://(?:[\w.-]+|\[[\da-f:]+\])(?::[1-9]\d{0,4})?(?:/[^?#\s]*)?(?:\?api-version=([\w.-]+))?",
+    r"https?://(?:[\w.-]+|\[[\da-f:]+\])(?::[1-9]\d{0,4})?(?:/[^?#\s]*)?"
+    r"(?:\?api-version=[\w.-]+)?",
     re.IGNORECASE,
 )
 """The version is that of an address of Azure."""
@@ -171,7 +172,7 @@ class Outage:
         now = time.monotonic()
         if self.n_failed == MOST_FAILED:
             self.began = now
-            text = "%d requests failed in a row. From now on, one at a time is tried. The last one: %s"
+            text = "%d requests failed in a row. Now one at a time is tried. The last one: %s"
             _log.warning(text, self.n_failed, error)
         if isinstance(error, ForbiddenError):
             self.pause = 0.0
@@ -412,7 +413,7 @@ async def open_chat(
                     "base_url": address,
                     "max_retries": retries,
                 }
-                make_client = openai.AsyncOpenAI
+                make_client: type[openai.AsyncOpenAI] = openai.AsyncOpenAI
                 if query:
                     options["api_version"] = query.removeprefix("api-version=")
                     make_client = openai.AsyncAzureOpenAI
@@ -424,7 +425,8 @@ async def open_chat(
                 except Exception as error:  # several kinds, one of them an ImportError
                     raise EndpointError(
                         f"{model}: expected a proxy that can be used in the variables HTTP_PROXY, "
-                        f"HTTPS_PROXY, ALL_PROXY and NO_PROXY, got {error} Unset them, or name another proxy."
+                        f"HTTPS_PROXY, ALL_PROXY and NO_PROXY, got {error} Unset them, or name "
+                        "another proxy."
                     ) from error
                 client = await stack.enter_async_context(make_client(**options))
                 servers.append(Server(url, client))

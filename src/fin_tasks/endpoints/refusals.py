@@ -30,7 +30,8 @@ _NAMES_LIMIT = re.compile(
     r"\bmax_(?:completion_|output_|new_)?tokens\b|\btoken limit\b"
 )
 _IS_SMALL = re.compile(
-    r"\breached\b|\bminimum\b|\bat least\b|\bbelow\b|\bgreater than\b|>=|\btoo (?:small|low)\b|\bhigher\b"
+    r"\breached\b|\bminimum\b|\bat least\b|\bbelow\b|\bgreater than\b|>="
+    r"|\btoo (?:small|low)\b|\bhigher\b"
 )
 _IS_LARGE = re.compile(r"\bcontext\b|\btoo (?:large|long|high|many)\b|\bexceed")
 _NAMES_SYSTEM = re.compile(
@@ -42,15 +43,15 @@ _NAMES_SYSTEM = re.compile(
 
 def refusal_text(body: object) -> str:
     """Return what the body of an error says, without the request that some servers repeat in it."""
-    said = body
-    if isinstance(said, Mapping):
-        said = said.get("error") or said.get("detail") or said
-    if isinstance(said, list):
-        return "; ".join(map(refusal_text, said[:_SHOWN_PARTS]))
-    if isinstance(said, Mapping):
-        parts = [str(said[name]) for name in _TELLING if said.get(name)]
-        said = " ".join(parts) or json.dumps(said)
-    return " ".join(str(said or "").split())[:_SHOWN_CHARACTERS]
+    content = body
+    if isinstance(content, Mapping):
+        content = content.get("error") or content.get("detail") or content
+    if isinstance(content, list):
+        return "; ".join(map(refusal_text, content[:_SHOWN_PARTS]))
+    if isinstance(content, Mapping):
+        parts = [str(content[name]) for name in _TELLING if content.get(name)]
+        content = " ".join(parts) or json.dumps(content)
+    return " ".join(str(content or "").split())[:_SHOWN_CHARACTERS]
 
 
 def says_limit_is_small(text: str) -> bool:

@@ -212,20 +212,20 @@ class BatchJudge:
     async def progress(self) -> list[Facts]:
         """Ask the server how far each batch is."""
         batches = []
-        for sent in self.state.batches:
-            batch = await self._call(self._openai.batches.retrieve(sent.id), _Batch)
+        for record in self.state.batches:
+            batch = await self._call(self._openai.batches.retrieve(record.id), _Batch)
             batches.append(batch.model_dump())
         return batches
 
     async def find_lost_batches(self) -> None:
         """Ask for the names of batches whose command ended before the server had said them."""
-        if all(sent.id for sent in self.state.batches):
+        if all(record.id for record in self.state.batches):
             return
-        found = await self._call(self._openai.batches.list(limit=100), _Batches)
-        ids = {batch.input_file_id: batch.id for batch in found.data}
-        for sent in self.state.batches:
-            sent.id = sent.id or ids.get(sent.file_id, "")
-        self.state.batches = [sent for sent in self.state.batches if sent.id]
+        listing = await self._call(self._openai.batches.list(limit=100), _Batches)
+        ids = {batch.input_file_id: batch.id for batch in listing.data}
+        for record in self.state.batches:
+            record.id = record.id or ids.get(record.file_id, "")
+        self.state.batches = [record for record in self.state.batches if record.id]
 
     def _note_changes(self, items: Sequence[Item]) -> None:
         """Warn of items that changed since requests were sent; if the step sends, keep the new ones."""
@@ -280,16 +280,16 @@ class BatchJudge:
             file=("requests.jsonl", lines), purpose="batch"
         )
         file: _File = await self._call(upload, _File)
-        sent = SentBatch(
+        record = SentBatch(
             file_id=file.id, custom_ids=custom_ids, refused=dict(self.chat.refused)
         )
-        self.state.batches.append(sent)
+        self.state.batches.append(record)
         self._save()
         # A second attempt might start, and cost, a second batch.
         start = self._openai.with_options(max_retries=0).batches.create(
-            input_file_id=sent.file_id, endpoint=_URL, completion_window="24h"
+            input_file_id=record.file_id, endpoint=_URL, completion_window="24h"
         )
-        sent.id = (await self._call(start, _Batch)).id
+        record.id = (await self._call(start, _Batch)).id
         self._save()
 
     def _keys_under_way(self) -> set[str]:
@@ -317,20 +317,20 @@ class BatchJudge:
         """
         n_replies = self._n_replies
         known = dict(self.chat.refused)
-        for sent in self.state.batches:
-            if sent.has_ended:
+        for record in self.state.batches:
+            if record.has_ended:
                 continue
-            batch = await self._call(self._openai.batches.retrieve(sent.id), _Batch)
-            sent.has_ended = batch.status in _ENDED
-            if sent.has_ended:
-                await self._keep_results(sent, batch)
+            batch = await self._call(self._openai.batches.retrieve(record.id), _Batch)
+            record.has_ended = batch.status in _ENDED
+            if record.has_ended:
+                await self._keep_results(record, batch)
                 self._save()
         return self._n_replies > n_replies or self.chat.refused != known
 
-    async def _keep_results(self, sent: SentBatch, batch: _Batch) -> None:
+    async def _keep_results(self, record: SentBatch, batch: _Batch) -> None:
         """Put replies into the cache, count failures and problems, and learn refused options."""
         problems = self.state.problems
-        missing = set(sent.custom_ids)
+        missing = set(record.custom_ids)
         for file_id in filter(None, (batch.output_file_id, batch.error_file_id)):
             content = self._openai.files.content(file_id)
             lines = (await self._call(content, None)).content.splitlines()
@@ -338,19 +338,19 @@ class BatchJudge:
                 result = _read_result(line)
                 if result is None:
                     problems["unreadable"] += 1
-                elif result.custom_id not in sent.custom_ids:
+                elif result.custom_id not in record.custom_ids:
                     problems["unknown"] += 1
                 elif result.custom_id not in missing:
                     problems["repeated"] += 1
                 else:
                     missing.remove(result.custom_id)
-                    self._keep_result(result, sent)
+                    self._keep_result(result, record)
         problems["missing"] += len(missing)
         if batch.status != "completed" or any(problems.values()):
             text = "Batch %s is %s: %s. Problems of all batches: %s."
             _log.warning(text, batch.id, batch.status, batch.errors, problems)
 
-    def _keep_result(self, result: _Result, sent: SentBatch) -> None:
+    def _keep_result(self, result: _Result, record: SentBatch) -> None:
         body = result.response and result.response.get("body")
         try:
             reply = self.chat.read(json.dumps(body).encode())
@@ -358,7 +358,7 @@ class BatchJudge:
             self.chat.count_failure()
             text = refusal_text(body)
             if not says_limit_is_small(text):
-                learn(self.chat.refused, usable(_USUAL, sent.refused), text)
+                learn(self.chat.refused, usable(_USUAL, record.refused), text)
                 return
             reply = ChatReply(text="", reason="length")
         self.chat.cache.put(result.custom_id, reply)

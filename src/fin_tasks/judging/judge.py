@@ -237,7 +237,8 @@ class Asker:
             if self._max_tokens < large_limit:
                 self._max_tokens = large_limit
                 _log.warning(
-                    "the judge reasons: %d tokens were used up before its reply. It now gets up to %d.",
+                    "the judge reasons: %d tokens were used up before its reply. "
+                    "It now gets up to %d.",
                     limit,
                     large_limit,
                 )
@@ -251,12 +252,12 @@ def _why_unreadable(reply: ChatReply) -> str:
         return "none of the judge's replies could be read"
     if reply.reason == "length":
         return (
-            "the judge used up its tokens by reasoning, and came to no reply. Turn its reasoning off, or raise "
-            "the rubric's reasoning_max_tokens"
+            "the judge used up its tokens by reasoning, and came to no reply. Turn its "
+            "reasoning off, or raise the rubric's reasoning_max_tokens"
         )
     if reply.has_reasoning:
         return (
-            "the server sent the judge's reasoning without a reply: its reasoning parser took the reply. Start "
-            "the server without this parser, or turn the judge's reasoning off"
+            "the server sent the judge's reasoning without a reply: its reasoning parser took "
+            "the reply. Start the server without this parser, or turn the judge's reasoning off"
         )
     return "the judge's reply was empty"

@@ -43,7 +43,7 @@ class JudgeStep:
         failed on is unscored, and nothing raises.
         """
         rows: list[list[JudgedResponse]] = []
-        places = []
+        slots = []
         items = []
         for doc, doc_responses in zip(docs, responses, strict=True):
             row: list[JudgedResponse] = []
@@ -55,12 +55,12 @@ class JudgeStep:
                 item = self.item(doc, text)
                 if item is not None:
                     items.append(item)
-                    places.append((row, len(row)))
+                    slots.append((row, len(row)))
                 row.append(Judged(text))
             rows.append(row)
-        for (row, place), judged in zip(places, self.judge_once(items), strict=True):
+        for (row, index), judged in zip(slots, self.judge_once(items), strict=True):
             # The item may hold only a part of the response; the whole one stays.
-            row[place] = replace(judged, response=row[place].response)
+            row[index] = replace(judged, response=row[index].response)
         return rows
 
     def judge_once(self, items: Sequence[Item]) -> Sequence[Judged]:
