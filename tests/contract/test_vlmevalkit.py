@@ -487,7 +487,8 @@ def test_conversations_are_asked_turn_by_turn_and_judged(
 
 def test_a_judge_that_is_down_is_an_error_and_nothing_is_paid_twice(run: Run) -> None:
     run.model, run.judge = Odd(), lambda _: (401, {}, {"error": {"message": "no"}})
-    assert run("MMEFinance", judge="judge") == {}
+    down = run("MMEFinance", judge="judge")
+    assert (down["overall"], down["score_robust"]) == (None, None)
     assert "JudgeError" in run.log
     assert run.asked() == 44
     run.judge = lambda body: completion(str(len(text_of(body)) % 6))
