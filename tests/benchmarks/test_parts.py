@@ -9,7 +9,7 @@ from figures import figures_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fin_tasks import benchmarks
+from fin_tasks.benchmarks import contract
 from fin_tasks.answers.types import Reading
 from fin_tasks.benchmarks import all_benchmarks, benchmark_named, benchmark_of
 from fin_tasks.benchmarks.scored_task import document_values, summarize
@@ -96,7 +96,7 @@ def test_a_task_belongs_to_the_benchmark_with_the_longest_name(
     bizbench = benchmark_named("bizbench")
     german = replace(bizbench, name="bizbench_de")
     known = {"bizbench": bizbench, "bizbench_de": german}
-    monkeypatch.setattr(benchmarks, "all_benchmarks", lambda: known)
+    monkeypatch.setattr(contract, "all_benchmarks", lambda: known)
     assert benchmark_of("bizbench_de_fincode") is benchmark_of("bizbench_de") is german
     assert benchmark_of("bizbench_fincode") is bizbench
     assert benchmark_of("bizbenches") is None

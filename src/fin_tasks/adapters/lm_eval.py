@@ -16,7 +16,7 @@ from lm_eval.api.filter import Filter
 from lm_eval.api.registry import register_filter
 from lm_eval.api.task import ConfigurableTask
 
-from fin_tasks.answers.cut_off import CutOffResponse, is_cut_off
+from fin_tasks.answers.cut_off import CutOffResponse, FailedResponse, is_cut_off
 from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.benchmarks.scored_task import (
@@ -42,12 +42,12 @@ from .lm_eval_pictures import with_pictures, without_pictures
 from .lm_eval_private import (
     ASK,
     LM,
+    CachingLM,
     Instance,
     JsonChatStr,
     forget_failures,
     marking_cut_offs,
     model_of,
-    offer_to_models,
     token_counts,
     true_in_all_processes,
 )
@@ -187,11 +187,9 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
                 "no judge is named (metadata judge_model or FIN_TASKS_JUDGE_MODEL), so "
                 "responses that need one stay unscored."
             )
-        settings = {
-            **config,
-            "metadata": metadata,
-            "generation_kwargs": self.file.generation_kwargs(metadata),
-        }
+        settings = {**config, "metadata": metadata}
+        if "sampling" in metadata:
+            settings["generation_kwargs"] = self.file.generation_kwargs(metadata)
         settings.pop("class", None)
         if metadata.get("blank_image"):
             from fin_tasks.benchmarks.xfinbench.data import blank_image
@@ -483,7 +481,8 @@ def _ask(lm: LM, requests: Sequence[Instance]) -> list[str]:
         for asker, positions in positions_by_conversation.items():
             own = [requests[position] for position in positions]
             texts = asker.answer(lm, own) if asker else lm.generate_until(own)
-            forget_failures(lm, own, texts)
+            if any(isinstance(text, FailedResponse) for text in texts):
+                forget_failures(lm, own, texts)
             for position, text in zip(positions, texts, strict=True):
                 responses[position] = text
     for request in requests:
@@ -494,4 +493,7 @@ def _ask(lm: LM, requests: Sequence[Instance]) -> list[str]:
     return responses
 
 
-offer_to_models(_ask)
+# `evaluate` calls the method of the model that a request names as its type. So nothing of lm-eval is
+# replaced, and the method knows the model, which tasks never see.
+for _kind in (LM, CachingLM):
+    setattr(_kind, ASK, _ask)

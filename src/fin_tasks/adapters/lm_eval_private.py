@@ -16,7 +16,8 @@ from unittest.mock import patch
 import numpy as np
 from lm_eval.api.instance import Instance as Instance
 from lm_eval.api.model import LM as LM
-from lm_eval.api.model import CachingLM, hash_args
+from lm_eval.api.model import CachingLM as CachingLM
+from lm_eval.api.model import hash_args
 from lm_eval.models.api_models import LMEVAL_MODEL_NONE_ANSWER_PLACEHOLDER
 from lm_eval.models.api_models import JsonChatStr as JsonChatStr
 
@@ -39,15 +40,6 @@ ASK = "generate_until_for_fin_tasks"
 """The type of our requests, and the method of models that answers them."""
 _THOUGHTS = ("reasoning_content", "reasoning")
 """Where servers with a reasoning parser put the reasoning of a message."""
-
-
-def offer_to_models(ask: Function) -> None:
-    """Add a method to all models, which `evaluate` calls for the requests that name it as their type.
-
-    Nothing of lm-eval is replaced, and the method knows the model, which tasks never see.
-    """
-    for kind in (LM, CachingLM):
-        setattr(kind, ASK, ask)
 
 
 def true_in_all_processes(lm: LM, flags: Sequence[bool]) -> list[bool]:
@@ -199,7 +191,7 @@ def forget_failures(
 ) -> None:
     """Take failed requests out of the cache of `--use_cache`, so that the next run asks them again."""
     if not isinstance(lm, CachingLM):
-        return
+        return  # nothing is kept
     for request, response in zip(requests, responses, strict=True):
         if isinstance(response, FailedResponse):
             lm.dbdict.pop(hash_args("generate_until", request.args), None)

@@ -12,20 +12,28 @@ The package may have the files `metrics.csv`, `tables.yaml` and `published.csv`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
+from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from fin_tasks.errors import ConfigError
+from fin_tasks.resources import task_yaml_dir
 
 if TYPE_CHECKING:
     from datasets import Dataset
 
     from fin_tasks.answers.types import Reading, Score
     from fin_tasks.sandbox import Ran
+
+_log = logging.getLogger(__name__)
 
 Document = Mapping[str, Any]
 """A question as the harness gets it; each benchmark's `data.py` says which fields it has."""
@@ -162,3 +170,72 @@ class Benchmark:
             if headline in metrics:
                 return headline
         return self.headlines[0]
+
+
+# --- All benchmarks ---
+
+GROUP = "fin_tasks.benchmarks"
+"""The entry-point group under which a package registers its benchmark."""
+
+
+@cache
+def all_benchmarks() -> Mapping[str, Benchmark]:
+    """Return all benchmarks by name: ours in the order of reports, then others."""
+    own = []
+    for module in iter_modules([str(Path(__file__).parent)]):
+        if module.ispkg:
+            own.append(import_module(f"{__package__}.{module.name}").BENCHMARK)
+    own.sort(key=lambda benchmark: benchmark.order)
+    benchmarks = {benchmark.name: benchmark for benchmark in own}
+    for benchmark in _registered():
+        if benchmark.name in benchmarks:
+            raise ConfigError(
+                f"entry point {GROUP}: expected a new name, got {benchmark.name!r}, "
+                "which another benchmark has. Rename or uninstall one of them."
+            )
+        benchmarks[benchmark.name] = benchmark
+    return benchmarks
+
+
+def benchmark_of(task: str) -> Benchmark | None:
+    """Return the benchmark whose name, the longest if there are several, begins a task's; None for tasks of others."""
+    benchmarks = all_benchmarks()
+    names = [name for name in benchmarks if f"{task}_".startswith(f"{name}_")]
+    return benchmarks[max(names, key=len)] if names else None
+
+
+def benchmark_named(name: str) -> Benchmark:
+    """Return a benchmark by its name, or raise ConfigError."""
+    benchmarks = all_benchmarks()
+    if name not in benchmarks:
+        raise ConfigError(
+            f"benchmark: expected one of {', '.join(benchmarks)}, got {name!r:.80}. "
+            f"Other packages register theirs under the entry-point group {GROUP}."
+        )
+    return benchmarks[name]
+
+
+def task_folders() -> list[Path]:
+    """Return the folders with task files: ours, then those of registered benchmarks."""
+    folders = [task_yaml_dir()]
+    for benchmark in all_benchmarks().values():
+        if benchmark.task_folder is not None:
+            folders.append(benchmark.task_folder)
+    return folders
+
+
+def _registered() -> Iterator[Benchmark]:
+    for entry_point in entry_points(group=GROUP):
+        try:
+            benchmark = entry_point.load()
+        except Exception as error:  # noqa: BLE001 - the code of another package
+            _log.warning("entry point %s is left out: %s", entry_point.value, error)
+            continue
+        if isinstance(benchmark, Benchmark):
+            yield benchmark
+        else:
+            _log.warning(
+                "entry point %s is left out: expected a Benchmark, got %s.",
+                entry_point.value,
+                type(benchmark).__name__,
+            )

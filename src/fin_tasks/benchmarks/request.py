@@ -120,6 +120,8 @@ class Request:
 
     def draw(self, rows: Sequence[AnyRow], column: str) -> list[AnyRow]:
         """Return the rows of the random sample, which the seed and the ids in a column decide."""
+        if self.sample_n is None:
+            return list(rows)
         id_of = attrgetter(column)
         return draw_rows(self.benchmark, rows, self.sample_n, self.sample_seed, id_of)
 

@@ -39,11 +39,6 @@ _READERS_OF_AUTHORS: Mapping[Kind, Callable[[str], AnyExtraction]] = {
 }
 
 
-def text_of(response: Response) -> str:
-    """Return the text of a response."""
-    return response if isinstance(response, str) else response.response
-
-
 def programs(
     doc: Document,
     response: str,
@@ -81,7 +76,8 @@ def read_answer(
         return _read_result(response.outcomes[0], variant)
     if isinstance(response, Judged) and variant == "robust" and response.was_asked:
         return final_answer.read_by_model(kind, response, choices)
-    extraction = _extract(kind, text_of(response), variant, choices)
+    text = response if isinstance(response, str) else response.response
+    extraction = _extract(kind, text, variant, choices)
     return Reading(
         variant=variant,
         answer=extraction.answer,

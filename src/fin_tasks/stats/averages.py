@@ -23,7 +23,7 @@ def average(
     values: Iterable[float | None],
 ) -> float:
     """Return the mean of the known values; NaN if there are none."""
-    known = _known(values)
+    known = [value for value in values if value is not None]
     if not known:
         return math.nan
     return math.fsum(known) / len(known)

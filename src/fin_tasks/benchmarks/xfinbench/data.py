@@ -93,7 +93,7 @@ def load(
             raise ConfigError(
                 f"xfinbench {name}: expected one of {known}, got {value!r}."
             )
-    asked_style = _style_of(style, mode)
+    asked_style = _style_of(style, mode) if style else Style(mode, role=True)
     table = SPLITS["validation" if request.source == "sample" else request.split]
     left_out: dict[str, list[str]] = {}
     if request.variants:
@@ -147,13 +147,8 @@ def load(
     return request.documents(docs, facts)
 
 
-def _style_of(name: str | None, mode: Mode) -> Style:
-    """Return the style in which a task of this mode asks; None means its own mode with the role.
-
-    Programs stay programs in any style.
-    """
-    if name is None:
-        return Style(mode, role=True)
+def _style_of(name: str, mode: Mode) -> Style:
+    """Return a style in which a task of this mode asks; programs stay programs in any style."""
     style = STYLES[name]
     if mode == "da" and style.mode == "cot":
         raise ConfigError(
