@@ -18,7 +18,7 @@ from fin_tasks.benchmarks.dynostock.probability import (
     robust_probability,
 )
 from fin_tasks.benchmarks.programs_paper import program_in
-from fin_tasks.benchmarks.short_answers_paper import marked_number, xfinbench_program
+from fin_tasks.benchmarks.short_answers import marked_number, xfinbench_program
 
 READERS: dict[str, Callable[[str], object]] = {
     "verdict": read_verdict,

@@ -9,9 +9,8 @@ from figures import figures_of
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fin_tasks.benchmarks import contract
 from fin_tasks.answers.types import Reading
-from fin_tasks.benchmarks import all_benchmarks, benchmark_named, benchmark_of
+from fin_tasks.benchmarks import all_benchmarks, benchmark_named, benchmark_of, contract
 from fin_tasks.benchmarks.scored_task import document_values, summarize
 from fin_tasks.benchmarks.task_file import TaskFile, task_names
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fin_tasks.benchmarks.authors_code import assigned_texts
-from fin_tasks.benchmarks.prompts import Prompts, read_prompts
+from fin_tasks.benchmarks.request import Prompts, read_prompts
 from fin_tasks.errors import DataError
 
 PROMPTS = Prompts(

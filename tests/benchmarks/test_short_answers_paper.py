@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from case_files import name_of, rows
 
-from fin_tasks.benchmarks.short_answers_paper import (
+from fin_tasks.benchmarks.short_answers import (
     MARKER,
     sandboxed_program,
     xfinbench_program,

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import fin_tasks
 from fin_tasks.cli import app
-from fin_tasks.data.files import sha256_of
+from fin_tasks.data.locate import sha256_of
 from fin_tasks.errors import DataError
 from fin_tasks.sandbox import Outcome, Status, open_runner
 from fin_tasks.variants.build import Source, Variant, build_variants

@@ -20,7 +20,7 @@ from fin_tasks.answers.verdicts import read_verdict
 from fin_tasks.judging.item import Item, Judged
 
 from .contract import Document
-from .short_answers_paper import MARKER
+from .request import MARKER
 
 Kind = Literal["verdict", "letter", "number"]
 AnyExtraction = (
@@ -28,8 +28,6 @@ AnyExtraction = (
 )
 
 RUBRIC = "final_answer"
-READER_OPTIONS = ("reader_model", "reader_base_url", "reader_key")
-"""The metadata that name the model."""
 
 _LONGEST_REPLY = 80
 """A reply of more characters is no copy of an answer."""

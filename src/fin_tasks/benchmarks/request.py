@@ -1,11 +1,13 @@
 """What the metadata of a task choose: the files, the questions, and the wording of the prompts."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+import yaml
 from pydantic import BaseModel, ValidationError
 
 from fin_tasks.data.documents import Documents as Documents
@@ -16,7 +18,11 @@ from fin_tasks.settings import Settings
 from fin_tasks.variants.folder import read_variants
 
 from . import benchmark_named
-from .final_answer import READER_OPTIONS
+
+READER_OPTIONS = ("reader_model", "reader_base_url", "reader_key")
+"""The metadata that name the model that reads answers."""
+MARKER = "Therefore, my answer is"
+"""What XFinBench asks a model to write before its answer."""
 
 Model = TypeVar("Model", bound=BaseModel)
 AnyRow = TypeVar("AnyRow")
@@ -159,3 +165,38 @@ def rows_of(
             problem = f"{first_problem(error)}, got {value!r:.80}"
             raise DataError(f"{path}, row {number}, {problem}.") from error
     return rows
+
+
+# --- Templates ---
+
+
+class Prompts(NamedTuple):
+    """The templates of one way to ask; `user`, `cue` and `context` have fields such as `{question}`."""
+
+    system: str
+    user: str
+    cue: str = ""
+    """A base model continues from these words."""
+    context: str = ""
+    """What stands for `{context}` in `user` if a question has tables or a document; `{context}` is their text."""
+
+    def fill(self, *, context: str = "", **fields: str) -> dict[str, str]:
+        """Return the messages about a question, without a context if its text is empty."""
+        if context:
+            context = fill_fields(self.context, context=context)
+        return {
+            "system": self.system,
+            "prompt": fill_fields(self.user, context=context, **fields),
+            "cue": fill_fields(self.cue, **fields),
+        }
+
+
+def read_prompts(file: Path, mode: str) -> Prompts:
+    """Read the templates of one mode from a YAML file that has them by mode."""
+    return Prompts(**yaml.safe_load(file.read_text("utf-8"))[mode])
+
+
+def fill_fields(template: str, **fields: str) -> str:
+    """Put texts in place of the fields in braces; other braces stay, as LaTeX has many."""
+    # No str.format: a question that contains "{choices}" must stay as it is.
+    return re.sub(r"\{(\w+)\}", lambda match: fields.get(match[1], match[0]), template)

@@ -3,24 +3,26 @@
 XFinBench and BizBench share this scorer: the long XFinBench paper reports BizBench with its own.
 """
 
+import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from fin_tasks.answers.choices import read_choice
-from fin_tasks.answers.numbers import Number, equal_value, near_value
+from fin_tasks.answers.numbers import TOLERANCE, Number, equal_value, near_value
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.quantities import number_of_result, read_quantity
-from fin_tasks.answers.types import Reading, Score
+from fin_tasks.answers.types import Extraction, Reading, Score
 from fin_tasks.answers.verdicts import read_verdict
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.sandbox import Outcome, Ran, execution_rate
 from fin_tasks.stats.averages import over_responses, rate
 
 from . import final_answer
-from . import short_answers_paper as paper
 from .contract import Document
 from .final_answer import AnyExtraction, Kind
+from .request import MARKER
 
 Response = str | Ran | Judged
 """A response, with the outcomes of its programs, or with the replies of a model that read it."""
@@ -32,11 +34,26 @@ Truth = tuple[Value, float]
 
 _FAILED_PROGRAM = 0.0
 """The answer that the authors count if a program fails."""
-_READERS_OF_AUTHORS: Mapping[Kind, Callable[[str], AnyExtraction]] = {
-    "verdict": paper.marked_verdict,
-    "letter": paper.marked_letter,
-    "number": paper.marked_number,
+
+
+# The authors' own script imports these names, so their programs can use them without an import.
+# `pd` and `np` are also names of amounts, as of a probability of default: only `pd.` means pandas.
+_SCRIPT_NAMES = {
+    r"\bnp\s*\.": "import numpy as np",
+    r"\bpd\s*\.": "import pandas as pd",
+    r"\brandom\s*\.": "import random",
+    r"\bjson\s*\.": "import json",
+    r"\bcsv\s*\.": "import csv",
+    r"\bos\s*\.": "import os",
+    r"\bsys\s*\.": "import sys",
+    r"\bdatetime\b": "from datetime import datetime",
 }
+# The sandbox calls `solution()`, and must give back a text as one: the authors read "5" as a response.
+# A returned text is put behind the marker, as in the authors' script. Only its end is kept, because the
+# sandbox cuts long results.
+_RETURN_RESULT = f"""
+solution = lambda: {MARKER + " "!r} + val_[-800:] if isinstance(val_, str) else val_
+"""
 
 
 def programs(
@@ -44,15 +61,17 @@ def programs(
     response: str,
     *,
     variant: str,
-    authors: Callable[[str], str | None] = paper.sandboxed_program,
+    authors: Callable[[str], str | None] | None = None,
 ) -> tuple[str | None, ...]:
     """Return the program in a response; nothing unless the task asks for programs.
 
-    `authors` takes the program as the authors of the benchmark do.
+    `authors` takes the program as the authors of the benchmark do, by default XFinBench's.
     """
     if doc["mode"] != "pot":
         return ()
-    take_program = extract_program if variant == "robust" else authors
+    take_program = authors or sandboxed_program
+    if variant == "robust":
+        take_program = extract_program
     return (take_program(response),)
 
 
@@ -105,7 +124,7 @@ def _read_result(outcome: Outcome, variant: str) -> Reading:
             reading = replace(reading, answer=_FAILED_PROGRAM)
         reason = outcome.detail or outcome.status.value
         return replace(reading, reason=reason, unscored=outcome.is_unscored)
-    answer: float | Number | None = paper.returned_number(outcome)
+    answer: float | Number | None = returned_number(outcome)
     if variant == "robust":
         answer = number_of_result(outcome.number, outcome.value)
     if answer is None:
@@ -135,7 +154,7 @@ def compare_with(
     if isinstance(answer, Number):
         return score_of(reading, *_fitting_value(answer, truths))
     truth, _ = truths[-1]
-    is_near = paper.near_marked(float(answer), float(truth)) if numeric else None
+    is_near = near_marked(float(answer), float(truth)) if numeric else None
     return score_of(reading, answer, answer == truth, is_near)
 
 
@@ -197,3 +216,93 @@ def mean_values(
         }
         rows.append({name: values[name] for name in names})
     return over_responses(rows)
+
+
+# --- The rules of XFinBench's authors, defects included ---
+
+
+def marked_verdict(response: str) -> Extraction[int]:
+    """Read 1 or 0 between the last marker and the next full stop; "incorrect" holds "correct" and is 1."""
+    sentence = _marked_sentence(response)
+    if sentence is None:
+        return Extraction(answer=None, reason="no marker")
+    if any(word in sentence for word in ("TRUE", "true", "True", "correct")):
+        return Extraction(answer=1, rule="marker")
+    if any(word in sentence for word in ("FALSE", "false", "False", "incorrect")):
+        return Extraction(answer=0, rule="marker")
+    return Extraction(answer=None, reason="no verdict up to the first full stop")
+
+
+def marked_letter(response: str) -> Extraction[str]:
+    """Read A if there is any A between the last marker and the next full stop, else B, C or D."""
+    sentence = _marked_sentence(response)
+    if sentence is None:
+        return Extraction(answer=None, reason="no marker")
+    for letter in "ABCD":
+        if letter in sentence:
+            return Extraction(answer=letter, rule="marker")
+    return Extraction(answer=None, reason="no letter up to the first full stop")
+
+
+def marked_number(response: str) -> Extraction[float]:
+    """Read the digits in the last square brackets behind the last marker, or in all text behind it."""
+    _, marker, behind = response.rpartition(MARKER)
+    if not marker:
+        return Extraction(answer=None, reason="no marker")
+    in_brackets = behind.rpartition("[")[2].partition("]")[0]
+    digits = "".join(char for char in in_brackets if char in "-./0123456789")
+    try:
+        number = float(digits)
+    except ValueError:
+        number = math.nan
+    if math.isfinite(number):
+        return Extraction(answer=number, rule="marker")
+    return Extraction(answer=None, reason="no number where the authors look")
+
+
+def near_marked(answer: float, truth: float) -> bool:
+    """Return whether an answer is less than 0.5 % of itself away from the truth.
+
+    The authors also accept a factor of 100 between the two. An answer of 0 is never near.
+    """
+    hundredth = answer / 100
+    if hundredth == 0:
+        return False
+    pairs = ((answer, truth), (hundredth, truth), (answer, truth / 100))
+    return any(abs(mine - right) / abs(mine) < TOLERANCE for mine, right in pairs)
+
+
+def xfinbench_program(response: str) -> str:
+    """Return the program that the authors run: a response is cut at its fences, and `solution()` is called."""
+    program = response.split("```python")[-1].split("```")[0]
+    modules = [name for name in ("math", "scipy") if name in program]
+    imports = "".join(f"import {name}\n" for name in modules)
+    return f"{imports}{program}\nval_ = solution()"
+
+
+def sandboxed_program(response: str) -> str:
+    """Return the authors' program for our sandbox, with the names that their script imports."""
+    program = xfinbench_program(response)
+    # To import pandas takes a tenth of the time limit, so only names in use are imported.
+    imports = [line for use, line in _SCRIPT_NAMES.items() if re.search(use, program)]
+    return "\n".join([*imports, program]) + _RETURN_RESULT
+
+
+def returned_number(outcome: Outcome) -> float | None:
+    """Return the number that a program returned, or the one in the text that it returned."""
+    if outcome.number is not None:
+        return outcome.number if math.isfinite(outcome.number) else None
+    text = outcome.value or ""
+    return marked_number(text).answer if text.startswith(MARKER) else None
+
+
+def _marked_sentence(response: str) -> str | None:
+    _, marker, behind = response.rpartition(MARKER)
+    return behind.partition(".")[0] if marker else None
+
+
+_READERS_OF_AUTHORS: Mapping[Kind, Callable[[str], AnyExtraction]] = {
+    "verdict": marked_verdict,
+    "letter": marked_letter,
+    "number": marked_number,
+}

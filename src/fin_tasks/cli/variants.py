@@ -56,7 +56,7 @@ def build_variants(
     """
     from fin_tasks.benchmarks import benchmark_named
     from fin_tasks.benchmarks.request import Request
-    from fin_tasks.data.files import sha256_of
+    from fin_tasks.data.locate import sha256_of
     from fin_tasks.labels.draw import draw_variants
     from fin_tasks.labels.sheet import write_sheets
     from fin_tasks.report import read

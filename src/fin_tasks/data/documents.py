@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import fin_tasks
 from fin_tasks.errors import ConfigError, DataError
 
-from .files import sha256_of
+from .locate import sha256_of
 
 if TYPE_CHECKING:
     from datasets import Dataset

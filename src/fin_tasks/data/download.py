@@ -18,8 +18,7 @@ from tqdm import tqdm
 from fin_tasks.errors import DataError, FetchError, WebError
 from fin_tasks.settings import Settings
 
-from .files import sha256_of, write_file
-from .locate import PINS_FILE, Pin, Pins, record_file
+from .locate import PINS_FILE, Pin, Pins, record_file, sha256_of, write_file
 
 if TYPE_CHECKING:
     import httpx2

@@ -12,6 +12,7 @@ like the repository, or without its first level of folders.
 
 import fnmatch
 import hashlib
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,8 +24,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
-
-from .files import check_name, sha256_of
 
 _PINS = Path(__file__).parent / "pins"
 _REMEDY = "Put the file there, name another data_dir or FIN_TASKS_DATA, or use source upstream."
@@ -238,3 +237,41 @@ def _key(name: str, path: Path) -> str:
     """Return the name of a file in results; a pattern is replaced by what it matches."""
     is_pattern = re.search(r"[|*?\[]", name)
     return path.name if is_pattern else name
+
+
+# --- Files ---
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file in hex."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(
+            f"{path}: expected a readable file, got {error.strerror!r}."
+        ) from error
+
+
+def check_name(path: Path) -> None:
+    """Refuse a path that is not UTF-8, because tables and results could not hold it."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        name = os.fsencode(path).decode("utf-8", "backslashreplace")
+        raise DataError(
+            f"{name}: expected a path in UTF-8. Rename the file or folder."
+        ) from None
+
+
+def write_file(target: Path, content: bytes) -> None:
+    """Write a file in one step, so that no reader sees half of it."""
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(content)
+        part.replace(target)
+    except OSError as error:
+        raise DataError(
+            f"{target}: cannot be written ({error.strerror}). Set FIN_TASKS_CACHE."
+        ) from error

@@ -14,7 +14,7 @@ from pathlib import Path
 from PIL import Image, ImageOps
 from tqdm import tqdm
 
-from .files import sha256_of, write_file
+from .locate import sha256_of, write_file
 
 FORMATS = ("JPEG", "PNG", "GIF", "WEBP", "BMP", "TIFF")
 """Formats that are read; chat models take the first four."""

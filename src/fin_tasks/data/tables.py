@@ -15,7 +15,7 @@ from zipfile import ZipFile
 
 from fin_tasks.errors import DataError
 
-from .files import check_name
+from .locate import check_name
 
 _MAX_ROWS = 200_000
 _MAX_COLUMNS = 1000

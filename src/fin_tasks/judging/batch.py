@@ -17,7 +17,7 @@ import anyio
 from anyio.from_thread import start_blocking_portal
 from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 
-from fin_tasks.data.files import write_file
+from fin_tasks.data.locate import write_file
 from fin_tasks.endpoints.cache import ChatReply, request_key
 from fin_tasks.endpoints.chat import MAX_REPLY_BYTES, ChatClient, Usage
 from fin_tasks.endpoints.refusals import (

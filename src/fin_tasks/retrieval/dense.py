@@ -16,7 +16,7 @@ import pandas as pd
 from anyio.from_thread import start_blocking_portal
 from pydantic import BaseModel, FiniteFloat
 
-from fin_tasks.data.files import sha256_of, write_file
+from fin_tasks.data.locate import sha256_of, write_file
 from fin_tasks.endpoints.chat import ask_all, open_chat
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.settings import Settings

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from fin_tasks.benchmarks.mme_finance.score import score_judged
 from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.benchmarks.task_file import TaskFile, task_names
-from fin_tasks.data.files import sha256_of
+from fin_tasks.data.locate import sha256_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.judging.judge import JudgeModel

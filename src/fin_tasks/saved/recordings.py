@@ -11,8 +11,7 @@ from typing import Literal, NamedTuple
 from fin_tasks.benchmarks import financemath, xfinbench
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.financemath import data as financemath_data
-from fin_tasks.benchmarks.request import rows_of
-from fin_tasks.benchmarks.short_answers_paper import MARKER
+from fin_tasks.benchmarks.request import MARKER, rows_of
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile
 from fin_tasks.benchmarks.xfinbench.rows import (
     SPLITS,

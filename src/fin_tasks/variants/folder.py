@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 import fin_tasks
-from fin_tasks.data.files import sha256_of, write_file
+from fin_tasks.data.locate import sha256_of, write_file
 from fin_tasks.data.tables import read_json
 from fin_tasks.errors import DataError
 

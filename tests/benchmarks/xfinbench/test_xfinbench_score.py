@@ -11,7 +11,7 @@ from figures import figures_of, score_with
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fin_tasks.benchmarks.short_answers_paper import MARKER
+from fin_tasks.benchmarks.request import MARKER
 from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.benchmarks.xfinbench import score as scorer
 from fin_tasks.benchmarks.xfinbench.rows import parse_truth

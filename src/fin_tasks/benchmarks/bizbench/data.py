@@ -18,8 +18,7 @@ from fin_tasks.errors import DataError
 from fin_tasks.variants.build import Source
 from fin_tasks.variants.program import as_function
 
-from ..request import Documents, QuestionRow, Request, rows_of
-from ..short_answers_paper import MARKER
+from ..request import MARKER, Documents, QuestionRow, Request, rows_of
 from . import prompts
 from .formulas import head_of, reference_of
 from .score import PAPER_PARTS, number_truth

@@ -11,7 +11,7 @@ import yaml
 from fin_tasks.answers.choices import choice_texts, lettered
 from fin_tasks.data.documents import hash_of
 
-from ..prompts import Prompts
+from ..request import Prompts
 
 Kind = Literal["choice", "number", "code"]
 Mode = Literal["cot", "pot", "code"]

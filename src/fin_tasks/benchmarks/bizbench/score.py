@@ -17,8 +17,8 @@ from fin_tasks.sandbox import Ran
 
 from ..contract import Document, ReadingFields
 from ..final_answer import Kind
+from ..request import MARKER
 from ..short_answers import Response, Values, compare_with, mean_values, read_answer
-from ..short_answers_paper import MARKER
 from . import formulas
 
 PAPER_PARTS: Mapping[str, Sequence[str]] = {

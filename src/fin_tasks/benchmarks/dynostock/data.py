@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from fin_tasks.charts.chart import PIXELS, RENDERER, Chart, Style
 from fin_tasks.data.documents import dataset_of, draw_rows, hash_of, refuse_typos
-from fin_tasks.data.files import sha256_of
+from fin_tasks.data.locate import sha256_of
 from fin_tasks.errors import ConfigError, first_problem
 from fin_tasks.settings import Settings
 

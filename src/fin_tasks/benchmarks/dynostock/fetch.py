@@ -10,8 +10,7 @@ from typing import Any
 import httpx2
 from tqdm import tqdm
 
-from fin_tasks.data.files import write_file
-from fin_tasks.data.locate import load_pins, locate
+from fin_tasks.data.locate import load_pins, locate, write_file
 from fin_tasks.errors import ConfigError, FetchError
 from fin_tasks.settings import Settings
 

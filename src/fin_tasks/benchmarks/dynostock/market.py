@@ -15,7 +15,7 @@ import pandas as pd
 import yaml
 
 from fin_tasks.charts.chart import CANDLE_COLUMNS
-from fin_tasks.data.files import sha256_of
+from fin_tasks.data.locate import sha256_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.resources import stock_prices_file
 

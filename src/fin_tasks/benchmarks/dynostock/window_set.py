@@ -15,7 +15,7 @@ import pandas as pd
 from pydantic import TypeAdapter
 
 import fin_tasks
-from fin_tasks.data.files import sha256_of
+from fin_tasks.data.locate import sha256_of
 from fin_tasks.errors import ConfigError, DataError
 
 from .market import TABLES, Market, sample_market

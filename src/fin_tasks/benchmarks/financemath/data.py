@@ -13,8 +13,7 @@ from fin_tasks.data.tables import read_json
 from fin_tasks.variants.build import Source
 
 from ..authors_code import assigned_texts, function_named
-from ..prompts import Prompts, read_prompts
-from ..request import Documents, QuestionRow, Request, rows_of
+from ..request import Documents, Prompts, QuestionRow, Request, read_prompts, rows_of
 from .score import TOPICS
 
 Mode = Literal["cot", "pot"]

@@ -15,8 +15,7 @@ from fin_tasks.variants.build import Source
 from fin_tasks.variants.program import as_function
 
 from ..authors_code import assigned_texts, not_found, parse_code
-from ..prompts import Prompts, read_prompts
-from ..request import Documents, QuestionRow, Request, rows_of
+from ..request import Documents, Prompts, QuestionRow, Request, read_prompts, rows_of
 from .score import Level
 
 Mode = Literal["cot", "pot"]

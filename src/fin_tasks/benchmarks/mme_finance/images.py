@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from PIL import Image
 
-from fin_tasks.data.files import sha256_of
+from fin_tasks.data.locate import sha256_of
 from fin_tasks.data.pictures import BROKEN, FORMATS
 from fin_tasks.errors import DataError
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fin_tasks.judging.rubric import load_rubric
 
-from ..prompts import Prompts, read_prompts
+from ..request import Prompts, read_prompts
 
 CATEGORIES: Mapping[str, Sequence[str]] = {
     "Image Caption": ("perception", "IC"),

@@ -6,15 +6,14 @@ from typing import Any
 
 from pydantic import Field
 
-from fin_tasks.data.files import sha256_of
-from fin_tasks.data.locate import locate
+from fin_tasks.data.locate import locate, sha256_of
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Messages
 from fin_tasks.judging.rubric import Rubric, content_parts
 from fin_tasks.settings import Settings
 
 from ..authors_code import assigned_texts, not_found, parse_code
-from ..prompts import Prompts
+from ..request import Prompts
 from .multi_turn import DIMENSIONS, OVERALL, dict_in
 from .prompts import Wording
 from .statements import Known, follow_statements

@@ -11,13 +11,10 @@ import yaml
 
 from fin_tasks.answers.choices import lettered
 from fin_tasks.data.documents import hash_of
-from fin_tasks.data.files import sha256_of
-from fin_tasks.data.locate import Located
+from fin_tasks.data.locate import Located, sha256_of
 from fin_tasks.errors import ConfigError, DataError
 
-from ..prompts import Prompts
-from ..request import Documents, Request
-from ..short_answers_paper import MARKER
+from ..request import MARKER, Documents, Prompts, Request
 from .rows import (
     SPLITS,
     TASKS,

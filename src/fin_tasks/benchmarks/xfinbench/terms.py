@@ -5,7 +5,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fin_tasks.data.files import sha256_of
+from fin_tasks.data.locate import sha256_of
 from fin_tasks.data.tables import read_table
 from fin_tasks.errors import DataError
 from fin_tasks.retrieval.search import retrieve, retriever_provenance

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from PIL import Image, ImageOps
 
-from fin_tasks.data.files import sha256_of
+from fin_tasks.data.locate import sha256_of
 from fin_tasks.data.pictures import BROKEN, FORMATS
 
 _SUFFIXES = {".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff"}

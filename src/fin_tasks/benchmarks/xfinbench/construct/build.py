@@ -14,7 +14,7 @@ import pandas as pd
 
 from fin_tasks.answers.choices import lettered
 from fin_tasks.answers.text import strip_reasoning
-from fin_tasks.data.files import write_file
+from fin_tasks.data.locate import write_file
 from fin_tasks.endpoints.cache import ChatReply
 from fin_tasks.endpoints.chat import ChatClient, ask_all
 

@@ -11,7 +11,7 @@ import yaml
 from fin_tasks.data.documents import hash_of
 from fin_tasks.errors import ConfigError
 
-from ...prompts import fill_fields
+from ...request import fill_fields
 
 
 @dataclass(frozen=True, kw_only=True)
