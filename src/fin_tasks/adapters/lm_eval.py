@@ -95,7 +95,8 @@ class _Reader(Filter):  # type: ignore[misc]
         answer_reader: bool = False,
         step: "JudgeStep | None" = None,
     ) -> None:
-        self.scorer: Any = benchmark_named(benchmark).scorer
+        scorer: Any = benchmark_named(benchmark).scorer
+        self.scorer = scorer
         self.step = step
         del answer_reader
         if judge and step is None:
@@ -104,7 +105,7 @@ class _Reader(Filter):  # type: ignore[misc]
             from fin_tasks.judging.step import JudgeStep
 
             model = judge_from({}, Settings.from_environ())
-            self.step = JudgeStep(self.scorer.judge_item, load_rubric(judge), model)
+            self.step = JudgeStep(scorer.judge_item, load_rubric(judge), model)
 
     def apply(
         self, resps: Sequence[Sequence[str | None]], docs: Sequence[Mapped]
@@ -266,6 +267,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             if isinstance(chat, JsonChatStr):
                 request.arguments = (without_pictures(chat), *others)
         self._note_tokens()
+        self._warn_of_cut_offs()
         if self._predicts_only:
             for request in self._instances:
                 request.filtered_resps["none"] = request.resps
@@ -287,14 +289,12 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             for request in self._instances:
                 results = [request.filtered_resps[ensemble.name]]
                 known |= super().process_results(request.doc, results).keys()
-            is_shared = true_in_all_processes(
-                self.lm, [name in known for name in names]
-            )
-            unshared = {
-                name
-                for name, shared in zip(names, is_shared, strict=True)
-                if not shared
-            }
+            flags = [name in known for name in names]
+            are_shared = true_in_all_processes(self.lm, flags)
+            unshared = set()
+            for name, is_shared in zip(names, are_shared, strict=True):
+                if not is_shared:
+                    unshared.add(name)
             self._unshared[ensemble.name] = unshared
             if unshared and self.lm.rank == 0:
                 _log.warning(
@@ -306,18 +306,22 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
                 )
 
     def _note_tokens(self) -> None:
-        """Note tokens and seconds; mark full responses if the model does not tell; warn if there are many."""
-        texts = [
-            response or "" for request in self._instances for response in request.resps
-        ]
+        """Note tokens and seconds, and mark full responses if the model does not tell which were cut off.
+
+        Each process is taken to use as many tokens as this one; pictures are not counted.
+        """
         prompts = []
+        texts = []
         for request in self._instances:
             prompt = getattr(request.args[0], "prompt", request.args[0])
-            prompts += [prompt] * len(request.resps)
+            for response in request.resps:
+                prompts.append(prompt)
+                texts.append(response or "")
         limit = self.config.generation_kwargs["max_gen_toks"]
-        response_tokens = token_counts(self.lm, texts)
-        prompt_tokens = token_counts(self.lm, prompts)
         told_by = "model" if self.tells_cut_offs else "text"
+        prompt_tokens = token_counts(self.lm, prompts)
+        response_tokens = token_counts(self.lm, texts)
+        is_estimated = prompt_tokens is None or response_tokens is None
         if response_tokens is not None and not self.tells_cut_offs:
             told_by = "tokens"
             counts = iter(response_tokens)
@@ -325,36 +329,40 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
                 for number, response in enumerate(request.resps):
                     if next(counts) >= _FULL_SHARE * limit:
                         request.resps[number] = CutOffResponse(response)
-        n_processes = getattr(self.lm, "world_size", 1)
-        is_counted = prompt_tokens is not None and response_tokens is not None
-        if not is_counted:
+        if prompt_tokens is None or response_tokens is None:
             prompt_tokens = [sum(map(len, prompts)) // _CHARACTERS_PER_TOKEN]
             response_tokens = [sum(map(len, texts)) // _CHARACTERS_PER_TOKEN]
-        # Each process is taken to use as many tokens as this one; pictures are not counted.
-        is_estimated = (
-            not is_counted or n_processes > 1 or bool(self.config.doc_to_image)
-        )
+        n_processes = getattr(self.lm, "world_size", 1)
+        has_pictures = bool(self.config.doc_to_image)
         self.config.metadata["usage"] = {
-            "prompt_tokens": n_processes * sum(prompt_tokens or ()),
-            "response_tokens": n_processes * sum(response_tokens or ()),
-            "estimated": is_estimated,
+            "prompt_tokens": n_processes * sum(prompt_tokens),
+            "response_tokens": n_processes * sum(response_tokens),
+            "estimated": is_estimated or n_processes > 1 or has_pictures,
             "seconds_of_all_tasks": self.seconds,
         }
         self.config.metadata["cut_off"] = {"limit": limit, "told_by": told_by}
-        # An empty text may be marked, too.
-        responses = [text for request in self._instances for text in request.resps]
-        n_cut_off = sum(is_cut_off(text) for text in responses if text is not None)
-        if n_cut_off > _MOST_CUT_OFF * len(responses):
-            _log.warning(
-                "%s: %s of %s responses were cut off at %s tokens. They count as they are, most of "
-                "them as wrong, so the scores are lower bounds. Run again with --gen_kwargs "
-                "max_gen_toks=%d",
-                self.config.task,
-                f"{n_cut_off:,}",
-                f"{len(responses):,}",
-                f"{limit:,}",
-                max(_ROOM_TO_THINK, 4 * limit),
-            )
+
+    def _warn_of_cut_offs(self) -> None:
+        """Warn if many responses were cut off."""
+        n_responses = 0
+        n_cut_off = 0
+        for request in self._instances:
+            for response in request.resps:
+                n_responses += 1
+                n_cut_off += response is not None and is_cut_off(response)
+        if n_cut_off <= _MOST_CUT_OFF * n_responses:
+            return
+        limit = self.config.generation_kwargs["max_gen_toks"]
+        _log.warning(
+            "%s: %s of %s responses were cut off at %s tokens. They count as they are, most of "
+            "them as wrong, so the scores are lower bounds. Run again with --gen_kwargs "
+            "max_gen_toks=%d",
+            self.config.task,
+            f"{n_cut_off:,}",
+            f"{n_responses:,}",
+            f"{limit:,}",
+            max(_ROOM_TO_THINK, 4 * limit),
+        )
 
     def override_metric(self, metric_name: str) -> None:
         """Run no program and ask no judge under `--predict_only`, for which lm-eval calls this."""

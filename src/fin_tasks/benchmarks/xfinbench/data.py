@@ -123,19 +123,13 @@ def load(
         terms, facts["retrieval"] = find_terms(
             rows, bank, knowledge, top_k=top_k, encoder=encoder
         )
+    shows_picture = subset == "mcq_visual" or blank_image
     docs = []
     for row, terms_of_row in zip(rows, terms, strict=True):
-        context = "\n\n".join(term.text for term in terms_of_row)
-        question = row.question
-        choices = row.choice.replace("\\n", "\n")  # some cells spell it out
-        if request.prompts == "house":
-            question = question.strip()
-            choices = lettered(row.choices) if row.choices else ""
-        messages = prompts.fill(context=context, question=question, choices=choices)
-        if subset == "mcq_visual" or blank_image:
-            messages["prompt"] = "<image>\n" + messages["prompt"]
-        doc = _document(row, terms_of_row, subset, asked_style.mode)
-        docs.append(doc | messages)
+        doc = _document(row, terms_of_row, prompts, request.prompts)
+        if shows_picture:
+            doc["prompt"] = "<image>\n" + doc["prompt"]
+        docs.append({**doc, "subset": subset, "mode": asked_style.mode})
     if math_types and subset == "calc":
         facts["math_types"] = sha256_of(Path(math_types))
         types_by_id = read_labels(Path(math_types), [row.id for row in rows])
@@ -268,25 +262,27 @@ def _find_figures(files: Located, rows: Sequence[Row]) -> None:
 
 
 def _document(
-    row: Row, terms: Sequence["Term"], subset: Subset, mode: Mode
+    row: Row, terms: Sequence["Term"], prompts: Prompts, wording: str
 ) -> dict[str, Any]:
-    """Return the document of a question, still without its messages; its target is the right answer as a response."""
+    """Return the messages about a question, and what scoring needs; the target is the right answer as a response."""
+    question = row.question
+    choices = row.choice.replace("\\n", "\n")  # some cells spell it out
+    if wording == "house":
+        question = question.strip()
+        choices = lettered(row.choices) if row.choices else ""
+    context = "\n\n".join(term.text for term in terms)
+    messages = prompts.fill(context=context, question=question, choices=choices)
     target = f"{MARKER} {row.ground_truth}."
     if row.task == "calcu":
         target = f"{MARKER} [{row.ground_truth}]"
     elif row.task == "bool":
         verdict = "true" if parse_truth("bool", row.ground_truth).value else "false"
         target = f"{MARKER} {verdict}."
-    named_terms = [
-        {"id": term.id, "name": term.name, "score": term.score} for term in terms
-    ]
-    return {
-        **row.model_dump(exclude={"choice", "flaw"}),
-        "subset": subset,
-        "mode": mode,
-        "target": target,
-        "terms": named_terms,
-    }
+    named_terms = []
+    for term in terms:
+        named_terms.append({"id": term.id, "name": term.name, "score": term.score})
+    fields = row.model_dump(exclude={"choice", "flaw"})
+    return {**fields, **messages, "target": target, "terms": named_terms}
 
 
 def figure(doc: Mapping[str, Any]) -> "list[Image]":

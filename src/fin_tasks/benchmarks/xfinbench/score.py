@@ -59,21 +59,25 @@ def breakdown_values(
 ) -> Values:
     """Return the accuracies of one document by capability, and of a calculation also by its parts."""
     exact = metrics.get("acc")
+    near = metrics.get("acc_err")
+    is_calculation = "acc_err" in metrics
     # Documents of a stranger's samples may hold anything.
-    listed = {field: doc.get(field) for field in ("capabilities", "math_types")}
-    listed = {k: v if isinstance(v, list) else [] for k, v in listed.items()}
-    capabilities = [name for name in CAPABILITIES if name in listed["capabilities"]]
-    values = {f"acc_{name}": exact for name in capabilities}
-    if "acc_err" not in metrics:
+    capabilities: Any = doc.get("capabilities")
+    math_types: Any = doc.get("math_types")
+    values: Values = {"acc_em": exact} if is_calculation else {}
+    for name in CAPABILITIES if isinstance(capabilities, list) else ():
+        if name in capabilities:
+            values[f"acc_{name}"] = exact
+            if is_calculation:
+                values[f"acc_err_{name}"] = near
+    if not is_calculation:
         return values
-    near = metrics["acc_err"]
-    values["acc_em"] = exact
-    values |= {f"acc_err_{name}": near for name in capabilities}
-    parts = [name for name in MATH_TYPES if name in listed["math_types"]]
-    if doc.get("has_table") is True:
-        parts.append("table")
-    elif doc.get("has_table") is False:
-        parts.append("no_table")
+    parts = []
+    for name in MATH_TYPES if isinstance(math_types, list) else ():
+        if name in math_types:
+            parts.append(name)
+    if isinstance(doc.get("has_table"), bool):
+        parts.append("table" if doc["has_table"] else "no_table")
     for part in parts:
         values[f"acc_em_{part}"] = exact
         values[f"acc_err_{part}"] = near
