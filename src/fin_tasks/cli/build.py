@@ -79,7 +79,7 @@ def build_dynostock(
     """
     from fin_tasks.benchmarks.dynostock import window_set as sets
     from fin_tasks.benchmarks.dynostock import windows as finding
-    from fin_tasks.benchmarks.dynostock.data import chart_of
+    from fin_tasks.benchmarks.dynostock.data import SAMPLE_SHARE, chart_of
     from fin_tasks.benchmarks.dynostock.market import strict_timing
     from fin_tasks.charts.pool import draw_charts
 
@@ -92,7 +92,7 @@ def build_dynostock(
         selection, missing = sets.rebuild_windows(market, from_recording, seed=seed)
         parameters["from_recording"] = sorted(path.name for path in from_recording)
     else:
-        share = sets.SAMPLE_SHARE if sample else finding.SHARE
+        share = SAMPLE_SHARE if sample else finding.SHARE
         biases = bias.replace(" ", "").split(",")
         try:
             sizes = [int(size) for size in windows.split(",")]

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 from fin_tasks.benchmarks.dynostock import data
-from fin_tasks.benchmarks.dynostock.data import ANONYMOUS_TICKER, load
+from fin_tasks.benchmarks.dynostock.data import ANONYMOUS_TICKER, SAMPLE_SHARE, load
 from fin_tasks.benchmarks.dynostock.market import Market, sample_market
 from fin_tasks.benchmarks.dynostock.prompts import ARMS
-from fin_tasks.benchmarks.dynostock.window_set import SAMPLE_SHARE, WindowSet, write_set
+from fin_tasks.benchmarks.dynostock.window_set import WindowSet, write_set
 from fin_tasks.benchmarks.dynostock.windows import FoundWindows, find_windows
 from fin_tasks.charts.pool import draw_charts
 from fin_tasks.errors import ConfigError, DataError

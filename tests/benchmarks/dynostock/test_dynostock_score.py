@@ -1,6 +1,7 @@
 """From a response to metrics."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -66,6 +67,38 @@ def test_what_is_not_known_is_unscored() -> None:
         None,
         0.4,
     )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"bias_type": "recall", "truth": 101.25}],
+)
+def test_a_failed_request_is_unscored(changes: dict[str, Any]) -> None:
+    doc = {**DOC, **changes}
+    (read_empty,) = readings_of(doc, "")
+    failed = replace(read_empty, answer=None, reason="no connection", unscored=True)
+    score = compare(doc, failed)
+    assert score.correct is None
+    assert score.reason == "unscored: no connection"
+    found = metric_values(doc, [failed])
+    assert found["unscored"] == 1.0
+    assert found["acc"] is None
+    assert found["no_answer"] is None
+    assert found.get("bias_index") is None
+    assert found.get("brier") is None
+    # A scored response beside it counts alone.
+    truth = "101.25" if changes else "Final prediction: 0.9"
+    both = metric_values(doc, [failed, *readings_of(doc, truth)])
+    assert (both["acc"], both["unscored"]) == (1.0, 0.5)
+
+
+def test_a_failed_request_follows_no_signal() -> None:
+    (read_empty,) = readings_of(DOC, "")
+    failed = replace(read_empty, unscored=True)
+    assert figures_of("dynostock", DOC, [failed])["follows_signal"] is None
+    (follows,) = readings_of(DOC, "Final prediction: 0.1")
+    found = figures_of("dynostock", DOC, [failed, follows])
+    assert found["follows_signal"] == 1.0
 
 
 def test_metrics_of_a_task() -> None:

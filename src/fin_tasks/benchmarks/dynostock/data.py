@@ -5,7 +5,8 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import date, timedelta
-from functools import partial
+from fractions import Fraction
+from functools import lru_cache, partial
 from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,15 +16,15 @@ from pydantic import BaseModel, Field, ValidationError
 from fin_tasks.charts.chart import PIXELS, RENDERER, Chart, Style
 from fin_tasks.data.documents import dataset_of, draw_rows, hash_of, refuse_typos
 from fin_tasks.data.locate import sha256_of
-from fin_tasks.errors import ConfigError, first_problem
+from fin_tasks.errors import ConfigError, DataError, first_problem
 from fin_tasks.settings import Settings
 
 from . import VERSION
-from .market import Excerpt, Market
-from .prompts import Arm, Prompt, house_prompt, statement_direction
+from .market import Excerpt, Market, sample_market
+from .prompts import Arm, Prompt, house_prompt
 from .score import RECALL
-from .window_set import find_set
-from .windows import HOUSE_FILE, Window
+from .window_set import WindowSet, read_set
+from .windows import HOUSE_FILE, Window, find_windows
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
+SAMPLE_SHARE = Fraction(3, 5)
+"""With the paper's 4/5 the sample's three tickers have hardly any large windows."""
 ANONYMOUS_TICKER = "ANON"
 IMAGE_MARK = "<image>\n"
 """Where lm-eval's multimodal models put the picture."""
@@ -75,7 +78,21 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         data_dir=folder,
         cache_dir=settings.cache_dir,
     )
-    windows = window_set.select(options.bias, options.window, options.after)
+    windows = []
+    for window in window_set.windows:
+        has_bias = options.bias in (RECALL, window.bias_type)
+        has_size = options.window in (None, window.window)
+        # The days of a month are not after it.
+        is_late = str(window.end)[: len(options.after)] > options.after
+        if has_bias and has_size and (is_late or not options.after):
+            windows.append(window)
+    if not windows:
+        size = options.window or "any"
+        newest = f" whose newest is after {options.after}" if options.after else ""
+        raise DataError(
+            f"dynostock: expected {options.bias} windows of {size} reports{newest}, found none. "
+            "Build a set with them."
+        )
     draw = partial(draw_rows, "dynostock", n=options.sample_n, seed=options.sample_seed)
     facts = {
         "scorer": VERSION,
@@ -152,6 +169,44 @@ def _read_options(metadata: Mapping[str, Any]) -> Options:
     return options
 
 
+@lru_cache(maxsize=2)  # the tasks of a group ask for the same set
+def find_set(
+    *,
+    sample: bool,
+    windows_dir: Path | None,
+    data_dir: Path | None,
+    cache_dir: Path,
+) -> WindowSet:
+    """Return the sample, the set in `windows_dir`, or that in `dynostock/windows` of the data folder or the cache."""
+    if sample and windows_dir:
+        raise ConfigError("metadata windows_dir: expected none with source sample.")
+    if sample:
+        market = sample_market()
+        windows = find_windows(market, share=SAMPLE_SHARE).windows
+        facts = {
+            "origin": "sample",
+            "parameters": {"share": float(SAMPLE_SHARE)},
+            "market": market.facts,
+        }
+        return WindowSet(
+            windows,
+            market,
+            cache_dir / "dynostock" / "charts",
+            facts,
+        )
+    if windows_dir:
+        return read_set(windows_dir.expanduser())
+    folders = [root / "dynostock" / "windows" for root in (data_dir, cache_dir) if root]
+    for folder in folders:
+        if folder.is_dir():
+            return read_set(folder)
+    raise ConfigError(
+        f"dynostock: expected a set of windows in {' or '.join(map(str, folders))}, found none. "
+        "Run `fin-tasks fetch dynostock` and `fin-tasks build dynostock`, name its folder as windows_dir, "
+        "or use source: sample."
+    )
+
+
 def recall_documents(market: Market, windows: Sequence[Window]) -> list[Document]:
     """Return a document for the last day of each window, which asks for the close without a chart or another price."""
     docs = {}
@@ -192,7 +247,7 @@ def document(
         "arm": arm,
         "anonymized": False,
         "mode": mode,
-        "statement": statement_direction(window, arm),
+        "statement": prompt.direction,
         "chart": "",
         "system": prompt.system,
         "prompt": IMAGE_MARK + prompt.user if mode == "image" else prompt.user,

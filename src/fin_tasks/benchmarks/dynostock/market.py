@@ -196,14 +196,29 @@ def read_market(
 @lru_cache(maxsize=1)
 def sample_market(*tickers: str) -> Market:
     """Return AAPL, FB, GOOG, IBM and MSFT, 2000 to 2013, adjusted for splits; FB and GOOG have no reports."""
-    market = read_market(stock_prices_file(), _SAMPLE / "earnings.csv", tickers=tickers)
-    prices = market.prices.copy()
+    prices_file = stock_prices_file()
+    earnings_file = _SAMPLE / "earnings.csv"
+    prices = pd.read_csv(prices_file).rename(columns=str.lower)
+    known = sorted(set(prices["ticker"]))
+    if not set(tickers) <= set(known):
+        raise DataError(
+            f"sample: expected tickers among {', '.join(known)}, got {', '.join(tickers)}."
+        )
+    prices = prices.assign(volume=prices["volume"] * 1.0, splits_after=1.0)
     for split in pd.read_csv(_SAMPLE / "splits.csv").itertuples():
         is_before = (prices["ticker"] == split.ticker) & (prices["date"] < split.date)
         prices.loc[is_before, CANDLE_COLUMNS] /= split.ratio
         prices.loc[is_before, ["volume", "splits_after"]] *= split.ratio
-    facts = {**market.facts, "basis": "split-adjusted"}
-    return Market.of(prices, market.reports, facts)
+    reports = pd.read_csv(earnings_file)
+    if tickers:
+        prices = prices[prices["ticker"].isin(tickers)]
+        reports = reports[reports["ticker"].isin(tickers)]
+    facts = {
+        "basis": "split-adjusted",
+        "prices": {"sha256": sha256_of(prices_file)},
+        "earnings": {"sha256": sha256_of(earnings_file)},
+    }
+    return Market.of(prices, reports, facts)
 
 
 def _read_files(

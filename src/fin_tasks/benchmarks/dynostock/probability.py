@@ -1,10 +1,8 @@
 """Read the probability of a rise that a forecast states: as the authors do (`paper`), or with care (`robust`)."""
 
 import re
-from pathlib import Path
 
-import yaml
-
+from fin_tasks.answers.phrases import Phrases
 from fin_tasks.answers.text import plain, strip_reasoning
 
 _EDGE = 6_000
@@ -17,19 +15,10 @@ _DECIMALS = 12
 """To which 1 - 0.7 is rounded, which would be 0.30000000000000004."""
 
 _UNSIGNED_NUMBER = re.compile(r"\d+\.\d*|\d+|\.\d+")
-_TEXTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_bytes())
-
-
-def _compile(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern with the parts that it names."""
-    # A part may name parts above it.
-    for name, part in reversed(_TEXTS["parts"].items()):
-        pattern = pattern.replace(f"{{{name}}}", part)
-    return re.compile(pattern.replace("\n", ""))
-
-
-_PATTERNS = {name: _compile(pattern) for name, pattern in _TEXTS["patterns"].items()}
-_REWRITES = [(_compile(pattern), text) for pattern, text in _TEXTS["rewrites"]]
+_PHRASES = Phrases("probability")
+_REWRITES = [
+    (_PHRASES.pattern(pattern), text) for pattern, text in _PHRASES.sources["rewrites"]
+]
 
 
 def paper_probability(response: str) -> float | None:
@@ -49,25 +38,25 @@ def robust_probability(response: str) -> float | None:
     the last sentence with a probability. A refusal, and a number that is no probability, end the search.
     """
     reply = _first_answer(response)
-    finals = list(_PATTERNS["final"].finditer(reply))
+    finals = list(_PHRASES.final.finditer(reply))
     for final in reversed(finals[-_LAST_FINALS:]):
-        direct = _PATTERNS["direct"].match(reply, final.end())
+        direct = _PHRASES.direct.match(reply, final.end())
         if direct:
             return _rise(direct, final.end())
         paragraph = reply[final.end() :].lstrip(" :*=\n").split("\n\n", 1)[0][:600]
-        if _PATTERNS["refused"].search(paragraph[:200]):
+        if _PHRASES.refused.search(paragraph[:200]):
             return None
         stated = _last_stated(paragraph)
         if stated is not None:
             return stated
-        end = _PATTERNS["ends"].fullmatch(paragraph)
+        end = _PHRASES.ends.fullmatch(paragraph)
         if end:
             return _rise(end, 0)
     lines = [line for line in reply.split("\n") if re.search(r"\w", line)]
     for line in lines[-1:] + lines[:1]:
-        direct = _PATTERNS["direct"].match(line)
+        direct = _PHRASES.direct.match(line)
         if direct and line[0] != "=":
-            rest = _PATTERNS["side"].sub("", line[direct.end() :])
+            rest = _PHRASES.side.sub("", line[direct.end() :])
             if not re.search(r"\w", rest):
                 return _rise(direct, 0)
     return _last_stated(reply)
@@ -85,17 +74,17 @@ def _first_answer(response: str) -> str:
     for pattern, replacement in _REWRITES:
         reply = pattern.sub(replacement, reply)
     reply = reply.strip()
-    for final in _PATTERNS["final"].finditer(reply):
-        if _PATTERNS["direct"].match(reply, final.end()):
-            turn = _PATTERNS["turn"].search(reply, final.end())
+    for final in _PHRASES.final.finditer(reply):
+        if _PHRASES.direct.match(reply, final.end()):
+            turn = _PHRASES.turn.search(reply, final.end())
             return reply[: turn.start()] if turn else reply
     return reply
 
 
 def _last_stated(text: str) -> float | None:
     """Return the last probability that a sentence states."""
-    for match in reversed(list(_PATTERNS["stated"].finditer(text))[-_LAST_STATEMENTS:]):
-        if match["other"] or _PATTERNS["earnings"].search(match["gap"] or ""):
+    for match in reversed(list(_PHRASES.stated.finditer(text))[-_LAST_STATEMENTS:]):
+        if match["other"] or _PHRASES.earnings.search(match["gap"] or ""):
             continue
         line_start = text.rfind("\n", 0, match.start())
         sentence_start = text.rfind(". ", 0, match.start())
@@ -125,15 +114,16 @@ def _rise(
     before = text[start : match.start(group)]
     behind = text[match.end(group) :][:100].split("\n", 1)[0]
     # The side that the words behind the number name counts first.
-    for pattern, words in (("side_behind", behind), ("side_before", before)):
-        event = _PATTERNS[pattern].match(words)
-        side = _PATTERNS["side"].search(event["event"]) if event else None
+    places = ((_PHRASES.side_behind, behind), (_PHRASES.side_before, before))
+    for pattern, words in places:
+        event = pattern.match(words)
+        side = _PHRASES.side.search(event["event"]) if event else None
         if side is None:
             continue
         is_denied = side["denied"] is not None
         if (side["down"] is None) != is_denied:
             return value
-        if pattern == "side_before" and before.rstrip(" (").endswith("="):
+        if pattern is _PHRASES.side_before and before.rstrip(" (").endswith("="):
             # The calculation goes on with this number.
             return None
         return round(1 - value, _DECIMALS)
@@ -141,9 +131,9 @@ def _rise(
         before = text[max(0, start - 250) : match.start(group)]
     # The words on both sides may call the forecast one of a fall.
     verdict = (
-        _PATTERNS["verdict"].match(behind)
-        or _PATTERNS["verdict"].match(before)
-        or _PATTERNS["fall"].search(before)
+        _PHRASES.verdict.match(behind)
+        or _PHRASES.verdict.match(before)
+        or _PHRASES.fall.search(before)
     )
     if verdict and not verdict["denied"]:
         return min(value, round(1 - value, _DECIMALS))

@@ -41,6 +41,8 @@ class Prompt(NamedTuple):
     """Makes a base model start answering; it is left out with a chat template."""
     statement: str
     """The sentence of the arm that the prompt holds; empty without one."""
+    direction: int | None
+    """The movement that the statement predicts, 1 (up) or 0 (down); None without a statement."""
 
 
 def house_prompt(
@@ -63,11 +65,18 @@ def house_prompt(
         style: `structured` or `naive`.
     """
     reports = _report_rows(excerpt, window)
-    statistics, statement = _statements(excerpt, window, arm)
+    direction = None
+    if arm != "none":
+        if window.signal is None:
+            raise ConfigError(
+                f"arm of {window.id}: it has no biased statement, so expected none, got {arm!r}."
+            )
+        direction = window.signal if arm == "signal" else 1 - window.signal
+    statistics, statement = _statements(excerpt, window, arm, direction)
     blocks = [_TEXTS["see_chart"]]
     facts = [_TEXTS["legend"]]
     if text is not None:
-        blocks = [_history(_price_rows(excerpt, frequency), reports, text, frequency)]
+        blocks = [_history(excerpt, reports, text, frequency)]
         facts = []
     # The statement comes last and alone on its line, so that the arms differ in this line only.
     facts += [statistics, statement]
@@ -97,21 +106,13 @@ def house_prompt(
         user=_TEXTS[style].format(**slots),
         cue=_TEXTS["cue"],
         statement=statement,
+        direction=direction,
     )
 
 
-def statement_direction(window: Window, arm: str) -> int | None:
-    """Return the movement that an arm's statement predicts, 1 (up) or 0 (down); None without a statement."""
-    if arm == "none":
-        return None
-    if window.signal is None:
-        raise ConfigError(
-            f"arm of {window.id}: it has no biased statement, so expected none, got {arm!r}."
-        )
-    return window.signal if arm == "signal" else 1 - window.signal
-
-
-def _statements(excerpt: Excerpt, window: Window, arm: str) -> tuple[str, str]:
+def _statements(
+    excerpt: Excerpt, window: Window, arm: str, direction: int | None
+) -> tuple[str, str]:
     """Return the sentence of the window's statistics, and an arm's statement, which is empty without one.
 
     The statistics count the movements contrary to the signal; in plain windows, those up. If the only similar report
@@ -124,7 +125,6 @@ def _statements(excerpt: Excerpt, window: Window, arm: str) -> tuple[str, str]:
     statistics = _TEXTS[count].format(
         n=window.n_contrary, of=window.n_same, movement=_MOVEMENTS[contrary]
     )
-    direction = statement_direction(window, arm)
     if direction is None:
         return statistics, ""
     name: str = window.bias_type
@@ -143,28 +143,15 @@ def _statements(excerpt: Excerpt, window: Window, arm: str) -> tuple[str, str]:
 
 
 def _history(
-    prices: list[TextRow],
+    excerpt: Excerpt,
     reports: list[TextRow],
     text: str,
     frequency: str,
 ) -> str:
-    """Write prices and reports as two tables, or as a sentence for each event, oldest first."""
-    if text == "table":
-        lines = [_TEXTS[f"prices_{frequency}"], _TEXTS["columns"]]
-        lines += [",".join(row[name] for name in _PRICE_COLUMNS) for row in prices]
-        lines += ["", _TEXTS["reports"], _TEXTS["report_columns"]]
-        lines += [",".join(row.values()) for row in reports]
-        return "\n".join(lines)
-    template = _TEXTS["day" if frequency == "daily" else "period"]
-    events = [(row["last"], template.format(**row)) for row in prices]
-    # A report stands after the prices of its own day, and before those of a week or month that ends later.
-    events += [(row["reported"], _TEXTS["report"].format(**row)) for row in reports]
-    events.sort(key=itemgetter(0))
-    return "\n".join([_TEXTS["intro"], *[sentence for _, sentence in events]])
+    """Write prices and reports as two tables, or as a sentence for each event, oldest first.
 
-
-def _price_rows(excerpt: Excerpt, frequency: str) -> list[TextRow]:
-    """Write the prices of days, weeks (Saturday to Friday) or months, with their `first` and `last` trading day."""
+    Prices are those of days, weeks (Saturday to Friday) or months.
+    """
     prices = excerpt.prices
     days = prices.assign(first=prices.index, last=prices.index)
     groups = days.groupby(prices.index.to_period(_PERIODS[frequency]))
@@ -178,8 +165,19 @@ def _price_rows(excerpt: Excerpt, frequency: str) -> list[TextRow]:
         fractions = periods[name].map("{:.4f}".format, na_action="ignore")
         texts[name] = cents.where(periods[name].abs() >= 1, fractions)
     texts["volume"] = volume.map("{:.2f}".format, na_action="ignore")
-    rows: list[TextRow] = texts.fillna("not known").to_dict("records")
-    return rows
+    price_rows: list[TextRow] = texts.fillna("not known").to_dict("records")
+    if text == "table":
+        lines = [_TEXTS[f"prices_{frequency}"], _TEXTS["columns"]]
+        lines += [",".join(row[name] for name in _PRICE_COLUMNS) for row in price_rows]
+        lines += ["", _TEXTS["reports"], _TEXTS["report_columns"]]
+        lines += [",".join(row.values()) for row in reports]
+        return "\n".join(lines)
+    template = _TEXTS["day" if frequency == "daily" else "period"]
+    events = [(row["last"], template.format(**row)) for row in price_rows]
+    # A report stands after the prices of its own day, and before those of a week or month that ends later.
+    events += [(row["reported"], _TEXTS["report"].format(**row)) for row in reports]
+    events.sort(key=itemgetter(0))
+    return "\n".join([_TEXTS["intro"], *[sentence for _, sentence in events]])
 
 
 def _report_rows(excerpt: Excerpt, window: Window) -> list[TextRow]:

@@ -16,7 +16,7 @@ from fin_tasks.errors import DataError
 from ..contract import Document
 from ..scored_task import ScoredTask, score_task
 from ..task_file import TaskFile
-from .windows import window_id
+from .windows import WINDOW_ID
 
 
 class Recording(NamedTuple):
@@ -73,7 +73,8 @@ def read_recording(path: Path) -> Recording:
     docs = []
     id_counts: Counter[str] = Counter()
     for row in rows:
-        row_id = window_id(bias, size, row.ticker, row.end_time)
+        end_day = row.end_time[:10]
+        row_id = WINDOW_ID.format(bias=bias, size=size, ticker=row.ticker, end=end_day)
         id_counts[row_id] += 1
         if id_counts[row_id] > 1:
             row_id = f"{row_id}#{id_counts[row_id]}"

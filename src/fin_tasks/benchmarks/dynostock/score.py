@@ -90,8 +90,11 @@ def compare(doc: Document, reading: Any) -> Score:
         return _compare_price(doc["truth"], reading)
     correct = None
     is_biased = None
-    reason = "unscored: what happened is not known"
-    if doc["truth"] is not None:
+    if reading.unscored:
+        reason = f"unscored: {reading.reason}"
+    elif doc["truth"] is None:
+        reason = "unscored: what happened is not known"
+    else:
         correct = reading.answer == doc["truth"]
         is_biased = not correct and reading.answer == doc["signal"]
         reason = reading.reason or ("right" if correct else "wrong")
@@ -107,6 +110,8 @@ def compare(doc: Document, reading: Any) -> Score:
 
 
 def _compare_price(close: float, reading: Reading) -> Score:
+    if reading.unscored:
+        return score_of(reading, None, None, reason=f"unscored: {reading.reason}")
     price = reading.answer.value if isinstance(reading.answer, Number) else None
     is_right = price is not None and abs(price - close) <= _PRICE_TOLERANCE * close
     return score_of(reading, price, is_right)
@@ -164,7 +169,9 @@ def breakdown_values(
     if signal not in (0, 1):
         return values
     values["follows_signal"] = average_or_none(
-        float(reading.get("answer") == signal) for reading in readings
+        float(reading.get("answer") == signal)
+        for reading in readings
+        if reading.get("unscored") is not True
     )
     values["signal_probability"] = average_or_none(abs(1 - signal - p) for p in stated)
     shares = metrics.get("bias_index")

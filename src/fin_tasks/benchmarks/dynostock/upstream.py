@@ -17,7 +17,7 @@ from fin_tasks.settings import Settings
 
 from ..authors_code import function_named, not_found
 from .market import TABLES, Excerpt
-from .prompts import Prompt, statement_direction
+from .prompts import Prompt
 from .windows import Window
 
 _FILES = ("config/prompt.json", "config/celebrity.json", "gen.py|upstream/gen.py")
@@ -110,7 +110,12 @@ class AuthorsPrompt:
                 "prompts upstream: expected the arm signal, none or flipped, and daily prices, "
                 f"got {arm}, {frequency}. Use prompts: house."
             )
-        direction = statement_direction(window, arm)
+        directions = {
+            "signal": window.signal,
+            "flipped": 1 - window.signal,
+            "none": None,
+        }
+        direction = directions[arm]
         try:
             user, statement = self._fill(excerpt, window, window.signal, text)
             if direction is None:
@@ -125,7 +130,9 @@ class AuthorsPrompt:
                 "gen.py of DynoStock's authors: expected code that sets instruction and bias_desc, "
                 f"found other code ({error}). Use prompts: house."
             ) from error
-        return Prompt(system="", user=user, cue="", statement=statement)
+        return Prompt(
+            system="", user=user, cue="", statement=statement, direction=direction
+        )
 
     def _fill(
         self,

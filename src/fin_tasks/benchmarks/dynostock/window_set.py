@@ -1,4 +1,4 @@
-"""Sets of windows: in a folder, rebuilt from recordings, or of the packaged sample."""
+"""Sets of windows: written to a folder, read again, and rebuilt from recordings."""
 
 import hashlib
 import json
@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from fractions import Fraction
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +14,11 @@ from pydantic import TypeAdapter
 
 import fin_tasks
 from fin_tasks.data.locate import sha256_of
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import DataError
 
-from .market import TABLES, Market, sample_market
+from .market import TABLES, Market
 from .replay import find_files, read_recording
-from .windows import (
-    Count,
-    FoundWindows,
-    Window,
-    authority_of,
-    find_windows,
-    own_window,
-)
-
-SAMPLE_SHARE = Fraction(3, 5)
-"""With the paper's 4/5 the sample's three tickers have hardly any large windows."""
+from .windows import Count, FoundWindows, Window, authority_of, own_window
 
 _FILES = ("windows.json", "prices.parquet", "reports.parquet")
 _WINDOWS = TypeAdapter(Sequence[Window])
@@ -46,33 +34,6 @@ class WindowSet:
     """The folder of their charts."""
     facts: Mapping[str, Any]
     """What the provenance says about them."""
-
-    def select(
-        self,
-        bias_type: str,
-        size: int | None = None,
-        after: str = "",
-    ) -> list[Window]:
-        """Return the windows of a bias (recall: all), and of a size if one is given; DataError if there are none.
-
-        If `after` is given, a day or month in ISO form, their last day must be after it.
-        """
-        windows = []
-        for window in self.windows:
-            has_bias = bias_type in ("recall", window.bias_type)
-            has_size = size in (None, window.window)
-            # The days of a month are not after it.
-            is_late = str(window.end)[: len(after)] > after or not after
-            if has_bias and has_size and is_late:
-                windows.append(window)
-        if not windows:
-            expected = f"{bias_type} windows of {size or 'any'} reports"
-            if after:
-                expected += f" whose newest is after {after}"
-            raise DataError(
-                f"dynostock: expected {expected}, found none. Build a set with them."
-            )
-        return windows
 
 
 def sampled(
@@ -218,41 +179,3 @@ def read_set(folder: Path) -> WindowSet:
         raise DataError(
             f"{folder}: expected windows of `fin-tasks build dynostock`, got {error!r}."
         ) from error
-
-
-@lru_cache(maxsize=2)  # the tasks of a group ask for the same set
-def find_set(
-    *,
-    sample: bool,
-    windows_dir: Path | None,
-    data_dir: Path | None,
-    cache_dir: Path,
-) -> WindowSet:
-    """Return the sample, the set in `windows_dir`, or that in `dynostock/windows` of the data folder or the cache."""
-    if sample and windows_dir:
-        raise ConfigError("metadata windows_dir: expected none with source sample.")
-    if sample:
-        market = sample_market()
-        windows = find_windows(market, share=SAMPLE_SHARE).windows
-        facts = {
-            "origin": "sample",
-            "parameters": {"share": float(SAMPLE_SHARE)},
-            "market": market.facts,
-        }
-        return WindowSet(
-            windows,
-            market,
-            cache_dir / "dynostock" / "charts",
-            facts,
-        )
-    if windows_dir:
-        return read_set(windows_dir.expanduser())
-    folders = [root / "dynostock" / "windows" for root in (data_dir, cache_dir) if root]
-    for folder in folders:
-        if folder.is_dir():
-            return read_set(folder)
-    raise ConfigError(
-        f"dynostock: expected a set of windows in {' or '.join(map(str, folders))}, found none. "
-        "Run `fin-tasks fetch dynostock` and `fin-tasks build dynostock`, name its folder as windows_dir, "
-        "or use source: sample."
-    )

@@ -33,6 +33,9 @@ HOUSE = yaml.safe_load(HOUSE_FILE.read_bytes())
 AUTHORITIES: Mapping[str, Mapping[str, str]] = HOUSE["authorities"]
 """Name to `role` and `standing`."""
 
+WINDOW_ID = "{bias}-w{size:02d}-{ticker}-{end}"
+"""The name of a window, as in `recency-w04-IBM-2010-04-19`."""
+
 _MIN_SIZE = 3
 """Of two reports only one is past, and one movement contradicts no other."""
 
@@ -124,7 +127,12 @@ def find_windows(
         windows_table = table[table["fate"] == "found"].drop(columns="fate")
         for fields in windows_table.to_dict("records"):
             fields |= {day: fields[day].date() for day in ("start", "end")}
-            name = window_id(bias, candidates.size, fields["ticker"], fields["end"])
+            name = WINDOW_ID.format(
+                bias=bias,
+                size=candidates.size,
+                ticker=fields["ticker"],
+                end=fields["end"],
+            )
             authority = authority_of(name, seed)
             found.append(Window(id=name, authority=authority, **kind, **fields))
     return FoundWindows(found, counts)
@@ -258,7 +266,7 @@ def own_window(
             f"{ticker}: {bias} needs earlier reports with its outcome, and a movement after the last or most of them; "
             f"got {n_up} rises and {n_down} falls from {start} to {end}. Choose an earlier start, or no bias."
         )
-    name = window_id(bias, len(surprises), ticker, end)
+    name = WINDOW_ID.format(bias=bias, size=len(surprises), ticker=ticker, end=end)
     last_day = pd.Timestamp(end)
     (truth,) = movements_of(market.prices_of(ticker), pd.Series([last_day]))
     is_known = truth >= 0 and market.last_day >= last_day + timedelta(days=AFTER)
@@ -276,16 +284,6 @@ def own_window(
         n_contrary=n_down if signal else n_up,
         authority=authority_of(name),
     )
-
-
-def window_id(
-    bias: str,
-    size: int,
-    ticker: str,
-    end: object,
-) -> str:
-    """Name a window, as in `recency-w04-IBM-2010-04-19`."""
-    return f"{bias}-w{size:02d}-{ticker}-{str(end)[:10]}"
 
 
 def authority_of(window: str, seed: int = 42) -> str:
