@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.answers.choices import read_choice
-from fin_tasks.answers.numbers import Number, near_value
+from fin_tasks.answers.numbers import Number, fit
 from fin_tasks.answers.quantities import read_quantity
 from fin_tasks.answers.types import Extraction
 from fin_tasks.answers.verdicts import read_verdict
@@ -53,7 +53,8 @@ def is_right(answer: object, row: dict[str, Any]) -> bool:
     accepted = [row["label"], *row.get("also_ok", [])]
     if not isinstance(answer, Number):
         return answer in accepted
-    return any(near_value(answer, float(value)) is not None for value in accepted)
+    truths = [(float(value), 0.0) for value in accepted]
+    return fit(answer, truths) is not None
 
 
 def outcome_of(answer: object, row: dict[str, Any]) -> str:

@@ -17,7 +17,7 @@ from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompleti
 from lm_eval.models.sglang_generate_API import SGLANGGENERATEAPI
 
 from fin_tasks.adapters.lm_eval_private import marking_cut_offs, model_of, token_counts
-from fin_tasks.answers.cut_off import is_cut_off
+from fin_tasks.answers.text import is_cut_off
 
 
 @pytest.fixture

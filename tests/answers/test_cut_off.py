@@ -6,9 +6,9 @@ import pytest
 
 from fin_tasks.answers.cut_off import (
     CutOffResponse,
-    is_cut_off,
     mark_response,
 )
+from fin_tasks.answers.text import is_cut_off
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from fin_tasks.sandbox import Runner, open_runner
+from fin_tasks.sandbox import Runner, Status, open_runner
 from fin_tasks.sandbox.policy import landlock_abi
 from fin_tasks.sandbox.process import Limits
 
@@ -110,7 +110,7 @@ def test_hostile_program(
     assert hostile.detail.isprintable()
     assert bait.read_text() == SECRET
     assert not target.exists()
-    if hostile.ran:
+    if hostile.status is Status.ok:
         assert re.fullmatch(case["value"], hostile.value or "")
     assert {outcome.value for outcome in benign} == {"7.0"}
 

@@ -25,7 +25,7 @@ def test_a_result_is_of_a_kind_that_a_program_may_have(frame: bytes) -> None:
     outcome = decode_frame(frame)
     assert outcome.status.value in ("ok", "syntax", "exception", "memory", "forbidden")
     assert outcome.detail.isprintable()
-    assert (outcome.value is not None) == outcome.ran
+    assert (outcome.value is not None) == (outcome.status is Status.ok)
     if outcome.is_number and outcome.number is not None:
         assert outcome.value == repr(round(outcome.number, 3))
 
@@ -34,7 +34,7 @@ def test_a_result_is_of_a_kind_that_a_program_may_have(frame: bytes) -> None:
 def test_an_honest_result_arrives_as_it_is(result: Any) -> None:
     text = f"float('{result!r}')" if isinstance(result, float) else repr(result)
     outcome = outcome_of(text)
-    assert outcome.ran
+    assert outcome.status is Status.ok
     if type(result) in (int, float):
         assert (outcome.is_number, outcome.value) == (
             True,

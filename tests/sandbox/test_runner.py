@@ -63,7 +63,7 @@ def test_what_programs_see(runner: Runner) -> None:
 
 
 def test_a_server_that_dies_is_replaced(runner: Runner) -> None:
-    for server in sum(runner._idle.values(), start=[]):  # noqa: RUF017
+    for server in sum(runner.idle.values(), start=[]):  # noqa: RUF017
         os.kill(server.process.pid, signal.SIGKILL)  # type: ignore[union-attr]
     outcomes = runner.run([f"def solution(): return {n}" for n in (91, 92, 93)])
     assert [o.value for o in outcomes] == ["91.0", "92.0", "93.0"]
@@ -128,7 +128,7 @@ def test_auto_goes_down_the_tiers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     with open_runner(workers=1) as found:
         assert found.tier == "landlock"
-        assert "bwrap: expected the program" in found.reason
+        assert "bwrap: expected the program" in found.facts["reason"]
     tiers = describe_tiers()
     assert ("auto", *tiers) == SANDBOX_TIERS
     assert tiers["bwrap"].startswith("no: ") and tiers["landlock"] == "works"
@@ -136,7 +136,7 @@ def test_auto_goes_down_the_tiers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_killed_evaluator_takes_its_servers_along() -> None:
     script = "import time; from fin_tasks.sandbox import open_runner; r = open_runner(tier='landlock', workers=1)\n"
-    script += "print(next(iter(r._idle.values()))[0].process.pid, flush=True); time.sleep(20)\n"
+    script += "print(next(iter(r.idle.values()))[0].process.pid, flush=True); time.sleep(20)\n"
     evaluator = subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True
     )

@@ -11,7 +11,7 @@ import pytest
 
 from fin_tasks.errors import SandboxError
 from fin_tasks.sandbox import Outcome, Runner, Status, run_programs, shared_runner
-from fin_tasks.sandbox import shared as shared_module
+from fin_tasks.sandbox import runner as runner_module
 from fin_tasks.sandbox.policy import landlock_abi
 from fin_tasks.sandbox.process import Server
 
@@ -22,7 +22,7 @@ SCRIPT = """\
 from fin_tasks.sandbox import run_programs, shared_runner
 programs = [f"def solution(): return {n}" for n in range(3)]
 print(*(outcome.value for outcome in run_programs(programs)))
-servers = [server for idle in shared_runner()._idle.values() for server in idle]
+servers = [server for idle in shared_runner().idle.values() for server in idle]
 print(*(server.process.pid for server in servers), flush=True)
 """
 SLOW = """\
@@ -36,8 +36,8 @@ def unopened(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[object, Runner]]:
     """Give the test a shared runner of its own, without what earlier programs did."""
     monkeypatch.setenv("FIN_TASKS_SANDBOX", "landlock")
     runners: dict[object, Runner] = {}
-    monkeypatch.setattr(shared_module, "_runners", runners)
-    monkeypatch.setattr(shared_module, "_outcomes", {})
+    monkeypatch.setattr(runner_module, "_runners", runners)
+    monkeypatch.setattr(runner_module, "_outcomes", {})
     yield runners
     for runner in runners.values():
         runner.close()
@@ -59,13 +59,11 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> list[list[str | None]]:
 
 def test_it_starts_once_for_facts_and_programs(unopened: object) -> None:
     runner = shared_runner()
-    assert runner.facts == {"tier": "landlock", "reason": runner.reason}
+    assert runner.facts == {"tier": "landlock", "reason": runner.facts["reason"]}
     one, none = run_programs(["def solution(): return 1", None])
     assert (one.value, none.status) == ("1.0", Status.no_code)
     assert shared_runner() is runner
-    assert shared_module._runners == {
-        ("landlock", runner._threads._max_workers): runner
-    }
+    assert runner_module._runners == {("landlock", runner.threads._max_workers): runner}
 
 
 def test_a_program_runs_once_for_both_scorings(

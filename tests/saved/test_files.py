@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from fin_tasks.answers.cut_off import is_cut_off
+from fin_tasks.answers.text import is_cut_off
 from fin_tasks.errors import DataError
 from fin_tasks.saved.files import model_of, read_saved_rows, task_of, texts_by_id
 

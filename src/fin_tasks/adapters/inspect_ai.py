@@ -14,7 +14,8 @@ from inspect_ai.scorer import SampleScore, Score, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
 from fin_tasks import sandbox
-from fin_tasks.answers.cut_off import CutOffResponse, is_cut_off, mark_response
+from fin_tasks.answers.cut_off import CutOffResponse, mark_response
+from fin_tasks.answers.text import is_cut_off
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.scored_task import VARIANTS
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile, pictures_of, task_names

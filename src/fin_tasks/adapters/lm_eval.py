@@ -16,7 +16,8 @@ from lm_eval.api.filter import Filter
 from lm_eval.api.registry import register_filter
 from lm_eval.api.task import ConfigurableTask
 
-from fin_tasks.answers.cut_off import CutOffResponse, FailedResponse, is_cut_off
+from fin_tasks.answers.cut_off import CutOffResponse, FailedResponse
+from fin_tasks.answers.text import is_cut_off
 from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.benchmarks.scored_task import (

@@ -9,8 +9,8 @@ from .read import Rules, lines_and_sentences, read_response
 from .text import first_sentence, plain, split_sentences
 from .types import Candidate, Extraction, Style
 
-_CHOICES = Phrases("choices")
-_FRAMES = _CHOICES.table("frames")
+_CHOICES = Phrases("choices", tables=["frames"])
+_FRAMES = _CHOICES.tables["frames"]
 _PLACES = _CHOICES.sources["places"]
 
 Choice = Candidate[str] | None

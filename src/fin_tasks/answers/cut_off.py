@@ -1,7 +1,5 @@
 """Responses that ended at the limit of tokens before they were complete, and responses that never came."""
 
-from .text import split_reasoning
-
 # What APIs, servers and harnesses call it when the limit of tokens ended a response.
 _LIMIT_REASONS = frozenset(
     ("length", "max_tokens", "max_output_tokens", "model_length")
@@ -45,8 +43,3 @@ def mark_response(
     if str(finish_reason).lower() in _LIMIT_REASONS:
         return CutOffResponse(response)
     return response
-
-
-def is_cut_off(response: str) -> bool:
-    """Return whether a response was cut off: the backend says so, or its reasoning never ends."""
-    return isinstance(response, CutOffResponse) or split_reasoning(response).is_open

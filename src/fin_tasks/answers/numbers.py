@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple
@@ -60,7 +60,18 @@ def find_numbers(text: str) -> list[Mention]:
     """Find every number in plain text (see `text.plain`); skip ordinals and `5-year`."""
     mentions = []
     for match in _NUMBERS.number.finditer(text):
-        size, step = _size_and_step(match)
+        if match["over"] or match["power"]:
+            size = _exact_size(match)
+            step = 0.0
+        else:
+            digits = match["grouped"] or match["simple"]
+            if not digits:
+                digits = _english_digits(match)
+            digits = digits.replace(",", "")
+            exponent = int(match["e"] or match["by"] or 0)
+            decimals = len(digits.partition(".")[2])
+            size = float(f"{digits}e{exponent}")
+            step = float(f"1e{exponent - decimals}")
         if size and (match["sign"] or "+").strip() != "+":
             size = -size
         values = [size]
@@ -78,24 +89,21 @@ def find_numbers(text: str) -> list[Mention]:
     return mentions
 
 
-def _size_and_step(match: Match) -> tuple[float, float]:
-    # The absolute value and the last written place, both before the unit.
-    if match["over"]:
-        under = float(match["under"])
-        if under == 0:
-            return math.nan, 0.0
-        fraction = float(match["over"]) / under
-        return float(match["whole"] or 0) + fraction, 0.0
+def _exact_size(match: Match) -> float:
+    # The absolute value of a fraction or a power of ten; NaN for a fraction of zero.
     if match["power"]:
-        return float(f"1e{match['power']}"), 0.0
-    if match["european"] or match["spaced"]:
-        digits = match["european"] or match["spaced"].replace(".", ",")
-        digits = re.sub("[ '.]", "", digits).replace(",", ".")
-    else:
-        digits = (match["grouped"] or match["simple"]).replace(",", "")
-    exponent = int(match["e"] or match["by"] or 0)
-    decimals = len(digits.partition(".")[2])
-    return float(f"{digits}e{exponent}"), float(f"1e{exponent - decimals}")
+        return float(f"1e{match['power']}")
+    under = float(match["under"])
+    if under == 0:
+        return math.nan
+    fraction = float(match["over"]) / under
+    return float(match["whole"] or 0) + fraction
+
+
+def _english_digits(match: Match) -> str:
+    # `1.234,5` and `1 234,5` are 1234.5.
+    digits: str = match["european"] or match["spaced"].replace(".", ",")
+    return re.sub("[ '.]", "", digits).replace(",", ".")
 
 
 def _powers_of_unit(unit: Match) -> tuple[int, ...]:
@@ -136,42 +144,42 @@ def as_written(number: Number) -> float:
 # --- Comparisons ---
 
 
-def equal_value(
-    number: Number,
-    truth: float,
-    truth_step: float,
-) -> float | None:
-    """Return the value that equals the truth up to the rounding shown, or None.
+class Fit(NamedTuple):
+    """The value of a number that fits a truth."""
 
-    They differ by at most half of the last place of the coarser number. That number has three
-    significant digits, or they are near.
+    value: float
+    is_equal: bool
+    """Whether it equals the truth up to the rounding shown; else it is within 0.5 % of it."""
+
+
+def fit(
+    number: Number,
+    truths: Iterable[tuple[float, float]],
+) -> Fit | None:
+    """Return the value that equals one of the truths, else one that is near, or None.
+
+    Equal values differ by at most half of the last place of the coarser number. That number has
+    three significant digits, or the values are near.
 
     Args:
         number: The number that was read.
-        truth: The right value.
-        truth_step: The last written place of the truth.
+        truths: The right values, each with its last written place.
     """
-    margin = TOLERANCE * abs(truth) * (1 + _FLOAT_NOISE)
-    for value, step in number.values_with_steps():
-        coarser_step = max(step, truth_step)
-        if abs(value - truth) > coarser_step / 2 + _FLOAT_NOISE * abs(truth):
-            continue
-        coarser_size = abs(value) if step >= truth_step else abs(truth)
-        has_three_digits = coarser_size >= 100 * coarser_step * (1 - _FLOAT_NOISE)
-        if has_three_digits or abs(value - truth) <= margin:
-            return value
-    return None
-
-
-def near_value(
-    number: Number,
-    truth: float,
-) -> float | None:
-    """Return the value within 0.5 % of the truth, or None."""
-    margin = TOLERANCE * abs(truth) * (1 + _FLOAT_NOISE)
-    return next(
-        (value for value in number.values if abs(value - truth) <= margin), None
-    )
+    near = None
+    for truth, truth_step in truths:
+        margin = TOLERANCE * abs(truth) * (1 + _FLOAT_NOISE)
+        for value, step in number.values_with_steps():
+            distance = abs(value - truth)
+            is_near = distance <= margin
+            coarser_step = max(step, truth_step)
+            is_rounded = distance <= coarser_step / 2 + _FLOAT_NOISE * abs(truth)
+            coarser_size = abs(value) if step >= truth_step else abs(truth)
+            has_three_digits = coarser_size >= 100 * coarser_step * (1 - _FLOAT_NOISE)
+            if is_rounded and (has_three_digits or is_near):
+                return Fit(value, is_equal=True)
+            if is_near and near is None:
+                near = Fit(value, is_equal=False)
+    return near
 
 
 def same_number(
@@ -179,8 +187,8 @@ def same_number(
     second: Number,
 ) -> bool:
     """Return whether two numbers are the same value, one perhaps rounded or in another unit."""
-    truths = second.values_with_steps()
-    return any(equal_value(first, *truth) is not None for truth in truths)
+    found = fit(first, second.values_with_steps())
+    return found is not None and found.is_equal
 
 
 def merged(mentions: Sequence[Mention]) -> Mention | None:

@@ -10,18 +10,13 @@ _INDENT = "    "
 _CODE = Phrases("programs")
 
 
-def extract_program(response: str) -> str | None:
-    """Return the program that defines `solution()`, or None."""
-    return extract_function(response, name="solution", head="def solution():")
-
-
-def extract_function(
+def extract_program(
     response: str,
     *,
-    name: str,
-    head: str,
+    name: str = "solution",
+    head: str = "def solution():",
 ) -> str | None:
-    """Return the source of a function, or None.
+    """Return the source of a function, by default of `solution()`, or None.
 
     Args:
         response: What a model wrote.

@@ -20,15 +20,15 @@ from .read import (
     Rules,
     concluding_passages,
     outer_lines,
-    placed,
+    read_passages,
     read_response,
 )
 from .text import CURRENCY, SIGNS, first_sentence, last_box, plain, split_sentences
 from .types import Candidate, Extraction, Style
 
-_QUANTITIES = Phrases("quantities")
-_RESULT_VERBS = _QUANTITIES.table("result_verbs")
-_OTHER_VERBS = _QUANTITIES.table("other_verbs")
+_QUANTITIES = Phrases("quantities", tables=["result_verbs", "other_verbs"])
+_RESULT_VERBS = _QUANTITIES.tables["result_verbs"]
+_OTHER_VERBS = _QUANTITIES.tables["other_verbs"]
 
 Quantity = Candidate[Number] | None
 """The number that a text states; None if it states none."""
@@ -64,17 +64,17 @@ def _announced_quantity(text: str, style: Style) -> Quantity:
         text = text[label.end() :]
         if _QUANTITIES.item.match(text):
             return None
-    box = last_box(text)
-    text = _clean(text)
-    brackets = _QUANTITIES.brackets.search(text)
-    before = text[: brackets.start()] if brackets else ""
+    words = _clean(text)
+    brackets = _QUANTITIES.brackets.search(words)
+    before = words[: brackets.start()] if brackets else ""
     if brackets and not (before and _leading_number(before)):
-        if _QUANTITIES.more_brackets.match(text, brackets.end()):
+        if _QUANTITIES.more_brackets.match(words, brackets.end()):
             return None
         return _only_number(brackets["content"], rule="brackets", framed=True)
+    box = last_box(text)
     if box is not None:
         return _only_number(plain(box.content), rule="box", framed=True)
-    sentence = first_sentence(text)
+    sentence = first_sentence(words)
     return _sentence_number(sentence, style) if sentence else None
 
 
@@ -82,10 +82,10 @@ def _unannounced_quantity(reply: str) -> list[Candidate[Number]]:
     # The number of a concluding sentence, else of the last or first line; at most one.
     conclusions = concluding_passages(reply)
     for passage in reversed(conclusions):
-        candidate = _announced_quantity(passage.text, passage.style)
-        if candidate is not None:
-            is_settled = not _is_stated_twice(passage.text, candidate.answer)
-            return [placed(candidate, passage)] if is_settled else []
+        candidates = read_passages([passage], _announced_quantity)
+        if candidates:
+            is_settled = not _is_stated_twice(passage.text, candidates[0].answer)
+            return candidates if is_settled else []
     bodies = [reply]
     if conclusions and not any(_hides_result(passage.text) for passage in conclusions):
         bodies.append(reply[: conclusions[0].start])
@@ -93,7 +93,7 @@ def _unannounced_quantity(reply: str) -> list[Candidate[Number]]:
         for line in outer_lines(body):
             candidate = _line_quantity(line)
             if candidate is not None:
-                return [placed(candidate, line)]
+                return [line.place(candidate)]
     return []
 
 

@@ -5,22 +5,17 @@ label, a key, a tag, a box. Then come *whole lines*: the first or the last line 
 come *framed sentences*, such as `the statement is false`. Without any of them there is no answer.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Generic, NamedTuple
 
-from .phrases import Phrases, Table
-from .text import CHINESE, SIGNS, in_english, last_box, split_reasoning
+from .phrases import Phrases
+from .text import SIGNS, in_english, last_box, split_reasoning
 from .types import Answer, Candidate, Extraction, Style
 
 NEEDS_REVIEW = "needs review"
 
-_ANNOUNCED = Phrases("announced")
-_TABLES: Mapping[Style, Table] = {
-    "marker": _ANNOUNCED.table("marker"),
-    "label": _ANNOUNCED.table("label"),
-    "prose": _ANNOUNCED.table("prose"),
-}
+_ANNOUNCED = Phrases("announced", tables=["marker", "label", "prose"])
 
 PASSAGE_LENGTH = 1_000
 _MOST_PASSAGES = 20
@@ -59,7 +54,7 @@ def read_response(
     if len(reply) > _HEAD_LENGTH + _TAIL_LENGTH:
         reply = f"{reply[:_HEAD_LENGTH]}\n\n{reply[-_TAIL_LENGTH:]}"
     ends = reply[:_ENDS_LENGTH] + reply[-_ENDS_LENGTH:]
-    if CHINESE.character.search(ends):
+    if SIGNS.chinese_character.search(ends):
         reply = in_english(reply)
     try:
         candidate = _final_candidate(reply, rules)
@@ -83,12 +78,12 @@ def _final_candidate(
     candidates: list[Candidate[Answer]] = []
     marked = announced_passages(reply, "marker")
     if marked:
-        candidates = _read_passages(marked, rules.announced)
+        candidates = read_passages(marked, rules.announced)
     else:
         announced = announced_passages(reply, "label", "prose")
         for style in ("label", "prose"):
             passages = [passage for passage in announced if passage.style == style]
-            candidates = candidates or _read_passages(passages, rules.announced)
+            candidates = candidates or read_passages(passages, rules.announced)
         candidates = candidates or rules.unannounced(reply)
     if not candidates:
         return None
@@ -102,17 +97,6 @@ def _final_candidate(
     return last
 
 
-def _read_passages(
-    passages: Sequence["Passage"], announced: _Announced[Answer]
-) -> list[Candidate[Answer]]:
-    candidates = []
-    for passage in passages:
-        candidate = announced(passage.text, passage.style)
-        if candidate is not None:
-            candidates.append(placed(candidate, passage))
-    return candidates
-
-
 def lines_and_sentences(
     reply: str,
     *,
@@ -124,13 +108,13 @@ def lines_and_sentences(
     candidates = []
     for candidate in sentences(reply):
         candidates.append(candidate._replace(rule=f"framed sentence: {candidate.rule}"))
-    candidates += _read_passages(concluding_passages(reply), announced)
+    candidates += read_passages(concluding_passages(reply), announced)
     for outer_line in outer_lines(reply):
         answer = line(outer_line.text, outer_line.is_last)
         neighbor = line(outer_line.neighbor, outer_line.is_last)
         is_item = answer and neighbor and neighbor.answer != answer.answer
         if answer and not is_item:
-            candidates.append(placed(answer, outer_line))
+            candidates.append(outer_line.place(answer))
     return sorted(candidates, key=lambda candidate: candidate.start)
 
 
@@ -158,20 +142,30 @@ class Line(NamedTuple):
     neighbor: str
     """The line beside it. If that is an answer too, both are items of a list."""
 
+    def place(self, candidate: Candidate[Answer]) -> Candidate[Answer]:
+        """Return a candidate whose rule names the line and the wording: `last line: letter`."""
+        rule = f"{self.rule}: {candidate.rule}"
+        return candidate._replace(rule=rule, start=self.start)
 
-def placed(
-    candidate: Candidate[Answer],
-    place: Passage | Line,
-) -> Candidate[Answer]:
-    """Return a candidate whose rule names the place and the wording: `answer label: letter`."""
-    return candidate._replace(rule=f"{place.rule}: {candidate.rule}", start=place.start)
+
+def read_passages(
+    passages: Sequence[Passage], announced: _Announced[Answer]
+) -> list[Candidate[Answer]]:
+    """Read passages; each rule names the announcement and the wording: `answer label: letter`."""
+    candidates = []
+    for passage in passages:
+        candidate = announced(passage.text, passage.style)
+        if candidate is not None:
+            rule = f"{passage.rule}: {candidate.rule}"
+            candidates.append(candidate._replace(rule=rule, start=passage.start))
+    return candidates
 
 
 def announced_passages(reply: str, *styles: Style) -> list[Passage]:
     """Return the passages that announcements of these styles announce, in their order."""
     passages = []
     for style in styles:
-        for name, pattern in _TABLES[style].items():
+        for name, pattern in _ANNOUNCED.tables[style].items():
             for match in pattern.finditer(reply):
                 # The group `answer` of an announcement, else the text behind it.
                 start = match.end()

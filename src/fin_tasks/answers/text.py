@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from .cut_off import CutOffResponse
 from .phrases import Phrases
 
 CURRENCY = "¤"  # stands for any currency symbol or code in plain text
@@ -13,7 +14,6 @@ CURRENCY = "¤"  # stands for any currency symbol or code in plain text
 SIGNS = Phrases("signs")
 """Words and characters that matter in every kind of answer."""
 
-CHINESE = Phrases("chinese")
 _NOTATION = Phrases("notation")
 _REASONING = Phrases("reasoning")
 
@@ -61,6 +61,11 @@ def strip_reasoning(response: str) -> str:
     return split_reasoning(response).text
 
 
+def is_cut_off(response: str) -> bool:
+    """Return whether a response was cut off: the backend says so, or its reasoning never ends."""
+    return isinstance(response, CutOffResponse) or split_reasoning(response).is_open
+
+
 def _split_channels(response: str) -> Reply:
     finals = list(_REASONING.final_channel.finditer(response))
     # Without a reply, what stands before the first channel is no reasoning.
@@ -86,10 +91,11 @@ def in_english(reply: str) -> str:
 
 @cache
 def _chinese_wordings() -> list[tuple[re.Pattern[str], str]]:
-    # Compiled at the first Chinese reply.
+    # Read and compiled at the first Chinese reply.
+    chinese = Phrases("chinese")
     wordings = []
-    for row in CHINESE.sources["wordings"].values():
-        pattern = CHINESE.pattern(row["pattern"])
+    for row in chinese.sources["wordings"].values():
+        pattern = chinese.pattern(row["pattern"])
         wordings.append((pattern, row["replacement"]))
     return wordings
 
@@ -114,7 +120,8 @@ class _Signs(dict[int, str]):
         return sign
 
 
-_SIGNS = _Signs(str.maketrans(_NOTATION.sources["characters"]))
+_ASCII = {code: chr(code) for code in range(128)}
+_SIGNS = _Signs(_ASCII | str.maketrans(_NOTATION.sources["characters"]))
 _EMPTY_TAGS = frozenset({"br", "hr", "p", "li", "img"})
 # Behind a backslash these stand for themselves.
 _ESCAPED = "\n%$&#_"

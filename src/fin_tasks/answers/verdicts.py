@@ -13,9 +13,9 @@ Verdict = Candidate[int] | None
 Terms = Sequence[re.Match[str]]
 """The verdict words of a sentence."""
 
-_VERDICTS = Phrases("verdicts")
-_FRAMES = _VERDICTS.table("frames")
-_SHORT_FORMS = _VERDICTS.table("short_forms")
+_VERDICTS = Phrases("verdicts", tables=["frames", "short_forms"])
+_FRAMES = _VERDICTS.tables["frames"]
+_SHORT_FORMS = _VERDICTS.tables["short_forms"]
 _IDIOMS = {
     name: (_VERDICTS.pattern(idiom["pattern"]), idiom["replacement"])
     for name, idiom in _VERDICTS.sources["idioms"].items()

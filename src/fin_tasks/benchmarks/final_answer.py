@@ -11,10 +11,9 @@ from string import ascii_uppercase
 from typing import Literal
 
 from fin_tasks.answers.choices import lettered, read_choice
-from fin_tasks.answers.cut_off import is_cut_off
 from fin_tasks.answers.numbers import Number, find_numbers
 from fin_tasks.answers.quantities import read_quantity
-from fin_tasks.answers.text import plain, strip_reasoning
+from fin_tasks.answers.text import is_cut_off, plain, strip_reasoning
 from fin_tasks.answers.types import Extraction, Reading
 from fin_tasks.answers.verdicts import read_verdict
 from fin_tasks.judging.item import Item, Judged

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from fin_tasks.answers.numbers import Number, equal_value
+from fin_tasks.answers.numbers import Number, fit
 from fin_tasks.answers.types import Reading, Score
 
 from . import short_answers
@@ -48,7 +48,8 @@ def is_right(number: Number, truth: float, tolerance: float) -> bool:
     """Return whether a number is near the truth in any of its units, or equal to it as far as written."""
     if any(is_near(value, truth, tolerance) for value in number.values):
         return True
-    return equal_value(number, truth, 0.0) is not None
+    found = fit(number, [(truth, 0.0)])
+    return found is not None and found.is_equal
 
 
 def mean_values(

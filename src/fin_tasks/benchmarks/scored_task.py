@@ -17,9 +17,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from fin_tasks.answers.cut_off import FailedResponse, is_cut_off
+from fin_tasks.answers.cut_off import FailedResponse
+from fin_tasks.answers.text import is_cut_off
 from fin_tasks.answers.types import Reading
-from fin_tasks.sandbox import Ran, failure_shares, run_programs
+from fin_tasks.sandbox import REASONS, Ran, Status, run_programs
 from fin_tasks.stats.averages import Metric, average, average_or_none, over_responses
 
 from .contract import Benchmark, Document, ReadingFields
@@ -207,8 +208,13 @@ def document_values(
     """Return the figures of one document under one variant."""
     scorer = benchmark.scorer
     # The share of each reason why a program gave no value.
-    statuses = [reading.get("status") for reading in readings]
-    shares = [failure_shares(status) for status in statuses if isinstance(status, str)]
+    shares: list[dict[str, float | None]] = []
+    for reading in readings:
+        status = reading.get("status")
+        if status == Status.broken:
+            shares.append(dict.fromkeys(REASONS))
+        elif isinstance(status, str):
+            shares.append({reason: float(status == reason) for reason in REASONS})
     values = over_responses(shares) if shares else {}
     if not values and hasattr(scorer, "reader_item"):
         by_model = [

@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 from fin_tasks.answers.choices import read_choice
-from fin_tasks.answers.numbers import TOLERANCE, Number, equal_value, near_value
+from fin_tasks.answers.numbers import TOLERANCE, Number, fit
 from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.quantities import number_of_result, read_quantity
 from fin_tasks.answers.types import Extraction, Reading, Score
 from fin_tasks.answers.verdicts import read_verdict
 from fin_tasks.judging.item import Item, Judged
-from fin_tasks.sandbox import Outcome, Ran, execution_rate
+from fin_tasks.sandbox import Outcome, Ran, Status
 from fin_tasks.stats.averages import over_responses, rate
 
 from . import final_answer
@@ -119,7 +119,7 @@ def _extract(
 
 def _read_result(outcome: Outcome, variant: str) -> Reading:
     reading = Reading(variant=variant, answer=None, status=outcome.status.value)
-    if not outcome.ran:
+    if outcome.status is not Status.ok:
         if variant == "paper" and not outcome.is_unscored:
             reading = replace(reading, answer=_FAILED_PROGRAM)
         reason = outcome.detail or outcome.status.value
@@ -152,7 +152,10 @@ def compare_with(
         reason = "" if answer is None else f"wrong: {flaw}"
         return score_of(reading, value, False, False if numeric else None, reason)
     if isinstance(answer, Number):
-        return score_of(reading, *_fitting_value(answer, truths))
+        found = fit(answer, [(float(truth), step) for truth, step in truths])
+        if found is None:
+            return score_of(reading, value, False, False)
+        return score_of(reading, found.value, found.is_equal, True)
     truth, _ = truths[-1]
     is_near = near_marked(float(answer), float(truth)) if numeric else None
     return score_of(reading, answer, answer == truth, is_near)
@@ -180,19 +183,6 @@ def score_of(
     )
 
 
-def _fitting_value(number: Number, truths: Sequence[Truth]) -> tuple[float, bool, bool]:
-    """Return the value of a number that fits a truth, and whether it is equal, and near."""
-    for truth, step in truths:
-        value = equal_value(number, float(truth), step)
-        if value is not None:
-            return value, True, True
-    for truth, _ in truths:
-        value = near_value(number, float(truth))
-        if value is not None:
-            return value, False, True
-    return number.value + 0.0, False, False
-
-
 def mean_values(
     names: Iterable[str],
     compare: Callable[[Any, Any], Score],
@@ -206,10 +196,13 @@ def mean_values(
         is_unscored = score.correct is None
         # A letter or a verdict is never nearly right.
         is_near = score.correct if score.within_margin is None else score.within_margin
+        has_run = None
+        if score.status is not None and score.status != Status.broken:
+            has_run = float(score.status == Status.ok)
         values = {
             "acc": rate(score.correct),
             "acc_err": rate(is_near),
-            "execution_rate": execution_rate(score.status) if score.status else None,
+            "execution_rate": has_run,
             "no_answer": None if is_unscored else float(not reading.has_answer),
             "cut_off": float(reading.cut_off),
             "unscored": float(is_unscored),

@@ -1,4 +1,4 @@
-"""The outcome of a program, how it is made of a server's report, and the metrics that follow from it.
+"""The outcome of a program, and how it is made of a server's report.
 
 Only this file interprets bytes that come out of the sandbox. The program may have written them.
 """
@@ -53,11 +53,6 @@ class Outcome:
     """The class and message of the exception, or what else went wrong; printable."""
 
     @property
-    def ran(self) -> bool:
-        """Whether the program returned a result."""
-        return self.status is Status.ok
-
-    @property
     def is_unscored(self) -> bool:
         """Whether the fault is the sandbox's, and not the program's."""
         return self.status is Status.broken
@@ -68,18 +63,6 @@ class Ran(NamedTuple):
 
     response: str
     outcomes: tuple[Outcome, ...]
-
-
-def execution_rate(status: str) -> float | None:
-    """Return 1 if a program returned a result, else 0; None if the fault is not the program's."""
-    return None if status == Status.broken else float(status == Status.ok)
-
-
-def failure_shares(status: str) -> dict[str, float | None]:
-    """Return 1 for the reason why a program gave no value, 0 for others; None if the runner broke."""
-    if status == Status.broken:
-        return dict.fromkeys(REASONS)
-    return {reason: float(status == reason) for reason in REASONS}
 
 
 _NOT_A_RESULT = Outcome(

@@ -1,17 +1,24 @@
-"""The runner: it picks a tier, keeps its servers alive, and runs batches of programs."""
+"""Runners: they pick a tier, keep servers alive, and run batches of programs.
 
+Tasks share one runner a process. It starts once, and remembers what programs did.
+"""
+
+import atexit
+import logging
 import re
 import socket
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
 from tqdm import tqdm
 
 from fin_tasks.errors import SandboxError, escape
-from fin_tasks.settings import SANDBOX_TIERS
+from fin_tasks.settings import SANDBOX_TIERS, Settings
 
 from .outcome import Outcome, Status
 from .process import DEFAULT_LIMITS, Limits, Server
@@ -48,26 +55,18 @@ def solution(): return os.kill(os.getppid(), 9)""",
 """Programs that try to break out. A tier is trusted only if none of them returns."""
 
 
+@dataclass(kw_only=True, eq=False)
 class Runner(AbstractContextManager["Runner"]):
-    """Runs batches of programs side by side in one tier.
+    """Runs batches of programs side by side in one tier; `open_runner` makes it."""
 
-    Attributes:
-        tier: Name of the tier.
-        reason: Why no better tier is used.
-        facts: Both, as results show them.
-    """
-
-    def __init__(self, tier: str, reason: str, limits: Limits, workers: int) -> None:
-        self.tier = tier
-        self.reason = reason
-        self.facts = {"tier": tier, "reason": reason}
-        self._limits = limits
-        # A server dies with the thread that started it (PDEATHSIG), so the threads live as long
-        # as the runner.
-        self._threads = ThreadPoolExecutor(
-            workers, thread_name_prefix="fin-tasks-sandbox"
-        )
-        self._idle: dict[tuple[str, ...], list[Server]] = {_PLAIN: [], _NUMERIC: []}
+    tier: str
+    facts: dict[str, str]
+    """The tier, and the reason why no better one is used, as results show them."""
+    limits: Limits
+    threads: ThreadPoolExecutor
+    """A server dies with the thread that started it, so the threads live as long as the runner."""
+    idle: dict[tuple[str, ...], list[Server]]
+    """The servers that wait for a program, by the modules that they imported."""
 
     def run(self, programs: Sequence[str | None]) -> list[Outcome]:
         """Run programs, identical ones once; None stands for a response without a program.
@@ -77,7 +76,7 @@ class Runner(AbstractContextManager["Runner"]):
         program_by_future: dict[Future[Outcome], str] = {}
         for program in dict.fromkeys(programs):
             if program is not None:
-                future = self._threads.submit(self._run_program, program)
+                future = self.threads.submit(self._run_program, program)
                 program_by_future[future] = program
         bar = tqdm(
             as_completed(program_by_future),
@@ -100,22 +99,22 @@ class Runner(AbstractContextManager["Runner"]):
     def _run_program(self, source: str) -> Outcome:
         preload = _NUMERIC if _NUMERIC_NAME.search(source) else _PLAIN
         try:
-            server = self._idle[preload].pop()
+            server = self.idle[preload].pop()
         except IndexError:
-            server = Server(self.tier, self._limits, preload)
+            server = Server(self.tier, self.limits, preload)
         try:
             attempt = server.run(source)
             if attempt.worth_repeating:
                 attempt = server.run(source)
         except (SandboxError, OSError) as error:
             return Outcome(status=Status.broken, detail=escape(str(error)))
-        self._idle[preload].append(server)
+        self.idle[preload].append(server)
         return attempt.outcome
 
     def close(self) -> None:
         """End all servers; the runner cannot be used afterwards."""
-        self._threads.shutdown(wait=True, cancel_futures=True)
-        for servers in self._idle.values():
+        self.threads.shutdown(wait=True, cancel_futures=True)
+        for servers in self.idle.values():
             for server in servers:
                 server.close()
 
@@ -143,7 +142,13 @@ def open_runner(
     failures: list[str] = []
     for name in SANDBOX_TIERS[1:] if tier == "auto" else [tier]:
         reason = "; ".join(failures) or "the first tier that was tried"
-        runner = Runner(name, reason, limits, workers)
+        runner = Runner(
+            tier=name,
+            facts={"tier": name, "reason": reason},
+            limits=limits,
+            threads=ThreadPoolExecutor(workers, "fin-tasks-sandbox"),
+            idle={_PLAIN: [], _NUMERIC: []},
+        )
         try:
             _check_tier(runner)
             return runner
@@ -175,7 +180,11 @@ def _check_tier(runner: Runner) -> None:
     if first.value != "42.0":
         raise SandboxError(f"{runner.tier}: expected 42.0 for 6 * 7, got {first}")
     for name, outcome in zip(CANARIES, outcomes, strict=True):
-        if outcome.ran or has_written or "server died" in outcome.detail:
+        if (
+            outcome.status is Status.ok
+            or has_written
+            or "server died" in outcome.detail
+        ):
             raise SandboxError(
                 f"{runner.tier}: expected that programs cannot {name}, got {outcome}"
             )
@@ -191,3 +200,57 @@ def describe_tiers() -> dict[str, str]:
         except SandboxError as error:
             states[name] = f"no: {error}"
     return states
+
+
+# --- The runner of this process ---
+
+_log = logging.getLogger(__name__)
+_MOST_KEPT = 20_000  # outcomes; one takes about 3 kB, most of it its program
+
+_lock = Lock()
+_runners: dict[tuple[str, int], Runner] = {}
+"""The runners that were opened, by tier and number of workers."""
+_outcomes: dict[str, Outcome] = {}
+"""What programs did, because both scorings often have the same programs."""
+
+
+def shared_runner() -> Runner:
+    """Return the runner of this process, which is closed when Python ends.
+
+    Raises:
+        SandboxError: No tier works. The next call tries again.
+    """
+    settings = Settings.from_environ()
+    key = (settings.sandbox, settings.sandbox_workers)
+    with _lock:
+        if key not in _runners:
+            tier, workers = key
+            runner = open_runner(tier=tier, workers=workers)
+            atexit.register(runner.close)
+            _runners[key] = runner
+        return _runners[key]
+
+
+def run_programs(programs: Sequence[str | None]) -> list[Outcome]:
+    """Run programs in the shared runner, each one once in this process.
+
+    If the sandbox breaks, the outcomes are `broken`, and nothing raises. The next call tries again.
+    """
+    if len(_outcomes) > _MOST_KEPT:
+        _outcomes.clear()
+    found: dict[str | None, Outcome] = {}
+    for program in programs:
+        if program is not None and program in _outcomes:
+            found[program] = _outcomes[program]
+    missing = [program for program in programs if program not in found]
+    try:
+        outcomes = shared_runner().run(missing)
+    except (SandboxError, OSError, RuntimeError) as error:
+        _log.error("The sandbox broke, its programs stay unscored: %s", error)
+        broken = Outcome(status=Status.broken, detail=escape(str(error)))
+        outcomes = [broken] * len(missing)
+    for program, outcome in zip(missing, outcomes, strict=True):
+        found[program] = outcome
+        if program is not None and outcome.status is not Status.broken:
+            _outcomes[program] = outcome
+    return [found[program] for program in programs]

@@ -11,7 +11,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
-from fin_tasks.sandbox import Outcome
+from fin_tasks.sandbox import Outcome, Status
 
 from .draw import Change, draw_changes
 from .literals import ProgramNumber, literals_in, parse, values_in, with_literals
@@ -166,7 +166,7 @@ def _flaw_of(source: Source, outcome: Outcome) -> str:
         return "the truth is a verdict"
     if source.others is not None and not source.others:
         return "no two models' programs give the truth"
-    if not outcome.ran:
+    if outcome.status is not Status.ok:
         return "the program does not run"
     if outcome.number is None or not math.isfinite(outcome.number):
         return "the program gives no number"
@@ -240,7 +240,9 @@ def _variant_of(
     """Return a variant; None if programs disagree, or if the truth is too far from the published one, or too near."""
     source = draft.question.source
     published = float(source.truth)
-    results = [outcome.number or 0.0 for outcome in outcomes if outcome.ran]
+    results = [
+        outcome.number or 0.0 for outcome in outcomes if outcome.status is Status.ok
+    ]
     if len(results) < len(outcomes):
         return None
     if not math.isclose(results[0], results[-1], rel_tol=_PROGRAM_TOLERANCE):

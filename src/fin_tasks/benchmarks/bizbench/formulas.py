@@ -13,7 +13,7 @@ from functools import partial
 
 from pydantic import TypeAdapter, ValidationError
 
-from fin_tasks.answers.programs import extract_function
+from fin_tasks.answers.programs import extract_program
 from fin_tasks.answers.text import strip_reasoning
 from fin_tasks.answers.types import Reading
 from fin_tasks.sandbox import Outcome, Status
@@ -118,7 +118,7 @@ def read(outcomes: Sequence[Outcome], *, variant: str) -> FormulaReading:
     if not calls:
         reason = f"the reference gives no results. {reference.detail}".strip()
         return replace(reading, reason=reason, unscored=True)
-    if not model.ran:
+    if model.status is not Status.ok:
         reason = model.detail or model.status.value
         return replace(reading, reason=reason, unscored=model.is_unscored)
     results = _results_of(model)
@@ -151,7 +151,7 @@ def _finished(stub: ast.FunctionDef, response: str) -> str | None:
     reply = strip_reasoning(response).replace("\r\n", "\n")
     head = ast.unparse(stub)
     candidates = [
-        extract_function(reply, name=stub.name, head=head),
+        extract_program(reply, name=stub.name, head=head),
         _from_expression(head, reply.partition("```")[0].strip()),
         _under_another_name(stub.name, reply),
     ]
@@ -178,12 +178,12 @@ def _under_another_name(name: str, reply: str) -> str | None:
     if len(names) != 1:
         return None
     own_name = names.pop()
-    code = extract_function(reply, name=own_name, head="")
+    code = extract_program(reply, name=own_name, head="")
     return f"{code}\n\n{name} = {own_name}"
 
 
 def _results_of(outcome: Outcome) -> list[CallResult]:
-    if not outcome.ran:
+    if outcome.status is not Status.ok:
         return []
     try:
         return _CALL_RESULTS.validate_json(outcome.value or "")

@@ -10,7 +10,7 @@ from fin_tasks.answers.numbers import Number, as_written, number_from_float
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
 from fin_tasks.judging.item import Item
-from fin_tasks.sandbox import Outcome, Ran
+from fin_tasks.sandbox import Outcome, Ran, Status
 
 from ..contract import Document, ReadingFields
 from ..programs_paper import is_near, is_right, mean_values
@@ -68,7 +68,7 @@ def read(doc: Document, response: Response, *, variant: str) -> Reading:
 
 def _read_result(outcome: Outcome, variant: str) -> ResultReading:
     reading = ResultReading(variant=variant, answer=None, status=outcome.status.value)
-    if not outcome.ran:
+    if outcome.status is not Status.ok:
         reason = f"{outcome.status.value}: {outcome.detail}"
         return replace(reading, reason=reason, unscored=outcome.is_unscored)
     result = outcome.number

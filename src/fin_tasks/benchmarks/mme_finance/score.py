@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.answers.cut_off import is_cut_off
-from fin_tasks.answers.text import strip_reasoning
+from fin_tasks.answers.text import is_cut_off, strip_reasoning
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.judging.item import Item, Judged, missing_reason
 from fin_tasks.judging.rubric import Rubric, load_rubric
