@@ -6,6 +6,7 @@ import threading
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -85,10 +86,10 @@ def start_workers(parallel: Any) -> None:
         parallel(delayed(os.getpid)() for _ in range(parallel.n_jobs))
 
 
+@dataclass
 class _Exit:
-    def __init__(self, sentence: str) -> None:
-        self.sentence = sentence
-        self.was_called = False
+    sentence: str
+    was_called: bool = False
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         self.was_called = True

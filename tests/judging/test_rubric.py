@@ -11,6 +11,7 @@ from case_files import rows
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fin_tasks.benchmarks.mme_finance.score import read_verdict
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.judging.rubric import load_rubric
@@ -41,8 +42,10 @@ def test_one_reply(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", TRIES, ids=str)
 def test_all_replies_of_a_response(case: dict[str, Any]) -> None:
     response = case.get("response", "Friday.")
-    verdict = EN.read(
-        judged(*case["replies"], response=response, error=case.get("error", ""))
+    verdict = read_verdict(
+        EN,
+        judged(*case["replies"], response=response, error=case.get("error", "")),
+        "robust",
     )
     assert verdict.score == case["robust"]
     assert bool(verdict.reason) is (case["robust"] is None)
@@ -102,6 +105,9 @@ def test_a_response_is_shown_as_it_is() -> None:
     )
 
 
+EN_HASH = EN.facts()["rubric_sha256"]
+
+
 def test_what_changes_the_hash(tmp_path: Path) -> None:
     text = (
         Path(__file__).resolve().parents[2] / "judges" / "mme_finance_en.yaml"
@@ -109,13 +115,13 @@ def test_what_changes_the_hash(tmp_path: Path) -> None:
     (path := tmp_path / "own.yaml").write_text(
         text.replace('version: "2"', 'version: "9"'), "utf-8"
     )
-    assert load_rubric(path).sha256 == EN.sha256
-    assert load_rubric(path).label == "mme_finance_en@9"
+    assert load_rubric(path).facts()["rubric_sha256"] == EN_HASH
+    assert load_rubric(path).facts()["rubric"] == "mme_finance_en@9"
     path.write_text(
         text.replace("0 if the response is wrong.", "1 if the response is wrong."),
         "utf-8",
     )
-    assert load_rubric(path).sha256 != EN.sha256
+    assert load_rubric(path).facts()["rubric_sha256"] != EN_HASH
 
 
 BOMB = "\n".join(

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from chat_server import Answer, completion, serve
 
+from fin_tasks.benchmarks.mme_finance.score import read_verdict
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.judging.judge import answer_reader_from, judge_from
 from fin_tasks.judging.rubric import load_rubric
@@ -59,7 +60,7 @@ def test_both_variants_ask_once() -> None:
     assert len(served.bodies) == 1
     assert "最低 0 分" in served.bodies[0]["messages"][1]["content"]
     assert step.facts["usage"]["prompt_tokens"] == 90
-    assert step.facts["rubric"] == step.rubric.label
+    assert step.facts["rubric"] == step.rubric.facts()["rubric"]
 
 
 def test_no_judge() -> None:
@@ -101,4 +102,4 @@ def test_a_judge_that_is_down_leaves_all_unscored() -> None:
     with serve(lambda _: (400, {}, {"error": {"message": "no"}})) as served:
         rows, step = judged({"judge_model": "m", "judge_base_url": served.base_url})
     assert "expected a reply, got 400" in rows[0][0].error
-    assert step.rubric.read(rows[0][1]).score is None
+    assert read_verdict(step.rubric, rows[0][1], "robust").score is None

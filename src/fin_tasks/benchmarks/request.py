@@ -1,6 +1,5 @@
 """What the metadata of a task choose: the files, the questions, and the wording of the prompts."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
@@ -11,7 +10,12 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from fin_tasks.data.documents import Documents as Documents
-from fin_tasks.data.documents import dataset_of, draw_rows, refuse_typos
+from fin_tasks.data.documents import (
+    dataset_of,
+    draw_rows,
+    fill_fields,
+    refuse_typos,
+)
 from fin_tasks.data.locate import Located, locate
 from fin_tasks.errors import ConfigError, DataError, first_problem
 from fin_tasks.settings import Settings
@@ -194,9 +198,3 @@ class Prompts(NamedTuple):
 def read_prompts(file: Path, mode: str) -> Prompts:
     """Read the templates of one mode from a YAML file that has them by mode."""
     return Prompts(**yaml.safe_load(file.read_text("utf-8"))[mode])
-
-
-def fill_fields(template: str, **fields: str) -> str:
-    """Put texts in place of the fields in braces; other braces stay, as LaTeX has many."""
-    # No str.format: a question that contains "{choices}" must stay as it is.
-    return re.sub(r"\{(\w+)\}", lambda match: fields.get(match[1], match[0]), template)

@@ -192,10 +192,11 @@ class TaskFile:
         usual = load_rubric(self.judge)
         name = str(metadata.get("rubric") or usual.name)
         rubric: Rubric = self.scorer.rubric_named(name, **{**metadata, **self.options})
-        if rubric.scale != usual.scale:
+        wanted = (usual.parser, usual.lowest, usual.highest)
+        found = (rubric.parser, rubric.lowest, rubric.highest)
+        if found != wanted:
             raise ConfigError(
-                f"rubric {name}: expected parser and scale {usual.scale}, as in {usual.name}, "
-                f"got {rubric.scale}."
+                f"rubric {name}: expected parser and scale {wanted}, as in {usual.name}, got {found}."
             )
         return rubric
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from operator import itemgetter
@@ -146,3 +147,9 @@ def documents_of_file(
     """Return documents that a benchmark made of a file of its own package, as lm-eval loads them."""
     data = {"origin": "package", "revision": sha256_of(file)[:_SHOWN_DIGITS]}
     return {"test": dataset_of(docs, {"split": split, "data": data})}
+
+
+def fill_fields(template: str, **fields: str) -> str:
+    """Put texts in place of the fields in braces; other braces stay, as LaTeX has many."""
+    # No str.format: a question that contains "{choices}" must stay as it is.
+    return re.sub(r"\{(\w+)\}", lambda match: fields.get(match[1], match[0]), template)

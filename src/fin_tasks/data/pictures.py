@@ -23,6 +23,7 @@ BROKEN = (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombErr
 
 _PHOTOGRAPHS = ("JPEG", "MPO")
 _ORIENTATION = 0x0112  # tag of EXIF
+_PNG_NOTE = re.compile(rb"eXIf|exif|xmp")
 _TURNED = range(2, 9)  # 1 is upright
 
 
@@ -32,7 +33,12 @@ def upright_file(path: Path, folder: Path) -> Path:
         warnings.simplefilter("ignore")  # Pillow warns about broken notes
         try:
             with Image.open(path, formats=FORMATS) as image:
-                if not _needs_copy(image, path):
+                needs_copy = image.format in ("BMP", "TIFF")
+                # To look for a note behind the pixels, Pillow would decode the whole PNG.
+                has_note = image.format != "PNG" or _PNG_NOTE.search(path.read_bytes())
+                if not needs_copy and has_note:
+                    needs_copy = image.getexif().get(_ORIENTATION, 1) in _TURNED
+                if not needs_copy:
                     return path
                 suffix = ".jpg" if image.format in _PHOTOGRAPHS else ".png"
                 copy = folder / f"{sha256_of(path)}{suffix}"
@@ -41,15 +47,6 @@ def upright_file(path: Path, folder: Path) -> Path:
                 return copy
         except BROKEN:
             return path
-
-
-def _needs_copy(image: Image.Image, path: Path) -> bool:
-    if image.format in ("BMP", "TIFF"):
-        return True
-    # To look for a note behind the pixels, Pillow would decode the whole PNG.
-    if image.format == "PNG" and not re.search(rb"eXIf|exif|xmp", path.read_bytes()):
-        return False
-    return image.getexif().get(_ORIENTATION, 1) in _TURNED
 
 
 def _upright(image: Image.Image) -> bytes:

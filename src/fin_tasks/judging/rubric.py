@@ -11,12 +11,13 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fin_tasks.answers.text import strip_reasoning
+from fin_tasks.data.documents import fill_fields
 from fin_tasks.endpoints.messages import picture_url
 from fin_tasks.errors import ConfigError
 from fin_tasks.resources import folder_of
-from fin_tasks.yaml_file import read_packaged
+from fin_tasks.yaml_file import read_yaml
 
-from .item import Facts, Item, Judged, Messages, Verdict, missing_reason
+from .item import Facts, Item, Messages
 
 Text = Annotated[str, Field(min_length=1, max_length=20_000)]
 TokenLimit = Annotated[int, Field(ge=1, le=100_000)]
@@ -72,46 +73,29 @@ class Rubric(_Strict):
     )
     """One for each try."""
 
-    @property
-    def sha256(self) -> str:
-        """Hash of everything that can change a score: the judge's instructions and the way to read its replies."""
+    def facts(self) -> Facts:
+        """Return what results say about the rubric.
+
+        The hash is that of everything that can change a score: the judge's instructions and the way to read its
+        replies.
+        """
         fields = self.model_dump(exclude={"name", "version", "description"})
         text = json.dumps(fields, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    @property
-    def scale(self) -> str:
-        """The parser and the range of points, in which a rubric must be like the usual one of a task."""
-        return f"{self.parser} {self.lowest} to {self.highest}"
-
-    @property
-    def label(self) -> str:
-        """Name and version, as results show them."""
-        return f"{self.name}@{self.version}"
-
-    def facts(self) -> Facts:
-        """Return what results say about the rubric."""
         return {
-            "rubric": self.label,
-            "rubric_sha256": self.sha256,
+            "rubric": f"{self.name}@{self.version}",
+            "rubric_sha256": hashlib.sha256(text.encode()).hexdigest(),
             "temperatures": list(self.temperatures),
             "max_tokens": self.max_tokens,
         }
 
-    def check(self, category: str) -> None:
-        """Raise ConfigError if the rubric has no such category."""
-
     def messages(self, item: Item) -> Messages:
-        """Return the chat messages that ask the judge about an item; the picture comes last."""
-        raise NotImplementedError
+        """Return the chat messages that ask the judge about an item; the picture comes last.
 
-    def read(self, judged: Judged) -> Verdict:
-        """Read the first reply of the judge that is a score and nothing else."""
-        for reply in judged.replies:
-            score = self.score_of(reply)
-            if score is not None:
-                return Verdict(score)
-        return unscored_verdict(judged)
+        Raises:
+            ConfigError: The rubric has no such category.
+            EndpointError: The picture cannot be sent.
+        """
+        raise NotImplementedError
 
     def score_of(self, reply: str) -> int | dict[str, int] | None:
         """Read one reply; return None unless it is a score and nothing else."""
@@ -142,16 +126,6 @@ class Rubric(_Strict):
                 return None
             scores[name] = score
         return scores
-
-
-def unscored_verdict(judged: Judged) -> Verdict:
-    """Return the verdict on a response without a score, with the reason."""
-    reason = (
-        missing_reason(judged.response) or judged.error or "the judge was not asked"
-    )
-    if judged.replies:
-        reason += f"; the last reply was {judged.replies[-1][:80]!r}"
-    return Verdict(None, reason)
 
 
 class YamlRubric(Rubric):
@@ -193,18 +167,15 @@ class YamlRubric(Rubric):
             raise ValueError("dimensions: expected one with the name overall")
         return self
 
-    def check(self, category: str) -> None:
-        """Raise ConfigError if the rubric has no such category."""
-        if category not in self.categories:
-            known = ", ".join(self.categories)
-            raise ConfigError(
-                f"rubric {self.name}: expected one of its categories ({known}), got {category!r}."
-            )
-
     def messages(self, item: Item) -> Messages:
         """Return the chat messages that ask the judge about an item; the picture comes last."""
-        self.check(item.category)
-        category = self.categories[item.category]
+        category = self.categories.get(item.category)
+        if category is None:
+            known = ", ".join(self.categories)
+            raise ConfigError(
+                f"rubric {self.name}: expected one of its categories ({known}), "
+                f"got {item.category!r}."
+            )
         texts = {
             "question": item.question,
             "answer": item.answer,
@@ -214,8 +185,10 @@ class YamlRubric(Rubric):
         mark = hashlib.sha256(json.dumps(list(texts.values())).encode()).hexdigest()
         examples = []
         for number, example in enumerate(category.examples, start=1):
-            fields = {"number": number, **example.model_dump()}
-            examples.append(_fill(self.example, fields))
+            fields = {"number": str(number)}
+            for name, value in example.model_dump().items():
+                fields[name] = str(value)
+            examples.append(fill_fields(self.example, **fields))
         parts = {
             "category": category.title,
             "points": self.points[category.points],
@@ -224,9 +197,16 @@ class YamlRubric(Rubric):
             "examples": "\n\n".join(examples),
             **texts,
         }
-        text = _fill(self.message, parts)
-        # A judge that sees no pictures may refuse a list.
-        content = content_parts(text, item.picture) if item.picture else text
+        text = fill_fields(self.message, **parts)
+        content: str | Messages = (
+            text  # a judge that sees no pictures may refuse a list
+        )
+        if item.picture:
+            url = {"url": picture_url(item.picture)}
+            content = [
+                {"type": "text", "text": text},
+                {"type": "image_url", "image_url": url},
+            ]
         return [
             {"role": "system", "content": self.system},
             {"role": "user", "content": content},
@@ -235,25 +215,9 @@ class YamlRubric(Rubric):
 
 def load_rubric(name_or_path: str | Path) -> YamlRubric:
     """Read a rubric of the package by its name, or one from a YAML file; ConfigError if it cannot be used."""
-    return read_packaged(
-        folder_of("judges"),
+    return read_yaml(
         name_or_path,
         YamlRubric,
         expected="a file with a rubric as docs/judge.md explains it",
-    )
-
-
-def content_parts(text: str, picture: Path | None) -> Messages:
-    """Return the content of a message as a list: a text, then the picture, if there is one."""
-    parts: Messages = [{"type": "text", "text": text}]
-    if picture:
-        url = {"url": picture_url(picture)}
-        parts.append({"type": "image_url", "image_url": url})
-    return parts
-
-
-def _fill(template: str, parts: Mapping[str, object]) -> str:
-    """Fill in the names in braces in one pass, so that braces in a part are left alone."""
-    return re.sub(
-        r"\{(\w+)\}", lambda match: str(parts.get(match[1], match[0])), template
+        folder=folder_of("judges"),
     )

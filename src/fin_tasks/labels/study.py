@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_va
 from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.errors import ConfigError
 from fin_tasks.resources import folder_of
-from fin_tasks.yaml_file import read_packaged
+from fin_tasks.yaml_file import read_yaml
 
 
 def _word_of(value: object) -> object:
@@ -159,6 +159,9 @@ class Study(BaseModel, extra="forbid", frozen=True):
 
 def load_study(name: str) -> Study:
     """Read a study by the name of a packaged one or by the path of a file."""
-    return read_packaged(
-        folder_of("studies"), name, Study, expected="a study as in docs/labels.md"
+    return read_yaml(
+        name,
+        Study,
+        expected="a study as in docs/labels.md",
+        folder=folder_of("studies"),
     )

@@ -76,7 +76,7 @@ def read_predictions(
         for name, value in row.fields.items():
             doc[name] = _text(value)
         item = _item(file, row, doc)
-        rubric.check(item.category)
+        rubric.messages(item)  # refuses a category that the rubric lacks
         if pictures and doc.get("image_path"):
             picture = _picture(doc["image_path"], trusted_folders, file)
             item = replace(item, picture=picture)
@@ -169,8 +169,8 @@ def write_judged_run(
         **_means_of(scored),
         **outcome["usage"],
         "judge": judge.model,
-        "rubric": rubric.label,
-        "rubric_sha256": rubric.sha256,
+        "rubric": outcome["rubric"],
+        "rubric_sha256": outcome["rubric_sha256"],
         "model": predictions.model,
         "results": str(path),
     }

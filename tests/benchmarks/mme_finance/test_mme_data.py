@@ -292,8 +292,10 @@ def test_upstream_prompts_equal_those_of_the_function(
     )
     docs, _ = docs_of(source="sample", language=language)
     for doc in docs:
-        text = wanted.fill(
-            doc["question"], category=doc["category"], background=doc["background"]
+        text = wanted.template.fill(
+            question=doc["question"],
+            requirements=wanted.requirements[doc["category"]],
+            context=doc["background"],
         )
         line = {"question": doc["question"], "task_category": doc["category"]}
         line["background"] = doc["background"] or None

@@ -11,8 +11,8 @@ from figures import figures_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fin_tasks.benchmarks.mme_finance.paper import read_verdict, score_of
-from fin_tasks.benchmarks.mme_finance.score import read
+from fin_tasks.benchmarks.mme_finance.paper import score_of
+from fin_tasks.benchmarks.mme_finance.score import read, read_verdict
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.rubric import load_rubric
 from fin_tasks.stats.averages import average
@@ -32,7 +32,7 @@ def test_one_reply(case: dict[str, Any]) -> None:
 def test_all_replies_of_a_response(case: dict[str, Any]) -> None:
     replies = tuple(case["replies"])
     judged = Judged(case.get("response", "Friday."), replies, case.get("error", ""))
-    assert read_verdict(EN, judged).score == case["paper"]
+    assert read_verdict(EN, judged, "paper").score == case["paper"]
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "seven" in case], ids=str)
@@ -45,9 +45,9 @@ def test_seven_dimensions(case: dict[str, Any]) -> None:
 
 
 def test_a_conversation_without_a_score_has_none_in_any_dimension() -> None:
-    assert read_verdict(MT, Judged(" ")).score == {}
+    assert read_verdict(MT, Judged(" "), "paper").score == {}
     unread = ("?",) * len(MT.temperatures)
-    assert read_verdict(MT, Judged("Friday.", unread)).score == {}
+    assert read_verdict(MT, Judged("Friday.", unread), "paper").score == {}
 
 
 def test_the_tries_are_those_of_the_rubric_that_was_asked() -> None:

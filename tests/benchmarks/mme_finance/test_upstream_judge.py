@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from figures import figures_of
 
-from fin_tasks.benchmarks.mme_finance.paper import read_verdict
 from fin_tasks.benchmarks.mme_finance.score import (
     JudgedReading,
     read,
+    read_verdict,
     rubric_named,
 )
 from fin_tasks.benchmarks.task_file import TaskFile
@@ -89,18 +89,21 @@ def test_the_message(folder: str, tmp_path: Path) -> None:
     assert image["image_url"]["url"].startswith("data:image/jpeg;base64,")
     (message,) = rubric.messages(replace(ITEM, category="Not Applicable", picture=None))
     assert "Give points. Declined: 5.\n" in message["content"][0]["text"]
-    assert read_verdict(rubric, Judged("x", ("3/5",))).score == 5
+    assert read_verdict(rubric, Judged("x", ("3/5",)), "paper").score == 5
 
 
 def test_results_name_the_file(folder: str) -> None:
     rubric = rubric_named("upstream", language="en", data_dir=folder)
-    before, sha256 = rubric.sha256, hashlib.sha256(MMFIN.encode()).hexdigest()
-    assert rubric.label == f"mme_finance_upstream_en@{sha256[:12]}"
+    before, sha256 = (
+        rubric.facts()["rubric_sha256"],
+        hashlib.sha256(MMFIN.encode()).hexdigest(),
+    )
+    assert rubric.facts()["rubric"] == f"mme_finance_upstream_en@{sha256[:12]}"
     Path(folder, "mmfin.py").write_text(
         MMFIN.replace("Give points.", "Grade."), "utf-8"
     )
     other = rubric_named("upstream", language="en", data_dir=folder)
-    assert other.sha256 != before
+    assert other.facts()["rubric_sha256"] != before
     assert "Grade." in other.messages(ITEM)[0]["content"][0]["text"]
 
 
@@ -143,10 +146,10 @@ def test_the_message_about_a_turn(folder: str) -> None:
             "(said)\n{mark} | 5\n(/said)",
         }
     ]
-    assert rubric.label.startswith("mme_finance_upstream_mt_zh@")
+    assert rubric.facts()["rubric"].startswith("mme_finance_upstream_mt_zh@")
     Path(folder, "mmdu.py").write_text(MMDU.replace("(/said)", "(end)"), "utf-8")
     other = rubric_named("upstream", language="zh", part="multi_turn", data_dir=folder)
-    assert other.sha256 != rubric.sha256
+    assert other.facts()["rubric_sha256"] != rubric.facts()["rubric_sha256"]
     Path(folder, "mmdu.py").write_text("meta_prompt = 'You grade.'", "utf-8")
     with pytest.raises(DataError, match="expected a text in question_begin_prompt"):
         rubric_named("upstream", language="zh", part="multi_turn", data_dir=folder)

@@ -15,7 +15,7 @@ from fin_tasks.errors import ConfigError, DataError
 
 from ..request import Documents, Request
 from . import VERSION, multi_turn, prompts, upstream
-from .images import Pictures, is_usable, unpack
+from .images import FilesByFolder, find_picture, is_usable, unpack
 
 TABLES: Mapping[tuple[str, str], str] = {
     ("open", "en"): "MMfin",
@@ -105,7 +105,7 @@ def _read_table(
         folders = [
             unpack(archive, files.settings.cache_dir / "mme_finance" / "pictures")
         ]
-    pictures = Pictures(folders)
+    files_by_folder = {folder: set(folder.rglob("*")) for folder in folders}
     columns = list(_COLUMNS)
     if part == "open":
         columns += _CATEGORY_COLUMNS
@@ -113,7 +113,7 @@ def _read_table(
     left_out = defaultdict(list)
     for record in read_table(path, columns):
         cells = {**dict.fromkeys(_OPTIONAL_COLUMNS, ""), **record.cells}
-        row = _row_of(cells, part, pictures)
+        row = _row_of(cells, part, files_by_folder)
         problem = _problem_of(row, part)
         if record.surplus > 0 or not row.id:
             problem = "broken-row"
@@ -137,14 +137,18 @@ def _read_table(
 def _row_of(
     cells: Mapping[str, str],
     part: str,
-    pictures: Pictures,
+    files_by_folder: FilesByFolder,
 ) -> Row:
     texts = [cells[name] for name in ("question", "answer", "image_path")]
     lists = [[text] for text in texts]
     if part == "multi_turn":
         lists = [multi_turn.list_of(text) for text in texts]
     questions, answers, names = lists
-    paths = list(filter(None, map(pictures.find, names)))
+    paths = []
+    for name in names:
+        path = find_picture(name, files_by_folder)
+        if path:
+            paths.append(path)
     if len(paths) < len(names):
         paths = []
     return Row(cells["index"].strip(), cells, questions, answers, paths)
@@ -185,17 +189,19 @@ def _documents(
         question.replace(multi_turn.MARK, prompts.IMAGE_MARK)
         for question in row.questions
     ]
-    first = wording.fill(
-        question,
-        category=cells["task_category"],
-        background=background,
-        may_decline=asked["na"],
+    category = cells["task_category"]
+    requirements = wording.requirements.get(category, "")
+    if asked["na"] and category != prompts.ALLOW_NA:
+        requirements += wording.between_requirements
+        requirements += wording.requirements[prompts.ALLOW_NA]
+    first = wording.template.fill(
+        question=question, requirements=requirements, context=background
     )
     opening_marks = prompts.IMAGE_MARK * n_shown
     texts = [opening_marks + first["prompt"], *later_questions]
     doc = {
         **asked,
-        "category": cells["task_category"],
+        "category": category,
         "image_type": cells["image_type"],
         "image_style": cells["image_style"],
         "background": background,

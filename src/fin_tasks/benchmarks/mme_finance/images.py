@@ -2,7 +2,7 @@
 
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Mapping, Set
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
@@ -13,6 +13,9 @@ from fin_tasks.data.pictures import BROKEN, FORMATS
 from fin_tasks.errors import DataError
 
 from ..contract import Document
+
+FilesByFolder = Mapping[Path, Set[Path]]
+"""The files below each folder that may have pictures."""
 
 
 def unpack(archive: Path, cache: Path) -> Path:
@@ -42,23 +45,17 @@ def unpack(archive: Path, cache: Path) -> Path:
     return target
 
 
-class Pictures:
-    """Finds pictures by the paths in a table, among the files below some folders."""
-
-    def __init__(self, folders: Iterable[Path]) -> None:
-        self._paths = {folder: set(folder.rglob("*")) for folder in folders}
-
-    def find(self, name: str) -> Path | None:
-        """Return the picture at a path, else the only picture of a folder whose path ends with this one."""
-        parts = PurePosixPath(name.strip().replace("\\", "/")).parts
-        for folder, paths in self._paths.items():
-            exact = folder.joinpath(*parts)
-            if exact in paths:
-                return exact
-            similar = [path for path in paths if path.parts[-len(parts) :] == parts]
-            if len(similar) == 1:
-                return similar[0]
-        return None
+def find_picture(name: str, files_by_folder: FilesByFolder) -> Path | None:
+    """Return the picture at a path of a table, else the only one of a folder whose path ends with this path."""
+    parts = PurePosixPath(name.strip().replace("\\", "/")).parts
+    for folder, files in files_by_folder.items():
+        exact = folder.joinpath(*parts)
+        if exact in files:
+            return exact
+        similar = [file for file in files if file.parts[-len(parts) :] == parts]
+        if len(similar) == 1:
+            return similar[0]
+    return None
 
 
 def is_usable(path: Path) -> bool:

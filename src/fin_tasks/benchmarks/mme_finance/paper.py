@@ -3,32 +3,11 @@
 import re
 from contextlib import suppress
 
-from fin_tasks.judging.item import Judged, Verdict, missing_reason
-from fin_tasks.judging.rubric import Rubric, unscored_verdict
+from fin_tasks.judging.rubric import Rubric
 
 from .multi_turn import dict_in
 
 _INTEGER = re.compile(r"[-+]?\d+")
-
-
-def read_verdict(rubric: Rubric, judged: Judged) -> Verdict:
-    """Read the first reply of the judge in which the authors' parser finds a score.
-
-    If there is none after all tries, or if the model gave no response, the score is the lowest one;
-    in a conversation, no dimension then has a score.
-    """
-    for reply in judged.replies:
-        score = score_of(rubric, reply)
-        if score is not None:
-            return Verdict(score)
-    reason = missing_reason(judged.response)
-    had_all_tries = len(judged.replies) >= len(rubric.temperatures)
-    if had_all_tries or (reason and not judged.error):
-        return Verdict(
-            {} if rubric.dimensions else rubric.lowest,
-            reason or "no reply of the judge is a score",
-        )
-    return unscored_verdict(judged)
 
 
 def score_of(rubric: Rubric, reply: str) -> int | dict[str, int] | None:

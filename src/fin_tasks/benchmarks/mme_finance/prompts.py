@@ -41,22 +41,6 @@ class Wording(NamedTuple):
     between_requirements: str = ""
     """Stands between the requirements of a category and those that allow a model to decline."""
 
-    def fill(
-        self,
-        question: str,
-        *,
-        category: str,
-        background: str,
-        may_decline: bool = False,
-    ) -> dict[str, str]:
-        """Return the messages about a question, as `Prompts.fill` does."""
-        requirements = self.requirements.get(category, "")
-        if may_decline and category != ALLOW_NA:
-            requirements += self.between_requirements + self.requirements[ALLOW_NA]
-        return self.template.fill(
-            question=question, requirements=requirements, context=background
-        )
-
 
 @cache
 def house_wording(part: str, language: str) -> Wording:

@@ -8,7 +8,7 @@ from typing import Any
 
 from fin_tasks.answers.text import is_cut_off, strip_reasoning
 from fin_tasks.answers.types import Reading, Score
-from fin_tasks.judging.item import Item, Judged, missing_reason
+from fin_tasks.judging.item import Item, Judged, Verdict, missing_reason
 from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.stats.averages import Metric, average, over_responses, rate
 
@@ -100,8 +100,7 @@ def read_points(
     variant: str,
 ) -> JudgedReading:
     """Read the points in a judge's replies; in a conversation the overall ones count."""
-    read_verdict = paper.read_verdict if variant == "paper" else Rubric.read
-    verdict = read_verdict(rubric, judged)
+    verdict = read_verdict(rubric, judged, variant)
     points = verdict.score
     scores = None
     if isinstance(points, Mapping):
@@ -121,6 +120,30 @@ def read_points(
     )
 
 
+def read_verdict(rubric: Rubric, judged: Judged, variant: str) -> Verdict:
+    """Read the first reply of the judge that has a score: by the authors' parser under `paper`, else by ours.
+
+    If there is none after all tries, or if the model gave no response, `paper` gives the lowest score;
+    in a conversation, no dimension then has a score.
+    """
+    is_paper = variant == "paper"
+    for reply in judged.replies:
+        score = paper.score_of(rubric, reply) if is_paper else rubric.score_of(reply)
+        if score is not None:
+            return Verdict(score)
+    reason = missing_reason(judged.response)
+    had_all_tries = len(judged.replies) >= len(rubric.temperatures)
+    if is_paper and (had_all_tries or (reason and not judged.error)):
+        return Verdict(
+            {} if rubric.dimensions else rubric.lowest,
+            reason or "no reply of the judge is a score",
+        )
+    reason = reason or judged.error or "the judge was not asked"
+    if judged.replies:
+        reason += f"; the last reply was {judged.replies[-1][:80]!r}"
+    return Verdict(None, reason)
+
+
 def compare(doc: Document, reading: Any) -> Score:
     """Compare a reading with the truth; a judged response is correct if it has full points."""
     is_binary = doc["part"] == "binary"
@@ -134,27 +157,30 @@ def compare(doc: Document, reading: Any) -> Score:
 
 
 def metric_values(doc: Document, readings: Sequence[Any]) -> Values:
-    """Return a document's metrics, each the mean over its responses."""
-    return over_responses([_values(doc, reading) for reading in readings])
+    """Return a document's metrics, each the mean over its responses.
 
-
-def _values(doc: Document, reading: Any) -> Values:
-    """Return the metrics of one response; None if a metric does not apply or it is unscored."""
-    values: Values
-    if doc["part"] == "binary":
-        values = binary.metrics_of_response(doc, reading)
-    elif doc["part"] == "multi_turn":
-        values = multi_turn.turn_values(reading.to_dict(), multi_turn.OVERALL, "score")
-    else:
-        points = reading.answer
-        values = {"score": 20.0 * points if isinstance(points, int | float) else None}
-        if doc["na"]:
-            values["declined"] = rate(reading.declined)
-    if isinstance(reading, JudgedReading):
-        values["judge_error"] = rate(reading.judge_error)
-    values["cut_off"] = float(reading.cut_off)
-    values["unscored"] = float(reading.unscored)
-    return values
+    A metric is None if it does not apply or if no response is scored.
+    """
+    rows = []
+    for reading in readings:
+        row: Values = {}
+        if doc["part"] == "binary":
+            row |= binary.metrics_of_response(doc, reading)
+        elif doc["part"] == "multi_turn":
+            fields = reading.to_dict()
+            row |= multi_turn.turn_values(fields, multi_turn.OVERALL, "score")
+        else:
+            points = reading.answer
+            is_known = isinstance(points, int | float)
+            row["score"] = 20.0 * points if is_known else None
+            if doc["na"]:
+                row["declined"] = rate(reading.declined)
+        if isinstance(reading, JudgedReading):
+            row["judge_error"] = rate(reading.judge_error)
+        row["cut_off"] = float(reading.cut_off)
+        row["unscored"] = float(reading.unscored)
+        rows.append(row)
+    return over_responses(rows)
 
 
 def process_results(doc: Document, results: Sequence[Any]) -> dict[str, Any]:

@@ -7,9 +7,10 @@ from typing import Any
 from pydantic import Field
 
 from fin_tasks.data.locate import locate, sha256_of
+from fin_tasks.endpoints.messages import picture_url
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Messages
-from fin_tasks.judging.rubric import Rubric, content_parts
+from fin_tasks.judging.rubric import Rubric
 from fin_tasks.settings import Settings
 
 from ..authors_code import assigned_texts, not_found, parse_code
@@ -95,7 +96,11 @@ class UpstreamRubric(Rubric):
                 "mmfin.py of MME-Finance's authors: expected a prompt, got none. "
                 "Use the house rubric."
             )
-        return [{"role": "user", "content": content_parts(text, item.picture)}]
+        content: Messages = [{"type": "text", "text": text}]
+        if item.picture:
+            url = {"url": picture_url(item.picture)}
+            content.append({"type": "image_url", "image_url": url})
+        return [{"role": "user", "content": content}]
 
 
 class UpstreamConversationRubric(Rubric):

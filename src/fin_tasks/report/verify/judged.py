@@ -36,12 +36,13 @@ def check_judged(
     if not (questions or task.file.judge):
         return None
     rubric = replies.rubric
-    if result.judge.get("rubric_sha256") != rubric.sha256:
+    facts = rubric.facts()
+    if result.judge.get("rubric_sha256") != facts["rubric_sha256"]:
         return Item(
             "judged",
             "not verified",
             f"the submission has the rubric {result.judge.get('rubric')!r:.60}, "
-            f"and here it is {rubric.label!r}",
+            f"and here it is {facts['rubric']!r}",
         )
     judge = options.judge
     if not judge:

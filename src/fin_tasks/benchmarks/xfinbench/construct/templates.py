@@ -8,10 +8,8 @@ from typing import Any
 
 import yaml
 
-from fin_tasks.data.documents import hash_of
+from fin_tasks.data.documents import fill_fields, hash_of
 from fin_tasks.errors import ConfigError
-
-from ...request import fill_fields
 
 
 @dataclass(frozen=True, kw_only=True)
