@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from chat_server import Answer, completion, serve
-from in_process import Scripted, run, samples
+from in_process import Scripted, run, samples, saved
 from lm_eval import simple_evaluate
 from lm_eval.api.task import ConfigurableTask
 from lm_eval.evaluator import evaluate  # before our adapter is imported
@@ -16,6 +16,7 @@ from lm_eval.tasks._yaml_loader import load_yaml
 
 from fin_tasks.benchmarks import task_folders
 from fin_tasks.benchmarks.task_file import task_names
+from fin_tasks.report import read
 from fin_tasks.resources import task_yaml_dir
 
 ANSWER = "Therefore, my answer is [5].\n\n```python\ndef solution():\n    return 5\n```"
@@ -128,6 +129,10 @@ def test_a_task_of_ones_own_overrides_prompt_examples_and_metrics(
     assert all(prompt.count("Give one number.") == 3 for prompt in prompts)
     assert all(prompt.count("my answer is [") == 2 for prompt in prompts)
     assert all(prompt.startswith("You count money.") for prompt in prompts)
+    prompts_of_run = found["configs"]["my_calc"]["metadata"]["provenance"]["prompts"]
+    assert prompts_of_run["set"] == "own"
+    (result,) = read([saved(found, tmp_path / "results")]).runs[0].tasks
+    assert (result.benchmark, result.task) == ("xfinbench", "my_calc")
 
 
 def test_the_number_of_examples_is_an_option_of_the_command() -> None:

@@ -33,6 +33,7 @@ from fin_tasks.benchmarks.task_file import (
     check_documents,
     pictures_of,
 )
+from fin_tasks.data.documents import hash_of
 from fin_tasks.errors import ConfigError, FinTasksError
 from fin_tasks.interrupt import on_interrupt
 from fin_tasks.sandbox import shared_runner
@@ -219,7 +220,13 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         check_documents(self.config.task, dataset)
         if "system" not in dataset.features and self.config.description == "system":
             self.config.description = ""  # lm-eval would take the name for the text
-        self.config.metadata["provenance"] = json.loads(dataset.info.description)
+        provenance = json.loads(dataset.info.description)
+        wording = [self.config.doc_to_text, self.config.description]
+        if wording not in (["prompt", "system"], ["prompt", ""]):
+            # Reports compare only results with the same prompts.
+            texts = [str(getattr(text, "__qualname__", text)) for text in wording]
+            provenance["prompts"] = {"set": "own", "sha256": hash_of(*texts)}
+        self.config.metadata["provenance"] = provenance
         self.dataset = {self.config.test_split: _Documents(dataset)}
 
     def fewshot_docs(self) -> list[Mapped]:

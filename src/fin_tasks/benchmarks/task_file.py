@@ -227,6 +227,15 @@ def version_of(task: str) -> int | None:
     return TaskFile(task).benchmark.version if task in _configs() else None
 
 
+def file_of(task: str) -> Path:
+    """Return the file of a task, or raise ConfigError."""
+    TaskFile(task)  # names a similar task if there is none of this name
+    files = [file for folder in task_folders() for file in folder.rglob(f"{task}.yaml")]
+    if not files:
+        raise ConfigError(f"task {task}: expected a file {task}.yaml, found none.")
+    return files[0]
+
+
 def pictures_of(doc: Mapped) -> Sequence[str]:
     """Return the files of the pictures that a document shows."""
     return doc.get("image_paths") or [

@@ -89,14 +89,19 @@ def doctor(as_json: AsJson = False) -> None:
     show(describe_installation(), as_json)
 
 
-def path() -> None:
-    """Print the folder with the task files.
+def path(
+    task: Annotated[
+        str | None, typer.Argument(help="A task, whose file is printed instead.")
+    ] = None,
+) -> None:
+    """Print the folder with the task files, or the file of a task, for `include` in a file of your own.
 
     Example: lm_eval --include_path $(fin-tasks path) --tasks xfinbench_bool --model dummy
     """
+    from fin_tasks.benchmarks.task_file import file_of
     from fin_tasks.resources import task_yaml_dir
 
-    print(task_yaml_dir())
+    print(file_of(task) if task else task_yaml_dir())
 
 
 _COMMANDS: dict[str, list[Callable[..., None]]] = {

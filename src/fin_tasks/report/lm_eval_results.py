@@ -13,7 +13,7 @@ from fin_tasks.errors import DataError, escape
 
 from . import Json
 from .conditions import settings_of
-from .model import Run, TaskResult, benchmark_of
+from .model import KNOWN_BENCHMARKS, Run, TaskResult, benchmark_of
 from .redact import printable, without_secrets
 
 _MAX_BYTES = 256 * 2**20
@@ -37,6 +37,8 @@ class _Metadata(BaseModel):
     judge: Json = {}
     usage: Json = {}
     breakdowns: dict[str, dict[str, _Part]] = {}
+    benchmark: str = Field("", exclude=True)
+    """Of a task of one's own, whose name does not begin with its benchmark's."""
 
 
 class _Config(BaseModel):
@@ -131,8 +133,10 @@ def _task_result(
     """Return what a results file, or a log, says of one task."""
     counts = content.counts.get(name, _Counts())
     config = content.configs.get(name, _Config())
-    metadata = without_secrets((config.metadata or _Metadata()).model_dump())
+    named = config.metadata or _Metadata()
+    metadata = without_secrets(named.model_dump())
     task = printable(name)[:_MAX_NAME]
+    benchmark = KNOWN_BENCHMARKS.get(named.benchmark) or benchmark_of(task)
     drawn_rows = content.config.get("samples")
     version = str(content.versions.get(name) or "").removesuffix(".0")
     is_short = counts.effective < _MIN_ROWS * counts.original
@@ -151,7 +155,7 @@ def _task_result(
         samples = path.parent / f"{stem}.jsonl"
     return TaskResult(
         run=run,
-        benchmark=benchmark_of(task).name,
+        benchmark=benchmark.name,
         task=task,
         n=counts.effective,
         n_all=counts.original,
