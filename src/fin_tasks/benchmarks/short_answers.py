@@ -17,7 +17,7 @@ from fin_tasks.answers.types import Extraction, Reading, Score
 from fin_tasks.answers.verdicts import read_verdict
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.sandbox import Outcome, Ran, Status
-from fin_tasks.stats.averages import over_responses, rate
+from fin_tasks.stats.averages import over_responses
 
 from . import final_answer
 from .contract import Document
@@ -79,7 +79,8 @@ def reader_item(
     kind: Kind, doc: Document, response: str, choices: Sequence[str] = ()
 ) -> Item | None:
     """Return what a model is shown that reads answers; None if the rules read one."""
-    if _extract(kind, response, "robust", choices).answer is not None:
+    reading = read_answer(kind, response, variant="robust", choices=choices)
+    if reading.answer is not None:
         return None
     return final_answer.item_of(kind, doc, response, choices)
 
@@ -96,25 +97,21 @@ def read_answer(
     if isinstance(response, Judged) and variant == "robust" and response.was_asked:
         return final_answer.read_by_model(kind, response, choices)
     text = response if isinstance(response, str) else response.response
-    extraction = _extract(kind, text, variant, choices)
+    extraction: AnyExtraction
+    if variant == "paper":
+        extraction = _READERS_OF_AUTHORS[kind](text)
+    elif kind == "verdict":
+        extraction = read_verdict(text)
+    elif kind == "letter":
+        extraction = read_choice(text, choices)
+    else:
+        extraction = read_quantity(text)
     return Reading(
         variant=variant,
         answer=extraction.answer,
         reason=extraction.reason,
         rule=extraction.rule,
     )
-
-
-def _extract(
-    kind: Kind, response: str, variant: str, choices: Sequence[str]
-) -> AnyExtraction:
-    if variant == "paper":
-        return _READERS_OF_AUTHORS[kind](response)
-    if kind == "verdict":
-        return read_verdict(response)
-    if kind == "letter":
-        return read_choice(response, choices)
-    return read_quantity(response)
 
 
 def _read_result(outcome: Outcome, variant: str) -> Reading:
@@ -200,8 +197,8 @@ def mean_values(
         if score.status is not None and score.status != Status.broken:
             has_run = float(score.status == Status.ok)
         values = {
-            "acc": rate(score.correct),
-            "acc_err": rate(is_near),
+            "acc": None if is_unscored else float(bool(score.correct)),
+            "acc_err": None if is_unscored else float(bool(is_near)),
             "execution_rate": has_run,
             "no_answer": None if is_unscored else float(not reading.has_answer),
             "cut_off": float(reading.cut_off),
