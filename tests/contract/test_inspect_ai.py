@@ -3,10 +3,15 @@
 import hashlib
 import json
 import math
+import shutil
+import subprocess
+import sys
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pandas as pd
 import pytest
 from chat_server import completion, serve
@@ -17,7 +22,7 @@ from fin_tasks.errors import ConfigError
 
 pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
 from inspect_ai import eval as inspect_eval
-from inspect_ai.log import EvalLog
+from inspect_ai.log import EvalLog, write_eval_log
 from inspect_ai.model import (
     ChatCompletionChoice,
     ChatMessageAssistant,
@@ -28,6 +33,7 @@ from inspect_ai.model import (
     ModelUsage,
     get_model,
 )
+from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from fin_tasks.adapters.inspect_ai import _task
 
@@ -208,6 +214,93 @@ def test_responses_that_were_cut_off(tmp_path: Path) -> None:
     assert sorted(rows[rows.variant == "paper"].cut_off) == sorted(expected)
 
 
+@solver
+def silent(seconds: float = 0) -> Solver:
+    """Return a solver that asks no model."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        del generate
+        await anyio.sleep(seconds)
+        return state
+
+    return solve
+
+
+@solver
+def writing() -> Solver:
+    """Return a solver that writes a response itself, without choices."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        del generate
+        state.output = ModelOutput(completion="Therefore, my answer is [True].")
+        return state
+
+    return solve
+
+
+@pytest.mark.parametrize(
+    ("options", "reason", "is_cut_off"),
+    [
+        ({"token_limit": 5}, None, True),
+        ({"time_limit": 1, "solver": silent(60)}, "Time limit exceeded", False),
+        ({"solver": silent()}, "the solver gave no response", False),
+    ],
+)
+def test_samples_without_output(
+    options: Any, reason: str | None, is_cut_off: bool, tmp_path: Path
+) -> None:
+    (log,) = ask("xfinbench_bool", limit=2, **options)
+    assert log.status == "success", log.error
+    _, rows, problems = report.read([tmp_path / "logs"])
+    assert not problems
+    assert set(rows.cut_off) == {float(is_cut_off)}
+    paper = rows[rows.variant == "paper"]
+    robust = rows[rows.variant == "robust"]
+    assert set(paper.unscored) == {0.0} and set(paper.acc) == {0.0}
+    assert set(robust.unscored) == {float(reason is not None)}
+    assert reason is None or all(reason in text for text in robust.reason)
+
+
+@pytest.mark.parametrize("task", ["financemath_pot", "mme_finance_en"])
+def test_programs_and_judges_without_output(task: str, tmp_path: Path) -> None:
+    roles = {"grader": lambda _: "5"}
+    (log,) = ask(task, limit=1, solver=silent(), roles=roles)
+    assert log.status == "success", log.error
+    _, rows, _ = report.read([tmp_path / "logs"])
+    unscored = rows.set_index("variant").unscored.to_dict()
+    assert unscored == {"paper": 0.0, "robust": 1.0}
+
+
+def test_a_solver_may_write_the_response_itself(tmp_path: Path) -> None:
+    ask("xfinbench_bool", limit=2, solver=writing())
+    _, rows, _ = report.read([tmp_path / "logs"])
+    assert set(rows.unscored) == {0.0} and set(rows.no_answer) == {0.0}
+
+
+def test_the_judge_is_asked_once_for_both_scorings() -> None:
+    asked = []
+
+    def grade(text: str) -> str:
+        asked.append(text)
+        return "5"
+
+    (log,) = ask("mme_finance_en", limit=2, epochs=2, roles={"grader": grade})
+    assert log.status == "success" and len(asked) == 4
+
+
+def test_inspect_score_scores_a_log_again(tmp_path: Path) -> None:
+    (log,) = ask("xfinbench_bool", limit=3)
+    runs, rows, _ = report.read([tmp_path / "logs"])
+    for scorer, action in (("paper", "overwrite"), ("robust", "append")):
+        command = [sys.executable, "-m", "inspect_ai", "score", log.location]
+        command += ["--scorer", f"fin_tasks/{scorer}", "-S", "task=xfinbench_bool"]
+        command += ["-S", "source=sample", "--action", action, "--overwrite"]
+        subprocess.run(command, check=True, capture_output=True)
+    runs_again, rows_again, problems = report.read([tmp_path / "logs"])
+    assert not problems and runs_again[0].tasks == runs[0].tasks
+    pd.testing.assert_frame_equal(rows_again, rows)
+
+
 def test_the_grader_is_the_judge(tmp_path: Path) -> None:
     points = lambda text: str(len(text) % 3 + 4)  # noqa: E731 - 6 is none
     answer = lambda prompt: "" if len(prompt) % 5 == 0 else "a" * (len(prompt) % 7)  # noqa: E731
@@ -318,3 +411,42 @@ def test_a_damaged_log_is_named(tmp_path: Path) -> None:
     )
     runs, _, problems = report.read([tmp_path / "logs"])
     assert len(runs) == 1 and [Path(one.path).name for one in problems] == ["cut.eval"]
+
+
+@pytest.mark.parametrize(
+    ("full_name", "name"),
+    [
+        ("hf/Qwen/Qwen3-8B", "Qwen/Qwen3-8B"),
+        ("openai-api/together/meta/Llama", "meta/Llama"),
+        ("openai/azure/gpt-4o", "gpt-4o"),
+        ("mockllm", "mockllm"),
+    ],
+)
+def test_models_are_named_without_provider_and_service(
+    full_name: str, name: str, tmp_path: Path
+) -> None:
+    (log,) = ask("xfinbench_bool", limit=1)
+    log.eval.model = full_name
+    write_eval_log(log, log.location)
+    (one,) = report.read([tmp_path / "logs"]).runs
+    assert one.model == name
+
+
+def test_a_bundle_holds_the_same_runs(tmp_path: Path) -> None:
+    """`inspect view bundle` copies logs."""
+    ask("xfinbench_bool", limit=2)
+    shutil.copytree(tmp_path / "logs", tmp_path / "bundle" / "logs")
+    runs, rows, problems = report.read([tmp_path / "logs", tmp_path / "bundle"])
+    assert not problems and len(runs) == 1 and len(runs[0].tasks) == 1
+    assert len(rows) == 4  # two samples under two scorings
+
+
+def test_a_log_with_a_huge_sample_is_refused_alone(tmp_path: Path) -> None:
+    (log,) = ask("xfinbench_bool", limit=1)
+    copy = tmp_path / "logs" / "huge.eval"
+    shutil.copy(log.location, copy)
+    with zipfile.ZipFile(copy, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("samples/9_epoch_1.json", b" " * 20_000_000)
+    runs, _, problems = report.read([tmp_path / "logs"])
+    (problem,) = problems
+    assert len(runs) == 1 and "9_epoch_1.json of 20,000,000 bytes" in problem.message

@@ -3,25 +3,26 @@
 import functools
 import math
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import anyio
 from inspect_ai import Task, model, task
 from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.event import SampleLimitEvent
+from inspect_ai.log import transcript
 from inspect_ai.scorer import SampleScore, Score, Target, metric, scorer
 from inspect_ai.solver import TaskState
 
 from fin_tasks import sandbox
-from fin_tasks.answers.cut_off import CutOffResponse, mark_response
-from fin_tasks.answers.text import is_cut_off
+from fin_tasks.answers.cut_off import CutOffResponse, FailedResponse, mark_response
 from fin_tasks.benchmarks.contract import Document, id_of
-from fin_tasks.benchmarks.scored_task import VARIANTS
+from fin_tasks.benchmarks.scored_task import VARIANTS, read_responses
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile, pictures_of, task_names
 from fin_tasks.endpoints.cache import ChatReply
 from fin_tasks.errors import ConfigError, EndpointError
-from fin_tasks.judging.item import Judged, Messages
+from fin_tasks.judging.item import Item, Judged, Messages
 from fin_tasks.judging.judge import Asker
 from fin_tasks.judging.step import JudgeStep
 from fin_tasks.stats.averages import over_responses, standard_error
@@ -32,26 +33,48 @@ GRADER = "grader"
 READER = "reader"
 """The roles of a judge and of a model that reads answers, for --model-role."""
 
-_judged: dict[str, Judged] = {}
-"""What the model said when scorer `paper` asked it, kept for scorer `robust`, by the sample's uuid."""
-
 
 def _role_of(task: TaskFile) -> str:
     """Return the role of the model that a task asks about responses."""
     return GRADER if task.judge else READER
 
 
+# --- Judges ---
+
+
+@dataclass
+class _AskedStep(JudgeStep):
+    """Has the judge's replies to one response already, because inspect_ai asks the judge."""
+
+    judged: Judged | None = None
+
+    def judge_once(self, items: Sequence[Item]) -> Sequence[Judged]:
+        """Return the replies for the only item."""
+        return [self.judged or Judged(item.response) for item in items]
+
+
 async def _ask(
-    step: JudgeStep,
-    role: str,
-    doc: Mapped,
-    response: str,
-) -> Judged:
-    item = step.item(doc, response)
+    step: JudgeStep, role: str, state: TaskState, response: str, variant: str
+) -> _AskedStep:
+    """Ask the model of a role about a response, once for both scorers."""
+    asked = _AskedStep(step.item, step.rubric)
+    item = step.item(state.metadata, response)
     if item is None or role not in model.model_roles():
-        return Judged(response, rubric=step.rubric)
-    asker = Asker(functools.partial(_reply, role), step.rubric)
-    return replace(await asker.judge(item), response=response)
+        return asked
+    # `inspect score` may ask another judge, or by another rubric.
+    name = f"fin_tasks {model.get_model(role=role)} {step.rubric.sha256}"
+    is_first = variant == VARIANTS[0]
+    kept = None if is_first else state.store.get(name)
+    if kept:
+        state.store.delete(name)
+        replies = tuple(kept["replies"])
+        asked.judged = Judged(response, replies, kept["error"], step.rubric)
+        return asked
+    judged = await Asker(functools.partial(_reply, role), step.rubric).judge(item)
+    if is_first:
+        state.store.set(name, {"replies": judged.replies, "error": judged.error})
+    asked.judged = judged
+    return asked
 
 
 async def _reply(
@@ -72,14 +95,30 @@ async def _reply(
     return ChatReply(text=output.completion, reason=reason)
 
 
-def _response_of(output: model.ModelOutput) -> str:
-    """Return the text of a response, marked if it was cut off or if nothing follows its reasoning."""
+# --- Scorers ---
+
+
+def _response_of(state: TaskState) -> str:
+    """Return the text of a response, marked if it was cut off, or if there is none."""
+    output = state.output
     text = output.completion
-    content = output.message.content if output.choices else ""
+    if output.empty:
+        return text or _missing_response(output)
+    content = output.message.content
     has_thoughts = any(isinstance(part, model.ContentReasoning) for part in content)
     if has_thoughts and not text.strip():
         return CutOffResponse(text)
     return mark_response(text, output.stop_reason)
+
+
+def _missing_response(output: model.ModelOutput) -> str:
+    """Return an empty response that says why a sample has no output."""
+    for event in reversed(transcript().events):
+        if isinstance(event, SampleLimitEvent):
+            if event.type == "token":
+                return CutOffResponse()
+            return FailedResponse(event.message)
+    return FailedResponse(output.error or "the solver gave no response")
 
 
 def _score(
@@ -131,28 +170,20 @@ def _scorer_of(variant: str) -> Any:
 
         async def score(state: TaskState, target: Target) -> Score:
             del target
-            response = _response_of(state.output)
-            item: Any = response
-            if file.runs_programs:
-                programs = file.scorer.programs(
-                    state.metadata, response, variant=variant
-                )
-                outcomes = await anyio.to_thread.run_sync(
-                    sandbox.run_programs, programs
-                )
-                item = sandbox.Ran(response, tuple(outcomes))
-            is_asked = file.judge or READER in model.model_roles()
-            has_result = isinstance(item, sandbox.Ran) and item.outcomes
-            if step and is_asked and not has_result:
-                # The model is asked once for both variants.
-                judged = _judged.pop(state.uuid, None)
-                item = judged or await _ask(
-                    step, _role_of(file), state.metadata, response
-                )
-                if variant == VARIANTS[0]:
-                    _judged[state.uuid] = item
-            reading = file.scorer.read(state.metadata, item, variant=variant)
-            reading = replace(reading, cut_off=is_cut_off(response))
+            response = _response_of(state)
+            asked = None
+            if step and (file.judge or READER in model.model_roles()):
+                asked = await _ask(step, _role_of(file), state, response, variant)
+            read = functools.partial(
+                read_responses,
+                file.scorer,
+                variant,
+                [state.metadata],
+                [[response]],
+                step=asked,
+            )
+            # Programs may run for seconds.
+            ((reading,),) = await anyio.to_thread.run_sync(read)
             return _score(file, state.metadata, reading)
 
         return score

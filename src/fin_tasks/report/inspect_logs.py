@@ -2,9 +2,9 @@
 
 import importlib
 import zipfile
-from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,11 @@ from .lm_eval_results import run_of
 from .model import Run
 
 _UNREAD = {"messages", "events", "store", "attachments"}
-_MAX_PART = 64 * 2**20  # bytes of the head of a log, and of a sample
+_UNREAD_PARTS = ("summaries", "_journal/summaries", "reductions")
+_MAX_PART = 16 * 2**20
+"""Bytes of the head of a log, and of a sample: Python may take 50 times as many to hold them."""
+_SERVICES = {"azure", "bedrock", "vertex"}
+"""Services that stand between a provider and a model in inspect_ai's names of models."""
 
 
 def read_log(path: Path, name: str) -> Run:
@@ -35,20 +39,25 @@ def read_log(path: Path, name: str) -> Run:
 
 def samples_of(path: Path) -> Iterator[tuple[str, Json]]:
     """Yield a log's samples, a line for each variant, with where they are."""
-    epochs_by_id = defaultdict[Any, list[Any]](list)
     inspect = _inspect_for(path)
-    for sample in inspect.read_eval_log_samples(
-        str(path), False, exclude_fields=_UNREAD
-    ):
-        if sample.scores and sample.error is None:
-            epochs_by_id[sample.id].append(sample)
-    for identity, epochs in epochs_by_id.items():
-        for variant in VARIANTS:
-            yield f"{path}, sample {identity}", _line(epochs, variant)
+    samples = inspect.read_eval_log_samples(str(path), False, exclude_fields=_UNREAD)
+    # The epochs of a sample follow each other. A log may be larger than the memory.
+    for identity, epochs in groupby(samples, key=lambda sample: sample.id):
+        scored = [sample for sample in epochs if sample.scores and not sample.error]
+        where = f"{path}, sample {identity}"
+        for variant in VARIANTS if scored else ():
+            yield where, _line(where, scored, variant)
 
 
-def _line(epochs: list[Any], variant: str) -> Json:
-    scores = [sample.scores[variant].metadata for sample in epochs]
+def _line(where: str, epochs: list[Any], variant: str) -> Json:
+    scores = []
+    for sample in epochs:
+        if variant not in sample.scores:
+            raise DataError(
+                f"{where}: expected the scores {' and '.join(VARIANTS)}, got "
+                f"{', '.join(sample.scores)}. `inspect score --action append` adds one."
+            )
+        scores.append(sample.scores[variant].metadata)
     values = over_responses([score["values"] for score in scores])
     return {
         "doc": epochs[0].metadata,
@@ -77,8 +86,17 @@ def _content(log: Any) -> Json:
         "versions": {task: str(spec.task_version)},
         "n-samples": {task: {"original": n_all, "effective": n_asked}},
         "config": {"model": "inspect_ai"},
-        "model_name": spec.model.partition("/")[2] or spec.model,
+        "model_name": _model_name(spec.model),
     }
+
+
+def _model_name(name: str) -> str:
+    """Return the name of a model without inspect_ai's provider and the provider's service."""
+    provider, _, model = name.partition("/")
+    service, _, rest = model.partition("/")
+    if rest and (provider == "openai-api" or service in _SERVICES):
+        return rest
+    return model or name
 
 
 def _metadata(log: Any) -> Json:
@@ -87,7 +105,7 @@ def _metadata(log: Any) -> Json:
     grader = (log.eval.model_roles or {}).get(judge.pop("role", "grader"))
     if judge and grader:
         model = grader[0].model if isinstance(grader, list) else grader.model
-        metadata["judge"] = {**judge, "model": model.partition("/")[2] or model}
+        metadata["judge"] = {**judge, "model": _model_name(model)}
     usage = log.stats.model_usage.get(log.eval.model)
     if usage:
         started = datetime.fromisoformat(log.stats.started_at)
@@ -111,7 +129,8 @@ def _inspect_for(path: Path) -> Any:
         ) from error
     with zipfile.ZipFile(path) as archive:
         for part in archive.infolist():
-            if part.file_size > _MAX_PART:
+            is_summary = part.filename.startswith(_UNREAD_PARTS)
+            if part.file_size > _MAX_PART and not is_summary:
                 raise DataError(
                     f"{path}: expected parts of at most {_MAX_PART:,} bytes, "
                     f"got {part.filename:.80} of {part.file_size:,} bytes."
