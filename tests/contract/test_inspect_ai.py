@@ -1,13 +1,15 @@
 """Our tasks in the real inspect_ai, with models in this process, beside the same responses in lm-eval."""
 
+import gc
 import hashlib
 import json
 import math
 import shutil
 import subprocess
 import sys
+import warnings
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +54,15 @@ SAID = (
     "```python\ndef solution():\n    return 1 / 0\n```",
     "是",
 )
+
+
+@pytest.fixture(autouse=True)
+def _no_open_streams() -> Iterator[None]:
+    """inspect_ai leaves streams of its own open where a limit ends a sample, and Python would warn of them."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 @pytest.fixture(autouse=True)
