@@ -62,7 +62,8 @@ async def _ask(
     if item is None or role not in model.model_roles():
         return asked
     # `inspect score` may ask another judge, or by another rubric.
-    name = f"fin_tasks {model.get_model(role=role)} {step.rubric.sha256}"
+    rubric_hash = step.rubric.facts()["rubric_sha256"]
+    name = f"fin_tasks {model.get_model(role=role)} {rubric_hash}"
     is_first = variant == VARIANTS[0]
     kept = None if is_first else state.store.get(name)
     if kept:
@@ -70,7 +71,8 @@ async def _ask(
         replies = tuple(kept["replies"])
         asked.judged = Judged(response, replies, kept["error"], step.rubric)
         return asked
-    judged = await Asker(functools.partial(_reply, role), step.rubric).judge(item)
+    reply = functools.partial(_reply, role)
+    judged = await Asker(reply, step.rubric).judge(item)
     if is_first:
         state.store.set(name, {"replies": judged.replies, "error": judged.error})
     asked.judged = judged
@@ -159,8 +161,11 @@ def _metrics_of(scores: list[SampleScore]) -> Mapping[str, float]:
         totals[name] = definition.aggregate(column)
         if is_headline:
             totals[f"{name}_stderr"] = standard_error(column)
-    known = {name: total for name, total in totals.items() if total != "N/A"}
-    return {name: total for name, total in known.items() if not math.isnan(total)}
+    known = {}
+    for name, total in totals.items():
+        if total != "N/A" and not math.isnan(total):
+            known[name] = total
+    return known
 
 
 def _scorer_of(variant: str) -> Any:
@@ -217,7 +222,11 @@ def _task(name: str, metadata: Mapped) -> Task:
     step = task_file.judge_step(metadata)
     if step:
         role = _role_of(task_file)
-        facts["judge"] = {"role": role, "image": role == GRADER, **step.rubric.facts()}
+        facts["judge"] = {
+            "role": role,
+            "image": role == GRADER,
+            **step.rubric.facts(),
+        }
     samples = list(map(_sample, documents))
     return Task(
         dataset=MemoryDataset(samples, name=name),
@@ -241,7 +250,10 @@ def _sample(doc: Document) -> Sample:
     if doc.get("system"):
         messages.insert(0, model.ChatMessageSystem(content=doc["system"]))
     return Sample(
-        id=id_of(doc), input=messages, target=str(doc.get("target") or ""), metadata=doc
+        id=id_of(doc),
+        input=messages,
+        target=str(doc.get("target") or ""),
+        metadata=doc,
     )
 
 

@@ -382,7 +382,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         if self._predicts_only:
             return {"cut_off": average(map(is_cut_off, results[0]))}
         values = super().process_results(doc, results)
-        named = set(self.aggregation())
+        metric_names = set(self.aggregation())
         readings = [
             text.reading for text in results[0] if isinstance(text, SampleReading)
         ]
@@ -390,8 +390,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             fields = [reading.to_dict() for reading in readings]
             figures = document_values(self.file.benchmark, doc, fields, values)
             self._figures_by_scoring[readings[0].variant].append(figures)
-            named = named - self._unshared.get(readings[0].variant, set())
-        return {name: value for name, value in values.items() if name in named}
+            metric_names -= self._unshared.get(readings[0].variant, set())
+        return {name: value for name, value in values.items() if name in metric_names}
 
     def dump_config(self) -> dict[str, Any]:
         """Return the settings for the results file, with the figures of parts.
@@ -445,15 +445,17 @@ class ConversationTask(FinTask):
                 conversations[index, repeat] = []
         requests_by_turn = {}
         for turn in range(1, max(last_turns.values()) + 1):
-            asked = [key for key in conversations if last_turns[key[0]] >= turn]
-            sent = []
-            for index, repeat in asked:
+            keys = [key for key in conversations if last_turns[key[0]] >= turn]
+            turn_requests = []
+            for index, repeat in keys:
                 doc = docs[index, turn]
                 context = self._context(conversations[index, repeat], doc)
-                sent.append(self.construct_requests(doc, context))
-                requests_by_turn[index, turn] = sent[-1]
-            responses = lm.generate_until(sent)
-            for key, request, response in zip(asked, sent, responses, strict=True):
+                turn_requests.append(self.construct_requests(doc, context))
+                requests_by_turn[index, turn] = turn_requests[-1]
+            responses = lm.generate_until(turn_requests)
+            for key, request, response in zip(
+                keys, turn_requests, responses, strict=True
+            ):
                 conversations[key].append((request.doc, response))
         n_answered: Counter[tuple[str, int]] = Counter()
         texts = []
@@ -495,10 +497,10 @@ def _ask(lm: LM, requests: Sequence[Instance]) -> list[str]:
         positions_by_conversation.setdefault(asker, []).append(position)
     with marking_cut_offs(lm) as tells_cut_offs:
         for asker, positions in positions_by_conversation.items():
-            own = [requests[position] for position in positions]
-            texts = asker.answer(lm, own) if asker else lm.generate_until(own)
+            group = [requests[position] for position in positions]
+            texts = asker.answer(lm, group) if asker else lm.generate_until(group)
             if any(isinstance(text, FailedResponse) for text in texts):
-                forget_failures(lm, own, texts)
+                forget_failures(lm, group, texts)
             for position, text in zip(positions, texts, strict=True):
                 responses[position] = text
     for request in requests:

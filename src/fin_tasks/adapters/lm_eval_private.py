@@ -46,8 +46,8 @@ def true_in_all_processes(lm: LM, flags: Sequence[bool]) -> list[bool]:
     """Return for each flag whether it is true in every process of the run."""
     import torch
 
-    own = torch.tensor(flags, dtype=torch.int, device=lm.device)
-    gathered = lm.all_gather(own)
+    tensor = torch.tensor(flags, dtype=torch.int, device=lm.device)
+    gathered = lm.all_gather(tensor)
     return [bool(flag) for flag in gathered.reshape(-1, len(flags)).min(dim=0).values]
 
 
@@ -226,9 +226,9 @@ def _full_rows(
         n_prompt = arguments["context"].shape[1]
         tokens = tokens[:, n_prompt:]
     # One number, a list of numbers, or None.
-    named = model.model.generation_config.eos_token_id
+    end_ids = model.model.generation_config.eos_token_id
     tokenizer = model.tokenizer
-    end_tokens = {tokenizer.eos_token_id, tokenizer.pad_token_id, *np.ravel(named)}
+    end_tokens = {tokenizer.eos_token_id, tokenizer.pad_token_id, *np.ravel(end_ids)}
     return [end_tokens.isdisjoint(row) for row in tokens.tolist()]
 
 

@@ -110,7 +110,8 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
     def build_prompt(self, line: Mapping[str, object]) -> list[Any]:
         """Return a row's picture and prompt."""
         (doc,) = self.docs[str(line["index"])]
-        return [_part("image", pictures_of(doc)[0]), _part("text", _text_of(doc))]
+        (picture,) = pictures_of(doc)
+        return [_part("image", picture), _part("text", _text_of(doc))]
 
     def evaluate(
         self,
@@ -224,7 +225,8 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         headline = next(iter(scored.metrics))
         totals["overall"] = totals[f"{headline}_paper"]
         totals["n"] = len(scored.docs)
-        totals["missing"] = sum(map(len, self.docs.values())) - len(scored.docs)
+        n_docs = sum(map(len, self.docs.values()))
+        totals["missing"] = n_docs - len(scored.docs)
         return totals
 
 

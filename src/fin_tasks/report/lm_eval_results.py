@@ -37,7 +37,7 @@ class _Metadata(BaseModel):
     judge: Json = {}
     usage: Json = {}
     breakdowns: dict[str, dict[str, _Part]] = {}
-    benchmark: str = Field("", exclude=True)
+    benchmark: str = Field(default="", exclude=True)
     """Of a task of one's own, whose name does not begin with its benchmark's."""
 
 

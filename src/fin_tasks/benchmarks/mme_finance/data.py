@@ -182,9 +182,13 @@ def _documents(
     Marks in the questions of a conversation are the places of its pictures; without marks, all pictures open it.
     """
     cells = row.cells
-    background = cells["background"] if cells["background"].strip() else ""
+    background = cells["background"]
+    if not background.strip():
+        background = ""
     has_marks = multi_turn.MARK in "".join(row.questions)
-    n_shown = 0 if has_marks else len(pictures)
+    n_shown = 0
+    if not has_marks:
+        n_shown = len(pictures)
     question, *later_questions = [
         question.replace(multi_turn.MARK, prompts.IMAGE_MARK)
         for question in row.questions

@@ -147,7 +147,9 @@ def read_verdict(rubric: Rubric, judged: Judged, variant: str) -> Verdict:
 def compare(doc: Document, reading: Any) -> Score:
     """Compare a reading with the truth; a judged response is correct if it has full points."""
     is_binary = doc["part"] == "binary"
-    truth = binary.truth_of(doc) if is_binary else _FULL_POINTS[doc["part"]]
+    truth: Any = _FULL_POINTS.get(doc["part"])
+    if is_binary:
+        truth = binary.truth_of(doc)
     return Score(
         answer=reading.answer,
         correct=None if reading.unscored else reading.answer == truth,
