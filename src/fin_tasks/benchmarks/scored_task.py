@@ -221,7 +221,7 @@ def document_values(
             reading.get("by") == "model" and reading.get("unscored") is not True
             for reading in readings
         ]
-        values["read_by_model"] = average_or_none(by_model)
+        values["read_by_model"] = average(by_model) if by_model else None
     if doc.get("published_truth") is not None:
         values |= _recalled_values(doc["published_truth"], readings)
     if hasattr(scorer, "breakdown_values"):

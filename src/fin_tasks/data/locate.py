@@ -25,6 +25,8 @@ from pydantic import TypeAdapter, ValidationError
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
+_PATTERN = re.compile(r"[|*?\[]")
+"""In results, a name with one of these is replaced by that of the file which it matches."""
 _PINS = Path(__file__).parent / "pins"
 _REMEDY = "Put the file there, name another data_dir or FIN_TASKS_DATA, or use source upstream."
 
@@ -124,7 +126,7 @@ class Located:
                 )
             for path in paths:
                 check_name(path)
-                added[_key(name, path)] = path
+                added[path.name if _PATTERN.search(name) else name] = path
         if self.origin == "upstream":
             from .download import fetch
 
@@ -222,7 +224,9 @@ def locate(
     located = Located(origin=source, root=folder, pins=pins, settings=settings)
     if source == "data_dir" and folder.is_file():
         check_name(folder)
-        only = {_key(name, folder): folder for name in paths[:1]}
+        only = {}
+        for name in paths[:1]:
+            only[folder.name if _PATTERN.search(name) else name] = folder
         located = replace(located, root=folder.parent, files=only)
         paths = paths[1:]
     elif source == "data_dir":
@@ -231,12 +235,6 @@ def locate(
         if any(map(below.matches, paths)):
             located = below
     return located.with_files(paths, optional=optional)
-
-
-def _key(name: str, path: Path) -> str:
-    """Return the name of a file in results; a pattern is replaced by what it matches."""
-    is_pattern = re.search(r"[|*?\[]", name)
-    return path.name if is_pattern else name
 
 
 # --- Files ---
