@@ -13,7 +13,15 @@ _MAX_BYTES = 256 * 1024
 _MAX_PROBLEM = 300  # characters
 _Model = TypeVar("_Model", bound=BaseModel)
 
-_parse = lru_cache(maxsize=16)(yaml.safe_load)
+
+@lru_cache(maxsize=16)
+def _parse(content: bytes) -> object:
+    # A few aliases of aliases can stand for more values than the memory holds.
+    for event in yaml.parse(content, yaml.SafeLoader):
+        if isinstance(event, yaml.AliasEvent):
+            raise ValueError(f"an alias, *{event.anchor}")
+    parsed: object = yaml.safe_load(content)
+    return parsed
 
 
 def read_yaml(
