@@ -242,7 +242,7 @@ SAMPLE_CHART = "--sample --start 2010-01-02 --end 2010-01-03"
     [
         ("replay xfinbench --task bool none.csv", "No such file"),
         ("replay financemath --mode cot none.json", "none.json"),
-        (f"chart NONE {SAMPLE_CHART}", "expected rows of NONE"),
+        (f"chart NONE {SAMPLE_CHART}", "expected tickers among AAPL"),
         (f"chart AAPL {SAMPLE_CHART} --prices x.csv", "expected no --prices"),
         (f"chart AAPL {SAMPLE_CHART}", "found prices from 2000-03-01 to 2013-03-01"),
     ],

@@ -30,7 +30,12 @@ def _addresses(text: str) -> tuple[str, ...]:
     return tuple(filter(None, addresses))
 
 
-_Folder = Annotated[Path, AfterValidator(Path.expanduser)]
+def _as_path(value: str | Path) -> Path:
+    # pydantic refuses a text with bytes that are not UTF-8, and takes a path.
+    return Path(value).expanduser()
+
+
+_Folder = Annotated[Path, BeforeValidator(_as_path)]
 _Address = Annotated[str, AfterValidator(lambda address: address.rstrip("/"))]
 _Addresses = Annotated[tuple[str, ...], BeforeValidator(_addresses)]
 _Metadata = Annotated[dict[str, Any], BeforeValidator(json.loads)]
