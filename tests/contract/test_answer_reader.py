@@ -124,13 +124,13 @@ def test_a_model_that_is_down_is_unscored_and_never_wrong(
     rows = samples(found, "xfinbench_bool", "robust")
     lost = [row for row in rows if row["resps"][0][0] != read]
     assert 0 < len(lost) < len(rows)
-    assert all((row["acc"], row["unscored"]) == (None, 1.0) for row in lost)
+    assert all("acc" not in row and row["unscored"] == 1.0 for row in lost)
     assert all(row["unscored"] == 0.0 for row in rows if row not in lost)
     assert "gone" in readings_of(lost[0])[0]["reason"]
     results = found["results"]["xfinbench_bool"]
     assert results["unscored,robust"] == pytest.approx(len(lost) / len(rows))
     assert results["unscored,paper"] == 0.0
-    assert "stay unscored" in caplog.text
+    assert "the judge failed on" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     documents = fin_tasks.load(TASK, source="sample")
     docs = documents.to_list()[:3]
     texts = [[doc["target"]] for doc in docs]
-    scored = score_task("xfinbench", TASK, docs, texts, options=TaskFile(TASK).options)
+    scored = score_task(TaskFile(TASK), docs, texts)
     facts = json.loads(documents.info.description)
     folder = tmp_path_factory.mktemp("honest")
     run = SavedRun(scored, facts, {})
