@@ -121,7 +121,7 @@ def test_asks_a_model_and_shows_its_forecast(tmp_path: Path) -> None:
         (
             ("XYZ", *AAPL[1:], "--print-prompt"),
             DataError,
-            "expected rows of XYZ",
+            "expected tickers among AAPL",
         ),
         (
             (*AAPL, "--start", "2010-08-01", "--end", "2010-10-10", "--print-prompt"),

@@ -46,7 +46,7 @@ _USUAL_JUDGE = "gpt-4o"
 _JUDGE_ARGUMENTS = {*JudgeModel.model_fields, "rubric"} - {"key"}
 """Arguments that are ours; the kit adds others."""
 _KEY_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*_KEY")
-_GIVEN_KEY = "FIN_TASKS_VLMEVALKIT_JUDGE_KEY"
+_GIVEN_KEY = "VLMEVALKIT_JUDGE_KEY"
 """The environment variable for a key that the kit was given itself."""
 
 Part = dict[str, str]
