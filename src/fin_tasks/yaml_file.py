@@ -10,16 +10,23 @@ from pydantic import BaseModel, ValidationError
 from .errors import ConfigError, first_problem
 
 _MAX_BYTES = 256 * 1024
+_MAX_DEPTH = 50  # lists and mappings in each other
 _MAX_PROBLEM = 300  # characters
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
 @lru_cache(maxsize=16)
 def _parse(content: bytes) -> object:
-    # A few aliases of aliases can stand for more values than the memory holds.
+    # A few aliases of aliases can stand for more values than the memory holds, and a list in
+    # a list in a list takes the parser time that grows with the square of the depth.
+    depth = 0
     for event in yaml.parse(content, yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent):
             raise ValueError(f"an alias, *{event.anchor}")
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if depth > _MAX_DEPTH:
+            raise ValueError(f"more than {_MAX_DEPTH} levels of lists and mappings")
     parsed: object = yaml.safe_load(content)
     return parsed
 

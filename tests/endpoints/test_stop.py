@@ -42,7 +42,9 @@ LARGE = """
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from chat_client import chat_with
+from fin_tasks.endpoints import chat as chat_module
 from fin_tasks.errors import EndpointError
+chat_module.LONGEST_PAUSE = 0.0
 with chat_with("m", [url], settings, retries=0) as chat, ThreadPoolExecutor(32) as pool:
     def ask(item):
         try:
@@ -119,4 +121,6 @@ def test_large_replies_fit_in_memory(
     with server() as url, running(LARGE, url, settings.cache_dir) as process:
         last, megabytes = process.communicate(timeout=60)[0].splitlines()
     assert outcome in last
-    assert float(megabytes) < 300
+    assert (
+        float(megabytes) < 400
+    )  # of which 32 replies have 128 or more, and the imports 100
