@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 from fin_tasks.benchmarks.dynostock import data
 from fin_tasks.benchmarks.dynostock.data import SAMPLE_SHARE
 from fin_tasks.benchmarks.dynostock.market import Market, sample_market
-from fin_tasks.benchmarks.dynostock.windows import find_windows, own_window
+from fin_tasks.benchmarks.dynostock.own_window import own_window
+from fin_tasks.benchmarks.dynostock.windows import find_windows
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError, FinTasksError
 

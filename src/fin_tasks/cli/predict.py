@@ -61,7 +61,7 @@ def predict(
     Example: fin-tasks predict AAPL --sample --start 2009-01-01 --end 2010-10-18 --bias recency --print-prompt
     """
     from fin_tasks.benchmarks.dynostock import predict as own
-    from fin_tasks.benchmarks.dynostock.windows import own_window
+    from fin_tasks.benchmarks.dynostock.own_window import own_window
 
     settings = Settings.from_environ()
     asks_openai = model and not print_prompt and "api.openai.com" in base_url

@@ -15,12 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fin_tasks.benchmarks.dynostock.market import Market, strict_timing
+from fin_tasks.benchmarks.dynostock.own_window import own_window
 from fin_tasks.benchmarks.dynostock.window_set import read_set, sampled, write_set
-from fin_tasks.benchmarks.dynostock.windows import (
-    FoundWindows,
-    find_windows,
-    own_window,
-)
+from fin_tasks.benchmarks.dynostock.windows import FoundWindows, find_windows
 from fin_tasks.errors import ConfigError, DataError
 
 DAY = timedelta(days=1)

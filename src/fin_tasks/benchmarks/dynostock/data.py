@@ -2,7 +2,7 @@
 
 import hashlib
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import date, timedelta
 from fractions import Fraction
@@ -15,7 +15,6 @@ from pydantic import BaseModel, Field, ValidationError
 
 from fin_tasks.charts.chart import PIXELS, RENDERER, Chart, Style
 from fin_tasks.data.documents import dataset_of, draw_rows, hash_of, refuse_typos
-from fin_tasks.data.locate import sha256_of
 from fin_tasks.errors import ConfigError, DataError, first_problem
 from fin_tasks.settings import Settings
 
@@ -69,13 +68,17 @@ class Options(BaseModel):
 
 def load(**metadata: Any) -> "dict[str, Dataset]":
     """Load the windows of a bias, and of a size if one is given, as documents."""
-    options = _read_options(metadata)
+    # lm-eval adds the arguments of the model to the metadata.
+    refuse_typos("dynostock", metadata, [*list(Options.model_fields)[3:], "sampling"])
+    try:
+        options = Options(**metadata)
+    except ValidationError as error:
+        raise ConfigError(f"dynostock metadata {first_problem(error)}.") from error
     settings = Settings.from_environ()
-    folder = options.data_dir.expanduser() if options.data_dir else settings.data_dir
     window_set = find_set(
         sample=options.source == "sample",
         windows_dir=options.windows_dir,
-        data_dir=folder,
+        data_dir=options.data_dir or settings.data_dir,
         cache_dir=settings.cache_dir,
     )
     windows = []
@@ -93,7 +96,6 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
             f"dynostock: expected {options.bias} windows of {size} reports{newest}, found none. "
             "Build a set with them."
         )
-    draw = partial(draw_rows, "dynostock", n=options.sample_n, seed=options.sample_seed)
     facts = {
         "scorer": VERSION,
         **options.model_dump(include={"bias", "window", "mode", "anonymize"}),
@@ -103,70 +105,16 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         facts["sample"] = {"n": options.sample_n, "seed": options.sample_seed}
     if options.after:
         facts["after"] = options.after
+    draw = partial(draw_rows, "dynostock", n=options.sample_n, seed=options.sample_seed)
     if options.bias == RECALL:
         docs = recall_documents(window_set.market, windows)
         docs = draw(docs, id_of=itemgetter("id"))
-        return {"test": dataset_of(docs, {**facts, "asked": hash_of(*docs)})}
-    arm = options.arm or ("none" if options.prompt == "naive" else "signal")
-    ask: Any = partial(house_prompt, style=options.prompt)
-    prompt_facts: Any = {
-        "set": "house",
-        "style": options.prompt,
-        "sha256": sha256_of(HOUSE_FILE),
-    }
-    if options.prompts == "upstream":
-        from .upstream import authors_prompt
-
-        authors = authors_prompt(data_dir=folder, settings=settings)
-        ask = authors.ask
-        prompt_facts = authors.facts
-    facts |= {"arm": arm, "prompts": prompt_facts}
-    text_options = {}
-    if options.mode == "text":
-        text_options = options.model_dump(include={"text", "frequency"})
-        facts |= text_options
+        facts["asked"] = hash_of(*docs)
     else:
-        facts["renderer"] = RENDERER
-        facts |= options.model_dump(include={"pixels", "chart"})
-    docs = []
-    charts = []
-    for window in draw(windows, id_of=attrgetter("id")):
-        excerpt = window_set.market.excerpt(window.ticker, window.start, window.end)
-        shown_window = window
-        if options.anonymize:
-            excerpt, shown_window = _anonymous(excerpt, window)
-        prompt = ask(excerpt, shown_window, arm=arm, **text_options)
-        doc = document(window, prompt, arm=arm, mode=options.mode)
-        docs.append({**doc, "anonymized": options.anonymize})
-        if options.mode == "image":
-            charts.append(chart_of(excerpt, options.pixels, options.chart))
-    if charts:
-        cache = settings.cache_dir / "dynostock" / "charts"
-        paths = _draw(charts, window_set.charts, cache)
-        for doc, path in zip(docs, paths, strict=True):
-            doc["chart"] = str(path)
-    asked = []
-    for doc in docs:
-        texts = [doc[name] for name in ("id", "system", "prompt", "cue")]
-        # The name of a chart holds the hash of its content.
-        asked.append([*texts, Path(doc["chart"]).name])
-    return {"test": dataset_of(docs, {**facts, "asked": hash_of(*asked)})}
-
-
-def _read_options(metadata: Mapping[str, Any]) -> Options:
-    """Check the metadata, to which lm-eval adds the arguments of the model."""
-    refuse_typos("dynostock", metadata, [*list(Options.model_fields)[3:], "sampling"])
-    try:
-        options = Options(**metadata)
-    except ValidationError as error:
-        raise ConfigError(f"dynostock metadata {first_problem(error)}.") from error
-    is_plain = options.prompts == "house" and options.arm in (None, "none")
-    if options.prompt == "naive" and not is_plain:
-        raise ConfigError(
-            "metadata prompt: naive is house wording without a statement, "
-            f"got the arm {options.arm or 'none'}."
-        )
-    return options
+        windows = draw(windows, id_of=attrgetter("id"))
+        docs, prompt_facts = window_documents(window_set, windows, options, settings)
+        facts |= prompt_facts
+    return {"test": dataset_of(docs, facts)}
 
 
 @lru_cache(maxsize=2)  # the tasks of a group ask for the same set
@@ -196,7 +144,10 @@ def find_set(
         )
     if windows_dir:
         return read_set(windows_dir.expanduser())
-    folders = [root / "dynostock" / "windows" for root in (data_dir, cache_dir) if root]
+    folders = []
+    for root in (data_dir, cache_dir):
+        if root is not None:
+            folders.append(root.expanduser() / "dynostock" / "windows")
     for folder in folders:
         if folder.is_dir():
             return read_set(folder)
@@ -205,6 +156,60 @@ def find_set(
         "Run `fin-tasks fetch dynostock` and `fin-tasks build dynostock`, name its folder as windows_dir, "
         "or use source: sample."
     )
+
+
+def window_documents(
+    window_set: WindowSet,
+    windows: Sequence[Window],
+    options: Options,
+    settings: Settings,
+) -> tuple[list[Document], dict[str, Any]]:
+    """Return a document for each window, and what the provenance says about their prompts and charts."""
+    arm = options.arm or ("none" if options.prompt == "naive" else "signal")
+    is_plain = options.prompts == "house" and arm == "none"
+    if options.prompt == "naive" and not is_plain:
+        raise ConfigError(
+            "metadata prompt: naive is house wording without a statement, "
+            f"got the arm {arm}."
+        )
+    ask: Any = partial(house_prompt, style=options.prompt)
+    digest = hashlib.sha256(HOUSE_FILE.read_bytes()).hexdigest()
+    wording: Any = {"set": "house", "style": options.prompt, "sha256": digest}
+    if options.prompts == "upstream":
+        from .upstream import authors_prompt
+
+        authors = authors_prompt(data_dir=options.data_dir, settings=settings)
+        ask = authors.ask
+        wording = authors.facts
+    facts: dict[str, Any] = {"arm": arm, "prompts": wording}
+    text_options = {}
+    if options.mode == "text":
+        text_options = options.model_dump(include={"text", "frequency"})
+        facts |= text_options
+    else:
+        facts["renderer"] = RENDERER
+        facts |= options.model_dump(include={"pixels", "chart"})
+    docs = []
+    charts = []
+    for window in windows:
+        excerpt = window_set.market.excerpt(window.ticker, window.start, window.end)
+        shown_window = window
+        if options.anonymize:
+            excerpt, shown_window = _anonymous(excerpt, window)
+        prompt = ask(excerpt, shown_window, arm=arm, **text_options)
+        doc = document(window, prompt, arm=arm, mode=options.mode)
+        docs.append({**doc, "anonymized": options.anonymize})
+        if options.mode == "image":
+            charts.append(chart_of(excerpt, options.pixels, options.chart))
+    if charts:
+        _add_charts(docs, charts, window_set.charts, settings.cache_dir)
+    asked = []
+    for doc in docs:
+        texts = [doc[name] for name in ("id", "system", "prompt", "cue")]
+        # The name of a chart holds the hash of its content.
+        asked.append([*texts, Path(doc["chart"]).name])
+    facts["asked"] = hash_of(*asked)
+    return docs, facts
 
 
 def recall_documents(market: Market, windows: Sequence[Window]) -> list[Document]:
@@ -304,21 +309,23 @@ def _anonymous(excerpt: Excerpt, window: Window) -> tuple[Excerpt, Window]:
     return anonymous, replace(window, id=name, **fields)
 
 
-def _draw(
+def _add_charts(
+    docs: Sequence[Document],
     charts: Sequence[Chart],
     folder: Path,
-    cache: Path,
-) -> list[Path]:
-    """Return the files of charts: those built with the set if all are there, else drawn into the cache."""
+    cache_dir: Path,
+) -> None:
+    """Name each document's chart: that built with the set if the folder holds all of them, else a drawn one."""
     from fin_tasks.charts.pool import draw_charts
 
+    cache = cache_dir / "dynostock" / "charts"
     paths = [folder / item.file_name for item in charts]
     if not all(path.is_file() for path in paths):
         paths, _ = draw_charts(charts, cache)
     # Reports look for pictures in the cache, so those of the set are copied.
     cache.mkdir(parents=True, exist_ok=True)
-    for path in paths:
+    for doc, path in zip(docs, paths, strict=True):
+        doc["chart"] = str(path)
         copy = cache / path.name
         if not copy.exists():
             shutil.copyfile(path, copy)
-    return paths

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, lru_cache
+from importlib.metadata import distribution
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,6 @@ import yaml
 from fin_tasks.charts.chart import CANDLE_COLUMNS
 from fin_tasks.data.locate import sha256_of
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.resources import stock_prices_file
 
 FIGURES = ["eps", "estimate", "surprise"]
 """Columns of reports in dollars per share."""
@@ -30,6 +31,7 @@ _ENDINGS = (".csv", ".csv.gz", ".parquet", ".json")
 _NEEDED = {"prices": ("date", "close"), "earnings": ("reported", "surprise")}
 """The column of days, and another that a file must have."""
 _SAMPLE = Path(__file__).parent / "sample"
+_SAMPLE_PRICES = "bokeh_sampledata/_data/stocks.csv.gz"
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,15 +93,6 @@ class Market:
         """The last day on which any ticker has a close."""
         return self.prices.dropna(subset="close")["date"].max()
 
-    def prices_of(self, ticker: str) -> pd.DataFrame:
-        """Return all prices of a ticker; no rows if there are none."""
-        # The table is sorted by ticker, and a mask of all rows would take much longer.
-        first, behind_last = [
-            self.prices["ticker"].searchsorted(ticker, side)
-            for side in ("left", "right")
-        ]
-        return self.prices.iloc[first:behind_last]
-
     def excerpt(
         self,
         ticker: str,
@@ -108,7 +101,10 @@ class Market:
     ) -> Excerpt:
         """Return a stock from `start` to `end`, both included; raise DataError if it has no prices on these days."""
         days = pd.Timestamp(start), pd.Timestamp(end)
-        every_day = self.prices_of(ticker)
+        # The table is sorted by ticker, and a mask of all rows would take much longer.
+        first_row = self.prices["ticker"].searchsorted(ticker)
+        end_row = self.prices["ticker"].searchsorted(ticker, "right")
+        every_day = self.prices.iloc[first_row:end_row]
         rows = every_day[every_day["date"].between(*days)]
         if rows["close"].isna().all():
             known = "no prices"
@@ -196,9 +192,17 @@ def read_market(
 @lru_cache(maxsize=1)
 def sample_market(*tickers: str) -> Market:
     """Return AAPL, FB, GOOG, IBM and MSFT, 2000 to 2013, adjusted for splits; FB and GOOG have no reports."""
-    prices_file = stock_prices_file()
-    earnings_file = _SAMPLE / "earnings.csv"
-    prices = pd.read_csv(prices_file).rename(columns=str.lower)
+    # The package is not imported, because its import reads all of its data.
+    package = distribution("bokeh-sampledata")
+    prices_file = Path(str(package.locate_file(_SAMPLE_PRICES)))
+    if not prices_file.is_file():
+        problem = "expected stocks.csv.gz as in bokeh-sampledata 2026.1, found none"
+        remedy = "Run `pip install --force-reinstall 'bokeh-sampledata>=2026.1'`."
+        raise DataError(f"sample prices: {problem}. {remedy}")
+    packed_prices = prices_file.read_bytes()
+    earnings = (_SAMPLE / "earnings.csv").read_bytes()
+    prices = pd.read_csv(BytesIO(packed_prices), compression="gzip")
+    prices = prices.rename(columns=str.lower)
     known = sorted(set(prices["ticker"]))
     if not set(tickers) <= set(known):
         raise DataError(
@@ -209,14 +213,14 @@ def sample_market(*tickers: str) -> Market:
         is_before = (prices["ticker"] == split.ticker) & (prices["date"] < split.date)
         prices.loc[is_before, CANDLE_COLUMNS] /= split.ratio
         prices.loc[is_before, ["volume", "splits_after"]] *= split.ratio
-    reports = pd.read_csv(earnings_file)
+    reports = pd.read_csv(BytesIO(earnings))
     if tickers:
         prices = prices[prices["ticker"].isin(tickers)]
         reports = reports[reports["ticker"].isin(tickers)]
     facts = {
         "basis": "split-adjusted",
-        "prices": {"sha256": sha256_of(prices_file)},
-        "earnings": {"sha256": sha256_of(earnings_file)},
+        "prices": {"sha256": hashlib.sha256(packed_prices).hexdigest()},
+        "earnings": {"sha256": hashlib.sha256(earnings).hexdigest()},
     }
     return Market.of(prices, reports, facts)
 

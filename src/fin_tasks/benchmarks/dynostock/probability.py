@@ -3,7 +3,7 @@
 import re
 
 from fin_tasks.answers.phrases import Phrases
-from fin_tasks.answers.text import plain, strip_reasoning
+from fin_tasks.answers.text import plain, split_reasoning
 
 _EDGE = 6_000
 """Characters at each end of a longer reply that are read."""
@@ -64,7 +64,7 @@ def robust_probability(response: str) -> float | None:
 
 def _first_answer(response: str) -> str:
     """Return the reply as plain text: both ends of a long one, until the model asks itself a further question."""
-    reply = strip_reasoning(response).strip()
+    reply = split_reasoning(response).text.strip()
     if len(reply) > 2 * _EDGE:
         # Both cuts fall between words.
         first = reply[:_EDGE].rsplit(maxsplit=1)[0]

@@ -11,7 +11,7 @@ from fin_tasks.charts.chart import CANDLE_AGGREGATION, CANDLE_COLUMNS
 from fin_tasks.errors import ConfigError
 
 from .market import FIGURES, Excerpt
-from .movements import past_movements
+from .own_window import past_movements
 from .windows import AUTHORITIES, HOUSE, Window
 
 Arm = Literal["signal", "none", "aligned", "flipped"]

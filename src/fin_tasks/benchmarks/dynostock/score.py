@@ -14,17 +14,15 @@ from fin_tasks.stats.averages import (
     average,
     average_or_none,
     expected_calibration_error,
-    rate,
 )
 
 from ..contract import Document, ReadingFields
-from ..short_answers import mean_values, score_of
+from ..short_answers import score_of
 from .probability import paper_probability, robust_probability
 
 RECALL = "recall"
 """The `bias` of the task that asks for prices from memory."""
 
-_USUAL = ("acc", "no_answer", "cut_off", "unscored")
 _PRICE_TOLERANCE = 0.01
 """A recalled price is right within this share of the close."""
 
@@ -122,19 +120,29 @@ def metric_values(doc: Document, readings: Sequence[Any]) -> dict[str, Any]:
 
     The value of the bias index is the document's entry of `shares` in `bias_index`.
     """
-    values: dict[str, Any] = {**mean_values(_USUAL, compare, doc, readings)}
+    scores: list[Any] = [compare(doc, reading) for reading in readings]
+    has_no_answer = [
+        reading.answer is None
+        for reading, score in zip(readings, scores, strict=True)
+        if score.correct is not None
+    ]
+    acc = average_or_none(score.correct for score in scores)
+    values: dict[str, Any] = {
+        "acc": acc,
+        "no_answer": average_or_none(has_no_answer),
+        "cut_off": average(reading.cut_off for reading in readings),
+        "unscored": average(score.correct is None for score in scores),
+    }
     if doc["bias_type"] == RECALL:
         return values
     truth = doc["truth"]
-    acc = values["acc"]
     stated = [reading.probability for reading in readings]
     values["brier"] = average_or_none(
         None if None in (p, truth) else (p - truth) ** 2 for p in stated
     )
     values["bias_index"] = None
     if acc is not None:
-        scores: list[Any] = [compare(doc, reading) for reading in readings]
-        biased = average([rate(score.wrong_by_bias) for score in scores])
+        biased = average(score.wrong_by_bias for score in scores)
         values["bias_index"] = [acc, biased, max(0.0, 1 - acc - biased)]
     return values
 

@@ -17,8 +17,9 @@ from fin_tasks.data.locate import sha256_of
 from fin_tasks.errors import DataError
 
 from .market import TABLES, Market
+from .own_window import own_window
 from .replay import find_files, read_recording
-from .windows import Count, FoundWindows, Window, authority_of, own_window
+from .windows import Count, FoundWindows, Window, authority_of
 
 _FILES = ("windows.json", "prices.parquet", "reports.parquet")
 _WINDOWS = TypeAdapter(Sequence[Window])

@@ -1,25 +1,27 @@
 """Find the windows whose past could mislead a forecaster, in all tickers at once.
 
+Movements are 1 (up), 0 (down) and -1 (not known).
+
 Source: Xiao, Lin, Chiu (2024), Behavioral Bias of Vision-Language Models, section 3.
 """
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import yaml
 
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import ConfigError
 
 from .market import Market
-from .movements import AFTER, BEFORE, movements_of, past_movements, report_table
 
 BiasType = Literal["recency", "authority", "plain"]
 BIASES: tuple[BiasType, ...] = ("recency", "authority")
@@ -27,6 +29,12 @@ WINDOWS = (4, 8, 12, 16, 20)
 """The window sizes of the paper's Table 1."""
 SHARE = Fraction(4, 5)
 """Minimum share of past reports that moved the same way, as in the paper."""
+AFTER = 8
+"""A movement compares the mean close of so many days after a report with that of as many days up to it."""
+BEFORE = 30
+"""Number of days shown before the oldest report."""
+NEARBY = np.arange(1 - AFTER, 1 + AFTER)
+"""The days that a movement compares, counted from the day of the report."""
 HOUSE_FILE = Path(__file__).with_name("house.yaml")
 HOUSE = yaml.safe_load(HOUSE_FILE.read_bytes())
 """The texts of our prompts, and the authorities."""
@@ -38,6 +46,9 @@ WINDOW_ID = "{bias}-w{size:02d}-{ticker}-{end}"
 
 _MIN_SIZE = 3
 """Of two reports only one is past, and one movement contradicts no other."""
+_EPOCH = pd.Timestamp("1970-01-01")
+_TIE = 1e-13
+"""Means that differ by a smaller share are equal: those of 0.1 and 0.3, and of 0.2 and 0.2, differ as floats."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,6 +149,62 @@ def find_windows(
     return FoundWindows(found, counts)
 
 
+def report_table(market: Market) -> pd.DataFrame:
+    """Return the reports between the first and the last trading day, with the movements after them.
+
+    `day` counts from 1970-01-01. `n_missing_before` and `n_missing_until` are the numbers of trading days without a
+    candle: before the days that are shown if the report is the oldest one of a window, and until the report.
+    """
+    prices = market.prices
+    price_days = (prices["date"] - _EPOCH).dt.days.to_numpy()
+    price_columns, names = pd.factorize(prices["ticker"], sort=True)
+    # A line for each calendar day, from the first to the last that a report may need, and a column for each ticker.
+    first_day = price_days.min() - BEFORE - 1
+    shape = (price_days.max() + AFTER - first_day + 1, len(names))
+    cells = (price_days - first_day, price_columns)
+    closes = np.full(shape, np.nan)
+    closes[cells] = prices["close"]
+    has_close = np.isfinite(closes)
+    has_candle = np.zeros(shape, dtype=bool)
+    has_candle[cells] = prices[["low", "high"]].notna().all(axis=1)
+    # A file may hold nothing but closes.
+    is_drawn = np.where(has_candle.any(axis=0), has_candle, has_close)
+    is_trading_day = has_close.any(axis=1, keepdims=True)
+    n_missing = (is_trading_day & ~is_drawn).cumsum(axis=0, dtype=np.int32)
+    trading_days = first_day + np.flatnonzero(is_trading_day)
+    first, last = pd.to_datetime(trading_days[[0, -1]], unit="D")
+    reports = market.reports[["ticker", "reported", "surprise"]]
+    is_priced = reports["ticker"].isin(names)
+    is_priced &= reports["reported"].between(first, last)
+    reports = reports[is_priced].reset_index(drop=True)
+    days = (reports["reported"] - _EPOCH).dt.days.to_numpy()
+    lines = days - first_day
+    columns = pd.Index(names, dtype=object).get_indexer(reports["ticker"])
+    return reports.assign(
+        day=days,
+        movement=movements_of(closes[lines[:, None] + NEARBY, columns[:, None]]),
+        n_missing_before=n_missing[lines - BEFORE - 1, columns],
+        n_missing_until=n_missing[lines, columns],
+        is_meet=reports["surprise"] >= 0,
+        is_pending=days + AFTER > trading_days[-1],
+        has_twin=reports.duplicated(["ticker", "reported"], keep="last"),
+    )
+
+
+def movements_of(closes: npt.NDArray[np.float64]) -> npt.NDArray[np.int8]:
+    """Return the movement after each report, whose line holds the closes of its `NEARBY` days, NaN without a close.
+
+    The price moves up if the mean close of the later half is not below that of the earlier half.
+    """
+    halves = closes.reshape(-1, 2, AFTER)
+    is_known = np.isfinite(halves)
+    n_known = is_known.sum(axis=2)
+    totals = np.where(is_known, halves, 0.0).sum(axis=2)
+    before, after = (totals / np.where(n_known, n_known, np.nan)).T
+    is_up = after >= before * (1 - _TIE)
+    return np.where(np.isfinite(before + after), is_up, -1).astype(np.int8)
+
+
 class Candidates:
     """All candidates of a size: every `size` consecutive reports of one ticker, newest first.
 
@@ -230,60 +297,6 @@ class Candidates:
                 "fate": np.select(list(map(np.asarray, masks)), names, "found"),
             }
         )
-
-
-def own_window(
-    market: Market,
-    ticker: str,
-    start: date,
-    end: date,
-    *,
-    bias: BiasType = "plain",
-) -> Window:
-    """Make a window of any period, which asks about the 8 days after `end`.
-
-    The truth is None if the prices end within these days. The signal comes from the reports with the outcome of the
-    newest one: recency repeats the movement after the latest of them, authority contradicts most of their movements.
-    The paper's minimum share is not required.
-    """
-    excerpt = market.excerpt(ticker, start, end)
-    surprises = excerpt.reports["surprise"]
-    if surprises.empty or pd.isna(surprises.iloc[-1]):
-        raise DataError(
-            f"{ticker}: expected an earnings report with a known surprise as the newest one from {start} to {end}, "
-            "got none. Choose other days."
-        )
-    moves = past_movements(excerpt).tolist()
-    n_up = moves.count(1)
-    n_down = moves.count(0)
-    signal = None
-    if bias == "recency" and moves and moves[-1] >= 0:
-        signal = moves[-1]
-    if bias == "authority" and n_up != n_down:
-        signal = int(n_down > n_up)
-    if signal is None and bias != "plain":
-        raise DataError(
-            f"{ticker}: {bias} needs earlier reports with its outcome, and a movement after the last or most of them; "
-            f"got {n_up} rises and {n_down} falls from {start} to {end}. Choose an earlier start, or no bias."
-        )
-    name = WINDOW_ID.format(bias=bias, size=len(surprises), ticker=ticker, end=end)
-    last_day = pd.Timestamp(end)
-    (truth,) = movements_of(market.prices_of(ticker), pd.Series([last_day]))
-    is_known = truth >= 0 and market.last_day >= last_day + timedelta(days=AFTER)
-    return Window(
-        id=name,
-        bias_type=bias,
-        window=len(surprises),
-        ticker=ticker,
-        start=start,
-        end=end,
-        signal=signal,
-        truth=int(truth) if is_known else None,
-        outcome="Meet" if surprises.iloc[-1] >= 0 else "Miss",
-        n_same=n_up + n_down,
-        n_contrary=n_down if signal else n_up,
-        authority=authority_of(name),
-    )
 
 
 def authority_of(window: str, seed: int = 42) -> str:

@@ -1,0 +1,100 @@
+"""A window of any stock and period, and the movements after its reports."""
+
+from datetime import date, timedelta
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from fin_tasks.errors import DataError
+
+from .market import Excerpt, Market
+from .windows import (
+    AFTER,
+    NEARBY,
+    WINDOW_ID,
+    BiasType,
+    Window,
+    authority_of,
+    movements_of,
+)
+
+
+def own_window(
+    market: Market,
+    ticker: str,
+    start: date,
+    end: date,
+    *,
+    bias: BiasType = "plain",
+) -> Window:
+    """Make a window of any period, which asks about the 8 days after `end`.
+
+    The truth is None if the prices end within these days. The signal comes from the reports with the outcome of the
+    newest one: recency repeats the movement after the latest of them, authority contradicts most of their movements.
+    The paper's minimum share is not required.
+    """
+    excerpt = market.excerpt(ticker, start, end)
+    surprises = excerpt.reports["surprise"]
+    if surprises.empty or pd.isna(surprises.iloc[-1]):
+        raise DataError(
+            f"{ticker}: expected an earnings report with a known surprise as the newest one from {start} to {end}, "
+            "got none. Choose other days."
+        )
+    moves = past_movements(excerpt).tolist()
+    n_up = moves.count(1)
+    n_down = moves.count(0)
+    signal = None
+    if bias == "recency" and moves and moves[-1] >= 0:
+        signal = moves[-1]
+    if bias == "authority" and n_up != n_down:
+        signal = int(n_down > n_up)
+    if signal is None and bias != "plain":
+        raise DataError(
+            f"{ticker}: {bias} needs earlier reports with its outcome, and a movement after the last or most of them; "
+            f"got {n_up} rises and {n_down} falls from {start} to {end}. Choose an earlier start, or no bias."
+        )
+    name = WINDOW_ID.format(bias=bias, size=len(surprises), ticker=ticker, end=end)
+    last_day = pd.Timestamp(end)
+    # Few rows are of these days, so the ticker is looked up fast.
+    is_nearby = (market.prices["date"] - last_day).dt.days.isin(NEARBY)
+    nearby = market.prices[is_nearby]
+    closes = nearby[nearby["ticker"] == ticker].set_index("date")["close"]
+    (truth,) = movements_after(closes, pd.Series([last_day]))
+    is_known = truth >= 0 and market.last_day >= last_day + timedelta(days=AFTER)
+    return Window(
+        id=name,
+        bias_type=bias,
+        window=len(surprises),
+        ticker=ticker,
+        start=start,
+        end=end,
+        signal=signal,
+        truth=int(truth) if is_known else None,
+        outcome="Meet" if surprises.iloc[-1] >= 0 else "Miss",
+        n_same=n_up + n_down,
+        n_contrary=n_down if signal else n_up,
+        authority=authority_of(name),
+    )
+
+
+def past_movements(excerpt: Excerpt) -> "pd.Series[int]":
+    """Return, by day, the movements after the older reports with the outcome of the newest one.
+
+    Those that were not known on the last day are -1.
+    """
+    reports = excerpt.reports.dropna(subset="surprise")
+    is_meet = reports["surprise"] >= 0
+    similar = reports.loc[is_meet == is_meet.iloc[-1], "reported"].iloc[:-1]
+    days = similar.dt.date
+    was_known = days <= excerpt.end - timedelta(days=AFTER)
+    movements = movements_after(excerpt.prices["close"], similar)
+    return pd.Series(np.where(was_known, movements, -1), days)
+
+
+def movements_after(
+    closes: "pd.Series[float]", days: "pd.Series[pd.Timestamp]"
+) -> npt.NDArray[np.int8]:
+    """Return the movements of one ticker, whose closes are given by date, after some days."""
+    nearby = days.to_numpy()[:, None] + pd.to_timedelta(NEARBY, "D").to_numpy()
+    return movements_of(closes.reindex(nearby.ravel()).to_numpy())
