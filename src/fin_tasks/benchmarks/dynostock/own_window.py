@@ -56,9 +56,9 @@ def own_window(
         )
     name = WINDOW_ID.format(bias=bias, size=len(surprises), ticker=ticker, end=end)
     last_day = pd.Timestamp(end)
-    # Few rows are of these days, so the ticker is looked up fast.
-    is_nearby = (market.prices["date"] - last_day).dt.days.isin(NEARBY)
-    nearby = market.prices[is_nearby]
+    # Few rows are of these days, so the ticker is found fast.
+    nearby_days = last_day + pd.to_timedelta(NEARBY, "D")
+    nearby = market.prices[market.prices["date"].between(*nearby_days[[0, -1]])]
     closes = nearby[nearby["ticker"] == ticker].set_index("date")["close"]
     (truth,) = movements_after(closes, pd.Series([last_day]))
     is_known = truth >= 0 and market.last_day >= last_day + timedelta(days=AFTER)
