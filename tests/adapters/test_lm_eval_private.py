@@ -16,7 +16,7 @@ from lm_eval.models.dummy import DummyLM
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
 from lm_eval.models.sglang_generate_API import SGLANGGENERATEAPI
 
-from fin_tasks.adapters.lm_eval_private import marking_cut_offs, model_of, token_counts
+from fin_tasks.adapters.lm_eval_private import marking_cut_offs, token_counts
 from fin_tasks.answers.text import is_cut_off
 
 
@@ -206,9 +206,8 @@ def test_names_are_put_back_after_an_error() -> None:
 def test_lm_of_a_cache(tmp_path: Any) -> None:
     inner = DummyLM()
     cached = CachingLM(inner, str(tmp_path / "cache.db"))
-    assert model_of(cached) is inner
-    assert model_of(inner) is inner
-    with marking_cut_offs(cached) as is_told:
+    assert cached.lm is inner
+    with marking_cut_offs(inner) as is_told:
         assert not is_told
     cached.dbdict.close()
 

@@ -15,7 +15,7 @@ from fin_tasks.benchmarks.financemath import score as financemath
 from fin_tasks.benchmarks.xfinbench import data as xfinbench_data
 from fin_tasks.benchmarks.xfinbench import score as xfinbench
 from fin_tasks.sandbox import Outcome, Ran, Runner, Status, open_runner
-from fin_tasks.sandbox.outcome import decode_frame
+from fin_tasks.sandbox.process import decode_frame
 
 FORGERIES = {
     "text as a number": """\

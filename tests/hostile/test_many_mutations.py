@@ -27,7 +27,7 @@ from fin_tasks.report import read
 from fin_tasks.report.verify.items import Options
 from fin_tasks.report.verify.verification import verify
 from fin_tasks.sandbox import Ran
-from fin_tasks.sandbox.outcome import decode_frame
+from fin_tasks.sandbox.process import decode_frame
 from fin_tasks.settings import Settings
 
 pytestmark = pytest.mark.thorough

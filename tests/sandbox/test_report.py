@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fin_tasks.sandbox import Outcome, Status
-from fin_tasks.sandbox.outcome import Report, classify, decode_frame
+from fin_tasks.sandbox.process import Report, classify, decode_frame
 from fin_tasks.sandbox.server import ENDED, TOO_MUCH, WALL, run_program
 
 

@@ -22,9 +22,8 @@ from fin_tasks.sandbox import (
     open_runner,
 )
 from fin_tasks.sandbox import runner as runner_module
-from fin_tasks.sandbox.outcome import Attempt
 from fin_tasks.sandbox.policy import landlock_abi
-from fin_tasks.sandbox.process import Limits, Server
+from fin_tasks.sandbox.process import Attempt, Limits, Server
 from fin_tasks.settings import SANDBOX_TIERS
 
 pytestmark = pytest.mark.skipif(

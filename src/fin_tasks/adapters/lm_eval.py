@@ -27,12 +27,7 @@ from fin_tasks.benchmarks.scored_task import (
     read_responses,
     summarize,
 )
-from fin_tasks.benchmarks.task_file import (
-    Mapped,
-    TaskFile,
-    check_documents,
-    pictures_of,
-)
+from fin_tasks.benchmarks.task_file import Mapped, TaskFile, pictures_of
 from fin_tasks.data.documents import hash_of
 from fin_tasks.errors import ConfigError, FinTasksError
 from fin_tasks.interrupt import on_interrupt
@@ -49,14 +44,11 @@ from .lm_eval_private import (
     JsonChatStr,
     forget_failures,
     marking_cut_offs,
-    model_of,
     token_counts,
     true_in_all_processes,
 )
 
 if TYPE_CHECKING:
-    from datasets import Dataset
-
     from fin_tasks.judging.step import JudgeStep
 
 _FULL_SHARE = 0.99
@@ -162,9 +154,7 @@ class RobustReader(_Reader):
 class _Documents(UserList[Mapped]):
     """Documents as dicts: lm-eval reads each four times, and Arrow makes a new dict every time."""
 
-    def __init__(self, dataset: "Dataset") -> None:
-        super().__init__(dataset.to_list())
-        self.features = dataset.features
+    features: Mapped
 
 
 class FinTask(ConfigurableTask):  # type: ignore[misc]
@@ -176,7 +166,6 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
     def __init__(self, config: dict[str, Any]) -> None:
         self.file = TaskFile(config["task"], config)
         metadata = dict(config.get("metadata") or {})
-        self.file.check_options(metadata)
         metadata.setdefault("version", self.file.benchmark.version)
         metadata["benchmark"] = self.file.benchmark.name
         # Errors come before the model answers.
@@ -213,11 +202,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
 
     def download(self, *_: object, **__: object) -> None:
         """Load the documents once, and note their provenance."""
-        splits = self.config.custom_dataset(
-            **self.config.metadata, **(self.config.dataset_kwargs or {})
-        )
-        dataset = splits[self.config.test_split]
-        check_documents(self.config.task, dataset)
+        dataset = self.file.load_documents(self.config.metadata)
         if "system" not in dataset.features and self.config.description == "system":
             self.config.description = ""  # lm-eval would take the name for the text
         provenance = json.loads(dataset.info.description)
@@ -227,7 +212,9 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
             texts = [str(getattr(text, "__qualname__", text)) for text in wording]
             provenance["prompts"] = {"set": "own", "sha256": hash_of(*texts)}
         self.config.metadata["provenance"] = provenance
-        self.dataset = {self.config.test_split: _Documents(dataset)}
+        documents = _Documents(dataset.to_list())
+        documents.features = dataset.features
+        self.dataset = {self.config.test_split: documents}
 
     def fewshot_docs(self) -> list[Mapped]:
         """Return the documents that may serve as examples: those with a right answer to show."""
@@ -489,13 +476,16 @@ class ConversationTask(FinTask):
 def _ask(lm: LM, requests: Sequence[Instance]) -> list[str]:
     """Return the model's responses to requests of our tasks, those that were cut off or failed marked as such."""
     started = time.monotonic()
+    model = lm
+    while isinstance(model, CachingLM):  # `--use_cache` wraps the model
+        model = model.lm
     responses = [""] * len(requests)
     positions_by_conversation: dict[ConversationTask | None, list[int]] = {}
     for position, request in enumerate(requests):
         is_turn = isinstance(request.asker, ConversationTask)
         asker = request.asker if is_turn else None
         positions_by_conversation.setdefault(asker, []).append(position)
-    with marking_cut_offs(lm) as tells_cut_offs:
+    with marking_cut_offs(model) as tells_cut_offs:
         for asker, positions in positions_by_conversation.items():
             group = [requests[position] for position in positions]
             texts = asker.answer(lm, group) if asker else lm.generate_until(group)
@@ -504,9 +494,9 @@ def _ask(lm: LM, requests: Sequence[Instance]) -> list[str]:
             for position, text in zip(positions, texts, strict=True):
                 responses[position] = text
     for request in requests:
-        request.asker.lm = lm
+        request.asker.lm = model
         # A cache of earlier runs may hold responses without the mark.
-        request.asker.tells_cut_offs = tells_cut_offs and lm is model_of(lm)
+        request.asker.tells_cut_offs = tells_cut_offs and lm is model
         request.asker.seconds = round(time.monotonic() - started, 3)
     return responses
 

@@ -51,31 +51,23 @@ def true_in_all_processes(lm: LM, flags: Sequence[bool]) -> list[bool]:
     return [bool(flag) for flag in gathered.reshape(-1, len(flags)).min(dim=0).values]
 
 
-def model_of(lm: LM) -> LM:
-    """Return the model itself; `--use_cache` wraps it."""
-    while isinstance(lm, CachingLM):
-        lm = lm.lm
-    return lm
-
-
 def token_counts(lm: LM, texts: Sequence[str]) -> list[int] | None:
     """Return the number of tokens in each text; None if the model has no tokenizer that tells."""
     # Read the attribute of the instance; the property of the class may download a tokenizer.
     try:
-        tokenizer = vars(model_of(lm))["tokenizer"]
+        tokenizer = vars(lm)["tokenizer"]
         return [len(tokenizer.encode(text)) for text in texts]
     except Exception:  # noqa: BLE001 - of no tokenizer, or one of any kind; a count is not worth a run
         return None
 
 
 @contextmanager
-def marking_cut_offs(lm: LM) -> Iterator[bool]:
+def marking_cut_offs(model: LM) -> Iterator[bool]:
     """Mark the responses that the model cuts off or fails to give, as long as the context is open.
 
     Yield whether the model tells which were cut off: API models and vLLM by the finish reason, hf
     by its tokens.
     """
-    model = model_of(lm)
     module_name = model.generate_until.__module__
     # `patch.object` puts the names back when the stack is left.
     with ExitStack() as stack:

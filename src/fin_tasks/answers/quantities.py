@@ -9,7 +9,6 @@ from .numbers import (
     Number,
     find_numbers,
     merged,
-    number_from_float,
     same_number,
     words_as_digits,
 )
@@ -44,13 +43,6 @@ def read_quantity(response: str) -> Extraction[Number]:
     """Read a number with its unit."""
     rules = Rules(_announced_quantity, _unannounced_quantity, same_number)
     return read_response(response, rules)
-
-
-def number_of_result(value: float | None, text: str | None) -> Number | None:
-    """Read the result of a program: a float, or a text that is only a number, such as `7.66%`."""
-    if value is not None:
-        return number_from_float(value)
-    return read_quantity(text[:200]).answer if text else None
 
 
 # --- Where the number stands ---

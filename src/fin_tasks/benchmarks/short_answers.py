@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any
 
 from fin_tasks.answers.choices import read_choice
-from fin_tasks.answers.numbers import TOLERANCE, Number, fit
+from fin_tasks.answers.numbers import TOLERANCE, Number, fit, number_from_float
 from fin_tasks.answers.programs import extract_program
-from fin_tasks.answers.quantities import number_of_result, read_quantity
+from fin_tasks.answers.quantities import read_quantity
 from fin_tasks.answers.types import Extraction, Reading, Score
 from fin_tasks.answers.verdicts import read_verdict
 from fin_tasks.judging.item import Item, Judged
@@ -34,6 +34,8 @@ Truth = tuple[Value, float]
 
 _FAILED_PROGRAM = 0.0
 """The answer that the authors count if a program fails."""
+_LONGEST_RESULT = 200
+"""Characters of a returned text that are read."""
 
 
 # The authors' own script imports these names, so their programs can use them without an import.
@@ -121,9 +123,18 @@ def _read_result(outcome: Outcome, variant: str) -> Reading:
             reading = replace(reading, answer=_FAILED_PROGRAM)
         reason = outcome.detail or outcome.status.value
         return replace(reading, reason=reason, unscored=outcome.is_unscored)
-    answer: float | Number | None = returned_number(outcome)
-    if variant == "robust":
-        answer = number_of_result(outcome.number, outcome.value)
+    # A program may return a text with a number instead of a number.
+    number = outcome.number
+    text = outcome.value or ""
+    answer: Number | float | None = None
+    if variant == "paper" and number is not None:
+        answer = number if math.isfinite(number) else None
+    elif variant == "paper" and text.startswith(MARKER):
+        answer = marked_number(text).answer
+    elif variant == "robust" and number is not None:
+        answer = number_from_float(number)
+    elif variant == "robust" and text:
+        answer = read_quantity(text[:_LONGEST_RESULT]).answer
     if answer is None:
         return replace(reading, reason="no finite number returned")
     return replace(reading, answer=answer)
@@ -154,7 +165,14 @@ def compare_with(
             return score_of(reading, value, False, False)
         return score_of(reading, found.value, found.is_equal, True)
     truth, _ = truths[-1]
-    is_near = near_marked(float(answer), float(truth)) if numeric else None
+    is_near = None
+    if numeric:
+        # XFinBench's authors also accept a factor of 100. For them an answer of 0 is near nothing.
+        mine, right = float(answer), float(truth)
+        pairs = ((mine, right), (mine / 100, right), (mine, right / 100))
+        is_near = mine / 100 != 0 and any(
+            abs(first - second) / abs(first) < TOLERANCE for first, second in pairs
+        )
     return score_of(reading, answer, answer == truth, is_near)
 
 
@@ -250,18 +268,6 @@ def marked_number(response: str) -> Extraction[float]:
     return Extraction(answer=None, reason="no number where the authors look")
 
 
-def near_marked(answer: float, truth: float) -> bool:
-    """Return whether an answer is less than 0.5 % of itself away from the truth.
-
-    The authors also accept a factor of 100 between the two. An answer of 0 is never near.
-    """
-    hundredth = answer / 100
-    if hundredth == 0:
-        return False
-    pairs = ((answer, truth), (hundredth, truth), (answer, truth / 100))
-    return any(abs(mine - right) / abs(mine) < TOLERANCE for mine, right in pairs)
-
-
 def xfinbench_program(response: str) -> str:
     """Return the program that the authors run: a response is cut at its fences, and `solution()` is called."""
     program = response.split("```python")[-1].split("```")[0]
@@ -276,14 +282,6 @@ def sandboxed_program(response: str) -> str:
     # To import pandas takes a tenth of the time limit, so only names in use are imported.
     imports = [line for use, line in _SCRIPT_NAMES.items() if re.search(use, program)]
     return "\n".join([*imports, program]) + _RETURN_RESULT
-
-
-def returned_number(outcome: Outcome) -> float | None:
-    """Return the number that a program returned, or the one in the text that it returned."""
-    if outcome.number is not None:
-        return outcome.number if math.isfinite(outcome.number) else None
-    text = outcome.value or ""
-    return marked_number(text).answer if text.startswith(MARKER) else None
 
 
 def _marked_sentence(response: str) -> str | None:

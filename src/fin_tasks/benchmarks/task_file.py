@@ -100,30 +100,47 @@ class TaskFile:
         """The metrics of the file by name, the headline first."""
         metrics = {}
         for entry in self.config["metric_list"]:
-            aggregate = average
-            if entry["aggregation"] != "mean":
-                aggregate = _imported(entry["aggregation"])
+            aggregate = entry["aggregation"]
+            if aggregate == "mean":
+                aggregate = average
+            elif isinstance(aggregate, str):
+                aggregate = _imported(aggregate)
             metrics[entry["metric"]] = Metric(
                 higher_is_better=entry["higher_is_better"], aggregate=aggregate
             )
         return metrics
 
-    def check_options(self, metadata: Mapped) -> None:
-        """Refuse metadata that would change what the task itself decides."""
+    def load_documents(self, metadata: Mapped) -> "Dataset":
+        """Return the documents, whose `info.description` is the JSON text of the provenance.
+
+        Raises:
+            ConfigError: The metadata change what the task itself decides, or documents lack what a
+                harness needs, or share an id.
+        """
         fixed = sorted(metadata.keys() & self.options.keys())
         if fixed:
             raise ConfigError(
                 f"{self.name}: metadata sets {', '.join(fixed)}, which this task fixes. "
                 "Choose the task with the value you want."
             )
-
-    def load_documents(self, metadata: Mapped) -> "Dataset":
-        """Return the documents, whose `info.description` is the JSON text of the provenance."""
-        self.check_options(metadata)
-        load = _imported(self.config["custom_dataset"])
+        load = self.config["custom_dataset"]
+        if isinstance(load, str):  # lm-eval imports it itself
+            load = _imported(load)
         splits: Mapping[str, Dataset] = load(**metadata, **self.options)
         documents = splits[self.config["test_split"]]
-        check_documents(self.name, documents)
+        fields = documents.column_names
+        id_name = "id" if "id" in fields else "question_id"
+        if not {id_name, "prompt", "target"}.issubset(fields):
+            raise ConfigError(
+                f"{self.name}: expected documents with id or question_id, prompt and target, "
+                f"got {', '.join(sorted(fields))}."
+            )
+        ids = documents[id_name]
+        if len(set(ids)) < len(ids):
+            raise ConfigError(
+                f"{self.name}: expected documents with different ids, got {mode(ids)!r:.80} more "
+                "than once."
+            )
         return documents
 
     def load(self, metadata: Mapped) -> tuple[list[Mapped], Mapped]:
@@ -201,22 +218,6 @@ class TaskFile:
         return rubric
 
 
-def check_documents(task: str, documents: "Dataset") -> None:
-    """Raise ConfigError if documents lack what a harness needs, or share an id."""
-    fields = documents.column_names
-    id_name = "id" if "id" in fields else "question_id"
-    if not {id_name, "prompt", "target"}.issubset(fields):
-        raise ConfigError(
-            f"{task}: expected documents with id or question_id, prompt and target, "
-            f"got {', '.join(sorted(fields))}."
-        )
-    ids = documents[id_name]
-    if len(set(ids)) < len(ids):
-        raise ConfigError(
-            f"{task}: expected documents with different ids, got {mode(ids)!r:.80} more than once."
-        )
-
-
 def task_names() -> list[str]:
     """Return the names of all tasks, without groups."""
     return list(_configs())
@@ -243,11 +244,9 @@ def pictures_of(doc: Mapped) -> Sequence[str]:
     ]
 
 
-def _imported(function: Any) -> Any:
-    """Return the function of a `!function` entry, which lm-eval has imported and our loader has not."""
-    if not isinstance(function, str):
-        return function
-    module, _, name = function.rpartition(".")
+def _imported(path: str) -> Any:
+    """Return the function of a `!function` entry, which our loader leaves as text."""
+    module, _, name = path.rpartition(".")
     return getattr(import_module(module), name)
 
 

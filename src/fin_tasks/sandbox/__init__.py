@@ -1,6 +1,6 @@
 """Run programs that models wrote, without trusting them."""
 
-from .outcome import REASONS, Outcome, Ran, Status
+from .process import REASONS, Outcome, Ran, Status
 from .runner import Runner, describe_tiers, open_runner, run_programs, shared_runner
 
 __all__ = [

@@ -20,8 +20,7 @@ from tqdm import tqdm
 from fin_tasks.errors import SandboxError, escape
 from fin_tasks.settings import SANDBOX_TIERS, Settings
 
-from .outcome import Outcome, Status
-from .process import DEFAULT_LIMITS, Limits, Server
+from .process import DEFAULT_LIMITS, Limits, Outcome, Server, Status
 
 # Forking takes longer the more memory the parent has, so servers without numeric libraries are
 # twice as fast.
