@@ -228,7 +228,7 @@ def test_a_thinking_model_at_64_tokens(
     for entry in headlines:
         assert (entry["value"], entry["cut_off"]["upper"]) == (0.0, 1.0)
         assert entry["cut_off"]["finished"] is None
-        assert entry["notes"] == [
+        assert entry["remarks"] == [
             "lower bound: 100.0% of the responses were cut off; 100.0% if they were all right"
         ]
 

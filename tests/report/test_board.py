@@ -45,7 +45,7 @@ def made(folder: Path, **more: Any) -> dict[str, Any]:
 
 def marks_of(document: dict[str, Any]) -> dict[str, list[str]]:
     return {
-        e["model"]: e["marks"]
+        e["model"]: e["doubts"]
         for e in document["entries"]
         if e["metric"] == "acc" and "/robust" in e["task"]
     }
@@ -91,7 +91,7 @@ def test_folder_without_a_scored_row_is_a_report(tmp_path: Path) -> None:
     document = made(tmp_path, papers=False)
     assert comparison(document, "mme_finance_en")["ranks"] == []
     assert "no row is scored" in str(
-        [e["marks"] for e in document["entries"] if e["metric"] == "score"]
+        [e["doubts"] for e in document["entries"] if e["metric"] == "score"]
     )
 
 
@@ -243,7 +243,7 @@ def test_claims_that_rows_do_not_bear_out_are_marked(tmp_path: Path) -> None:
         if e["metric"] == "acc" and "/robust" in e["task"] and e["group"]
     )
     assert entry["value"] == pytest.approx(np.mean([row["acc"] for row in answers(1)]))
-    assert "claims 0.99" in entry["marks"][0]
+    assert "claims 0.99" in entry["doubts"][0]
 
 
 def test_own_questions_are_not_beside_published_figures(tmp_path: Path) -> None:
@@ -264,7 +264,7 @@ def test_published_figures_stand_apart(tmp_path: Path) -> None:
     theirs = [e for e in document["entries"] if e["run"] in printed]
     assert len(theirs) > 20
     assert all(
-        e["low"] is None and any("XFinBench's authors" in mark for mark in e["marks"])
+        e["low"] is None and any("XFinBench's authors" in mark for mark in e["doubts"])
         for e in theirs
     )
     assert not any(
@@ -305,9 +305,9 @@ def test_forged_totals_are_shown_as_a_mark_and_not_as_the_value(tmp_path: Path) 
     document = made(tmp_path, papers=False)
     (whole,) = values_of(document, "xfinbench_text", "acc")
     assert whole["value"] == pytest.approx(np.mean([row["acc"] for row in rows]))
-    assert whole["low"] is not None and "claims 0.99" in whole["marks"][0]
+    assert whole["low"] is not None and "claims 0.99" in whole["doubts"][0]
     (silent,) = values_of(document, "xfinbench_bool", "no_answer")
-    assert silent["value"] == 0.5 and "claims 0.01" in silent["marks"][0]
+    assert silent["value"] == 0.5 and "claims 0.01" in silent["doubts"][0]
 
 
 def test_unscored_rows_leave_a_group_its_interval(tmp_path: Path) -> None:
@@ -320,7 +320,7 @@ def test_unscored_rows_leave_a_group_its_interval(tmp_path: Path) -> None:
     claim(file, "xfinbench_text", acc=(2 / 3 + 1 / 4) / 2)
     (whole,) = values_of(made(tmp_path, papers=False), "xfinbench_text", "acc")
     assert whole["value"] == pytest.approx((2 / 3 + 1 / 4) / 2)
-    assert (whole["marks"], whole["unscored"]) == ([], 10)
+    assert (whole["doubts"], whole["unscored"]) == ([], 10)
     assert whole["low"] < whole["value"] < whole["high"]
 
 
@@ -335,7 +335,7 @@ def test_newest_run_with_rows_is_ranked(tmp_path: Path) -> None:
     (left_out,) = (
         e for e in values_of(document, TASK, "acc") if e["run"] != place["run"]
     )
-    assert left_out["marks"] == ["not ranked: its rows are not known"]
+    assert left_out["doubts"] == ["not ranked: its rows are not known"]
 
 
 def test_a_run_without_any_score_is_no_reference(tmp_path: Path) -> None:
@@ -371,7 +371,7 @@ def test_an_interval_over_few_sources_has_a_note(tmp_path: Path) -> None:
     docs = [{"ticker": f"T{at % 3}"} for at in range(60)]
     write_run(tmp_path, {"dynostock_recency_w4": answers(1, 60)}, docs=docs)
     (entry,) = values_of(made(tmp_path, papers=False), "dynostock_recency_w4", "acc")
-    assert entry["notes"] == ["rough interval: the rows share only 3 sources"]
+    assert entry["remarks"] == ["rough interval: the rows share only 3 sources"]
 
 
 @pytest.mark.parametrize("has_samples", [True, False])
@@ -388,8 +388,8 @@ def test_a_bias_index_without_a_wrong_answer_is_not_defined(
         made(tmp_path, papers=False), "dynostock_recency_w4", "bias_index"
     )
     assert (entry["value"], entry["low"]) == (None, None)
-    assert "claims" not in str(entry["marks"])
-    assert entry["notes"] == ["not defined: no answer is wrong"]
+    assert "claims" not in str(entry["doubts"])
+    assert entry["remarks"] == ["not defined: no answer is wrong"]
 
 
 def test_entries_lead_from_the_report_to_their_results_files(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_value_with_cut_off_responses_is_a_lower_bound(tmp_path: Path) -> None
         "n_finished": 6,
         "is_lower_bound": True,
     }
-    assert found["notes"] == [
+    assert found["remarks"] == [
         "lower bound: 40.0% of the responses were cut off; 90.0% if they were all "
         "right, 83.3% over the 6 finished questions"
     ]
@@ -62,7 +62,7 @@ def test_few_cut_off_responses_leave_the_value_unmarked(tmp_path: Path) -> None:
     write_run(tmp_path, {TASK: rows((0.0, 1.0), *[(1.0, 0.0)] * 49)})
     found = entry(made(tmp_path))
     assert (found["cut_off"]["share"], found["cut_off"]["upper"]) == (0.02, 1.0)
-    assert (found["cut_off"]["is_lower_bound"], found["notes"]) == (False, [])
+    assert (found["cut_off"]["is_lower_bound"], found["remarks"]) == (False, [])
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_points_of_a_judge(tmp_path: Path) -> None:
     write_run(tmp_path, {"mme_finance_en": points})
     found = entry(made(tmp_path), metric="score")
     assert (found["cut_off"]["upper"], found["cut_off"]["finished"]) == (70.0, 40.0)
-    assert "; 70.0 if they were all right, 40.0 over" in found["notes"][0]
+    assert "; 70.0 if they were all right, 40.0 over" in found["remarks"][0]
 
 
 def test_a_group_that_averages_its_tasks(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_bound_that_says_nothing_is_not_shown(tmp_path: Path) -> None:
     """All responses are right, those that were cut off, too."""
     write_run(tmp_path, {TASK: rows(*[(1.0, 1.0)] * 3)})
     found = entry(made(tmp_path))
-    assert (found["value"], found["cut_off"]["is_lower_bound"], found["notes"]) == (
+    assert (found["value"], found["cut_off"]["is_lower_bound"], found["remarks"]) == (
         1.0,
         False,
         [],
@@ -149,8 +149,8 @@ def test_tables_and_csv(tmp_path: Path) -> None:
         write_run(tmp_path / model, {TASK: own}, model=model)
     values = values_table(board(report.read([tmp_path])))
     of_half = values[(values.label == "half") & (values.metric == "acc")].iloc[0]
-    assert (of_half.cut_off, of_half.upper, of_half.marks) == (0.4, 0.9, "")
-    assert of_half.notes.startswith("lower bound: 40.0%")
+    assert (of_half.cut_off, of_half.upper, of_half.doubts) == (0.4, 0.9, "")
+    assert of_half.remarks.startswith("lower bound: 40.0%")
     write_tables(values, tmp_path)
     text = (tmp_path / "financemath.md").read_text()
     assert "lower bound: 40.0% of the responses were cut off" in text

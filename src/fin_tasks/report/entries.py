@@ -108,7 +108,7 @@ def entries_of(
     corrections: Corrections,
     out: Path | None,
 ) -> Iterator[Entry]:
-    """Yield an entry for each value of a task, with marks and notes.
+    """Yield an entry for each value of a task, with doubts and remarks.
 
     The settings are held against those of the reference. `out` is the folder of the report.
     """
@@ -125,21 +125,21 @@ def entries_of(
         results_file = printable(os.path.relpath(path, out))
     for metric, value in scored.values.items():
         estimate = value.estimate
-        marks = list(not_comparable)
+        doubts = list(not_comparable)
         if value.claim is not None:
-            marks.insert(
+            doubts.insert(
                 0,
                 f"its results file claims {value.claim:.4g}, "
                 f"its rows give {estimate.mean:.4g}",
             )
         corrected = corrections.of(result.id, scored.task.variant, metric)
-        notes = [
+        remarks = [
             cut_off.note_of(value.cut_offs, metric),
-            _note_on_estimate(metric, estimate),
+            _remark_on_estimate(metric, estimate),
             note_of(corrected),
         ]
         if metric == main_metric:
-            notes.append(_note_on_judge(result, scored.run.model))
+            remarks.append(_remark_on_judge(result, scored.run.model))
         yield Entry(
             task=scored.task.id,
             model=scored.run.model,
@@ -153,15 +153,15 @@ def entries_of(
             unscored=scored.n_unscored if metric == main_metric else 0,
             judge=", ".join(setting_text(text) for text in judge if text),
             group=scored.group,
-            marks=marks,
-            notes=[note for note in notes if note],
+            doubts=doubts,
+            remarks=[remark for remark in remarks if remark],
             results_file=results_file,
             cut_off=value.cut_offs,
             corrected=corrected,
         )
 
 
-def _note_on_judge(result: TaskResult, model: str) -> str:
+def _remark_on_judge(result: TaskResult, model: str) -> str:
     """Say that the judge is of the model's own family, such as `qwen`; empty if it is not."""
     judge = str(result.judge.get("model") or "")
     family = _family_of(judge)
@@ -176,7 +176,7 @@ def _family_of(model: str) -> str:
     return family[0] if family else ""
 
 
-def _note_on_estimate(metric: str, estimate: Estimate) -> str:
+def _remark_on_estimate(metric: str, estimate: Estimate) -> str:
     if metric == WEIGHTED and math.isnan(estimate.mean):
         return "not defined: no answer is wrong"
     has_enough = estimate.clusters >= min(_MIN_SOURCES, estimate.n)

@@ -145,9 +145,9 @@ class Entry(_Model):
     """Who graded: model and rubric; empty if no judge is asked."""
     group: str = ""
     """Only values of the same task, metric and group may be compared; a key of `groups`."""
-    marks: list[str] = []
+    doubts: list[str] = []
     """Why it is doubtful, not comparable or not ranked, in words."""
-    notes: list[str] = []
+    remarks: list[str] = []
     """What to know of it that does not make it doubtful, such as that it is a lower bound."""
     results_file: str | None = None
     """The results file, relative to the report's folder; null if it does not lie beside or below that folder."""

@@ -22,7 +22,7 @@ _SCORINGS = {"paper": "scored as the authors do", "robust": "scored robustly"}
 # Conditions that are usual, or stand in the header.
 _NOT_NAMED = ("", "cot", "pot", "none")
 _ROW = ["label", "published"]
-_MARKED = 1e6  # added to the order of rows with marks, so that they stand last
+_DOUBTED = 1e6  # added to the order of rows with doubts, so that they stand last
 
 Line = Json
 """A line of `tables.values_table`."""
@@ -84,14 +84,14 @@ def _heading(line: Line) -> str:
 def _section_parts(lines: DataFrame) -> list[str]:
     """Return the Markdown table of a section, the best row first, and its notes."""
     headers = list(lines["header"].unique())
-    is_marked = lines["marks"] != ""
+    is_doubted = lines["doubts"] != ""
     is_less_better = [
         metric_of(name).higher_is_better is False for name in lines["metric"]
     ]
     order = lines["value"].where(is_less_better, -lines["value"])
-    lines = lines.assign(order=order + _MARKED * is_marked)
-    # Of several values of a cell take the last one, without marks if there is one.
-    lines = lines.iloc[(~is_marked).argsort(kind="stable")]
+    lines = lines.assign(order=order + _DOUBTED * is_doubted)
+    # Of several values of a cell take the last one, without doubts if there is one.
+    lines = lines.iloc[(~is_doubted).argsort(kind="stable")]
     lines = lines.drop_duplicates([*_ROW, "header"], keep="last")
     orders = lines.pivot(index=_ROW, columns="header", values="order")[headers]
     cells = lines.set_index([*_ROW, "header"]).to_dict("index")
@@ -112,7 +112,7 @@ def _section_parts(lines: DataFrame) -> list[str]:
 def _cell(line: Line, notes: dict[str, int]) -> str:
     """Return a value with the number of its note."""
     text = number_text(line)
-    note = "; ".join(filter(None, (line["marks"], line["notes"])))
+    note = "; ".join(filter(None, (line["doubts"], line["remarks"])))
     if note:
         text += f" ({notes.setdefault(note, len(notes) + 1)})"
     return text
@@ -151,17 +151,17 @@ def _means_over_windows(
         value=groups["value"].mean(),
         std=groups["value"].std(ddof=0),
         low=math.nan,
-        marks=groups["marks"].agg(lambda marks: "; ".join(filter(None, marks))),
-        notes=[_note_on_mean(lines, len(sizes)) for _, lines in groups],
+        doubts=groups["doubts"].agg(lambda doubts: "; ".join(filter(None, doubts))),
+        remarks=[_remark_on_mean(lines, len(sizes)) for _, lines in groups],
     )
     return concat([means.reset_index(), printed.assign(std=stds)])
 
 
-def _note_on_mean(lines: DataFrame, n_windows: int) -> str:
+def _remark_on_mean(lines: DataFrame, n_windows: int) -> str:
     notes = []
     if len(lines) < n_windows:
         notes.append(f"mean over {len(lines)} of {n_windows} windows")
-    if lines["notes"].str.contains("cut").any():
+    if lines["remarks"].str.contains("cut").any():
         notes.append("not certain, as responses were cut off")
     return "; ".join(notes)
 

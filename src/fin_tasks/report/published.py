@@ -14,7 +14,7 @@ from .leaderboard_model import BoardRun, BoardTask, Entry
 def figures(benchmarks: Collection[str]) -> Iterator[tuple[Entry, BoardTask, BoardRun]]:
     """Yield the printed figures of benchmarks; a run stands for a paper, table, model and judge.
 
-    In `published.csv` the columns `column`, `our_metric`, `rows` and `mark` say where a figure stands on a leaderboard.
+    In `published.csv` the columns `column`, `our_metric`, `rows` and `doubt` say where a figure stands on a leaderboard.
     """
     for publisher in all_benchmarks().values():
         text = publisher.text_of("published.csv") or ""
@@ -34,7 +34,7 @@ def figures(benchmarks: Collection[str]) -> Iterator[tuple[Entry, BoardTask, Boa
                 value=round(float(row["value"]) / benchmark.published.scale, 9),
                 n=int(row["rows"] or 0),
                 judge=row.get("judge", ""),
-                marks=[mark for mark in row["mark"].split("; ") if mark],
+                doubts=[doubt for doubt in row["doubt"].split("; ") if doubt],
             )
             yield entry, task, run
 

@@ -41,8 +41,8 @@ def values_table(board: Leaderboard) -> DataFrame:
             "cut_off": entry.cut_off and entry.cut_off.share,
             "upper": entry.cut_off and entry.cut_off.upper,
             "finished": entry.cut_off and entry.cut_off.finished,
-            "marks": "; ".join(entry.marks),
-            "notes": "; ".join(entry.notes),
+            "doubts": "; ".join(entry.doubts),
+            "remarks": "; ".join(entry.remarks),
             "estimated": ", ".join(cost.estimated) if cost else "",
             "currency": board.prices.currency if board.prices else "",
         }

@@ -109,8 +109,8 @@ function pText(p) {
 }
 
 const reasons = (...entries) => {
-  const marks = entries.flatMap((entry) => entry.marks);
-  return marks.length ? [...new Set(marks)] : ["not compared"];
+  const doubts = entries.flatMap((entry) => entry.doubts);
+  return doubts.length ? [...new Set(doubts)] : ["not compared"];
 };
 
 function differingLink({ task, first, second }, a) {

@@ -46,7 +46,7 @@ function column(task, metric, title, group) {
     for (const place of ranks) if (ranks.length > 1) places.set(place.run, place);
   }
   // Of several runs of a model, take one that is ranked, else one with the usual settings.
-  const worth = (entry) => 2 * places.has(entry.run.id) - Boolean(entry.marks.length);
+  const worth = (entry) => 2 * places.has(entry.run.id) - Boolean(entry.doubts.length);
   const byModel = new Map();
   for (const entry of [...entries].sort((a, b) => worth(a) - worth(b))) {
     byModel.set(entry.run.model, entry);
@@ -55,7 +55,7 @@ function column(task, metric, title, group) {
 }
 
 function modelTable(name, columns, models) {
-  const marks = new Map(); // numbers of footnotes by their text
+  const numbers = new Map(); // numbers of footnotes by their text
   const cells = columns.map((source) => {
     const { task, metric, title, group, byModel } = source;
     const href = link({ benchmark: task.benchmark, task: task.asked, measure: metric });
@@ -66,7 +66,7 @@ function modelTable(name, columns, models) {
       label: group ? `${group}, ${title}` : title,
       extra: small(el("a", { href, "aria-label": about }, "ranks and tests")),
       key: (model) => byModel.get(model)?.value,
-      content: (model) => cellOf(source, byModel.get(model), marks),
+      content: (model) => cellOf(source, byModel.get(model), numbers),
     };
   });
   const isMeasured = (model) => columns.some(({ byModel }) => byModel.has(model));
@@ -76,15 +76,17 @@ function modelTable(name, columns, models) {
   rows.sort((a, b) => byValue(first.metric)(entryOf(a), entryOf(b)));
   const model = { title: "Model", key: (name) => name, content: (name) => strong(name) };
   const node = table(name, [model, ...cells], rows, { kind: "models" });
-  const footnotes = [...marks].map(([text, number]) => el("li", { value: number }, text));
+  const footnotes = [...numbers].map(([text, number]) => el("li", { value: number }, text));
   return [...node, footnotes.length > 0 && el("ol", { class: "quiet" }, footnotes)].filter(Boolean);
 }
 
-function cellOf({ places, maximum }, entry, marks) {
+function cellOf({ places, maximum }, entry, footnotes) {
   if (!entry) return null;
   const place = places.get(entry.run.id);
-  for (const mark of entry.marks) if (!marks.has(mark)) marks.set(mark, marks.size + 1);
-  const numbers = entry.marks.map((mark) => marks.get(mark)).join(", ");
+  for (const doubt of entry.doubts) {
+    if (!footnotes.has(doubt)) footnotes.set(doubt, footnotes.size + 1);
+  }
+  const numbers = entry.doubts.map((doubt) => footnotes.get(doubt)).join(", ");
   return [
     strong(boundText(entry)),
     numbers && el("sup", {}, ` ${numbers}`),
