@@ -166,21 +166,22 @@ def window_documents(
 ) -> tuple[list[Document], dict[str, Any]]:
     """Return a document for each window, and what the provenance says about their prompts and charts."""
     arm = options.arm or ("none" if options.prompt == "naive" else "signal")
-    is_plain = options.prompts == "house" and arm == "none"
-    if options.prompt == "naive" and not is_plain:
+    if options.prompt == "naive" and (options.prompts, arm) != ("house", "none"):
         raise ConfigError(
             "metadata prompt: naive is house wording without a statement, "
             f"got the arm {arm}."
         )
-    ask: Any = partial(house_prompt, style=options.prompt)
-    digest = hashlib.sha256(HOUSE_FILE.read_bytes()).hexdigest()
-    wording: Any = {"set": "house", "style": options.prompt, "sha256": digest}
+    ask: Any
     if options.prompts == "upstream":
         from .upstream import authors_prompt
 
         authors = authors_prompt(data_dir=options.data_dir, settings=settings)
         ask = authors.ask
         wording = authors.facts
+    else:
+        ask = partial(house_prompt, style=options.prompt)
+        digest = hashlib.sha256(HOUSE_FILE.read_bytes()).hexdigest()
+        wording = {"set": "house", "style": options.prompt, "sha256": digest}
     facts: dict[str, Any] = {"arm": arm, "prompts": wording}
     text_options = {}
     if options.mode == "text":
