@@ -8,8 +8,8 @@ from typing import Any
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from fin_tasks.endpoints.cache import ChatReply
-from fin_tasks.endpoints.chat import ChatClient, Usage, open_chat
+from fin_tasks.endpoints.chat import ChatClient, Endpoint, open_chat
+from fin_tasks.endpoints.replies import ChatReply, Usage
 from fin_tasks.settings import Settings
 
 
@@ -20,7 +20,7 @@ class Chat:
 
     @property
     def usage(self) -> Usage:
-        return self.client.usage
+        return self.client.endpoint.usage
 
     def ask(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> ChatReply:
         return self.portal.call(partial(self.client.ask, messages, **options))
@@ -30,10 +30,9 @@ class Chat:
 def chat_with(
     model: str, urls: Sequence[str], settings: Settings, **options: Any
 ) -> Iterator[Chat]:
+    endpoint = Endpoint(model=model, base_url=tuple(urls), **options)
     with (
         start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(
-            open_chat(model, urls, settings, **options)
-        ) as client,
+        portal.wrap_async_context_manager(open_chat(endpoint, settings)) as client,
     ):
         yield Chat(client, portal)

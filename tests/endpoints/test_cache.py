@@ -18,7 +18,7 @@ import pytest
 from chat_client import chat_with
 from chat_server import completion, serve
 
-from fin_tasks.endpoints.cache import ChatReply, ReplyCache
+from fin_tasks.endpoints.replies import ChatReply, ReplyCache
 from fin_tasks.errors import EndpointError
 from fin_tasks.settings import Settings
 

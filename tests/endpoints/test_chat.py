@@ -6,7 +6,7 @@ import pytest
 from chat_client import chat_with
 from chat_server import Answer, completion, serve
 
-from fin_tasks.endpoints.chat import check_address
+from fin_tasks.endpoints.chat import Endpoint
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.settings import Settings
 
@@ -114,7 +114,7 @@ def test_the_key_is_shown_nowhere(settings: Settings) -> None:
 def test_an_address_with_a_key_is_refused(part: str) -> None:
     for url in (f"http://127.0.0.1:8000/v1{part}", "http://me:sk-secret@127.0.0.1/v1"):
         with pytest.raises(ConfigError) as error:
-            check_address(url)
+            Endpoint(model="m", base_url=(url,))
         assert "sk-secret" not in str(error.value)
 
 

@@ -82,7 +82,7 @@ def test_an_option_is_changed_once(
         for seed in range(3):
             assert chat.ask(MESSAGES, seed=seed, **OPTIONS).text == "4"
         assert len(served.bodies) == chat.usage.requests == 4
-        assert list(chat.client.refused) == [option]
+        assert list(chat.client.endpoint.refused) == [option]
 
 
 def test_several_options_are_refused_one_after_the_other(settings: Settings) -> None:
@@ -96,7 +96,7 @@ def test_several_options_are_refused_one_after_the_other(settings: Settings) -> 
         chat_with("m", [served.base_url], settings) as chat,
     ):
         assert chat.ask(MESSAGES, **OPTIONS).text == "4"
-        assert chat.client.refused == {
+        assert chat.client.endpoint.refused == {
             "temperature": "left out",
             "top_p": "left out",
             "max_tokens": "left out",
@@ -116,7 +116,7 @@ def test_only_high_temperatures_are_left_out(settings: Settings) -> None:
     ):
         for temperature in (1.5, 2.0, 0.5):
             chat.ask(MESSAGES, temperature=temperature)
-        assert chat.client.refused == {"temperature above 1": "left out"}
+        assert chat.client.endpoint.refused == {"temperature above 1": "left out"}
         temperatures = [body.get("temperature") for body in served.bodies]
         assert temperatures == [1.5, None, None, 0.5]
 
@@ -153,4 +153,4 @@ def test_other_refusals_are_failures(settings: Settings) -> None:
         with pytest.raises(EndpointError, match="context length"):
             chat.ask(MESSAGES, **OPTIONS)
         assert len(served.bodies) == 1
-        assert chat.client.refused == {}
+        assert chat.client.endpoint.refused == {}

@@ -2,14 +2,12 @@
 
 import json
 import shutil
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from chat_client import Chat, chat_with
 from chat_server import completion
 from forged_frames import forged_frames
 from hypothesis import HealthCheck, given, settings
@@ -20,6 +18,7 @@ from typer.testing import CliRunner
 from fin_tasks.benchmarks.financemath import data as financemath_data
 from fin_tasks.benchmarks.financemath import score as financemath
 from fin_tasks.cli import app
+from fin_tasks.endpoints.replies import Usage, read_reply
 from fin_tasks.errors import FinTasksError
 from fin_tasks.judging.rubric import load_rubric
 from fin_tasks.labels.filled import read_sheets
@@ -28,7 +27,6 @@ from fin_tasks.report.verify.items import Options
 from fin_tasks.report.verify.verification import verify
 from fin_tasks.sandbox import Ran
 from fin_tasks.sandbox.process import decode_frame
-from fin_tasks.settings import Settings
 
 pytestmark = pytest.mark.thorough
 N_MUTATED = 5_000
@@ -67,22 +65,14 @@ def test_run_folders(
         assert str(error)
 
 
-@pytest.fixture(scope="module")
-def chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chat]:
-    cache = str(tmp_path_factory.mktemp("cache"))
-    settings = Settings.from_environ({"FIN_TASKS_CACHE": cache})
-    with chat_with("m", ["http://127.0.0.1:9/v1"], settings) as client:
-        yield client
-
-
 @MANY
 @given(data=st.data())
-def test_replies_of_judges(chat: Chat, data: st.DataObject) -> None:
+def test_replies_of_judges(data: st.DataObject) -> None:
     rubric = load_rubric("mme_finance_en")
     body = completion("Score: 4")[2]
     mutate(body, data)
     try:
-        reply = chat.client.read(json.dumps(body).encode())
+        reply = read_reply(json.dumps(body).encode(), Usage(), "secret")
     except ValueError:
         return
     score = rubric.score_of(reply.text)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from chat_server import Answer, completion, serve
 
-from fin_tasks.benchmarks.mme_finance.score import read_verdict
+from fin_tasks.benchmarks.mme_finance.score import read_points
 from fin_tasks.endpoints import chat
 from fin_tasks.endpoints.prices import read_prices
 from fin_tasks.errors import FinTasksError, JudgeError
@@ -37,7 +37,7 @@ def number_of(body: dict[str, Any]) -> int:
 
 
 def scores(judged: list[Judged]) -> list[Any]:
-    return [read_verdict(EN, one, "robust").score for one in judged]
+    return [read_points(EN, one, "robust").answer for one in judged]
 
 
 def test_three_hundred_predictions_and_a_bad_server(
@@ -71,7 +71,7 @@ def test_three_hundred_predictions_and_a_bad_server(
         expected = [None if n % 10 == 3 or n % 50 == 5 else n % 6 for n in range(300)]
         assert scores(judged) == expected
         assert [one.response for one in judged] == [item.response for item in items]
-        assert [read_verdict(EN, one, "paper").score for one in judged] == [
+        assert [read_points(EN, one, "paper").answer for one in judged] == [
             None if n % 50 == 5 else 0 if n % 10 == 3 else 4 if n % 10 == 4 else n % 6
             for n in range(300)
         ]
@@ -228,7 +228,7 @@ def test_replies_outlive_an_outage(settings: Settings) -> None:
         judge = judge_of(served.base_url)
         for _ in range(2):  # a judge without a score is asked again, and is down then
             judged = judge_items(items_of(2), EN, judge, settings=settings)
-            assert [read_verdict(EN, one, "paper").score for one in judged] == [4, 4]
+            assert [read_points(EN, one, "paper").answer for one in judged] == [4, 4]
             assert scores(judged) == [None, None]
             down.set()
 

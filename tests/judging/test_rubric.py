@@ -11,7 +11,7 @@ from case_files import rows
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fin_tasks.benchmarks.mme_finance.score import read_verdict
+from fin_tasks.benchmarks.mme_finance.score import read_points
 from fin_tasks.errors import ConfigError
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.judging.rubric import load_rubric
@@ -42,13 +42,13 @@ def test_one_reply(case: dict[str, Any]) -> None:
 @pytest.mark.parametrize("case", TRIES, ids=str)
 def test_all_replies_of_a_response(case: dict[str, Any]) -> None:
     response = case.get("response", "Friday.")
-    verdict = read_verdict(
+    reading = read_points(
         EN,
         judged(*case["replies"], response=response, error=case.get("error", "")),
         "robust",
     )
-    assert verdict.score == case["robust"]
-    assert bool(verdict.reason) is (case["robust"] is None)
+    assert reading.answer == case["robust"]
+    assert bool(reading.reason) is (case["robust"] is None)
 
 
 @given(st.text())

@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 from chat_server import Answer, completion, serve
 
-from fin_tasks.benchmarks.mme_finance.score import read_verdict
+from fin_tasks.benchmarks.mme_finance.score import read_points
 from fin_tasks.judging.item import Item, Judged
-from fin_tasks.judging.judge import answer_reader_from, judge_from
+from fin_tasks.judging.judge import JudgeStep, answer_reader_from, judge_from
 from fin_tasks.judging.rubric import load_rubric
-from fin_tasks.judging.step import JudgeStep
 from fin_tasks.sandbox import Outcome, Ran, Status
 from fin_tasks.settings import Settings
 
@@ -102,4 +101,4 @@ def test_a_judge_that_is_down_leaves_all_unscored() -> None:
     with serve(lambda _: (400, {}, {"error": {"message": "no"}})) as served:
         rows, step = judged({"judge_model": "m", "judge_base_url": served.base_url})
     assert "expected a reply, got 400" in rows[0][0].error
-    assert read_verdict(step.rubric, rows[0][1], "robust").score is None
+    assert read_points(step.rubric, rows[0][1], "robust").answer is None

@@ -20,11 +20,10 @@ from fin_tasks.answers.cut_off import CutOffResponse, FailedResponse, mark_respo
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.scored_task import VARIANTS, read_responses
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile, pictures_of, task_names
-from fin_tasks.endpoints.cache import ChatReply
+from fin_tasks.endpoints.replies import ChatReply
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.judging.item import Item, Judged, Messages
-from fin_tasks.judging.judge import Asker
-from fin_tasks.judging.step import JudgeStep
+from fin_tasks.judging.judge import Asker, JudgeStep
 from fin_tasks.stats.averages import over_responses, standard_error
 
 ScoreSample = Callable[[TaskState, Target], Awaitable[Score]]

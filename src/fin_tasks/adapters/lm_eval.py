@@ -49,7 +49,7 @@ from .lm_eval_private import (
 )
 
 if TYPE_CHECKING:
-    from fin_tasks.judging.step import JudgeStep
+    from fin_tasks.judging.judge import JudgeStep
 
 _FULL_SHARE = 0.99
 """The share of the limit from which a response is full: counted again, it may have a few tokens less."""
@@ -94,9 +94,8 @@ class _Reader(Filter):  # type: ignore[misc]
         self.step = step
         del answer_reader
         if judge and step is None:
-            from fin_tasks.judging.judge import judge_from
+            from fin_tasks.judging.judge import JudgeStep, judge_from
             from fin_tasks.judging.rubric import load_rubric
-            from fin_tasks.judging.step import JudgeStep
 
             model = judge_from({}, Settings.from_environ())
             self.step = JudgeStep(scorer.judge_item, load_rubric(judge), model)

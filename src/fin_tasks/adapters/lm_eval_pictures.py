@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from fin_tasks.endpoints.messages import picture_url
+from fin_tasks.data.pictures import picture_url
 
 from .lm_eval_private import JsonChatStr
 

@@ -22,10 +22,10 @@ from fin_tasks.judging.item import missing_reason
 from fin_tasks.judging.judge import (
     MAX_FAILED,
     JudgeModel,
+    JudgeStep,
     check_failures,
     judge_items,
 )
-from fin_tasks.judging.step import JudgeStep
 from fin_tasks.report.model import metric_of
 from fin_tasks.saved.run_folder import SavedRun, write_run
 from fin_tasks.settings import Settings

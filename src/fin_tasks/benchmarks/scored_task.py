@@ -27,7 +27,7 @@ from .contract import Benchmark, Document, ReadingFields
 from .task_file import TaskFile
 
 if TYPE_CHECKING:
-    from fin_tasks.judging.step import JudgeStep
+    from fin_tasks.judging.judge import JudgeStep
 
 VARIANTS = ("paper", "robust")
 

@@ -23,8 +23,8 @@ from . import benchmark_named, task_folders
 if TYPE_CHECKING:
     from datasets import Dataset
 
+    from fin_tasks.judging.judge import JudgeStep
     from fin_tasks.judging.rubric import Rubric
-    from fin_tasks.judging.step import JudgeStep
 
 _OWN_FILTERS = ("fin_tasks_paper", "fin_tasks_robust")
 _PICTURE_COLUMNS = ("image_path", "figure_path", "chart")
@@ -166,8 +166,8 @@ class TaskFile:
 
         It is None if the task asks neither.
         """
+        from fin_tasks.judging.judge import JudgeStep
         from fin_tasks.judging.rubric import load_rubric
-        from fin_tasks.judging.step import JudgeStep
 
         from .final_answer import RUBRIC
 

@@ -165,7 +165,7 @@ def judge(
         show(estimate(items, rules, asked_model, settings), as_json)
         return
     if batch:
-        state = read_state(out / "batch.json", asked_model.identity(rules))
+        state = read_state(out / "batch.json", asked_model, rules)
         seen_before = {"usage": state.usage, "refused": state.refused}
         asked_model = asked_model.model_copy(update=seen_before)
         judged, figures = judge_by_batch(

@@ -61,15 +61,17 @@ def build_xfinbench(
 
     from fin_tasks.benchmarks.xfinbench.construct.build import Maker
     from fin_tasks.benchmarks.xfinbench.construct.templates import load_templates
-    from fin_tasks.endpoints.chat import open_chat
+    from fin_tasks.endpoints.chat import Endpoint, open_chat
 
     settings = Settings.from_environ()
     templates = load_templates(upstream_prompts)
+    asked_writer = Endpoint(model=model, base_url=(base_url,))
+    asked_verifier = Endpoint(model=verify_model or model, base_url=(base_url,))
 
     async def build() -> dict[str, Any]:
         async with (
-            open_chat(model, [base_url], settings) as writer,
-            open_chat(verify_model or model, [base_url], settings) as verifier,
+            open_chat(asked_writer, settings) as writer,
+            open_chat(asked_verifier, settings) as verifier,
         ):
             maker = Maker(
                 models={"writer": writer, "verifier": verifier},

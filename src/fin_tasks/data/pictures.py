@@ -5,14 +5,15 @@ others ignore, so a model and its judge could see two different pictures. Both g
 `upright_file`.
 """
 
+import base64
 import re
 import warnings
-from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
 
 from PIL import Image, ImageOps
-from tqdm import tqdm
+
+from fin_tasks.errors import EndpointError
 
 from .locate import sha256_of, write_file
 
@@ -25,6 +26,12 @@ _PHOTOGRAPHS = ("JPEG", "MPO")
 _ORIENTATION = 0x0112  # tag of EXIF
 _PNG_NOTE = re.compile(rb"eXIf|exif|xmp")
 _TURNED = range(2, 9)  # 1 is upright
+_TYPE_BY_MAGIC = {
+    b"\x89PNG": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+    b"RIFF": "image/webp",
+}
 
 
 def upright_file(path: Path, folder: Path) -> Path:
@@ -62,9 +69,17 @@ def _upright(image: Image.Image) -> bytes:
     return content.getvalue()
 
 
-def upright_files(paths: Iterable[Path], folder: Path) -> dict[Path, Path]:
-    """Return `upright_file` of each picture, which may take half a second; a bar shows progress."""
-    bar = tqdm(
-        set(paths), desc="Turning pictures upright", unit="picture", disable=None
+def picture_url(path: Path) -> str:
+    """Return a picture file as a `data:` URL; raise EndpointError unless a chat model takes it."""
+    try:
+        content = path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise EndpointError(
+            f"picture {path}: expected a file that can be read, got {error}."
+        ) from error
+    for magic, media_type in _TYPE_BY_MAGIC.items():
+        if content.startswith(magic):
+            return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
+    raise EndpointError(
+        f"picture {path}: expected PNG, JPEG, GIF or WebP, got {content[:8]!r}. Convert the file."
     )
-    return {path: upright_file(path, folder) for path in bar}

@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 import anyio
-from pydantic import BaseModel, NonNegativeInt
+from pydantic import BaseModel, Field, field_validator
 from tqdm import tqdm
 
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.settings import Settings
 
-from .cache import ChatReply, ReplyCache, request_key
 from .refusals import Refused, Request, learn, refusal_text, says_limit_is_small, usable
+from .replies import ChatReply, ReplyCache, Usage, read_reply, request_key
 
 if TYPE_CHECKING:
     import openai
@@ -59,7 +59,6 @@ _SHORTEST_KEY = 6
 _SHORTEST_TOKEN = 12
 _NOWHERE = "\0"
 """A text that stands nowhere."""
-_TEXT_PARTS = ("text", "output_text")
 _ADDRESS = re.compile(
     r"https?://(?:[\w.-]+|\[[\da-f:]+\])(?::[1-9]\d{0,4})?(?:/[^?#\s]*)?"
     r"(?:\?api-version=[\w.-]+)?",
@@ -75,42 +74,39 @@ for _name in ("httpx", "httpx2"):
     logging.getLogger(_name).setLevel(logging.WARNING)
 
 
-@dataclass
-class Usage:
-    """Counts of requests, of those that failed, of cached replies, and of tokens."""
+class Endpoint(BaseModel, extra="forbid", frozen=True, protected_namespaces=()):
+    """A model at OpenAI-compatible addresses, and how it is asked.
 
-    requests: int = 0
-    failed: int = 0
-    cached: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    Requests go to the addresses in turn. If an address fails, the others are tried at once, and the last one several
+    times.
+    """
 
+    model: str
+    base_url: tuple[str, ...] = Field(min_length=1)
+    """Addresses, as a rule ending in /v1."""
+    key: str = Field(default="OPENAI_API_KEY", pattern=r"_KEY$")
+    """Name of the environment variable with the key."""
+    requests_per_minute: int | None = Field(default=None, ge=1)
+    timeout: float = Field(default=120.0, gt=0, allow_inf_nan=False)
+    """Seconds of one attempt at a request."""
+    retries: int = Field(default=5, ge=0)
+    """Further attempts at the last address."""
+    usage: Usage = Field(default_factory=Usage, exclude=True)
+    """Requests and tokens so far."""
+    refused: Refused = Field(default_factory=dict, exclude=True)
+    """Options that a server refused, and what is done instead; this then holds for all servers."""
 
-class _Part(BaseModel):
-    type: str = ""
-    text: str | None = None
-
-
-class _Message(BaseModel):
-    content: str | list[_Part] | None = None
-    reasoning_content: object = None
-    reasoning: object = None
-
-
-class _Choice(BaseModel):
-    message: _Message
-    finish_reason: str | None = None
-
-
-class _Tokens(BaseModel):
-    prompt_tokens: NonNegativeInt | None = None
-    completion_tokens: NonNegativeInt | None = None
-
-
-class _Completion(BaseModel):
-    error: object = None
-    choices: list[_Choice] | None = None
-    usage: _Tokens | None = None
+    @field_validator("base_url")
+    @classmethod
+    def check_addresses(cls, urls: tuple[str, ...]) -> tuple[str, ...]:
+        """Refuse an address that is not HTTP, or whose user, password or query may hold a key."""
+        if not all(map(_ADDRESS.fullmatch, urls)):
+            raise ConfigError(
+                "endpoint: expected an address such as http://127.0.0.1:8000/v1 without user, password, "
+                "`?` and `#`, got another one, which may hold a key and is not shown. Put a key into an "
+                "environment variable."
+            )
+        return urls
 
 
 @dataclass
@@ -184,20 +180,11 @@ class Outage:
 class ChatClient:
     """A chat model that any number of tasks of one event loop may ask; `open_chat` makes it."""
 
-    model: str
-    base_urls: Sequence[str]
+    endpoint: Endpoint
     servers: Sequence[Server]
     cache: ReplyCache
-    usage: Usage
-    refused: Refused
-    """Options that a server refused, and what is done instead; this then holds for all servers."""
-    key_variable: str
     secret: str
     """The key, or a text that stands nowhere."""
-    interval: float
-    """Least seconds between two requests."""
-    timeout: float
-    retries: int
     outage: Outage = field(default_factory=Outage)
     _turns: Iterator[int] = field(default_factory=itertools.count)
     _next_time: float = 0.0
@@ -213,12 +200,12 @@ class ChatClient:
         Raises:
             EndpointError: No server gives a reply that can be used.
         """
-        request = {"model": self.model, "messages": list(messages), **options}
-        key = request_key(self.base_urls, request)
+        request = {"model": self.endpoint.model, "messages": list(messages), **options}
+        key = request_key(self.endpoint.base_url, request)
         async with self._locks[key]:  # an equal request waits for the reply to this one
             reply = None if fresh else self.cache.get(key)
             if reply is not None:
-                self.usage.cached += 1
+                self.endpoint.usage.cached += 1
                 return reply.model_copy(update={"cached": True})
             async with self.outage.gate():
                 reply = await self._ask_servers(request)
@@ -228,7 +215,9 @@ class ChatClient:
     async def _ask_servers(self, request: Request) -> ChatReply:
         """Ask the servers in turn: the others at once if one fails, and the last one several times."""
         now = time.monotonic()
-        self._next_time = max(now, self._next_time + self.interval)
+        limit = self.endpoint.requests_per_minute
+        interval = 60.0 / limit if limit else 0.0
+        self._next_time = max(now, self._next_time + interval)
         await anyio.sleep(self._next_time - now)
         first = next(self._turns) % len(self.servers)
         servers = [*self.servers[first:], *self.servers[:first]]
@@ -237,7 +226,7 @@ class ChatClient:
         for server in others:
             with suppress(EndpointError):
                 return await self._ask_server(server, request, 0)
-        return await self._ask_server(last, request, self.retries)
+        return await self._ask_server(last, request, self.endpoint.retries)
 
     async def _ask_server(
         self, server: Server, request: Request, retries: int
@@ -245,11 +234,13 @@ class ChatClient:
         """Ask a server, again if what it sends is no reply, and in another way if it refuses an option."""
         import openai
 
+        refused = self.endpoint.refused
         n_unusable = 0
         while True:
-            options = usable(request, self.refused) if self.refused else request
+            options = usable(request, refused) if refused else request
             try:
-                return self.read(await self._fetch(server, options, retries))
+                body = await self._fetch(server, options, retries)
+                return read_reply(body, self.endpoint.usage, self.secret)
             except UnicodeEncodeError:  # UTF-8 has no halves of surrogate pairs
                 text = json.dumps(request, ensure_ascii=False)
                 request = json.loads(text.encode("utf-8", "replace"))
@@ -261,7 +252,7 @@ class ChatClient:
                 text = refusal_text(getattr(problem, "body", None))
                 if says_limit_is_small(text):
                     return ChatReply(text="", reason="length")
-                if learn(self.refused, options, text):
+                if learn(refused, options, text):
                     continue
             if isinstance(problem, ValueError) and n_unusable < retries:
                 await anyio.sleep(_RETRY_PAUSE * 2**n_unusable)
@@ -273,16 +264,16 @@ class ChatClient:
     async def _fetch(self, server: Server, options: Request, retries: int) -> bytes:
         """Return the body of a server's reply; the `openai` package sends the request again if that may help."""
         client = server.client
-        if retries != self.retries:
+        if retries != self.endpoint.retries:
             client = client.with_options(max_retries=retries)
         create = client.chat.completions.with_streaming_response.create
         body = bytearray()
         # In `extra_body`, messages are sent as they are; elsewhere, `openai` would look through each part of them.
         async with create(
-            model=self.model, messages=[], extra_body=options
+            model=self.endpoint.model, messages=[], extra_body=options
         ) as response:
             try:
-                with anyio.fail_after(self.timeout):
+                with anyio.fail_after(self.endpoint.timeout):
                     async for chunk in response.iter_bytes():
                         body += chunk
                         if len(body) > MAX_REPLY_BYTES:
@@ -298,35 +289,10 @@ class ChatClient:
             raise self.failure(server, problem)
         return bytes(body)
 
-    def read(self, body: bytes) -> ChatReply:
-        """Decode and count a chat completion; raise ValueError if the body is anything else."""
-        completion = _Completion.model_validate_json(body)
-        if completion.error:
-            raise ValueError(refusal_text({"error": completion.error}))
-        if not completion.choices:
-            raise ValueError("a completion without choices")
-        choice = completion.choices[0]
-        message = choice.message
-        text = message.content or ""
-        if isinstance(text, list):
-            texts = [part.text or "" for part in text if part.type in _TEXT_PARTS]
-            text = "".join(texts)
-        tokens = completion.usage or _Tokens()
-        self.usage.requests += 1
-        self.usage.prompt_tokens += tokens.prompt_tokens or 0
-        self.usage.completion_tokens += tokens.completion_tokens or 0
-        return ChatReply(
-            text=text.replace(self.secret, "[key]"),
-            reason=(choice.finish_reason or "").replace(self.secret, "[key]"),
-            prompt_tokens=tokens.prompt_tokens or 0,
-            completion_tokens=tokens.completion_tokens or 0,
-            has_reasoning=bool(message.reasoning_content or message.reasoning),
-        )
-
     def count_failure(self) -> None:
         """Count a request without a reply."""
-        self.usage.requests += 1
-        self.usage.failed += 1
+        self.endpoint.usage.requests += 1
+        self.endpoint.usage.failed += 1
 
     def failure(self, server: Server, error: Exception) -> EndpointError:
         """Return the error for a server without a reply that can be used; it shows no secret."""
@@ -339,7 +305,7 @@ class ChatClient:
             status = error.status_code
             problem = f"{status}: {refusal_text(error.body)}"
         elif isinstance(error, openai.APITimeoutError | TimeoutError):
-            problem = f"it took more than {self.timeout:g} seconds"
+            problem = f"it took more than {self.endpoint.timeout:g} seconds"
         elif isinstance(error, openai.APIConnectionError):
             cause = error.__cause__ or error
             problem = f"{type(cause).__name__}: {cause}"
@@ -349,100 +315,57 @@ class ChatClient:
                 problem = problem.replace(piece, "[path]")
         remedy = "Check that the server runs and serves this model."
         if status == 401:
-            remedy = f"Set {self.key_variable} to a key that the server knows."
+            remedy = f"Set {self.endpoint.key} to a key that the server knows."
         if status == 404:
             remedy = "Addresses end in /v1 as a rule."
         kind = ForbiddenError if status in _FORBIDDEN else EndpointError
         return kind(
-            f"{self.model} at {parts.scheme}://{parts.netloc}: expected a reply, got "
+            f"{self.endpoint.model} at {parts.scheme}://{parts.netloc}: expected a reply, got "
             f"{problem[:_MAX_PROBLEM]}. {remedy}"
-        )
-
-
-def check_address(url: str) -> None:
-    """Refuse an address that is not HTTP, or whose user, password or query may hold a key."""
-    if not _ADDRESS.fullmatch(url):
-        raise ConfigError(
-            "endpoint: expected an address such as http://127.0.0.1:8000/v1 without user, password, "
-            "`?` and `#`, got another one, which may hold a key and is not shown. Put a key into an "
-            "environment variable."
         )
 
 
 @asynccontextmanager
 async def open_chat(
-    model: str,
-    base_urls: Sequence[str],
-    settings: Settings,
-    *,
-    key_variable: str = "OPENAI_API_KEY",
-    requests_per_minute: int | None = None,
-    timeout: float = 120.0,
-    retries: int = 5,
-    usage: Usage | None = None,
-    refused: Refused | None = None,
+    endpoint: Endpoint, settings: Settings
 ) -> AsyncIterator[ChatClient]:
-    """Make a client for a chat model.
+    """Make a client for a chat model; `settings` have the keys and the folder of the cache.
 
-    Requests go to the addresses in turn. If an address fails, the others are tried at once, and the
-    last one several times. Redirects are not followed, so that no other host gets the request.
-
-    Args:
-        model: Name of the model.
-        base_urls: Addresses, as a rule ending in /v1.
-        settings: Keys and the folder of the cache.
-        key_variable: Name of the variable that holds the key.
-        requests_per_minute: Limit of requests, None for no limit.
-        timeout: Seconds of one attempt.
-        retries: Further attempts at the last address.
-        usage: Counts that go on.
-        refused: Options that the servers refused before.
+    Redirects are not followed, so that no other host gets the request.
     """
     import openai
 
-    key = settings.api_keys.get(key_variable, "")
+    key = settings.api_keys.get(endpoint.key, "")
     servers = []
     cache = ReplyCache(settings.cache_dir)
     with closing(cache.database):
         async with AsyncExitStack() as stack:
-            for url in base_urls:
-                check_address(url)
+            for url in endpoint.base_url:
                 address, _, query = url.partition("?")
                 options: Any = {
                     "api_key": key or "none",  # ignored by servers without keys
                     "base_url": address,
-                    "max_retries": retries,
+                    "max_retries": endpoint.retries,
                 }
                 make_client: type[openai.AsyncOpenAI] = openai.AsyncOpenAI
                 if query:
                     options["api_version"] = query.removeprefix("api-version=")
                     make_client = openai.AsyncAzureOpenAI
+                timeout = openai.Timeout(endpoint.timeout, connect=_CONNECT_SECONDS)
                 try:
                     options["http_client"] = openai.DefaultAsyncHttpxClient(
-                        timeout=openai.Timeout(timeout, connect=_CONNECT_SECONDS),
-                        follow_redirects=False,
+                        timeout=timeout, follow_redirects=False
                     )
                 except Exception as error:  # several kinds, one of them an ImportError
                     raise EndpointError(
-                        f"{model}: expected a proxy that can be used in the variables HTTP_PROXY, "
-                        f"HTTPS_PROXY, ALL_PROXY and NO_PROXY, got {error} Unset them, or name "
-                        "another proxy."
+                        f"{endpoint.model}: expected a proxy that can be used in the variables "
+                        f"HTTP_PROXY, HTTPS_PROXY, ALL_PROXY and NO_PROXY, got {error} Unset them, "
+                        "or name another proxy."
                     ) from error
                 client = await stack.enter_async_context(make_client(**options))
                 servers.append(Server(url, client))
-            yield ChatClient(
-                model=model,
-                base_urls=base_urls,
-                servers=servers,
-                cache=cache,
-                usage=usage or Usage(),
-                refused={} if refused is None else refused,
-                key_variable=key_variable,
-                secret=key if len(key) >= _SHORTEST_KEY else _NOWHERE,
-                interval=60.0 / requests_per_minute if requests_per_minute else 0.0,
-                timeout=timeout,
-                retries=retries,
-            )
+            secret = key if len(key) >= _SHORTEST_KEY else _NOWHERE
+            yield ChatClient(endpoint, servers, cache, secret)
 
 
 async def ask_all(

@@ -18,8 +18,7 @@ from anyio.from_thread import start_blocking_portal
 from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 
 from fin_tasks.data.locate import write_file
-from fin_tasks.endpoints.cache import ChatReply, request_key
-from fin_tasks.endpoints.chat import MAX_REPLY_BYTES, ChatClient, Usage
+from fin_tasks.endpoints.chat import MAX_REPLY_BYTES, ChatClient, open_chat
 from fin_tasks.endpoints.refusals import (
     Refused,
     learn,
@@ -27,6 +26,7 @@ from fin_tasks.endpoints.refusals import (
     says_limit_is_small,
     usable,
 )
+from fin_tasks.endpoints.replies import ChatReply, Usage, read_reply, request_key
 from fin_tasks.errors import ConfigError, EndpointError, first_problem
 from fin_tasks.settings import Settings
 
@@ -114,12 +114,13 @@ class _Result(BaseModel):
     response: dict[str, Any] | None = None
 
 
-def read_state(path: Path, judge: Facts) -> BatchState:
+def read_state(path: Path, judge_model: JudgeModel, rubric: Rubric) -> BatchState:
     """Read the state of batches; return a new one if there is none.
 
     Raises:
         ConfigError: The batches are of another judge or rubric, or cannot be read.
     """
+    judge = {"model": judge_model.model, "image": judge_model.picture, **rubric.facts()}
     state = BatchState(judge=judge)
     try:
         if path.exists():
@@ -150,7 +151,7 @@ def judge_by_batch(
     """
 
     async def take_step() -> tuple[list[Judged] | None, Facts]:
-        async with judge.chat(settings) as chat:
+        async with open_chat(judge, settings) as chat:
             batches = BatchJudge(chat, judge, rubric, state)
             await batches.find_lost_batches()
             if step == "status":
@@ -255,15 +256,15 @@ class BatchJudge:
         self, messages: Messages, *, fresh: bool, **options: Any
     ) -> ChatReply:
         """Return the reply in the cache; without one, queue the request and raise EndpointError."""
-        request = {"model": self.chat.model, "messages": list(messages), **options}
-        key = request_key(self.chat.base_urls, request)
+        request = {"model": self.judge.model, "messages": list(messages), **options}
+        key = request_key(self.judge.base_url, request)
         reply = self.chat.cache.get(key)
         if reply is not None:
             return reply.model_copy(update={"cached": not fresh})
         is_new = key not in self._missing_keys | self._keys_under_way()
         self._missing_keys.add(key)
         if self._may_send and is_new:
-            body = usable(request, self.chat.refused)
+            body = usable(request, self.judge.refused)
             line = {"custom_id": key, "method": "POST", "url": _URL, "body": body}
             text = json.dumps(line, ensure_ascii=False)
             # Half of a surrogate pair cannot be sent.
@@ -281,7 +282,7 @@ class BatchJudge:
         )
         file: _File = await self._call(upload, _File)
         record = SentBatch(
-            file_id=file.id, custom_ids=custom_ids, refused=dict(self.chat.refused)
+            file_id=file.id, custom_ids=custom_ids, refused=dict(self.judge.refused)
         )
         self.state.batches.append(record)
         self._save()
@@ -316,7 +317,7 @@ class BatchJudge:
         It can if there were replies, or if the model refused an option, which is then left out.
         """
         n_replies = self._n_replies
-        known = dict(self.chat.refused)
+        known = dict(self.judge.refused)
         for record in self.state.batches:
             if record.has_ended:
                 continue
@@ -325,7 +326,7 @@ class BatchJudge:
             if record.has_ended:
                 await self._keep_results(record, batch)
                 self._save()
-        return self._n_replies > n_replies or self.chat.refused != known
+        return self._n_replies > n_replies or self.judge.refused != known
 
     async def _keep_results(self, record: SentBatch, batch: _Batch) -> None:
         """Put replies into the cache, count failures and problems, and learn refused options."""
@@ -353,12 +354,13 @@ class BatchJudge:
     def _keep_result(self, result: _Result, record: SentBatch) -> None:
         body = result.response and result.response.get("body")
         try:
-            reply = self.chat.read(json.dumps(body).encode())
+            content = json.dumps(body).encode()
+            reply = read_reply(content, self.judge.usage, self.chat.secret)
         except ValueError:
             self.chat.count_failure()
             text = refusal_text(body)
             if not says_limit_is_small(text):
-                learn(self.chat.refused, usable(_USUAL, record.refused), text)
+                learn(self.judge.refused, usable(_USUAL, record.refused), text)
                 return
             reply = ChatReply(text="", reason="length")
         self.chat.cache.put(result.custom_id, reply)

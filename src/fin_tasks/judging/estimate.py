@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 
-from fin_tasks.endpoints.cache import ReplyCache, request_key
+from fin_tasks.endpoints.replies import ReplyCache, request_key
 from fin_tasks.settings import Settings
 
 from .item import Facts, Item, missing_reason

@@ -1,6 +1,5 @@
-"""The records of judging: an item to judge, the judge's replies, and the score in them."""
+"""The records of judging: an item to judge, and the judge's replies to it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,8 +9,6 @@ if TYPE_CHECKING:
 
 Messages = list[dict[str, Any]]
 """A chat in OpenAI's form."""
-Points = float | Mapping[str, float]
-"""Points, or points by dimension."""
 Facts = dict[str, Any]
 """What results say about a judge."""
 
@@ -56,15 +53,6 @@ class Judged:
     def was_asked(self) -> bool:
         """Whether the judge was asked about the response."""
         return bool(self.replies or self.error)
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The score under one variant; None if unscored."""
-
-    score: Points | None
-    reason: str = ""
-    """Why no reply of the judge is a score; `paper` then gives the lowest score."""
 
 
 def missing_reason(response: str) -> str:

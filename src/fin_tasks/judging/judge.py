@@ -1,26 +1,19 @@
-"""Ask a judge about many responses, again if a reply cannot be read."""
+"""Ask a judge about many responses, again if a reply cannot be read; the step of scoring that does so."""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from anyio.from_thread import start_blocking_portal
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field, ValidationError
 
-from fin_tasks.endpoints.cache import ChatReply
-from fin_tasks.endpoints.chat import (
-    ChatClient,
-    Usage,
-    ask_all,
-    check_address,
-    open_chat,
-)
+from fin_tasks.endpoints.chat import Endpoint, ask_all, open_chat
 from fin_tasks.endpoints.prices import Prices, read_prices
-from fin_tasks.endpoints.refusals import Refused
+from fin_tasks.endpoints.replies import ChatReply
 from fin_tasks.errors import ConfigError, FinTasksError, JudgeError, first_problem
+from fin_tasks.sandbox import Ran
 from fin_tasks.settings import Settings
 
 from .item import Facts, Item, Judged, Messages, missing_reason
@@ -33,50 +26,22 @@ _REASONING_MARKS = ("<think", "<|channel")
 _log = logging.getLogger(__name__)
 Options = Mapping[str, Any]
 """Metadata of a task."""
+Document = Mapping[str, Any]
+Response = str | Ran
+JudgedResponse = Judged | Ran
 Ask = Callable[..., Awaitable[ChatReply]]
 """Takes messages, and `max_tokens`, `temperature` and `fresh` by name."""
 
 
-class JudgeModel(BaseModel, extra="forbid", frozen=True, protected_namespaces=()):
-    """A judge: a model, its addresses and options."""
+class JudgeModel(Endpoint, frozen=True):
+    """A judge: a model at its addresses, and how it judges."""
 
-    model: str = Field(min_length=1)
-    base_url: tuple[str, ...] = Field(min_length=1)
-    key: str = Field("OPENAI_API_KEY", pattern=r"_KEY$")
-    """Name of the environment variable with the key."""
-    concurrency: int = Field(32, ge=1, le=1024)
-    requests_per_minute: int | None = Field(None, ge=1)
-    timeout: float = Field(120.0, gt=0, allow_inf_nan=False)
-    """Seconds of one attempt at a request."""
-    retries: int = Field(5, ge=0)
-    """Further attempts at a request."""
-    max_failed: float = Field(MAX_FAILED, ge=0, le=1)
+    concurrency: int = Field(default=32, ge=1, le=1024)
+    max_failed: float = Field(default=MAX_FAILED, ge=0, le=1)
     """Share of a task's responses on which the judge may fail."""
     picture: bool = True
     """Whether the judge sees the pictures."""
     prices: Prices | None = None
-    usage: Usage = Field(default_factory=Usage, exclude=True)
-    """Requests and tokens so far."""
-    refused: Refused = Field(default_factory=dict, exclude=True)
-    """Options that the judge's server refused, and what was done instead."""
-
-    def chat(self, settings: Settings) -> AbstractAsyncContextManager[ChatClient]:
-        """Return a client that counts into `usage` and notes refused options in `refused`."""
-        return open_chat(
-            self.model,
-            self.base_url,
-            settings,
-            key_variable=self.key,
-            requests_per_minute=self.requests_per_minute,
-            timeout=self.timeout,
-            retries=self.retries,
-            usage=self.usage,
-            refused=self.refused,
-        )
-
-    def identity(self, rubric: Rubric) -> Facts:
-        """Return what tells this judge from another one, without its addresses and its key."""
-        return {"model": self.model, "image": self.picture, **rubric.facts()}
 
     def facts(self, rubric: Rubric) -> Facts:
         """Return what results say about the judge: who it is, what was spent, and what its server refused."""
@@ -85,8 +50,11 @@ class JudgeModel(BaseModel, extra="forbid", frozen=True, protected_namespaces=()
             n_prompt, n_completion = usage["prompt_tokens"], usage["completion_tokens"]
             usage["cost"] = self.prices.cost(self.model, n_prompt, n_completion)
             usage["prices"] = self.prices.model_dump(mode="json", exclude={"models"})
-        facts = {**self.identity(rubric), "usage": usage}
-        return {**facts, "refused_options": self.refused} if self.refused else facts
+        facts: Facts = {"model": self.model, "image": self.picture, **rubric.facts()}
+        facts["usage"] = usage
+        if self.refused:
+            facts["refused_options"] = self.refused
+        return facts
 
 
 def judge_from(
@@ -109,8 +77,6 @@ def judge_from(
     urls = options.get("base_url", settings.judge_base_urls)
     listed = urls if isinstance(urls, list | tuple) else str(urls).split(",")
     options["base_url"] = [str(url).strip().rstrip("/") for url in listed]
-    for address in options["base_url"]:
-        check_address(address)
     file = options.get("prices")
     options["prices"] = read_prices(Path(str(file))) if file else None
     try:
@@ -149,7 +115,7 @@ def judge_items(
 async def _judge_all(
     items: Sequence[Item], rubric: Rubric, judge: JudgeModel, settings: Settings
 ) -> list[Judged]:
-    async with judge.chat(settings) as chat:
+    async with open_chat(judge, settings) as chat:
         asker = Asker(chat.ask, rubric, judge.picture)
         return await ask_all(
             asker.judge, items, title="Judging", concurrency=judge.concurrency
@@ -261,3 +227,66 @@ def _why_unreadable(reply: ChatReply) -> str:
             "the reply. Start the server without this parser, or turn the judge's reasoning off"
         )
     return "the judge's reply was empty"
+
+
+@dataclass
+class JudgeStep:
+    """Asks the judge about each response for which `item` makes an item; without a judge, asks nothing.
+
+    Both variants of a task share one step, and the judge is asked once.
+    """
+
+    item: Callable[[Document, str], Item | None]
+    rubric: Rubric
+    judge: JudgeModel | None = None
+    facts: Facts = field(default_factory=dict)
+    """What results say about the judge, once it was asked."""
+    _items: Sequence[Item] = ()
+    _judged: Sequence[Judged] = ()
+
+    def judge_responses(
+        self, docs: Sequence[Document], responses: Sequence[Sequence[Response]]
+    ) -> list[list[JudgedResponse]]:
+        """Return each document's responses with the judge's replies.
+
+        A response whose program ran stays as it is. If the judge failed too often, the log says so; what it
+        failed on is unscored, and nothing raises.
+        """
+        rows: list[list[JudgedResponse]] = []
+        slots = []
+        items = []
+        for doc, doc_responses in zip(docs, responses, strict=True):
+            row: list[JudgedResponse] = []
+            for response in doc_responses:
+                if isinstance(response, Ran) and response.outcomes:
+                    row.append(response)
+                    continue
+                text = response if isinstance(response, str) else response.response
+                item = self.item(doc, text)
+                if item is not None:
+                    items.append(item)
+                    slots.append((row, len(row)))
+                row.append(Judged(text))
+            rows.append(row)
+        for (row, index), judged in zip(slots, self.judge_once(items), strict=True):
+            # The item may hold only a part of the response; the whole one stays.
+            row[index] = replace(judged, response=row[index].response)
+        return rows
+
+    def judge_once(self, items: Sequence[Item]) -> Sequence[Judged]:
+        """Return the items with the judge's replies; the same items again are not asked again."""
+        if self.judge is None:
+            return [Judged(item.response) for item in items]
+        if self._items != items:
+            self._items = items
+            try:
+                self._judged = judge_items(items, self.rubric, self.judge)
+                check_failures(self._judged, self.rubric, self.judge.max_failed)
+            except JudgeError as error:
+                _log.error("%s", error)
+            except (FinTasksError, OSError) as error:
+                text = "all responses that were to be judged stay unscored: %s"
+                _log.error(text, error)
+                self._judged = [Judged(item.response, (), str(error)) for item in items]
+        self.facts.update(self.judge.facts(self.rubric))
+        return self._judged

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from fin_tasks.answers.text import strip_reasoning
 from fin_tasks.data.documents import fill_fields
-from fin_tasks.endpoints.messages import picture_url
+from fin_tasks.data.pictures import picture_url
 from fin_tasks.errors import ConfigError
 from fin_tasks.resources import folder_of
 from fin_tasks.yaml_file import read_yaml

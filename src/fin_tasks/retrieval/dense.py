@@ -17,7 +17,7 @@ from anyio.from_thread import start_blocking_portal
 from pydantic import BaseModel, FiniteFloat
 
 from fin_tasks.data.locate import sha256_of, write_file
-from fin_tasks.endpoints.chat import ask_all, open_chat
+from fin_tasks.endpoints.chat import Endpoint, ask_all, open_chat
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.settings import Settings
 
@@ -132,7 +132,8 @@ async def _embed_at_address(
     """Return one row for each text, not scaled; raise EndpointError if replies cannot be used."""
     from openai import OpenAIError
 
-    async with open_chat(model, [settings.embeddings], settings) as chat:
+    endpoint = Endpoint(model=model, base_url=(settings.embeddings,))
+    async with open_chat(endpoint, settings) as chat:
         (server,) = chat.servers
 
         async def embed(start: int) -> list[list[float]]:

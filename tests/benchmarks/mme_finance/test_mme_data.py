@@ -15,8 +15,7 @@ import pytest
 from PIL import Image
 
 from fin_tasks.benchmarks.mme_finance import BENCHMARK, upstream
-from fin_tasks.benchmarks.mme_finance.data import TABLES, load
-from fin_tasks.benchmarks.mme_finance.images import open_pictures
+from fin_tasks.benchmarks.mme_finance.data import TABLES, load, open_pictures
 from fin_tasks.benchmarks.mme_finance.prompts import CATEGORIES
 from fin_tasks.data.locate import locate
 from fin_tasks.errors import ConfigError, DataError

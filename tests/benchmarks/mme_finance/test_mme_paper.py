@@ -11,8 +11,7 @@ from figures import figures_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fin_tasks.benchmarks.mme_finance.paper import score_of
-from fin_tasks.benchmarks.mme_finance.score import read, read_verdict
+from fin_tasks.benchmarks.mme_finance.score import paper_points, read, read_points
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.rubric import load_rubric
 from fin_tasks.stats.averages import average
@@ -25,14 +24,14 @@ CASES = rows("judge_replies")
 @pytest.mark.parametrize("case", [case for case in CASES if "reply" in case], ids=str)
 def test_one_reply(case: dict[str, Any]) -> None:
     for name in ("mme_finance_en", "mme_finance_zh"):
-        assert score_of(load_rubric(name), case["reply"]) == case["paper"]
+        assert paper_points(load_rubric(name), case["reply"]) == case["paper"]
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "replies" in case], ids=str)
 def test_all_replies_of_a_response(case: dict[str, Any]) -> None:
     replies = tuple(case["replies"])
     judged = Judged(case.get("response", "Friday."), replies, case.get("error", ""))
-    assert read_verdict(EN, judged, "paper").score == case["paper"]
+    assert read_points(EN, judged, "paper").answer == case["paper"]
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "seven" in case], ids=str)
@@ -41,13 +40,13 @@ def test_seven_dimensions(case: dict[str, Any]) -> None:
     if case["paper"]:
         points = zip(MT.dimensions, case["paper"], strict=True)
         expected = {name: point for name, point in points if point is not None}
-    assert score_of(MT, case["seven"]) == expected
+    assert paper_points(MT, case["seven"]) == expected
 
 
 def test_a_conversation_without_a_score_has_none_in_any_dimension() -> None:
-    assert read_verdict(MT, Judged(" "), "paper").score == {}
+    assert read_points(MT, Judged(" "), "paper").scores == {}
     unread = ("?",) * len(MT.temperatures)
-    assert read_verdict(MT, Judged("Friday.", unread), "paper").score == {}
+    assert read_points(MT, Judged("Friday.", unread), "paper").scores == {}
 
 
 def test_the_tries_are_those_of_the_rubric_that_was_asked() -> None:
@@ -127,7 +126,7 @@ def test_replies_of_every_kind_about_conversations() -> None:
     totals: dict[str, list[int]] = {name: [] for name in MT.dimensions}
     for _ in range(4000):
         text, points = scripted_reply(random)
-        assert score_of(MT, text) == (points or None), text
+        assert paper_points(MT, text) == (points or None), text
         replies = (text,) * len(MT.temperatures)
         doc = {
             "part": "multi_turn",
@@ -155,11 +154,11 @@ def test_replies_of_every_kind_about_conversations() -> None:
 @given(st.text())
 def test_no_reply_raises(reply: str) -> None:
     for rubric in (EN, MT):
-        score = score_of(rubric, reply)
+        score = paper_points(rubric, reply)
         assert score is None or (isinstance(score, int) and 0 <= score <= 5)
 
 
 @given(st.text(alphabet="{}[]()'\"\\\0:,0123456789eE-+ab创造性总分"))
 def test_no_odd_dict_raises(reply: str) -> None:
-    score = score_of(MT, "{'总分': " + reply + "}")
+    score = paper_points(MT, "{'总分': " + reply + "}")
     assert score is None or (isinstance(score, dict) and 0 <= min(score.values()) <= 10)

@@ -11,7 +11,7 @@ from figures import figures_of
 from fin_tasks.benchmarks.mme_finance.score import (
     JudgedReading,
     read,
-    read_verdict,
+    read_points,
     rubric_named,
 )
 from fin_tasks.benchmarks.task_file import TaskFile
@@ -89,7 +89,7 @@ def test_the_message(folder: str, tmp_path: Path) -> None:
     assert image["image_url"]["url"].startswith("data:image/jpeg;base64,")
     (message,) = rubric.messages(replace(ITEM, category="Not Applicable", picture=None))
     assert "Give points. Declined: 5.\n" in message["content"][0]["text"]
-    assert read_verdict(rubric, Judged("x", ("3/5",)), "paper").score == 5
+    assert read_points(rubric, Judged("x", ("3/5",)), "paper").answer == 5
 
 
 def test_results_name_the_file(folder: str) -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 from anyio.from_thread import start_blocking_portal
 
-from fin_tasks.endpoints.chat import open_chat
-from fin_tasks.endpoints.messages import picture_url
+from fin_tasks.data.pictures import picture_url
+from fin_tasks.endpoints.chat import Endpoint, open_chat
 from fin_tasks.settings import Settings
 
 from .data import IMAGE_MARK, Document, chart_of, document
@@ -76,9 +76,10 @@ def messages_of(doc: Document) -> list[dict[str, Any]]:
 
 def ask(doc: Document, model: str, base_url: str, settings: Settings) -> str:
     """Return a model's response to a document."""
+    endpoint = Endpoint(model=model, base_url=(base_url,))
 
     async def respond() -> str:
-        async with open_chat(model, [base_url], settings) as chat:
+        async with open_chat(endpoint, settings) as chat:
             messages = messages_of(doc)
             reply = await chat.ask(messages, temperature=0.0, max_tokens=1024)
             return reply.text

@@ -1,21 +1,29 @@
 """MME-Finance's rows as documents of lm-eval; `docs/mme_finance.md` explains the options."""
 
 import logging
+import zipfile
+import zlib
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import cache
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from PIL import Image
+from tqdm import tqdm
+
 from fin_tasks.data.documents import dataset_of, hash_of
-from fin_tasks.data.locate import Located
-from fin_tasks.data.pictures import upright_files
+from fin_tasks.data.locate import Located, sha256_of
+from fin_tasks.data.pictures import BROKEN, FORMATS, upright_file
 from fin_tasks.data.tables import read_table
 from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.judging.rubric import load_rubric
 
-from ..request import Documents, Request
+from ..contract import Document
+from ..request import Documents, Request, read_prompts
 from . import VERSION, multi_turn, prompts, upstream
-from .images import FilesByFolder, find_picture, is_usable, unpack
 
 TABLES: Mapping[tuple[str, str], str] = {
     ("open", "en"): "MMfin",
@@ -29,6 +37,8 @@ _COLUMNS = ("index", "question", "answer", "image_path")
 _CATEGORY_COLUMNS = ("task_category", "image_type", "image_style")
 _OPTIONAL_COLUMNS = (*_CATEGORY_COLUMNS, "background")
 
+FilesByFolder = Mapping[Path, Set[Path]]
+"""The files below each folder that may have pictures."""
 _log = logging.getLogger(__name__)
 
 
@@ -62,7 +72,7 @@ def load(
     located = request.locate([f"{stem}.tsv"])
     files = located.with_files([f"{stem}.zip"], optional=True)
     rows, left_out = _read_table(files, stem, part)
-    wording = prompts.house_wording(part, language)
+    wording = _house_wording(part, language)
     if request.prompts == "upstream":
         wording = upstream.wording_of(
             part, language, source=request.source, data_dir=request.data_dir
@@ -79,13 +89,29 @@ def load(
     if request.sample_n is not None:
         facts["sample"] = {"n": request.sample_n, "seed": request.sample_seed}
     drawn = request.draw(rows, "id")
-    drawn_pictures = chain.from_iterable(row.pictures for row in drawn)
-    upright = upright_files(drawn_pictures, files.settings.cache_dir / "upright")
+    originals = set(chain.from_iterable(row.pictures for row in drawn))
+    copies = files.settings.cache_dir / "upright"
+    # Half a second for each large photograph.
+    bar = tqdm(originals, desc="Turning pictures upright", unit="picture", disable=None)
+    upright = {path: upright_file(path, copies) for path in bar}
     docs: list[dict[str, Any]] = []
     for row in drawn:
         pictures = [str(upright[path].absolute()) for path in row.pictures]
         docs += _documents(row, pictures, asked, wording)
     return {"test": dataset_of(docs, facts)}
+
+
+@cache
+def _house_wording(part: str, language: str) -> prompts.Wording:
+    """Return our own wording; the requirements of open questions are those of the judge's rubric."""
+    file = Path(__file__).with_name("house.yaml")
+    template = read_prompts(file, f"{language}_{part}")
+    requirements = {}
+    if part == "open":
+        for name, category in load_rubric(f"mme_finance_{language}").categories.items():
+            requirements[name] = category.requirements
+    between_sentences = " " if language == "en" else ""
+    return prompts.Wording(template, requirements, between_sentences)
 
 
 def _read_table(
@@ -103,7 +129,7 @@ def _read_table(
     folders = [path.with_suffix(""), path.parent]
     if archive:
         folders = [
-            unpack(archive, files.settings.cache_dir / "mme_finance" / "pictures")
+            _unpack(archive, files.settings.cache_dir / "mme_finance" / "pictures")
         ]
     files_by_folder = {folder: set(folder.rglob("*")) for folder in folders}
     columns = list(_COLUMNS)
@@ -134,6 +160,33 @@ def _read_table(
     return list(rows.values()), left_out
 
 
+def _unpack(archive: Path, cache: Path) -> Path:
+    """Unpack the pictures of a zip archive into a folder of the cache, once, and return the folder."""
+    target = cache / sha256_of(archive)[:16]
+    if target.is_dir():
+        return target
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as draft:
+            # Archives of macOS name files in UTF-8 without saying so.
+            with zipfile.ZipFile(archive, metadata_encoding="utf-8") as opened:
+                opened.extractall(Path(draft, "pictures"))
+            if not target.is_dir():  # another process may have been faster
+                Path(draft, "pictures").rename(target)
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        OSError,
+        RuntimeError,
+        ValueError,
+    ) as error:
+        raise DataError(
+            f"{archive}: expected a zip archive of pictures, got {error}. Fetch it again."
+        ) from error
+    return target
+
+
 def _row_of(
     cells: Mapping[str, str],
     part: str,
@@ -146,12 +199,25 @@ def _row_of(
     questions, answers, names = lists
     paths = []
     for name in names:
-        path = find_picture(name, files_by_folder)
+        path = _find_picture(name, files_by_folder)
         if path:
             paths.append(path)
     if len(paths) < len(names):
         paths = []
     return Row(cells["index"].strip(), cells, questions, answers, paths)
+
+
+def _find_picture(name: str, files_by_folder: FilesByFolder) -> Path | None:
+    """Return the picture at a path of a table, else the only one of a folder whose path ends with this path."""
+    parts = PurePosixPath(name.strip().replace("\\", "/")).parts
+    for folder, files in files_by_folder.items():
+        exact = folder.joinpath(*parts)
+        if exact in files:
+            return exact
+        similar = [file for file in files if file.parts[-len(parts) :] == parts]
+        if len(similar) == 1:
+            return similar[0]
+    return None
 
 
 def _problem_of(row: Row, part: str) -> str:
@@ -160,13 +226,19 @@ def _problem_of(row: Row, part: str) -> str:
     has_questions = all(map(str.strip, row.questions))
     has_answers = all(map(str.strip, row.answers))
     n_marks = "".join(row.questions).count(multi_turn.MARK)
+    is_broken = False
+    for path in row.pictures:
+        try:
+            Image.open(path, formats=FORMATS).close()  # decodes no pixels
+        except BROKEN:
+            is_broken = True
     problems = {
         "empty-question": not row.questions or not has_questions,
         "unknown-category": part == "open" and category not in prompts.CATEGORIES,
         "empty-answer": category != prompts.ALLOW_NA and not has_answers,
         "not-as-many-answers": len(row.answers) != len(row.questions),
         "picture-missing": not row.pictures or n_marks > len(row.pictures),
-        "picture-broken": not all(map(is_usable, row.pictures)),
+        "picture-broken": is_broken,
     }
     return next((name for name, is_present in problems.items() if is_present), "")
 
@@ -233,3 +305,17 @@ def _documents(
                 "turns": len(row.questions),
             }
         yield dict(doc)
+
+
+def open_pictures(doc: Document) -> list[Image.Image]:
+    """Open the pictures of a document, in a conversation those up to its turn; lm-eval calls this as `doc_to_image`."""
+    pictures = []
+    for path in doc.get("image_paths") or [doc["image_path"]]:
+        try:
+            with Image.open(path, formats=FORMATS) as picture:
+                pictures.append(picture.convert("RGB"))
+        except BROKEN as error:
+            raise DataError(
+                f"{path}: expected a whole picture, got {error}. Fetch the pictures again."
+            ) from error
+    return pictures

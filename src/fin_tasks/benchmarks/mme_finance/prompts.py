@@ -1,13 +1,9 @@
 """The model's prompt: the picture, then role, question, requirements of the category, and the background."""
 
 from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
-from fin_tasks.judging.rubric import load_rubric
-
-from ..request import Prompts, read_prompts
+from ..request import Prompts
 
 CATEGORIES: Mapping[str, Sequence[str]] = {
     "Image Caption": ("perception", "IC"),
@@ -40,17 +36,3 @@ class Wording(NamedTuple):
     """What an answer must be like, by category."""
     between_requirements: str = ""
     """Stands between the requirements of a category and those that allow a model to decline."""
-
-
-@cache
-def house_wording(part: str, language: str) -> Wording:
-    """Return our own wording; the requirements of open questions are those of the judge's rubric."""
-    template = read_prompts(
-        Path(__file__).with_name("house.yaml"), f"{language}_{part}"
-    )
-    requirements = {}
-    if part == "open":
-        for name, category in load_rubric(f"mme_finance_{language}").categories.items():
-            requirements[name] = category.requirements
-    between_sentences = " " if language == "en" else ""
-    return Wording(template, requirements, between_sentences)

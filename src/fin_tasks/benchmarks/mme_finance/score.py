@@ -1,26 +1,29 @@
 """Score responses by a judge's points or by rules; `paper` counts failures as 0, `robust` leaves them unscored."""
 
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fin_tasks.answers.text import is_cut_off, strip_reasoning
 from fin_tasks.answers.types import Reading, Score
-from fin_tasks.judging.item import Item, Judged, Verdict, missing_reason
+from fin_tasks.judging.item import Item, Judged, missing_reason
 from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.stats.averages import Metric, average, over_responses, rate
 
 from ..contract import Document, ReadingFields
 from ..scored_task import VARIANTS, ScoredTask
-from . import BENCHMARK, binary, multi_turn, paper
+from . import BENCHMARK, binary, multi_turn
 from .prompts import ALLOW_NA, CATEGORIES
 from .upstream import upstream_rubric
 
 Values = multi_turn.Values
 
 _FULL_POINTS = {"open": 5, "multi_turn": 10}
+_INTEGER = re.compile(r"[-+]?\d+")
 _DECLINING = ("not applicable", "无法回答", "不适用")
 """The phrases by which a model declines a question."""
 
@@ -94,54 +97,75 @@ def declines(response: str) -> bool:
     return any(phrase in text for phrase in _DECLINING)
 
 
-def read_points(
-    rubric: Rubric,
-    judged: Judged,
-    variant: str,
-) -> JudgedReading:
-    """Read the points in a judge's replies; in a conversation the overall ones count."""
-    verdict = read_verdict(rubric, judged, variant)
-    points = verdict.score
-    scores = None
-    if isinstance(points, Mapping):
-        scores = points
-        points = scores.get(multi_turn.OVERALL)
-    judge_error = None
-    if judged.was_asked and not missing_reason(judged.response):
-        judge_error = bool(verdict.reason)
-    return JudgedReading(
-        variant=variant,
-        answer=points,
-        scores=scores,
-        reason=verdict.reason,
-        unscored=verdict.score is None,
-        replies=judged.replies,
-        judge_error=judge_error,
-    )
-
-
-def read_verdict(rubric: Rubric, judged: Judged, variant: str) -> Verdict:
-    """Read the first reply of the judge that has a score: by the authors' parser under `paper`, else by ours.
+def read_points(rubric: Rubric, judged: Judged, variant: str) -> JudgedReading:
+    """Read the first reply of the judge that has points: by the authors' parser under `paper`, else by ours.
 
     If there is none after all tries, or if the model gave no response, `paper` gives the lowest score;
     in a conversation, no dimension then has a score.
     """
     is_paper = variant == "paper"
+    missing = missing_reason(judged.response)
+    points: Any = None
+    reason = ""
     for reply in judged.replies:
-        score = paper.score_of(rubric, reply) if is_paper else rubric.score_of(reply)
-        if score is not None:
-            return Verdict(score)
-    reason = missing_reason(judged.response)
-    had_all_tries = len(judged.replies) >= len(rubric.temperatures)
-    if is_paper and (had_all_tries or (reason and not judged.error)):
-        return Verdict(
-            {} if rubric.dimensions else rubric.lowest,
-            reason or "no reply of the judge is a score",
-        )
-    reason = reason or judged.error or "the judge was not asked"
-    if judged.replies:
-        reason += f"; the last reply was {judged.replies[-1][:80]!r}"
-    return Verdict(None, reason)
+        points = paper_points(rubric, reply) if is_paper else rubric.score_of(reply)
+        if points is not None:
+            break
+    else:
+        had_all_tries = len(judged.replies) >= len(rubric.temperatures)
+        if is_paper and (had_all_tries or (missing and not judged.error)):
+            points = {} if rubric.dimensions else rubric.lowest
+            reason = missing or "no reply of the judge is a score"
+        else:
+            reason = missing or judged.error or "the judge was not asked"
+            if judged.replies:
+                reason += f"; the last reply was {judged.replies[-1][:80]!r}"
+    is_unscored = points is None
+    scores = None
+    if isinstance(points, Mapping):
+        scores = points
+        points = scores.get(multi_turn.OVERALL)
+    judge_error = None
+    if judged.was_asked and not missing:
+        judge_error = bool(reason)
+    return JudgedReading(
+        variant=variant,
+        answer=points,
+        scores=scores,
+        reason=reason,
+        unscored=is_unscored,
+        replies=judged.replies,
+        judge_error=judge_error,
+    )
+
+
+def paper_points(rubric: Rubric, reply: str) -> int | dict[str, int] | None:
+    """Read one reply of a judge as the authors do; return None if their parser finds no score in it.
+
+    A score is the whole reply if that is an integer of the scale, else the last such integer in it.
+    """
+    if rubric.parser == "text":
+        return None
+    if rubric.dimensions:
+        return _dimensions_of(rubric, reply) or None
+    scale = range(rubric.lowest, rubric.highest + 1)
+    for texts in ([reply], _INTEGER.findall(reply)):
+        with suppress(ValueError):  # Python reads no integer of more than 4,300 digits
+            on_scale = [number for number in map(int, texts) if number in scale]
+            return on_scale[-1] if on_scale else None
+    return None
+
+
+def _dimensions_of(rubric: Rubric, reply: str) -> dict[str, int]:
+    """Read each dimension by itself in the Python dict of a reply, and clip it to the scale."""
+    points = multi_turn.dict_in(reply)
+    scores = {}
+    for name, title in rubric.dimensions.items():
+        # Infinity gives an OverflowError.
+        with suppress(KeyError, ValueError, TypeError, OverflowError):
+            number = int(points[title])
+            scores[name] = min(max(number, rubric.lowest), rubric.highest)
+    return scores
 
 
 def compare(doc: Document, reading: Any) -> Score:

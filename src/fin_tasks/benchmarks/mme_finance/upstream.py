@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from fin_tasks.data.locate import locate, sha256_of
-from fin_tasks.endpoints.messages import picture_url
+from fin_tasks.data.pictures import picture_url
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.item import Item, Messages
 from fin_tasks.judging.rubric import Rubric

@@ -17,7 +17,7 @@ from fin_tasks.benchmarks.scored_task import Breakdowns, ScoredTask, score_task
 from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.judging.item import Item as Question
 from fin_tasks.judging.item import Judged
-from fin_tasks.judging.step import JudgeStep
+from fin_tasks.judging.judge import JudgeStep
 from fin_tasks.report import Fields, Json
 from fin_tasks.saved.run_folder import sample_lines
 from fin_tasks.stats.averages import average

@@ -15,8 +15,8 @@ import pandas as pd
 from fin_tasks.answers.choices import lettered
 from fin_tasks.answers.text import strip_reasoning
 from fin_tasks.data.locate import write_file
-from fin_tasks.endpoints.cache import ChatReply
 from fin_tasks.endpoints.chat import ChatClient, ask_all
+from fin_tasks.endpoints.replies import ChatReply
 
 from ..rows import COLUMNS
 from .question import KINDS, Exercise, Kind, Question, kept_questions, read_exercises
@@ -64,7 +64,7 @@ class Maker:
             "sources": len(exercises),
             **_counts(questions),
             "rule_set": self.rules,
-            "models": {role: chat.model for role, chat in self.models.items()},
+            "models": {role: chat.endpoint.model for role, chat in self.models.items()},
             "prompts": {"set": self.templates.name, "sha256": self.templates.sha256},
             "seed": self.seed,
             "splits": self._write_splits(out, questions, validation),

@@ -1,10 +1,14 @@
-"""Replies of chat models in an SQLite table: a stopped run loses no reply, and a second run asks for none."""
+"""Replies of chat models: how a server's reply is read, and the SQLite table that keeps them.
+
+A stopped run loses no reply, and a second run asks for none.
+"""
 
 import hashlib
 import json
 import logging
 import sqlite3
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +16,14 @@ from pydantic import BaseModel, Field, NonNegativeInt
 
 from fin_tasks.errors import EndpointError
 
+from .refusals import refusal_text
+
 _TABLE = """
 PRAGMA journal_mode=WAL;
 PRAGMA synchronous=NORMAL;
 CREATE TABLE IF NOT EXISTS chat_replies (key TEXT PRIMARY KEY, reply TEXT);
 """
+_TEXT_PARTS = ("text", "output_text")
 _log = logging.getLogger(__name__)
 
 
@@ -32,6 +39,75 @@ class ChatReply(BaseModel, frozen=True):
     has_reasoning: bool = False
     """Whether the server sent reasoning beside the answer."""
     cached: bool = Field(default=False, exclude=True)
+
+
+@dataclass
+class Usage:
+    """Counts of requests, of those that failed, of cached replies, and of tokens."""
+
+    requests: int = 0
+    failed: int = 0
+    cached: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _Part(BaseModel):
+    type: str = ""
+    text: str | None = None
+
+
+class _Message(BaseModel):
+    content: str | list[_Part] | None = None
+    reasoning_content: object = None
+    reasoning: object = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Tokens(BaseModel):
+    prompt_tokens: NonNegativeInt | None = None
+    completion_tokens: NonNegativeInt | None = None
+
+
+class _Completion(BaseModel):
+    error: object = None
+    choices: list[_Choice] | None = None
+    usage: _Tokens | None = None
+
+
+def read_reply(body: bytes, usage: Usage, secret: str) -> ChatReply:
+    """Decode a chat completion, count it in `usage`, and hide a secret that it repeats.
+
+    Raises:
+        ValueError: The body is anything else.
+    """
+    completion = _Completion.model_validate_json(body)
+    if completion.error:
+        raise ValueError(refusal_text({"error": completion.error}))
+    if not completion.choices:
+        raise ValueError("a completion without choices")
+    choice = completion.choices[0]
+    message = choice.message
+    text = message.content or ""
+    if isinstance(text, list):
+        texts = [part.text or "" for part in text if part.type in _TEXT_PARTS]
+        text = "".join(texts)
+    tokens = completion.usage or _Tokens()
+    reply = ChatReply(
+        text=text.replace(secret, "[key]"),
+        reason=(choice.finish_reason or "").replace(secret, "[key]"),
+        prompt_tokens=tokens.prompt_tokens or 0,
+        completion_tokens=tokens.completion_tokens or 0,
+        has_reasoning=bool(message.reasoning_content or message.reasoning),
+    )
+    usage.requests += 1
+    usage.prompt_tokens += reply.prompt_tokens
+    usage.completion_tokens += reply.completion_tokens
+    return reply
 
 
 def request_key(base_urls: Sequence[str], request: Mapping[str, Any]) -> str:
