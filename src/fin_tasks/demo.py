@@ -74,7 +74,7 @@ def arguments(model: Path, *, limit: int, output: Path) -> list[str]:
         "--metadata": '{"source": "sample"}',
         "--limit": str(limit),
         "--gen_kwargs": "max_gen_toks=96",
-        "--batch_size": "2",  # its progress moves after every batch
+        "--batch_size": "8",  # on two cores 2.5 times as fast as 2
         "--include_path": str(task_yaml_dir()),
         "--output_path": str(output),
     }
