@@ -2,7 +2,7 @@
 
     python perf/report.py [--runs N] [--keep FOLDER] [--sides leaderboard]
 
-Runs are made first: lines of some 6 kB, two variants. Each side has a process of its own. Goal: the whole report of a
+Runs are made first: lines of some 6 kB, two scorings. Each side has a process of its own. Goal: the whole report of a
 hundred runs in 45 s and 1.5 GB.
 """
 
@@ -150,18 +150,18 @@ def write_run(folder: Path, number: int, rows: int) -> None:
                     "prompt": f"Question: {words}",
                     "figure": "",
                 }
-                for variant in ("paper", "robust"):
+                for scoring in ("paper", "robust"):
                     acc = float(chance.random() < 0.3 + 0.005 * number)
                     row = {"acc": acc, "no_answer": 0.0, "unscored": 0.0}
                     row |= {
                         f"acc_{code}": acc if code in codes else None for code in CODES
                     }
                     row |= {f"{name}_stderr": value for name, value in row.items()}
-                    sums[f"acc,{variant}"] = sums.get(f"acc,{variant}", 0.0) + acc
+                    sums[f"acc,{scoring}"] = sums.get(f"acc,{scoring}", 0.0) + acc
                     line = {
                         "doc_id": place,
                         "doc": doc,
-                        "filter": variant,
+                        "filter": scoring,
                         "metrics": list(row),
                         **row,
                     }

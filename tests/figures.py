@@ -18,8 +18,8 @@ def figures_of(
 
 
 def score_with(
-    scorer: Any, doc: Mapping[str, Any], response: Any, variant: str
+    scorer: Any, doc: Mapping[str, Any], response: Any, scoring: str
 ) -> Score:
-    """Return the score of a response under one variant."""
-    score: Score = scorer.compare(doc, scorer.read(doc, response, variant=variant))
+    """Return the score of a response under one scoring."""
+    score: Score = scorer.compare(doc, scorer.read(doc, response, scoring=scoring))
     return score

@@ -85,7 +85,7 @@ def test_responses_by_id_in_order_and_as_a_table_score_alike(documents: Any) -> 
     by_id = dict(zip(documents["id"], in_order, strict=True))
     table = pd.DataFrame({"id": documents["id"], "response": in_order})
     expected = fin_tasks.score(BOOL, in_order, **SAMPLE)
-    assert set(expected["variant"]) == {"paper", "robust"}
+    assert set(expected["scoring"]) == {"paper", "robust"}
     assert (expected["acc"] == 1.0).all()
     for responses in (by_id, dict(reversed(by_id.items())), table, pd.Series(in_order)):
         pd.testing.assert_frame_equal(
@@ -102,7 +102,7 @@ def test_documents_without_a_response_are_left_out(documents: Any) -> None:
 def test_a_response_that_the_model_did_not_give_is_unscored(documents: Any) -> None:
     name = documents["id"][0]
     for missing in (None, [None, None], float("nan"), pd.NA):
-        table = fin_tasks.score(BOOL, {name: missing}, **SAMPLE).set_index("variant")
+        table = fin_tasks.score(BOOL, {name: missing}, **SAMPLE).set_index("scoring")
         assert table["unscored"].to_dict() == {"paper": 0.0, "robust": 1.0}
         assert (table["acc"]["paper"], table["reason"]["robust"]) == (
             0.0,
@@ -206,7 +206,7 @@ def test_replay_of_any_task_writes_a_run_that_is_read(
     runs, rows, problems = fin_tasks.read_runs(tmp_path / "runs")
     assert not problems
     assert [(run.model, run.harness) for run in runs] == [("m", "replay")]
-    for column in ("doc_id", "variant", "answer", "acc", "no_answer"):
+    for column in ("doc_id", "scoring", "answer", "acc", "no_answer"):
         assert rows[column].astype(object).equals(expected[column].astype(object))
     verified = CliRunner().invoke(
         app, ["verify", str(tmp_path / "runs"), "--source", "sample", "--json"]

@@ -116,14 +116,14 @@ def replay_examples(output: Path, *, limit: int) -> Path:
 
 
 def scores(board: Leaderboard) -> list[dict[str, str]]:
-    """Return a row for each model and task with its accuracy under both variants."""
+    """Return a row for each model and task with its accuracy under both scorings."""
     rows = []
     for (model, task, mode), lines in _accuracies(board).groupby(
         ["model", "task", "mode"], sort=False
     ):
         row = {"Model": model, "Task": f"{task}, {mode}", "n": str(lines["n"].max())}
         for line in lines.to_dict("records"):
-            row[line["variant"]] = number_text(line)
+            row[line["scoring"]] = number_text(line)
         rows.append(row)
     return rows
 
@@ -133,7 +133,7 @@ def summary(board: Leaderboard) -> str:
     table = _accuracies(board)
     table = table[~table["task"].isin([CHARTS, "xfinbench_text"])]
     table["right"] = (table["value"] * table["n"]).round()
-    totals = table.groupby(["model", "variant"])[["right", "n"]].sum().astype(int)
+    totals = table.groupby(["model", "scoring"])[["right", "n"]].sum().astype(int)
     right = totals["right"].unstack()
     examples = right.loc[EXAMPLES]
     model = right.drop(EXAMPLES).iloc[0]

@@ -62,7 +62,7 @@ def test_an_answer_reader_is_optional_and_no_judge(
 
 
 def test_samples_hold_the_fields_of_a_reading() -> None:
-    reading = Reading(variant="robust", answer="\u4e00", replies=("B",))
+    reading = Reading(scoring="robust", answer="\u4e00", replies=("B",))
     text = SampleReading(reading)
     ((written,),) = sanitize_list([[text]])  # as lm-eval writes it
     assert json.loads(written) == reading.to_dict()

@@ -1,6 +1,7 @@
 """Readings as files hold them."""
 
 import json
+from dataclasses import fields
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ NUMBERS = st.builds(
 ANSWERS = st.none() | st.integers(0, 1) | st.text() | FLOATS | NUMBERS
 READINGS = st.builds(
     Reading,
-    variant=st.sampled_from(["paper", "robust"]),
+    scoring=st.sampled_from(["paper", "robust"]),
     answer=ANSWERS,
     reason=st.text(),
     unscored=st.booleans(),
@@ -33,35 +34,38 @@ READINGS = st.builds(
 
 
 @given(READINGS)
-def test_a_reading_comes_back_from_json(reading: Reading) -> None:
-    values = json.loads(json.dumps(reading.to_dict(), allow_nan=False))
-    assert Reading.from_dict(values) == reading
-    assert Reading.from_dict({**values, "of_a_later_version": 1}) == reading
+def test_a_reading_is_json(reading: Reading) -> None:
+    values = reading.to_dict()
+    assert json.loads(json.dumps(values, allow_nan=False)) == values
 
 
 @pytest.mark.parametrize(
     "reading",
     [
-        Forecast(variant="paper", answer=1, probability=0.75),
-        ResultReading(variant="paper", answer="nan", is_nan=True, status="ok"),
+        Forecast(scoring="paper", answer=1, probability=0.75),
+        ResultReading(scoring="paper", answer="nan", is_nan=True, status="ok"),
         JudgedReading(
-            variant="robust", answer=4, scores={"overall": 4}, replies=("4",)
+            scoring="robust", answer=4, scores={"overall": 4}, replies=("4",)
         ),
-        FormulaReading(variant="paper", answer="7/8", n_agreeing=7, n_calls=8),
+        FormulaReading(scoring="paper", answer="7/8", n_agreeing=7, n_calls=8),
     ],
     ids=lambda reading: type(reading).__name__,
 )
-def test_each_kind_of_reading_comes_back(reading: Any) -> None:
+def test_each_kind_of_reading_has_its_own_fields(reading: Any) -> None:
     values = json.loads(json.dumps(reading.to_dict(), allow_nan=False))
-    assert type(reading).from_dict(values) == reading
+    for field in fields(reading):
+        value = getattr(reading, field.name)
+        assert values[field.name] == (
+            list(value) if isinstance(value, tuple) else value
+        )
 
 
 def test_a_number_is_its_value_with_its_units() -> None:
     number = Number(value=0.0766, values=(0.0766, 7.66), step=0.0001)
-    values = Reading(variant="robust", answer=number).to_dict()
+    values = Reading(scoring="robust", answer=number).to_dict()
     assert (values["answer"], values["units"], values["step"]) == (
         0.0766,
         [0.0766, 7.66],
         0.0001,
     )
-    assert "units" not in Reading(variant="robust", answer=0.0766).to_dict()
+    assert "units" not in Reading(scoring="robust", answer=0.0766).to_dict()

@@ -130,17 +130,17 @@ def test_another_reply_leaves_the_response_unscored(kind: Kind, reply: str) -> N
     assert "expected an answer of the response" in reading.reason
 
 
-@pytest.mark.parametrize("variant", ["paper", "robust"])
+@pytest.mark.parametrize("scoring", ["paper", "robust"])
 def test_a_broken_model_is_unscored_in_robust_and_nothing_to_the_authors(
-    variant: str,
+    scoring: str,
 ) -> None:
     doc = doc_of(
         "bool", subset="bool", capabilities=[], has_table=None, ground_truth="1"
     )
     response = judged(SILENT["verdict"], error="no connection")
-    reading = xfinbench.read(doc, response, variant=variant)
+    reading = xfinbench.read(doc, response, scoring=scoring)
     values = xfinbench.metric_values(doc, [reading])
-    assert values["unscored"] == float(variant == "robust")
+    assert values["unscored"] == float(scoring == "robust")
     assert figures_of("xfinbench", doc, [reading])["read_by_model"] == 0.0
     assert values.keys() == TaskFile("xfinbench_bool").metrics.keys()
 
@@ -149,7 +149,7 @@ def test_the_authors_readers_ignore_the_model() -> None:
     doc = doc_of("bool", subset="bool", ground_truth="1")
     response = judged(SILENT["verdict"], "true")
     readings = [
-        xfinbench.read(doc, response, variant=name) for name in ("paper", "robust")
+        xfinbench.read(doc, response, scoring=name) for name in ("paper", "robust")
     ]
     assert [reading.answer for reading in readings] == [None, 1]
     assert [reading.by for reading in readings] == ["rules", "model"]

@@ -78,32 +78,32 @@ def scorer(request: pytest.FixtureRequest) -> tuple[Any, dict[str, Any]]:
     return bizbench, first_document(splits)
 
 
-@pytest.mark.parametrize("variant", ["paper", "robust"])
+@pytest.mark.parametrize("scoring", ["paper", "robust"])
 @pytest.mark.parametrize("program", FORGERIES.values(), ids=FORGERIES)
 def test_a_forged_result_is_scored(
-    scorer: tuple[Any, dict[str, Any]], program: str, variant: str, runner: Runner
+    scorer: tuple[Any, dict[str, Any]], program: str, scoring: str, runner: Runner
 ) -> None:
     module, document = scorer
     (outcome,) = runner.run([program])
-    assert_scored(module, document, outcome, variant)
+    assert_scored(module, document, outcome, scoring)
 
 
-@pytest.mark.parametrize("variant", ["paper", "robust"])
+@pytest.mark.parametrize("scoring", ["paper", "robust"])
 @given(frame=forged_frames())
 @example(frame=b"ok\n1\n3.0\nabc")
 def test_no_frame_makes_a_scorer_fail(
-    scorer: tuple[Any, dict[str, Any]], variant: str, frame: bytes
+    scorer: tuple[Any, dict[str, Any]], scoring: str, frame: bytes
 ) -> None:
     module, document = scorer
-    assert_scored(module, document, decode_frame(frame), variant)
+    assert_scored(module, document, decode_frame(frame), scoring)
 
 
 def assert_scored(
-    module: Any, document: dict[str, Any], outcome: Outcome, variant: str
+    module: Any, document: dict[str, Any], outcome: Outcome, scoring: str
 ) -> None:
     outcomes = (outcome, REFERENCE) if document.get("kind") == "code" else (outcome,)
     response = Ran("", outcomes)
-    reading = module.read(document, response, variant=variant)
+    reading = module.read(document, response, scoring=scoring)
     assert json.dumps(reading.to_dict(), allow_nan=False)
     module.compare(document, reading)
     values = module.metric_values(document, [reading])

@@ -57,7 +57,7 @@ READING_FIELDS = (
 )
 READINGS = st.lists(
     st.dictionaries(
-        st.sampled_from((*READING_FIELDS, "variant")), JSON | st.just("paper")
+        st.sampled_from((*READING_FIELDS, "scoring")), JSON | st.just("paper")
     ),
     max_size=3,
 )
@@ -123,9 +123,9 @@ def test_dimensions_of_a_conversation() -> None:
     doc = {"part": "multi_turn", "image_type": "table", "image_style": ""}
     points = {"overall": 6, "creativity": 3}
     readings: list[dict[str, Any]] = [
-        {"variant": "paper", "scores": points, "reason": "", "unscored": False},
+        {"scoring": "paper", "scores": points, "reason": "", "unscored": False},
         {
-            "variant": "paper",
+            "scoring": "paper",
             "scores": {},
             "reason": "no verdict",
             "unscored": False,
@@ -137,7 +137,7 @@ def test_dimensions_of_a_conversation() -> None:
     assert (values["score_richness"], values["score_richness_read"]) == (0.0, None)
     assert values["score_type_table"] == 30.0
     robust = document_values(
-        mme_finance, doc, [{**readings[1], "variant": "robust"}], {"score": None}
+        mme_finance, doc, [{**readings[1], "scoring": "robust"}], {"score": None}
     )
     assert robust["score_creativity"] is None
 
@@ -150,7 +150,7 @@ def test_a_category_without_a_group() -> None:
 
 def test_a_failed_program_is_no_response_that_a_model_read() -> None:
     doc = {"topic_name": "risk", "mode": "pot", "exact_truth": 1.0, "ground_truth": 1.0}
-    timeout = Reading(variant="paper", answer=None, status="timeout")
+    timeout = Reading(scoring="paper", answer=None, status="timeout")
     figures = figures_of("financemath", doc, [timeout])
     assert (figures["timeout"], figures["exception"], figures["acc_risk"]) == (
         1.0,

@@ -38,12 +38,12 @@ CASES = [
 
 
 @pytest.mark.parametrize(("document", "response", "acc", "acc_err"), CASES)
-def test_both_variants_read_alike(
+def test_both_scorings_read_alike(
     document: dict[str, Any], response: str, acc: float, acc_err: float
 ) -> None:
-    for variant in ("paper", "robust"):
-        reading = read(document, response, variant=variant)
-        assert reading.variant == variant
+    for scoring in ("paper", "robust"):
+        reading = read(document, response, scoring=scoring)
+        assert reading.scoring == scoring
         values = metric_values(document, [reading])
         assert (values["acc"], values["acc_err"]) == (acc, acc_err)
         assert (values["no_answer"], values["unscored"]) == (0.0, 0.0)
@@ -52,15 +52,15 @@ def test_both_variants_read_alike(
 def test_no_answer_is_wrong() -> None:
     document = doc("number", "5")
     values = metric_values(
-        document, [read(document, "I do not know.", variant="paper")]
+        document, [read(document, "I do not know.", scoring="paper")]
     )
     assert (values["acc"], values["no_answer"], values["unscored"]) == (0.0, 1.0, 0.0)
 
 
 def test_a_target_without_an_answer_is_unscored() -> None:
     document = doc("number", "a lot")
-    for variant in ("paper", "robust"):
-        reading = read(document, "It is 5.", variant=variant)
+    for scoring in ("paper", "robust"):
+        reading = read(document, "It is 5.", scoring=scoring)
         assert "the target has no number" in compare(document, reading).reason
         values = metric_values(document, [reading])
         assert (values["acc"], values["acc_err"], values["unscored"]) == (
@@ -77,7 +77,7 @@ def test_a_model_may_read() -> None:
     item = reader_item(document, response)
     assert item is not None
     judged = Judged(response, ("12.5",))
-    values = metric_values(document, [read(document, judged, variant="robust")])
+    values = metric_values(document, [read(document, judged, scoring="robust")])
     assert (values["acc"], values["no_answer"]) == (1.0, 0.0)
 
 

@@ -112,7 +112,7 @@ WITHOUT_CHARTS = [name for name in task_names() if not re.search(r"_w\d+$", name
 def test_documents_have_the_metrics_of_the_file(name: str, own_cache: Path) -> None:
     file = TaskFile(name)
     (doc, *_), _ = file.load(SAMPLE)
-    reading = file.scorer.read(doc, "", variant="robust")
+    reading = file.scorer.read(doc, "", scoring="robust")
     assert set(file.scorer.metric_values(doc, [reading])) >= set(file.metrics)
 
 

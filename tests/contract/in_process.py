@@ -75,16 +75,16 @@ def run(
 def parts_of(found: Mapping[str, Any], task: str) -> dict[str, float]:
     """Return the figures of a task's parts, named as lm-eval names metrics."""
     named = {}
-    for variant, figures in found["configs"][task]["metadata"]["breakdowns"].items():
+    for scoring, figures in found["configs"][task]["metadata"]["breakdowns"].items():
         for name, figure in figures.items():
-            named[f"{name},{variant}"] = figure["value"]
+            named[f"{name},{scoring}"] = figure["value"]
     return named
 
 
 def samples(
-    found: Mapping[str, Any], task: str, variant: str = "paper"
+    found: Mapping[str, Any], task: str, scoring: str = "paper"
 ) -> list[dict[str, Any]]:
-    return [sample for sample in found["samples"][task] if sample["filter"] == variant]
+    return [sample for sample in found["samples"][task] if sample["filter"] == scoring]
 
 
 def saved(found: dict[str, Any], folder: Path, model: str = "model") -> Path:

@@ -171,7 +171,7 @@ def test_replay(tmp_path: Path, command: list[str], row: dict[str, Any]) -> None
     judged = {task.judge.get("model", ""): task for one in runs for task in one.tasks}
     assert judged.keys() == {"", "reader"}
     assert judged[""].settings != judged["reader"].settings
-    robust = rows[rows.variant == "robust"].groupby("read_by_model")["acc"].mean()
+    robust = rows[rows.scoring == "robust"].groupby("read_by_model")["acc"].mean()
     assert robust.to_dict() == {0.0: 0.0, 1.0: 1.0}
 
 

@@ -36,7 +36,7 @@ def folder(found: Mapping[str, Any], tmp_path: Path) -> Path:
 def values(folder: Path) -> pd.DataFrame:
     """Return the known values of a report, sorted."""
     table = values_table(board(report.read([folder]), papers=False))
-    keys = ["task", "mode", "variant", "metric"]
+    keys = ["task", "mode", "scoring", "metric"]
     table = table[table["value"].notna()].sort_values(keys, ignore_index=True)
     return table[[*keys, "value", "low", "high", "n"]]
 
@@ -58,10 +58,10 @@ def as_version_0_2(found: Mapping[str, Any]) -> dict[str, Any]:
             sample |= {**dict.fromkeys(names), **sample.pop("figures")}
             sample["metrics"] += names
         breakdowns = old["configs"][task]["metadata"].pop("breakdowns")
-        for variant in ("paper", "robust"):
+        for scoring in ("paper", "robust"):
             for name in names:
-                part = breakdowns[variant].get(name, {"value": "N/A"})
-                old["results"][task][f"{name},{variant}"] = part["value"]
+                part = breakdowns[scoring].get(name, {"value": "N/A"})
+                old["results"][task][f"{name},{scoring}"] = part["value"]
     return old
 
 
@@ -91,7 +91,7 @@ def test_without_samples_the_figures_of_parts_are_claims(
     bare = shutil.copytree(folder, tmp_path / "bare")
     for file in bare.rglob("samples_*.jsonl"):
         file.unlink()
-    keys = ["task", "mode", "variant", "metric"]
+    keys = ["task", "mode", "scoring", "metric"]
     both = values(bare).merge(values(folder), on=keys, suffixes=("", "_by_rows"))
     assert {"acc_TU", "acc_risk", "syntax", "ece", "read_by_model"} <= set(
         both["metric"]

@@ -21,7 +21,7 @@ from fin_tasks.resources import task_yaml_dir
 pytestmark = pytest.mark.slow
 
 TASK = "xfinbench_bool"
-VARIANTS = ("paper", "robust")
+SCORINGS = ("paper", "robust")
 ANSWER = "Therefore, my answer is [True]."
 
 
@@ -51,16 +51,16 @@ def _alone(no_proxy: None, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def cut_offs(found: Mapping[str, Any], task: str = TASK) -> list[float]:
-    """Return the metric of each row, the same under both variants and as the reading says."""
+    """Return the metric of each row, the same under both scorings and as the reading says."""
     paper, robust = (
-        [row["cut_off"] for row in samples(found, task, v)] for v in VARIANTS
+        [row["cut_off"] for row in samples(found, task, v)] for v in SCORINGS
     )
     assert paper == robust
     for row in samples(found, task):
         flags = [json.loads(reading)["cut_off"] for reading in row["filtered_resps"][0]]
         assert row["cut_off"] == sum(flags) / len(flags)
-    for variant in VARIANTS:
-        mean = found["results"][task][f"cut_off,{variant}"]
+    for scoring in SCORINGS:
+        mean = found["results"][task][f"cut_off,{scoring}"]
         assert mean == pytest.approx(sum(paper) / len(paper))
     return paper
 

@@ -61,11 +61,11 @@ def test_a_group_shows_plain_means(folder: Path) -> None:
         answer=lambda doc: "It rose by 3.5%.\nFinal prediction: 0.8",
         **options,
     )
-    for variant in ("paper", "robust"):
+    for scoring in ("paper", "robust"):
         rows = [found["results"][f"dynostock_recency_w{size}_text"] for size in SIZES]
         for metric in ("acc", "bias_index"):
-            values = [row[f"{metric},{variant}"] for row in rows]
-            group = found["groups"]["dynostock_recency_text"][f"{metric},{variant}"]
+            values = [row[f"{metric},{scoring}"] for row in rows]
+            group = found["groups"]["dynostock_recency_text"][f"{metric},{scoring}"]
             assert len(set(values)) > 1 and group == pytest.approx(
                 statistics.mean(values)
             )
@@ -128,7 +128,7 @@ def test_the_effect_of_a_statement_from_lm_eval_to_the_command(
         tracker.save_results_aggregated(results=found, samples=lines)
         for task, of_task in lines.items():
             tracker.save_results_samples(task_name=task, samples=of_task)
-    command = ["compare", str(tmp_path), "--variant", "robust", "--by"]
+    command = ["compare", str(tmp_path), "--scoring", "robust", "--by"]
     printed = CliRunner().invoke(
         app, [*command, "arm", "--out", str(tmp_path / "out")], env={"COLUMNS": "150"}
     )

@@ -48,17 +48,17 @@ def test_lm_eval_with_a_model_that_reads_answers() -> None:
     ]
     failed = [one["doc"]["question_id"] for one in risk if one.get("acc") is None]
     assert len(risk) > len(failed) == 1
-    for variant in ("paper", "robust"):
+    for scoring in ("paper", "robust"):
         for task, unscored in (("financemath", 1 / 25), ("financemath_pot", 0.0)):
             results = found["results"][task]
             assert (
-                results[f"acc,{variant}"],
-                results[f"execution_rate,{variant}"],
+                results[f"acc,{scoring}"],
+                results[f"execution_rate,{scoring}"],
             ) == (1.0, 1.0)
-            assert results[f"unscored,{variant}"] == pytest.approx(unscored)
-        share = parts_of(found, "financemath")[f"read_by_model,{variant}"]
+            assert results[f"unscored,{scoring}"] == pytest.approx(unscored)
+        share = parts_of(found, "financemath")[f"read_by_model,{scoring}"]
         assert share == pytest.approx((len(risk) - 1) / 25)
-    assert len(served.bodies) == len(risk)  # once for both variants
+    assert len(served.bodies) == len(risk)  # once for both scorings
     facts = found["configs"]["financemath"]["metadata"]["provenance"]
     assert (facts["data"]["origin"], facts["rows"]) == ("sample", 25)
 

@@ -150,18 +150,18 @@ def compare_both(
         )
         assert mine.settings == other.settings
         assert (mine.n, mine.n_all) == (other.n, other.n_all)
-        for variant in ("paper", "robust"):
+        for scoring in ("paper", "robust"):
             # What is no mean over rows must be there without the metadata of lm-eval.
             assert (
-                mine.breakdowns.get(variant, {}).keys()
-                <= other.breakdowns[variant].keys()
+                mine.breakdowns.get(scoring, {}).keys()
+                <= other.breakdowns[scoring].keys()
             )
-            for name, figure in mine.breakdowns.get(variant, {}).items():
-                assert figure == pytest.approx(other.breakdowns[variant][name])
-            assert mine.totals[variant] == pytest.approx(
+            for name, figure in mine.breakdowns.get(scoring, {}).items():
+                assert figure == pytest.approx(other.breakdowns[scoring][name])
+            assert mine.totals[scoring] == pytest.approx(
                 {
-                    name: other.totals[variant].get(name)
-                    for name in mine.totals[variant]
+                    name: other.totals[scoring].get(name)
+                    for name in mine.totals[scoring]
                 },
                 nan_ok=True,
             )
@@ -169,7 +169,7 @@ def compare_both(
                 rows[
                     (rows.run == one.id)
                     & (rows.task == task)
-                    & (rows.variant == variant)
+                    & (rows.scoring == scoring)
                 ]
                 .drop(columns="run")
                 .astype({"doc_id": str})
@@ -222,7 +222,7 @@ def test_responses_that_were_cut_off(tmp_path: Path) -> None:
     assert shown(log)["robust"]["cut_off"] == 0.75
     _, rows, problems = report.read([tmp_path / "logs"])
     assert not problems
-    assert sorted(rows[rows.variant == "paper"].cut_off) == sorted(expected)
+    assert sorted(rows[rows.scoring == "paper"].cut_off) == sorted(expected)
 
 
 @solver
@@ -265,8 +265,8 @@ def test_samples_without_output(
     _, rows, problems = report.read([tmp_path / "logs"])
     assert not problems
     assert set(rows.cut_off) == {float(is_cut_off)}
-    paper = rows[rows.variant == "paper"]
-    robust = rows[rows.variant == "robust"]
+    paper = rows[rows.scoring == "paper"]
+    robust = rows[rows.scoring == "robust"]
     assert set(paper.unscored) == {0.0} and set(paper.acc) == {0.0}
     assert set(robust.unscored) == {float(reason is not None)}
     assert reason is None or all(reason in text for text in robust.reason)
@@ -278,7 +278,7 @@ def test_programs_and_judges_without_output(task: str, tmp_path: Path) -> None:
     (log,) = ask(task, limit=1, solver=silent(), roles=roles)
     assert log.status == "success", log.error
     _, rows, _ = report.read([tmp_path / "logs"])
-    unscored = rows.set_index("variant").unscored.to_dict()
+    unscored = rows.set_index("scoring").unscored.to_dict()
     assert unscored == {"paper": 0.0, "robust": 1.0}
 
 

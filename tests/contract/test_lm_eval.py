@@ -51,22 +51,22 @@ def dummy_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out / "out"
 
 
-def test_results_hold_both_variants_and_what_was_run(dummy_run: Path) -> None:
+def test_results_hold_both_scorings_and_what_was_run(dummy_run: Path) -> None:
     found = results_of(dummy_run)
     tasks = {
         name: found["results"][f"xfinbench_{name}"]
         for name in ("bool", "mcq", "calc", "calc_pot", "text")
     }
     for name, results in tasks.items():
-        for variant in ("paper", "robust"):
-            assert results[f"acc,{variant}"] == results[f"acc_stderr,{variant}"] == 0.0
+        for scoring in ("paper", "robust"):
+            assert results[f"acc,{scoring}"] == results[f"acc_stderr,{scoring}"] == 0.0
             if name != "text":
-                failed_program = (name, variant) == (
+                failed_program = (name, scoring) == (
                     "calc_pot",
                     "paper",
                 )  # it has the answer 0 there
-                assert results[f"no_answer,{variant}"] == 1.0 - failed_program
-                assert results[f"unscored,{variant}"] == 0.0
+                assert results[f"no_answer,{scoring}"] == 1.0 - failed_program
+                assert results[f"unscored,{scoring}"] == 0.0
     program = tasks["calc_pot"]
     endings = parts_of(found, "xfinbench_calc_pot")
     # The authors run the whole response.

@@ -63,7 +63,7 @@ def test_the_judge_decides_the_score(tmp_path: Path) -> None:
         figures["score_IC,paper"] == 100.0 and "score_reasoning,robust" not in figures
     )
     assert again["results"]["mme_finance_en"]["score,paper"] == results["score,paper"]
-    assert len(requests) == 1  # once for both variants and both runs
+    assert len(requests) == 1  # once for both scorings and both runs
     first = samples(found, "mme_finance_en")[0]
     picture = Path(first["doc"]["image_path"]).read_bytes()
     assert base64.b64encode(picture).decode() in text_of(requests[0])

@@ -93,10 +93,10 @@ def test_the_scores_do_not_depend_on_the_class(
     totals = figures(ours, task)
     assert totals == figures(plain, f"plain_{task}")
     assert {"cut_off,paper", "unscored,robust"} <= totals.keys()
-    for variant in ("paper", "robust"):
-        readings = [row["filtered_resps"] for row in samples(ours, task, variant)]
+    for scoring in ("paper", "robust"):
+        readings = [row["filtered_resps"] for row in samples(ours, task, scoring)]
         theirs = [
-            row["filtered_resps"] for row in samples(plain, f"plain_{task}", variant)
+            row["filtered_resps"] for row in samples(plain, f"plain_{task}", scoring)
         ]
         assert readings == theirs
 

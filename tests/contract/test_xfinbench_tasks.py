@@ -26,11 +26,11 @@ def gold(doc: Mapping[str, Any]) -> str:
     return str(doc["target"]).replace(DASH, "-")
 
 
-def test_right_answers_score_one_in_both_variants() -> None:
+def test_right_answers_score_one_in_both_scorings() -> None:
     found = run("xfinbench", "xfinbench_calc_da", PROGRAM, answer=gold, sees=True)
     for task in (*TASKS, "xfinbench_mcq_visual", "xfinbench_calc_da"):
-        for variant in ("paper", "robust"):
-            assert found["results"][task][f"acc,{variant}"] == pytest.approx(
+        for scoring in ("paper", "robust"):
+            assert found["results"][task][f"acc,{scoring}"] == pytest.approx(
                 1.0, abs=0.05
             )  # the sample has bad truths
     assert found["results"]["xfinbench"]["acc,robust"] == pytest.approx(1.0, abs=0.05)

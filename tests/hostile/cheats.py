@@ -275,7 +275,7 @@ def forged_answers(folder: Path) -> None:
 
 
 def two_responses(folder: Path) -> None:
-    """Show a better response under one of the variants."""
+    """Show a better response under one of the scorings."""
 
     def change(lines: list[Line]) -> None:
         for line in lines:
@@ -353,7 +353,7 @@ CHEATS = (
     Cheat("rows of one's own", BOOL, "rows", "failed", foreign_rows),
     Cheat("points for wrong responses", BOOL, "scores", "failed", forged_scores),
     Cheat("answers that nobody gave", BOOL, "scores", "failed", forged_answers),
-    Cheat("another response for one variant", BOOL, "rows", "failed", two_responses),
+    Cheat("another response for one scoring", BOOL, "rows", "failed", two_responses),
     Cheat("a forged total", BOOL, "totals", "failed", forged_total),
     Cheat("a forged total of a group", GROUP, "totals", "failed", forged_group),
     Cheat("a forged figure of a part", BOOL, "totals", "failed", forged_part),

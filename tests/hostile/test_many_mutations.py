@@ -88,12 +88,12 @@ def document() -> dict[str, Any]:
 
 
 @MANY
-@given(frame=forged_frames(), variant=st.sampled_from(["paper", "robust"]))
+@given(frame=forged_frames(), scoring=st.sampled_from(["paper", "robust"]))
 def test_outcomes_of_programs(
-    document: dict[str, Any], frame: bytes, variant: str
+    document: dict[str, Any], frame: bytes, scoring: str
 ) -> None:
     response = Ran("", (decode_frame(frame),))
-    reading = financemath.read(document, response, variant=variant)
+    reading = financemath.read(document, response, scoring=scoring)
     assert financemath.metric_values(document, [reading])["acc"] in (0.0, 1.0, None)
 
 

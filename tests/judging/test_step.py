@@ -46,7 +46,7 @@ def judged(metadata: dict[str, Any]) -> tuple[list[list[Any]], JudgeStep]:
     return first, step
 
 
-def test_both_variants_ask_once() -> None:
+def test_both_scorings_ask_once() -> None:
     with serve(lambda _: completion("4", usage=(90, 1))) as served:
         rows, step = judged({"judge_model": "m", "judge_base_url": served.base_url})
     assert [[type(response) for response in row] for row in rows] == [

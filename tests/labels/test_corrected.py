@@ -111,7 +111,7 @@ def test_from_labels_to_the_corrected_ranking(folder: Path) -> None:
     assert corrected["bb"]["corrected"] == lines["bb"]["corrected"]
     assert corrected["bb"]["labels"] == N_LABELS
     compared = run(
-        "compare", *judged, "--variant", "robust", "--corrected", file, "--json"
+        "compare", *judged, "--scoring", "robust", "--corrected", file, "--json"
     )
     notes = json.loads(compared.stdout)["notes"]
     assert sum(f"corrected by {N_LABELS} labels" in note for note in notes) == 3

@@ -338,8 +338,8 @@ def test_people_stand_beside_models(tmp_path: Path) -> None:
             if subset in ("", doc["subset"])
         ]
         shares = [(2 - row % 2) / (3 if row % 5 else 2) for row in rows]
-        for variant in ("paper", "robust"):
-            value = values_of(found.rows_of(result, variant), result, variant)[
+        for scoring in ("paper", "robust"):
+            value = values_of(found.rows_of(result, scoring), result, scoring)[
                 "acc"
             ].estimate
             assert value.mean == pytest.approx(sum(shares) / len(shares))
@@ -352,13 +352,13 @@ def test_a_judge_beside_people(tmp_path: Path) -> None:
     docs = list(load(language="en", source="sample")["test"])
     lines: list[dict[str, Any]] = []
     for place, doc in enumerate(docs):
-        for variant in ("paper", "robust"):
+        for scoring in ("paper", "robust"):
             reading = json.dumps({"answer": place % 6, "unscored": place == 5})
             line = {
                 "doc": doc,
                 "resps": [[f"response {place}"]],
                 "filtered_resps": [[reading]],
-                "filter": variant,
+                "filter": scoring,
             }
             score = None if place == 5 else 20.0 * (place % 6)
             lines.append({**line, "metrics": ["score"], "score": score})

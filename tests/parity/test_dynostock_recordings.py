@@ -63,7 +63,7 @@ def test_counts_are_those_beside_the_recording(path: Path) -> None:
 
 
 def test_table_1() -> None:
-    table = by_window(rows_of(replay([DATA]), variant="paper")).set_index(
+    table = by_window(rows_of(replay([DATA]), scoring="paper")).set_index(
         ["model", "window"]
     )
     names = ["acc", "acc_std", "bias_index", "bias_index_std"]

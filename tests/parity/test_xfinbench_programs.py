@@ -140,10 +140,10 @@ def expected_answer(response: str) -> float | None:
 
 
 def sandboxed_answers(responses: list[str], runner: Runner) -> list[float | None]:
-    made = [programs(DOC, response, variant="paper")[0] for response in responses]
+    made = [programs(DOC, response, scoring="paper")[0] for response in responses]
     answers = []
     for response, outcome in zip(responses, runner.run(made), strict=True):
-        reading = read(DOC, Ran(response, (outcome,)), variant="paper")
+        reading = read(DOC, Ran(response, (outcome,)), scoring="paper")
         assert not reading.unscored, outcome
         answers.append(reading.answer)
     return answers

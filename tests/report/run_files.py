@@ -24,7 +24,7 @@ def write_run(
     groups: Mapping[str, Sequence[str]] | None = None,
     stamp: str = STAMP,
 ) -> Path:
-    """Write a run: metrics of each row by task, the same under both variants. Returns the results file."""
+    """Write a run: metrics of each row by task, the same under both scorings. Returns the results file."""
     folder.mkdir(parents=True, exist_ok=True)
     results: dict[str, Any] = {
         "results": {},
@@ -46,14 +46,14 @@ def write_run(
             {
                 "doc_id": at,
                 "doc": {"id": f"{task}-{at}", **(docs[at] if docs else {})},
-                "filter": variant,
+                "filter": scoring,
             }
             | {
                 "resps": [["text"]],
                 "filtered_resps": [[json.dumps({"answer": 1.0, "reason": ""})]],
             }
             | {"metrics": list(row), **row}
-            for variant in ("paper", "robust")
+            for scoring in ("paper", "robust")
             for at, row in enumerate(rows)
         ]
         (folder / f"samples_{task}_{stamp}.jsonl").write_text(
@@ -75,7 +75,7 @@ def write_run(
     for group, members in (groups or {}).items():
         pooled = [row["acc"] for member in members for row in tasks[member]]
         results["results"][group] = {
-            f"acc,{variant}": mean(pooled) for variant in ("paper", "robust")
+            f"acc,{scoring}": mean(pooled) for scoring in ("paper", "robust")
         }
     path = folder / f"results_{stamp}.json"
     path.write_text(json.dumps(results))

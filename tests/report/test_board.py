@@ -276,11 +276,11 @@ def test_published_figures_stand_apart(tmp_path: Path) -> None:
 
 
 def claim(file: Path, task: str, **values: float) -> None:
-    """Change what a results file claims under both variants."""
+    """Change what a results file claims under both scorings."""
     content = json.loads(file.read_text())
     for name, value in values.items():
-        for variant in ("paper", "robust"):
-            content["results"][task][f"{name},{variant}"] = value
+        for scoring in ("paper", "robust"):
+            content["results"][task][f"{name},{scoring}"] = value
     file.write_text(json.dumps(content))
 
 
@@ -407,7 +407,7 @@ def test_entries_lead_from_the_report_to_their_results_files(tmp_path: Path) -> 
 
 def corrections(models: Sequence[str], pairs: Sequence[tuple[int, int]]) -> Corrections:
     """Return corrected values of models, the last one the best, and intervals of differences."""
-    line = {"task": "t", "variant": "robust", "judge": "j", "n": 4, "labels": 4}
+    line = {"task": "t", "scoring": "robust", "judge": "j", "n": 4, "labels": 4}
     runs = []
     for place, model in enumerate(models):
         value = {"corrected": 50.0 + place, "low": None, "high": None}

@@ -251,7 +251,7 @@ def test_command_prints_writes_and_refuses(tmp_path: Path) -> None:
     for by in (
         ["--by", "color"],
         ["--by", "style", "--by", "knowledge"],
-        ["--variant", "exact"],
+        ["--scoring", "exact"],
         ["--by", "arm", "--metric", "acc"],
         ["--metric", "bias_index"],
     ):
@@ -296,7 +296,7 @@ def test_rows_without_a_window_size_are_no_arms(tmp_path: Path) -> None:
     write_run(tmp_path / "m", {"dynostock_recency": scored(1, 0)}, docs=docs)
     found = report.read([tmp_path / "m"])
     with pytest.raises(DataError, match="found none"):
-        arm_rows(found, variant="paper")
+        arm_rows(found, scoring="paper")
 
 
 BIASES = ("recency", "authority")

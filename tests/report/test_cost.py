@@ -53,7 +53,7 @@ def test_cost_beside_quality_from_run_to_report(tmp_path: Path) -> None:
         own = {
             row["model"]: row
             for row in csv.DictReader(file)
-            if row["metric"] == "acc" and row["variant"] == "paper"
+            if row["metric"] == "acc" and row["scoring"] == "paper"
         }
     assert (
         float(own["org/a"]["cost"]),

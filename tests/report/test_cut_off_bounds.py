@@ -118,8 +118,8 @@ def test_a_group_that_averages_its_tasks(tmp_path: Path) -> None:
         groups={"xfinbench_text": names},
     )
     content = json.loads(file.read_text())
-    for variant in ("paper", "robust"):
-        content["results"]["xfinbench_text"][f"acc,{variant}"] = (
+    for scoring in ("paper", "robust"):
+        content["results"]["xfinbench_text"][f"acc,{scoring}"] = (
             0.75  # the mean of both tasks
         )
     file.write_text(json.dumps(content))

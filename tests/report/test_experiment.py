@@ -44,7 +44,7 @@ def rows(
                 "statement": {"none": None, "signal": signal}.get(arm, 1 - signal),
                 "bias_type": "recency",
             }
-            reading = read(doc, str(forecast(doc)), variant="paper")
+            reading = read(doc, str(forecast(doc)), scoring="paper")
             values = figures_of("dynostock", doc, [reading])
             row = {
                 **GROUP,

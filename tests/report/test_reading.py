@@ -42,7 +42,7 @@ def test_table_holds_what_the_samples_say(tmp_path: Path) -> None:
     assert run.tasks[0].n == 3
     assert run.tasks[0].totals["paper"]["acc"] == 0.5
     assert len(rows) == 6
-    robust = rows[rows["variant"] == "robust"]
+    robust = rows[rows["scoring"] == "robust"]
     assert robust["acc"].fillna(-1).tolist() == [1.0, 0.0, -1.0]
     assert robust["source"].tolist() == ["7.png", "7.png", "whichbond"]
     assert robust["capability"].iloc[0] == "TU|NM"
@@ -74,7 +74,7 @@ def test_bias_index_counts_wrong_rows_only(tmp_path: Path) -> None:
     rows = [{"acc": one[0], "bias_index": one, "ece": [[0.4, 1]]} for one in shares]
     write_run(tmp_path, {"dynostock_recency_w4": rows})
     table = report.read([tmp_path]).rows
-    paper = table[table["variant"] == "paper"]
+    paper = table[table["scoring"] == "paper"]
     assert paper["bias_index"].fillna(-1).tolist() == [-1, 1.0, 0.5]
     assert paper["bias_weight"].tolist() == [0.0, 1.0, 0.5]
     assert "ece" not in table

@@ -80,7 +80,7 @@ def test_values_and_the_interval_of_all_tasks_are_over_all_rows(tmp_path: Path) 
     own = values[
         (values["task"] == "xfinbench_text")
         & (values["source"] == "lm-eval")
-        & (values["variant"] == "paper")
+        & (values["scoring"] == "paper")
     ]
     whole = own[own["metric"] == "acc"].iloc[0]
     expected = proportion_confint(int(sum(every)), len(every), method="wilson")

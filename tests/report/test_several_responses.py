@@ -34,7 +34,7 @@ def test_pass_at_k_is_the_share_of_draws_with_a_right_response(tmp_path: Path) -
     rows = report.read([tmp_path]).rows
     for at, of in right.items():
         row = rows[
-            (rows.doc_id == f"xfinbench_calc-{at}") & (rows.variant == "robust")
+            (rows.doc_id == f"xfinbench_calc-{at}") & (rows.scoring == "robust")
         ].iloc[0]
         draws = list(itertools.combinations(of, 2))
         assert row["pass@2"] == pytest.approx(sum(map(max, draws)) / len(draws))

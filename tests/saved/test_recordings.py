@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from fin_tasks.benchmarks.scored_task import VARIANTS, score_task
+from fin_tasks.benchmarks.scored_task import SCORINGS, score_task
 from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError
@@ -60,8 +60,8 @@ def test_formats_and_summary(name: str, text: str, tmp_path: Path) -> None:
     command = ["replay", "xfinbench", "--task", "calc", str(tmp_path / name), "--json"]
     summary = json.loads(CliRunner().invoke(app, command).stdout)
     assert (summary["task"], summary["n"], summary["n_all"]) == ("xfinbench_calc", 2, 2)
-    for variant in VARIANTS:
-        figures = summary[variant]
+    for scoring in SCORINGS:
+        figures = summary[scoring]
         assert (figures["acc"], figures["acc_err"], figures["no_answer"]) == (
             0.5,
             0.5,
@@ -74,7 +74,7 @@ def test_formats_and_summary(name: str, text: str, tmp_path: Path) -> None:
         )
         assert (figures["acc_em"], summary["unscored"]) == (0.5, 0)
         part = summary["by_capability"]["TR"]
-        assert (part["n"], part[variant]["acc_em"], part[variant]["acc_err"]) == (
+        assert (part["n"], part[scoring]["acc_em"], part[scoring]["acc_err"]) == (
             1,
             1.0,
             1.0,

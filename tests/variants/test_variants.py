@@ -319,7 +319,7 @@ def test_a_model_that_knows_the_published_answers_by_heart(
     computed = fin_tasks.score(TASKS[benchmark], computes, **options)
     robust = "robust"
     for table, accuracy, recalled in ((remembered, 0.0, 1.0), (computed, 1.0, 0.0)):
-        own = table[table["variant"] == robust]
+        own = table[table["scoring"] == robust]
         assert (own["acc"].mean(), own["recalled"].mean()) == (accuracy, recalled)
 
 
@@ -460,7 +460,7 @@ def test_programs_of_two_models_make_variants_of_xfinbench(tmp_path: Path) -> No
     options = {"source": "sample", "variants": f"{tmp_path}/v"}
     said = f"Therefore, my answer is [{rows[0]['published_truth']}]."
     table = fin_tasks.score("xfinbench_calc", [said] * len(rows), **options)
-    robust = table[table["variant"] == "robust"]
+    robust = table[table["scoring"] == "robust"]
     assert (robust["acc"].mean(), robust["recalled"].mean()) == (0.0, 1.0)
 
 

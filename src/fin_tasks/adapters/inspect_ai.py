@@ -18,7 +18,7 @@ from inspect_ai.solver import TaskState
 from fin_tasks import sandbox
 from fin_tasks.answers.cut_off import CutOffResponse, FailedResponse, mark_response
 from fin_tasks.benchmarks.contract import Document, id_of
-from fin_tasks.benchmarks.scored_task import VARIANTS, read_responses
+from fin_tasks.benchmarks.scored_task import SCORINGS, read_responses
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile, pictures_of, task_names
 from fin_tasks.endpoints.replies import ChatReply
 from fin_tasks.errors import ConfigError, EndpointError
@@ -53,7 +53,7 @@ class _AskedStep(JudgeStep):
 
 
 async def _ask(
-    step: JudgeStep, role: str, state: TaskState, response: str, variant: str
+    step: JudgeStep, role: str, state: TaskState, response: str, scoring: str
 ) -> _AskedStep:
     """Ask the model of a role about a response, once for both scorers."""
     asked = _AskedStep(step.item, step.rubric)
@@ -63,7 +63,7 @@ async def _ask(
     # `inspect score` may ask another judge, or by another rubric.
     rubric_hash = step.rubric.facts()["rubric_sha256"]
     name = f"fin_tasks {model.get_model(role=role)} {rubric_hash}"
-    is_first = variant == VARIANTS[0]
+    is_first = scoring == SCORINGS[0]
     kept = None if is_first else state.store.get(name)
     if kept:
         state.store.delete(name)
@@ -167,7 +167,7 @@ def _metrics_of(scores: list[SampleScore]) -> Mapping[str, float]:
     return known
 
 
-def _scorer_of(variant: str) -> Any:
+def _scorer_of(scoring: str) -> Any:
     def make(task: str, **metadata: object) -> ScoreSample:
         file = TaskFile(task)
         step = file.judge_step(metadata)
@@ -177,11 +177,11 @@ def _scorer_of(variant: str) -> Any:
             response = _response_of(state)
             asked = None
             if step and (file.judge or READER in model.model_roles()):
-                asked = await _ask(step, _role_of(file), state, response, variant)
+                asked = await _ask(step, _role_of(file), state, response, scoring)
             read = functools.partial(
                 read_responses,
                 file.scorer,
-                variant,
+                scoring,
                 [state.metadata],
                 [[response]],
                 step=asked,
@@ -193,10 +193,10 @@ def _scorer_of(variant: str) -> Any:
         return score
 
     metrics = [metric(name="values", scores="unreduced")(lambda: _metrics_of)()]
-    return scorer(metrics=metrics, name=variant)(make)
+    return scorer(metrics=metrics, name=scoring)(make)
 
 
-_SCORERS = list(map(_scorer_of, VARIANTS))
+_SCORERS = list(map(_scorer_of, SCORINGS))
 """The functions that make the scorers of a task."""
 
 

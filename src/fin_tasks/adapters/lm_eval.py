@@ -375,8 +375,8 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         if readings:
             fields = [reading.to_dict() for reading in readings]
             figures = document_values(self.file.benchmark, doc, fields, values)
-            self._figures_by_scoring[readings[0].variant].append(figures)
-            metric_names -= self._unshared.get(readings[0].variant, set())
+            self._figures_by_scoring[readings[0].scoring].append(figures)
+            metric_names -= self._unshared.get(readings[0].scoring, set())
         return {name: value for name, value in values.items() if name in metric_names}
 
     def dump_config(self) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def with_pictures(chat: JsonChatStr, files: Sequence[str]) -> JsonChatStr:
 
 
 def without_pictures(chat: JsonChatStr) -> JsonChatStr:
-    """Put a hash in place of each picture: lm-eval saves every request once per variant."""
+    """Put a hash in place of each picture: lm-eval saves every request once per scoring."""
     return JsonChatStr(_DATA_URL.sub(_with_hash, chat.prompt))
 
 

@@ -217,11 +217,11 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         """Return the metrics, and as `overall` what the kit shows."""
         totals = {}
         for name, value in scored.totals().items():
-            metric, variant = name.split(",")
+            metric, scoring = name.split(",")
             # Points are out of 100 already.
             if value is not None and metric_of(metric).unit == "fraction":
                 value *= 100
-            totals[f"{metric}_{variant}"] = value
+            totals[f"{metric}_{scoring}"] = value
         headline = next(iter(scored.metrics))
         totals["overall"] = totals[f"{headline}_paper"]
         totals["n"] = len(scored.docs)

@@ -1,8 +1,7 @@
 """The types for what is read in a response and for its score."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Generic, Literal, NamedTuple, Self, TypeVar
+from dataclasses import asdict, dataclass
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from .numbers import Number
 
@@ -37,9 +36,9 @@ class Extraction(Generic[Answer]):
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """The answer that one variant reads in a response."""
+    """The answer that one scoring reads in a response."""
 
-    variant: str
+    scoring: str
     answer: int | str | float | Number | None
     """1 or 0 for a verdict, a letter, or a number; None without an answer."""
     reason: str = ""
@@ -74,23 +73,6 @@ class Reading:
             values["units"] = list(self.answer.values)
             values["step"] = self.answer.step
         return values
-
-    @classmethod
-    def from_dict(
-        cls,
-        values: Mapping[str, Any],
-    ) -> Self:
-        """Make a reading of what `to_dict` returned; other keys are ignored."""
-        names = {field.name for field in fields(cls)}
-        known = {name: value for name, value in values.items() if name in names}
-        if "units" in values:
-            known["answer"] = Number(
-                value=values["answer"],
-                values=tuple(values["units"]),
-                step=values["step"],
-            )
-        known["replies"] = tuple(values.get("replies", ()))
-        return cls(**known)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -47,9 +47,9 @@ def id_of(doc: Document) -> str:
 
 
 class Scorer(Protocol):
-    """The functions of a benchmark's `score.py`; `variant` is `paper` or `robust`."""
+    """The functions of a benchmark's `score.py`; `scoring` is `paper` or `robust`."""
 
-    def read(self, doc: Document, response: str | Ran, *, variant: str) -> Reading:
+    def read(self, doc: Document, response: str | Ran, *, scoring: str) -> Reading:
         """Read the answer in a response, or in the results of its programs once they ran."""
 
     def compare(self, doc: Document, reading: Any) -> Score:

@@ -59,7 +59,7 @@ def read_by_model(kind: Kind, judged: Judged, choices: Sequence[str] = ()) -> Re
     The response is unscored if there is no reply, or if the reply is no copy of an answer.
     """
     reading = Reading(
-        variant="robust",
+        scoring="robust",
         answer=None,
         by="model",
         replies=judged.replies,

@@ -29,7 +29,7 @@ from .task_file import TaskFile
 if TYPE_CHECKING:
     from fin_tasks.judging.judge import JudgeStep
 
-VARIANTS = ("paper", "robust")
+SCORINGS = ("paper", "robust")
 
 Values = dict[str, Any]
 """Figures of one document by name. A figure that does not apply is None or missing."""
@@ -45,7 +45,7 @@ class PartValue(TypedDict):
 
 
 Breakdowns = Mapping[str, Mapping[str, PartValue]]
-"""The figures of a task by variant and name."""
+"""The figures of a task by scoring and name."""
 
 _RECALL_TOLERANCE = 0.002
 """An answer this near to the published truth is taken from it: the truth of a variant is 1 % away or more."""
@@ -76,7 +76,7 @@ class SampleReading(str):
 
 @dataclass(frozen=True, kw_only=True)
 class ScoredTask:
-    """Documents and responses of one task with readings and metric values, by variant and document."""
+    """Documents and responses of one task with readings and metric values, by scoring and document."""
 
     name: str
     benchmark: Benchmark
@@ -93,27 +93,27 @@ class ScoredTask:
     def totals(self) -> Values:
         """Return metrics as lm-eval names them, such as `acc,paper`; None if nothing is scored."""
         totals = {}
-        for variant, rows in self.values.items():
+        for scoring, rows in self.values.items():
             for name, metric in self.metrics.items():
                 total = metric.aggregate([row[name] for row in rows])
                 is_known = isinstance(total, int | float) and not math.isnan(total)
-                totals[f"{name},{variant}"] = total if is_known else None
+                totals[f"{name},{scoring}"] = total if is_known else None
         return totals
 
-    def breakdown_rows(self, variant: str) -> list[Values]:
+    def breakdown_rows(self, scoring: str) -> list[Values]:
         """Return the figures of each document that are no metrics, such as those of its parts."""
         rows = []
         for number, doc in enumerate(self.docs):
-            fields = [reading.to_dict() for reading in self.readings[variant][number]]
-            values = self.values[variant][number]
+            fields = [reading.to_dict() for reading in self.readings[scoring][number]]
+            values = self.values[scoring][number]
             rows.append(document_values(self.benchmark, doc, fields, values))
         return rows
 
     def breakdowns(self) -> Breakdowns:
-        """Return the figures of the parts of the task, by variant and name."""
+        """Return the figures of the parts of the task, by scoring and name."""
         return {
-            variant: summarize(self.benchmark, self.breakdown_rows(variant))
-            for variant in self.values
+            scoring: summarize(self.benchmark, self.breakdown_rows(scoring))
+            for scoring in self.values
         }
 
 
@@ -130,10 +130,10 @@ def score_task(
     """
     readings = {}
     values = {}
-    for variant in VARIANTS:
-        rows = read_responses(task.scorer, variant, docs, responses, step=step)
-        readings[variant] = rows
-        values[variant] = list(map(task.scorer.metric_values, docs, rows))
+    for scoring in SCORINGS:
+        rows = read_responses(task.scorer, scoring, docs, responses, step=step)
+        readings[scoring] = rows
+        values[scoring] = list(map(task.scorer.metric_values, docs, rows))
     return ScoredTask(
         name=task.name,
         benchmark=task.benchmark,
@@ -148,7 +148,7 @@ def score_task(
 
 def read_responses(
     scorer: Any,
-    variant: str,
+    scoring: str,
     docs: Sequence[Document],
     responses: Responses,
     *,
@@ -157,7 +157,7 @@ def read_responses(
     """Read the responses to each document, once their programs ran and a model was asked about them."""
     items: Sequence[Sequence[Any]] = responses
     if hasattr(scorer, "programs"):
-        items = _with_outcomes(scorer, variant, docs, responses)
+        items = _with_outcomes(scorer, scoring, docs, responses)
     if step is not None:
         items = step.judge_responses(docs, items)
     rows = []
@@ -165,9 +165,9 @@ def read_responses(
         row = []
         for item in items_of_doc:
             text = item if isinstance(item, str) else item.response
-            reading = scorer.read(doc, item, variant=variant)
+            reading = scorer.read(doc, item, scoring=scoring)
             reading = replace(reading, cut_off=is_cut_off(text))
-            if isinstance(text, FailedResponse) and variant == "robust":
+            if isinstance(text, FailedResponse) and scoring == "robust":
                 reading = replace(
                     reading, answer=None, reason=text.reason, unscored=True
                 )
@@ -177,14 +177,14 @@ def read_responses(
 
 
 def _with_outcomes(
-    scorer: Any, variant: str, docs: Sequence[Document], responses: Responses
+    scorer: Any, scoring: str, docs: Sequence[Document], responses: Responses
 ) -> list[list[Any]]:
     """Run the programs in all responses at once; a response with programs gets their outcomes."""
     programs: list[str | None] = []
     n_programs = []
     for doc, texts in zip(docs, responses, strict=True):
         for text in texts:
-            programs_of_text = scorer.programs(doc, text, variant=variant)
+            programs_of_text = scorer.programs(doc, text, scoring=scoring)
             programs += programs_of_text
             n_programs.append(len(programs_of_text))
     outcomes = iter(run_programs(programs) if programs else ())
@@ -205,7 +205,7 @@ def document_values(
     readings: Sequence[ReadingFields],
     metrics: Mapping[str, Any],
 ) -> Values:
-    """Return the figures of one document under one variant."""
+    """Return the figures of one document under one scoring."""
     scorer = benchmark.scorer
     # The share of each reason why a program gave no value.
     shares: list[dict[str, float | None]] = []

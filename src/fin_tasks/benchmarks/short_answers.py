@@ -62,7 +62,7 @@ def programs(
     doc: Document,
     response: str,
     *,
-    variant: str,
+    scoring: str,
     authors: Callable[[str], str | None] | None = None,
 ) -> tuple[str | None, ...]:
     """Return the program in a response; nothing unless the task asks for programs.
@@ -72,7 +72,7 @@ def programs(
     if doc["mode"] != "pot":
         return ()
     take_program = authors or sandboxed_program
-    if variant == "robust":
+    if scoring == "robust":
         take_program = extract_program
     return (take_program(response),)
 
@@ -81,26 +81,26 @@ def reader_item(
     kind: Kind, doc: Document, response: str, choices: Sequence[str] = ()
 ) -> Item | None:
     """Return what a model is shown that reads answers; None if the rules read one."""
-    reading = read_answer(kind, response, variant="robust", choices=choices)
+    reading = read_answer(kind, response, scoring="robust", choices=choices)
     if reading.answer is not None:
         return None
     return final_answer.item_of(kind, doc, response, choices)
 
 
 def read_answer(
-    kind: Kind, response: Response, *, variant: str, choices: Sequence[str] = ()
+    kind: Kind, response: Response, *, scoring: str, choices: Sequence[str] = ()
 ) -> Reading:
     """Read the answer in a response, or the result of its program once that ran.
 
     Only `robust` takes the answer that a model read.
     """
     if isinstance(response, Ran) and response.outcomes:
-        return _read_result(response.outcomes[0], variant)
-    if isinstance(response, Judged) and variant == "robust" and response.was_asked:
+        return _read_result(response.outcomes[0], scoring)
+    if isinstance(response, Judged) and scoring == "robust" and response.was_asked:
         return final_answer.read_by_model(kind, response, choices)
     text = response if isinstance(response, str) else response.response
     extraction: AnyExtraction
-    if variant == "paper":
+    if scoring == "paper":
         extraction = _READERS_OF_AUTHORS[kind](text)
     elif kind == "verdict":
         extraction = read_verdict(text)
@@ -109,17 +109,17 @@ def read_answer(
     else:
         extraction = read_quantity(text)
     return Reading(
-        variant=variant,
+        scoring=scoring,
         answer=extraction.answer,
         reason=extraction.reason,
         rule=extraction.rule,
     )
 
 
-def _read_result(outcome: Outcome, variant: str) -> Reading:
-    reading = Reading(variant=variant, answer=None, status=outcome.status.value)
+def _read_result(outcome: Outcome, scoring: str) -> Reading:
+    reading = Reading(scoring=scoring, answer=None, status=outcome.status.value)
     if outcome.status is not Status.ok:
-        if variant == "paper" and not outcome.is_unscored:
+        if scoring == "paper" and not outcome.is_unscored:
             reading = replace(reading, answer=_FAILED_PROGRAM)
         reason = outcome.detail or outcome.status.value
         return replace(reading, reason=reason, unscored=outcome.is_unscored)
@@ -127,13 +127,13 @@ def _read_result(outcome: Outcome, variant: str) -> Reading:
     number = outcome.number
     text = outcome.value or ""
     answer: Number | float | None = None
-    if variant == "paper" and number is not None:
+    if scoring == "paper" and number is not None:
         answer = number if math.isfinite(number) else None
-    elif variant == "paper" and text.startswith(MARKER):
+    elif scoring == "paper" and text.startswith(MARKER):
         answer = marked_number(text).answer
-    elif variant == "robust" and number is not None:
+    elif scoring == "robust" and number is not None:
         answer = number_from_float(number)
-    elif variant == "robust" and text:
+    elif scoring == "robust" and text:
         answer = read_quantity(text[:_LONGEST_RESULT]).answer
     if answer is None:
         return replace(reading, reason="no finite number returned")
@@ -153,7 +153,7 @@ def compare_with(
     """
     answer = reading.answer
     value = answer.value + 0.0 if isinstance(answer, Number) else answer
-    if reading.unscored or (flaw and reading.variant == "robust"):
+    if reading.unscored or (flaw and reading.scoring == "robust"):
         reason = f"unscored: {flaw or reading.reason}"
         return score_of(reading, value, None, reason=reason)
     if answer is None or flaw:

@@ -2,7 +2,7 @@
 
 This is a `score.py` for benchmarks of your own. Documents have `kind`, which is `number`, `letter`
 or `verdict`, and `target`, a right answer as a response; `choices` are the texts of the letters.
-No paper is repeated, so both variants read in the same way.
+No paper is repeated, so both scorings read in the same way.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ def check_documents(documents: Sequence[Document], file: Path) -> None:
             raise DataError(
                 f"{file}, row {number}, kind: expected {', '.join(KINDS)}, got {kind!r}."
             )
-        if read(doc, doc["target"], variant="robust").answer is None:
+        if read(doc, doc["target"], scoring="robust").answer is None:
             raise DataError(
                 f"{file}, row {number}: expected an answer that is a {kind}, "
                 f"got {doc['target']!r:.200}."
@@ -47,25 +47,25 @@ def reader_item(doc: Document, response: str) -> Item | None:
     )
 
 
-def read(doc: Document, response: str | Judged, *, variant: str) -> Reading:
+def read(doc: Document, response: str | Judged, *, scoring: str) -> Reading:
     """Read the answer in a response, or in a model's copy of it."""
     choices = doc.get("choices") or ()
-    reading = read_answer(doc["kind"], response, variant="robust", choices=choices)
-    return replace(reading, variant=variant)
+    reading = read_answer(doc["kind"], response, scoring="robust", choices=choices)
+    return replace(reading, scoring=scoring)
 
 
 def compare(doc: Document, reading: Reading) -> Score:
     """Compare a reading with the target; it is unscored if the target has no such answer."""
     kind = doc["kind"]
-    answer = read(doc, doc["target"], variant="robust").answer
+    answer = read(doc, doc["target"], scoring="robust").answer
     truths: list[Truth] = []
     if isinstance(answer, Number):
         truths += answer.values_with_steps()
     elif answer is not None:
         truths.append((answer, 0.0))
     flaw = "" if truths else f"the target has no {kind}"
-    # Without a usable target, both variants are unscored.
-    as_robust = replace(reading, variant="robust")
+    # Without a usable target, both scorings are unscored.
+    as_robust = replace(reading, scoring="robust")
     return compare_with(truths, as_robust, numeric=kind == "number", flaw=flaw)
 
 

@@ -32,7 +32,7 @@ def compare(
     show_all: ShowAll = False,
     as_json: AsJson = False,
     out: Out = None,
-    variant: Annotated[
+    scoring: Annotated[
         Literal["paper", "robust"], typer.Option(help="The scores to compare.")
     ] = "paper",
     metric: Annotated[str, typer.Option(help="Metric, by default score or acc.")] = "",
@@ -71,7 +71,7 @@ def compare(
             "compare --metric: expected --by arm and no --metric for bias_index and what goes with it."
         )
     options = comparing.Options(
-        variant=variant,
+        scoring=scoring,
         metric=metric,
         factor=factor,
         by=group,
@@ -82,7 +82,7 @@ def compare(
         report = read(paths)
         reports = {"": report}
         if arm:
-            compared = arms.compare_arms(report, variant, effects=arm == "arm")
+            compared = arms.compare_arms(report, scoring, effects=arm == "arm")
         else:
             compared = memorization.compare_variants(report, options)
     else:
@@ -94,10 +94,10 @@ def compare(
         draw_differences(compared.lines, out / "compare")
     if as_json:
         lines = json.loads(compared.lines.to_json(orient="records"))
-        print(json.dumps({"variant": variant, "lines": lines, "notes": compared.notes}))
+        print(json.dumps({"scoring": scoring, "lines": lines, "notes": compared.notes}))
     else:
         rows = [_row(line) for line in compared.lines.to_dict("records")]
-        say(f"Scored as `{variant}`:")
+        say(f"Scored as `{scoring}`:")
         print_table("", rows, show_all=show_all)
         say(*(f"Note: {note}" for note in compared.notes))
     problems = chain.from_iterable(report.problems for report in reports.values())

@@ -255,7 +255,7 @@ def replay_dynostock(
         runs_by_folder.setdefault(folder, []).append(SavedRun(task, facts, {}))
     for folder, runs in runs_by_folder.items():
         replay.write(runs, replay.model or folder.name)
-    table = by_window(recordings.rows_of(scored, variant="paper"))
+    table = by_window(recordings.rows_of(scored, scoring="paper"))
     if not replay.as_json:
         table = table.filter(regex=_WINDOW_COLUMNS)
     windows = json.loads(table.to_json(orient="records"))

@@ -112,7 +112,7 @@ def _solutions(report: "Report", make: Any) -> Iterator[Any]:
 
     for run, result in report.results:
         for sample in read_samples(result.samples):
-            if sample.variant == "robust":
+            if sample.scoring == "robust":
                 response = str(next(iter(sample.responses), ""))
                 is_right = sample.metrics.get("acc") == 1
                 yield make(sample.where, run.model, sample.doc, response, is_right)

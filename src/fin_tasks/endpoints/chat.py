@@ -263,21 +263,29 @@ class ChatClient:
 
     async def _fetch(self, server: Server, options: Request, retries: int) -> bytes:
         """Return the body of a server's reply; the `openai` package sends the request again if that may help."""
+        import openai
+
         client = server.client
         if retries != self.endpoint.retries:
             client = client.with_options(max_retries=retries)
-        create = client.chat.completions.with_streaming_response.create
-        body = bytearray()
+        seconds = self.endpoint.timeout
         # In `extra_body`, messages are sent as they are; elsewhere, `openai` would look through each part of them.
-        async with create(
+        reply = client.chat.completions.with_streaming_response.create(
             model=self.endpoint.model, messages=[], extra_body=options
-        ) as response:
+        )
+        body = bytearray()
+        async with AsyncExitStack() as stack:
             try:
-                with anyio.fail_after(self.endpoint.timeout):
+                # `openai` limits each read, so it would wait forever for headers that trickle in.
+                with anyio.fail_after((retries + 1) * seconds):
+                    response = await stack.enter_async_context(reply)
+                with anyio.fail_after(seconds):
                     async for chunk in response.iter_bytes():
                         body += chunk
                         if len(body) > MAX_REPLY_BYTES:
                             break
+            except (openai.OpenAIError, UnicodeEncodeError):
+                raise
             except TimeoutError as error:
                 self.count_failure()
                 raise self.failure(server, error) from None

@@ -233,7 +233,7 @@ def _why_unreadable(reply: ChatReply) -> str:
 class JudgeStep:
     """Asks the judge about each response for which `item` makes an item; without a judge, asks nothing.
 
-    Both variants of a task share one step, and the judge is asked once.
+    Both scorings of a task share one step, and the judge is asked once.
     """
 
     item: Callable[[Document, str], Item | None]

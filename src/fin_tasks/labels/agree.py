@@ -38,7 +38,7 @@ class JudgedTask(NamedTuple):
     judge: str
     """Model and rubric of the judge."""
     rows: pd.DataFrame
-    """A line for each judged row and variant: `variant`, `doc_id`, `source`, and the judge's `score`.
+    """A line for each judged row and scoring: `scoring`, `doc_id`, `source`, and the judge's `score`.
 
     Lines of rows that people scored also have `row`, its id in the study, `people`, the most frequent score, and
     `people_mean`.
@@ -73,7 +73,7 @@ def compare(judged: Sequence[JudgedTask]) -> list[dict[str, Any]]:
         draw = task.filled.draw
         lowest, highest = _scale_of(draw)
         drawn_rows = {row.id: row for row in draw.rows}
-        rows = task.rows.dropna(subset="people").query("variant != 'paper'")
+        rows = task.rows.dropna(subset="people").query("scoring != 'paper'")
         for row_id, people, score in rows[["row", "people", METRIC]].to_numpy():
             points = lowest + (highest - lowest) * score / 100
             strata = drawn_rows[row_id].facts.get(draw.study.strata, [])
@@ -91,7 +91,7 @@ def compare(judged: Sequence[JudgedTask]) -> list[dict[str, Any]]:
 def corrections_of(judged: Sequence[JudgedTask]) -> Corrections:
     """Return corrected means, the highest of a task first, and the differences of runs."""
     corrections = Corrections()
-    variant_tasks = []
+    scoring_tasks = []
     for task in judged:
         problem = _why_not_random(task)
         if problem:
@@ -103,13 +103,13 @@ def corrections_of(judged: Sequence[JudgedTask]) -> Corrections:
         lowest, highest = _scale_of(task.filled.draw)
         percent = 100 * (task.rows["people_mean"] - lowest) / (highest - lowest)
         table = task.rows.assign(people=percent)
-        for _, rows in table.groupby("variant", observed=True):
-            variant_tasks.append(task._replace(rows=rows))
-    corrections.runs += map(_corrected_run, variant_tasks)
+        for _, rows in table.groupby("scoring", observed=True):
+            scoring_tasks.append(task._replace(rows=rows))
+    corrections.runs += map(_corrected_run, scoring_tasks)
     corrections.runs.sort(
-        key=lambda run: (run.task, run.variant, -(run.corrected or 0))
+        key=lambda run: (run.task, run.scoring, -(run.corrected or 0))
     )
-    for first, second in combinations(variant_tasks, 2):
+    for first, second in combinations(scoring_tasks, 2):
         is_same_task = _facts_of(first) == _facts_of(second)
         if is_same_task and first.run.model != second.run.model:
             corrections.differences.append(_corrected_pair(first, second))
@@ -117,9 +117,9 @@ def corrections_of(judged: Sequence[JudgedTask]) -> Corrections:
 
 
 def _facts_of(task: JudgedTask) -> dict[str, Any]:
-    """Return task, variant and judge of a task whose rows are those of one variant."""
-    variant = task.rows["variant"].iat[0]
-    return {"task": task.result.task, "variant": variant, "judge": task.judge}
+    """Return task, scoring and judge of a task whose rows are those of one scoring."""
+    scoring = task.rows["scoring"].iat[0]
+    return {"task": task.result.task, "scoring": scoring, "judge": task.judge}
 
 
 def _corrected_run(task: JudgedTask) -> CorrectedRun:
@@ -172,7 +172,7 @@ def _study_of(
 
 def _rows_of(loaded: Report, filled: FilledSheets, result: TaskResult) -> pd.DataFrame:
     rows = loaded.rows.query("run == @result.run and task == @result.task")
-    rows = rows.reindex(columns=["variant", "doc_id", "source", METRIC])
+    rows = rows.reindex(columns=["scoring", "doc_id", "source", METRIC])
     rows = rows.dropna(subset=METRIC)
     row_by_doc = {
         row.doc_id: row.id for row in filled.draw.rows if row.task == result.task

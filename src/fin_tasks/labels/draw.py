@@ -183,7 +183,7 @@ def _rows_of_run(
         }
         metric = headline(result)
         for sample in read_samples(result.samples):
-            # The lines of all variants hold the same responses, so the first one is enough.
+            # The lines of both scorings hold the same responses, so the first one is enough.
             row = rows_by_doc.pop(sample.id, None)
             score = sample.metrics.get(metric)
             if row is None or (drawn.study.wrong and score != 0):

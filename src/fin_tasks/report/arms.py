@@ -13,12 +13,12 @@ from .entries import task_of
 from .model import Report, TaskResult
 
 
-def compare_arms(report: Report, variant: str, *, effects: bool) -> Comparisons:
+def compare_arms(report: Report, scoring: str, *, effects: bool) -> Comparisons:
     """Return measures by arm and window size, and with `effects` first the differences between arms.
 
     Lines have the window size as group; `mean` is the mean over sizes.
     """
-    rows, notes = arm_rows(report, variant)
+    rows, notes = arm_rows(report, scoring)
     names = [name for name in experiment.GROUP if name != "bias"]
     tables = []
     if effects:
@@ -46,14 +46,14 @@ def compare_arms(report: Report, variant: str, *, effects: bool) -> Comparisons:
         task="",
         model="",
         family="",
-        variant=variant,
+        scoring=scoring,
         unit=1.0,
         group=lines["window"].astype(str),
     )
     return Comparisons(lines.reindex(columns=list(Line._fields)), notes)
 
 
-def arm_rows(report: Report, variant: str) -> tuple[DataFrame, list[str]]:
+def arm_rows(report: Report, scoring: str) -> tuple[DataFrame, list[str]]:
     """Return rows with the columns of the experiment, those of the newest run last, and notes.
 
     Raise DataError if there are no rows.
@@ -63,10 +63,10 @@ def arm_rows(report: Report, variant: str) -> tuple[DataFrame, list[str]]:
     notes: dict[str, None] = {}
     for run, result in report.results:
         conditions = conditions_of(result)
-        family = task_of(result.benchmark, conditions, variant, "").family
+        family = task_of(result.benchmark, conditions, scoring, "").family
         if result.benchmark != "dynostock" or result.members or not family:
             continue
-        rows = report.rows_of(result, variant).reindex(columns=list(experiment.COLUMNS))
+        rows = report.rows_of(result, scoring).reindex(columns=list(experiment.COLUMNS))
         rows = rows.dropna(subset="window")
         if rows.empty:
             continue
@@ -91,7 +91,7 @@ def arm_rows(report: Report, variant: str) -> tuple[DataFrame, list[str]]:
         tables.append(rows)
     if not tables:
         raise DataError(
-            f"compare: expected rows of DynoStock's arms under {variant}, found none."
+            f"compare: expected rows of DynoStock's arms under {scoring}, found none."
         )
     types = {"arm": str, "doc_id": str, "ticker": str, "window": int}
     return concat(tables).astype(types), list(notes)

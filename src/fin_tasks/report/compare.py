@@ -40,7 +40,7 @@ class Line(NamedTuple):
     heading: str
     task: str = ""
     metric: str = ""
-    variant: str = ""
+    scoring: str = ""
     group: str = ""
     """Empty for all rows."""
     model: str = ""
@@ -80,7 +80,7 @@ class Comparisons(NamedTuple):
 class Options(NamedTuple):
     """What to compare."""
 
-    variant: str = "paper"
+    scoring: str = "paper"
     metric: str = ""
     """By default the metric that models are ranked by."""
     factor: str = ""
@@ -123,7 +123,7 @@ def compare(reports: Mapping[str, Report], options: Options) -> Comparisons:
             notes += own_notes
             metrics.update(*entry.result.totals.values())
     if not lines:
-        expected = f"{options.metric or 'a value'} under {options.variant}"
+        expected = f"{options.metric or 'a value'} under {options.scoring}"
         if options.factor:
             expected += f" that differ in {options.factor}"
         got = ", ".join(sorted(metrics)) or "no metric"
@@ -207,7 +207,7 @@ def _entries_of(
                     label=label,
                     model=run.model if factor else "",
                     result=result,
-                    rows=report.rows_of(result, options.variant),
+                    rows=report.rows_of(result, options.scoring),
                     is_part=result.task in parts,
                 )
 
@@ -224,7 +224,7 @@ def _compare_with(
         differing = "; ".join(differences(*results))
         return [], [f"{where} is not compared with {first.label}: {differing}."]
     if metric not in entry.rows or entry.rows[metric].isna().all():
-        return [], [f"{where} has no {options.variant} value of {metric}."]
+        return [], [f"{where} has no {options.scoring} value of {metric}."]
     notes = []
     if metric not in first.rows:
         notes.append(f"is not compared, as {first.label} has no value of {metric}")
@@ -238,8 +238,8 @@ def _compare_with(
             notes.append(f"has a {bound}")
     corrections = options.corrections
     run = entry.result.id
-    notes.append(note_of(corrections.of(run, options.variant, metric)))
-    notes.append(corrections.difference_note(run, first.result.id, options.variant))
+    notes.append(note_of(corrections.of(run, options.scoring, metric)))
+    notes.append(corrections.difference_note(run, first.result.id, options.scoring))
     lines = _lines_of(first, entry, metric, options)
     return lines, [f"{where} {note}." for note in notes if note]
 
@@ -256,7 +256,7 @@ def _lines_of(
             heading=entry.heading,
             task=entry.result.task,
             metric=metric,
-            variant=options.variant,
+            scoring=options.scoring,
             group=group,
             model=entry.model,
             run=entry.label,

@@ -32,10 +32,10 @@ class Conditions(NamedTuple):
     retrieval: str = ""
     arm: str = ""
 
-    def id(self, *variant: str) -> str:
+    def id(self, *scoring: str) -> str:
         """Return the id of a task on a leaderboard, such as `financemath/paper/split=test`."""
         named = [f"{name}={value}" for name, value in self._asdict().items() if value]
-        return "/".join([self.task, *variant, *named[1:]])
+        return "/".join([self.task, *scoring, *named[1:]])
 
     def text(self) -> str:
         """Return the conditions for people."""
@@ -46,10 +46,10 @@ CONDITIONS = Conditions._fields
 
 
 def read_task_id(text: str) -> tuple[Conditions, str]:
-    """Return the conditions and the variant of an id."""
-    task, variant, *named = text.split("/")
+    """Return the conditions and the scoring of an id."""
+    task, scoring, *named = text.split("/")
     values = dict(part.split("=", 1) for part in named)
-    return Conditions(task, **values), variant
+    return Conditions(task, **values), scoring
 
 
 def settings_of(metadata: Settings, **facts: Any) -> Json:

@@ -18,7 +18,7 @@ class CorrectedPair(Corrected):
     """The difference of two runs, first less second, over the rows that the judge scored in both."""
 
     task: str
-    variant: str
+    scoring: str
     judge: str
     first: str
     """The model's name; text of strangers."""
@@ -33,7 +33,7 @@ class CorrectedRun(Corrected):
     """The mean of a run."""
 
     task: str
-    variant: str
+    scoring: str
     judge: str
     model: str
     n: int
@@ -52,26 +52,26 @@ class Corrections(BaseModel):
     refused: list[str] = []
     """Why labels correct nothing."""
 
-    def of(self, run: str, variant: str, metric: str) -> Corrected | None:
+    def of(self, run: str, scoring: str, metric: str) -> Corrected | None:
         """Return the corrected value of a metric of a result."""
         for line in self.runs:
-            if metric == METRIC and (line.run, line.variant) == (run, variant):
+            if metric == METRIC and (line.run, line.scoring) == (run, scoring):
                 return line
         return None
 
-    def pairs(self, runs: Collection[str], variant: str) -> DataFrame:
+    def pairs(self, runs: Collection[str], scoring: str) -> DataFrame:
         """Return pairs of results as `stats.pairs.rank` takes them; one is open if its interval holds 0."""
         pairs = []
         for pair in self.differences:
-            if pair.variant == variant and {*pair.runs} <= {*runs}:
+            if pair.scoring == scoring and {*pair.runs} <= {*runs}:
                 is_open = (pair.low or 0) <= 0 <= (pair.high or 0)
                 pairs.append((*pair.runs, pair.corrected, float(is_open)))
         return DataFrame(pairs, columns=["first", "second", "difference", "p_holm"])
 
-    def difference_note(self, first: str, second: str, variant: str) -> str:
+    def difference_note(self, first: str, second: str, scoring: str) -> str:
         """Say the corrected difference of two results; empty if it is not known."""
         for line in self.differences:
-            if {*line.runs} == {first, second} and line.variant == variant:
+            if {*line.runs} == {first, second} and line.scoring == scoring:
                 return f"{line.first} less {line.second}: {note_of(line)}"
         return ""
 

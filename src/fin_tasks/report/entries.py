@@ -36,7 +36,7 @@ _FAMILY = re.compile(
 
 
 class Scored(NamedTuple):
-    """A task of a run under one variant."""
+    """A task of a run under one scoring."""
 
     run: Run
     result: TaskResult
@@ -50,14 +50,14 @@ class Scored(NamedTuple):
 
 
 def scored_tasks(report: Report) -> dict[str, list[Scored]]:
-    """Return all tasks of all runs under each variant in which they have a value, by the id of the task."""
+    """Return all tasks of all runs under each scoring in which they have a value, by the id of the task."""
     by_task = defaultdict[str, list[Scored]](list)
     for run, result in report.results:
         main_metric = headline(result)
         named = [*result.totals, *result.breakdowns, *result.aggregates]
-        for variant in dict.fromkeys([*named, "paper", "robust"]):
-            rows = report.rows_of(result, variant)
-            values = values_of(rows, result, variant)
+        for scoring in dict.fromkeys([*named, "paper", "robust"]):
+            rows = report.rows_of(result, scoring)
+            values = values_of(rows, result, scoring)
             if not values:
                 continue
             scores = rows.get(main_metric, Series(dtype=float))
@@ -65,7 +65,7 @@ def scored_tasks(report: Report) -> dict[str, list[Scored]]:
                 run=run,
                 result=result,
                 task=task_of(
-                    result.benchmark, conditions_of(result), variant, main_metric
+                    result.benchmark, conditions_of(result), scoring, main_metric
                 ),
                 values=values,
                 n_scored=int(scores.count()),
@@ -79,18 +79,18 @@ def scored_tasks(report: Report) -> dict[str, list[Scored]]:
 def task_of(
     benchmark: str,
     conditions: Conditions,
-    variant: str,
+    scoring: str,
     main_metric: str,
 ) -> BoardTask:
     """Return a task as a leaderboard has it."""
     sized_tasks = KNOWN_BENCHMARKS[benchmark].sized_tasks
     name = conditions.task.removeprefix(f"{benchmark}_")
     task = BoardTask(
-        id=conditions.id(variant),
+        id=conditions.id(scoring),
         asked=conditions.id(),
         benchmark=benchmark,
         **conditions._asdict(),
-        variant=variant,
+        scoring=scoring,
         headline=main_metric,
     )
     sized = re.fullmatch(sized_tasks, name)
@@ -132,7 +132,7 @@ def entries_of(
                 f"its results file claims {value.claim:.4g}, "
                 f"its rows give {estimate.mean:.4g}",
             )
-        corrected = corrections.of(result.id, scored.task.variant, metric)
+        corrected = corrections.of(result.id, scored.task.scoring, metric)
         remarks = [
             cut_off.note_of(value.cut_offs, metric),
             _remark_on_estimate(metric, estimate),

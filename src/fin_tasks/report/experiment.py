@@ -1,6 +1,6 @@
 """DynoStock's accuracy and bias index by window size, and what a statement does to forecasts of the same windows.
 
-The functions take the rows of one variant, with `COLUMNS`. If several runs have a row of the same group, arm and
+The functions take the rows of one scoring, with `COLUMNS`. If several runs have a row of the same group, arm and
 window, the last one counts.
 """
 

@@ -24,15 +24,15 @@ _SPREAD = 1.0
 
 def draw_window_figures(report: Report, folder: Path) -> None:
     """Draw bias index and accuracy by window size under each scoring, if the report has rows of DynoStock."""
-    for variant in ("paper", "robust"):
+    for scoring in ("paper", "robust"):
         try:
-            rows, _ = arm_rows(report, variant)
+            rows, _ = arm_rows(report, scoring)
         except DataError:
             continue  # no rows of its tasks
-        draw_windows(rows, folder, variant)
+        draw_windows(rows, folder, scoring)
 
 
-def draw_windows(rows: DataFrame, folder: Path, variant: str) -> None:
+def draw_windows(rows: DataFrame, folder: Path, scoring: str) -> None:
     """Draw figures 3 and 4 of the paper: one for each bias, with a line for each model and arm.
 
     The rows are those that `by_window` takes.
@@ -60,8 +60,8 @@ def draw_windows(rows: DataFrame, folder: Path, variant: str) -> None:
                 axes.set_xticks(lines["window"].unique().tolist())
             handles = axes.get_legend_handles_labels()
             figure.legend(*handles, loc="outside lower left", ncols=2)
-            figure.suptitle(f"{str(bias).capitalize()} bias, {variant}, 95 % intervals")
-            save(figure, folder / f"dynostock_{bias}_{variant}")
+            figure.suptitle(f"{str(bias).capitalize()} bias, {scoring}, 95 % intervals")
+            save(figure, folder / f"dynostock_{bias}_{scoring}")
 
 
 def draw_differences(lines: DataFrame, stem: Path) -> None:

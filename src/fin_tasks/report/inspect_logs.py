@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from fin_tasks.benchmarks.scored_task import VARIANTS
+from fin_tasks.benchmarks.scored_task import SCORINGS
 from fin_tasks.errors import DataError
 from fin_tasks.stats.averages import over_responses
 
@@ -38,32 +38,32 @@ def read_log(path: Path, name: str) -> Run:
 
 
 def samples_of(path: Path) -> Iterator[tuple[str, Json]]:
-    """Yield a log's samples, a line for each variant, with where they are."""
+    """Yield a log's samples, a line for each scoring, with where they are."""
     inspect = _inspect_for(path)
     samples = inspect.read_eval_log_samples(str(path), False, exclude_fields=_UNREAD)
     # The epochs of a sample follow each other. A log may be larger than the memory.
     for identity, epochs in groupby(samples, key=lambda sample: sample.id):
         scored = [sample for sample in epochs if sample.scores and not sample.error]
         where = f"{path}, sample {identity}"
-        for variant in VARIANTS if scored else ():
-            yield where, _line(where, scored, variant)
+        for scoring in SCORINGS if scored else ():
+            yield where, _line(where, scored, scoring)
 
 
-def _line(where: str, epochs: list[Any], variant: str) -> Json:
+def _line(where: str, epochs: list[Any], scoring: str) -> Json:
     scores = []
     for sample in epochs:
-        if variant not in sample.scores:
+        if scoring not in sample.scores:
             raise DataError(
-                f"{where}: expected the scores {' and '.join(VARIANTS)}, got "
+                f"{where}: expected the scores {' and '.join(SCORINGS)}, got "
                 f"{', '.join(sample.scores)}. `inspect score --action append` adds one."
             )
-        scores.append(sample.scores[variant].metadata)
+        scores.append(sample.scores[scoring].metadata)
     values = over_responses([score["values"] for score in scores])
     return {
         "doc": epochs[0].metadata,
         "resps": [[sample.output.completion for sample in epochs]],
         "filtered_resps": [[score["reading"] for score in scores]],
-        "filter": variant,
+        "filter": scoring,
         "metrics": list(values),
         **values,
     }

@@ -75,8 +75,8 @@ def board(
             )
     for run in report.runs:
         leaderboard.costs += costs_of(run, prices)
-    for variant in ("paper", "robust"):
-        gaps, gap_notes = gaps_of(report, Options(variant=variant))
+    for scoring in ("paper", "robust"):
+        gaps, gap_notes = gaps_of(report, Options(scoring=scoring))
         leaderboard.gaps += gaps
         notes += gap_notes
     _sort_entries(leaderboard, tasks)

@@ -58,12 +58,12 @@ class BoardRun(_Model):
 
 
 class BoardTask(_Model):
-    """A task under one variant."""
+    """A task under one scoring."""
 
     id: str
     """How the task was asked and scored, as one text."""
     asked: str
-    """How the task was asked: the id without the variant."""
+    """How the task was asked: the id without the scoring."""
     benchmark: str
     """Whose task it is: the name of a benchmark, or `other`."""
     task: str
@@ -78,7 +78,7 @@ class BoardTask(_Model):
     """`none`, `bm25`, ...; empty if there is none."""
     arm: str
     """Of an experiment; empty elsewhere."""
-    variant: str
+    scoring: str
     """`paper`: scored as the authors do. `robust`: as it should be. Others: a filter of the task."""
     family: str = ""
     """What tasks of several sizes share; empty elsewhere."""
@@ -298,7 +298,7 @@ class Leaderboard(_Model):
     """Level at which two models count as different, over all pairs of a task together."""
     runs: list[BoardRun]
     tasks: list[BoardTask] = []
-    """The tasks; each names its conditions and its variant."""
+    """The tasks; each names its conditions and its scoring."""
     metrics: dict[str, Metric] = {}
     """What the metrics mean, by name."""
     groups: dict[str, Json]

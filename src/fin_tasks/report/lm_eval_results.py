@@ -51,19 +51,19 @@ class _Counts(BaseModel):
     original: _Count = 0
 
 
-def _by_variant(values: Json) -> dict[str, Json]:
-    """Return the values of metrics by variant; None for all that is no number, such as `N/A`."""
+def _by_scoring(values: Json) -> dict[str, Json]:
+    """Return the values of metrics by scoring; None for all that is no number, such as `N/A`."""
     totals = defaultdict[str, Json](dict)
     for name, value in values.items():
-        metric, comma, variant = printable(name).partition(",")
+        metric, comma, scoring = printable(name).partition(",")
         if comma and not metric.endswith("_stderr"):
             is_known = isinstance(value, int | float) and value == value
-            totals[variant][metric] = value if is_known else None
+            totals[scoring][metric] = value if is_known else None
     return totals
 
 
 _Totals = Annotated[
-    dict[str, dict[str, FiniteFloat | None]], BeforeValidator(_by_variant)
+    dict[str, dict[str, FiniteFloat | None]], BeforeValidator(_by_scoring)
 ]
 
 

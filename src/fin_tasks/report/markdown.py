@@ -77,8 +77,8 @@ def _heading(line: Line) -> str:
     """Name the conditions that are not the usual ones, and the scoring."""
     usual = {*_NOT_NAMED, KNOWN_BENCHMARKS[line["benchmark"]].usual_split}
     words = [line[name] for name in CONDITIONS[1:] if line[name] not in usual]
-    variant = line["variant"]
-    return ", ".join([*words, _SCORINGS.get(variant) or variant])
+    scoring = line["scoring"]
+    return ", ".join([*words, _SCORINGS.get(scoring) or scoring])
 
 
 def _section_parts(lines: DataFrame) -> list[str]:
@@ -145,7 +145,7 @@ def _means_over_windows(
     stds = printed["label"].map(deviations.set_index("label")["value"])
     is_sized = values["window"].isin(sizes) & values["task"].str.startswith(f"{task}_")
     measured = values[~values["published"] & is_sized & (values["metric"] == metric)]
-    groups = measured.groupby(["label", "variant", *CONDITIONS[1:]], sort=False)
+    groups = measured.groupby(["label", "scoring", *CONDITIONS[1:]], sort=False)
     means = groups.first().assign(
         task=task,
         value=groups["value"].mean(),

@@ -57,8 +57,8 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
         model, conditions = key
         where = f"{conditions.text()}: {model}"
         metric = options.metric or headline(result)
-        variants = report.rows_of(result, options.variant)
-        others = [report.rows_of(other, options.variant) for other in published[key]]
+        variants = report.rows_of(result, options.scoring)
+        others = [report.rows_of(other, options.scoring) for other in published[key]]
         questions = _questions_of(others, variants, metric)
         if questions.empty:
             notes.append(f"{where} has no {metric} of questions and their variants.")
@@ -68,7 +68,7 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
             notes.append(
                 f"{where} has variants that were asked otherwise: {differing}."
             )
-        task = conditions._replace(split="variants").id(options.variant)
+        task = conditions._replace(split="variants").id(options.scoring)
         for group, rows in groups_of(questions, options.by).items():
             means = rows[["published", "variants", "spread", "recalled"]].mean()
             pair = _compare(rows, "published", "variants")

@@ -56,7 +56,7 @@ COLUMNS = (
     "run",
     "benchmark",
     "task",
-    "variant",
+    "scoring",
     "doc_id",
     "source",
     *BREAKDOWNS,
@@ -94,7 +94,7 @@ class TaskResult:
     task: str  # lm-eval's name
     n: int  # questions that were asked; 0 if unknown
     n_all: int  # questions of the task; 0 if unknown
-    # values that the results file claims, by variant and metric; None if not defined
+    # values that the results file claims, by scoring and metric; None if not defined
     totals: Mapping[str, Mapping[str, float | None]]
     # figures of parts of the task that its metadata claims
     breakdowns: Breakdowns
@@ -149,15 +149,15 @@ class Report:
             results += [(run, result) for result in run.tasks]
         return results
 
-    def rows_of(self, result: TaskResult, variant: str) -> DataFrame:
-        """Return the rows of a task under a variant, those of all its tasks for a group; empty if there are none."""
+    def rows_of(self, result: TaskResult, scoring: str) -> DataFrame:
+        """Return the rows of a task under a scoring, those of all its tasks for a group; empty if there are none."""
         tasks = result.members or (result.task,)
-        places = [self._places.get((result.run, task, variant), []) for task in tasks]
+        places = [self._places.get((result.run, task, scoring), []) for task in tasks]
         return self.rows.iloc[np.concatenate(places).astype(int)]
 
     @cached_property
     def _places(self) -> dict[tuple[str, str, str], Any]:
-        by = ["run", "task", "variant"]
+        by = ["run", "task", "scoring"]
         return dict(self.rows.groupby(by, observed=True).indices)
 
 

@@ -14,7 +14,7 @@ from .leaderboard_model import BoardRun, BoardTask, Entry
 def figures(benchmarks: Collection[str]) -> Iterator[tuple[Entry, BoardTask, BoardRun]]:
     """Yield the printed figures of benchmarks; a run stands for a paper, table, model and judge.
 
-    In `published.csv` the columns `column`, `our_metric`, `rows` and `doubt` say where a figure stands on a leaderboard.
+    In `published.csv`, `column`, `our_metric`, `rows` and `doubt` say where a figure stands on a leaderboard.
     """
     for publisher in all_benchmarks().values():
         text = publisher.text_of("published.csv") or ""
@@ -23,8 +23,8 @@ def figures(benchmarks: Collection[str]) -> Iterator[tuple[Entry, BoardTask, Boa
             benchmark = benchmark_of(row["column"].partition("/")[0])
             if not benchmark or benchmark.name not in benchmarks:
                 continue
-            conditions, variant = read_task_id(row["column"])
-            task = task_of(benchmark.name, conditions, variant, benchmark.headlines[0])
+            conditions, scoring = read_task_id(row["column"])
+            task = task_of(benchmark.name, conditions, scoring, benchmark.headlines[0])
             run = _run_of(publisher, row)
             entry = Entry(
                 task=task.id,

@@ -102,7 +102,7 @@ def _newest_runs(members: Sequence[Scored]) -> tuple[list[Scored], Reasons]:
 
 def _rows_of(report: Report, member: Scored) -> DataFrame:
     """Return the rows of a task; the index is the same number for a document in all runs."""
-    rows = report.rows_of(member.result, member.task.variant)
+    rows = report.rows_of(member.result, member.task.scoring)
     tasks = rows["task"].cat.codes.to_numpy(np.int64)
     return rows.set_index(tasks << 32 | rows["doc_id"].cat.codes.to_numpy())
 
@@ -142,12 +142,12 @@ def _comparison_of(
     higher_is_better = metric_of(task.headline).higher_is_better is not False
     corrected = {}
     for run in scores:
-        line = corrections.of(run, task.variant, task.headline)
+        line = corrections.of(run, task.scoring, task.headline)
         if line:
             corrected[run] = [line.corrected]
     is_corrected = len(corrected) == len(scores) > 1
     if is_corrected:
-        own_pairs = corrections.pairs(corrected, task.variant)
+        own_pairs = corrections.pairs(corrected, task.scoring)
         places = rank(
             DataFrame(corrected), own_pairs, higher_is_better=higher_is_better
         )

@@ -139,10 +139,10 @@ class _Reader:
         table = rows.table
         for name in ("run", "benchmark", "task"):
             table[name] = texts_column([getattr(result, name)]).repeat(len(table))
-        sizes = table["variant"].value_counts()
+        sizes = table["scoring"].value_counts()
         n = result.n or int(sizes.max())
         if set(sizes) != {n}:
-            expected = f"expected {n} rows under each variant, got {sizes.to_dict()}"
+            expected = f"expected {n} rows under each scoring, got {sizes.to_dict()}"
             self._add_problem(result.samples, f"{result.samples}: {expected}.")
         return replace(result, n=n, n_all=result.n_all or n, aggregates=rows.aggregates)
 

@@ -40,7 +40,7 @@ from .samples import Sample, read_samples
 _MAX_ANSWER = 200
 _MAX_REASON = 300
 _NUMBERS = {int, float, bool, type(None)}
-_TEXTS = ("variant", "doc_id", "answer", "reason", "source", *BREAKDOWNS)
+_TEXTS = ("scoring", "doc_id", "answer", "reason", "source", *BREAKDOWNS)
 
 Readings = Sequence[Json]
 
@@ -70,7 +70,7 @@ def rows_of(source: str, samples: Iterable[Sample], benchmark_name: str) -> Samp
     aggregate_names = (
         list(getattr(benchmark.scorer, "BREAKDOWN_AGGREGATES", ())) if is_ours else []
     )
-    aggregated_by_variant = defaultdict[str, list[Values]](list)
+    aggregated_by_scoring = defaultdict[str, list[Values]](list)
     for sample in samples:
         readings = sample.readings
         figures = dict(sample.metrics)
@@ -78,7 +78,7 @@ def rows_of(source: str, samples: Iterable[Sample], benchmark_name: str) -> Samp
             own = document_values(benchmark, sample.doc, readings, sample.metrics)
             figures = {**own, **figures}
             aggregated = {name: figures.get(name) for name in aggregate_names}
-            aggregated_by_variant[sample.variant].append(aggregated)
+            aggregated_by_scoring[sample.scoring].append(aggregated)
         texts.append(_texts_of(benchmark, sample, readings))
         values.append(figures)
         n_scored.append(
@@ -88,7 +88,7 @@ def rows_of(source: str, samples: Iterable[Sample], benchmark_name: str) -> Samp
     for name in _TEXTS:
         columns[name] = texts_column([row.get(name) or None for row in texts])
     table = DataFrame(columns)
-    if table.empty or table.duplicated(["variant", "doc_id"]).any():
+    if table.empty or table.duplicated(["scoring", "doc_id"]).any():
         raise DataError(
             f"{source}: expected each document once under a filter, "
             "found one twice or no row at all."
@@ -100,8 +100,8 @@ def rows_of(source: str, samples: Iterable[Sample], benchmark_name: str) -> Samp
     if max(n_scored) > 1 and "acc" in metrics:
         metrics |= _pass_at(metrics["acc"], np.array(n_scored))
     aggregates = {}
-    for variant, rows in aggregated_by_variant.items():
-        aggregates[variant] = summarize(benchmark, rows)
+    for scoring, rows in aggregated_by_scoring.items():
+        aggregates[scoring] = summarize(benchmark, rows)
     return SampleRows(table.assign(**metrics), aggregates)
 
 
@@ -113,7 +113,7 @@ def _texts_of(
     """Return what is known of a row, the breakdowns of its document among it."""
     reasons = filter(None, [reading.get("reason") for reading in readings])
     texts = {
-        "variant": sample.variant,
+        "scoring": sample.scoring,
         "doc_id": sample.id,
         "answer": _answer_text(readings)[:_MAX_ANSWER],
         "reason": str(next(reasons, ""))[:_MAX_REASON],

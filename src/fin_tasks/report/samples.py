@@ -1,4 +1,4 @@
-"""The lines of a samples file: a document, the responses to it, and their scores under one variant.
+"""The lines of a samples file: a document, the responses to it, and their scores under one scoring.
 
 lm-eval writes them, and logs of inspect_ai are read as the same lines.
 """
@@ -29,7 +29,7 @@ _PICTURE = re.compile(r"data:image/[\w.+-]+;(sha256|base64),[\w+/=]*")
 
 
 class _Fields(BaseModel):
-    variant: str = Field(alias="filter")
+    scoring: str = Field(alias="filter")
     doc: Json
     metrics: list[str] = Field(min_length=1)
 
@@ -41,7 +41,7 @@ class Sample(NamedTuple):
     """The file and the line, for messages."""
     id: str
     """The id of the document."""
-    variant: str
+    scoring: str
     doc: Json
     metrics: Json
     """Values by name, without standard errors."""
@@ -94,7 +94,7 @@ def sample_of(where: str, line: Json) -> Sample:
     doc = fields.doc
     identity = doc.get("id", doc.get("question_id", line.get("doc_id")))
     return Sample(
-        where, printable(str(identity)), printable(fields.variant), doc, metrics, line
+        where, printable(str(identity)), printable(fields.scoring), doc, metrics, line
     )
 
 

@@ -11,7 +11,7 @@ from .conditions import CONDITIONS, setting_text
 from .cost import COSTS
 from .leaderboard_model import Leaderboard
 
-_TASK = {"benchmark", *CONDITIONS, "variant", "window"}
+_TASK = {"benchmark", *CONDITIONS, "scoring", "window"}
 _ENTRY = {"judge", "metric", "value", "low", "high", "n", "unscored", "group"}
 _RUN = {"label", "source", "date", "path"}
 _SETTINGS = (

@@ -30,7 +30,7 @@ _ROUNDING = 1e-6
 
 
 class Value(NamedTuple):
-    """A value of a task under one variant."""
+    """A value of a task under one scoring."""
 
     estimate: Estimate
     """Without an interval if it is no mean over rows."""
@@ -47,7 +47,7 @@ def value_of(
 ) -> Estimate:
     """Return the mean of a metric over rows with its interval. Rows of one source are one cluster.
 
-    The rows are of one run and variant. Without weights each row counts once; in `bias_index` each wrong response does.
+    The rows are of one run and scoring. Without weights each row counts once; in `bias_index` each wrong response does.
     """
     if metric == WEIGHTED:
         own_weights = rows[WEIGHT].fillna(0).to_numpy()
@@ -60,7 +60,7 @@ def value_of(
     )
 
 
-def values_of(rows: DataFrame, result: TaskResult, variant: str) -> dict[str, Value]:
+def values_of(rows: DataFrame, result: TaskResult, scoring: str) -> dict[str, Value]:
     """Return the values of the rows of a task, or of a group of tasks, by metric.
 
     A value is the mean over the rows, whatever the results file claims. In a group, another metric stands in where
@@ -70,8 +70,8 @@ def values_of(rows: DataFrame, result: TaskResult, variant: str) -> dict[str, Va
     benchmark = KNOWN_BENCHMARKS[result.benchmark]
     if result.members:
         rows = _with_fallbacks(rows, benchmark)
-    claims = _claims_of(result, variant)
-    figures = {**claims, **result.aggregates.get(variant, {})}
+    claims = _claims_of(result, scoring)
+    figures = {**claims, **result.aggregates.get(scoring, {})}
     metrics = rows.columns.difference(COLUMNS)
     has_value = rows[metrics].notna().any()
     main_metric = headline(result)
@@ -112,10 +112,10 @@ def _with_fallbacks(rows: DataFrame, benchmark: Benchmark) -> DataFrame:
     return rows.assign(**filled)
 
 
-def _claims_of(result: TaskResult, variant: str) -> dict[str, PartValue]:
+def _claims_of(result: TaskResult, scoring: str) -> dict[str, PartValue]:
     """Return the values that the results file claims."""
-    claims = dict(result.breakdowns.get(variant, {}))
-    totals = result.totals.get(variant, {})
+    claims = dict(result.breakdowns.get(scoring, {}))
+    totals = result.totals.get(scoring, {})
     for name, value in totals.items():
         claims[name] = {"value": math.nan if value is None else value, "n": result.n}
     if totals.get("acc") == 1 and WEIGHTED in claims:

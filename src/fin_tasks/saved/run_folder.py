@@ -119,9 +119,9 @@ def _metadata_of(run: SavedRun) -> Json:
 def _group_of(runs: Sequence[SavedRun], name: str) -> Json:
     tasks = [run.scored for run in runs]
     totals = {}
-    for variant in tasks[0].values:
-        rows = chain.from_iterable(task.values[variant] for task in tasks)
-        totals[f"acc,{variant}"] = average_or_none(row["acc"] for row in rows)
+    for scoring in tasks[0].values:
+        rows = chain.from_iterable(task.values[scoring] for task in tasks)
+        totals[f"acc,{scoring}"] = average_or_none(row["acc"] for row in rows)
     return {
         "groups": {name: totals},
         "group_subtasks": {name: [task.name for task in tasks]},
@@ -130,9 +130,9 @@ def _group_of(runs: Sequence[SavedRun], name: str) -> Json:
 
 def sample_lines(task: ScoredTask) -> Iterator[Json]:
     """Yield the lines of a task's samples file."""
-    for variant, readings in task.readings.items():
+    for scoring, readings in task.readings.items():
         rows = zip(
-            task.docs, task.responses, readings, task.values[variant], strict=True
+            task.docs, task.responses, readings, task.values[scoring], strict=True
         )
         for number, (doc, texts, doc_readings, values) in enumerate(rows):
             fields = [reading.to_dict() for reading in doc_readings]
@@ -143,7 +143,7 @@ def sample_lines(task: ScoredTask) -> Iterator[Json]:
                 "target": doc.get("target", ""),
                 "resps": [list(texts)],
                 "filtered_resps": [[json.dumps(reading) for reading in fields]],
-                "filter": variant,
+                "filter": scoring,
                 "metrics": list(task.metrics),
                 **values,
                 "answer": first.get("answer"),

@@ -11,7 +11,7 @@ from .run_folder import SavedRun
 
 Figures = dict[str, Any]
 Row = Mapping[str, Mapping[str, Any]]
-"""The metrics of one document by variant."""
+"""The metrics of one document by scoring."""
 
 _FACTS = ("mode", "style", "scorer", "split", "source")
 """Parts of a provenance that are printed beside the figures."""
@@ -21,7 +21,7 @@ _RATES = {
     "execution_rate": ("paper", "execution_rate"),
     "robust_execution_rate": ("robust", "execution_rate"),
 }
-"""A rate of the summary, and the variant and the metric whose mean it is."""
+"""A rate of the summary, and the scoring and the metric whose mean it is."""
 _NEAR_METRICS = ("acc", "acc_err", "no_answer")
 
 
@@ -34,7 +34,7 @@ def summary_of(runs: Sequence[SavedRun]) -> Figures:
     statuses: Counter[str] = Counter()
     for task in tasks:
         for number, doc in enumerate(task.docs):
-            row = {variant: values[number] for variant, values in task.values.items()}
+            row = {scoring: values[number] for scoring, values in task.values.items()}
             rows.append(row)
             for column, names in task.benchmark.groups_of(doc).items():
                 for name in names:
@@ -68,37 +68,37 @@ def summary_of(runs: Sequence[SavedRun]) -> Figures:
 
 def _mean(
     rows: Sequence[Row],
-    variant: str,
+    scoring: str,
     metric: str,
 ) -> float | None:
-    return average_or_none(row[variant][metric] for row in rows)
+    return average_or_none(row[scoring][metric] for row in rows)
 
 
 def _rates(rows: Sequence[Row]) -> Figures:
     """Return the number of rows, and the mean of each rate that they have."""
     rates: Figures = {"n": len(rows)}
-    for name, (variant, metric) in _RATES.items():
-        if metric in rows[0][variant]:
-            rates[name] = _mean(rows, variant, metric)
+    for name, (scoring, metric) in _RATES.items():
+        if metric in rows[0][scoring]:
+            rates[name] = _mean(rows, scoring, metric)
     return rates
 
 
 def _figures_of(task: ScoredTask) -> dict[str, dict[str, float | None]]:
-    """Return all metrics and figures of parts of one task, by variant."""
+    """Return all metrics and figures of parts of one task, by scoring."""
     totals = task.totals()
-    figures_by_variant = {}
-    for variant, parts in task.breakdowns().items():
-        figures = {name: totals[f"{name},{variant}"] for name in task.metrics}
+    figures_by_scoring = {}
+    for scoring, parts in task.breakdowns().items():
+        figures = {name: totals[f"{name},{scoring}"] for name in task.metrics}
         figures |= {name: part["value"] for name, part in parts.items()}
-        figures_by_variant[variant] = figures
-    return figures_by_variant
+        figures_by_scoring[scoring] = figures
+    return figures_by_scoring
 
 
 def _rates_of_part(rows: Sequence[Row]) -> Figures:
-    """Return the rates of a part, by variant where accuracy has more than one measure."""
+    """Return the rates of a part, by scoring where accuracy has more than one measure."""
     part = _rates(rows)
     if "acc_err" in rows[0]["paper"]:
-        for variant in rows[0]:
-            means = {metric: _mean(rows, variant, metric) for metric in _NEAR_METRICS}
-            part[variant] = {"acc_em": means["acc"], **means}
+        for scoring in rows[0]:
+            means = {metric: _mean(rows, scoring, metric) for metric in _NEAR_METRICS}
+            part[scoring] = {"acc_em": means["acc"], **means}
     return part

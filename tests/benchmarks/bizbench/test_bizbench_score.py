@@ -1,4 +1,4 @@
-"""Scores in both variants: the case file, unscored programs, truths, functions, metrics."""
+"""Scores in both scorings: the case file, unscored programs, truths, functions, metrics."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks.bizbench import formulas, score
 from fin_tasks.sandbox import Outcome, Ran, Runner, Status, open_runner
 
-VARIANTS = ("paper", "robust")
+SCORINGS = ("paper", "robust")
 STUB = "def margin(profit, sales):\n    '''Profit as a share of sales.'''\n"
 RIGHT = "return profit / sales"
 
@@ -41,32 +41,32 @@ def doc_of(kind: str = "number", **case: Any) -> dict[str, Any]:
 
 
 def scored(
-    doc: dict[str, Any], response: str, runner: Runner, variant: str = "robust"
+    doc: dict[str, Any], response: str, runner: Runner, scoring: str = "robust"
 ) -> Score:
-    programs = score.programs(doc, response, variant=variant)
+    programs = score.programs(doc, response, scoring=scoring)
     ran = Ran(response, tuple(runner.run(programs))) if programs else response
-    return score_with(score, doc, ran, variant)
+    return score_with(score, doc, ran, scoring)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("scoring", SCORINGS)
 @pytest.mark.parametrize("case", rows("bizbench"), ids=name_of)
-def test_case(case: dict[str, Any], variant: str, runner: Runner) -> None:
-    found = scored(doc_of(**case), case["response"], runner, variant)
-    assert [found.answer, found.correct, found.within_margin] == case[variant], case[
+def test_case(case: dict[str, Any], scoring: str, runner: Runner) -> None:
+    found = scored(doc_of(**case), case["response"], runner, scoring)
+    assert [found.answer, found.correct, found.within_margin] == case[scoring], case[
         "why"
     ]
-    assert found.status == case.get(f"{variant}_status", case.get("status")), case[
+    assert found.status == case.get(f"{scoring}_status", case.get("status")), case[
         "why"
     ]
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_a_program_that_could_not_run_is_unscored(variant: str, runner: Runner) -> None:
+@pytest.mark.parametrize("scoring", SCORINGS)
+def test_a_program_that_could_not_run_is_unscored(scoring: str, runner: Runner) -> None:
     failed = Outcome(status=Status.broken, detail="no luck")
     code = doc_of("code", question=STUB, reference=RIGHT)
-    mine, reference = runner.run(score.programs(code, RIGHT, variant=variant))
+    mine, reference = runner.run(score.programs(code, RIGHT, scoring=scoring))
     for outcomes in ((failed, reference), (mine, failed)):
-        assert score_with(score, code, Ran("", outcomes), variant).correct is None
+        assert score_with(score, code, Ran("", outcomes), scoring).correct is None
 
 
 @pytest.mark.parametrize("row", rows("bizbench_truths"), ids=name_of)
@@ -87,7 +87,7 @@ def test_no_text_breaks_the_reader_of_functions(text: str) -> None:
 
 def test_the_model_never_shares_a_process_with_the_reference(runner: Runner) -> None:
     doc = doc_of("code", question=STUB, reference=RIGHT)
-    mine, reference = score.programs(doc, "return 1 - sales / sales", variant="paper")
+    mine, reference = score.programs(doc, "return 1 - sales / sales", scoring="paper")
     assert "profit / sales" not in str(mine) and "profit / sales" in str(reference)
     (outcome,) = runner.run([reference])
     for value in (
@@ -133,9 +133,9 @@ def test_metrics() -> None:
         "subset": "paper_quantity",
         "task_mode": "pot",
     }
-    near = Reading(variant="paper", answer=1004.0, status="ok")
-    broken = Reading(variant="paper", answer=None, unscored=True, status="broken")
-    failed = Reading(variant="paper", answer=0.0, status="timeout")
+    near = Reading(scoring="paper", answer=1004.0, status="ok")
+    broken = Reading(scoring="paper", answer=None, unscored=True, status="broken")
+    failed = Reading(scoring="paper", answer=0.0, status="timeout")
     readings = [near, failed, broken]
     values = score.metric_values(doc, readings)
     names = {"acc", "acc_err", "execution_rate", "no_answer", "cut_off", "unscored"}
@@ -152,7 +152,7 @@ def test_metrics() -> None:
     assert "acc_fincode" not in figures
     assert (values["unscored"], values["no_answer"]) == (pytest.approx(1 / 3), 0.0)
     choice = doc | {"kind": "choice", "letter": "B"}
-    values = score.metric_values(choice, [Reading(variant="robust", answer="B")])
+    values = score.metric_values(choice, [Reading(scoring="robust", answer="B")])
     assert (values["acc"], values["acc_err"], values["execution_rate"]) == (
         1.0,
         1.0,

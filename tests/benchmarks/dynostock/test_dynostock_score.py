@@ -25,7 +25,7 @@ def values(*responses: str, **changes: Any) -> dict[str, Any]:
 
 
 def readings_of(doc: dict[str, Any], *responses: str) -> list[Any]:
-    return [read(doc, response, variant="robust") for response in responses]
+    return [read(doc, response, scoring="robust") for response in responses]
 
 
 def figures(*responses: str, **changes: Any) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def test_a_wrong_answer_may_follow_the_signal(
     response: str, signal: int, correct: bool, led: bool
 ) -> None:
     doc = {**DOC, "signal": signal}
-    found: Any = compare(doc, read(doc, response, variant="paper"))
+    found: Any = compare(doc, read(doc, response, scoring="paper"))
     assert (found.correct, found.wrong_by_bias, found.answer is None) == (
         correct,
         led,

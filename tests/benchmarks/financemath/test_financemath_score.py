@@ -27,19 +27,19 @@ UNREAD = "<think>5</think>either 1,250.5 or 15.3% or 7, hard to say ("
 @pytest.mark.parametrize("case", rows("financemath"), ids=name_of)
 def test_case(case: dict[str, Any]) -> None:
     paper, robust = (
-        score_with(scorer, DOC, case["response"], variant)
-        for variant in ("paper", "robust")
+        score_with(scorer, DOC, case["response"], scoring)
+        for scoring in ("paper", "robust")
     )
     assert (paper.answer, robust.answer) == (case["written"], case["value"])
 
 
 @pytest.mark.parametrize("row", rows("financemath_equal"), ids=lambda row: row["text"])
-def test_variants(row: dict[str, Any]) -> None:
+def test_both_scorings(row: dict[str, Any]) -> None:
     text = f"Therefore, the answer is {row['text']}."
     right = [
-        variant
-        for variant in ("paper", "robust")
-        if score_with(scorer, DOC, text, variant).correct
+        scoring
+        for scoring in ("paper", "robust")
+        if score_with(scorer, DOC, text, scoring).correct
     ]
     assert right == row["right"]
 
@@ -91,11 +91,11 @@ def test_programs(
     correct: bool | None,
     values: dict[str, float | None],
 ) -> None:
-    for variant in ("paper", "robust"):
-        reading = scorer.read(POT, Ran("", (outcome,)), variant=variant)
+    for scoring in ("paper", "robust"):
+        reading = scorer.read(POT, Ran("", (outcome,)), scoring=scoring)
         found = scorer.compare(POT, reading)
         assert found.correct is correct
-        assert variant == "robust" or found.answer == answer
+        assert scoring == "robust" or found.answer == answer
         assert figures_of("financemath", POT, [reading]).items() >= values.items()
         assert (
             " ".join(scorer.metric_values(POT, [reading]))
@@ -107,7 +107,7 @@ def test_programs(
 def test_nan_is_right_in_paper_and_no_answer_in_robust() -> None:
     ran = Ran("", (Outcome(**OK, value="nan", number=math.nan),))
     readings = {
-        name: scorer.read(POT, ran, variant=name) for name in ("paper", "robust")
+        name: scorer.read(POT, ran, scoring=name) for name in ("paper", "robust")
     }
     scores = {name: scorer.compare(POT, reading) for name, reading in readings.items()}
     assert (scores["paper"].answer, scores["paper"].correct) == ("nan", True)
@@ -121,17 +121,17 @@ def test_nan_is_right_in_paper_and_no_answer_in_robust() -> None:
     assert json.loads(text)["is_nan"] is True
 
 
-@pytest.mark.parametrize(("variant", "number"), [("paper", 1), ("robust", 2)])
-def test_variants_take_different_programs(variant: str, number: int) -> None:
+@pytest.mark.parametrize(("scoring", "number"), [("paper", 1), ("robust", 2)])
+def test_scorings_take_different_programs(scoring: str, number: int) -> None:
     text = "".join(f"```python\ndef solution():\n    return {n}\n```\n" for n in (1, 2))
-    assert scorer.programs(POT, text, variant=variant) == (
+    assert scorer.programs(POT, text, scoring=scoring) == (
         f"def solution():\n    return {number}",
     )
-    assert scorer.programs(DOC, text, variant=variant) == ()
+    assert scorer.programs(DOC, text, scoring=scoring) == ()
 
 
-@pytest.mark.parametrize("variant", ["paper", "robust"])
-def test_a_model_reads_for_both_variants(variant: str) -> None:
+@pytest.mark.parametrize("scoring", ["paper", "robust"])
+def test_a_model_reads_for_both_scorings(scoring: str) -> None:
     assert scorer.reader_item(DOC, "Therefore, the answer is 0.154.") is None
     item = scorer.reader_item(DOC, UNREAD)
     assert (
@@ -141,12 +141,12 @@ def test_a_model_reads_for_both_variants(variant: str) -> None:
     )
     judged = Judged(UNREAD, ("15.3%",))
     rules, model = (
-        scorer.read(DOC, response, variant=variant)
+        scorer.read(DOC, response, scoring=scoring)
         for response in (Judged("The answer is 0.154."), judged)
     )
     assert (rules.by, model.by) == ("rules", "model")
     assert (
-        scorer.compare(DOC, model).answer == {"paper": 15.3, "robust": 0.153}[variant]
+        scorer.compare(DOC, model).answer == {"paper": 15.3, "robust": 0.153}[scoring]
     )
     values = figures_of("financemath", DOC, [rules, model])
     assert (values["read_by_model"], values["unscored"], values["acc"]) == (
@@ -154,6 +154,6 @@ def test_a_model_reads_for_both_variants(variant: str) -> None:
         0.0,
         0.5,
     )
-    broken = scorer.read(DOC, Judged(UNREAD, (), "no connection"), variant=variant)
+    broken = scorer.read(DOC, Judged(UNREAD, (), "no connection"), scoring=scoring)
     assert (broken.unscored, broken.reason) == (True, "no connection")
     assert figures_of("financemath", DOC, [broken])["read_by_model"] == 0.0

@@ -108,12 +108,12 @@ def test_a_number_is_right_within_two_per_mille(number: float, is_near: bool) ->
     ],
 )
 def test_answers_in_words(doc: dict[str, Any], response: str, right: list[str]) -> None:
-    variants = [
-        variant
-        for variant in ("paper", "robust")
-        if score_with(scorer, doc, response, variant).correct
+    scorings = [
+        scoring
+        for scoring in ("paper", "robust")
+        if score_with(scorer, doc, response, scoring).correct
     ]
-    assert variants == right
+    assert scorings == right
 
 
 @pytest.mark.parametrize(
@@ -145,6 +145,6 @@ def test_results_of_programs(
     doc: dict[str, Any], outcome: Outcome, values: dict[str, float | None]
 ) -> None:
     doc = {**doc, "mode": "pot"}
-    for variant in ("paper", "robust"):
-        reading = scorer.read(doc, Ran("", (outcome,)), variant=variant)
+    for scoring in ("paper", "robust"):
+        reading = scorer.read(doc, Ran("", (outcome,)), scoring=scoring)
         assert scorer.metric_values(doc, [reading]).items() >= values.items()

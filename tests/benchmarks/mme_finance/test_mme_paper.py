@@ -60,9 +60,9 @@ def test_the_tries_are_those_of_the_rubric_that_was_asked() -> None:
         "na": False,
         "category": "OCR",
     }
-    reading = read(doc, Judged("Friday.", replies, "unread", own), variant="paper")
+    reading = read(doc, Judged("Friday.", replies, "unread", own), scoring="paper")
     assert (reading.answer, reading.unscored) == (0, False)
-    assert read(doc, Judged("Friday.", replies, "unread"), variant="paper").unscored
+    assert read(doc, Judged("Friday.", replies, "unread"), scoring="paper").unscored
 
 
 # --- Replies of every kind about turns of conversations: what is expected follows from how they are made ---
@@ -136,7 +136,7 @@ def test_replies_of_every_kind_about_conversations() -> None:
             "category": "",
         }
         readings.append(
-            read(doc, Judged("Friday.", replies, "unread"), variant="paper")
+            read(doc, Judged("Friday.", replies, "unread"), scoring="paper")
         )
         for name, point in points.items():
             totals[name].append(point)

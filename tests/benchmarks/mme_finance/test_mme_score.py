@@ -43,9 +43,9 @@ def judged(*replies: str, response: str = "7.5", error: str = "") -> Judged:
 
 
 def values(
-    doc: dict[str, Any], said: Judged | str, variant: str
+    doc: dict[str, Any], said: Judged | str, scoring: str
 ) -> dict[str, float | None]:
-    return figures_of("mme_finance", doc, [read(doc, said, variant=variant)])
+    return figures_of("mme_finance", doc, [read(doc, said, scoring=scoring)])
 
 
 @pytest.mark.parametrize("case", cases("points"), ids=str)
@@ -57,13 +57,13 @@ def test_points_become_a_score(case: dict[str, Any]) -> None:
         if replies is None
         else judged(*replies, error="" if replies else "the judge is down")
     )
-    found = {variant: values(DOC, said, variant) for variant in ("paper", "robust")}
+    found = {scoring: values(DOC, said, scoring) for scoring in ("paper", "robust")}
     assert (found["paper"]["score"], found["robust"]["score"]) == (
         case["paper"],
         case["robust"],
     )
     full = None if case["robust"] is None else case["robust"] == 100
-    assert compare(DOC, read(DOC, said, variant="robust")).correct is full
+    assert compare(DOC, read(DOC, said, scoring="robust")).correct is full
     for of in found.values():
         assert of["score_OCR"] == of["score_perception"] == of["score"]
         assert not of.keys() & {"score_IC", "score_reasoning"}
@@ -86,10 +86,10 @@ def test_declined_answerable_questions_are_counted(case: dict[str, Any]) -> None
 @pytest.mark.parametrize("case", cases("binary"), ids=str)
 def test_yes_and_no(case: dict[str, Any]) -> None:
     doc = {**DOC, "part": "binary", "answer": "是。"}
-    for variant in ("paper", "robust"):
-        assert read(doc, case["response"], variant=variant).answer == case[variant]
-        assert compare(doc, read(doc, case["response"], variant=variant)).correct is (
-            case[variant] == "是"
+    for scoring in ("paper", "robust"):
+        assert read(doc, case["response"], scoring=scoring).answer == case[scoring]
+        assert compare(doc, read(doc, case["response"], scoring=scoring)).correct is (
+            case[scoring] == "是"
         )
 
 

@@ -169,7 +169,7 @@ def test_the_reply_about_a_turn(folder: str) -> None:
         "na": False,
         "category": "",
     }
-    reading = read(doc, judged, variant="paper")
+    reading = read(doc, judged, scoring="paper")
     assert isinstance(reading, JudgedReading)
     assert reading.scores is not None and "creativity" not in reading.scores
     assert (reading.answer, reading.scores["richness"], reading.judge_error) == (
@@ -177,7 +177,7 @@ def test_the_reply_about_a_turn(folder: str) -> None:
         7,
         False,
     )
-    assert read(doc, judged, variant="robust").unscored
+    assert read(doc, judged, scoring="robust").unscored
 
 
 def test_a_task_of_conversations_takes_their_text(folder: str) -> None:
@@ -201,8 +201,8 @@ def test_a_run_is_verified_by_the_rubric_that_was_asked(folder: str) -> None:
     row = Row(doc, ["Friday."], None, {"robust": sample})
     replies = RecordedReplies(task, step, {doc_id: row})
     ((judged,),) = replies.judge_responses([doc], [["Friday."]])
-    for variant in ("paper", "robust"):
-        assert read(doc, judged, variant=variant).answer == 8
+    for scoring in ("paper", "robust"):
+        assert read(doc, judged, scoring=scoring).answer == 8
 
 
 TURNS = {
@@ -236,7 +236,7 @@ def test_a_conversation_is_judged_as_in_the_authors_file(
         wanted = space["mmdu_score"](doc["question"], doc["answer"], "So {it} is.")
         assert message == {"role": "user", "content": wanted}
         judged = Judged("So {it} is.", (text,), "", step.rubric)
-        reading = read(doc, judged, variant="paper")
+        reading = read(doc, judged, scoring="paper")
         figures = figures_of("mme_finance", doc, [reading])
         names = ("score_creativity_read", "score_read", "score_richness_read")
         expected = [None if point is None else 10.0 * point for point in points]

@@ -1,4 +1,4 @@
-"""Scores in both variants: the case file, programs, and numbers and texts that hypothesis makes up."""
+"""Scores in both scorings: the case file, programs, and numbers and texts that hypothesis makes up."""
 
 import subprocess
 import sys
@@ -52,14 +52,14 @@ def test_case(case: dict[str, Any], runner: Runner) -> None:
         choices=case.get("choices", []),
     )
     found = {}
-    for variant in ("paper", "robust"):
+    for scoring in ("paper", "robust"):
         outcomes = (
             tuple(runner.run(list(made)))
-            if (made := programs(doc, case["response"], variant=variant))
+            if (made := programs(doc, case["response"], scoring=scoring))
             else ()
         )
         response = Ran(case["response"], outcomes) if outcomes else case["response"]
-        found[variant] = score_with(scorer, doc, response, variant)
+        found[scoring] = score_with(scorer, doc, response, scoring)
     paper, robust = found["paper"], found["robust"]
     wanted = tuple(
         case[f"paper_{name}"] for name in ("answer", "correct", "within_margin")
@@ -76,9 +76,9 @@ def test_truths(case: dict[str, Any]) -> None:
     assert parse_truth(case["task"], case["cell"])[:2] == (case["value"], case["flaw"])
 
 
-@pytest.mark.parametrize("variant", ["paper", "robust"])
+@pytest.mark.parametrize("scoring", ["paper", "robust"])
 @pytest.mark.parametrize("status", list(Status))
-def test_how_a_program_ended(status: Status, variant: str) -> None:
+def test_how_a_program_ended(status: Status, scoring: str) -> None:
     ended = Outcome(
         status=status,
         value="5.0" if status is Status.ok else None,
@@ -86,7 +86,7 @@ def test_how_a_program_ended(status: Status, variant: str) -> None:
         detail="what happened",
     )
     doc = doc_of("calc", "5", "pot")
-    readings = [read(doc, Ran("", (ended,)), variant=variant)]
+    readings = [read(doc, Ran("", (ended,)), scoring=scoring)]
     values = metric_values(doc, readings)
     figures = figures_of("xfinbench", doc, readings)
     silent = status is Status.broken
@@ -99,14 +99,14 @@ def test_how_a_program_ended(status: Status, variant: str) -> None:
     assert values["unscored"] == float(silent)
     failed = not silent and status is not Status.ok
     assert values["no_answer"] == (
-        None if silent else float(failed and variant == "robust")
+        None if silent else float(failed and scoring == "robust")
     )
 
 
 def test_metrics_of_a_document() -> None:
     doc = doc_of("calc", "142.86", has_table=False)
     readings = [
-        read(doc, f"{MARKER} [{said}].", variant="paper") for said in ("142.86", "143")
+        read(doc, f"{MARKER} [{said}].", scoring="paper") for said in ("142.86", "143")
     ]
     assert (
         metric_values(doc, readings).keys() == TaskFile("xfinbench_calc").metrics.keys()
@@ -132,7 +132,7 @@ def test_metrics_of_a_document() -> None:
     }
     unusable = doc_of("calc", "1, 2")
     assert (
-        metric_values(unusable, [read(unusable, f"{MARKER} [1].", variant="robust")])[
+        metric_values(unusable, [read(unusable, f"{MARKER} [1].", scoring="robust")])[
             "acc"
         ]
         is None
@@ -144,7 +144,7 @@ def test_results_of_programs(value: float, truth: float) -> None:
     ended = Ran("", (Outcome(status=Status.ok, value=str(value), number=value),))
     doc = doc_of("calc", repr(truth), "pot")
     paper, robust = (
-        score_with(scorer, doc, ended, variant) for variant in ("paper", "robust")
+        score_with(scorer, doc, ended, scoring) for scoring in ("paper", "robust")
     )
     assert paper.correct is (value == truth)
     assert robust.correct or value != truth

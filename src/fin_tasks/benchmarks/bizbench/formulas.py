@@ -106,13 +106,13 @@ def programs(doc: Document, response: str) -> tuple[str | None, ...]:
     return tuple(code + harness if code else None for code in codes)
 
 
-def read(outcomes: Sequence[Outcome], *, variant: str) -> FormulaReading:
+def read(outcomes: Sequence[Outcome], *, scoring: str) -> FormulaReading:
     """Compare the results of both programs call by call.
 
     Calls on which the reference fails do not count; without any other call the response is unscored.
     """
     model, reference = outcomes
-    reading = FormulaReading(variant=variant, answer=None, status=model.status.value)
+    reading = FormulaReading(scoring=scoring, answer=None, status=model.status.value)
     expected_results = _results_of(reference)
     calls = _usable_calls(expected_results)
     if not calls:

@@ -43,12 +43,12 @@ def programs(
     doc: Document,
     response: str,
     *,
-    variant: str,
+    scoring: str,
 ) -> tuple[str | None, ...]:
     """Return the program in a response, or a function and its reference; nothing for a row without programs."""
     if doc["kind"] == "code":
         return formulas.programs(doc, response)
-    return short_answers.programs(doc, response, variant=variant)
+    return short_answers.programs(doc, response, scoring=scoring)
 
 
 def reader_item(doc: Document, response: str) -> Item | None:
@@ -62,13 +62,13 @@ def read(
     doc: Document,
     response: Response,
     *,
-    variant: str,
+    scoring: str,
 ) -> Reading:
     """Read the answer in a response, in a model's copy of it, or the results of its programs once they ran."""
     if doc["kind"] == "code" and isinstance(response, Ran):
-        return formulas.read(response.outcomes, variant=variant)
+        return formulas.read(response.outcomes, scoring=scoring)
     return read_answer(
-        _KINDS[doc["kind"]], response, variant=variant, choices=doc["options"]
+        _KINDS[doc["kind"]], response, scoring=scoring, choices=doc["options"]
     )
 
 

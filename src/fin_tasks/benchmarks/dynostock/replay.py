@@ -111,9 +111,9 @@ def replay(paths: Sequence[Path]) -> list[tuple[Recording, ScoredTask]]:
 
 
 def rows_of(
-    scored: Sequence[tuple[Recording, ScoredTask]], *, variant: str
+    scored: Sequence[tuple[Recording, ScoredTask]], *, scoring: str
 ) -> pd.DataFrame:
-    """Return a row for each response under a variant, as `by_window` takes them."""
+    """Return a row for each response under a scoring, as `by_window` takes them."""
     rows = []
     for recording, task in scored:
         folder = recording.file.resolve().parent
@@ -122,8 +122,8 @@ def rows_of(
             "bias": recording.bias,
             "setting": str(folder.parent),
         }
-        parts_of_docs = task.breakdown_rows(variant)
-        records = zip(task.docs, task.values[variant], parts_of_docs, strict=True)
+        parts_of_docs = task.breakdown_rows(scoring)
+        records = zip(task.docs, task.values[scoring], parts_of_docs, strict=True)
         for doc, values, parts in records:
             rows.append({**doc, **values, **parts, **facts, "doc_id": doc["id"]})
     return pd.DataFrame(rows)

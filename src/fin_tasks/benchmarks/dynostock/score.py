@@ -65,21 +65,21 @@ def read(
     doc: Document,
     response: str,
     *,
-    variant: str,
+    scoring: str,
 ) -> Reading:
     """Read the probability that a response states, or the price that it recalls.
 
-    The paper has no task of recall, so both variants read a price in the same way.
+    The paper has no task of recall, so both scorings read a price in the same way.
     """
     if doc["bias_type"] == RECALL:
-        return Reading(variant=variant, **vars(read_quantity(response)))
-    parse = paper_probability if variant == "paper" else robust_probability
+        return Reading(scoring=scoring, **vars(read_quantity(response)))
+    parse = paper_probability if scoring == "paper" else robust_probability
     probability = parse(response)
     if probability is not None:
         answer = int(probability >= 0.5)
-        return Forecast(variant=variant, answer=answer, probability=probability)
+        return Forecast(scoring=scoring, answer=answer, probability=probability)
     flaw = "no probability in the response" if response.strip() else "empty response"
-    return Forecast(variant=variant, answer=None, reason=f"no answer: {flaw}")
+    return Forecast(scoring=scoring, answer=None, reason=f"no answer: {flaw}")
 
 
 def compare(doc: Document, reading: Any) -> Score:

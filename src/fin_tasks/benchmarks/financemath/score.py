@@ -51,23 +51,23 @@ def reader_item(doc: Document, response: str) -> Item | None:
     return short_answers.reader_item("number", doc, response)
 
 
-def read(doc: Document, response: Response, *, variant: str) -> Reading:
+def read(doc: Document, response: Response, *, scoring: str) -> Reading:
     """Read the number that a response gives, that a model copied from it, or that its program returned.
 
-    A model may read for both variants, because the authors let one read all responses.
+    A model may read for both scorings, because the authors let one read all responses.
     """
     del doc
     if isinstance(response, Ran):
-        return _read_result(response.outcomes[0], variant)
-    reading = read_answer("number", response, variant="robust")
+        return _read_result(response.outcomes[0], scoring)
+    reading = read_answer("number", response, scoring="robust")
     answer = reading.answer
-    if variant == "paper" and isinstance(answer, Number):
+    if scoring == "paper" and isinstance(answer, Number):
         answer = as_written(answer)  # the authors drop the unit
-    return replace(reading, variant=variant, answer=answer)
+    return replace(reading, scoring=scoring, answer=answer)
 
 
-def _read_result(outcome: Outcome, variant: str) -> ResultReading:
-    reading = ResultReading(variant=variant, answer=None, status=outcome.status.value)
+def _read_result(outcome: Outcome, scoring: str) -> ResultReading:
+    reading = ResultReading(scoring=scoring, answer=None, status=outcome.status.value)
     if outcome.status is not Status.ok:
         reason = f"{outcome.status.value}: {outcome.detail}"
         return replace(reading, reason=reason, unscored=outcome.is_unscored)
@@ -77,7 +77,7 @@ def _read_result(outcome: Outcome, variant: str) -> ResultReading:
         reading = replace(reading, reason="no finite number returned")
     else:
         reading = replace(reading, answer=number, exact=number.value)
-    if variant == "robust":
+    if scoring == "robust":
         return reading
     # The authors record plain numbers, rounded to 3 decimals, and the text of all else.
     recorded: float | str | None = outcome.value

@@ -34,19 +34,19 @@ def reader_item(doc: Document, response: str) -> Item | None:
     return short_answers.reader_item(doc["kind"], doc, response)
 
 
-def read(doc: Document, response: Response, *, variant: str) -> Reading:
+def read(doc: Document, response: Response, *, scoring: str) -> Reading:
     """Read a number or a verdict in a response, in a model's copy of it, or in a program's result.
 
-    A model may read for both variants, because the authors let one read all responses.
+    A model may read for both scorings, because the authors let one read all responses.
     """
     if isinstance(response, Ran):
-        return _read_result(doc, response.outcomes[0], variant)
-    reading = read_answer(doc["kind"], response, variant="robust")
-    return replace(reading, variant=variant)
+        return _read_result(doc, response.outcomes[0], scoring)
+    reading = read_answer(doc["kind"], response, scoring="robust")
+    return replace(reading, scoring=scoring)
 
 
-def _read_result(doc: Document, outcome: Outcome, variant: str) -> Reading:
-    reading = Reading(variant=variant, answer=None, status=outcome.status.value)
+def _read_result(doc: Document, outcome: Outcome, scoring: str) -> Reading:
+    reading = Reading(scoring=scoring, answer=None, status=outcome.status.value)
     if outcome.status is not Status.ok:
         reason = f"{outcome.status.value}: {outcome.detail}"
         return replace(reading, reason=reason, unscored=outcome.is_unscored)
@@ -71,7 +71,7 @@ def compare(doc: Document, reading: Reading) -> Score:
     if not isinstance(answer, Number):
         value = answer
         correct = doc["kind"] == "verdict" and answer == truth
-    elif reading.variant == "paper":
+    elif reading.scoring == "paper":
         value = as_written(answer)  # the authors drop the unit
         correct = doc["kind"] == "number" and paper.is_near(value, truth)
     else:

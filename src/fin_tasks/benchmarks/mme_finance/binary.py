@@ -30,16 +30,16 @@ PartOfF1 = list[float] | None
 """Whether a response finds a 是, and whether it finds a 是, misses one or says 是 wrongly: 1 or 0 each."""
 
 
-def read(response: str, *, variant: str) -> Reading:
+def read(response: str, *, scoring: str) -> Reading:
     """Read 是 or 否: `paper` takes the whole response without 。 at its ends, `robust` the answer it commits to."""
-    if variant == "paper":
-        return Reading(variant=variant, answer=response.strip("。"))
+    if scoring == "paper":
+        return Reading(scoring=scoring, answer=response.strip("。"))
     reason = missing_reason(response)
     if reason:
-        return Reading(variant=variant, answer=None, reason=reason, unscored=True)
+        return Reading(scoring=scoring, answer=None, reason=reason, unscored=True)
     answer = _answer_in(_NOTATION.sub("", strip_reasoning(response)))
     reason = "" if answer else "neither 是 nor 否 is said"
-    return Reading(variant=variant, answer=answer, reason=reason)
+    return Reading(scoring=scoring, answer=answer, reason=reason)
 
 
 def _answer_in(text: str) -> str | None:
@@ -83,7 +83,7 @@ def _part_of_f1(truth: str, reading: Reading) -> PartOfF1:
     """
     says_yes = reading.answer == _YES
     is_found = says_yes and truth == _YES
-    is_wanted = truth == _YES and (reading.answer == _NO or reading.variant != "paper")
+    is_wanted = truth == _YES and (reading.answer == _NO or reading.scoring != "paper")
     return [float(is_found), float(says_yes or is_wanted)]
 
 

@@ -81,7 +81,7 @@ def turn_values(
         if isinstance(points, int | float):
             percent = 10.0 * points
     counts_as_zero = (
-        reading.get("variant") == "paper" and reading.get("unscored") is not True
+        reading.get("scoring") == "paper" and reading.get("unscored") is not True
     )
     score = 0.0 if percent is None and counts_as_zero else percent
     return {metric: score, f"{metric}_read": percent}

@@ -15,7 +15,7 @@ from fin_tasks.judging.rubric import Rubric, load_rubric
 from fin_tasks.stats.averages import Metric, average, over_responses, rate
 
 from ..contract import Document, ReadingFields
-from ..scored_task import VARIANTS, ScoredTask
+from ..scored_task import SCORINGS, ScoredTask
 from . import BENCHMARK, binary, multi_turn
 from .prompts import ALLOW_NA, CATEGORIES
 from .upstream import upstream_rubric
@@ -75,15 +75,15 @@ def read(
     doc: Document,
     response: str | Judged,
     *,
-    variant: str,
+    scoring: str,
 ) -> Reading:
     """Read the judge's points in a judged response, or the answer where no judge is needed."""
     judged = response if isinstance(response, Judged) else Judged(response)
     if doc["part"] == "binary":
-        return binary.read(judged.response, variant=variant)
+        return binary.read(judged.response, scoring=scoring)
     name = "mt_zh" if doc["part"] == "multi_turn" else doc["language"]
     rubric = judged.rubric or load_rubric(f"mme_finance_{name}")
-    reading = read_points(rubric, judged, variant)
+    reading = read_points(rubric, judged, scoring)
     may_decline = doc["na"] and doc["category"] != ALLOW_NA
     if may_decline and not missing_reason(judged.response):
         return replace(reading, declined=declines(judged.response))
@@ -97,13 +97,13 @@ def declines(response: str) -> bool:
     return any(phrase in text for phrase in _DECLINING)
 
 
-def read_points(rubric: Rubric, judged: Judged, variant: str) -> JudgedReading:
+def read_points(rubric: Rubric, judged: Judged, scoring: str) -> JudgedReading:
     """Read the first reply of the judge that has points: by the authors' parser under `paper`, else by ours.
 
     If there is none after all tries, or if the model gave no response, `paper` gives the lowest score;
     in a conversation, no dimension then has a score.
     """
-    is_paper = variant == "paper"
+    is_paper = scoring == "paper"
     missing = missing_reason(judged.response)
     points: Any = None
     reason = ""
@@ -129,7 +129,7 @@ def read_points(rubric: Rubric, judged: Judged, variant: str) -> JudgedReading:
     if judged.was_asked and not missing:
         judge_error = bool(reason)
     return JudgedReading(
-        variant=variant,
+        scoring=scoring,
         answer=points,
         scores=scores,
         reason=reason,
@@ -244,16 +244,16 @@ def score_judged(
     *,
     task: str,
 ) -> ScoredTask:
-    """Read a judge's replies under both variants; scores are percent of the rubric's scale."""
+    """Read a judge's replies under both scorings; scores are percent of the rubric's scale."""
     readings = {}
     values = {}
-    for variant in VARIANTS:
+    for scoring in SCORINGS:
         marked = []
         for answer in judged:
-            reading = read_points(rubric, answer, variant)
+            reading = read_points(rubric, answer, scoring)
             marked.append(replace(reading, cut_off=is_cut_off(answer.response)))
-        readings[variant] = [[reading] for reading in marked]
-        values[variant] = [_share_of_scale(rubric, reading) for reading in marked]
+        readings[scoring] = [[reading] for reading in marked]
+        values[scoring] = [_share_of_scale(rubric, reading) for reading in marked]
     return ScoredTask(
         name=task,
         benchmark=BENCHMARK,

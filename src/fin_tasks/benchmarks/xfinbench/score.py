@@ -22,10 +22,10 @@ def reader_item(doc: Document, response: str) -> Item | None:
     return short_answers.reader_item(kind, doc, response, doc["choices"])
 
 
-def read(doc: Document, response: Response, *, variant: str) -> Reading:
+def read(doc: Document, response: Response, *, scoring: str) -> Reading:
     """Read the answer in a response, in a model's copy of it, or the result of its program once that ran."""
     kind = _KINDS[doc["task"]]
-    return read_answer(kind, response, variant=variant, choices=doc["choices"])
+    return read_answer(kind, response, scoring=scoring, choices=doc["choices"])
 
 
 def compare(doc: Document, reading: Reading) -> Score:

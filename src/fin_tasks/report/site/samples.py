@@ -45,7 +45,7 @@ class _Question(NamedTuple):
     asked: Json
     """What was asked."""
     answer: Json
-    """The responses, and what was read in each, by variant."""
+    """The responses, and what was read in each, by scoring."""
 
 
 def script(name: str, value: Any) -> str:
@@ -89,7 +89,7 @@ class PageSamples:
                 question = _Question(_title(sample), asked, answer)
                 questions[sample.id] = question
             texts = flat(sample.line.get("filtered_resps"))
-            question.answer["read"][sample.variant] = _texts(texts)
+            question.answer["read"][sample.scoring] = _texts(texts)
             yield sample
 
     def _asked(self, sample: Sample, words: Mapping[str, str]) -> Json:
@@ -166,20 +166,20 @@ def _list_of(
     rows: DataFrame,
     words: Mapping[str, str],
 ) -> Json:
-    """Return what the list shows of each question, and its scores by variant."""
+    """Return what the list shows of each question, and its scores by scoring."""
     order = list(questions)
     parts = [name for name in BREAKDOWNS if len(rows[name].cat.categories) > 1]
-    columns = ["variant", "doc_id", *_SCORES, *parts]
+    columns = ["scoring", "doc_id", *_SCORES, *parts]
     shown = rows.rename(columns={metric: "value"}).reindex(columns=columns)
     part_values = {}
     scores = {}
     # Plain objects are much faster here than categories.
-    for variant, scored in shown.astype(object).groupby("variant"):
+    for scoring, scored in shown.astype(object).groupby("scoring"):
         table = scored.set_index("doc_id").reindex(order)
         table["value"] = table["value"].astype(float).round(6)
         table["cut_off"] = table["cut_off"].astype(float) > 0
         table["answer"] = table["answer"].replace(words)
-        scores[variant] = {name: table[name].tolist() for name in _SCORES}
+        scores[scoring] = {name: table[name].tolist() for name in _SCORES}
         part_values = {name: table[name].tolist() for name in parts}
     titles = [question.title for question in questions.values()]
     return {"id": order, "asked": titles, "parts": part_values, "by": scores}

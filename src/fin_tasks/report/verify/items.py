@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from fin_tasks.benchmarks.scored_task import VARIANTS
+from fin_tasks.benchmarks.scored_task import SCORINGS
 from fin_tasks.errors import DataError
 from fin_tasks.judging.item import Judged
 from fin_tasks.judging.judge import JudgeModel
@@ -96,7 +96,7 @@ def worst_of(statuses: Iterable[Status]) -> Status:
 
 @dataclass(frozen=True)
 class Row:
-    """The responses to a document, and the claims about them by variant."""
+    """The responses to a document, and the claims about them by scoring."""
 
     doc: Fields
     responses: list[str]
@@ -140,9 +140,9 @@ def read_rows(path: Path) -> tuple[dict[str, Row], list[str]]:
         row = rows.setdefault(sample.id, Row(sample.doc, responses, sample.prompt))
         if (row.responses, row.prompt) != (responses, sample.prompt):
             problems.append(
-                f"{sample.id}: the variants have different responses or prompts"
+                f"{sample.id}: the scorings have different responses or prompts"
             )
-        if sample.variant in row.claims or sample.variant not in VARIANTS:
-            problems.append(f"{sample.id}: one line more for {sample.variant!r:.40}")
-        row.claims[sample.variant] = sample
+        if sample.scoring in row.claims or sample.scoring not in SCORINGS:
+            problems.append(f"{sample.id}: one line more for {sample.scoring!r:.40}")
+        row.claims[sample.scoring] = sample
     return rows, problems

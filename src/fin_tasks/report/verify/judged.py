@@ -106,7 +106,7 @@ def _values(
     for question, answer in zip(questions, answers, strict=True):
         doc, recorded = replies.judged[question]
         judged = replace(answer, response=recorded.response)
-        reading = scorer.read(doc, judged, variant="robust")
+        reading = scorer.read(doc, judged, scoring="robust")
         values.append(scorer.metric_values(doc, [reading])[metric])
     return values
 

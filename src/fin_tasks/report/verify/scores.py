@@ -74,7 +74,7 @@ def score_rows(
     rows: Rows,
     replies: RecordedReplies | None,
 ) -> ScoredTask:
-    """Score all responses; a response without a score counts as wrong under both variants."""
+    """Score all responses; a response without a score counts as wrong under both scorings."""
     scored = score_task(
         task.file,
         [task.docs[row_id] for row_id in rows],
@@ -86,11 +86,11 @@ def score_rows(
         if metric.higher_is_better and metric.aggregate is average:
             wrong[name] = 0.0
     values = {}
-    for variant, readings in scored.readings.items():
-        values[variant] = list(scored.values[variant])
+    for scoring, readings in scored.readings.items():
+        values[scoring] = list(scored.values[scoring])
         for number, row_readings in enumerate(readings):
             if any(reading.unscored for reading in row_readings):
-                values[variant][number] = {**values[variant][number], **wrong}
+                values[scoring][number] = {**values[scoring][number], **wrong}
     return replace(scored, values=values)
 
 
@@ -102,7 +102,7 @@ def check_scores(scored: ScoredTask, rows: Rows) -> Item:
     for line in sample_lines(scored):
         row_id = row_ids[line["doc_id"]]
         ours = sample_of(row_id, line)
-        claim = rows[row_id].claims[ours.variant]
+        claim = rows[row_id].claims[ours.scoring]
         differences = []
         pairs = zip(
             [claim.metrics, *claim.readings],
@@ -118,7 +118,7 @@ def check_scores(scored: ScoredTask, rows: Rows) -> Item:
         if differences:
             is_open = any(map(_is_open, [*claim.readings, *ours.readings]))
             details = unproven if is_open else wrong
-            details.append(f"{row_id}, {ours.variant}: {'; '.join(differences[:3])}")
+            details.append(f"{row_id}, {ours.scoring}: {'; '.join(differences[:3])}")
     evidence = f"{len(rows):,} rows have the scores that we give to their responses"
     if wrong:
         return item_of("scores", wrong, "scores are not ours", evidence)
@@ -136,21 +136,21 @@ def _is_open(reading: Fields) -> bool:
 
 
 def figures_of_parts(breakdowns: Breakdowns) -> dict[str, float]:
-    """Return the values and sizes of parts, by name and variant."""
+    """Return the values and sizes of parts, by name and scoring."""
     figures = {}
-    for variant, parts in breakdowns.items():
+    for scoring, parts in breakdowns.items():
         for name, part in parts.items():
-            figures[f"{name},{variant}"] = part["value"]
-            figures[f"documents of {name},{variant}"] = part["n"]
+            figures[f"{name},{scoring}"] = part["value"]
+            figures[f"documents of {name},{scoring}"] = part["n"]
     return figures
 
 
 def check_totals(result: TaskResult, ours: Fields, status: Status = "failed") -> Item:
     """Compare the figures that a results file claims; if some are not ours, the item has the status."""
     claims = {}
-    for variant, totals in result.totals.items():
+    for scoring, totals in result.totals.items():
         for name, total in totals.items():
-            claims[f"{name},{variant}"] = total
+            claims[f"{name},{scoring}"] = total
     claims |= figures_of_parts(result.breakdowns)
     details = []
     for name in different(claims, ours):
@@ -201,8 +201,8 @@ def check_group(result: TaskResult, scored: Mapping[str, ScoredTask]) -> Item:
     ours = {}
     for mean in group.aggregate_metric_list:
         weights = sizes if mean.weight_by_size else sizes.clip(upper=1)
-        for variant in mean.filter_list:
-            name = f"{mean.metric},{variant}"
+        for scoring in mean.filter_list:
+            name = f"{mean.metric},{scoring}"
             known = totals[name].dropna()
             if len(known):
                 ours[name] = np.average(known, weights=weights[known.index])

@@ -8,7 +8,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from fin_tasks import report
-from fin_tasks.benchmarks.scored_task import VARIANTS, ScoredTask
+from fin_tasks.benchmarks.scored_task import SCORINGS, ScoredTask
 from fin_tasks.data.locate import load_pins, pinned_benchmarks
 from fin_tasks.errors import FinTasksError
 from fin_tasks.settings import Settings
@@ -113,7 +113,7 @@ class _RunCheck:
         rows = {}
         for row_id in task.docs:
             row = all_rows.get(row_id)
-            if row and row.claims.keys() >= set(VARIANTS):
+            if row and row.claims.keys() >= set(SCORINGS):
                 rows[row_id] = row
         if not rows:
             return
@@ -210,8 +210,8 @@ def _check_rows(rows: Rows, docs: Fields, problems: Sequence[str]) -> Item:
         if row_id not in docs:
             details.append(f"{row_id}: foreign")
             continue
-        if len(row.claims) < len(VARIANTS):
-            details.append(f"{row_id}: a variant is missing")
+        if len(row.claims) < len(SCORINGS):
+            details.append(f"{row_id}: a scoring is missing")
         doc = docs[row_id]
         for name in different(row.doc, doc):
             if name in doc.keys() - _FILES:

@@ -8,7 +8,7 @@ const GAP_TEXT =
 
 function showMemorization(main) {
   main.append(el("h2", {}, "Memorization"), quiet(GAP_TEXT));
-  const tasks = tasksShown().filter((task) => task.variant === choices.scoring);
+  const tasks = tasksShown().filter((task) => task.scoring === choices.scoring);
   const shown = tasks.flatMap(gapTable);
   main.append(...(shown.length ? shown : [el("p", {}, "Here no model was asked variants.")]));
 }

@@ -47,8 +47,8 @@ async function draw() {
   const all = ["", "All benchmarks of these runs"];
   const reset = { task: "", measure: "", run: "", with: "", sample: "", part: "" };
   addChoice("Benchmark", "benchmark", [all, ...titles], reset);
-  const variants = scorings().map((variant) => [variant, SCORINGS[variant]]);
-  addChoice("Answers scored", "scoring", variants);
+  const named = scorings().map((scoring) => [scoring, SCORINGS[scoring]]);
+  addChoice("Answers scored", "scoring", named);
   const [viewName, show] = VIEWS[choices.view];
   const title = report.benchmarks[choices.benchmark]?.title || "all benchmarks";
   byId("chosen").textContent = `${viewName}, ${title}: change`;

@@ -53,20 +53,20 @@ function responseOf(list, index, answer, areSeveral) {
     return el("section", { "aria-label": label }, title, el("p", {}, text));
   }
   const texts = answer.said.map((text) => textBlock(text || "(an empty response)"));
-  const scorings = Object.entries(list.by).map(([variant, scores]) =>
-    scoringOf(list.run, variant, scores, index, answer.read[variant] || []),
+  const scorings = Object.entries(list.by).map(([scoring, scores]) =>
+    scoringOf(list.run, scoring, scores, index, answer.read[scoring] || []),
   );
   return el("section", { "aria-label": label }, title, texts, scorings);
 }
 
-function scoringOf(run, variant, scores, index, readings) {
+function scoringOf(run, scoring, scores, index, readings) {
   const isPoints = isPointsRun(run);
   const { kind, text } = outcomeOf(scores.value[index], isPoints);
   const answer = scores.answer[index];
   const reason = scores.reason[index];
   const read = answer === null ? "No answer was read." : ["Answer read: ", strong(answer)];
   const details = readings.map((text) => el("div", { class: "text", tabindex: 0 }, text));
-  const title = `Scored ${SCORINGS[variant] || variant}: `;
+  const title = `Scored ${SCORINGS[scoring] || scoring}: `;
   return [
     el("h3", {}, title, el("span", { class: kind }, text)),
     !isPoints && el("p", {}, read),

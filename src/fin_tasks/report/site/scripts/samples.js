@@ -42,14 +42,14 @@ async function showSamples(main) {
   }
 }
 
-// Return the list of a run's samples, with the scores under the chosen variant.
+// Return the list of a run's samples, with the scores under the chosen scoring.
 async function readList(run) {
   const list = await loadData(`list-${run.id}`);
-  const variants = Object.keys(list.by);
-  const variant = list.by[choices.scoring] ? choices.scoring : variants[0];
+  const names = Object.keys(list.by);
+  const scoring = list.by[choices.scoring] ? choices.scoring : names[0];
   const indexById = new Map(list.id.map((id, index) => [id, index]));
-  const otherScores = list.by[variants.find((name) => name !== variant)];
-  return { ...list, run, indexById, scores: list.by[variant], otherScores };
+  const otherScores = list.by[names.find((name) => name !== scoring)];
+  return { ...list, run, indexById, scores: list.by[scoring], otherScores };
 }
 
 async function showList(main, run, other, [list, second], isCurrent) {

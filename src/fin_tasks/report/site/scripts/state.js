@@ -57,7 +57,7 @@ function tasksShown() {
 
 // Return the task under the chosen scoring.
 function underChosenScoring(task) {
-  const isChosen = ({ asked, variant }) => asked === task.asked && variant === choices.scoring;
+  const isChosen = ({ asked, scoring }) => asked === task.asked && scoring === choices.scoring;
   return report.tasks.find(isChosen) || task;
 }
 
@@ -110,8 +110,8 @@ function readChoices(views) {
 }
 
 function scorings() {
-  const isScored = (variant) =>
-    report.tasks.some((task) => task.isMeasured && task.variant === variant);
+  const isScored = (scoring) =>
+    report.tasks.some((task) => task.isMeasured && task.scoring === scoring);
   return Object.keys(SCORINGS).filter(isScored);
 }
 
