@@ -169,8 +169,10 @@ def compare_with(
     if numeric:
         # XFinBench's authors also accept a factor of 100. For them an answer of 0 is near nothing.
         mine, right = float(answer), float(truth)
-        pairs = ((mine, right), (mine / 100, right), (mine, right / 100))
-        is_near = mine / 100 != 0 and any(
+        # They multiply by 0.01: to divide by 100 rounds otherwise, which counts at exactly 0.5 %.
+        percent = mine * 0.01
+        pairs = ((mine, right), (percent, right), (mine, right * 0.01))
+        is_near = percent != 0 and any(
             abs(first - second) / abs(first) < TOLERANCE for first, second in pairs
         )
     return score_of(reading, answer, answer == truth, is_near)

@@ -21,12 +21,14 @@ def prepare_pot_model_input(examples, model):
         system_input = """You write code.
 One function, \\\\n and no more."""
         program_prefix_input = "Write it now.\\n```python\\ndef solution():\\n"
+        question_input = f"Question: {example['question']}\\n"
         table_input = ""
         if example["tables"]:
             table_input = "Look at this:\\n"
             for table in example["tables"]:
                 table_input += table + "\\n"
-        user_input = f"{table_input}\\nQuestion: {example['question']}\\n\\n{program_prefix_input}"
+            question_input = table_input + "\\n" + question_input
+        user_input = question_input + "\\n" + program_prefix_input
         prompts.append([system_input, user_input])
     return prompts
 
@@ -68,7 +70,7 @@ def test_the_authors_prompts(tmp_path: Path, place: str) -> None:
         first["prompt"]
         == f"Look at this:\n| a |\n| b |\n\nQuestion: What is a third? {prefix}"
     )
-    assert second["prompt"] == f"\nQuestion: What is a third? {prefix}"
+    assert second["prompt"] == f"Question: What is a third? {prefix}"
     assert (first["cue"], facts["prompts"]["set"]) == ("", "upstream")
     (first, second), others = asked(tmp_path, "cot")
     prefix = "\n\nThink now."
@@ -77,7 +79,7 @@ def test_the_authors_prompts(tmp_path: Path, place: str) -> None:
         first["prompt"]
         == f"Table:\n| a |\n\n| b |\n\nQuestion: What is a third? {prefix}"
     )
-    assert second["prompt"] == f"\nQuestion: What is a third? {prefix}"
+    assert second["prompt"] == f"Question: What is a third? {prefix}"
     assert others["prompts"]["sha256"] != facts["prompts"]["sha256"]
 
 

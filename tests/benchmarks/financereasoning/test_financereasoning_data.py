@@ -29,8 +29,20 @@ POT_SYSTEM_INPUT = "Code it."
 POT_PROGRAM_PREFIX_INPUT = "Begin."
 """
 CODE = """
-def message(example):
-    return f"Look here:\\n{example['context']}\\n\\nQuestion: {example['question']}"
+from utils.prompts import *
+
+
+def messages_of(examples, mode):
+    messages = []
+    for example in examples:
+        question_input = "Question: " + example["question"] + "\\n\\n"
+        context_input = ""
+        if example["context"]:
+            context_input = "Look here:\\n"
+            context_input += example["context"] + "\\n\\n"
+        prefix = COT_PROGRAM_PREFIX_INPUT if mode == "cot" else POT_PROGRAM_PREFIX_INPUT
+        messages.append(context_input + question_input + prefix)
+    return messages
 """
 
 
@@ -64,6 +76,9 @@ def test_upstream_prompts_are_read_from_files_of_the_same_shape(tmp_path: Path) 
     assert messages == {"system": "Say it.", "prompt": with_context, "cue": ""}
     without_context = "Question: How much?\n\nNow think."
     assert prompts.fill(question="How much?")["prompt"] == without_context
+    code.write_text("context = 'Look here:'", encoding="utf-8")
+    with pytest.raises(DataError, match="expected a text in context_input, found none"):
+        upstream_prompts(texts, code, "cot")
     texts.write_text("COT_SYSTEM_INPUT = 3", encoding="utf-8")
     with pytest.raises(
         DataError, match="expected a text in COT_SYSTEM_INPUT, found none"

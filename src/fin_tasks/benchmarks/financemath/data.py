@@ -122,8 +122,8 @@ def upstream_prompts(file: Path, mode: Mode) -> Prompts:
         before_tables = texts["table_input"]
     return Prompts(
         system=texts["system_input"],
-        user=f"{{context}}\nQuestion: {{question}}\n\n{texts['program_prefix_input']}",
-        context=f"{before_tables}{{context}}\n",
+        user=f"{{context}}Question: {{question}}\n\n{texts['program_prefix_input']}",
+        context=f"{before_tables}{{context}}\n\n",
     )
 
 

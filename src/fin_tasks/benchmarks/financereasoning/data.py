@@ -1,8 +1,6 @@
 """FinanceReasoning's questions as documents of lm-eval."""
 
-import ast
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -14,7 +12,7 @@ from fin_tasks.data.tables import read_json
 from fin_tasks.variants.build import Source
 from fin_tasks.variants.program import as_function
 
-from ..authors_code import assigned_texts, not_found, parse_code
+from ..authors_code import assigned_texts, parse_code
 from ..request import Documents, Prompts, QuestionRow, Request, read_prompts, rows_of
 from .score import Level
 
@@ -100,25 +98,16 @@ def upstream_prompts(file: Path, code: Path | None, mode: Mode) -> Prompts:
     system = f"{mode.upper()}_SYSTEM_INPUT"
     ask = f"{mode.upper()}_PROGRAM_PREFIX_INPUT"
     texts = assigned_texts(file, parse_code(file), [system, ask])
-    before_context = "Document:"
+    before_context = "Document:\n"
     if code:
-        before_context = _sentence_before_context(code)
+        # The first text in this variable; the code adds the document to it.
+        code_texts = assigned_texts(code, parse_code(code), ["context_input"])
+        before_context = code_texts["context_input"]
     return Prompts(
         system=texts[system],
         user=f"{{context}}Question: {{question}}\n\n{texts[ask]}",
-        context=f"{before_context}\n{{context}}\n\n",
+        context=f"{before_context}{{context}}\n\n",
     )
-
-
-def _sentence_before_context(code: Path) -> str:
-    """Return the text that stands before the context in the first f-string that holds one."""
-    for node in ast.walk(parse_code(code)):
-        if not isinstance(node, ast.JoinedStr):
-            continue
-        for before, part in pairwise(node.values):
-            if isinstance(before, ast.Constant) and "context" in ast.unparse(part):
-                return str(before.value).strip("\n")
-    raise not_found(code, "a text before the context")
 
 
 def variant_sources(request: Request) -> tuple[Located, list[Source]]:
