@@ -34,7 +34,7 @@ Truth = tuple[Value, float]
 
 _FAILED_PROGRAM = 0.0
 """The answer that the authors count if a program fails."""
-_LONGEST_RESULT = 200
+LONGEST_RESULT = 200
 """Characters of a returned text that are read."""
 
 
@@ -134,7 +134,7 @@ def _read_result(outcome: Outcome, scoring: str) -> Reading:
     elif scoring == "robust" and number is not None:
         answer = number_from_float(number)
     elif scoring == "robust" and text:
-        answer = read_quantity(text[:_LONGEST_RESULT]).answer
+        answer = read_quantity(text[:LONGEST_RESULT]).answer
     if answer is None:
         return replace(reading, reason="no finite number returned")
     return replace(reading, answer=answer)

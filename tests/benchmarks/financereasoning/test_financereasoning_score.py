@@ -9,7 +9,7 @@ from figures import score_with
 from fin_tasks.benchmarks.financereasoning import paper
 from fin_tasks.benchmarks.financereasoning import score as scorer
 from fin_tasks.benchmarks.programs_paper import program_in
-from fin_tasks.sandbox import Outcome, Ran, Status
+from fin_tasks.sandbox import Outcome, Ran, Status, shared_runner
 
 NUMBER: dict[str, Any] = {"kind": "number", "ground_truth": 12.5, "mode": "cot"}
 VERDICT: dict[str, Any] = {"kind": "verdict", "ground_truth": 1.0, "mode": "cot"}
@@ -68,7 +68,21 @@ def test_programs_are_taken_out_as_the_authors_do() -> None:
         ("(12.5, 'years')", 12.5),
         ("[7, 8]", 7.0),
         ("(np.float64(1.5), np.float64(2.0))", 1.5),
-        ("('$5', 2)", 5.0),
+        ("[-1e3, 2]", -1000.0),
+        ("(7,)", 7.0),
+        ("[True, 3]", True),
+        ("[Fraction(37, 10), 2]", 3.7),
+        ("('$5', 2)", None),
+        ("['5']", None),
+        ("[[1, 2], 3]", None),
+        ("((1, 2), 3)", None),
+        ("{'answer': 5}", None),
+        ("{5}", None),
+        ("(3.7+0j)", None),
+        ("about $12.5", 12.5),
+        ("The yield is 12.5", None),
+        ("12.5 dollars or 13 dollars", None),
+        ("yield is = 12.5 %", 12.5),
         ("()", None),
         ("True", True),
         ("'Yes'", True),
@@ -81,6 +95,42 @@ def test_programs_are_taken_out_as_the_authors_do() -> None:
 )
 def test_values_of_returned_texts(text: str, value: float | None) -> None:
     assert paper.value_in(text) == value
+
+
+@pytest.mark.parametrize(
+    ("result", "paper_answer", "robust_answer"),
+    [
+        ("Fraction(37, 10)", 3.7, 3.7),
+        ("Decimal('3.7')", 3.7, 3.7),
+        ("np.float64(3.7)", 3.7, 3.7),
+        ("[3.7, 'years']", 3.7, 3.7),
+        ("np.array([3.7, 1])", 3.7, 3.7),
+        ("'$3.7'", 3.7, 3.7),
+        ("'x ≈ 3.7 years'", 3.7, 3.7),
+        ("3.7 + 0j", None, None),
+        ("np.complex128(3.7)", None, None),
+        ("[[3.7], 1]", None, None),
+        ("['3.7']", None, None),
+        ("{'a': 1, 'b': 2}", None, None),
+        ("{1, 2}", None, None),
+        ("'The yield is 3.7.'", None, 3.7),
+        ("float('nan')", None, None),
+        ("None", None, None),
+    ],
+)
+def test_types_of_results(
+    result: str, paper_answer: float | None, robust_answer: float | None
+) -> None:
+    imports = "from decimal import Decimal\nfrom fractions import Fraction\nimport numpy as np"
+    program = f"{imports}\ndef solution():\n    return {result}"
+    (outcome,) = shared_runner().run([program])
+    assert outcome.status is Status.ok, outcome
+    ran = Ran("", (outcome,))
+    answers = [
+        score_with(scorer, {**NUMBER, "mode": "pot"}, ran, scoring).answer
+        for scoring in ("paper", "robust")
+    ]
+    assert answers == [paper_answer, robust_answer]
 
 
 @pytest.mark.parametrize(

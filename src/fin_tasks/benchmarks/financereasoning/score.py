@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, Literal
 
 from fin_tasks.answers.numbers import Number, as_written, number_from_float
+from fin_tasks.answers.quantities import read_quantity
 from fin_tasks.answers.types import Reading, Score
 from fin_tasks.benchmarks import short_answers
 from fin_tasks.judging.item import Item
@@ -14,7 +15,14 @@ from fin_tasks.sandbox import Outcome, Ran, Status
 from ..contract import Document, ReadingFields
 from ..programs_paper import is_right, mean_values
 from ..programs_paper import programs as programs
-from ..short_answers import Response, Value, Values, read_answer, score_of
+from ..short_answers import (
+    LONGEST_RESULT,
+    Response,
+    Value,
+    Values,
+    read_answer,
+    score_of,
+)
 from . import paper
 
 Level = Literal["easy", "medium", "hard"]
@@ -50,14 +58,18 @@ def _read_result(doc: Document, outcome: Outcome, scoring: str) -> Reading:
     if outcome.status is not Status.ok:
         reason = f"{outcome.status.value}: {outcome.detail}"
         return replace(reading, reason=reason, unscored=outcome.is_unscored)
-    value = None if outcome.is_number else paper.value_in(outcome.value or "")
-    if value is None:
-        value = outcome.number
+    value: Value | None = outcome.number
+    text = outcome.value or ""
+    if not outcome.is_number:
+        value = paper.value_in(text, outcome.number)
     answer: Number | int | None = None
     if doc["kind"] == "verdict" and value in (0, 1):
         answer = int(value)
     elif value is not None:
         answer = number_from_float(float(value))
+    elif scoring == "robust":
+        # A careful reader also finds the number in a sentence.
+        answer = read_quantity(text[:LONGEST_RESULT]).answer
     reason = "no finite number, true or false returned" if answer is None else ""
     return replace(reading, answer=answer, reason=reason)
 
