@@ -95,6 +95,24 @@ def test_the_real_validation_set_counts_as_published() -> None:
     )
 
 
+def test_two_characters_for_a_line_break_in_a_cell(tmp_path: Path) -> None:
+    (tmp_path / "test_set.csv").write_text(
+        "id,task,question,choice,ground_truth,figure,fin_capability,gold_fin_term_id\n"
+        "q,mcq,Which way?,A. Up\\nB. Down\\nC. Neither,A,,TU,\n"
+    )
+    folder = tmp_path / "evaluate" / "prompt_template"
+    (folder / "Sys_msg").mkdir(parents=True)
+    for mode in ("CoT", "DA", "PoT"):
+        (folder / "Sys_msg" / f"{mode}.txt").write_text("You know.")
+        for task in ("bool", "mcq", "calcu"):
+            (folder / f"{task}_{mode}.txt").write_text("{question}\\n{choices}")
+    options = {"source": "data_dir", "data_dir": str(tmp_path)}
+    (house,), _ = documents("mcq", **options)
+    assert "A. Up\nB. Down\nC. Neither" in house["prompt"]
+    (upstream,), _ = documents("mcq", prompts="upstream", **options)
+    assert upstream["prompt"] == "Which way?\\nA. Up\\nB. Down\\nC. Neither"
+
+
 @real_file
 def test_the_authors_templates_are_filled_as_they_are() -> None:
     options = {
@@ -103,17 +121,21 @@ def test_the_authors_templates_are_filled_as_they_are() -> None:
         "split": "validation",
         "prompts": "upstream",
     }
-    (doc, *_), facts = documents("mcq", **options)
-    (row, *_) = (
-        one
-        for one in read_rows(REAL / "xfinbench" / "validation_set.csv")
-        if one.id == doc["id"]
-    )
-    # The characters `\\n` of the template reach the model, those of the file's choices do not.
+    docs, facts = documents("mcq", **options)
+    visual_docs, _ = documents("mcq_visual", **options)
+    table = read_rows(REAL / "xfinbench" / "validation_set.csv")
+    rows_by_id = {row.id: row for row in table}
+    # The two characters `\\n` of the template and of the file's choices reach the model as they are.
     template = (REAL / "xfinbench" / "prompt_template" / "mcq_CoT.txt").read_text()
     assert "\\n{choices}" in template
-    filled = template.replace("{knowledge}", "").replace("{question}", row.question)
-    assert doc["prompt"] == filled.replace("{choices}", row.choice.replace("\\n", "\n"))
+    n_spelled_out = 0
+    for doc in [*docs, *visual_docs]:
+        row = rows_by_id[doc["id"]]
+        n_spelled_out += "\\n" in row.choice
+        filled = template.replace("{knowledge}", "").replace("{question}", row.question)
+        filled = filled.replace("{choices}", row.choice)
+        assert doc["prompt"].removeprefix("<image>\n") == filled
+    assert (len(docs), n_spelled_out) == (147, 2)
     assert facts["prompts"]["set"] == "upstream"
     with pytest.raises(DataError, match="prompt_template"):
         documents(prompts="upstream")

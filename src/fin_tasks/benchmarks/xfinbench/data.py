@@ -266,7 +266,8 @@ def _document(
 ) -> dict[str, Any]:
     """Return the messages about a question, and what scoring needs; the target is the right answer as a response."""
     question = row.question
-    choices = row.choice.replace("\\n", "\n")  # some cells spell it out
+    # In some cells the two characters `\n` stand for a line break. The authors send them as they are.
+    choices = row.choice
     if wording == "house":
         question = question.strip()
         choices = lettered(row.choices) if row.choices else ""
