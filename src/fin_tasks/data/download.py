@@ -6,9 +6,9 @@ The hashes of all files that are asked for are checked, of those in the cache to
 import logging
 import math
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from functools import partial
+from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
@@ -138,27 +138,28 @@ def _from_github(
         urls={pin.path: f"{folder}/{quote(pin.path)}" for pin in missing},
         retry_if_failed=_RETRIES,
     )
-    bar = tqdm(
-        desc=f"Downloading {pins.name}", total=len(missing), unit="file", disable=None
-    )
-    pool = ThreadPoolExecutor(_AT_ONCE)
-    with httpx2.Client(follow_redirects=True, timeout=SECONDS) as client:
-        try:
-            pin_by_future = {}
-            for pin in missing:
-                limit = min(pin.size or math.inf, MAX_BYTES["github"])
-                downloader = partial(_save, client=client, limit=limit)
-                future = pool.submit(store.fetch, pin.path, downloader=downloader)
-                pin_by_future[future] = pin
-            for done in as_completed(pin_by_future):
-                try:
-                    done.result()
-                except (OSError, ValueError, WebError) as error:
-                    raise _failed(pins, pin_by_future[done], root, error) from error
-                bar.update()
-        finally:
-            pool.shutdown(cancel_futures=True)
-            bar.close()
+    with (
+        httpx2.Client(follow_redirects=True, timeout=SECONDS) as client,
+        # Its threads are daemons, so that Ctrl-C need not wait for a server that is silent.
+        ThreadPool(_AT_ONCE) as pool,
+        tqdm(
+            desc=f"Downloading {pins.name}",
+            total=len(missing),
+            unit="file",
+            disable=None,
+        ) as bar,
+    ):
+
+        def download(pin: Pin) -> None:
+            limit = min(pin.size or math.inf, MAX_BYTES["github"])
+            downloader = partial(_save, client=client, limit=limit)
+            try:
+                store.fetch(pin.path, downloader=downloader)
+            except (OSError, ValueError, WebError) as error:
+                raise _failed(pins, pin, root, error) from error
+
+        for _ in pool.imap_unordered(download, missing):
+            bar.update()
 
 
 def _save(
