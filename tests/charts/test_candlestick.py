@@ -230,7 +230,7 @@ def as_upstream(chart: Chart) -> Any:
         ends = ends[ends >= pd.Timestamp(chart.start)]
         x = [mdates.date2num(day) for day in ends]
         y = [
-            max(every["Low"][day] - 0.15 * (high - low), low - buffer / 4)
+            max(low - buffer / 4, every["Low"][day] - 0.15 * (high - low))
             for day in ends
         ]
         look = {"s": 50, "marker": "^", "color": "#606060", "alpha": 0.9}
@@ -247,10 +247,18 @@ def as_upstream(chart: Chart) -> Any:
     return np.asarray(Image.open(file).convert("RGB"))
 
 
+# In the second chart the first quarter ends on a day before the first price.
+@pytest.mark.parametrize(
+    ("first_day", "marks"),
+    [(0, ((0, 0.2), (91, -0.3), (182, 0.0))), (4, ((11, 0.2), (102, -0.3)))],
+)
 def test_the_paper_style_is_the_authors_picture(
+    first_day: int,
+    marks: tuple[tuple[int, float], ...],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    chart = made(200, marks=((0, 0.2), (91, -0.3), (182, 0.0)), style="paper")
+    prices = made(200).prices.iloc[first_day:]
+    chart = made(200, prices=prices, marks=marks, style="paper")
     ours = pixels(chart)
     assert not [
         record for record in caplog.records if "findfont" in record.getMessage()

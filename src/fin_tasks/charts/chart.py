@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Literal, NamedTuple
@@ -10,10 +11,9 @@ import pandas as pd
 
 from fin_tasks.errors import ConfigError, DataError
 
-RENDERER = 3
-"""Version of the pictures; raise it when they change, so that charts on the disk are drawn again."""
-
 Style = Literal["house", "paper"]
+RENDERERS: Mapping[Style, int] = {"house": 3, "paper": 4}
+"""Version of the pictures; raise it when they change, so that charts on the disk are drawn again."""
 PIXELS = 2048
 """Width of a house chart; models shrink larger pictures."""
 CANDLE_AGGREGATION = {"open": "first", "high": "max", "low": "min", "close": "last"}
@@ -85,7 +85,7 @@ class Chart:
     def file_name(self) -> str:
         """The stem and a hash of everything that the picture depends on."""
         facts = [
-            RENDERER,
+            RENDERERS[self.style],
             self.ticker,
             self.stem,
             self.style,

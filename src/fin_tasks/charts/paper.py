@@ -61,7 +61,8 @@ def draw_as_authors(chart: Chart) -> bytes:
         away = 0.15 * (high - low)
         gap = margin / 4
         above = (every_day["High"] + away).clip(upper=high + gap)
-        below = (every_day["Low"] - away).clip(lower=low - gap)
+        # A day before the first price has no height of its own: its mark is drawn at the bottom.
+        below = (every_day["Low"] - away).clip(lower=low - gap).fillna(low - gap)
         for kind in ("meet", "miss"):
             _draw_marks(axes, chart, kind, above, gap)
         _draw_marks(axes, chart, "fiscal", below, -gap)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
-from fin_tasks.charts.chart import PIXELS, RENDERER, Chart, Style
+from fin_tasks.charts.chart import PIXELS, RENDERERS, Chart, Style
 from fin_tasks.data.documents import dataset_of, draw_rows, hash_of, refuse_typos
 from fin_tasks.errors import ConfigError, DataError, first_problem
 from fin_tasks.settings import Settings
@@ -188,7 +188,7 @@ def window_documents(
         text_options = options.model_dump(include={"text", "frequency"})
         facts |= text_options
     else:
-        facts["renderer"] = RENDERER
+        facts["renderer"] = RENDERERS[options.chart]
         facts |= options.model_dump(include={"pixels", "chart"})
     docs = []
     charts = []
