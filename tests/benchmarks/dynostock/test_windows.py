@@ -1,5 +1,6 @@
 """Windows: small markets worked out by hand, random ones against a slow implementation, and sets in a folder."""
 
+import json
 from collections import Counter
 from datetime import date, timedelta
 from fractions import Fraction
@@ -14,9 +15,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fin_tasks.benchmarks.dynostock.market import Market, strict_timing
+from fin_tasks.benchmarks.dynostock.market import (
+    Market,
+    sample_market,
+    strict_timing,
+)
 from fin_tasks.benchmarks.dynostock.own_window import own_window
-from fin_tasks.benchmarks.dynostock.window_set import read_set, sampled, write_set
+from fin_tasks.benchmarks.dynostock.window_set import (
+    read_set,
+    rebuild_windows,
+    sampled,
+    write_set,
+)
 from fin_tasks.benchmarks.dynostock.windows import FoundWindows, find_windows
 from fin_tasks.errors import ConfigError, DataError
 
@@ -314,3 +324,35 @@ def test_a_sample_depends_on_seed_and_windows_only() -> None:
     assert len(few) == 3 and few < more
     assert set(sampled(windows[::-1], 3)) == few != set(sampled(windows, 3, seed=1))
     assert sampled(windows, 0) == windows
+
+
+def test_a_recorded_window_has_the_figure_of_its_row(tmp_path: Path) -> None:
+    """The authors draw one of 11 figures for each row, after `numpy.random.seed(42)`."""
+    market = sample_market()
+    found = find_windows(
+        market, biases=["authority"], windows=[4], share=Fraction(3, 5)
+    )
+    rows = []
+    for window in found.windows:
+        days = {"start_time": f"{window.start}", "end_time": f"{window.end}"}
+        row = {"ticker": window.ticker, **days, "bias": window.signal, "response": "1"}
+        rows.append({**row, "gt": window.truth})
+    # A row of another market has a place in the file, and so a figure.
+    rows.insert(1, {**rows[0], "ticker": "ELSE"})
+    file = tmp_path / "exp_authority_4.json"
+    file.write_text(json.dumps(rows), encoding="utf-8")
+    rebuilt, missing = rebuild_windows(market, [file])
+    figures = [
+        *("Goldman Sachs", "Jamie Dimon", "Kenneth Griffin", "JPMorgan", "Ray Dalio"),
+        *("Goldman Sachs", "Abigail Johnson", "Cathie Wood", "Goldman Sachs"),
+        *("Kenneth Griffin", "Kenneth Griffin", "JPMorgan"),
+    ]
+    expected = {}
+    for row, figure in zip(rows, figures, strict=False):
+        expected[row["ticker"], row["end_time"]] = figure
+    del expected["ELSE", rows[1]["end_time"]]
+    assert len(expected) >= 3 and len(missing) == 1
+    by_window = {}
+    for window in rebuilt.windows:
+        by_window[window.ticker, f"{window.end}"] = window.authority
+    assert by_window.items() >= expected.items()

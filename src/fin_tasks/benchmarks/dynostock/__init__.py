@@ -15,7 +15,7 @@ BENCHMARK = Benchmark(
         "Which way a stock moves after an earnings report, "
         "and whether recent or authoritative news misleads the model."
     ),
-    version=4,
+    version=5,
     package=__name__,
     order=2,
     source_of=ticker_of,

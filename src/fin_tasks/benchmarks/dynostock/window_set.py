@@ -19,7 +19,7 @@ from fin_tasks.errors import DataError
 from .market import TABLES, Market
 from .own_window import own_window
 from .replay import find_files, read_recording
-from .windows import Count, FoundWindows, Window, authority_of
+from .windows import Count, FoundWindows, Window, recorded_authorities
 
 _FILES = ("windows.json", "prices.parquet", "reports.parquet")
 _WINDOWS = TypeAdapter(Sequence[Window])
@@ -64,14 +64,19 @@ def rebuild_windows(
     *,
     seed: int = 42,
 ) -> tuple[FoundWindows, dict[str, str]]:
-    """Rebuild the windows of recordings with the recorded signal and truth.
+    """Rebuild the windows of recordings with the recorded signal and truth, and the authors' figures.
 
     Also return why others cannot be rebuilt, by id.
     """
     docs = {}
+    authorities = {}
     for path in find_files(paths):
+        recording = read_recording(path)
+        names = recorded_authorities(len(recording.docs), seed)
         # Recordings of several models share windows.
-        docs.update({doc["id"]: doc for doc in read_recording(path).docs})
+        for doc, name in zip(recording.docs, names, strict=True):
+            docs[doc["id"]] = doc
+            authorities[doc["id"]] = name if recording.bias == "authority" else ""
     missing = {}
     windows = []
     for name, doc in sorted(docs.items()):
@@ -98,7 +103,7 @@ def rebuild_windows(
                 signal=doc["signal"],
                 truth=doc["truth"],
                 n_contrary=window.n_same - n_up if doc["signal"] else n_up,
-                authority=authority_of(name, seed),
+                authority=authorities[name],
             )
         )
     return FoundWindows(windows), missing

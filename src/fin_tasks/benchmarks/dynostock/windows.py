@@ -306,3 +306,13 @@ def authority_of(window: str, seed: int = 42) -> str:
     names = list(AUTHORITIES)
     digest = hashlib.sha256(f"{seed} {window}".encode()).digest()
     return names[int.from_bytes(digest[:8], "big") % len(names)]
+
+
+def recorded_authorities(n_rows: int, seed: int = 42) -> list[str]:
+    """Return who makes the statement of each row of a recording.
+
+    The authors' script seeds NumPy's global generator once, and draws one of the figures for each row.
+    """
+    generator = np.random.RandomState(seed)
+    names = list(AUTHORITIES)
+    return [names[generator.choice(len(names))] for _ in range(n_rows)]
