@@ -358,21 +358,105 @@ def test_the_authors_real_folder_works(tmp_path: Path) -> None:
     ],
 )
 def test_a_question_is_verified_by_yes(reply: str, verified: bool) -> None:
-    assert is_verified(reply, "house") is verified
+    assert is_verified(reply) is verified
 
 
-def test_the_rules_of_the_paper(tmp_path: Path) -> None:
-    """A number may have a minus inside, and any "no" drops, as in "know"."""
-    replies = {"calcu": CALCU.replace("42", "45-3"), "verify_mcq": "Yes, as you know."}
+LONG = "It is 44, or 45, or perhaps 46, or more than that"
+
+
+@pytest.mark.parametrize(
+    ("purpose", "reply", "rule"),
+    [
+        ("calcu", CALCU.replace("42", "45-3"), ""),
+        ("calcu", CALCU.replace("42", "1/8"), ""),
+        ("calcu", CALCU.replace("42", "42 dollars"), "not_a_number"),
+        ("mcq", MCQ.replace("It is 44", LONG), "choice_length"),
+        ("mcq", MCQ.replace("\n(c) It is 44", ""), "choices"),
+        ("verify_mcq", "Yes, as you know.", "verification"),
+        ("verify_mcq", "It cannot be said.", "verification"),
+        ("verify_mcq", "No", "verification"),
+        ("verify_mcq", "NO", ""),
+    ],
+)
+def test_the_rules_of_the_paper(
+    tmp_path: Path, purpose: str, reply: str, rule: str
+) -> None:
     report, questions = build(
         tmp_path,
-        lambda prompt: replies.get(purpose_of(prompt)) or good(prompt),
+        lambda prompt: reply if purpose_of(prompt) == purpose else good(prompt),
         rules="paper",
     )
+    kind = purpose.removeprefix("verify_")
     dropped = {question["kind"]: question["dropped"] for question in questions}
-    assert dropped.pop("mcq") == "verification" and set(dropped.values()) == {""}
-    assert [one["answer"] for one in questions if one["kind"] == "calcu"] == ["45-3"]
+    assert dropped.pop(kind) == rule and set(dropped.values()) == {""}
     assert report["rule_set"] == "paper"
+    if purpose == "calcu" and not rule:
+        (number,) = [one for one in questions if one["kind"] == "calcu"]
+        assert f"**Answer:** {number['answer']}" in reply
+
+
+def test_how_the_paper_asks(tmp_path: Path) -> None:
+    """No system message, no temperature; the choices are mixed only after the check."""
+    bodies: list[dict[str, Any]] = []
+
+    def answer(body: dict[str, Any]) -> Answer:
+        bodies.append(body)
+        return completion(good(body["messages"][-1]["content"]))
+
+    rows = [{"question": f"source {n}: what is 6 times 7?"} for n in range(5)]
+    with serve(answer) as served:
+        file = table(tmp_path, *rows)
+        done = run(tmp_path, served.base_url, file, rules="paper")
+    assert json.loads(done.output)["kept"] == 20
+    for body in bodies:
+        assert "temperature" not in body
+        (message,) = body["messages"]
+        assert message["role"] == "user"
+        purpose = purpose_of(message["content"])
+        if purpose == "verify_mcq":
+            choices = "(a) It is 42\n(b) It is 43\n(c) It is 44\nRight choice: a\n"
+            assert choices in message["content"]
+    made = (tmp_path / "own" / "questions.jsonl").read_text(encoding="utf-8")
+    right = set()
+    for question in map(json.loads, made.splitlines()):
+        if question["kind"] == "mcq":
+            letter = question["answer"]
+            assert question["choices"]["ABC".index(letter)] == "It is 42"
+            right.add(letter)
+    assert len(right) > 1
+
+
+@pytest.mark.parametrize(
+    ("n_true", "n_false", "kept"),
+    [
+        (3, 1, [{"statement_true": 2, "statement_false": 1}]),
+        (1, 3, [{"statement_true": 1, "statement_false": 2}]),
+        (1, 1, [{"statement_true": 1}, {"statement_false": 1}]),
+    ],
+)
+def test_one_statement_of_a_pair_is_dropped_from_the_larger_side(
+    tmp_path: Path, n_true: int, n_false: int, kept: list[dict[str, int]]
+) -> None:
+    """The first two statements are one too many; of as many true and false ones the lot decides."""
+    true = [TRUE.replace("42", f"42 in case {n}") for n in range(n_true)]
+    false = [FALSE.replace("43", f"43 in case {n}") for n in range(n_false)]
+    contexts: set[str] = set()
+
+    def say(prompt: str) -> str:
+        purpose = purpose_of(prompt)
+        if purpose == "statement_true":
+            return "\n".join(["Context: Of the true ones.", *true])
+        if purpose == "statement_false":
+            return "\n".join(["Context: Of the false ones.", *false])
+        if purpose == "pair":
+            contexts.add(prompt.partition("\n")[0])
+            return "Perhaps." if prompt.count("in case 0") == 2 else "No."
+        return good(prompt)
+
+    _, questions = build(tmp_path, say, {"kinds": "bool"}, rules="paper")
+    kinds = [question["kind"] for question in questions if not question["dropped"]]
+    assert Counter(kinds) in kept
+    assert contexts == {"Facts of an exercise: Of the true ones."}
 
 
 def test_replies_that_cannot_be_used_are_asked_for_again(tmp_path: Path) -> None:

@@ -19,13 +19,18 @@ from fin_tasks.endpoints.chat import ChatClient, ask_all
 from fin_tasks.endpoints.replies import ChatReply
 
 from ..rows import COLUMNS
+from . import paper
 from .question import KINDS, Exercise, Kind, Question, kept_questions, read_exercises
 from .reading import Rules, is_useful, is_verified, read_questions, says_yes
 from .templates import Templates
 
 Role = Literal["writer", "verifier"]
 
-_OPTIONS: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 4096}
+_OPTIONS: Mapping[Rules, Mapping[str, Any]] = {
+    "house": {"temperature": 0.0, "max_tokens": 4096},
+    # The authors leave the temperature to the endpoint.
+    "paper": {"max_tokens": 4096},
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,42 +96,63 @@ class Maker:
             seed=self.seed,
         )
         for question in kept_questions(questions):
-            purpose = f"verify_{kind}"
+            answer = question.answer
+            choices = lettered(question.choices)
+            if self.rules == "paper" and kind == "mcq":
+                answer = "a"  # the authors ask for the right choice first
+                choices = paper.shown_choices(question.choices)
             check = await self._ask(
-                purpose,
+                f"verify_{kind}",
                 context=question.context,
                 question=question.text,
-                choices=lettered(question.choices),
-                answer=question.answer,
+                choices=choices,
+                answer=answer,
                 **fields,
             )
             question.why = check.text
-            if not is_verified(question.why, self.rules):
+            is_kept = is_verified(question.why)
+            if self.rules == "paper":
+                is_kept = not paper.says_no(question.why)
+            if not is_kept:
                 question.dropped = "verification"
+            elif self.rules == "paper":
+                random = Random(f"{self.seed} {exercise.id} {question.text}")
+                paper.finish(question, random)
         return questions
 
     async def _drop_given_away(self, questions: Sequence[Question]) -> None:
-        """Drop each false statement that a true statement of its exercise gives away."""
+        """Drop each false statement that a true statement of its exercise gives away.
+
+        By the authors' rules either of the two may go.
+        """
         pairs = []
-        for true in kept_questions(questions, "statement_true"):
-            for false in kept_questions(questions, "statement_false"):
+        for false in kept_questions(questions, "statement_false"):
+            for true in kept_questions(questions, "statement_true"):
                 if true.source == false.source:
                     pairs.append((true, false))
 
         async def gives_away(pair: tuple[Question, Question]) -> bool:
             true, false = pair
             contexts = dict.fromkeys([true.context, false.context])
+            context = "\n".join(contexts).strip()
+            if self.rules == "paper":
+                context = true.context
             reply = await self._ask(
                 "pair",
-                context="\n".join(contexts).strip(),
+                context=context,
                 true_statement=true.text,
                 false_statement=false.text,
             )
-            return says_yes(reply.text, self.rules)
+            if self.rules == "paper":
+                return not paper.says_no(reply.text)
+            return says_yes(reply.text)
 
         verdicts = await ask_all(gives_away, pairs, title="Comparing statements")
+        random = Random(self.seed)
         for (true, false), verdict in zip(pairs, verdicts, strict=True):
-            if verdict:
+            if verdict and self.rules == "paper":
+                paper.drop_one(true, false, questions, random)
+            elif verdict:
                 false.dropped = "gives_away"
                 false.why = true.text
 
@@ -136,9 +162,10 @@ class Maker:
         chat = self.models[role]
         prompt = self.templates.fill(purpose, **fields)
         messages = [{"role": "user", "content": prompt}]
-        reply = await chat.ask(messages, **_OPTIONS)
+        options = _OPTIONS[self.rules]
+        reply = await chat.ask(messages, **options)
         if self.ask_again and reply.cached and not is_useful(reply.text, purpose):
-            reply = await chat.ask(messages, fresh=True, **_OPTIONS)
+            reply = await chat.ask(messages, fresh=True, **options)
         return reply.model_copy(update={"text": strip_reasoning(reply.text)})
 
     def _write_splits(

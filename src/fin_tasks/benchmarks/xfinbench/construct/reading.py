@@ -1,7 +1,4 @@
-"""Read the questions in a reply of the model that writes them, and drop those that break a rule.
-
-The rules are ours with care (`house`), or the authors' (`paper`).
-"""
+"""Read the questions in a reply of the model that writes them, and drop those that break a rule of ours."""
 
 import re
 from random import Random
@@ -11,15 +8,16 @@ from typing import Literal
 from fin_tasks.answers.text import strip_reasoning
 
 from ..rows import parse_choices
+from .paper import missing_part
 from .question import Kind, Question
 
 Rules = Literal["house", "paper"]
+"""Rules of ours, or the authors' of the module `paper`."""
 
 _N_CHOICES = 3
 _MOST_WORDS_APART = 5
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)")
 _FRACTION = re.compile(rf"({_NUMBER.pattern})/(0*[1-9]\d*)")
-_NUMBER_CHARACTERS = frozenset("0123456789.-/")
 # At the start of a line, or behind a number: "Yes", "Q1: Yes", "Q1 and Q2: Yes".
 _ANSWER = re.compile(r"(?:^\W*|\d\W+)(yes|no)\b", re.MULTILINE)
 _ANSWER_IN_PROSE = re.compile(r"\b(yes|no)\b")
@@ -44,7 +42,9 @@ def read_questions(
     is_cut: bool,
     seed: int,
 ) -> list[Question]:
-    """Read the questions in a reply, mix their choices, and drop those that break a rule.
+    """Read the questions in a reply, and drop those that break a rule.
+
+    By our rules choices are mixed. The authors' rules follow verification.
 
     Args:
         source: Id of the exercise.
@@ -73,31 +73,30 @@ def read_questions(
     if not questions:
         return [Question(source, kind, dropped="no_question", why=reply)]
     for question in questions:
-        random = Random(f"{seed} {source} {question.text}")
-        question.dropped = _flaw_of(question, rules, random)
+        if rules == "paper":
+            question.dropped = missing_part(question)
+        else:
+            random = Random(f"{seed} {source} {question.text}")
+            question.dropped = _flaw_of(question, random)
     if is_cut:
         questions[-1].dropped = "incomplete"
     return questions
 
 
-def is_verified(reply: str, rules: Rules) -> bool:
+def is_verified(reply: str) -> bool:
     """Return whether a reply answers yes to the yes-or-no questions it was asked, and no to none.
 
     One answer may stand for all questions, but each numbered line must have one.
     """
     reply = reply.lower()
-    if rules == "paper":
-        # In the authors' check the "no" of "know" is a no, and an empty reply is a yes.
-        return "no" not in reply
     n_lines = len(re.findall(r"^\W*q?\d+\W", reply, re.MULTILINE))
     answers = (_ANSWER if n_lines else _ANSWER_IN_PROSE).findall(reply)
     return len(answers) >= max(1, n_lines) and "no" not in answers
 
 
-def says_yes(reply: str, rules: Rules) -> bool:
+def says_yes(reply: str) -> bool:
     """Return whether a reply says that a true statement gives a false one away."""
-    reply = reply.lower().strip(" *")
-    return "yes" in reply if rules == "paper" else reply.startswith("yes")
+    return reply.lower().strip(" *").startswith("yes")
 
 
 def is_useful(reply: str, purpose: str) -> bool:
@@ -108,7 +107,7 @@ def is_useful(reply: str, purpose: str) -> bool:
     return _LABEL.search(text) is not None
 
 
-def _flaw_of(question: Question, rules: Rules, random: Random) -> str:
+def _flaw_of(question: Question, random: Random) -> str:
     """Return the rule that a question breaks, or bring choices and answer into the file's form."""
     if not question.text or not question.answer:
         return "incomplete"
@@ -116,11 +115,11 @@ def _flaw_of(question: Question, rules: Rules, random: Random) -> str:
         return _flaw_of_statement(question)
     if question.task == "mcq":
         return _flaw_of_choices(question, random)
-    if not _is_number(question.answer, rules):
-        return "not_a_number"
     fraction = _FRACTION.fullmatch(question.answer)
     if fraction:
         question.answer = repr(float(fraction[1]) / float(fraction[2]))
+    elif not _NUMBER.fullmatch(question.answer):
+        return "not_a_number"
     return ""
 
 
@@ -145,9 +144,3 @@ def _flaw_of_choices(question: Question, random: Random) -> str:
     question.choices = random.sample(question.choices, _N_CHOICES)
     question.answer = ascii_uppercase[question.choices.index(right)]
     return ""
-
-
-def _is_number(answer: str, rules: Rules) -> bool:
-    if rules == "paper":
-        return set(answer) <= _NUMBER_CHARACTERS  # the authors keep `5-3` too
-    return bool(_NUMBER.fullmatch(answer) or _FRACTION.fullmatch(answer))
