@@ -158,7 +158,7 @@ def test_no_reply_raises(reply: str) -> None:
         assert score is None or (isinstance(score, int) and 0 <= score <= 5)
 
 
-@given(st.text(alphabet="{}[]()'\"\\\0:,0123456789eE-+ab创造性总分"))
+@given(st.text(alphabet="{}[]()'\"\\\0:,0123456789eE-+*/%ab创造性总分"))
 def test_no_odd_dict_raises(reply: str) -> None:
     score = paper_points(MT, "{'总分': " + reply + "}")
     assert score is None or (isinstance(score, dict) and 0 <= min(score.values()) <= 10)

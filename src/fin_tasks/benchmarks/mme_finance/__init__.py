@@ -17,7 +17,7 @@ BENCHMARK = Benchmark(
     description=(
         "Questions about pictures of financial charts and documents, graded by a judge model."
     ),
-    version=3,
+    version=4,
     package=__name__,
     order=1,
     headlines=("score", "acc"),

@@ -1,13 +1,12 @@
 """Conversations: each question is asked with the model's own earlier answers, and a judge scores every turn."""
 
-import ast
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fin_tasks.stats.averages import over_responses
 
 from ..contract import ReadingFields
+from .arithmetic import python_value
 
 Values = dict[str, float | None]
 
@@ -29,26 +28,19 @@ DIMENSIONS = (
 """The other dimensions."""
 
 
-def python_literal(text: str) -> object:
-    """Return the value of a text that is a literal of Python; None if it is none."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python warns about odd escapes in a text
-        try:
-            return ast.literal_eval(text)
-        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-            return None
-
-
 def dict_in(reply: str) -> dict[str, Any]:
-    """Return the Python dict from the first `{` to the last `}` of a reply; empty if there is none."""
+    """Return the Python dict from the first `{` to the last `}` of a reply; empty if there is none.
+
+    The authors evaluate it, so `8/10` in it is 0.8.
+    """
     start = reply.find("{")
-    points = python_literal(reply[start : reply.rfind("}") + 1])
+    points = python_value(reply[start : reply.rfind("}") + 1], arithmetic=True)
     return points if isinstance(points, dict) else {}
 
 
 def list_of(cell: str) -> list[str]:
     """Return the texts of a cell that is a Python list of texts; empty if it is none."""
-    values = python_literal(cell)
+    values = python_value(cell)
     if isinstance(values, list) and all(isinstance(value, str) for value in values):
         return values
     return []
