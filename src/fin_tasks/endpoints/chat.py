@@ -18,6 +18,7 @@ from collections.abc import (
 )
 from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -189,7 +190,7 @@ class ChatClient:
     _turns: Iterator[int] = field(default_factory=itertools.count)
     _next_time: float = 0.0
     _locks: dict[str, anyio.Lock] = field(
-        default_factory=lambda: defaultdict(anyio.Lock)
+        default_factory=lambda: defaultdict(partial(anyio.Lock, fast_acquire=True))
     )
 
     async def ask(
@@ -218,7 +219,8 @@ class ChatClient:
         limit = self.endpoint.requests_per_minute
         interval = 60.0 / limit if limit else 0.0
         self._next_time = max(now, self._next_time + interval)
-        await anyio.sleep(self._next_time - now)
+        if self._next_time > now:
+            await anyio.sleep(self._next_time - now)
         first = next(self._turns) % len(self.servers)
         servers = [*self.servers[first:], *self.servers[:first]]
         servers.sort(key=lambda server: server.rests_until > now)
@@ -384,7 +386,8 @@ async def ask_all(
     concurrency: int = 16,
 ) -> list[_Result]:
     """Return the result of a function, which asks models, for each item; after an error nothing goes on."""
-    slots = anyio.Semaphore(concurrency)
+    # Without `fast_acquire`, all items would be worded before the first request leaves.
+    slots = anyio.Semaphore(concurrency, fast_acquire=True)
     with tqdm(desc=title, disable=None) as bar:
 
         async def ask(item: _Item) -> _Result:
