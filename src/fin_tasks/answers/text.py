@@ -17,6 +17,24 @@ SIGNS = Phrases("signs")
 _NOTATION = Phrases("notation")
 _REASONING = Phrases("reasoning")
 
+# One pattern finds all marks of reasoning and all special tokens. The name of its last group is the
+# role of what it found, and the row of the table: `opens_0`, `closes_0`, `ends`, `replaced_1`.
+_OPENED_BY_PROMPT: set[str] = set()
+_REPLACEMENTS: list[str] = []
+_sources: list[str] = []
+for _index, _row in enumerate(_REASONING.sources["marks"].values()):
+    _sources.append(f"(?P<opens_{_index}> {_row['opens']} )")
+    if "closes" in _row:
+        _sources.append(f"(?P<closes_{_index}> {_row['closes']} )")
+    if _row.get("prompt_opens"):
+        _OPENED_BY_PROMPT.add(str(_index))
+for _index, _row in enumerate(_REASONING.sources["replaced"].values()):
+    _sources.append(f"(?P<replaced_{_index}> {_row['pattern']} )")
+    _REPLACEMENTS.append(_row["replacement"])
+for _table in ("ends", "turns"):
+    _sources += [f"(?P<{_table}_{_index}> {_source} )" for _index, _source in enumerate(_REASONING.sources[_table].values())]
+_MARK = _REASONING.pattern(rf"(?= [<\[◁] ) (?: {' | '.join(_sources)} )")
+
 
 class Reply(NamedTuple):
     """The reply in a response, and whether the response ends before its reasoning does."""
@@ -26,7 +44,10 @@ class Reply(NamedTuple):
 
 
 def split_reasoning(response: str) -> Reply:
-    """Separate the reply from the reasoning; it is empty if the model never stopped thinking."""
+    """Separate the reply from the reasoning and from special tokens.
+
+    The reply is empty if the model never stopped thinking. It ends where a chat turn follows.
+    """
     if "<|channel|>" in response:
         return _split_channels(response)
     # gpt-oss writes `assistantfinal` if the tokenizer leaves out the tokens of its channels.
@@ -36,24 +57,34 @@ def split_reasoning(response: str) -> Reply:
         return Reply("", is_open=True)
     # Command models write this before the reply.
     if "<|START_RESPONSE|>" in response:
-        reply = response.rpartition("<|START_RESPONSE|>")[2]
-        return Reply(reply.partition("<|END_RESPONSE|>")[0], is_open=False)
+        response = response.rpartition("<|START_RESPONSE|>")[2]
     reply = ""
     position = 0
-    is_open = False
-    for tag in _REASONING.tag.finditer(response):
-        if tag.lastgroup == "closes":
-            if not is_open:
-                # The prompt opened the reasoning, so all text before the tag is reasoning.
+    opened_by = ""
+    for mark in _MARK.finditer(response):
+        role, _, row = str(mark.lastgroup).partition("_")
+        if opened_by:
+            if role == "closes" and row == opened_by:
+                opened_by = ""
+                position = mark.end()
+            continue
+        if role == "closes":
+            if row in _OPENED_BY_PROMPT:
+                # The prompt opened the reasoning, so all text before the mark is reasoning.
                 reply = ""
-            position = tag.end()
-            is_open = False
-        elif not is_open:
-            reply += response[position : tag.start()]
-            is_open = True
-    if not is_open:
+                position = mark.end()
+            continue
+        reply += response[position : mark.start()]
+        position = mark.end()
+        if role == "opens":
+            opened_by = row
+        elif role == "replaced":
+            reply += _REPLACEMENTS[int(row)]
+        elif reply.strip() or "user" in mark[0].lower():
+            return Reply(reply, is_open=False)
+    if not opened_by:
         reply += response[position:]
-    return Reply(reply, is_open)
+    return Reply(reply, is_open=bool(opened_by))
 
 
 def strip_reasoning(response: str) -> str:
