@@ -41,7 +41,7 @@ def test_a_case_is_read_by_the_wording(wording: str, rules: list[str]) -> None:
 
 
 def announcements() -> Iterator[str]:
-    for table in ("label", "prose"):
+    for table in ("label", "sentence", "prose", "working"):
         yield from Phrases("announced").sources[table]
 
 

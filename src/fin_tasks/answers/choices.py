@@ -5,9 +5,10 @@ from collections.abc import Iterable, Sequence
 from string import ascii_uppercase
 
 from .phrases import Phrases
-from .read import Rules, lines_and_sentences, read_response
+from .read import Rules, read_response
 from .text import first_sentence, plain, split_sentences
 from .types import Candidate, Extraction, Style
+from .unannounced import lines_and_sentences
 
 _CHOICES = Phrases("choices", tables=["frames"])
 _FRAMES = _CHOICES.tables["frames"]
@@ -47,9 +48,13 @@ def read_choice(
 ) -> Extraction[str]:
     """Read the letter of a choice, given by letter, by place or by text."""
     reader = _ChoiceReader(choices)
-    return read_response(
-        response, Rules(reader.announced, reader.unannounced, str.__eq__)
+    rules = Rules(
+        announced=reader.announced,
+        unannounced=reader.unannounced,
+        corrections=reader.sentences,
+        is_same=str.__eq__,
     )
+    return read_response(response, rules)
 
 
 class _ChoiceReader:

@@ -13,17 +13,10 @@ from .numbers import (
     words_as_digits,
 )
 from .phrases import Phrases, Table
-from .read import (
-    PASSAGE_LENGTH,
-    Line,
-    Rules,
-    concluding_passages,
-    outer_lines,
-    read_passages,
-    read_response,
-)
+from .read import PASSAGE_LENGTH, Rules, read_passages, read_response
 from .text import CURRENCY, SIGNS, first_sentence, last_box, plain, split_sentences
 from .types import Candidate, Extraction, Style
+from .unannounced import Line, concluding_passages, outer_lines
 
 _QUANTITIES = Phrases("quantities", tables=["result_verbs", "other_verbs"])
 _RESULT_VERBS = _QUANTITIES.tables["result_verbs"]
@@ -41,8 +34,7 @@ _VERB_DISTANCE = 60
 
 def read_quantity(response: str) -> Extraction[Number]:
     """Read a number with its unit."""
-    rules = Rules(_announced_quantity, _unannounced_quantity, same_number)
-    return read_response(response, rules)
+    return read_response(response, _RULES)
 
 
 # --- Where the number stands ---
@@ -186,7 +178,7 @@ def _sentence_number(sentence: str, style: Style) -> Quantity:
         return Candidate(_signed(text, first), "leading number")
     if is_spelled:
         return _stated(text)
-    if style == "label" or _QUANTITIES.unsolved.search(text) or _refuses(text):
+    if style in ("label", "working") or _QUANTITIES.unsolved.search(text) or _refuses(text):
         return None
     if style == "conclusion":
         return _concluded(text)
@@ -340,3 +332,12 @@ def _signed(
     if number.value > 0 and _QUANTITIES.loss.search(before):
         return replace(number, value=-number.value, values=negated + number.values)
     return number
+
+
+# Without a framed sentence, a number behind `wait` may be any number of a remark.
+_RULES = Rules(
+    announced=_announced_quantity,
+    unannounced=_unannounced_quantity,
+    corrections=lambda _: [],
+    is_same=same_number,
+)

@@ -1,8 +1,8 @@
 """Read the answer in a whole response. In doubt, read none.
 
-Three layers are read in turn. What is *announced* counts first: the sentence that prompts ask for, a
-label, a key, a tag, a box. Then come *whole lines*: the first or the last line is an answer. Then
-come *framed sentences*, such as `the statement is false`. Without any of them there is no answer.
+What is *announced* counts first: the sentence that prompts ask for, then a label, a key, a tag, a box or
+a sentence such as `the answer is`. Only without them `unannounced` looks at whole lines and at framed
+sentences. Without any of these there is no answer.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,27 +15,30 @@ from .types import Answer, Candidate, Extraction, Style
 
 NEEDS_REVIEW = "needs review"
 
-_ANNOUNCED = Phrases("announced", tables=["marker", "label", "prose"])
+_ANNOUNCED = Phrases(
+    "announced", tables=["marker", "label", "sentence", "prose", "working"]
+)
 
 PASSAGE_LENGTH = 1_000
 _MOST_PASSAGES = 20
-_MOST_CONCLUSIONS = 5
 # The start of a longer reply, and its end, are searched.
 _HEAD_LENGTH = 3_000
 _TAIL_LENGTH = 8_000
 # Characters at the start and at the end that show the language.
 _ENDS_LENGTH = 2_000
 
-_Announced = Callable[[str, Style], Candidate[Answer] | None]
+Announced = Callable[[str, Style], Candidate[Answer] | None]
 
 
 class Rules(NamedTuple, Generic[Answer]):
     """How one kind of answer is read."""
 
-    announced: _Announced[Answer]
+    announced: Announced[Answer]
     """Read the text behind an announcement."""
     unannounced: Callable[[str], list[Candidate[Answer]]]
     """Read whole lines and framed sentences, in their order."""
+    corrections: Callable[[str], list[Candidate[Answer]]]
+    """Read framed sentences behind a word such as `wait`, which correct an announced answer."""
     is_same: Callable[[Answer, Answer], bool]
 
 
@@ -56,35 +59,54 @@ def read_response(
     ends = reply[:_ENDS_LENGTH] + reply[-_ENDS_LENGTH:]
     if SIGNS.chinese_character.search(ends):
         reply = in_english(reply)
+    # Base models write a next exercise behind their answer. It counts only if nothing before it does.
+    parts = [reply]
+    turn = SIGNS.new_turn.search(reply)
+    if turn and SIGNS.word_character.search(reply, 0, turn.start()):
+        parts.insert(0, reply[: turn.start()])
     try:
-        candidate = _final_candidate(reply, rules)
-        if candidate is None:
-            return Extraction(answer=None, reason=NEEDS_REVIEW)
-        retraction = SIGNS.retraction.search(reply, candidate.start + 1)
-        if retraction:
-            # The text takes its answer back. If it then gives another, the other one counts.
-            rest = reply[retraction.end() :]
-            candidate = _final_candidate(rest, rules) or candidate
+        for part in parts:
+            candidate = _final_candidate(part, rules)
+            if candidate is None:
+                continue
+            retraction = SIGNS.retraction.search(part, candidate.start + 1)
+            if retraction:
+                # The text takes its answer back. If it then gives another, the other one counts.
+                # Only a correction replaces an announced answer, no remark.
+                rest = part[retraction.end() :]
+                is_correction = candidate.is_announced
+                other = _final_candidate(rest, rules, is_correction=is_correction)
+                candidate = other or candidate
+            return Extraction(answer=candidate.answer, rule=candidate.rule)
     except TwoAnswersError:
         return Extraction(answer=None, reason=f"{NEEDS_REVIEW}: two different answers")
-    return Extraction(answer=candidate.answer, rule=candidate.rule)
+    return Extraction(answer=None, reason=NEEDS_REVIEW)
 
 
 def _final_candidate(
     reply: str,
     rules: Rules[Answer],
+    *,
+    is_correction: bool = False,
 ) -> Candidate[Answer] | None:
     # The first layer that gives an answer decides. The marker decides too, even if no answer follows it.
     candidates: list[Candidate[Answer]] = []
-    marked = announced_passages(reply, "marker")
-    if marked:
-        candidates = read_passages(marked, rules.announced)
+    passages = announced_passages(reply, "marker")
+    if passages:
+        candidates = read_passages(passages, rules.announced)
     else:
-        announced = announced_passages(reply, "label", "prose")
-        for style in ("label", "prose"):
-            passages = [passage for passage in announced if passage.style == style]
-            candidates = candidates or read_passages(passages, rules.announced)
-        candidates = candidates or rules.unannounced(reply)
+        passages = announced_passages(reply, "label", "sentence", "prose", "working")
+        decisive = [one.style for one in passages if one.style in ("label", "sentence")]
+        styles: list[Style] = ["label", "sentence", "prose", "working"]
+        if decisive and decisive[-1] == "sentence":
+            styles[:2] = ["sentence", "label"]
+        for style in styles:
+            if not candidates:
+                of_style = [one for one in passages if one.style == style]
+                candidates = read_passages(of_style, rules.announced)
+        if not candidates:
+            unannounced = rules.corrections if is_correction else rules.unannounced
+            candidates = unannounced(reply)
     if not candidates:
         return None
     # The last answer counts. Between it and a different one a correction must stand.
@@ -97,28 +119,7 @@ def _final_candidate(
     return last
 
 
-def lines_and_sentences(
-    reply: str,
-    *,
-    announced: _Announced[Answer],
-    line: Callable[[str, bool], Candidate[Answer] | None],
-    sentences: Callable[[str], list[Candidate[Answer]]],
-) -> list[Candidate[Answer]]:
-    """Read framed sentences, concluding ones, and the first and the last line, in their order."""
-    candidates = []
-    for candidate in sentences(reply):
-        candidates.append(candidate._replace(rule=f"framed sentence: {candidate.rule}"))
-    candidates += read_passages(concluding_passages(reply), announced)
-    for outer_line in outer_lines(reply):
-        answer = line(outer_line.text, outer_line.is_last)
-        neighbor = line(outer_line.neighbor, outer_line.is_last)
-        is_item = answer and neighbor and neighbor.answer != answer.answer
-        if answer and not is_item:
-            candidates.append(outer_line.place(answer))
-    return sorted(candidates, key=lambda candidate: candidate.start)
-
-
-# --- Passages and lines that may hold the answer ---
+# --- Passages that may hold the answer ---
 
 
 class Passage(NamedTuple):
@@ -132,24 +133,8 @@ class Passage(NamedTuple):
     """Position in the reply."""
 
 
-class Line(NamedTuple):
-    """The first or the last line of a reply, without its bullet."""
-
-    rule: str
-    text: str
-    start: int
-    is_last: bool
-    neighbor: str
-    """The line beside it. If that is an answer too, both are items of a list."""
-
-    def place(self, candidate: Candidate[Answer]) -> Candidate[Answer]:
-        """Return a candidate whose rule names the line and the wording: `last line: letter`."""
-        rule = f"{self.rule}: {candidate.rule}"
-        return candidate._replace(rule=rule, start=self.start)
-
-
 def read_passages(
-    passages: Sequence[Passage], announced: _Announced[Answer]
+    passages: Sequence[Passage], announced: Announced[Answer]
 ) -> list[Candidate[Answer]]:
     """Read passages; each rule names the announcement and the wording: `answer label: letter`."""
     candidates = []
@@ -157,7 +142,9 @@ def read_passages(
         candidate = announced(passage.text, passage.style)
         if candidate is not None:
             rule = f"{passage.rule}: {candidate.rule}"
-            candidates.append(candidate._replace(rule=rule, start=passage.start))
+            candidate = candidate._replace(rule=rule, start=passage.start)
+            is_announced = passage.style != "conclusion"
+            candidates.append(candidate._replace(is_announced=is_announced))
     return candidates
 
 
@@ -174,6 +161,7 @@ def announced_passages(reply: str, *styles: Style) -> list[Passage]:
                     start = match.start("answer")
                     text = match["answer"]
                 is_answer = bool(SIGNS.word_character.search(text))
+                is_answer = is_answer and not SIGNS.form_of_answer.match(text)
                 if style == "marker":
                     # The marker decides, even if nothing follows it.
                     is_placeholder = SIGNS.placeholder.match(reply, start)
@@ -211,7 +199,7 @@ def _boxes_and_rows(reply: str) -> Iterator[Passage]:
             answer = _answer_in_row(row["cells"])
             if answer is not None:
                 # In brackets, because `(5)` in a table is -5.
-                yield Passage("table row", "label", f"[{answer}]", start)
+                yield Passage("table row", "working", f"[{answer}]", start)
         start += len(line) + 1
 
 
@@ -225,65 +213,3 @@ def _answer_in_row(cells: str) -> str | None:
     return answers[0] if is_label and len(answers) == 1 else None
 
 
-def concluding_passages(reply: str) -> list[Passage]:
-    """Return the sentences that begin with `Therefore` and the like, in their order.
-
-    Only the last two paragraphs are searched.
-    """
-    text = reply.rstrip()
-    breaks = list(SIGNS.paragraph_break.finditer(text))
-    begin = 0
-    if len(breaks) > 1:
-        begin = breaks[-2].end()
-    passages = []
-    matches = list(_ANNOUNCED.conclusion.finditer(text, begin))
-    for match in matches[-_MOST_CONCLUSIONS:]:
-        end = match.end()
-        passage = Passage(
-            rule="concluding sentence",
-            style="conclusion",
-            text=text[end : end + PASSAGE_LENGTH],
-            start=match.start(),
-        )
-        passages.append(passage)
-    return passages
-
-
-def outer_lines(text: str) -> list[Line]:
-    """Return the last and the first line that hold letters or digits."""
-    lines = ["", *text.split("\n"), ""]
-    filled = []
-    for index, line in enumerate(lines):
-        if any(map(str.isalnum, line)):
-            filled.append(index)
-    while len(filled) > 1 and SIGNS.closer.match(lines[filled[-1]]):
-        filled.pop()
-    if not filled:
-        return []
-    last = filled[-1]
-    start = len("\n".join(lines[:last]))
-    lines = list(map(_without_bullet, lines))
-    last_text = lines[last][-PASSAGE_LENGTH:]
-    first = filled[0]
-    first_text = lines[first][:PASSAGE_LENGTH]
-    return [
-        Line(
-            rule="last line",
-            text=last_text,
-            start=start,
-            is_last=True,
-            neighbor=lines[last - 1],
-        ),
-        Line(
-            rule="first line",
-            text=first_text,
-            start=0,
-            is_last=False,
-            neighbor=lines[first + 1],
-        ),
-    ]
-
-
-def _without_bullet(line: str) -> str:
-    bullet = SIGNS.bullet.match(line)
-    return line[bullet.end() :] if bullet else line

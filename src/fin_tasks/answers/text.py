@@ -32,7 +32,8 @@ for _index, _row in enumerate(_REASONING.sources["replaced"].values()):
     _sources.append(f"(?P<replaced_{_index}> {_row['pattern']} )")
     _REPLACEMENTS.append(_row["replacement"])
 for _table in ("ends", "turns"):
-    _sources += [f"(?P<{_table}_{_index}> {_source} )" for _index, _source in enumerate(_REASONING.sources[_table].values())]
+    for _index, _source in enumerate(_REASONING.sources[_table].values()):
+        _sources.append(f"(?P<{_table}_{_index}> {_source} )")
 _MARK = _REASONING.pattern(rf"(?= [<\[◁] ) (?: {' | '.join(_sources)} )")
 
 

@@ -6,11 +6,13 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 from .numbers import Number
 
 Answer = TypeVar("Answer")
-Style = Literal["marker", "label", "prose", "conclusion"]
+Style = Literal["marker", "label", "sentence", "prose", "working", "conclusion"]
 """How an answer is announced.
 
 marker: by the sentence that our prompts ask for. label: the answer comes first, as in `Answer: B`.
-prose: words may come first, as in `the answer is clearly B`. conclusion: a whole sentence follows.
+sentence: a sentence says so, as in `Therefore, the answer is B`. prose: words may come first, as in
+`the answer is clearly B`. working: by a label that may also announce a step, as in `Result: 5`.
+conclusion: a whole sentence follows.
 """
 
 
@@ -21,6 +23,7 @@ class Candidate(NamedTuple, Generic[Answer]):
     rule: str
     start: int = 0
     """Position in the text."""
+    is_announced: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,9 +4,10 @@ import re
 from collections.abc import Sequence
 
 from .phrases import Phrases
-from .read import Rules, lines_and_sentences, read_response
+from .read import Rules, read_response
 from .text import plain, split_sentences
 from .types import Candidate, Extraction, Style
+from .unannounced import lines_and_sentences
 
 Verdict = Candidate[int] | None
 """1 for true or 0 for false; None if the text does not say."""
@@ -24,9 +25,13 @@ _IDIOMS = {
 
 def read_verdict(response: str) -> Extraction[int]:
     """Read whether a statement is called true (1) or false (0)."""
-    return read_response(
-        response, Rules(_announced_verdict, _unannounced_verdicts, int.__eq__)
+    rules = Rules(
+        announced=_announced_verdict,
+        unannounced=_unannounced_verdicts,
+        corrections=_sentence_verdicts,
+        is_same=int.__eq__,
     )
+    return read_response(response, rules)
 
 
 def _unannounced_verdicts(reply: str) -> list[Candidate[int]]:
@@ -53,7 +58,7 @@ def _announced_verdict(
             return None
         terms = list(_VERDICTS.term.finditer(words))
         leads = _leads(words, terms)
-        if style in ("label", "conclusion") and not leads:
+        if style in ("label", "working", "conclusion") and not leads:
             return _framed(words, idiom)
         if terms:
             return _candidate(words, terms, rule=idiom or "verdict word", leads=leads)
