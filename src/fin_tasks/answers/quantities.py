@@ -13,10 +13,9 @@ from .numbers import (
     words_as_digits,
 )
 from .phrases import Phrases, Table
-from .read import PASSAGE_LENGTH, Rules, read_passages, read_response
+from .read import PASSAGE_LENGTH, Rules, read_response
 from .text import CURRENCY, SIGNS, first_sentence, last_box, plain, split_sentences
 from .types import Candidate, Extraction, Style
-from .unannounced import Line, concluding_passages, outer_lines
 
 _QUANTITIES = Phrases("quantities", tables=["result_verbs", "other_verbs"])
 _RESULT_VERBS = _QUANTITIES.tables["result_verbs"]
@@ -40,7 +39,7 @@ def read_quantity(response: str) -> Extraction[Number]:
 # --- Where the number stands ---
 
 
-def _announced_quantity(text: str, style: Style) -> Quantity:
+def announced_quantity(text: str, style: Style) -> Quantity:
     # The number that a text gives as its answer; None for several numbers, dates and ranges.
     text = _QUANTITIES.markup.sub(" ", text[:PASSAGE_LENGTH])
     label = _QUANTITIES.label_lines.match(text)
@@ -48,132 +47,42 @@ def _announced_quantity(text: str, style: Style) -> Quantity:
         text = text[label.end() :]
         if _QUANTITIES.item.match(text):
             return None
-    words = _clean(text)
+    words = clean(text)
     brackets = _QUANTITIES.brackets.search(words)
     before = words[: brackets.start()] if brackets else ""
-    if brackets and not (before and _leading_number(before)):
+    if brackets and not (before and leading_number(before)):
         if _QUANTITIES.more_brackets.match(words, brackets.end()):
             return None
-        return _only_number(brackets["content"], rule="brackets", framed=True)
+        return only_number(brackets["content"], rule="brackets", framed=True)
     box = last_box(text)
     if box is not None:
-        return _only_number(plain(box.content), rule="box", framed=True)
+        return only_number(plain(box.content), rule="box", framed=True)
     sentence = first_sentence(words)
-    return _sentence_number(sentence, style) if sentence else None
+    return sentence_number(sentence, style) if sentence else None
 
 
 def _unannounced_quantity(reply: str) -> list[Candidate[Number]]:
-    # The number of a concluding sentence, else of the last or first line; at most one.
-    conclusions = concluding_passages(reply)
-    for passage in reversed(conclusions):
-        candidates = read_passages([passage], _announced_quantity)
-        if candidates:
-            is_settled = not _is_stated_twice(passage.text, candidates[0].answer)
-            return candidates if is_settled else []
-    bodies = [reply]
-    if conclusions and not any(_hides_result(passage.text) for passage in conclusions):
-        bodies.append(reply[: conclusions[0].start])
-    for body in bodies:
-        for line in outer_lines(body):
-            candidate = _line_quantity(line)
-            if candidate is not None:
-                return [line.place(candidate)]
-    return []
+    # Loaded here because that file needs the functions of this one.
+    from .unannounced_quantities import read_unannounced
+
+    return read_unannounced(reply)
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     text = _QUANTITIES.date.sub(" ", plain(text))
     return _QUANTITIES.unit_behind_brackets.sub(r" \1]", text).strip()
-
-
-def _is_stated_twice(passage: str, number: Number) -> bool:
-    # `The growth rate is 2 %. The growth rate is 3 %.`: two values of one quantity.
-    paragraph = _clean(passage.strip().split("\n\n")[0])
-    sentences = [sentence.text for sentence in split_sentences(paragraph)]
-    subject = _subject(sentences[0]) if sentences else ""
-    for sentence in sentences[1:]:
-        if subject and _subject(sentence).startswith(subject):
-            second = _sentence_number(sentence, "conclusion")
-            if second is not None and not same_number(number, second.answer):
-                return True
-    return False
-
-
-def _subject(sentence: str) -> str:
-    verb = _QUANTITIES.is_verb.search(sentence)
-    subject = sentence[: verb.start()] if verb else ""
-    return subject.strip(" ,").casefold()
-
-
-def _hides_result(conclusion: str) -> bool:
-    # After a conclusion that refuses, or whose numbers cannot be read, the text before it is not read.
-    is_refusal = SIGNS.refusal.search(conclusion) is not None
-    return is_refusal or _has_numbers(first_sentence(_clean(conclusion)))
-
-
-def _line_quantity(line: Line) -> Quantity:
-    # A line that is a number or, if it is the last one, ends with a sentence that states one.
-    text = _clean(_QUANTITIES.markup.sub(" ", line.text))
-    candidate = _whole_line(text, line.is_last)
-    if candidate is None and line.is_last and text.endswith((".", "!", ")", "]")):
-        candidate = _in_last_sentences(text)
-    if candidate is None:
-        return None
-    neighbor = _whole_line(_clean(line.neighbor), line.is_last)
-    is_item = neighbor and not same_number(neighbor.answer, candidate.answer)
-    return None if is_item else candidate
-
-
-def _whole_line(text: str, is_last: bool) -> Quantity:
-    # A line that is a number with its unit or, if it is the last one, an equation or a named value.
-    if _is_amount(text):
-        return _only_number(text, rule="number with unit")
-    if not is_last or _QUANTITIES.cut_off.search(text):
-        return None
-    right_side = _EQUALS.split(text)[-1]
-    if right_side != text and _is_amount(right_side):
-        return _only_number(text, rule="equation")
-    name = _QUANTITIES.name.match(text)
-    if name and _is_amount(text[name.end() :]):
-        return _only_number(text[name.end() :], rule="name and value")
-    return None
-
-
-def _is_amount(text: str) -> bool:
-    first = _leading_number(text)
-    return first is not None and bool(_QUANTITIES.units.fullmatch(text, first.end))
-
-
-def _in_last_sentences(text: str) -> Quantity:
-    # Read the last sentence that states a number; skip sentences that only mention a number.
-    # Once a sentence was skipped, an earlier sentence is read only if it concludes.
-    must_conclude = False
-    sentences = [sentence.text for sentence in split_sentences(text)]
-    for sentence in sentences[::-1]:
-        if sentence.startswith("("):
-            continue
-        if SIGNS.refusal.search(sentence) or sentence.endswith("?"):
-            return None
-        mentions = find_numbers(sentence)
-        concludes = not must_conclude or _QUANTITIES.concludes.search(sentence)
-        if concludes and _QUANTITIES.verb.search(sentence):
-            candidate = _sentence_number(sentence, "conclusion")
-            if candidate or mentions:
-                return candidate
-        must_conclude = must_conclude or bool(mentions)
-    return None
 
 
 # --- Which number of a sentence is the result ---
 
 
-def _sentence_number(sentence: str, style: Style) -> Quantity:
+def sentence_number(sentence: str, style: Style) -> Quantity:
     # The number that a sentence states: the leading one, one behind a verb, or the only one.
     text = _without(_QUANTITIES.noise, sentence)
     text = _without(_QUANTITIES.aside, text)
     is_spelled = not find_numbers(text)
     text = words_as_digits(text, single=is_spelled)
-    first = _leading_number(text)
+    first = leading_number(text)
     if first and not (style == "conclusion" and _goes_on(text, first, is_spelled)):
         return Candidate(_signed(text, first), "leading number")
     if is_spelled:
@@ -182,12 +91,12 @@ def _sentence_number(sentence: str, style: Style) -> Quantity:
         return None
     if style == "conclusion":
         return _concluded(text)
-    candidate = _only_number(text, rule="only number")
+    candidate = only_number(text, rule="only number")
     candidate = candidate or _stated(_without(_QUANTITIES.adjunct, text))
     return candidate or _in_main_clause(text)
 
 
-def _only_number(text: str, *, rule: str, framed: bool = False) -> Quantity:
+def only_number(text: str, *, rule: str, framed: bool = False) -> Quantity:
     # Plain text that should be one number: a number, an equation, or a name and a number. `framed`
     # means that the text stood in brackets or a box, where `(5)` is -5.
     text = _without(_QUANTITIES.noise, text)
@@ -207,7 +116,7 @@ def _only_number(text: str, *, rule: str, framed: bool = False) -> Quantity:
     return None
 
 
-def _leading_number(text: str) -> Mention | None:
+def leading_number(text: str) -> Mention | None:
     # The number at the start of a text, unless a sum, a list or a range goes on behind it.
     lead = _QUANTITIES.lead.match(text)
     begin = lead.end() if lead else 0
@@ -224,7 +133,7 @@ def _leading_number(text: str) -> Mention | None:
     return None if _QUANTITIES.joined.match(text, first.end) else first
 
 
-def _has_numbers(text: str) -> bool:
+def has_numbers(text: str) -> bool:
     # Whether a text has numbers besides those of conditions, years and the like.
     text = _QUANTITIES.adjunct.sub(" ", text)
     text = _QUANTITIES.noise.sub(" ", text)
@@ -245,14 +154,14 @@ def _refuses(text: str) -> bool:
 
 def _concluded(text: str) -> Quantity:
     # The number of the last part, the only number, or one behind a verb, in this order.
-    if _QUANTITIES.opener.match(text) or not _has_numbers(text):
+    if _QUANTITIES.opener.match(text) or not has_numbers(text):
         return None
     last_part = _QUANTITIES.last_part_start.split(text)[-1]
     candidate = _stated(last_part) if last_part != text else None
     right_side = _EQUALS.split(text)[-1]
-    is_formula = right_side != text and not _leading_number(right_side)
+    is_formula = right_side != text and not leading_number(right_side)
     if candidate is None and not is_formula:
-        candidate = _only_number(text, rule="only number")
+        candidate = only_number(text, rule="only number")
     rest = _without(_QUANTITIES.adjunct, text)
     candidate = candidate or _stated(rest)
     return candidate or (_in_main_clause(text) if rest == text else None)
@@ -265,7 +174,7 @@ def _in_main_clause(text: str) -> Quantity:
     has_condition = _QUANTITIES.condition_with_number.match(rest)
     if has_condition or _EQUALS.search(rest) or _stated(rest):
         return None
-    return _only_number(_without(_QUANTITIES.adjunct, clause), rule="main clause")
+    return only_number(_without(_QUANTITIES.adjunct, clause), rule="main clause")
 
 
 def _goes_on(
@@ -336,7 +245,7 @@ def _signed(
 
 # Without a framed sentence, a number behind `wait` may be any number of a remark.
 _RULES = Rules(
-    announced=_announced_quantity,
+    announced=announced_quantity,
     unannounced=_unannounced_quantity,
     corrections=lambda _: [],
     is_same=same_number,

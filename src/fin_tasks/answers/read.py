@@ -101,10 +101,15 @@ def _final_candidate(
         if decisive and decisive[-1] == "sentence":
             styles[:2] = ["sentence", "label"]
         for style in styles:
+            of_style = [one for one in passages if one.style == style]
             if not candidates:
-                of_style = [one for one in passages if one.style == style]
                 candidates = read_passages(of_style, rules.announced)
-        if not candidates:
+            elif style == "label" and decisive[-1] == "sentence":
+                # `Answer: True. The answer is False.` gives two answers.
+                candidates = read_passages(of_style, rules.announced) + candidates
+        is_decided = bool(decisive) and decisive[-1] == "sentence"
+        if not candidates and not is_decided:
+            # An answer that was announced last and cannot be read is not looked for elsewhere.
             unannounced = rules.corrections if is_correction else rules.unannounced
             candidates = unannounced(reply)
     if not candidates:

@@ -156,7 +156,7 @@ _ASCII = {code: chr(code) for code in range(128)}
 _SIGNS = _Signs(_ASCII | str.maketrans(_NOTATION.sources["characters"]))
 _EMPTY_TAGS = frozenset({"br", "hr", "p", "li", "img"})
 # Behind a backslash these stand for themselves.
-_ESCAPED = "\n%$&#_"
+_ESCAPED = "\n%$&#_-"
 
 
 def plain(text: str) -> str:
@@ -164,8 +164,10 @@ def plain(text: str) -> str:
     text = _NOTATION.superscript.sub(_power_of_superscript, text)
     text = _NOTATION.tilde_range.sub("-", text)
     text = _NOTATION.python_power.sub("10^", text)
+    text = _NOTATION.triangle.sub("-", text)
     text = text.translate(_SIGNS)
     if "\\" in text:
+        text = _NOTATION.degree.sub("°", text)
         text = _NOTATION.latex_fraction.sub(r" \1/\2 ", text)
         text = _NOTATION.latex_command.sub(_sign_of_command, text)
     if "<" in text:

@@ -50,6 +50,12 @@ def lines_and_sentences(
     return sorted(candidates, key=lambda candidate: candidate.start)
 
 
+def is_unfinished(reply: str) -> bool:
+    """Return whether a reply ends in the middle of a number, a sum, a list or a sentence."""
+    text = reply.rstrip()
+    return _UNANNOUNCED.unfinished.search(text, max(0, len(text) - 250)) is not None
+
+
 def concluding_passages(reply: str) -> list[Passage]:
     """Return the sentences that begin with `Therefore` and the like, in their order.
 
