@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from string import ascii_uppercase
 
 from .phrases import Phrases
@@ -11,13 +12,16 @@ from .types import Candidate, Extraction, Style
 from .unannounced import lines_and_sentences
 
 _CHOICES = Phrases("choices", tables=["frames"])
-_FRAMES = _CHOICES.tables["frames"]
 _PLACES = _CHOICES.sources["places"]
 
 Choice = Candidate[str] | None
 """The letter of a choice; None if the text names none."""
 
-_LETTERS = "ABCDEFGH"
+# Letters without a question, and the most that the patterns of the file know.
+_DEFAULT_LETTERS = 4
+_USUAL_LETTERS = 8
+# A reply of more characters than these weighs the choices.
+_SHORT_REPLY = 600
 _TEXT_LENGTH = 600
 # In the last line, more characters than these behind a letter may be an item of a list.
 _SHORT_REST = 40
@@ -32,7 +36,7 @@ def lettered(choices: Iterable[str]) -> str:
 
 def choice_texts(choices: Sequence[str]) -> tuple[str, ...]:
     """Return the texts of choices without their letters, if all have the right one."""
-    for choice, letter in zip(choices, _LETTERS, strict=False):
+    for choice, letter in zip(choices, ascii_uppercase, strict=False):
         label = _CHOICES.label.match(choice)
         if label is None or label[1].upper() != letter:
             return tuple(choices)
@@ -57,6 +61,14 @@ def read_choice(
     return read_response(response, rules)
 
 
+@cache
+def _phrases(last: str) -> Phrases:
+    # The wordings for questions whose last choice has this letter.
+    if last <= ascii_uppercase[_USUAL_LETTERS - 1]:
+        return _CHOICES
+    return Phrases("choices", tables=["frames"], _any_letter=f"[A-{last}]")
+
+
 class _ChoiceReader:
     """Reads which of some choices a text names."""
 
@@ -65,12 +77,13 @@ class _ChoiceReader:
         choices: Sequence[str],
     ) -> None:
         self._n_choices = len(choices)
-        self._letters = _LETTERS[: len(choices) or 4]
-        self._letter_by_place = dict(zip(_PLACES, _LETTERS, strict=True))
+        self._letters = ascii_uppercase[: len(choices) or _DEFAULT_LETTERS]
+        self._phrases = _phrases(self._letters[-1])
+        self._letter_by_place = dict(zip(_PLACES, ascii_uppercase, strict=False))
         self._letter_by_place["middle"] = self._letters[len(self._letters) // 2]
         self._letter_by_place["last"] = self._letters[-1]
         self._letter_by_text: dict[str, str] = {}
-        for letter, text in zip(_LETTERS, choice_texts(choices), strict=False):
+        for letter, text in zip(ascii_uppercase, choice_texts(choices), strict=False):
             words = _normal(text)
             if words.strip():
                 self._letter_by_text.setdefault(words, letter)
@@ -85,13 +98,13 @@ class _ChoiceReader:
         lone = self._lone_letter(text)
         if lone:
             return lone
-        first = _CHOICES.first_letter.match(text)
+        first = self._phrases.first_letter.match(text)
         if first and first["letter"] in self._letters:
-            is_joined = _CHOICES.joined.match(text, first.end())
+            is_joined = self._phrases.joined.match(text, first.end())
             return None if is_joined else Candidate(first["letter"], "leading letter")
         sentence = first_sentence(text)
         candidate = self._framed(sentence) or self._option(sentence)
-        if candidate or (style == "conclusion" and _CHOICES.denial.search(sentence)):
+        if candidate or (style == "conclusion" and self._phrases.denial.search(sentence)):
             return candidate
         return self._quoted(sentence)
 
@@ -113,21 +126,21 @@ class _ChoiceReader:
         is_last: bool,
     ) -> Choice:
         """Read a line that is a letter, begins with one like an item of a list, or is a choice."""
-        if _CHOICES.crossed.match(text):
+        if self._phrases.crossed.match(text):
             return None
         text = self._readable(text)
         lone = self._lone_letter(text)
         if lone:
             return lone
-        if not _CHOICES.listed.match(text):
+        if not self._phrases.listed.match(text):
             return self._whole(first_sentence(text))
-        first = _CHOICES.first_letter.match(text)
+        first = self._phrases.first_letter.match(text)
         if not first or first["letter"] not in self._letters:
             return None
         # The last line may be the last item of a list of choices. It then has a long text.
         rest = text[first.end() :]
         may_be_item = is_last and len(rest) > _SHORT_REST and not self._whole(rest)
-        if may_be_item or _CHOICES.joined.match(text, first.end()):
+        if may_be_item or self._phrases.joined.match(text, first.end()):
             return None
         return Candidate(first["letter"], "leading letter")
 
@@ -142,7 +155,7 @@ class _ChoiceReader:
             candidate = self._framed(words) or self._left_over(sentence.text)
             if candidate:
                 candidates.append(candidate._replace(start=sentence.start))
-        checked = list(_CHOICES.checked.finditer(text))
+        checked = list(self._phrases.checked.finditer(text))
         if len(checked) == 1:
             match = checked[0]
             letter = match[1] or match[2]
@@ -155,8 +168,8 @@ class _ChoiceReader:
     ) -> str:
         # Plain text, without rejected letters, in which `the second option` is `option B`.
         text = plain(text[:_TEXT_LENGTH]).strip()
-        text = _CHOICES.rejected.sub(" ", text)
-        return _CHOICES.place.sub(self._option_at_place, text)
+        text = self._phrases.rejected.sub(" ", text)
+        return self._phrases.place.sub(self._option_at_place, text)
 
     def _option_at_place(
         self,
@@ -169,7 +182,7 @@ class _ChoiceReader:
         self,
         text: str,
     ) -> Choice:
-        match = _CHOICES.only_letter.match(text)
+        match = self._phrases.only_letter.match(text)
         if match and match["letter"].upper() in self._letters:
             return Candidate(match["letter"].upper(), "letter")
         return None
@@ -179,14 +192,14 @@ class _ChoiceReader:
         sentence: str,
     ) -> Choice:
         # The letter on which all frames in the sentence agree.
-        if _CHOICES.alternatives.search(sentence):
+        if self._phrases.alternatives.search(sentence):
             return None
         rules: dict[str, str] = {}
-        for name, frame in _FRAMES.items():
+        for name, frame in self._phrases.tables["frames"].items():
             for match in frame.finditer(sentence):
                 before = sentence[: match.start()]
-                clause = _CHOICES.clause_end.split(before)[-1]
-                is_meant = not _CHOICES.hypothetical.search(clause)
+                clause = self._phrases.clause_end.split(before)[-1]
+                is_meant = not self._phrases.hypothetical.search(clause)
                 if is_meant and match["letter"] in self._letters:
                     rules.setdefault(match["letter"], name)
         rule = next(iter(rules.values()), "")
@@ -198,7 +211,7 @@ class _ChoiceReader:
     ) -> Choice:
         # The only letter that the sentence calls an option.
         named = set()
-        for match in _CHOICES.option.finditer(sentence):
+        for match in self._phrases.option.finditer(sentence):
             if match["letter"] in self._letters:
                 named.add(match["letter"])
         return _only_candidate(named, "option")
@@ -210,8 +223,8 @@ class _ChoiceReader:
         # `It is neither A nor B` leaves C.
         text = plain(sentence[:_TEXT_LENGTH])
         rest = set(self._letters)
-        for match in _CHOICES.rejected.finditer(text):
-            rest.difference_update(_CHOICES.capital.findall(match[0]))
+        for match in self._phrases.rejected.finditer(text):
+            rest.difference_update(self._phrases.capital.findall(match[0]))
         if self._n_choices <= 2:
             return None
         return _only_candidate(rest, "only choice left")

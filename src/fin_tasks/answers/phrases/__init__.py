@@ -23,6 +23,8 @@ _FRAGMENT = re.compile(r"\{(_[a-z_]+)\}")
 class Phrases:
     """The wordings of one YAML file. Each pattern is an attribute.
 
+    Keyword arguments replace fragments of the file.
+
     Attributes:
         sources: What the file holds.
         tables: The tables of patterns, by name.
@@ -32,10 +34,13 @@ class Phrases:
         self,
         name: str,
         tables: Sequence[str] = (),
+        **fragments: str,
     ) -> None:
         file = files(__name__) / f"{name}.yaml"
         text = file.read_text("utf-8")
         self.sources: Mapping[str, Any] = yaml.load(text, _LOADER)  # noqa: S506
+        if fragments:
+            self.sources = {**self.sources, **fragments}
         for key, source in self.sources.items():
             if isinstance(source, str) and not key.startswith("_"):
                 setattr(self, key, self.pattern(source))
