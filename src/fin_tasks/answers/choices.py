@@ -6,8 +6,8 @@ from functools import cache
 from string import ascii_uppercase
 
 from .phrases import Phrases
-from .read import Rules, read_response
-from .text import first_sentence, plain, split_sentences
+from .read import Rules, TwoAnswersError, read_response
+from .text import SIGNS, first_sentence, plain, split_sentences
 from .types import Candidate, Extraction, Style
 from .unannounced import lines_and_sentences
 
@@ -100,8 +100,12 @@ class _ChoiceReader:
             return lone
         first = self._phrases.first_letter.match(text)
         if first and first["letter"] in self._letters:
-            is_joined = self._phrases.joined.match(text, first.end())
-            return None if is_joined else Candidate(first["letter"], "leading letter")
+            if self._phrases.joined.match(text, first.end()):
+                # `Answer: A, C` chooses several.
+                raise TwoAnswersError
+            if self._phrases.next_item.match(text, first.end()):
+                return None
+            return Candidate(first["letter"], "leading letter")
         sentence = first_sentence(text)
         candidate = self._framed(sentence) or self._option(sentence)
         if candidate or (style == "conclusion" and self._phrases.denial.search(sentence)):
@@ -113,12 +117,16 @@ class _ChoiceReader:
         reply: str,
     ) -> list[Candidate[str]]:
         """Return the choices of framed and concluding sentences and of the outer lines."""
-        return lines_and_sentences(
+        candidates = lines_and_sentences(
             reply,
             announced=self.announced,
             line=self.line,
             sentences=self.sentences,
         )
+        if candidates and candidates[-1].rule == "last line: letter":
+            # The text of a choice may stand above it as a result of the working.
+            return [one for one in candidates if not one.rule.endswith(_QUOTED)]
+        return candidates or self._marked(reply)
 
     def line(
         self,
@@ -162,12 +170,37 @@ class _ChoiceReader:
             candidates.append(Candidate(letter, "check mark", match.start()))
         return candidates
 
+    def _marked(
+        self,
+        reply: str,
+    ) -> list[Candidate[str]]:
+        # The only letter in bold type or in brackets, else the only choice that a short reply quotes.
+        letters: dict[str, int] = {}
+        for pattern in (self._phrases.bold, self._phrases.in_brackets):
+            for match in pattern.finditer(reply):
+                if match["letter"] in self._letters:
+                    letters.setdefault(match["letter"], match.start())
+        if len(letters) == 1:
+            ((letter, start),) = letters.items()
+            return [Candidate(letter, "marked letter", start)]
+        is_short = len(reply) <= _SHORT_REPLY and self._phrases.letter_in_text.search(reply) is None
+        is_weighing = SIGNS.refusal.search(reply) or self._phrases.denial.search(reply)
+        if not is_short or is_weighing or self._phrases.hypothetical.search(reply):
+            return []
+        quoted = self._quoted(reply)
+        return [quoted] if quoted else []
+
     def _readable(
         self,
         text: str,
     ) -> str:
         # Plain text, without rejected letters, in which `the second option` is `option B`.
         text = plain(text[:_TEXT_LENGTH]).strip()
+        small = self._phrases.small_letter.match(text)
+        if small:
+            # `(c)` and `c) the rate rises` are (C).
+            start, end = small.span("letter" if small["letter"] else "open")
+            text = text[:start] + text[start:end].upper() + text[end:]
         text = self._phrases.rejected.sub(" ", text)
         return self._phrases.place.sub(self._option_at_place, text)
 
