@@ -21,7 +21,7 @@ Choice = Candidate[str] | None
 _DEFAULT_LETTERS = 4
 _USUAL_LETTERS = 8
 # A reply of more characters than these weighs the choices.
-_SHORT_REPLY = 600
+_SHORT_REPLY = 200
 _TEXT_LENGTH = 600
 # In the last line, more characters than these behind a letter may be an item of a list.
 _SHORT_REST = 40
@@ -108,7 +108,9 @@ class _ChoiceReader:
             return Candidate(first["letter"], "leading letter")
         sentence = first_sentence(text)
         candidate = self._framed(sentence) or self._option(sentence)
-        if candidate or (style == "conclusion" and self._phrases.denial.search(sentence)):
+        if candidate or (
+            style == "conclusion" and self._phrases.denial.search(sentence)
+        ):
             return candidate
         return self._quoted(sentence)
 
@@ -183,7 +185,11 @@ class _ChoiceReader:
         if len(letters) == 1:
             ((letter, start),) = letters.items()
             return [Candidate(letter, "marked letter", start)]
-        is_short = len(reply) <= _SHORT_REPLY and self._phrases.letter_in_text.search(reply) is None
+        is_short = (
+            len(reply) <= _SHORT_REPLY
+            and self._phrases.letter_in_text.search(reply) is None
+        )
+        reply = self._phrases.condition.sub(" ", reply)
         is_weighing = SIGNS.refusal.search(reply) or self._phrases.denial.search(reply)
         if not is_short or is_weighing or self._phrases.hypothetical.search(reply):
             return []

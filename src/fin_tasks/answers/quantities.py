@@ -14,7 +14,7 @@ from .numbers import (
 )
 from .phrases import Phrases, Table
 from .read import PASSAGE_LENGTH, Rules, read_response
-from .text import CURRENCY, SIGNS, first_sentence, last_box, plain, split_sentences
+from .text import CURRENCY, SIGNS, first_sentence, last_box, plain
 from .types import Candidate, Extraction, Style
 
 _QUANTITIES = Phrases("quantities", tables=["result_verbs", "other_verbs"])
@@ -40,8 +40,11 @@ def read_quantity(response: str) -> Extraction[Number]:
 
 
 def announced_quantity(text: str, style: Style) -> Quantity:
-    # The number that a text gives as its answer; None for several numbers, dates and ranges.
+    """Read the number that a text gives as its answer; none of several, of a date or of a range."""
     text = _QUANTITIES.markup.sub(" ", text[:PASSAGE_LENGTH])
+    ordinal = _QUANTITIES.ordinal.fullmatch(text)
+    if ordinal:
+        text = ordinal["number"]
     label = _QUANTITIES.label_lines.match(text)
     if label:
         text = text[label.end() :]
@@ -69,7 +72,12 @@ def _unannounced_quantity(reply: str) -> list[Candidate[Number]]:
 
 
 def clean(text: str) -> str:
+    """Return plain text without dates, and without numbers of pages, filings and the like."""
+    if "{" in text:
+        text = _QUANTITIES.braces.sub(r"[\g<content>]", text)
     text = _QUANTITIES.date.sub(" ", plain(text))
+    if ":" in text:
+        text = _QUANTITIES.ratio_to_one.sub("", text)
     return _QUANTITIES.unit_behind_brackets.sub(r" \1]", text).strip()
 
 
@@ -77,7 +85,7 @@ def clean(text: str) -> str:
 
 
 def sentence_number(sentence: str, style: Style) -> Quantity:
-    # The number that a sentence states: the leading one, one behind a verb, or the only one.
+    """Read the number that a sentence states: the leading one, one behind a verb, or the only one."""
     text = _without(_QUANTITIES.noise, sentence)
     text = _without(_QUANTITIES.aside, text)
     is_spelled = not find_numbers(text)
@@ -87,7 +95,13 @@ def sentence_number(sentence: str, style: Style) -> Quantity:
         return Candidate(_signed(text, first), "leading number")
     if is_spelled:
         return _stated(text)
-    if style in ("label", "working") or _QUANTITIES.unsolved.search(text) or _refuses(text):
+    if _EQUALS.search(text) and _QUANTITIES.sum_start.match(text):
+        return only_number(text, rule="equation")
+    if (
+        style in ("label", "working")
+        or _QUANTITIES.unsolved.search(text)
+        or _refuses(text)
+    ):
         return None
     if style == "conclusion":
         return _concluded(text)
@@ -97,8 +111,10 @@ def sentence_number(sentence: str, style: Style) -> Quantity:
 
 
 def only_number(text: str, *, rule: str, framed: bool = False) -> Quantity:
-    # Plain text that should be one number: a number, an equation, or a name and a number. `framed`
-    # means that the text stood in brackets or a box, where `(5)` is -5.
+    """Read plain text that should be one number: a number, an equation, or a name and a number.
+
+    `framed` means that the text stood in brackets or a box, where `(5)` is -5.
+    """
     text = _without(_QUANTITIES.noise, text)
     sides = re.split("([=≈])", text)
     solved = [side for side in sides if not _QUANTITIES.expression.search(side)]
@@ -117,7 +133,7 @@ def only_number(text: str, *, rule: str, framed: bool = False) -> Quantity:
 
 
 def leading_number(text: str) -> Mention | None:
-    # The number at the start of a text, unless a sum, a list or a range goes on behind it.
+    """Return the number at the start of a text, unless a sum, a list or a range goes on behind it."""
     lead = _QUANTITIES.lead.match(text)
     begin = lead.end() if lead else 0
     mentions = find_numbers(text[: begin + _LONGEST_NUMBER])
@@ -134,7 +150,7 @@ def leading_number(text: str) -> Mention | None:
 
 
 def has_numbers(text: str) -> bool:
-    # Whether a text has numbers besides those of conditions, years and the like.
+    """Return whether a text has numbers besides those of conditions, years and the like."""
     text = _QUANTITIES.adjunct.sub(" ", text)
     text = _QUANTITIES.noise.sub(" ", text)
     return bool(find_numbers(text))

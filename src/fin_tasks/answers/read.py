@@ -96,20 +96,19 @@ def _final_candidate(
         candidates = read_passages(passages, rules.announced)
     else:
         passages = announced_passages(reply, "label", "sentence", "prose", "working")
-        decisive = [one.style for one in passages if one.style in ("label", "sentence")]
+        decisive = [one for one in passages if one.style in ("label", "sentence")]
         styles: list[Style] = ["label", "sentence", "prose", "working"]
-        if decisive and decisive[-1] == "sentence":
+        if decisive and decisive[-1].style == "sentence":
             styles[:2] = ["sentence", "label"]
         for style in styles:
             of_style = [one for one in passages if one.style == style]
             if not candidates:
                 candidates = read_passages(of_style, rules.announced)
-            elif style == "label" and decisive[-1] == "sentence":
+            elif style == "label" and styles[0] == "sentence":
                 # `Answer: True. The answer is False.` gives two answers.
                 candidates = read_passages(of_style, rules.announced) + candidates
-        is_decided = bool(decisive) and decisive[-1] == "sentence"
-        if not candidates and not is_decided:
-            # An answer that was announced last and cannot be read is not looked for elsewhere.
+        if not candidates and not (decisive and decisive[-1].is_final):
+            # Else an answer was announced that cannot be read, such as `infinity` for a number.
             unannounced = rules.corrections if is_correction else rules.unannounced
             candidates = unannounced(reply)
     if not candidates:
@@ -136,6 +135,11 @@ class Passage(NamedTuple):
     text: str
     start: int
     """Position in the reply."""
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the text behind it is the answer, even if it cannot be read."""
+        return self.style == "sentence" or self.rule in ("box", "double brackets")
 
 
 def read_passages(
@@ -216,5 +220,3 @@ def _answer_in_row(cells: str) -> str | None:
         answers = [value for value in answers if value.startswith("**")]
     is_label = label.startswith("**") or SIGNS.table_label.search(label)
     return answers[0] if is_label and len(answers) == 1 else None
-
-

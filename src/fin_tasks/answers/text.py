@@ -154,6 +154,8 @@ class _Signs(dict[int, str]):
 
 _ASCII = {code: chr(code) for code in range(128)}
 _SIGNS = _Signs(_ASCII | str.maketrans(_NOTATION.sources["characters"]))
+# Of more boxes only the last ones are read.
+_MOST_BOXES = 6
 _EMPTY_TAGS = frozenset({"br", "hr", "p", "li", "img"})
 # Behind a backslash these stand for themselves.
 _ESCAPED = "\n%$&#_-"
@@ -216,21 +218,28 @@ class Box(NamedTuple):
 
 
 def last_box(text: str) -> Box | None:
-    r"""Return the last `\boxed{...}`, which may lack its closing brace; None without."""
-    start = None
-    for match in _NOTATION.latex_box.finditer(text):
+    r"""Return the last `\boxed{...}`, which may lack its closing brace; None without.
+
+    The contents of boxes side by side are joined by commas.
+    """
+    boxes: list[Box] = []
+    end = 0
+    matches = list(_NOTATION.latex_box.finditer(text))
+    for match in matches[-_MOST_BOXES:]:
         start = match.end()
-    if start is None:
+        is_beside = _NOTATION.between_boxes.fullmatch(text, end, match.start())
+        if not (boxes and is_beside):
+            boxes.clear()
+        depth = 1
+        end = start
+        while depth and end < len(text):
+            depth += {"{": 1, "}": -1}.get(text[end], 0)
+            end += 1
+        boxes.append(Box(text[start : end - 1 if depth == 0 else end], start))
+    if not boxes:
         return None
-    depth = 1
-    for position in range(start, len(text)):
-        if text[position] == "{":
-            depth += 1
-        elif text[position] == "}":
-            depth -= 1
-        if depth == 0:
-            return Box(text[start:position], start)
-    return Box(text[start:], start)
+    contents = dict.fromkeys(box.content for box in boxes)
+    return Box(", ".join(contents), boxes[0].start)
 
 
 class Sentence(NamedTuple):

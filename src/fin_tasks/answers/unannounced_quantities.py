@@ -108,7 +108,7 @@ def _subject(sentence: str) -> str:
 def _later_result(passage: str, number: Number) -> list[Candidate[Number]] | None:
     # What a later line concludes: `The share is thus 0.25.` Nothing, if a later line only states
     # another number as the result of a sum; None if no later line states one.
-    first_line, _, rest = passage.strip().partition("\n")
+    rest = passage.strip().partition("\n")[2]
     for line in outer_lines(rest):
         if not line.is_last:
             continue
@@ -152,8 +152,13 @@ def _may_be_cut(line: Line, reply: str) -> bool:
     # Whether the last line may go on: an equation or a step with nothing behind its digits.
     text = line.text.strip()
     is_at_end = reply.rstrip().endswith(text)
-    if not is_at_end or "\n" not in reply.strip():
+    if not is_at_end:
         return False
+    if "\n" not in reply.strip():
+        return _QUANTITIES.sum_start.match(text) is not None
+    if text.isdigit() and len(text) < _SURE_LENGTH:
+        # Behind `1.` and `2.` a lone 3 begins the next item of a list.
+        return re.search(rf"(?m)^\W{{0,6}}{int(text) - 1}[.)]", reply) is not None
     if _UNANNOUNCED.lone_number.fullmatch(text):
         return False
     return _ends_in_digits(reply) or _UNANNOUNCED.open_end.search(text) is not None
@@ -209,8 +214,13 @@ def _only_statement(reply: str) -> Quantity:
         if not has_numbers(sentence.text):
             continue
         candidate = sentence_number(sentence.text, "conclusion")
-        is_formula = _EQUALS.search(sentence.text) is not None
-        if candidate is None or is_formula or not _QUANTITIES.verb.search(sentence.text):
+        *left, right_side = _EQUALS.split(sentence.text)
+        is_sum = _QUANTITIES.sum_start.match(sentence.text) is not None
+        is_formula = bool(left) and (is_sum or not _is_amount(right_side))
+        is_statement = _QUANTITIES.verb.search(
+            sentence.text
+        ) or _UNANNOUNCED.statement.search(sentence.text)
+        if candidate is None or is_formula or not is_statement:
             return None
         if found and not same_number(found.answer, candidate.answer):
             return None

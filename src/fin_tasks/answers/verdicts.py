@@ -48,7 +48,7 @@ def _announced_verdict(
     style: Style,
 ) -> Verdict:
     # 1 (true) or 0 (false) behind an announcement; None if the verdict contradicts itself.
-    text = plain(text)
+    text = _without_letter(plain(text))
     short_form = _short_form(text, alone=False)
     if short_form:
         return short_form
@@ -70,7 +70,7 @@ def _line_verdict(
     is_last: bool,
 ) -> Verdict:
     # The verdict with which a line opens or, if it is the last line, ends.
-    text = plain(text)
+    text = _without_letter(plain(text))
     if is_last:
         short_form = _short_form(text, alone=True)
         if short_form:
@@ -94,6 +94,12 @@ def _sentence_verdicts(text: str) -> list[Candidate[int]]:
         if candidate:
             candidates.append(candidate._replace(start=sentence.start))
     return candidates
+
+
+def _without_letter(text: str) -> str:
+    # `(B) No` without the letter of the choice.
+    letter = _VERDICTS.lettered.match(text)
+    return text[letter.end() :] if letter else text
 
 
 def _short_form(
