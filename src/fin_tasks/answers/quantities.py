@@ -105,6 +105,9 @@ def sentence_number(sentence: str, style: Style) -> Quantity:
         return None
     if style == "conclusion":
         return _concluded(text)
+    if not has_numbers(text):
+        # `The answer is higher than the 10% hurdle.`
+        return None
     candidate = only_number(text, rule="only number")
     candidate = candidate or _stated(_without(_QUANTITIES.adjunct, text))
     return candidate or _in_main_clause(text)

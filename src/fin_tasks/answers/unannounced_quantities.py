@@ -57,7 +57,7 @@ def read_unannounced(reply: str) -> list[Candidate[Number]]:
             candidate = _line_quantity(line, reply)
             if candidate is not None:
                 return [line.place(candidate)]
-    candidate = _only_statement(reply)
+    candidate = None if conclusions else _only_statement(reply)
     return [candidate] if candidate else []
 
 
@@ -211,6 +211,8 @@ def _only_statement(reply: str) -> Quantity:
         return None
     found: Quantity = None
     for sentence in split_sentences(clean(reply)):
+        if SIGNS.refusal.search(sentence.text):
+            return None
         if not has_numbers(sentence.text):
             continue
         candidate = sentence_number(sentence.text, "conclusion")
