@@ -219,10 +219,11 @@ def _only_statement(reply: str) -> Quantity:
         *left, right_side = _EQUALS.split(sentence.text)
         is_sum = _QUANTITIES.sum_start.match(sentence.text) is not None
         is_formula = bool(left) and (is_sum or not _is_amount(right_side))
+        is_list = sentence.text.count(":") > 1
         is_statement = _QUANTITIES.verb.search(
             sentence.text
         ) or _UNANNOUNCED.statement.search(sentence.text)
-        if candidate is None or is_formula or not is_statement:
+        if candidate is None or is_formula or is_list or not is_statement:
             return None
         if found and not same_number(found.answer, candidate.answer):
             return None
