@@ -16,6 +16,7 @@ from lm_eval.tasks._yaml_loader import load_yaml
 
 from fin_tasks.benchmarks import task_folders
 from fin_tasks.benchmarks.task_file import task_names
+from fin_tasks.errors import ConfigError
 from fin_tasks.report import read
 from fin_tasks.resources import task_yaml_dir
 
@@ -294,3 +295,50 @@ def test_every_key_is_lm_evals(task: str) -> None:
         "unsafe_code",
     }
     assert config.keys() <= known
+
+
+@pytest.mark.parametrize(
+    ("steps", "problem"),
+    [
+        (
+            "{function: fin_tasks_robust, benchmark: xfinbench, answer_raeder: true}",
+            "expected benchmark, judge",
+        ),
+        (
+            "{function: fin_tasks_robust, benchmark: xfinbench, answer_reader: maybe}",
+            "expected benchmark, judge",
+        ),
+        (
+            "{function: fin_tasks_robust, benchmark: xfinbench}, {function: take_first}",
+            "expected no filter behind fin_tasks_robust",
+        ),
+    ],
+)
+def test_a_wrong_filter_is_refused_before_the_model_answers(
+    steps: str, problem: str, tmp_path: Path
+) -> None:
+    lines = [
+        f"include: {task_yaml_dir()}/xfinbench/xfinbench_calc.yaml",
+        "task: wrong",
+        f"filter_list: [{{name: robust, filter: [{steps}]}}]",
+    ]
+    (tmp_path / "wrong.yaml").write_text("\n".join(lines))
+    lm = Scripted(lambda doc: pytest.fail("it was asked"), sees=False)
+    with pytest.raises(ConfigError, match=problem):
+        ask(["wrong"], folder=tmp_path, lm=lm)
+
+
+def test_a_metric_without_any_value_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    lines = [
+        f"include: {task_yaml_dir()}/xfinbench/xfinbench_calc.yaml",
+        "task: mine",
+        "metric_list: [{metric: acc_eror, aggregation: mean, higher_is_better: true}]",
+    ]
+    (tmp_path / "mine.yaml").write_text("\n".join(lines))
+    ask(["mine"], folder=tmp_path)
+    assert "mine: no document has a value of acc_eror." in caplog.text
+    caplog.clear()
+    ask(["xfinbench_calc"])
+    assert "no document has a value" not in caplog.text

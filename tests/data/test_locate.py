@@ -297,6 +297,11 @@ def test_files_that_are_not_the_authors_are_own(
     assert not is_own(xfinbench(settings, CSV, source="sample", sample=folder))
 
 
+def test_the_sample_takes_no_folder(settings: Settings, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="data_dir: expected none with source sample"):
+        xfinbench(settings, CSV, source="sample", sample=tmp_path, data_dir=tmp_path)
+
+
 def test_a_file_stands_for_the_first_path_if_there_is_one(
     settings: Settings, tmp_path: Path
 ) -> None:

@@ -12,7 +12,7 @@ from chat_server import Answer, completion, serve
 from fin_tasks.benchmarks.mme_finance.score import read_points
 from fin_tasks.endpoints import chat
 from fin_tasks.endpoints.prices import read_prices
-from fin_tasks.errors import FinTasksError, JudgeError
+from fin_tasks.errors import ConfigError, FinTasksError, JudgeError
 from fin_tasks.judging.item import Item, Judged
 from fin_tasks.judging.judge import JudgeModel, check_failures, judge_from, judge_items
 from fin_tasks.judging.rubric import load_rubric
@@ -116,7 +116,7 @@ def test_a_judge_that_is_down_is_found_out_soon(
         )
         assert len(served.bodies) < 100
     assert all("the model is not here" in one.error for one in judged)
-    with pytest.raises(JudgeError, match="200 of 200"):
+    with pytest.raises(JudgeError, match="failed on all 200 responses"):
         check_failures(judged, EN, 1.0)
 
 
@@ -300,3 +300,10 @@ def test_a_judge_from_metadata_and_the_environment() -> None:
 def test_metadata_of_another_type_is_one_sentence(metadata: dict[str, object]) -> None:
     with pytest.raises(FinTasksError):
         judge_from(metadata, Settings.from_environ({}))
+
+
+def test_a_misspelled_option_of_the_judge_is_named() -> None:
+    with pytest.raises(
+        ConfigError, match=r"judge_modle: expected one of model, base_url"
+    ):
+        judge_from({"judge_modle": "m"}, Settings.from_environ({}))

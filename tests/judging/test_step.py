@@ -94,7 +94,10 @@ def test_good_verdicts_stay_if_others_fail(caplog: pytest.LogCaptureFixture) -> 
     assert isinstance(good, Judged) and good.replies == ("4",)
     assert isinstance(bad, Judged) and "expected a reply, got 400" in bad.error
     (line,) = [line for line in caplog.messages if "failed on" in line]
-    assert "the judge failed on 1 of 2 responses, expected at most 20%" in line
+    assert (
+        "the judge failed on 1 of 2 responses, expected at most 20%, by the rubric"
+        in line
+    )
 
 
 def test_a_judge_that_is_down_leaves_all_unscored() -> None:

@@ -190,6 +190,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         self._predicts_only = False
         self._figures_by_scoring: dict[str, list[Values]] = defaultdict(list)
         self._unshared: dict[str, set[str]] = {}
+        self._measured: set[str] = set()
         self.lm: LM = None
         self.tells_cut_offs = False
         self.seconds = 0.0
@@ -368,6 +369,7 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         if self._predicts_only:
             return {"cut_off": average(map(is_cut_off, results[0]))}
         values = super().process_results(doc, results)
+        self._measured |= values.keys()
         metric_names = set(self.aggregation())
         readings = [
             text.reading for text in results[0] if isinstance(text, SampleReading)
@@ -390,6 +392,10 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
                 scoring: summarize(self.file.benchmark, rows)
                 for scoring, rows in self._figures_by_scoring.items()
             }
+            missing = self.aggregation().keys() - self._measured
+            if missing and self._measured and not self._predicts_only:
+                text = "%s: no document has a value of %s. Is the metric's name right?"
+                _log.warning(text, self.config.task, ", ".join(sorted(missing)))
         config: dict[str, Any] = super().dump_config()
         return config
 

@@ -159,7 +159,7 @@ def compare_with(
     if answer is None or flaw:
         reason = "" if answer is None else f"wrong: {flaw}"
         return score_of(reading, value, False, False if numeric else None, reason)
-    if isinstance(answer, Number):
+    if isinstance(answer, Number):  # as `robust` reads it; below are the authors' rules
         found = fit(answer, [(float(truth), step) for truth, step in truths])
         if found is None:
             return score_of(reading, value, False, False)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fin_tasks.judging.rubric import Rubric
 
 _OWN_FILTERS = ("fin_tasks_paper", "fin_tasks_robust")
+_FILTER_OPTIONS = {"function", "benchmark", "judge", "answer_reader"}
 _PICTURE_COLUMNS = ("image_path", "figure_path", "chart")
 """A document has one of them at most."""
 
@@ -63,9 +64,22 @@ class TaskFile:
             )
         filter_options: dict[str, Any] = {}
         for entry in config.get("filter_list") or ():
+            steps = [step["function"] for step in entry["filter"]]
             for step in entry["filter"]:
-                if step["function"] in _OWN_FILTERS:
-                    filter_options |= step
+                if step["function"] not in _OWN_FILTERS:
+                    continue
+                unknown = step.keys() - _FILTER_OPTIONS
+                if unknown or not isinstance(step.get("answer_reader", False), bool):
+                    raise ConfigError(
+                        f"task {name!r:.80}, {step['function']}: expected benchmark, judge, and true or "
+                        f"false as answer_reader, got {step}."
+                    )
+                if steps[-1] != step["function"]:
+                    raise ConfigError(
+                        f"task {name!r:.80}: expected no filter behind {step['function']}, whose readings "
+                        f"the metrics need, got {steps[-1]}."
+                    )
+                filter_options |= step
         if "benchmark" not in filter_options:
             raise ConfigError(
                 f"task {name!r:.80}: expected a filter_list with fin_tasks_robust and the name of a "

@@ -217,6 +217,11 @@ def locate(
             f"{benchmark} source: expected one of auto, {', '.join(folders)}, got {source!r}."
         )
     folder = folders[source]
+    if source == "sample" and data_dir:
+        raise ConfigError(
+            f"{benchmark} data_dir: expected none with source sample, which is in the package, "
+            f"got {data_dir}."
+        )
     if folder is None:
         raise ConfigError(
             f"{benchmark} source: {source} needs a folder, got none. Set data_dir or FIN_TASKS_DATA."

@@ -69,6 +69,12 @@ def judge_from(
         options["model"] = settings.judge_model
     if options.keys() <= usual.keys():
         return None
+    unknown = options.keys() - JudgeModel.model_fields.keys()
+    if unknown:
+        raise ConfigError(
+            f"{prefix}{min(unknown)}: expected one of {', '.join(JudgeModel.model_fields)}, each after "
+            f"{prefix}, got another name."
+        )
     if not options.get("model"):
         raise ConfigError(
             f"{prefix}model: expected the name of a model (for a judge also by --model or "
@@ -142,9 +148,12 @@ def check_failures(judged: Sequence[Judged], rubric: Rubric, max_failed: float) 
         )
     if failed and (n_failed == n_asked or n_failed > max_failed * n_asked):
         first = failed[0].error.rstrip(".")
+        where = f"{n_failed} of {n_asked} responses, expected at most {max_failed:.0%}"
+        if n_failed == n_asked:
+            where = f"all {n_asked} responses"
         raise JudgeError(
-            f"the judge failed on {n_failed} of {n_asked} responses, expected at most {max_failed:.0%}. "
-            f"First: {first}. Replies are kept: run again to ask only for failed responses."
+            f"the judge failed on {where}, by the rubric {rubric.name}. First: {first}. Replies are "
+            "kept: run again to ask only for failed responses."
         )
 
 
@@ -283,7 +292,9 @@ class JudgeStep:
                 self._judged = judge_items(items, self.rubric, self.judge)
                 check_failures(self._judged, self.rubric, self.judge.max_failed)
             except JudgeError as error:
-                _log.error("%s", error)
+                _log.error(
+                    "%s Saved samples need no model: use `fin-tasks judge`.", error
+                )
             except (FinTasksError, OSError) as error:
                 text = "all responses that were to be judged stay unscored: %s"
                 _log.error(text, error)
