@@ -175,3 +175,79 @@ def test_a_broken_task_file_is_named(
 def test_metadata_for_what_the_task_fixes() -> None:
     with pytest.raises(ConfigError, match="metadata sets mode, which this task fixes"):
         TaskFile("financemath").load({"mode": "pot"})
+
+
+GREEDY = {"until": [], "max_gen_toks": 1024, "do_sample": False, "temperature": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("task", "sampling", "changes"),
+    [
+        ("xfinbench_bool", "greedy", {}),
+        (
+            "xfinbench_mcq_visual",
+            "paper",
+            {"do_sample": True, "temperature": 0.6, "top_p": 0.9},
+        ),
+        (
+            "financemath_pot",
+            "paper",
+            {"do_sample": True, "temperature": 1.0, "top_p": 1.0, "max_gen_toks": 512},
+        ),
+        ("financereasoning_hard", "paper", {"max_gen_toks": 8192}),
+        ("dynostock_recency_w4", "paper", {"max_gen_toks": 512}),
+        ("dynostock_authority_w20_text", "paper", {"max_gen_toks": 512}),
+        (
+            "dynostock_recency_w8",
+            "paper_mini_gemini",
+            {"do_sample": True, "temperature": 0.2, "max_gen_toks": 512},
+        ),
+        (
+            "dynostock_recency_w8",
+            "paper_minicpm",
+            {"do_sample": True, "temperature": 0.7, "max_gen_toks": 512},
+        ),
+        (
+            "dynostock_recency_w8",
+            "paper_api",
+            {"do_sample": True, "temperature": 1.0, "max_gen_toks": 512},
+        ),
+        (
+            "dynostock_recency_w8",
+            "paper_claude",
+            {"do_sample": True, "temperature": 1.0, "max_gen_toks": 1024},
+        ),
+    ],
+)
+def test_sampling_as_the_authors_set_it(
+    manager: TaskManager, task: str, sampling: str, changes: dict[str, Any]
+) -> None:
+    metadata = {"sampling": sampling}
+    expected = {**GREEDY, **changes}
+    assert TaskFile(task).generation_kwargs(metadata) == expected
+    theirs = TaskFile(task, load_yaml(manager.task_index[task].yaml_path))
+    assert theirs.generation_kwargs(metadata) == expected
+
+
+@pytest.mark.parametrize("sampling", ["hot", "paper_claude", ["paper"]])
+def test_other_sampling_is_refused(sampling: object) -> None:
+    with pytest.raises(ConfigError, match="financemath expected one of greedy, paper"):
+        TaskFile("financemath").generation_kwargs({"sampling": sampling})
+
+
+def test_a_system_message_in_the_users_turn() -> None:
+    for task in ("financemath", "financereasoning_easy", "bizbench_fincode"):
+        own_messages, _ = TaskFile(task).load(SAMPLE)
+        in_one, facts = TaskFile(task).load({**SAMPLE, "system_role": "user"})
+        for doc, joined in zip(own_messages, in_one, strict=True):
+            assert doc["system"] and joined["system"] == ""
+            assert joined["prompt"] == f"{doc['system']}\n{doc['prompt']}"
+        assert facts["system_role"] == "user"
+    (doc, *_), _ = TaskFile("xfinbench_mcq_visual").load(
+        {**SAMPLE, "system_role": "user"}
+    )
+    assert doc["prompt"].startswith("<image>\nYou")
+    with pytest.raises(ConfigError, match="system_role: expected system or user, got"):
+        TaskFile("financemath").load({**SAMPLE, "system_role": "none"})
+    with pytest.raises(ConfigError, match="mme_finance system_role: expected system"):
+        TaskFile("mme_finance_en").load({**SAMPLE, "system_role": "user"})

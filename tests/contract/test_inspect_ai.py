@@ -379,6 +379,14 @@ def test_a_question_is_asked_with_its_picture() -> None:
     assert sample.scores["robust"].explanation and sample.input[0].role == "system"
 
 
+def test_a_picture_may_stand_behind_the_text() -> None:
+    arguments = {"pixels": 256, "picture": "last", "sample_n": 1}
+    (log,) = ask("dynostock_recency_w4", arguments=arguments)
+    (*_, question) = log.samples[0].input
+    assert [part.type for part in question.content] == ["text", "image"]
+    assert "<image>" not in question.text
+
+
 def test_epochs_are_responses_to_one_question(tmp_path: Path) -> None:
     """A response that is right once in two leaves half a point, in both harnesses' metrics."""
     count = iter(range(100))

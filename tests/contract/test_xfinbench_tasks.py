@@ -157,13 +157,9 @@ def test_responses_alone_run_no_program(capsys: pytest.CaptureFixture[str]) -> N
 def test_sampling_of_the_paper() -> None:
     found = run("xfinbench_bool", limit=1, sampling="paper")
     assert found["configs"]["xfinbench_bool"]["generation_kwargs"]["temperature"] == 0.6
-    with pytest.raises(
-        ConfigError, match=r"expected greedy, or paper if .*, got 'hot'"
-    ):
+    with pytest.raises(ConfigError, match=r"one of greedy, paper, got 'hot'"):
         run("xfinbench_bool", limit=1, sampling="hot")
-    with pytest.raises(
-        ConfigError, match=r"expected greedy, or paper if .*, got 'paper'"
-    ):
+    with pytest.raises(ConfigError, match=r"one of greedy, got 'paper'"):
         run("mme_finance_en", limit=1, sees=True, sampling="paper")
 
 

@@ -20,6 +20,7 @@ from fin_tasks.answers.cut_off import CutOffResponse, FailedResponse, mark_respo
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.scored_task import SCORINGS, read_responses
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile, pictures_of, task_names
+from fin_tasks.data.documents import IMAGE_MARK
 from fin_tasks.endpoints.replies import ChatReply
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.judging.item import Item, Judged, Messages
@@ -241,11 +242,15 @@ def _task(name: str, metadata: Mapped) -> Task:
 
 
 def _sample(doc: Document) -> Sample:
-    text = doc["prompt"].removeprefix("<image>\n")
+    prompt = doc["prompt"]
+    text = prompt.removeprefix(IMAGE_MARK).removesuffix(IMAGE_MARK)
+    content: list[model.Content] = [model.ContentText(text=text)]
     pictures = [model.ContentImage(image=file) for file in pictures_of(doc)]
-    messages = [
-        model.ChatMessageUser(content=[*pictures, model.ContentText(text=text)])
-    ]
+    if prompt.endswith(IMAGE_MARK):
+        content += pictures
+    else:
+        content = [*pictures, *content]
+    messages = [model.ChatMessageUser(content=content)]
     if doc.get("system"):
         messages.insert(0, model.ChatMessageSystem(content=doc["system"]))
     return Sample(

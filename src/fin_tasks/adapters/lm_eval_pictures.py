@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from fin_tasks.data.documents import IMAGE_MARK
 from fin_tasks.data.pictures import picture_url
 
 from .lm_eval_private import JsonChatStr
@@ -14,8 +15,6 @@ from .lm_eval_private import JsonChatStr
 Part = dict[str, object]
 """A part of a message: a text or a picture."""
 
-_IMAGE = "<image>\n"
-"""Marks a picture in a prompt."""
 # No text of a message matches, because JSON escapes its quotation marks.
 _DATA_URL = re.compile(r'("url": "data:[^"]*);base64,([^"]+)')
 
@@ -29,7 +28,7 @@ def with_pictures(chat: JsonChatStr, files: Sequence[str]) -> JsonChatStr:
     remaining = list(files)
     # Examples before the question show no picture, so the last marks count.
     for message in reversed(messages):
-        first, *texts = message["content"].split(_IMAGE)
+        first, *texts = message["content"].split(IMAGE_MARK)
         if not texts:
             continue
         parts = []

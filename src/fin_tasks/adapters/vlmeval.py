@@ -17,6 +17,7 @@ from fin_tasks.answers.cut_off import FailedResponse
 from fin_tasks.benchmarks.contract import Document
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.benchmarks.task_file import TaskFile, pictures_of, task_names
+from fin_tasks.data.documents import IMAGE_MARK
 from fin_tasks.errors import ConfigError, DataError, EndpointError, JudgeError
 from fin_tasks.judging.item import missing_reason
 from fin_tasks.judging.judge import (
@@ -38,9 +39,6 @@ from .vlmeval_private import (
     read_responses,
     register,
 )
-
-_IMAGE = "<image>\n"
-"""Marks a picture in a prompt."""
 
 _USUAL_JUDGE = "gpt-4o"
 _JUDGE_ARGUMENTS = {*JudgeModel.model_fields, "rubric"} - {"key"}
@@ -111,7 +109,10 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         """Return a row's picture and prompt."""
         (doc,) = self.docs[str(line["index"])]
         (picture,) = pictures_of(doc)
-        return [_part("image", picture), _part("text", _text_of(doc))]
+        parts = [_part("image", picture), _part("text", _text_of(doc))]
+        if doc["prompt"].endswith(IMAGE_MARK):
+            parts.reverse()
+        return parts
 
     def evaluate(
         self,
@@ -277,7 +278,7 @@ def _tasks_by_dataset() -> Mapping[str, TaskFile]:
 
 def _parts_of_turn(doc: Document) -> list[Part]:
     """Return the texts of a prompt with the newest pictures between them."""
-    first, *texts = doc["prompt"].split(_IMAGE)
+    first, *texts = doc["prompt"].split(IMAGE_MARK)
     parts = [_part("text", first)]
     pictures = pictures_of(doc)[-len(texts) :]
     for picture, text in zip(pictures, texts, strict=False):
@@ -290,7 +291,7 @@ def _part(kind: str, value: str) -> Part:
 
 
 def _text_of(doc: Document) -> str:
-    question = doc["prompt"].removeprefix(_IMAGE)
+    question = doc["prompt"].removeprefix(IMAGE_MARK).removesuffix(IMAGE_MARK)
     return "\n\n".join(filter(None, (doc["system"], question)))
 
 

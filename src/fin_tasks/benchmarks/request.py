@@ -14,6 +14,7 @@ from fin_tasks.data.documents import (
     dataset_of,
     draw_rows,
     fill_fields,
+    in_users_turn,
     refuse_typos,
 )
 from fin_tasks.data.locate import Located, locate
@@ -54,6 +55,8 @@ class Request:
     """Folder of `fin-tasks build variants`, whose questions are asked in place of the published ones."""
     prompts: str = "house"
     sampling: str | None = None
+    system_role: str = "system"
+    """`user` puts the system message into the user's turn, for models that have no such message."""
     sample_n: int | str | None = None
     """Size of a random sample; None for all questions."""
     sample_seed: int = 0
@@ -85,6 +88,11 @@ class Request:
             raise ConfigError(
                 f"{benchmark} prompts: expected house or upstream, "
                 f"got {request.prompts!r}."
+            )
+        if request.system_role not in ("system", "user"):
+            raise ConfigError(
+                f"{benchmark} system_role: expected system or user, "
+                f"got {request.system_role!r}."
             )
         for name, only_value in (fixed or {}).items():
             value = getattr(request, name)
@@ -153,6 +161,9 @@ class Request:
             provenance["sample"] = {"n": self.sample_n, "seed": self.sample_seed}
         if self.sampling is not None:
             provenance["sampling"] = self.sampling
+        if self.system_role == "user":
+            provenance["system_role"] = self.system_role
+            docs = [in_users_turn(doc) for doc in docs]
         return {"test": dataset_of(docs, provenance)}
 
 

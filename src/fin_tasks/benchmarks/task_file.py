@@ -165,15 +165,17 @@ class TaskFile:
     def generation_kwargs(self, metadata: Mapped) -> dict[str, Any]:
         """Return generation settings; metadata `sampling: paper` takes those of the paper."""
         usual: dict[str, Any] = self.config["generation_kwargs"]
+        named = self.metadata.get("paper_samplings", {})
+        if isinstance(named, str):  # lm-eval imports it itself
+            named = _imported(named)
+        samplings = {"greedy": {}, **named}
         sampling = metadata.get("sampling", "greedy")
-        if sampling == "greedy":
-            return usual
-        if sampling == "paper" and "paper_sampling" in self.metadata:
-            return {**usual, **self.metadata["paper_sampling"]}
-        raise ConfigError(
-            f"metadata sampling: {self.name} expected greedy, or paper if the paper names its "
-            f"settings, got {sampling!r}."
-        )
+        if sampling not in list(samplings):
+            raise ConfigError(
+                f"metadata sampling: {self.name} expected one of {', '.join(samplings)}, got "
+                f"{sampling!r}."
+            )
+        return {**usual, **samplings[sampling]}
 
     def judge_step(self, metadata: Mapped) -> "JudgeStep | None":
         """Return the step that asks a judge or a model that reads answers, still without that model.

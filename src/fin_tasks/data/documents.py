@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 Documents: TypeAlias = "dict[str, Dataset]"
 """The documents that a harness loads, by split."""
 
+IMAGE_MARK = "<image>\n"
+"""Marks the place of a picture in a document's `prompt`."""
+
 _Row = TypeVar("_Row")
 _SHOWN_DIGITS = 16  # of a hash
 _OPTIONS_OF_SOME = frozenset(
@@ -33,11 +36,13 @@ _OPTIONS_OF_SOME = frozenset(
         "frequency",
         "knowledge",
         "math_types",
+        "picture",
         "retrieval",
         "sample_n",
         "sample_seed",
         "split",
         "style",
+        "system_role",
         "variants",
         "windows_dir",
     )
@@ -98,6 +103,13 @@ def draw_rows(
     ids = sorted(map(id_of, rows), key=rank)
     drawn_ids = set(ids[:n])
     return [row for row in rows if id_of(row) in drawn_ids]
+
+
+def in_users_turn(doc: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document with its system message on the lines before the question, behind a picture."""
+    mark = IMAGE_MARK if doc["prompt"].startswith(IMAGE_MARK) else ""
+    texts = [doc["system"], doc["prompt"].removeprefix(mark)]
+    return {**doc, "system": "", "prompt": mark + "\n".join(filter(None, texts))}
 
 
 def dataset_of(

@@ -285,3 +285,27 @@ def test_a_random_sample_is_the_same_under_each_arm() -> None:
     recalled = load(bias="recall", mode="text", source="sample", sample_n=2)["test"]
     assert len(recalled) == 2
     assert json.loads(recalled.info.description)["sample"] == {"n": 2, "seed": 0}
+
+
+def test_the_picture_may_stand_behind_the_text() -> None:
+    options = {"mode": "image", "pixels": 256, "sample_n": 2}
+    first = load(bias="recency", window=4, source="sample", **options)["test"]
+    last = load(
+        bias="recency",
+        window=4,
+        source="sample",
+        picture="last",
+        system_role="user",
+        sampling="paper_claude",
+        **options,
+    )["test"]
+    for doc, other in zip(first, last, strict=True):
+        text = doc["prompt"].removeprefix("<image>\n")
+        assert other["prompt"] == f"{doc['system']}\n{text}<image>\n"
+        assert (other["chart"], other["system"]) == (doc["chart"], "")
+    facts = json.loads(last.info.description)
+    assert facts["picture"] == "last" and facts["sampling"] == "paper_claude"
+    assert (
+        facts["system_role"] == "user"
+        and facts["asked"] != json.loads(first.info.description)["asked"]
+    )

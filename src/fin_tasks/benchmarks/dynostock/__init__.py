@@ -1,5 +1,7 @@
 """DynoStock and the Behavioral Bias Index: stock forecasts under recency and authority bias."""
 
+from collections.abc import Mapping
+
 from ..contract import Benchmark, Document, Published
 
 
@@ -34,3 +36,18 @@ BENCHMARK = Benchmark(
     ),
 )
 VERSION = BENCHMARK.version
+
+_TOKENS = 512
+"""New tokens that the authors allow a model."""
+SAMPLINGS: Mapping[str, Mapping[str, float | bool]] = {
+    "paper": {"max_gen_toks": _TOKENS},
+    "paper_mini_gemini": {
+        "max_gen_toks": _TOKENS,
+        "do_sample": True,
+        "temperature": 0.2,
+    },
+    "paper_minicpm": {"max_gen_toks": _TOKENS, "do_sample": True, "temperature": 0.7},
+    "paper_api": {"max_gen_toks": _TOKENS, "do_sample": True, "temperature": 1.0},
+    "paper_claude": {"max_gen_toks": 1024, "do_sample": True, "temperature": 1.0},
+}
+"""What the authors set for each family of models; for APIs nothing, so their usual temperature, which is 1."""

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from fin_tasks.charts.chart import PIXELS, RENDERERS, Chart, Style
-from fin_tasks.data.documents import dataset_of, draw_rows, hash_of, refuse_typos
+from fin_tasks.data.documents import (
+    IMAGE_MARK,
+    dataset_of,
+    draw_rows,
+    hash_of,
+    in_users_turn,
+    refuse_typos,
+)
 from fin_tasks.errors import ConfigError, DataError, first_problem
 from fin_tasks.settings import Settings
 
@@ -34,9 +41,6 @@ Document = dict[str, Any]
 SAMPLE_SHARE = Fraction(3, 5)
 """With the paper's 4/5 the sample's three tickers have hardly any large windows."""
 ANONYMOUS_TICKER = "ANON"
-IMAGE_MARK = "<image>\n"
-"""Where lm-eval's multimodal models put the picture."""
-
 _RECALL_PROMPT = """At what price did the {ticker} share close on {day}? Answer from memory, in dollars as quoted on
 that day, without later splits. End with a line of the form
 Final answer: <a number>"""
@@ -59,6 +63,10 @@ class Options(BaseModel):
     anonymize: bool = False
     chart: Style = "house"
     pixels: int = PIXELS
+    picture: Literal["first", "last"] = "first"
+    """Whether the chart stands before the text or behind it."""
+    system_role: Literal["system", "user"] = "system"
+    sampling: str | None = None
     after: str = Field("", pattern=r"^\d{4}-\d\d(-\d\d)?$")
     """Only windows whose newest report is after this month or day."""
     sample_n: int | str | None = None
@@ -69,7 +77,7 @@ class Options(BaseModel):
 def load(**metadata: Any) -> "dict[str, Dataset]":
     """Load the windows of a bias, and of a size if one is given, as documents."""
     # lm-eval adds the arguments of the model to the metadata.
-    refuse_typos("dynostock", metadata, [*list(Options.model_fields)[3:], "sampling"])
+    refuse_typos("dynostock", metadata, list(Options.model_fields)[3:])
     try:
         options = Options(**metadata)
     except ValidationError as error:
@@ -105,6 +113,8 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         facts["sample"] = {"n": options.sample_n, "seed": options.sample_seed}
     if options.after:
         facts["after"] = options.after
+    if options.sampling is not None:
+        facts["sampling"] = options.sampling
     draw = partial(draw_rows, "dynostock", n=options.sample_n, seed=options.sample_seed)
     if options.bias == RECALL:
         docs = recall_documents(window_set.market, windows)
@@ -190,6 +200,10 @@ def window_documents(
     else:
         facts["renderer"] = RENDERERS[options.chart]
         facts |= options.model_dump(include={"pixels", "chart"})
+        if options.picture == "last":
+            facts["picture"] = options.picture
+    if options.system_role == "user":
+        facts["system_role"] = options.system_role
     docs = []
     charts = []
     for window in windows:
@@ -199,6 +213,10 @@ def window_documents(
             excerpt, shown_window = _anonymous(excerpt, window)
         prompt = ask(excerpt, shown_window, arm=arm, **text_options)
         doc = document(window, prompt, arm=arm, mode=options.mode)
+        if options.picture == "last" and options.mode == "image":
+            doc["prompt"] = doc["prompt"].removeprefix(IMAGE_MARK) + IMAGE_MARK
+        if options.system_role == "user":
+            doc = in_users_turn(doc)
         docs.append({**doc, "anonymized": options.anonymize})
         if options.mode == "image":
             charts.append(chart_of(excerpt, options.pixels, options.chart))

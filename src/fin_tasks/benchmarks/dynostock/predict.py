@@ -5,11 +5,12 @@ from typing import Any
 
 from anyio.from_thread import start_blocking_portal
 
+from fin_tasks.data.documents import IMAGE_MARK
 from fin_tasks.data.pictures import picture_url
 from fin_tasks.endpoints.chat import Endpoint, open_chat
 from fin_tasks.settings import Settings
 
-from .data import IMAGE_MARK, Document, chart_of, document
+from .data import Document, chart_of, document
 from .market import Market
 from .probability import paper_probability, robust_probability
 from .prompts import house_prompt

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from PIL import Image
 from tqdm import tqdm
 
-from fin_tasks.data.documents import dataset_of, hash_of
+from fin_tasks.data.documents import IMAGE_MARK, dataset_of, hash_of
 from fin_tasks.data.locate import Located, sha256_of
 from fin_tasks.data.pictures import BROKEN, FORMATS, upright_file
 from fin_tasks.data.tables import read_table
@@ -65,7 +65,11 @@ def load(
     The metadata `variants` and `sampling` have no effect.
     """
     options = ("part", "language", "na")
-    request = Request.of("mme_finance", metadata, split="test", others=options)
+    # The authors send one message of the user.
+    fixed = {"system_role": "system"}
+    request = Request.of(
+        "mme_finance", metadata, split="test", others=options, fixed=fixed
+    )
     if request.split not in (None, "test"):
         raise ConfigError(f"mme_finance split: expected test, got {request.split!r}.")
     stem = TABLES[part, language]
@@ -262,8 +266,7 @@ def _documents(
     if not has_marks:
         n_shown = len(pictures)
     question, *later_questions = [
-        question.replace(multi_turn.MARK, prompts.IMAGE_MARK)
-        for question in row.questions
+        question.replace(multi_turn.MARK, IMAGE_MARK) for question in row.questions
     ]
     category = cells["task_category"]
     requirements = wording.requirements.get(category, "")
@@ -273,7 +276,7 @@ def _documents(
     first = wording.template.fill(
         question=question, requirements=requirements, context=background
     )
-    opening_marks = prompts.IMAGE_MARK * n_shown
+    opening_marks = IMAGE_MARK * n_shown
     texts = [opening_marks + first["prompt"], *later_questions]
     doc = {
         **asked,

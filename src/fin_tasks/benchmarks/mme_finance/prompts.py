@@ -23,9 +23,6 @@ CATEGORIES: Mapping[str, Sequence[str]] = {
 ALLOW_NA = "Not Applicable"
 """The category whose requirements allow a model to decline; the NA setting adds them to all others."""
 
-IMAGE_MARK = "<image>\n"
-"""Marks the place in a document's `prompt` where lm-eval's multimodal models put the picture."""
-
 
 class Wording(NamedTuple):
     """How questions are asked."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import yaml
 
 from fin_tasks.answers.choices import lettered
-from fin_tasks.data.documents import hash_of
+from fin_tasks.data.documents import IMAGE_MARK, hash_of
 from fin_tasks.data.locate import Located, sha256_of
 from fin_tasks.errors import ConfigError, DataError
 
@@ -128,7 +128,7 @@ def load(
     for row, terms_of_row in zip(rows, terms, strict=True):
         doc = _document(row, terms_of_row, prompts, request.prompts)
         if shows_picture:
-            doc["prompt"] = "<image>\n" + doc["prompt"]
+            doc["prompt"] = IMAGE_MARK + doc["prompt"]
         docs.append({**doc, "subset": subset, "mode": asked_style.mode})
     if math_types and subset == "calc":
         facts["math_types"] = sha256_of(Path(math_types))
