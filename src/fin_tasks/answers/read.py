@@ -5,7 +5,7 @@ a sentence such as `the answer is`. Only without them `unannounced` looks at who
 sentences. Without any of these there is no answer.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Generic, NamedTuple
 
@@ -18,8 +18,10 @@ NEEDS_REVIEW = "needs review"
 _ANNOUNCED = Phrases(
     "announced", tables=["marker", "label", "sentence", "prose", "working"]
 )
+# Words of which each match of a pattern has one.
+_WORDS_OF: Mapping[str, list[str]] = _ANNOUNCED.sources["words"]
 
-PASSAGE_LENGTH = 1_000
+PASSAGE_LENGTH = 500
 _MOST_PASSAGES = 20
 # The start of a longer reply, and its end, are searched.
 _HEAD_LENGTH = 3_000
@@ -160,8 +162,12 @@ def read_passages(
 def announced_passages(reply: str, *styles: Style) -> list[Passage]:
     """Return the passages that announcements of these styles announce, in their order."""
     passages = []
+    lower_case = reply.lower()
     for style in styles:
         for name, pattern in _ANNOUNCED.tables[style].items():
+            # Looking for a word first is ten times as fast, and most replies have none.
+            if not any(word in lower_case for word in _WORDS_OF[name]):
+                continue
             for match in pattern.finditer(reply):
                 # The group `answer` of an announcement, else the text behind it.
                 start = match.end()
