@@ -161,6 +161,8 @@ class _ChoiceReader:
         """Return the choice of each sentence that names one as right."""
         candidates = []
         for sentence in split_sentences(text):
+            if not self._phrases.any_choice.search(sentence.text):
+                continue
             words = self._readable(sentence.text)
             candidate = self._framed(words) or self._left_over(sentence.text)
             if candidate:

@@ -90,6 +90,8 @@ def _sentence_verdicts(text: str) -> list[Candidate[int]]:
     # The verdict of each sentence that calls the statement true or false.
     candidates = []
     for sentence in split_sentences(text):
+        if not _VERDICTS.any_word.search(sentence.text):
+            continue
         candidate = _framed(*_in_verdict_words(plain(sentence.text)))
         if candidate:
             candidates.append(candidate._replace(start=sentence.start))
