@@ -12,12 +12,15 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 DATA = REPOSITORY.parent / "shared" / "data"
 QUESTIONS = DATA / "xfinbench" / "validation_set.csv"
 LABELLED = DATA / "reader" / "labelled_responses.jsonl"
+WILD = DATA / "reader" / "wild_responses.jsonl"
 READER = runpy.run_path(str(REPOSITORY / "perf" / "reader.py"))
 
 
 def precision_and_coverage(labelled: list[dict[str, Any]]) -> tuple[float, float]:
-    precision, coverage, _ = READER["summary"](READER["measure"](labelled))
-    return precision, coverage
+    outcomes = [result.outcome for result in READER["measure"](labelled)]
+    n_right = outcomes.count("right")
+    n_labelled = sum(row["label"] is not None for row in labelled)
+    return n_right / (n_right + outcomes.count("wrong")), n_right / n_labelled
 
 
 @pytest.mark.skipif(
@@ -41,3 +44,19 @@ def test_shared_labelled_responses() -> None:
     ]
     precision, coverage = precision_and_coverage(labelled)
     assert (precision >= 0.98, coverage >= 0.90) == (True, True)
+
+
+@pytest.mark.skipif(not WILD.is_file(), reason=f"the responses are not at {WILD}")
+@pytest.mark.parametrize(
+    ("kind", "least_precision", "least_coverage"),
+    [("number", 0.96, 0.91), ("letter", 0.99, 0.95), ("verdict", 0.99, 0.96)],
+)
+def test_recorded_responses_of_many_models(
+    kind: str, least_precision: float, least_coverage: float
+) -> None:
+    labelled = [
+        json.loads(line) for line in WILD.read_text(encoding="utf-8").splitlines()
+    ]
+    of_kind = [row for row in labelled if row["kind"] == kind]
+    precision, coverage = precision_and_coverage(of_kind)
+    assert (precision >= least_precision, coverage >= least_coverage) == (True, True)
