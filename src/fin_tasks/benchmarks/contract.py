@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.resources import files
@@ -134,9 +134,10 @@ class Benchmark:
         )
         return splits
 
-    @cached_property
+    @property
     def scorer(self) -> Scorer:
         """The functions of its `score.py`."""
+        # Not kept, as VLMEvalKit pickles its data sets, and a module cannot be pickled.
         return cast("Scorer", import_module(f"{self.package}.score"))
 
     def module(self, name: str) -> Any:
