@@ -16,12 +16,12 @@ DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "financemath"
 AGREE = {
     "Meta-Llama-3-8B-Instruct": 198,
     "Mixtral-8x7B-Instruct-v0_1": 197,
-    "claude-3-5-sonnet-20240620": 197,
+    "claude-3-5-sonnet-20240620": 196,
     "deepseek-coder": 198,
     "gemma-2b-it": 200,
     "gpt-4o": 199,
 }
-"""Model -> recorded chains of thought, of 200, whose verdict is ours: 1,189 of 1,200. A chat model read the others."""
+"""Model -> recorded chains of thought, of 200, whose verdict is ours: 1,188 of 1,200. A chat model read the others."""
 
 pytestmark = [
     pytest.mark.skipif(
