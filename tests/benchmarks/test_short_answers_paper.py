@@ -7,15 +7,17 @@ from case_files import name_of, rows
 
 from fin_tasks.benchmarks.short_answers import (
     MARKER,
+    RETURN_RESULT,
     sandboxed_program,
-    xfinbench_program,
 )
 
 
 @pytest.mark.parametrize("row", rows("xfinbench_programs"), ids=name_of)
 def test_programs(row: dict[str, Any]) -> None:
-    assert xfinbench_program(row["response"]) == row["program"]
-    assert row["program"] in sandboxed_program(row["response"])
+    ours = sandboxed_program(row["response"])
+    imports, found, rest = ours.partition(row["program"])
+    assert (found, rest) == (row["program"], RETURN_RESULT)
+    assert all(" import " in f" {line}" for line in imports.splitlines())
 
 
 @pytest.mark.parametrize(

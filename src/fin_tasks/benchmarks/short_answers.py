@@ -53,7 +53,7 @@ _SCRIPT_NAMES = {
 # The sandbox calls `solution()`, and must give back a text as one: the authors read "5" as a response.
 # A returned text is put behind the marker, as in the authors' script. Only its end is kept, because the
 # sandbox cuts long results.
-_RETURN_RESULT = f"""
+RETURN_RESULT = f"""
 solution = lambda: {MARKER + " "!r} + val_[-800:] if isinstance(val_, str) else val_
 """
 
@@ -270,20 +270,18 @@ def marked_number(response: str) -> Extraction[float]:
     return Extraction(answer=None, reason="no number where the authors look")
 
 
-def xfinbench_program(response: str) -> str:
-    """Return the program that the authors run: a response is cut at its fences, and `solution()` is called."""
+def sandboxed_program(response: str) -> str:
+    """Return the program that the authors run, with the names that their script imports, for our sandbox.
+
+    They cut a response at its fences, import modules that its text names, and call `solution()`.
+    """
     program = response.split("```python")[-1].split("```")[0]
     modules = [name for name in ("math", "scipy") if name in program]
-    imports = "".join(f"import {name}\n" for name in modules)
-    return f"{imports}{program}\nval_ = solution()"
-
-
-def sandboxed_program(response: str) -> str:
-    """Return the authors' program for our sandbox, with the names that their script imports."""
-    program = xfinbench_program(response)
+    program = "".join(f"import {name}\n" for name in modules) + program
+    program += "\nval_ = solution()"
     # To import pandas takes a tenth of the time limit, so only names in use are imported.
     imports = [line for use, line in _SCRIPT_NAMES.items() if re.search(use, program)]
-    return "\n".join([*imports, program]) + _RETURN_RESULT
+    return "\n".join([*imports, program]) + RETURN_RESULT
 
 
 def _marked_sentence(response: str) -> str | None:
