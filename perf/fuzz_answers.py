@@ -18,7 +18,7 @@ from fin_tasks.benchmarks.dynostock.probability import (
     robust_probability,
 )
 from fin_tasks.benchmarks.programs_paper import program_in
-from fin_tasks.benchmarks.short_answers import marked_number, xfinbench_program
+from fin_tasks.benchmarks.short_answers import marked_number, sandboxed_program
 
 READERS: dict[str, Callable[[str], object]] = {
     "verdict": read_verdict,
@@ -30,7 +30,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "paper probability": paper_probability,
     "robust probability": robust_probability,
     "program": extract_program,
-    "XFinBench program": xfinbench_program,
+    "XFinBench program": sandboxed_program,
     "FinanceMath program": program_in,
 }
 WORDS = r"""
