@@ -97,6 +97,8 @@ class Benchmark:
     """Columns that rows are grouped by, with their labels."""
     breakdown_fields: Mapping[str, str] = field(default_factory=dict)
     """The document's field of a breakdown, where it has another name than the column."""
+    truth_fields: Sequence[str] = ("target",)
+    """The document's fields that hold the right answer; the first one that is filled counts."""
     group_breakdowns: Sequence[str] = ()
     """The columns by which a group of tasks is broken down, because all its tasks have them."""
     group_fallbacks: Mapping[str, str] = field(default_factory=dict)
@@ -159,6 +161,14 @@ class Benchmark:
                 names = value if isinstance(value, list) else [value]
                 groups[column] = [str(name) for name in names if name]
         return groups
+
+    def truth_of(self, doc: Document) -> Any:
+        """Return the right answer of a document; None if it has none."""
+        for name in self.truth_fields:
+            truth = doc.get(name)
+            if truth not in (None, ""):
+                return truth
+        return None
 
     def text_of(self, name: str) -> str | None:
         """Return the text of a file of its package; None if it has no such file."""

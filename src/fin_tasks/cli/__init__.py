@@ -10,7 +10,18 @@ import typer
 import fin_tasks
 from fin_tasks.errors import FinTasksError
 
-from . import build, compare, fetch, judge, label, predict, replay, report, verify
+from . import (
+    build,
+    compare,
+    fetch,
+    judge,
+    label,
+    predict,
+    questions,
+    replay,
+    report,
+    verify,
+)
 from .options import AsJson, OutDir
 from .output import print_anything, print_table, show, warn
 
@@ -107,7 +118,12 @@ def path(
 _COMMANDS: dict[str, list[Callable[..., None]]] = {
     "Start": [demo, doctor, path, fetch.fetch],
     "Score": [judge.judge, predict.predict],
-    "Results": [report.report, compare.compare, verify.verify],
+    "Results": [
+        report.report,
+        compare.compare,
+        verify.verify,
+        questions.questions,
+    ],
     "Data": [predict.chart],
 }
 for _panel, _functions in _COMMANDS.items():

@@ -63,6 +63,7 @@ TokenPrices = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="YAML: prices of models' tokens."),
 ]
+Scoring = Annotated[Literal["paper", "robust"], typer.Option(help="The scores to use.")]
 Corrected = Annotated[
     Path | None,
     typer.Option(

@@ -60,6 +60,7 @@ COLUMNS = (
     "doc_id",
     "source",
     *BREAKDOWNS,
+    "truth",
     "answer",
     "reason",
 )

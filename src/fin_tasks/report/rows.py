@@ -40,7 +40,7 @@ from .samples import Sample, read_samples
 _MAX_ANSWER = 200
 _MAX_REASON = 300
 _NUMBERS = {int, float, bool, type(None)}
-_TEXTS = ("scoring", "doc_id", "answer", "reason", "source", *BREAKDOWNS)
+_TEXTS = ("scoring", "doc_id", "truth", "answer", "reason", "source", *BREAKDOWNS)
 
 Readings = Sequence[Json]
 
@@ -115,6 +115,7 @@ def _texts_of(
     texts = {
         "scoring": sample.scoring,
         "doc_id": sample.id,
+        "truth": _value_text(benchmark.truth_of(sample.doc))[:_MAX_ANSWER],
         "answer": _answer_text(readings)[:_MAX_ANSWER],
         "reason": str(next(reasons, ""))[:_MAX_REASON],
         "source": str(
@@ -128,14 +129,16 @@ def _texts_of(
 
 def _answer_text(readings: Readings) -> str:
     """Return the answers as text; equal numbers have equal texts."""
-    texts = []
-    for reading in readings:
-        answer = reading.get("answer")
-        if isinstance(answer, float):
-            answer = f"{answer:.15g}"
-        if answer not in (None, [], ""):
-            texts.append(answer if isinstance(answer, str) else json.dumps(answer))
-    return " | ".join(texts)
+    texts = [_value_text(reading.get("answer")) for reading in readings]
+    return " | ".join(filter(None, texts))
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    if value in (None, [], ""):
+        return ""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _metric_columns(source: str, name: str, values: list[Any]) -> dict[str, Floats]:

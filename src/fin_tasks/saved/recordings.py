@@ -71,7 +71,8 @@ def read_financemath(path: Path, *, mode: Literal["cot", "pot"]) -> Recording:
     docs = []
     for question in questions:
         doc = financemath_data.document_of(question, mode)
-        docs.append({"id": question.question_id, "question": question.question, **doc})
+        asked = {"question": question.question, "tables": question.tables or []}
+        docs.append({"id": question.question_id, **asked, **doc})
     task = "financemath" if mode == "cot" else "financemath_pot"
     facts = {"mode": mode, "scorer": financemath.VERSION}
     return _recording(path, task, docs, rows, facts)

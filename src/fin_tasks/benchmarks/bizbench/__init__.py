@@ -24,6 +24,7 @@ BENCHMARK = Benchmark(
     description="Quantitative questions about business and finance.",
     version=5,
     package=__name__,
+    truth_fields=("letter", "ground_truth"),
     order=4,
     source_of=source_of,
     breakdowns={"part": "Part"},

@@ -19,6 +19,7 @@ BENCHMARK = Benchmark(
     ),
     version=5,
     package=__name__,
+    truth_fields=("truth",),
     order=2,
     source_of=ticker_of,
     breakdowns={"arm": "Arm", "window": "Window", "ticker": "Stock"},

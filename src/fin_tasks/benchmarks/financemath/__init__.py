@@ -8,6 +8,7 @@ BENCHMARK = Benchmark(
     description="Calculations that need knowledge of finance.",
     version=5,
     package=__name__,
+    truth_fields=("exact_truth", "ground_truth"),
     order=3,
     breakdowns={"topic": "Topic"},
     overview_tasks=("financemath",),

@@ -10,6 +10,7 @@ BENCHMARK = Benchmark(
     description="Calculations in finance, in three levels of difficulty.",
     version=2,
     package=__name__,
+    truth_fields=("ground_truth",),
     order=3,
     breakdowns={"level": "Level", "origin": "Data set of the question"},
     group_breakdowns=("level", "origin"),

@@ -19,6 +19,7 @@ BENCHMARK = Benchmark(
     ),
     version=4,
     package=__name__,
+    truth_fields=("answer",),
     order=1,
     headlines=("score", "acc"),
     source_of=picture_of,

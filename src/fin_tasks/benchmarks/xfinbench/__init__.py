@@ -9,6 +9,7 @@ BENCHMARK = Benchmark(
     description="Exam questions from graduate textbooks of finance.",
     version=5,
     package=__name__,
+    truth_fields=("ground_truth",),
     order=0,
     source_of=source_of,
     breakdowns={"capability": "Capability", "math_types": "Mathematical type"},
