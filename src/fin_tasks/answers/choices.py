@@ -13,6 +13,7 @@ from .unannounced import lines_and_sentences
 
 _CHOICES = Phrases("choices", tables=["frames"])
 _PLACES = _CHOICES.sources["places"]
+_REJECTED_WORDS: list[str] = _CHOICES.sources["rejected_words"]
 
 Choice = Candidate[str] | None
 """The letter of a choice; None if the text names none."""
@@ -209,8 +210,12 @@ class _ChoiceReader:
             # `(c)` and `c) the rate rises` are (C).
             start, end = small.span("letter" if small["letter"] else "open")
             text = text[:start] + text[start:end].upper() + text[end:]
-        text = self._phrases.rejected.sub(" ", text)
-        return self._phrases.place.sub(self._option_at_place, text)
+        lower_case = text.lower()
+        if any(word in lower_case for word in _REJECTED_WORDS):
+            text = self._phrases.rejected.sub(" ", text)
+        if any(place in lower_case for place in self._letter_by_place):
+            text = self._phrases.place.sub(self._option_at_place, text)
+        return text
 
     def _option_at_place(
         self,

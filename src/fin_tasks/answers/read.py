@@ -10,13 +10,15 @@ from itertools import pairwise
 from typing import Generic, NamedTuple
 
 from .phrases import Phrases
-from .text import SIGNS, in_english, last_box, split_reasoning
+from .text import SIGNS, find_near, in_english, last_box, split_reasoning
 from .types import Answer, Candidate, Extraction, Style
 
 NEEDS_REVIEW = "needs review"
 
 _ANNOUNCED = Phrases(
-    "announced", tables=["marker", "label", "sentence", "prose", "working"]
+    "announced",
+    tables=["marker", "label", "sentence", "prose", "working"],
+    ignore_case=False,
 )
 # Words of which each match of a pattern has one.
 _WORDS_OF: Mapping[str, list[str]] = _ANNOUNCED.sources["words"]
@@ -26,6 +28,9 @@ _MOST_PASSAGES = 20
 # The start of a longer reply, and its end, are searched.
 _HEAD_LENGTH = 3_000
 _TAIL_LENGTH = 8_000
+# An announcement begins at most so many characters before its word, and ends so many behind its start.
+_BEFORE = 80
+_AFTER = 250
 # Characters at the start and at the end that show the language.
 _ENDS_LENGTH = 2_000
 
@@ -118,7 +123,7 @@ def _final_candidate(
     # The last answer counts. Between it and a different one a correction must stand.
     last = candidates[-1]
     for earlier in candidates[:-1]:
-        between = reply[earlier.start : last.start]
+        between = reply[earlier.start : last.start].lower()
         is_same = rules.is_same(earlier.answer, last.answer)
         if not is_same and not SIGNS.correction.search(between):
             raise TwoAnswersError
@@ -162,19 +167,19 @@ def read_passages(
 def announced_passages(reply: str, *styles: Style) -> list[Passage]:
     """Return the passages that announcements of these styles announce, in their order."""
     passages = []
-    lower_case = reply.lower()
+    # `İ` is the only letter that becomes longer.
+    lower_case = reply.replace("İ", "I").lower()
     for style in styles:
         for name, pattern in _ANNOUNCED.tables[style].items():
-            # Looking for a word first is ten times as fast, and most replies have none.
-            if not any(word in lower_case for word in _WORDS_OF[name]):
-                continue
-            for match in pattern.finditer(reply):
+            words = _WORDS_OF[name]
+            near = find_near(words, pattern, lower_case, before=_BEFORE, after=_AFTER)
+            for match in near:
                 # The group `answer` of an announcement, else the text behind it.
                 start = match.end()
                 text = reply[start : start + PASSAGE_LENGTH]
                 if "answer" in pattern.groupindex:
-                    start = match.start("answer")
-                    text = match["answer"]
+                    start, end = match.span("answer")
+                    text = reply[start:end]
                 is_answer = bool(SIGNS.word_character.search(text))
                 is_answer = is_answer and not SIGNS.form_of_answer.match(text)
                 if style == "marker":
@@ -206,6 +211,8 @@ def _boxes_and_rows(reply: str) -> Iterator[Passage]:
     box = last_box(reply)
     if box:
         yield Passage("box", "label", rf"\boxed{{{box.content}}}", box.start)
+    if "|" not in reply:
+        return
     start = 0
     lines = [*reply.split("\n"), ""]
     for line, next_line in pairwise(lines):

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
@@ -34,7 +34,8 @@ for _index, _row in enumerate(_REASONING.sources["replaced"].values()):
 for _table in ("ends", "turns"):
     for _index, _source in enumerate(_REASONING.sources[_table].values()):
         _sources.append(f"(?P<{_table}_{_index}> {_source} )")
-_MARK = _REASONING.pattern(rf"(?= [<\[◁] ) (?: {' | '.join(_sources)} )")
+_MARK = _REASONING.pattern(" | ".join(_sources))
+_START_OF_MARK = re.compile(r"[<\[◁]")
 
 
 class Reply(NamedTuple):
@@ -62,7 +63,7 @@ def split_reasoning(response: str) -> Reply:
     reply = ""
     position = 0
     opened_by = ""
-    for mark in _MARK.finditer(response):
+    for mark in _marks(response):
         role, _, row = str(mark.lastgroup).partition("_")
         if opened_by:
             if role == "closes" and row == opened_by:
@@ -88,6 +89,15 @@ def split_reasoning(response: str) -> Reply:
     return Reply(reply, is_open=bool(opened_by))
 
 
+def _marks(response: str) -> Iterator[re.Match[str]]:
+    end = 0
+    for start in _START_OF_MARK.finditer(response):
+        mark = _MARK.match(response, start.start())
+        if mark and mark.start() >= end:
+            yield mark
+            end = mark.end()
+
+
 def strip_reasoning(response: str) -> str:
     """Return the reply without the reasoning; empty if the model never stopped thinking."""
     return split_reasoning(response).text
@@ -109,26 +119,74 @@ def _split_channels(response: str) -> Reply:
     return Reply(reply, is_open=not finals)
 
 
+def find_near(
+    words: Iterable[str],
+    pattern: re.Pattern[str],
+    text: str,
+    *,
+    before: int,
+    after: int,
+) -> Iterator[re.Match[str]]:
+    """Yield the matches of a pattern, each of which has one of the words in it.
+
+    Only the text near the words is searched, which is several times as fast as to search all of it. A match begins at
+    most `before` characters before its word, and ends at most `after` characters behind the start of the word.
+    """
+    positions = []
+    for word in words:
+        position = text.find(word)
+        while position >= 0:
+            positions.append(position)
+            position = text.find(word, position + 1)
+    start = end = 0
+    for position in sorted(positions):
+        if position - before > end:
+            yield from pattern.finditer(text, start, end)
+            start = position - before
+        end = position + after
+    yield from pattern.finditer(text, start, end)
+
+
 # Full-width signs, such as the colon of Chinese texts, lie this far behind their ASCII forms.
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+
+
+# No Chinese wording has more characters than these.
+_REACH = 100
 
 
 def in_english(reply: str) -> str:
     """Return a Chinese reply in which the wordings around the answer are English."""
     reply = reply.translate(_FULL_WIDTH)
-    for pattern, english in _chinese_wordings():
-        reply = pattern.sub(english, reply)
+    for wording in _chinese_wordings():
+        parts = []
+        end = 0
+        near = find_near(
+            wording.needs, wording.pattern, reply, before=_REACH, after=_REACH
+        )
+        for match in near:
+            parts += [reply[end : match.start()], match.expand(wording.english)]
+            end = match.end()
+        if parts:
+            reply = "".join(parts) + reply[end:]
     return reply
 
 
+class _ChineseWording(NamedTuple):
+    needs: str
+    """Characters of which each match of the pattern has one."""
+    pattern: re.Pattern[str]
+    english: str
+
+
 @cache
-def _chinese_wordings() -> list[tuple[re.Pattern[str], str]]:
+def _chinese_wordings() -> list[_ChineseWording]:
     # Read and compiled at the first Chinese reply.
     chinese = Phrases("chinese")
     wordings = []
     for row in chinese.sources["wordings"].values():
         pattern = chinese.pattern(row["pattern"])
-        wordings.append((pattern, row["replacement"]))
+        wordings.append(_ChineseWording(row["needs"], pattern, row["replacement"]))
     return wordings
 
 
@@ -163,10 +221,15 @@ _ESCAPED = "\n%$&#_-"
 
 def plain(text: str) -> str:
     r"""Return text without LaTeX and Markdown: `¤` for currencies, `a/b` for fractions, ASCII signs."""
-    text = _NOTATION.superscript.sub(_power_of_superscript, text)
-    text = _NOTATION.tilde_range.sub("-", text)
-    text = _NOTATION.python_power.sub("10^", text)
-    text = _NOTATION.triangle.sub("-", text)
+    # To look for a character first is fast, and most texts have few of these.
+    is_ascii = text.isascii()
+    if not is_ascii:
+        text = _NOTATION.superscript.sub(_power_of_superscript, text)
+        text = _NOTATION.triangle.sub("-", text)
+    if "~" in text:
+        text = _NOTATION.tilde_range.sub("-", text)
+    if "**" in text:
+        text = _NOTATION.python_power.sub("10^", text)
     text = text.translate(_SIGNS)
     if "\\" in text:
         text = _NOTATION.degree.sub("°", text)
@@ -175,8 +238,11 @@ def plain(text: str) -> str:
     if "<" in text:
         text = _without_tags(text)
     text = _NOTATION.emphasis.sub("", text)
-    text = _NOTATION.underscore_groups.sub(_without_underscores, text)
-    return _NOTATION.currencies.sub(CURRENCY, text)
+    if "_" in text:
+        text = _NOTATION.underscore_groups.sub(_without_underscores, text)
+    text = _NOTATION.currency_sign.sub(CURRENCY, text)
+    text = _NOTATION.currency_code.sub(CURRENCY, text)
+    return text if is_ascii else _NOTATION.chinese_currency.sub(CURRENCY, text)
 
 
 def _power_of_superscript(match: re.Match[str]) -> str:

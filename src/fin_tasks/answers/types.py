@@ -1,6 +1,6 @@
 """The types for what is read in a response and for its score."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from .numbers import Number
@@ -69,8 +69,7 @@ class Reading:
 
         A number is its value, with its values in other `units` and its last written place, `step`.
         """
-        values = asdict(self)
-        values["replies"] = list(self.replies)
+        values = {**vars(self), "replies": list(self.replies)}
         if isinstance(self.answer, Number):
             values["answer"] = self.answer.value
             values["units"] = list(self.answer.values)

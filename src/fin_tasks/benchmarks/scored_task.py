@@ -166,7 +166,8 @@ def read_responses(
         for item in items_of_doc:
             text = item if isinstance(item, str) else item.response
             reading = scorer.read(doc, item, scoring=scoring)
-            reading = replace(reading, cut_off=is_cut_off(text))
+            if is_cut_off(text):
+                reading = replace(reading, cut_off=True)
             if isinstance(text, FailedResponse) and scoring == "robust":
                 reading = replace(
                     reading, answer=None, reason=text.reason, unscored=True
