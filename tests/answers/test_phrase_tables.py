@@ -1,6 +1,7 @@
 """Every row of the tables of wordings is backed by a case."""
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -9,8 +10,24 @@ from case_files import rows
 from fin_tasks.answers.choices import read_choice
 from fin_tasks.answers.phrases import Phrases
 from fin_tasks.answers.quantities import read_quantity
+from fin_tasks.answers.read import _AFTER, _BEFORE
+from fin_tasks.answers.text import CURRENCY, find_near, plain
 from fin_tasks.answers.types import Extraction
 from fin_tasks.answers.verdicts import read_verdict
+
+CHINESE = Phrases("chinese")
+ANNOUNCED = Phrases(
+    "announced",
+    tables=["marker", "label", "sentence", "prose", "working"],
+    ignore_case=False,
+)
+# What models write; two at a time, so that what is looked for also stands in the middle.
+RESPONSES = [case["response"] for case in rows("reader")]
+TEXTS = ["\n\n".join(RESPONSES[i : i + 2]) for i in range(0, len(RESPONSES), 2)]
+
+
+def spans(matches: Iterable[re.Match[str]]) -> list[tuple[int, int]]:
+    return [match.span() for match in matches]
 
 
 def extraction_of(case: Mapping[str, Any]) -> Extraction[Any]:
@@ -52,7 +69,54 @@ def test_a_case_is_read_at_the_place(place: str, rules: list[str]) -> None:
     assert [rule for rule in rules if rule.startswith(f"{place}: ")] != []
 
 
-@pytest.mark.parametrize("row", Phrases("chinese").sources["wordings"].values())
+@pytest.mark.parametrize("row", CHINESE.sources["wordings"].values())
 def test_every_chinese_wording_changes_its_example(row: Mapping[str, str]) -> None:
-    pattern = Phrases("chinese").pattern(row["pattern"])
+    pattern = CHINESE.pattern(row["pattern"])
     assert pattern.sub(row["replacement"], row["example"]) != row["example"]
+
+
+@pytest.mark.parametrize("row", CHINESE.sources["wordings"].values())
+def test_a_chinese_wording_is_looked_for_near_its_characters(
+    row: Mapping[str, str],
+) -> None:
+    pattern = CHINESE.pattern(row["pattern"])
+    for text in [row["example"], *TEXTS]:
+        near = find_near(row["needs"], pattern, text, before=100, after=100)
+        assert spans(near) == spans(pattern.finditer(text))
+
+
+@pytest.mark.parametrize("style", list(ANNOUNCED.tables))
+def test_an_announcement_is_looked_for_near_its_words(style: str) -> None:
+    for name, pattern in ANNOUNCED.tables[style].items():
+        words = ANNOUNCED.sources["words"][name]
+        for text in map(str.lower, TEXTS):
+            near = find_near(words, pattern, text, before=_BEFORE, after=_AFTER)
+            assert spans(near) == spans(pattern.finditer(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "US$5",
+        "A$ 5",
+        "€5",
+        "5 NOK",
+        "Rs. 5",
+        "Euro 5",
+        "euros 5",
+        "5元",
+        "5万美元",
+        "5英镑",
+        "5 人民币",
+    ],
+)
+def test_a_currency_has_one_sign(text: str) -> None:
+    assert CURRENCY in plain(text)
+    assert not re.search("[$€A-Za-z]", plain(text))
+
+
+@pytest.mark.parametrize(
+    "text", ["BUSD 5", "CHUS$5", "USDA", "Rsk 5", "$A$", "neuro 5"]
+)
+def test_no_currency_is_found_inside_a_word(text: str) -> None:
+    assert re.sub(CURRENCY, "$", plain(text)) == text

@@ -64,7 +64,7 @@ def read_response(
     if len(reply) > _HEAD_LENGTH + _TAIL_LENGTH:
         reply = f"{reply[:_HEAD_LENGTH]}\n\n{reply[-_TAIL_LENGTH:]}"
     ends = reply[:_ENDS_LENGTH] + reply[-_ENDS_LENGTH:]
-    if SIGNS.chinese_character.search(ends):
+    if not ends.isascii() and SIGNS.chinese_character.search(ends):
         reply = in_english(reply)
     # Base models write a next exercise behind their answer. It counts only if nothing before it does.
     parts = [reply]

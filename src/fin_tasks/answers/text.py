@@ -212,6 +212,10 @@ class _Signs(dict[int, str]):
 
 _ASCII = {code: chr(code) for code in range(128)}
 _SIGNS = _Signs(_ASCII | str.maketrans(_NOTATION.sources["characters"]))
+_CURRENCIES = [
+    (row["needs"], _NOTATION.pattern(row["pattern"]))
+    for row in _NOTATION.sources["currencies"].values()
+]
 # Of more boxes only the last ones are read.
 _MOST_BOXES = 6
 _EMPTY_TAGS = frozenset({"br", "hr", "p", "li", "img"})
@@ -222,8 +226,7 @@ _ESCAPED = "\n%$&#_-"
 def plain(text: str) -> str:
     r"""Return text without LaTeX and Markdown: `¤` for currencies, `a/b` for fractions, ASCII signs."""
     # To look for a character first is fast, and most texts have few of these.
-    is_ascii = text.isascii()
-    if not is_ascii:
+    if not text.isascii():
         text = _NOTATION.superscript.sub(_power_of_superscript, text)
         text = _NOTATION.triangle.sub("-", text)
     if "~" in text:
@@ -240,9 +243,10 @@ def plain(text: str) -> str:
     text = _NOTATION.emphasis.sub("", text)
     if "_" in text:
         text = _NOTATION.underscore_groups.sub(_without_underscores, text)
-    text = _NOTATION.currency_sign.sub(CURRENCY, text)
-    text = _NOTATION.currency_code.sub(CURRENCY, text)
-    return text if is_ascii else _NOTATION.chinese_currency.sub(CURRENCY, text)
+    for needs, pattern in _CURRENCIES:
+        if needs in text:
+            text = pattern.sub(CURRENCY, text)
+    return text
 
 
 def _power_of_superscript(match: re.Match[str]) -> str:

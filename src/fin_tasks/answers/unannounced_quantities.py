@@ -135,6 +135,8 @@ def _hides_result(conclusion: str) -> bool:
 def _line_quantity(line: Line, reply: str) -> Quantity:
     # A line that is a number or, if it is the last one, ends with a sentence that states one.
     text = clean(_QUANTITIES.markup.sub(" ", line.text))
+    if _QUANTITIES.identity.fullmatch(text):
+        return None
     candidate = _whole_line(text, line.is_last)
     if candidate and line.is_last and _may_be_cut(line, reply):
         return None
