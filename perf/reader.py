@@ -50,6 +50,7 @@ GOALS = {
 # Most milliseconds for a response of so many characters.
 SPEED_GOALS = {1_500: 0.35, 10_000: 2.0, 100_000: 20.0}
 TIMED_RESPONSES = 40
+READINGS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,8 +201,18 @@ def print_details(results: list[Result], outcome: str) -> None:
         print(f"  ...{row['response'][-300:]!r}")
 
 
+def time_of(row: dict[str, Any]) -> float:
+    """Return the processor time, in seconds, that a reading takes."""
+    started = time.process_time()
+    read(row)
+    return time.process_time() - started
+
+
 def print_speed(rows: list[dict[str, Any]]) -> None:
-    """Print the median time for responses of several lengths, made by joining responses."""
+    """Print the median time for responses of several lengths, made by joining responses.
+
+    Each is read several times, and the fastest reading counts.
+    """
     for size, goal in SPEED_GOALS.items():
         times = []
         for start in range(TIMED_RESPONSES):
@@ -212,9 +223,7 @@ def print_speed(rows: list[dict[str, Any]]) -> None:
                 position = (position + 1) % len(rows)
                 text = f"{rows[position]['response']}\n\n{text}"
             long_row = {**row, "response": text[-size:]}
-            started = time.process_time()
-            read(long_row)
-            times.append(time.process_time() - started)
+            times.append(min(map(time_of, [long_row] * READINGS)))
         median = statistics.median(times) * 1_000
         mark = "met" if median <= goal else "MISSED"
         print(f"{size:>8,} characters: {median:6.2f} ms   goal {goal} ms: {mark}")
