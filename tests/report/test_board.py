@@ -175,7 +175,7 @@ def test_holm_corrects_the_headline_alone(tmp_path: Path) -> None:
     assert pair["p"] == pair["p_holm"] < 0.05
 
 
-def test_later_run_of_a_model_replaces_the_earlier(tmp_path: Path) -> None:
+def test_of_complete_runs_of_a_model_the_newest_is_ranked(tmp_path: Path) -> None:
     write_run(tmp_path, {TASK: answers(1)})
     write_run(tmp_path, {TASK: answers(2)}, stamp="2026-03-02T10-00-00")
     document = made(tmp_path, papers=False)
@@ -375,10 +375,9 @@ def test_an_interval_over_few_sources_has_a_note(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("has_samples", [True, False])
-def test_a_bias_index_without_a_wrong_answer_is_not_defined(
+def test_a_bias_index_without_a_wrong_answer_is_0_as_in_lm_eval(
     tmp_path: Path, has_samples: bool
 ) -> None:
-    """lm-eval writes the paper's 0."""
     rows = [{"acc": 1.0, "bias_index": [1.0, 0.0, 0.0]}] * 4
     file = write_run(tmp_path, {"dynostock_recency_w4": rows})
     claim(file, "dynostock_recency_w4", bias_index=0.0)
@@ -387,9 +386,42 @@ def test_a_bias_index_without_a_wrong_answer_is_not_defined(
     (entry,) = values_of(
         made(tmp_path, papers=False), "dynostock_recency_w4", "bias_index"
     )
-    assert (entry["value"], entry["low"]) == (None, None)
+    assert (entry["value"], entry["low"], entry["n"]) == (0, None, 0)
     assert "claims" not in str(entry["doubts"])
-    assert entry["remarks"] == ["not defined: no answer is wrong"]
+    assert entry["remarks"] == [
+        "no answer is wrong, so the index is 0 by its definition"
+    ]
+
+
+def test_a_window_without_a_wrong_answer_counts_as_0_everywhere(tmp_path: Path) -> None:
+    """lm-eval's mean over windows, the page's value of the group and the Markdown table agree."""
+    shares = {
+        "dynostock_recency_w4": [[0.0, 1.0, 0.0]] * 3 + [[0.0, 0.0, 1.0]],
+        "dynostock_recency_w8": [[1.0, 0.0, 0.0]] * 4,
+    }
+    tasks = {
+        task: [{"acc": share[0], "bias_index": share} for share in rows]
+        for task, rows in shares.items()
+    }
+    docs = [
+        {"ticker": ticker, "window": 4, "arm": "signal", "bias_type": "recency"}
+        for ticker in "ABCD"
+    ]
+    file = write_run(
+        tmp_path / "run",
+        tasks,
+        docs=docs,
+        groups={"dynostock_recency": list(tasks)},
+    )
+    in_lm_eval = 0.75 / 2
+    claim(file, "dynostock_recency", bias_index=in_lm_eval)
+    written = write_report(tmp_path / "run", tmp_path / "out", published=False)
+    document = json.loads(written.leaderboard.model_dump_json())
+    (entry,) = values_of(document, "dynostock_recency", "bias_index")
+    assert entry["value"] == pytest.approx(in_lm_eval)
+    assert "claims" not in str(entry["doubts"])
+    tables = "".join(path.read_text() for path in (tmp_path / "out/tables").iterdir())
+    assert f"{100 * in_lm_eval:.1f} ±" in tables
 
 
 def test_entries_lead_from_the_report_to_their_results_files(tmp_path: Path) -> None:
@@ -422,18 +454,17 @@ def corrections(models: Sequence[str], pairs: Sequence[tuple[int, int]]) -> Corr
 
 
 @pytest.mark.parametrize(
-    ("n_corrected", "pair", "expected", "is_said"),
+    ("n_corrected", "p", "expected"),
     [
-        (2, (-9, -1), [("m1", 1, 1, 1), ("m0", 2, 2, 2)], True),
-        (2, (-9, 1), [("m1", 1, 1, 2), ("m0", 2, 1, 2)], True),
-        (1, (-9, -1), [("m0", 1, 1, 1), ("m1", 2, 2, 2)], False),
+        (2, 0.01, [("m1", 1, 1, 1), ("m0", 2, 2, 2)]),
+        (2, 0.2, [("m1", 1, 1, 2), ("m0", 2, 1, 2)]),
+        (1, 0.01, None),
     ],
 )
-def test_runs_rank_by_values_that_people_corrected(
+def test_values_that_people_corrected_rank_by_themselves(
     n_corrected: int,
-    pair: tuple[int, int],
-    expected: list[tuple[str, int, int, int]],
-    is_said: bool,
+    p: float,
+    expected: list[tuple[str, int, int, int]] | None,
     tmp_path: Path,
 ) -> None:
     for model, score in (("m0", 80.0), ("m1", 20.0)):
@@ -441,20 +472,41 @@ def test_runs_rank_by_values_that_people_corrected(
         write_run(tmp_path / model, {"mme_finance_en": rows}, model=model)
     read = report.read([tmp_path])
     model_by_id = {result.id: run.model for run, result in read.results}
-    corrected = corrections(["m0", "m1"][:n_corrected], [pair])
+    corrected = corrections(["m0", "m1"][:n_corrected], [(-9, -1)])
     ids = {model: identity for identity, model in model_by_id.items()}
     for line in corrected.runs:
         line.run = ids[line.model]
     for difference in corrected.differences:
         difference.runs = (ids["m0"], ids["m1"])
+        difference.p = p
     document = board(read, corrections=corrected)
-    ranked = next(c for c in document.comparisons if "/robust" in c.task)
-    places = [
-        (model_by_id[rank.run], rank.rank, rank.best, rank.worst)
-        for rank in ranked.ranks
-    ]
-    assert places == expected
-    said = [note for note in document.notes if "people corrected" in note]
-    assert bool(said) == is_said
-    raw = next(c for c in board(read).comparisons if "/robust" in c.task)
-    assert [model_by_id[rank.run] for rank in raw.ranks] == ["m0", "m1"]
+    by_kind = {
+        c.is_corrected: [
+            (model_by_id[rank.run], rank.rank, rank.best, rank.worst)
+            for rank in c.ranks
+        ]
+        for c in document.comparisons
+        if "/robust" in c.task
+    }
+    assert by_kind.get(True) == expected
+    assert by_kind[False] == [("m0", 1, 1, 1), ("m1", 2, 2, 2)]
+
+
+def test_corrected_ranks_use_holm(tmp_path: Path) -> None:
+    """Two of three pairs have p = 0.03, which is no difference after the correction."""
+    for model in ("m0", "m1", "m2"):
+        rows = [{"score": 50.0 + place % 3} for place in range(30)]
+        write_run(tmp_path / model, {"mme_finance_en": rows}, model=model)
+    read = report.read([tmp_path])
+    ids = {run.model: result.id for run, result in read.results}
+    corrected = corrections(["m0", "m1", "m2"], [(-9, -1)] * 3)
+    for line in corrected.runs:
+        line.run = ids[line.model]
+    names = [("m0", "m1"), ("m0", "m2"), ("m1", "m2")]
+    for difference, (first, second) in zip(corrected.differences, names, strict=True):
+        difference.runs = (ids[first], ids[second])
+        difference.p = 0.03
+    document = board(read, corrections=corrected)
+    ranked = next(c for c in document.comparisons if c.is_corrected)
+    assert {(place.best, place.worst) for place in ranked.ranks} == {(1, 3)}
+    assert {pair.p_holm for pair in ranked.pairs} == {0.09}

@@ -66,7 +66,7 @@ def test_pair_equals_statsmodels_and_a_sum_over_the_samples(tmp_path: Path) -> N
 
 
 def test_shared_sources_are_tested_together(tmp_path: Path) -> None:
-    docs = [{"ticker": f"T{at % 8}", "window": 4, "arm": "signal"} for at in range(64)]
+    docs = [{"ticker": f"T{at % 16}", "window": 4, "arm": "signal"} for at in range(64)]
     for seed in (1, 2):
         write_run(
             tmp_path / str(seed),

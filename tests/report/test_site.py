@@ -272,15 +272,13 @@ def test_a_picture_that_cannot_be_read_is_left_out(
 
     Image.new("1", (8, 8)).save(tmp_path / "chart.png")
     monkeypatch.setattr("fin_tasks.report.site.pictures.sha256_of", refused)
-    folders = frozenset([tmp_path])
+    folders = [tmp_path]
     assert copy_picture("chart.png", out=tmp_path / "out", folders=folders) == ""
 
 
 def test_a_huge_picture_is_not_opened(tmp_path: Path) -> None:
     Image.new("1", (8_000, 8_000)).save(tmp_path / "huge.png")
-    shown = copy_picture(
-        "huge.png", out=tmp_path / "out", folders=frozenset([tmp_path])
-    )
+    shown = copy_picture("huge.png", out=tmp_path / "out", folders=[tmp_path])
     assert shown == ""
 
 

@@ -36,8 +36,9 @@ def report(
         bool, typer.Option(help="Show the papers' figures too.")
     ] = True,
     title: Annotated[
-        str, typer.Option(help="Title of the page.")
-    ] = "Finance benchmarks",
+        str,
+        typer.Option(help="Title of the page. Default: that of board.yaml."),
+    ] = "",
 ) -> None:
     """Make a page, tables and figures of results, with intervals, ranks and tests. An older report is replaced.
 

@@ -21,7 +21,8 @@ from fin_tasks.report.corrections import (
 )
 from fin_tasks.report.model import Report, Run, TaskResult
 from fin_tasks.report.samples import read_samples
-from fin_tasks.stats.prediction_powered import corrected_mean
+from fin_tasks.stats.means import Estimate
+from fin_tasks.stats.prediction_powered import corrected_mean, p_value
 
 from .agreement import agreement
 from .draw import Draw, response_of
@@ -124,9 +125,14 @@ def _facts_of(task: JudgedTask) -> dict[str, Any]:
 
 def _corrected_run(task: JudgedTask) -> CorrectedRun:
     rows = task.rows
+    mean = corrected_mean(
+        rows[METRIC].to_numpy(),
+        rows["people"].to_numpy(float),
+        clusters=pd.factorize(rows["source"])[0],
+    )
     return CorrectedRun(
         **_facts_of(task),
-        **_corrected(rows[METRIC], rows["people"], rows["source"]),
+        **_fields_of(mean),
         run=task.result.id,
         model=task.run.model,
         n=len(rows),
@@ -137,13 +143,15 @@ def _corrected_run(task: JudgedTask) -> CorrectedRun:
 
 def _corrected_pair(first: JudgedTask, second: JudgedTask) -> CorrectedPair:
     both = first.rows.merge(second.rows, on="doc_id", suffixes=("", "_second"))
+    difference = corrected_mean(
+        (both[METRIC] - both[f"{METRIC}_second"]).to_numpy(),
+        (both["people"] - both["people_second"]).to_numpy(float),
+        clusters=pd.factorize(both["source"])[0],
+    )
     return CorrectedPair(
         **_facts_of(first),
-        **_corrected(
-            both[METRIC] - both[f"{METRIC}_second"],
-            both["people"] - both["people_second"],
-            both["source"],
-        ),
+        **_fields_of(difference),
+        p=p_value(difference),
         first=first.run.model,
         second=second.run.model,
         runs=(first.result.id, second.result.id),
@@ -192,16 +200,7 @@ def _scale_of(draw: Draw) -> tuple[int, int]:
     return question.scale or (0, 100)
 
 
-def _corrected(
-    judge: "pd.Series[float]",
-    people: "pd.Series[float]",
-    sources: "pd.Series[str]",
-) -> dict[str, Any]:
-    estimate = corrected_mean(
-        judge.to_numpy(),
-        people.to_numpy(float),
-        clusters=pd.factorize(sources)[0],
-    )
+def _fields_of(estimate: Estimate) -> dict[str, Any]:
     return {
         "corrected": estimate.mean,
         "low": estimate.low,

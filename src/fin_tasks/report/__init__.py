@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,17 +20,20 @@ Paths = AnyPath | Iterable[AnyPath]
 """One file or folder, or several."""
 
 
-def read(paths: Paths, *, page: Path | None = None) -> "Report":
+def read(
+    paths: Paths, *, page: Path | None = None, hidden: Sequence[str] = ()
+) -> "Report":
     """Read all runs in files and folders: run folders as lm-eval writes them, and logs of inspect_ai.
 
     Raise DataError if there are none. What is wrong with a single file stands in the report's problems.
-    Samples are written into the folder `page`, if there is one, for the page of a report.
+    Samples are written into the folder `page`, if there is one, for the page of a report. Hidden runs are left out:
+    results files or folders, relative to the folder that is read.
     """
     # This imports pandas, which takes half a second that writing a run folder does not need.
     from .reader import read_report
 
     listed = [paths] if isinstance(paths, AnyPath) else paths
-    return read_report([Path(path) for path in listed], page)
+    return read_report([Path(path) for path in listed], page, hidden)
 
 
 def hash_of(value: object) -> str:

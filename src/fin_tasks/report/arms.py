@@ -54,14 +54,14 @@ def compare_arms(report: Report, scoring: str, *, effects: bool) -> Comparisons:
 
 
 def arm_rows(report: Report, scoring: str) -> tuple[DataFrame, list[str]]:
-    """Return rows with the columns of the experiment, those of the newest run last, and notes.
+    """Return rows with the columns of the experiment, those of the most complete and newest run last, and notes.
 
     Raise DataError if there are no rows.
     """
     tables = []
     first_by_key: dict[tuple[str, ...], TaskResult] = {}
     notes: dict[str, None] = {}
-    for run, result in report.results:
+    for run, result in sorted(report.results, key=lambda pair: pair[1].n):
         conditions = conditions_of(result)
         family = task_of(result.benchmark, conditions, scoring, "").family
         if result.benchmark != "dynostock" or result.members or not family:

@@ -163,8 +163,11 @@ def _sets_of(
         entries = entries_by_key[entry.heading, entry.model]
         if entry.label in entries:
             notes.append(
-                f"{entry.heading}: {entry.label} was run twice; the newest run counts."
+                f"{entry.heading}: {entry.label} was run twice; the most complete run counts, "
+                "then the newest."
             )
+            if len(entry.rows) < len(entries[entry.label].rows):
+                continue
         entries[entry.label] = entry
     check_baseline(options, labels)
     sets = []

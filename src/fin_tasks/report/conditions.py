@@ -66,10 +66,10 @@ def settings_of(metadata: Settings, **facts: Any) -> Json:
         settings.pop("data.revision", None)
     if origin == "sample":  # the packaged sample has the same rows for every split
         settings["split"] = "sample"
-    if "data.revision" in settings:  # it stands for all other facts about the data
-        kept = ("data.revision", "data.origin")
+    if "data.revision" in settings:
+        # It stands for all other facts about the data, also for where the files were.
         for name in list(settings):
-            if name.startswith("data.") and name not in kept:
+            if name.startswith("data.") and name != "data.revision":
                 del settings[name]
     return dict(sorted(settings.items()))
 
@@ -133,16 +133,18 @@ def setting_text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 
-def setting_id(result: TaskResult) -> str:
+def setting_id(result: TaskResult, *, any_decoding: bool = False) -> str:
     """Return a short hash that results share if they may be compared."""
-    return hash_of([result.task, result.settings])
+    settings = result.settings if any_decoding else result.all_settings
+    return hash_of([result.task, settings])
 
 
 def varying(results: Sequence[TaskResult]) -> dict[str, list[Any]]:
     """Return the settings that are not the same in all results, with the value of each result."""
     values_by_name = {}
-    for name in sorted(set[str]().union(*(result.settings for result in results))):
-        values = [result.settings.get(name) for result in results]
+    all_settings = [result.all_settings for result in results]
+    for name in sorted(set[str]().union(*all_settings)):
+        values = [settings.get(name) for settings in all_settings]
         if values.count(values[0]) < len(values):
             values_by_name[name] = values
     return values_by_name
@@ -168,12 +170,17 @@ def setting_note(name: str, value: object) -> str:
     return f"{label}: {_short_text(value)}"
 
 
-def shared_settings(results: Sequence[TaskResult]) -> Json:
-    """Return the settings of a group: what its tasks share, and one hash of all that differs."""
+def shared_settings(results: Sequence[TaskResult]) -> tuple[Json, Json]:
+    """Return the settings and the decoding of a group: what its tasks share, and one hash of all that differs."""
     own = varying(results)
     names = [result.task for result in results]
-    settings = {**results[0].settings, "tasks": hash_of([names, own])}
-    return {name: settings[name] for name in settings if name not in own}
+    first = results[0]
+    settings = {**first.settings, "tasks": hash_of([names, own])}
+    shared = {name: settings[name] for name in settings if name not in own}
+    decoding = {
+        name: first.decoding[name] for name in first.decoding if name not in own
+    }
+    return shared, decoding
 
 
 def _short_text(value: object) -> str:

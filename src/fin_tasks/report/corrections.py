@@ -7,8 +7,9 @@ from pandas import DataFrame
 from pydantic import BaseModel
 
 from fin_tasks.errors import ConfigError
+from fin_tasks.stats.pairs import holm
 
-from .leaderboard_model import Corrected, Rounded
+from .leaderboard_model import Corrected, Rounded, Share
 
 METRIC = "score"
 """The metric that people's scores correct."""
@@ -25,6 +26,8 @@ class CorrectedPair(Corrected):
     second: str
     n: int
     """Rows that the judge scored."""
+    p: Share = 1.0
+    """p-value of the difference; 1 if it cannot be tested."""
     runs: tuple[str, str]
     """The ids of both results."""
 
@@ -60,13 +63,24 @@ class Corrections(BaseModel):
         return None
 
     def pairs(self, runs: Collection[str], scoring: str) -> DataFrame:
-        """Return pairs of results as `stats.pairs.rank` takes them; one is open if its interval holds 0."""
+        """Return the pairs of some results as `stats.pairs.rank` takes them, with Holm's correction over them."""
         pairs = []
         for pair in self.differences:
-            if pair.scoring == scoring and {*pair.runs} <= {*runs}:
-                is_open = (pair.low or 0) <= 0 <= (pair.high or 0)
-                pairs.append((*pair.runs, pair.corrected, float(is_open)))
-        return DataFrame(pairs, columns=["first", "second", "difference", "p_holm"])
+            is_wanted = pair.scoring == scoring and {*pair.runs} <= {*runs}
+            if is_wanted and pair.corrected is not None:
+                pairs.append(
+                    (
+                        *pair.runs,
+                        pair.labels,
+                        pair.corrected,
+                        pair.low,
+                        pair.high,
+                        pair.p,
+                    )
+                )
+        names = ["first", "second", "n", "difference", "low", "high", "p"]
+        table = DataFrame(pairs, columns=names)
+        return table.assign(p_holm=holm(table["p"].to_numpy(float)))
 
     def difference_note(self, first: str, second: str, scoring: str) -> str:
         """Say the corrected difference of two results; empty if it is not known."""

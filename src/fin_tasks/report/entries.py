@@ -1,6 +1,5 @@
 """The values of each task of each run, and their entries on a leaderboard."""
 
-import math
 import os
 import re
 from collections import defaultdict
@@ -49,31 +48,50 @@ class Scored(NamedTuple):
     """What results share that may be compared."""
 
 
-def scored_tasks(report: Report) -> dict[str, list[Scored]]:
-    """Return all tasks of all runs under each scoring in which they have a value, by the id of the task."""
+def scored_tasks(
+    report: Report, *, any_decoding: bool = False
+) -> dict[str, list[Scored]]:
+    """Return all tasks of all runs under each scoring in which they have a value, by the id of the task.
+
+    With `any_decoding` runs may be compared whatever their decoding.
+    """
+    headlines = _headlines_of(report)
     by_task = defaultdict[str, list[Scored]](list)
     for run, result in report.results:
-        main_metric = headline(result)
+        conditions = conditions_of(result)
+        main_metric = headlines[result.benchmark, conditions]
         named = [*result.totals, *result.breakdowns, *result.aggregates]
         for scoring in dict.fromkeys([*named, "paper", "robust"]):
             rows = report.rows_of(result, scoring)
-            values = values_of(rows, result, scoring)
+            values = values_of(rows, result, scoring, main_metric)
             if not values:
                 continue
             scores = rows.get(main_metric, Series(dtype=float))
             scored = Scored(
                 run=run,
                 result=result,
-                task=task_of(
-                    result.benchmark, conditions_of(result), scoring, main_metric
-                ),
+                task=task_of(result.benchmark, conditions, scoring, main_metric),
                 values=values,
                 n_scored=int(scores.count()),
                 n_unscored=int(scores.isna().sum()),
-                group=setting_id(result),
+                group=setting_id(result, any_decoding=any_decoding),
             )
             by_task[scored.task.id].append(scored)
     return by_task
+
+
+def _headlines_of(report: Report) -> dict[tuple[str, Conditions], str]:
+    """Return the headline of each task: that of most models, so that no single run can change it."""
+    models = defaultdict[tuple[str, Conditions], dict[str, set[str]]](dict)
+    for run, result in report.results:
+        models_by_headline = models[result.benchmark, conditions_of(result)]
+        models_by_headline.setdefault(headline(result), set()).add(run.model)
+    headlines = {}
+    for task, models_by_headline in models.items():
+        headlines[task] = max(
+            models_by_headline, key=lambda name: len(models_by_headline[name])
+        )
+    return headlines
 
 
 def task_of(
@@ -105,17 +123,20 @@ def entries_of(
     *,
     reference: TaskResult,
     why_not_ranked: str,
+    is_shown: bool,
+    ignored: tuple[str, ...],
     corrections: Corrections,
     out: Path | None,
 ) -> Iterator[Entry]:
     """Yield an entry for each value of a task, with doubts and remarks.
 
-    The settings are held against those of the reference. `out` is the folder of the report.
+    The settings are held against those of the reference, but for those that begin with an ignored text. `is_shown` is
+    whether the run stands for its model. `out` is the folder of the report.
     """
     result = scored.result
     main_metric = scored.task.headline
     judge = [result.settings.get(name) for name in ("judge.model", "judge.rubric")]
-    not_comparable = differences(result, reference)
+    not_comparable = differences(result, reference, ignored)
     if not not_comparable and why_not_ranked:
         not_comparable = [f"not ranked: {why_not_ranked}"]
     path = scored.run.path.resolve()
@@ -153,6 +174,7 @@ def entries_of(
             unscored=scored.n_unscored if metric == main_metric else 0,
             judge=", ".join(setting_text(text) for text in judge if text),
             group=scored.group,
+            is_shown=is_shown,
             doubts=doubts,
             remarks=[remark for remark in remarks if remark],
             results_file=results_file,
@@ -177,8 +199,8 @@ def _family_of(model: str) -> str:
 
 
 def _remark_on_estimate(metric: str, estimate: Estimate) -> str:
-    if metric == WEIGHTED and math.isnan(estimate.mean):
-        return "not defined: no answer is wrong"
+    if metric == WEIGHTED and estimate.mean == 0 and not estimate.n:
+        return "no answer is wrong, so the index is 0 by its definition"
     has_enough = estimate.clusters >= min(_MIN_SOURCES, estimate.n)
     if has_enough or not estimate.method or metric_of(metric).by:
         return ""

@@ -82,7 +82,13 @@ def _content(log: Any) -> Json:
             totals[f"{name},{score.scorer}"] = metric.value
     return {
         "results": {task: totals},
-        "configs": {task: {"metadata": _metadata(log), "repeats": n_epochs}},
+        "configs": {
+            task: {
+                "metadata": _metadata(log),
+                "repeats": n_epochs,
+                "generation_kwargs": _decoding_options(log),
+            }
+        },
         "versions": {task: str(spec.task_version)},
         "n-samples": {task: {"original": n_all, "effective": n_asked}},
         "config": {"model": "inspect_ai"},
@@ -97,6 +103,22 @@ def _model_name(name: str) -> str:
     if rest and (provider == "openai-api" or service in _SERVICES):
         return rest
     return model or name
+
+
+def _decoding_options(log: Any) -> Json:
+    """Return the options of inspect_ai that say how responses were generated."""
+    options = {}
+    for config in (log.eval.model_generate_config, log.plan.config):
+        for name in (
+            "temperature",
+            "max_tokens",
+            "reasoning_effort",
+            "reasoning_tokens",
+        ):
+            value = getattr(config, name, None)
+            if value is not None:
+                options[name] = value
+    return options
 
 
 def _metadata(log: Any) -> Json:

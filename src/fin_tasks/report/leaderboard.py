@@ -9,10 +9,13 @@ import fin_tasks
 from fin_tasks.endpoints.prices import Prices
 from fin_tasks.stats.pairs import ALPHA
 
+from .admissions import Admission
+from .board_file import BoardFile
 from .compare import Options
 from .conditions import conditions_of, setting_id, setting_note, varying
 from .corrections import Corrections
 from .cost import costs_of
+from .decoding import decoding_text
 from .entries import entries_of, scored_tasks
 from .leaderboard_model import BoardRun, BoardTask, Entry, Leaderboard
 from .memorization import gaps_of
@@ -20,13 +23,15 @@ from .model import KNOWN_BENCHMARKS, Report, Run, TaskResult, metric_of
 from .published import figures
 from .ranks import rank_task
 
+_TITLE = "Finance benchmarks"
 _MAX_PARTS = 4  # of a label: the model and what differs
 
 
 def board(
     report: Report,
     *,
-    title: str = "Finance benchmarks",
+    title: str = "",
+    board_file: BoardFile | None = None,
     reference: str = "",
     papers: bool = True,
     prices: Prices | None = None,
@@ -35,19 +40,30 @@ def board(
 ) -> Leaderboard:
     """Return a leaderboard.
 
-    `reference` is the `Run.id` whose settings are the reference, by default those with most scored rows. `papers` adds
-    the published figures of the benchmarks that the runs have, `prices` the cost of the runs.
-    `out` is the folder of the report, to which the paths of results files are relative.
+    `title` is by default that of the board file. `reference` is the `Run.id` whose settings are the reference, by
+    default those of most models. `papers` adds the published figures of the benchmarks that the runs have, `prices`
+    the cost of the runs. `out` is the folder of the report, to which the paths of results files are relative.
     """
     results = report.results
     corrections = corrections or Corrections()
+    board_file = board_file or BoardFile()
+    any_decoding = board_file.any_decoding
+    models = {run.model for run in report.runs}
     leaderboard = Leaderboard(
         fin_tasks=fin_tasks.__version__,
-        title=title,
+        title=title or board_file.title or _TITLE,
+        models={
+            name: known for name, known in board_file.models.items() if name in models
+        },
+        admissions=_admissions(report),
+        first_view=board_file.first_view,
         generated=datetime.now(UTC).isoformat(timespec="seconds"),
         alpha=ALPHA,
         runs=_board_runs(report),
-        groups={setting_id(result): dict(result.settings) for _, result in results},
+        groups={
+            setting_id(result, any_decoding=any_decoding): dict(result.all_settings)
+            for _, result in results
+        },
         prices=prices,
         problems=list(report.problems),
     )
@@ -60,7 +76,7 @@ def board(
             printed_runs[paper.id] = paper
             leaderboard.entries.append(entry)
         leaderboard.runs += printed_runs.values()
-    for name, members in scored_tasks(report).items():
+    for name, members in scored_tasks(report, any_decoding=any_decoding).items():
         ranking = rank_task(report, members, reference, corrections)
         leaderboard.comparisons += ranking.comparisons
         notes += ranking.notes
@@ -70,6 +86,8 @@ def board(
                 member,
                 reference=ranking.reference,
                 why_not_ranked=ranking.why_not_ranked.get(member.result.id, ""),
+                is_shown=member.result.id in ranking.shown,
+                ignored=("decoding.",) if any_decoding else (),
                 corrections=corrections,
                 out=out,
             )
@@ -116,15 +134,29 @@ def _board_runs(report: Report) -> list[BoardRun]:
         BoardRun(
             id=result.id,
             label=labels[result.id],
+            decoding=decoding_text(result.decoding),
+            admission=_admission_key(run),
             source=run.harness,
             model=run.model,
             task=result.task,
             date=run.date,
             path=run.name,
-            provenance={**run.settings, **result.settings},
+            provenance={**run.settings, **result.all_settings},
         )
         for run, result in report.results
     ]
+
+
+def _admissions(report: Report) -> dict[str, Admission]:
+    admissions = {}
+    for run in report.runs:
+        if run.admission:
+            admissions[_admission_key(run)] = run.admission
+    return admissions
+
+
+def _admission_key(run: Run) -> str:
+    return f"{run.admission.submission}/{run.model}" if run.admission else ""
 
 
 def _labels(report: Report) -> dict[str, str]:

@@ -8,9 +8,11 @@ from pydantic.json_schema import SkipJsonSchema
 from fin_tasks.endpoints.prices import Prices
 
 from . import Json
+from .admissions import Admission
+from .board_file import BoardModel
 from .model import Metric, Problem
 
-VERSION = "5.0"
+VERSION = "5.1"
 _TOO_LARGE = 1e300
 
 
@@ -55,6 +57,10 @@ class BoardRun(_Model):
     """The file that names it, relative to the path where it was found."""
     provenance: Json
     """What was asked and how it was scored, without secrets, by dotted name."""
+    decoding: str = ""
+    """Temperature, limit of tokens and reasoning in words; empty if they are not stated."""
+    admission: str = ""
+    """Key of `admissions`; empty if the run was not admitted to a board."""
 
 
 class BoardTask(_Model):
@@ -145,6 +151,8 @@ class Entry(_Model):
     """Who graded: model and rubric; empty if no judge is asked."""
     group: str = ""
     """Only values of the same task, metric and group may be compared; a key of `groups`."""
+    is_shown: bool = True
+    """Whether the run stands for its model in tables: of its runs the most complete, then the newest."""
     doubts: list[str] = []
     """Why it is doubtful, not comparable or not ranked, in words."""
     remarks: list[str] = []
@@ -212,11 +220,11 @@ class Comparison(_Model):
     test: Literal["McNemar", "t"]
     """McNemar's exact test, or a t test of the differences."""
     is_corrected: bool
-    """Whether the ranks are by values that people's labels corrected."""
+    """Whether the ranks are by values that people's labels corrected; such ranks stand beside those of the judge."""
     ranks: list[Rank]
     """The best first."""
     pairs: SkipJsonSchema[list[BoardPair]] = Field([], exclude=True)
-    """Each pair of the 200 best models once. The page has them; `leaderboard.json` has not."""
+    """Each pair of the 100 best models once. The page has them; `leaderboard.json` has not."""
 
 
 class GapDifference(_Difference):
@@ -297,6 +305,12 @@ class Leaderboard(_Model):
     alpha: float
     """Level at which two models count as different, over all pairs of a task together."""
     runs: list[BoardRun]
+    models: dict[str, BoardModel] = {}
+    """What `board.yaml` says of models, by their names."""
+    admissions: dict[str, Admission] = {}
+    """What the maintainers of the board checked, by `admission` of the runs."""
+    first_view: list[str] = []
+    """Names of the tasks that the first view shows; empty for those of the benchmarks."""
     tasks: list[BoardTask] = []
     """The tasks; each names its conditions and its scoring."""
     metrics: dict[str, Metric] = {}

@@ -13,6 +13,7 @@ from fin_tasks.errors import DataError, escape
 
 from . import Json
 from .conditions import settings_of
+from .decoding import decoding_of
 from .model import KNOWN_BENCHMARKS, Run, TaskResult, benchmark_of
 from .redact import printable, without_secrets
 
@@ -44,6 +45,7 @@ class _Metadata(BaseModel):
 class _Config(BaseModel):
     metadata: _Metadata | None = None
     repeats: Any = 1
+    generation_kwargs: Any = None
 
 
 class _Counts(BaseModel):
@@ -138,6 +140,7 @@ def _task_result(
     task = printable(name)[:_MAX_NAME]
     benchmark = KNOWN_BENCHMARKS.get(named.benchmark) or benchmark_of(task)
     drawn_rows = content.config.get("samples")
+    options = config.generation_kwargs
     version = str(content.versions.get(name) or "").removesuffix(".0")
     is_short = counts.effective < _MIN_ROWS * counts.original
     settings = settings_of(
@@ -161,6 +164,10 @@ def _task_result(
         n_all=counts.original,
         totals=values,
         settings=settings,
+        decoding=decoding_of(
+            options if isinstance(options, dict) else {},
+            content.config.get("model_args"),
+        ),
         samples=samples,
         members=tuple(map(printable, content.group_subtasks.get(name, ()))),
         **metadata,

@@ -38,7 +38,8 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
     """
     with_variants = {}
     published = defaultdict[tuple[str, Conditions], list[TaskResult]](list)
-    for run, result in report.results:
+    # Of several runs of a model the most complete counts, then the newest.
+    for run, result in sorted(report.results, key=lambda pair: pair[1].n):
         conditions = conditions_of(result)
         key = (run.model, conditions._replace(split=""))
         if conditions.split == "variants":

@@ -5,11 +5,11 @@ import hashlib
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pandas import Categorical, DataFrame, Series, concat
@@ -19,6 +19,9 @@ from fin_tasks import benchmarks
 from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.benchmarks.scored_task import Breakdowns
+
+if TYPE_CHECKING:
+    from .admissions import Admission
 
 Settings = Mapping[str, Any]
 """Settings by dotted name, such as `data.revision`; their values are those of JSON."""
@@ -101,7 +104,8 @@ class TaskResult:
     breakdowns: Breakdowns
     # figures that follow from the samples and are no means over rows
     aggregates: Breakdowns = field(default_factory=dict)
-    settings: Settings  # what comparable results have in common
+    settings: Settings  # what was asked, by which judge
+    decoding: Settings = field(default_factory=dict)  # temperature, limit, reasoning
     # the task's metadata, without secrets
     provenance: Settings  # prompts, data and scorer
     judge: Settings  # judge and rubric
@@ -115,12 +119,17 @@ class TaskResult:
         text = f"{self.run}\0{self.task}"
         return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
+    @property
+    def all_settings(self) -> Settings:
+        """What results that are ranked together have in common, the decoding included."""
+        return {**self.settings, **self.decoding}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
     """A model that was asked some tasks at one time."""
 
-    id: str  # hash of the results file
+    id: str  # hash of the results file; of its samples, too, where several share it
     model: str  # written by strangers, so it may hold anything
     harness: str  # `lm-eval`, `inspect_ai`, `VLMEvalKit`, `replay`, `judge`, `label` (people), or `published`
     path: Path  # the results file
@@ -128,6 +137,15 @@ class Run:
     date: str  # ISO date and time; empty if unknown
     settings: Settings  # the model's arguments and versions
     tasks: tuple[TaskResult, ...] = ()  # results by task, groups included
+    admission: "Admission | None" = None  # of a board's maintainers
+    is_refused: bool = (
+        False  # whether others were admitted to the board, and it was not
+    )
+
+    def with_id(self, identity: str) -> "Run":
+        """Return the run with another id."""
+        tasks = tuple(replace(result, run=identity) for result in self.tasks)
+        return replace(self, id=identity, tasks=tasks)
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,30 @@
-"""Ranks of the runs of a task by tests of all pairs, and why some runs are not ranked."""
+"""Ranks of the runs of a task by tests of all pairs."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 from pandas import DataFrame, Index, Series
 
-from fin_tasks.stats.means import cluster_codes
+from fin_tasks.stats.means import Codes, cluster_codes
 from fin_tasks.stats.pairs import compare_all, rank
 
 from .corrections import Corrections
+from .counting import (
+    Choice,
+    Reasons,
+    is_whole,
+    results_shown,
+    rows_of,
+    runs_that_count,
+)
 from .entries import Scored
 from .leaderboard_model import BoardPair, Comparison, Rank
 from .model import Report, TaskResult, metric_of
 
-# Of the rows that another run scored, a run must be asked and must score these shares to be ranked.
-_MIN_ASKED = 0.98
-_MIN_SCORED = 0.5
-_MAX_PAIRED = 200  # of the best runs, the page has the pairs
-
-Reasons = dict[str, str]
-"""Why results are not ranked, by their ids."""
+_MAX_PAIRED = 100  # of the best runs, the page has the pairs
 
 
 @dataclass
@@ -32,6 +35,8 @@ class Ranking:
     """The result whose settings the others are held against."""
     comparisons: list[Comparison] = field(default_factory=list)
     why_not_ranked: Reasons = field(default_factory=dict)
+    shown: set[str] = field(default_factory=set)
+    """Ids of the results that tables show of each model."""
     notes: list[str] = field(default_factory=list)
 
 
@@ -43,118 +48,84 @@ def rank_task(
 ) -> Ranking:
     """Rank the runs of a task, each among the runs with the same settings.
 
-    The settings of the reference come first: those of the reference run, by default those with most scored rows. Of
-    several runs of one model only the last with a scored row is ranked. The run with most scored rows is the standard:
-    a run that was not asked 98 % of these rows, or scored less than half of them, is not ranked.
+    The settings of the reference come first: those of the reference run, by default those of most models. Of several
+    runs of one model the most complete is ranked, then the newest. Which rows a run must have follows from the rows
+    of at least half of the models.
     """
     groups = defaultdict[str, list[Scored]](list)
     for member in members:
         groups[member.group].append(member)
 
-    def weight(member: Scored) -> tuple[bool, int, int, str]:
+    def weight(member: Scored) -> tuple[bool, bool, int, int, str]:
+        group = groups[member.group]
+        models = {other.run.model for other in group if other.n_scored}
         is_named = member.run.id == reference_run
-        return (is_named, member.n_scored, len(groups[member.group]), member.group)
+        return (is_named, is_whole(member), len(models), member.n_scored, member.group)
 
-    reference = max(members, key=weight)
+    scored = [member for member in members if member.n_scored]
+    reference = max(scored or members, key=weight)
     ranking = Ranking(reference.result)
+    chosen: set[str] = set()
     for group in (groups.pop(reference.group), *groups.values()):
-        newest, reasons = _newest_runs(group)
-        ranking.why_not_ranked |= reasons
         rows_by_run = {}
-        for member in newest:
-            rows_by_run[member.result.id] = _rows_of(report, member)
-        reasons = _short_runs(rows_by_run, reference.task.headline)
-        ranking.why_not_ranked |= reasons
-        for run in reasons:
-            del rows_by_run[run]
-        comparison = _comparison_of(group[0], rows_by_run, corrections)
+        for member in group:
+            if member.n_scored:
+                rows_by_run[member.result.id] = rows_of(report, member)
+        choice = runs_that_count(group, rows_by_run)
+        ranking.why_not_ranked |= choice.reasons
+        chosen |= choice.chosen
+        ranked = {run: rows_by_run[run] for run in choice.ranked}
+        comparison = _comparison_of(group[0], ranked, choice)
         ranking.comparisons.append(comparison)
-        if comparison.is_corrected:
-            note = f"{comparison.task}: ranks are by values that people corrected."
-            ranking.notes.append(note)
-        for member in newest:
-            rows = rows_by_run.get(member.result.id)
-            if rows is not None and len(rows) < comparison.rows:
-                ranking.notes.append(
-                    f"{comparison.task}: {member.run.name} lacks {comparison.rows - len(rows)} rows; "
-                    "compared on the rows in common."
-                )
+        corrected = _corrected_comparison(comparison, group[0], ranked, corrections)
+        if corrected:
+            ranking.comparisons.append(corrected)
+        ranking.notes += _notes_on_rows(comparison, group, ranked, choice.standard)
+    ranking.shown = results_shown(members, chosen, reference.group)
     return ranking
 
 
-def _newest_runs(members: Sequence[Scored]) -> tuple[list[Scored], Reasons]:
-    """Return the last run of each model that has scored rows, and why others are left out."""
-    reasons = {}
-    newest: dict[str, Scored] = {}
+def _notes_on_rows(
+    comparison: Comparison,
+    members: Sequence[Scored],
+    rows_by_run: Mapping[str, DataFrame],
+    standard: "Index[int]",
+) -> list[str]:
+    """Say which runs lack rows of the others, or have rows that less than half of the models have."""
+    notes = []
     for member in members:
-        if not member.n_scored:
-            reasons[member.result.id] = (
-                "no row is scored" if member.n_unscored else "its rows are not known"
-            )
+        rows = rows_by_run.get(member.result.id)
+        if rows is None:
             continue
-        earlier = newest.get(member.run.model)
-        if earlier:
-            reason = "the same model ran again later with the same settings"
-            reasons[earlier.result.id] = reason
-        newest[member.run.model] = member
-    return list(newest.values()), reasons
-
-
-def _rows_of(report: Report, member: Scored) -> DataFrame:
-    """Return the rows of a task; the index is the same number for a document in all runs."""
-    rows = report.rows_of(member.result, member.task.scoring)
-    tasks = rows["task"].cat.codes.to_numpy(np.int64)
-    return rows.set_index(tasks << 32 | rows["doc_id"].cat.codes.to_numpy())
-
-
-def _short_runs(rows_by_run: Mapping[str, DataFrame], metric: str) -> Reasons:
-    """Return the runs that were asked or scored too few of the rows that another run scored."""
-    scored_rows = [rows[metric].dropna().index for rows in rows_by_run.values()]
-    standard = max(scored_rows, key=len, default=Index([]))
-    n = len(standard)
-    reasons = {}
-    for run, rows in rows_by_run.items():
-        of_standard = rows[metric][rows.index.isin(standard)]
-        n_asked = len(of_standard)
-        n_scored = of_standard.count()
-        if n_asked < _MIN_ASKED * n or n_scored < _MIN_SCORED * n:
-            reasons[run] = (
-                f"it has {n_asked} and scored {n_scored} of {n} rows that another run scored"
+        n_common = int(rows.index.isin(standard).sum())
+        where = f"{comparison.task}: {member.run.name}"
+        if n_common < len(standard):
+            notes.append(
+                f"{where} lacks {len(standard) - n_common} rows; "
+                "compared on the rows in common."
             )
-    return reasons
+        if n_common < len(rows):
+            notes.append(
+                f"{where} has {len(rows) - n_common} rows that less than half of the models have; "
+                "they are not compared."
+            )
+    return notes
 
 
 def _comparison_of(
-    member: Scored,
-    rows_by_run: Mapping[str, DataFrame],
-    corrections: Corrections,
+    member: Scored, rows_by_run: Mapping[str, DataFrame], choice: Choice
 ) -> Comparison:
     """Compare runs pair by pair on the rows in common; `member` is one of them, or of those that are not ranked."""
     task = member.task
     scores: dict[str, Series[float]] = {}
-    source_by_row: dict[int, int] = {}
     for run, rows in rows_by_run.items():
-        scores[run] = rows[task.headline]
-        source_by_row |= rows["source"].cat.codes.to_dict()
-    table = DataFrame(scores)
-    clusters = table.index.map(source_by_row).to_numpy(np.int64)
+        scores[run] = rows[task.headline].reindex(choice.standard)
+    table = DataFrame(scores, index=choice.standard)
+    clusters = _clusters_of(rows_by_run, choice.standard)
     pairs = compare_all(table.to_dict("series"), clusters=clusters)
-    higher_is_better = metric_of(task.headline).higher_is_better is not False
-    corrected = {}
-    for run in scores:
-        line = corrections.of(run, task.scoring, task.headline)
-        if line:
-            corrected[run] = [line.corrected]
-    is_corrected = len(corrected) == len(scores) > 1
-    if is_corrected:
-        own_pairs = corrections.pairs(corrected, task.scoring)
-        places = rank(
-            DataFrame(corrected), own_pairs, higher_is_better=higher_is_better
-        )
-    else:
-        places = rank(table, pairs, higher_is_better=higher_is_better)
+    places = rank(table, pairs, higher_is_better=_is_more_better(task.headline))
     best = [place.run for place in places[:_MAX_PAIRED]]
-    shown = pairs[pairs["first"].isin(best) & pairs["second"].isin(best)]
+    pairs_of_best = pairs[pairs["first"].isin(best) & pairs["second"].isin(best)]
     return Comparison(
         task=task.id,
         metric=task.headline,
@@ -162,7 +133,71 @@ def _comparison_of(
         rows=len(table),
         sources=len(np.unique(cluster_codes(clusters, len(table)))),
         test="McNemar" if set(pairs["test"]) == {"McNemar"} else "t",
-        is_corrected=is_corrected,
+        is_corrected=False,
         ranks=[Rank(**place._asdict()) for place in places],
-        pairs=[BoardPair.model_validate(pair) for pair in shown.itertuples()],
+        pairs=[BoardPair.model_validate(pair) for pair in pairs_of_best.itertuples()],
     )
+
+
+def _clusters_of(rows_by_run: Mapping[str, DataFrame], standard: "Index[int]") -> Codes:
+    """Return the source of each row that most of the runs name, so that no single run can change it."""
+    columns = []
+    for rows in rows_by_run.values():
+        codes = Series(rows["source"].cat.codes.to_numpy(float), rows.index)
+        columns.append(codes.reindex(standard).to_numpy())
+    if not columns:
+        return np.empty(0, dtype=np.int64)
+    codes_by_run = np.array(columns).T
+    known = np.where(np.isnan(codes_by_run), -np.inf, codes_by_run)
+    clusters = known.max(axis=1, initial=-np.inf)
+    differs = (~np.isnan(codes_by_run) & (codes_by_run != clusters[:, None])).any(
+        axis=1
+    )
+    for row in np.flatnonzero(differs):
+        values, counts = np.unique(
+            codes_by_run[row][~np.isnan(codes_by_run[row])], return_counts=True
+        )
+        clusters[row] = values[counts.argmax()]
+    return np.where(np.isinf(clusters), -1, clusters).astype(np.int64)
+
+
+def _corrected_comparison(
+    comparison: Comparison,
+    member: Scored,
+    rows_by_run: Mapping[str, DataFrame],
+    corrections: Corrections,
+) -> Comparison | None:
+    """Rank the runs whose values people's labels corrected by these values; None if fewer than two are."""
+    task = member.task
+    values: dict[str, list[float]] = {}
+    n_labels = []
+    for run in rows_by_run:
+        line = corrections.of(run, task.scoring, task.headline)
+        if line and line.corrected is not None:
+            values[run] = [line.corrected]
+            n_labels.append(line.labels)
+    if len(values) < 2:
+        return None
+    pairs = corrections.pairs(values, task.scoring)
+    is_tested = {
+        frozenset(pair) for pair in zip(pairs["first"], pairs["second"], strict=True)
+    }
+    if any(frozenset(pair) not in is_tested for pair in combinations(values, 2)):
+        return None
+    places = rank(
+        DataFrame(values), pairs, higher_is_better=_is_more_better(task.headline)
+    )
+    return comparison.model_copy(
+        update={
+            "rows": max(n_labels),
+            "sources": max(n_labels),
+            "test": "t",
+            "is_corrected": True,
+            "ranks": [Rank(**place._asdict()) for place in places],
+            "pairs": [BoardPair.model_validate(pair) for pair in pairs.itertuples()],
+        }
+    )
+
+
+def _is_more_better(metric: str) -> bool:
+    return metric_of(metric).higher_is_better is not False

@@ -7,7 +7,10 @@ from pathlib import Path
 
 from fin_tasks.errors import DataError
 
+from .admissions import with_admissions
+from .board_file import FILE, without_hidden
 from .conditions import shared_settings
+from .copies import unique_runs
 from .inspect_logs import read_log
 from .lm_eval_results import read_results
 from .model import Problem, Report, Run, TaskResult, table_of, texts_column
@@ -24,9 +27,11 @@ _EXPECTED = (
 )
 
 
-def read_report(paths: Sequence[Path], page: Path | None) -> Report:
-    """Read all runs in files and folders; raise DataError if there are none."""
-    report = _Reader(page).read(paths)
+def read_report(
+    paths: Sequence[Path], page: Path | None, hidden: Sequence[str] = ()
+) -> Report:
+    """Read all runs in files and folders but the hidden ones; raise DataError if there are none."""
+    report = _Reader(page, hidden).read(paths)
     if not report.runs:
         listed = ", ".join(map(str, paths))
         reason = report.problems[0].message if report.problems else "found none."
@@ -37,8 +42,9 @@ def read_report(paths: Sequence[Path], page: Path | None) -> Report:
 class _Reader:
     """Reads files step by step, and lists what is wrong with them."""
 
-    def __init__(self, page: Path | None) -> None:
+    def __init__(self, page: Path | None, hidden: Sequence[str]) -> None:
         self._page = page
+        self._hidden = hidden
         self.problems: list[Problem] = []
 
     def read(self, paths: Sequence[Path]) -> Report:
@@ -92,22 +98,25 @@ class _Reader:
         return dict(files.values())
 
     def _read_runs(self, names: Mapping[Path, str]) -> list[Run]:
-        """Read results files and logs, the oldest first. Several logs of one run become one; a copy is a problem."""
+        """Read results files and logs, the oldest first, each run once."""
         calls = [call for call in names.items() if call[0].suffix != ".jsonl"]
-        runs: dict[str, Run] = {}
+        all_runs = []
         for path, run in for_each(_read_run, calls, "Reading results").items():
             if isinstance(run, DataError):
                 self._add_problem(path, str(run))
-                continue
-            first = runs.setdefault(run.id, run)
-            if first is not run and path.suffix == ".eval":
-                tasks = {result.task: result for result in [*first.tasks, *run.tasks]}
-                runs[run.id] = replace(first, tasks=tuple(tasks.values()))
-            elif first is not run:
-                self._add_problem(
-                    path, f"{path}: skipped, as it is the same as {first.path}."
-                )
-        return sorted(runs.values(), key=lambda run: run.date)
+            else:
+                all_runs.append(run)
+        visible, unused = without_hidden(all_runs, self._hidden)
+        for name in unused:
+            self._add_problem(Path(FILE), f"{FILE}, hidden: {name!r:.200} is no run.")
+        admitted, problems = with_admissions(visible)
+        runs, copies = unique_runs(admitted)
+        for copy in copies:
+            self._add_problem(
+                copy.path, f"{copy.path}: skipped, as another run is the same."
+            )
+        self.problems += problems
+        return sorted(runs, key=lambda run: run.date)
 
     def _read_samples(
         self, runs: Sequence[Run], names: Mapping[Path, str]
@@ -121,7 +130,7 @@ class _Reader:
         read = read_rows
         if self._page:
             self._page.mkdir(exist_ok=True)
-            read = PageSamples(self._page, picture_folders(runs)).read_rows
+            read = PageSamples(self._page, picture_folders()).read_rows
         rows_by_file = for_each(read, result_by_file.items(), "Reading samples")
         for file, rows in rows_by_file.items():
             problem = rows if isinstance(rows, DataError) else rows.not_shown
@@ -174,6 +183,7 @@ def _with_members(results: Sequence[TaskResult]) -> tuple[TaskResult, ...]:
         members = [other for other in results if other.task in result.members]
         if members:
             n = sum(member.n for member in members)
-            result = replace(result, settings=shared_settings(members), n=n)
+            settings, decoding = shared_settings(members)
+            result = replace(result, settings=settings, decoding=decoding, n=n)
         complete.append(result)
     return tuple(complete)

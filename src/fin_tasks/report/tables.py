@@ -12,8 +12,18 @@ from .cost import COSTS
 from .leaderboard_model import Leaderboard
 
 _TASK = {"benchmark", *CONDITIONS, "scoring", "window"}
-_ENTRY = {"judge", "metric", "value", "low", "high", "n", "unscored", "group"}
-_RUN = {"label", "source", "date", "path"}
+_ENTRY = {
+    "judge",
+    "metric",
+    "value",
+    "low",
+    "high",
+    "n",
+    "unscored",
+    "group",
+    "is_shown",
+}
+_RUN = {"label", "source", "date", "path", "decoding"}
 _SETTINGS = (
     "data.revision",
     "prompts.sha256",

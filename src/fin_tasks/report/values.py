@@ -48,9 +48,12 @@ def value_of(
     """Return the mean of a metric over rows with its interval. Rows of one source are one cluster.
 
     The rows are of one run and scoring. Without weights each row counts once; in `bias_index` each wrong response does.
+    Without a wrong response the index is 0, as in the paper and in lm-eval, and has no interval.
     """
     if metric == WEIGHTED:
         own_weights = rows[WEIGHT].fillna(0).to_numpy()
+        if not own_weights.any() and _has_index(rows):
+            return replace(estimate(np.empty(0)), mean=0.0)
         weights = own_weights if weights is None else own_weights * weights
     return estimate(
         rows[metric].to_numpy(),
@@ -60,7 +63,19 @@ def value_of(
     )
 
 
-def values_of(rows: DataFrame, result: TaskResult, scoring: str) -> dict[str, Value]:
+def _has_index(rows: DataFrame) -> bool:
+    """Return whether rows of a bias index are scored, right ones included."""
+    if WEIGHT not in rows:
+        return False
+    is_indexed = rows[WEIGHT].notna()
+    if "acc" in rows:
+        is_indexed &= rows["acc"].notna()
+    return bool(is_indexed.any())
+
+
+def values_of(
+    rows: DataFrame, result: TaskResult, scoring: str, main_metric: str = ""
+) -> dict[str, Value]:
     """Return the values of the rows of a task, or of a group of tasks, by metric.
 
     A value is the mean over the rows, whatever the results file claims. In a group, another metric stands in where
@@ -68,14 +83,16 @@ def values_of(rows: DataFrame, result: TaskResult, scoring: str) -> dict[str, Va
     samples together, or taken from the results file if there are no samples.
     """
     benchmark = KNOWN_BENCHMARKS[result.benchmark]
+    main_metric = main_metric or headline(result)
     if result.members:
         rows = _with_fallbacks(rows, benchmark)
     claims = _claims_of(result, scoring)
     figures = {**claims, **result.aggregates.get(scoring, {})}
     metrics = rows.columns.difference(COLUMNS)
     has_value = rows[metrics].notna().any()
-    main_metric = headline(result)
     has_value[main_metric] = main_metric in rows and not rows.empty
+    if _has_index(rows):
+        has_value[WEIGHTED] = True
     measured = has_value.index[has_value]
     values = {}
     for name in dict.fromkeys([*figures, *measured]):
@@ -119,8 +136,8 @@ def _claims_of(result: TaskResult, scoring: str) -> dict[str, PartValue]:
     for name, value in totals.items():
         claims[name] = {"value": math.nan if value is None else value, "n": result.n}
     if totals.get("acc") == 1 and WEIGHTED in claims:
-        # The paper has an index of 0, but no answer is wrong.
-        claims[WEIGHTED] = {"value": math.nan, "n": result.n}
+        # The index is over wrong answers, and there are none.
+        claims[WEIGHTED] = {"value": claims[WEIGHTED]["value"], "n": 0}
     return claims
 
 
@@ -128,9 +145,24 @@ def _mean_of(rows: DataFrame, metric: str, claim: float) -> Value:
     """Return the mean over rows; in a group the mean over its tasks if its results file has that."""
     for weights in _task_weights(rows, metric):
         mean = value_of(rows, metric, weights=weights)
+        if metric == WEIGHTED and weights is not None:
+            mean = _with_faultless_tasks(mean, rows)
         if _agree(mean.mean, claim):
             return Value(mean, cut_offs_of(rows, metric, weights))
     return Value(value_of(rows, metric), cut_offs_of(rows, metric), claim)
+
+
+def _with_faultless_tasks(mean: Estimate, rows: DataFrame) -> Estimate:
+    """Count each task without a wrong answer as 0 in a mean over tasks, as lm-eval does."""
+    n_wrong = rows.groupby("task", observed=True)[WEIGHT].sum()
+    share = float((n_wrong > 0).mean())
+    return replace(
+        mean,
+        mean=share * mean.mean,
+        low=share * mean.low,
+        high=share * mean.high,
+        stderr=share * mean.stderr,
+    )
 
 
 def _task_weights(rows: DataFrame, metric: str) -> Iterator[Floats | None]:

@@ -11,6 +11,7 @@ from fin_tasks.endpoints.prices import read_prices
 from fin_tasks.errors import ConfigError, DataError
 
 from . import AnyPath, Paths, read
+from .board_file import read_board_file
 from .corrections import read_corrections
 from .figures import draw_window_figures
 from .leaderboard import board
@@ -41,7 +42,7 @@ def write_report(
     paths: Paths,
     out: AnyPath,
     *,
-    title: str = "Finance benchmarks",
+    title: str = "",
     published: bool = True,
     reference: AnyPath | None = None,
     token_prices: AnyPath | None = None,
@@ -50,21 +51,27 @@ def write_report(
 ) -> WrittenReport:
     """Write a report of runs into a folder; an older report there is replaced.
 
+    `board.yaml` in a folder of runs says what the page calls models, which runs are hidden, and which tasks come first.
+
     Args:
         paths: Run folders, results files, or folders that hold some.
         out: The folder.
-        title: Title of the page.
+        title: Title of the page. By default that of the board, else `Finance benchmarks`.
         published: Whether the papers' figures are shown, too.
         reference: Results file whose settings the other runs must match to be ranked.
         token_prices: YAML file with the prices of models' tokens.
         corrected: File with judges' values that people's labels corrected.
         samples: Whether the page shows questions and responses.
     """
+    listed = [paths] if isinstance(paths, AnyPath) else list(paths)
+    board_file = read_board_file([Path(path) for path in listed])
     with _replacing(Path(out)) as folder:
-        report = read(paths, page=folder / "page" if samples else None)
+        page = folder / "page" if samples else None
+        report = read(listed, page=page, hidden=board_file.hidden)
         leaderboard = board(
             report,
             title=title,
+            board_file=board_file,
             reference=_reference_run(report, reference),
             papers=published,
             prices=read_prices(Path(token_prices)) if token_prices else None,

@@ -16,6 +16,8 @@ from .means import Codes, Floats, cluster_codes
 
 ALPHA = 0.05
 """Level of a significant difference, after Holm's correction."""
+MIN_CLUSTERS = 10
+"""With fewer clusters of rows in common, two runs are not tested."""
 _NORMAL_QUANTILE = 1.959963984540054  # 97.5 %
 _NOISE = 1e-12  # differences below this come from rounding
 _NUMBERS = {
@@ -45,11 +47,11 @@ class Pair:
     low: float
     high: float
     p: float
-    """Two-sided p-value; 1 if nothing can be tested."""
+    """Two-sided p-value; 1 if there are too few clusters for a test."""
     p_holm: float = 1.0
     """`p` after the correction over the pairs of one `compare_all`."""
     test: str
-    """`McNemar`, `t`, `clustered t` or `sign`."""
+    """`McNemar`, `t`, `clustered t` or `sign`; empty with less than 10 clusters."""
 
 
 class Place(NamedTuple):
@@ -74,7 +76,7 @@ def compare_pair(
     is widened to it, so that it excludes 0 only if the test rejects. Other rows are tested by a t
     test of the differences with a cluster-robust standard error, and have its interval. If all
     differences are equal, or their sums over clusters, there is no interval, and the signs are
-    tested.
+    tested. With less than 10 clusters there is neither test nor interval.
 
     Args:
         first: A value for each row; NaN if unscored.
@@ -180,11 +182,12 @@ def _add_tests(pairs: pd.DataFrame) -> None:
     clusters = pairs["clusters"]
     difference = pairs["difference"]
     stderr = pairs["stderr"]
-    is_mcnemar = pairs["is_binary"] & (n > 0) & (clusters == n)
+    is_tested = clusters >= MIN_CLUSTERS
+    is_mcnemar = pairs["is_binary"] & is_tested & (clusters == n)
     noise = _NOISE * (1 + difference.abs())
-    is_t = (clusters > 1) & (stderr > noise)
+    is_t = is_tested & (stderr > noise)
     has_interval = [is_mcnemar, is_t]
-    kinds = [*has_interval, n > 0]
+    kinds = [*has_interval, is_tested]
     t_name = np.where(clusters == n, "t", "clustered t")
     pairs["test"] = np.select(kinds, ["McNemar", t_name, "sign"], "")
 

@@ -3,9 +3,10 @@
 import math
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import stdtr, stdtrit
 
 from .means import Codes, Estimate, Floats, clustered_mean
+from .pairs import MIN_CLUSTERS
 
 
 def corrected_mean(
@@ -60,3 +61,11 @@ def corrected_mean(
         clusters=n_clusters,
         method="prediction-powered",
     )
+
+
+def p_value(difference: Estimate) -> float:
+    """Return the two-sided p-value of a corrected difference; 1 with too few labeled clusters for a test."""
+    if difference.clusters < MIN_CLUSTERS or not difference.stderr > 0:
+        return 1.0
+    ratio = abs(difference.mean) / difference.stderr
+    return float(2 * stdtr(difference.clusters - 1, -ratio))

@@ -19,7 +19,7 @@ from pandas import DataFrame
 from fin_tasks.report import Json
 from fin_tasks.settings import Settings
 
-from ..model import BREAKDOWNS, KNOWN_BENCHMARKS, Run, TaskResult, headline
+from ..model import BREAKDOWNS, KNOWN_BENCHMARKS, TaskResult, headline
 from ..processes import problem_of
 from ..redact import printable
 from ..rows import SampleRows, rows_of
@@ -60,7 +60,8 @@ class PageSamples:
     """Reads samples files, and writes their samples into the folder of a page."""
 
     folder: Path
-    picture_folders: frozenset[Path]
+    picture_folders: tuple[Path, ...]
+    """Of the benchmarks; a run's own pictures are beside its results."""
 
     def read_rows(self, path: Path, result: TaskResult) -> SampleRows:
         """Return the rows of the samples file of a result, and write its samples."""
@@ -84,7 +85,7 @@ class PageSamples:
         for sample in read_samples(path):
             question = questions.get(sample.id)
             if question is None:
-                asked = self._asked(sample, words)
+                asked = self._asked(sample, words, path.parent)
                 answer: Json = {"said": _texts(sample.responses), "read": {}}
                 question = _Question(_title(sample), asked, answer)
                 questions[sample.id] = question
@@ -92,14 +93,17 @@ class PageSamples:
             question.answer["read"][sample.scoring] = _texts(texts)
             yield sample
 
-    def _asked(self, sample: Sample, words: Mapping[str, str]) -> Json:
+    def _asked(
+        self, sample: Sample, words: Mapping[str, str], sample_folder: Path
+    ) -> Json:
         doc = sample.doc
         truth = _text(_first_value(doc, _TRUTHS)).removesuffix(".0")
         picture = _first_value(doc, _PICTURES)
         copied = None
         if picture:
             out = self.folder / "pictures"
-            copied = copy_picture(str(picture), out=out, folders=self.picture_folders)
+            folders = (*self.picture_folders, sample_folder)
+            copied = copy_picture(str(picture), out=out, folders=folders)
         return {
             "id": sample.id,
             "system": _text(doc.get("system") or ""),
@@ -134,12 +138,12 @@ class PageSamples:
         (self.folder / f"{name}.js").write_text(script(name, value))
 
 
-def picture_folders(runs: Sequence[Run]) -> frozenset[Path]:
-    """Return the folders that may hold pictures of questions."""
+def picture_folders() -> tuple[Path, ...]:
+    """Return the folders that may hold pictures of the benchmarks' questions."""
     settings = Settings.from_environ()
-    folders = {settings.cache_dir, settings.data_dir or settings.cache_dir}
-    folders |= {benchmark.folder for benchmark in KNOWN_BENCHMARKS.values()}
-    return frozenset(folders | {run.path.parent for run in runs})
+    folders = [settings.cache_dir, settings.data_dir or settings.cache_dir]
+    folders += [benchmark.folder for benchmark in KNOWN_BENCHMARKS.values()]
+    return tuple(dict.fromkeys(folders))
 
 
 def _prompt(sample: Sample) -> Any:

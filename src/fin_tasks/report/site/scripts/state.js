@@ -84,7 +84,8 @@ function comparisonOf(task, metric) {
 }
 
 function comparisonsOf(task, metric) {
-  const isWanted = (comparison) => comparison.task === task.id && comparison.metric === metric;
+  const isWanted = (comparison) =>
+    comparison.task === task.id && comparison.metric === metric && !comparison.is_corrected;
   return report.comparisons.filter(isWanted);
 }
 

@@ -1,0 +1,217 @@
+"""Tricks of one run that must not change values and ranks of two honest runs on the same board."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from run_files import PROVENANCE, scored, write_run
+
+from fin_tasks import report
+from fin_tasks.report.leaderboard import board
+from fin_tasks.report.write import write_report
+
+TASK = "financemath"
+N = 60
+
+
+def rows(share: float, n: int = N) -> list[dict[str, float | None]]:
+    """Return rows of which a share is right."""
+    return scored(*(float(at < share * n) for at in range(n)))
+
+
+def honest(folder: Path) -> None:
+    write_run(folder / "m-good", {TASK: rows(0.8)}, model="good")
+    write_run(folder / "m-weak", {TASK: rows(0.3)}, model="weak")
+
+
+def standing(folder: Path) -> dict[str, Any]:
+    """Return value, interval, doubts and ranks of the honest runs under the robust scoring."""
+    document = board(report.read([folder]), papers=False)
+    labels = {run.id: run for run in document.runs}
+    found: dict[str, Any] = {}
+    for entry in document.entries:
+        is_headline = entry.task.startswith(f"{TASK}/robust") and entry.metric == "acc"
+        if is_headline and entry.model in ("good", "weak") and entry.is_shown:
+            found[entry.model] = (entry.value, entry.low, entry.high, entry.doubts)
+    for comparison in document.comparisons:
+        if comparison.task.startswith(f"{TASK}/robust"):
+            ranks = {labels[place.run].model: place for place in comparison.ranks}
+            order = [name for name in ranks if name in ("good", "weak")]
+            if len(order) == 2:
+                found["order"] = order
+                found["test"] = comparison.test
+                pairs = [
+                    (pair.n, pair.difference, pair.p)
+                    for pair in comparison.pairs
+                    if {labels[pair.first].model, labels[pair.second].model}
+                    == {"good", "weak"}
+                ]
+                found["pair"] = pairs
+    return found
+
+
+def more_rows(folder: Path) -> None:
+    write_run(folder / "a-cheat", {TASK: rows(1.0, 5 * N)}, model="cheat")
+
+
+def own_sources(folder: Path) -> None:
+    docs = [{"published_id": "one source"} for _ in range(N)]
+    write_run(folder / "z-cheat", {TASK: rows(1.0)}, model="cheat", docs=docs)
+
+
+def own_headline(folder: Path) -> None:
+    better = [{"exact_match": 1.0, "acc": None} for _ in range(N)]
+    write_run(folder / "a-cheat", {TASK: better}, model="cheat")
+
+
+def own_settings(folder: Path) -> None:
+    metadata = {"provenance": {**PROVENANCE, "prompts": {"sha256": "f" * 64}}}
+    write_run(
+        folder / "a-cheat", {TASK: rows(1.0, 2 * N)}, model="cheat", metadata=metadata
+    )
+
+
+def short_runs_of_a_good_model(folder: Path) -> None:
+    write_run(
+        folder / "z", {TASK: rows(0, 3)}, model="good", stamp="2027-01-01T10-00-00"
+    )
+
+
+def failed_run(folder: Path) -> None:
+    write_run(folder / "a-cheat", {TASK: scored(*[None] * N)}, model="cheat")
+
+
+def copied_results_file(folder: Path) -> None:
+    """A copy of the honest run's results file with other samples, earlier in the path."""
+    shutil.copytree(folder / "m-good", folder / "a-copy")
+    for file in (folder / "a-copy").glob("samples_*"):
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        text = "".join(json.dumps({**line, "acc": 0.0}) + "\n" for line in lines[:6])
+        file.write_text(text)
+
+
+def renamed_copy(folder: Path) -> None:
+    """The honest run once more under another name of its files and its folder."""
+    (folder / "a-copy").mkdir()
+    for file in (folder / "m-good").iterdir():
+        name = file.name.replace("2026-03-01T10-00-00.123456", "2031-01-01T10-00-00")
+        shutil.copy(file, folder / "a-copy" / name)
+
+
+TRICKS = [
+    more_rows,
+    own_sources,
+    own_headline,
+    own_settings,
+    short_runs_of_a_good_model,
+    failed_run,
+    copied_results_file,
+    renamed_copy,
+]
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+def test_a_trick_changes_nothing_of_honest_runs(
+    trick: Callable[[Path], None], tmp_path: Path
+) -> None:
+    honest(tmp_path)
+    before = standing(tmp_path)
+    assert before["order"] == ["good", "weak"]
+    trick(tmp_path)
+    assert standing(tmp_path) == before
+
+
+def test_a_failed_run_is_listed_and_never_ranked(tmp_path: Path) -> None:
+    honest(tmp_path)
+    failed_run(tmp_path)
+    document = board(report.read([tmp_path]), papers=False)
+    ranked = {place.run for one in document.comparisons for place in one.ranks}
+    failed = [entry for entry in document.entries if entry.model == "cheat"]
+    assert failed and ranked.isdisjoint(entry.run for entry in failed)
+    assert "not ranked: no row is scored" in str([entry.doubts for entry in failed])
+
+
+def test_rows_that_less_than_half_of_the_models_have_are_not_compared(
+    tmp_path: Path,
+) -> None:
+    honest(tmp_path)
+    more_rows(tmp_path)
+    document = board(report.read([tmp_path]), papers=False)
+    assert {comparison.rows for comparison in document.comparisons} == {N}
+    assert any(f"{4 * N} rows that less than half" in note for note in document.notes)
+
+
+def test_the_most_complete_run_of_a_model_stands_for_it(tmp_path: Path) -> None:
+    write_run(tmp_path / "whole", {TASK: rows(0.5)}, model="m")
+    write_run(
+        tmp_path / "part", {TASK: rows(1.0, 59)}, model="m", stamp="2027-01-01T10-00-00"
+    )
+    document = board(report.read([tmp_path]), papers=False)
+    entries = [entry for entry in document.entries if entry.metric == "acc"]
+    assert {(entry.n, entry.is_shown) for entry in entries} == {(60, True), (59, False)}
+    reasons = [entry.doubts for entry in entries if not entry.is_shown]
+    assert "another run of the model with the same settings is more complete" in str(
+        reasons
+    )
+
+
+@pytest.mark.parametrize(("n_sources", "is_told_apart"), [(9, False), (10, True)])
+def test_less_than_ten_clusters_make_no_claim(
+    tmp_path: Path, n_sources: int, is_told_apart: bool
+) -> None:
+    chance = np.random.default_rng(1)
+    docs = [{"ticker": f"T{at % n_sources}"} for at in range(N)]
+    for model, share in (("good", 0.95), ("weak", 0.1)):
+        right = (chance.random(N) < share).astype(float).tolist()
+        task = {"dynostock_recency_w4": scored(*right)}
+        write_run(tmp_path / model, task, model=model, docs=docs)
+    document = board(report.read([tmp_path]), papers=False)
+    for comparison in document.comparisons:
+        assert {place.worst for place in comparison.ranks} == (
+            {1, 2} if is_told_apart else {2}
+        )
+        (pair,) = comparison.pairs
+        assert (pair.p < 0.05) == is_told_apart
+        assert (pair.low is not None) == is_told_apart
+
+
+def test_equal_runs_share_a_rank(tmp_path: Path) -> None:
+    for model in ("a", "b"):
+        write_run(tmp_path / model, {TASK: rows(0.5)}, model=model)
+    document = board(report.read([tmp_path]), papers=False)
+    for comparison in document.comparisons:
+        assert [place.rank for place in comparison.ranks] == [1, 1]
+
+
+def with_picture(folder: Path, color: str) -> None:
+    (folder / "pictures").mkdir(parents=True)
+    if color:
+        Image.new("RGB", (8, 8), color).save(folder / "pictures" / "chart.png")
+    else:
+        (folder / "pictures" / "chart.png").write_bytes(b"\x89PNG broken")
+    docs = [{"image_path": "pictures/chart.png"}]
+    write_run(
+        folder, {"mme_finance_en": [{"score": 1.0}]}, docs=docs, model=folder.name
+    )
+
+
+def test_a_broken_picture_of_one_run_removes_none_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
+    with_picture(tmp_path / "runs" / "a-broken", "")
+    with_picture(tmp_path / "runs" / "b-blue", "blue")
+    with_picture(tmp_path / "runs" / "c-red", "red")
+    write_report(tmp_path / "runs", tmp_path / "out", published=False)
+    pictures = list((tmp_path / "out" / "page" / "pictures").iterdir())
+    colors = set()
+    for file in pictures:
+        with Image.open(file) as picture:
+            red, _, blue = picture.convert("RGB").getpixel((4, 4))
+            colors.add("red" if red > blue else "blue")
+    assert colors == {"red", "blue"}
