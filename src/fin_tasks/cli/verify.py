@@ -3,18 +3,25 @@
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import fin_tasks
-from fin_tasks.errors import FinTasksError
+from fin_tasks.errors import ConfigError, FinTasksError
 
 from .options import AsJson, DataDir, task_options
 from .output import say, warn
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fin_tasks.report.verify.admission import Verdict
+    from fin_tasks.report.verify.items import Options
+
 _SHOWN = 5  # details of an item
 _CANNOT_RUN = 2
+_USUAL_JUDGE_ROWS = 50
 
 
 def verify(
@@ -60,20 +67,32 @@ def verify(
         ),
     ] = "{}",
     judge_rows: Annotated[
-        int,
-        typer.Option(min=1, help="How many responses of a task to ask about."),
-    ] = 50,
+        int | None,
+        typer.Option(
+            min=1,
+            help="How many responses of a task to ask about. Default: 50, with --board all.",
+        ),
+    ] = None,
+    board: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write the runs to this board, scored here, if nothing is refused.",
+        ),
+    ] = None,
+    submitter: Annotated[
+        str, typer.Option(help="With --board: who sent the submission.")
+    ] = "",
 ) -> None:
     """Score other people's responses with your own data, prompts and scorers, and list what is established.
 
     The exit status is 0 if everything is verified, 3 if something is not, 1 if something failed, and 2 if the command
-    cannot run.
+    cannot run. With --board it is 0 for an admitted submission, 3 for one with claims, 1 for a refused one.
 
     Example: fin-tasks verify submissions/model-a --judge-model gpt-4o
     """
     from fin_tasks.judging.judge import judge_from
-    from fin_tasks.report.verify.items import EXIT_STATUS, Options
-    from fin_tasks.report.verify.verification import verify as verify_runs
+    from fin_tasks.report.verify.items import Options
     from fin_tasks.settings import Settings
 
     try:
@@ -84,24 +103,36 @@ def verify(
         # A judge that only the environment names is not asked, as it may cost money.
         names = {"judge_model": judge_model, "judge_base_url": judge_base_url}
         judge = judge_from(names, Settings.from_environ()) if judge_model else None
-        verification = verify_runs(
-            paths,
-            Options(
-                metadata=options,
-                n_rows=rows,
-                revision=revision,
-                judge=judge,
-                n_judged=judge_rows,
-            ),
+        if board is None and judge_rows is None:
+            judge_rows = _USUAL_JUDGE_ROWS
+        named = Options(
+            metadata=options,
+            n_rows=rows,
+            revision=revision,
+            judge=judge,
+            n_judged=judge_rows,
+        )
+        status = (
+            _admit(paths, board, named, submitter, as_json)
+            if board
+            else _verify(paths, named, as_json)
         )
     except (FinTasksError, OSError, ValueError) as error:
         warn(f"error: {error}")
         raise typer.Exit(_CANNOT_RUN) from error
-    status = EXIT_STATUS[verification.status]
+    raise typer.Exit(status)
+
+
+def _verify(paths: "Sequence[Path]", options: "Options", as_json: bool) -> int:
+    """List what is established about a submission, and return the exit status."""
+    from fin_tasks.report.verify.items import EXIT_STATUS
+    from fin_tasks.report.verify.verification import verify as verify_runs
+
+    verification = verify_runs(paths, options)
     if as_json:
         content = {"fin_tasks": fin_tasks.__version__, **asdict(verification)}
         print(json.dumps(content, indent=1))
-        raise typer.Exit(status)
+        return EXIT_STATUS[verification.status]
     for problem in verification.problems:
         say(f"failed        {problem}")
     for task in verification.tasks:
@@ -111,4 +142,48 @@ def verify(
             for detail in item.details[:_SHOWN]:
                 say(f"    {detail}")
     say(f"The submission is {verification.status}.")
-    raise typer.Exit(status)
+    return EXIT_STATUS[verification.status]
+
+
+def _admit(
+    paths: "Sequence[Path]",
+    board: Path,
+    options: "Options",
+    submitter: str,
+    as_json: bool,
+) -> int:
+    """Admit a submission to a board, or say why it is refused, and return the exit status."""
+    from fin_tasks.report.verify.admission import admit
+
+    if len(paths) != 1:
+        raise ConfigError(
+            f"--board: expected the folder of one submission, got {len(paths)} paths."
+        )
+    verdict = admit(paths[0], board, options, submitter=submitter)
+    if as_json:
+        refused = [finding._asdict() for finding in verdict.refused]
+        admitted = {}
+        for folder, admission in verdict.admitted.items():
+            admitted[folder] = admission.model_dump()
+        content = {"refused": refused, "claims": verdict.claims, "admitted": admitted}
+        print(json.dumps({"fin_tasks": fin_tasks.__version__, **content}, indent=1))
+        return verdict.exit_status
+    for finding in verdict.refused:
+        say(f"refused  {finding.name}: {finding.sentence}")
+        for row in finding.rows[:_SHOWN]:
+            say(f"  {row:.200}")
+        if len(finding.rows) > _SHOWN:
+            say(f"  and {len(finding.rows) - _SHOWN:,} more")
+    for folder, admission in verdict.admitted.items():
+        say(f"{admission.model} is admitted to {folder}")
+        for item in admission.items:
+            say(f"  {item.status:<8} {item.name}: {item.sentence}")
+    say(f"The submission is {_decision(verdict)}.")
+    return verdict.exit_status
+
+
+def _decision(verdict: "Verdict") -> str:
+    if verdict.refused:
+        return "refused, and the board is as it was"
+    claims = ", ".join(verdict.claims)
+    return f"admitted; only claimed are {claims}" if claims else "admitted"

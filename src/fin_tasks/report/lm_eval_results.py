@@ -21,7 +21,7 @@ _MAX_BYTES = 256 * 2**20
 _MAX_TASKS = 1000
 _MAX_NAME = 200
 _MIN_ROWS = 0.98  # of the questions; a run over fewer has another setting
-_HARNESSES = ("replay", "judge", "label", "VLMEvalKit", "inspect_ai")
+_HARNESSES = ("replay", "judge", "label", "VLMEvalKit", "inspect_ai", "verify")
 _SETTINGS = {"lm_eval_version", "fin_tasks_version", "chat_template_sha"}
 _CLOCK = re.compile(r"(\d{4}-\d\d-\d\dT\d\d)[-:](\d\d)[-:](\d\d)")
 

@@ -131,7 +131,7 @@ class Run:
 
     id: str  # hash of the results file; of its samples, too, where several share it
     model: str  # written by strangers, so it may hold anything
-    harness: str  # `lm-eval`, `inspect_ai`, `VLMEvalKit`, `replay`, `judge`, `label` (people), or `published`
+    harness: str  # `lm-eval`, `inspect_ai`, `VLMEvalKit`, `replay`, `judge`, `verify`, `label` (people), or `published`
     path: Path  # the results file
     name: str  # its path below the folder that was given
     date: str  # ISO date and time; empty if unknown

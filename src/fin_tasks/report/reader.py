@@ -159,8 +159,14 @@ class _Reader:
 def _candidates(path: Path) -> list[Path]:
     """Return the files below a folder, or those of a file's run, whose names are like those of runs."""
     if path.is_dir():
-        files = [file for file in path.rglob("*") if _LIKELY.fullmatch(file.name)]
-        return sorted(filter(Path.is_file, files))
+        files = []
+        for file in path.rglob("*"):
+            # In a hidden folder of a board, runs wait for their place.
+            folders = file.relative_to(path).parts[:-1]
+            is_hidden = any(folder.startswith(".") for folder in folders)
+            if _LIKELY.fullmatch(file.name) and not is_hidden and file.is_file():
+                files.append(file)
+        return sorted(files)
     return sorted({path, *path.parent.glob(f"*_{_run_key(path)}.json*")})
 
 

@@ -53,24 +53,37 @@ def write_run(
     Returns:
         The results file.
     """
-    stamp = datetime.now().isoformat().replace(":", "-")
     folder = out / (re.sub(r"[^\w.-]", "__", model) or "model")
-    path = folder / f"results_{stamp}.json"
-    results = {**_results_of(runs, model, made_by), **(facts or {})}
+    content = dict(facts or {})
     if group:
-        results |= _group_of(runs, group)
+        content |= _group_of(runs, group)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for run in runs:
-            samples = folder / f"samples_{run.scored.name}_{stamp}.jsonl"
-            with samples.open("w", encoding="utf-8") as file:
-                for line in sample_lines(run.scored):
-                    file.write(json.dumps(line) + "\n")
-        path.write_text(json.dumps(results, indent=2) + "\n", "utf-8")
+        return write_files(folder, runs, model=model, made_by=made_by, facts=content)
     except OSError as error:
         raise DataError(
             f"--out {out}: expected a folder that can be written, got {error.strerror}."
         ) from error
+
+
+def write_files(
+    folder: Path,
+    runs: Sequence[SavedRun],
+    *,
+    model: str,
+    made_by: str,
+    facts: Fields,
+) -> Path:
+    """Write the files of a run into a folder, the results file last, and return its path."""
+    stamp = datetime.now().isoformat().replace(":", "-")
+    path = folder / f"results_{stamp}.json"
+    results = {**_results_of(runs, model, made_by), **facts}
+    folder.mkdir(parents=True, exist_ok=True)
+    for run in runs:
+        samples = folder / f"samples_{run.scored.name}_{stamp}.jsonl"
+        with samples.open("w", encoding="utf-8") as file:
+            for line in sample_lines(run.scored):
+                file.write(json.dumps(line) + "\n")
+    path.write_text(json.dumps(results, indent=2) + "\n", "utf-8")
     return path
 
 

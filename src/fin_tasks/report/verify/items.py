@@ -35,8 +35,8 @@ class Options(NamedTuple):
     """Revision of gold data that the verifier recorded before."""
     judge: JudgeModel | None = None
     """The verifier's own judge."""
-    n_judged: int = 50
-    """How many responses of a task the judge is asked about."""
+    n_judged: int | None = 50
+    """How many responses of a task the judge is asked about; None for all."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,19 @@ def item_of(
         return Item(name, "verified", right)
     texts = [detail[:_MAX_DETAIL] for detail in details[:_MAX_DETAILS]]
     return Item(name, status, f"{len(details):,} {wrong}", texts)
+
+
+Outcome = Literal["refused", "claimed", "checked"]
+
+
+class Finding(NamedTuple):
+    """What was found about a task or a run of a submission."""
+
+    name: str
+    outcome: Outcome
+    sentence: str
+    rows: Sequence[str] = ()
+    """The rows that it is about, each with the reason."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +146,8 @@ def read_rows(path: Path) -> tuple[dict[str, Row], list[str]]:
     for sample in read_samples(path):
         responses = ["" if text is None else text for text in sample.responses]
         are_texts = all(isinstance(text, str) for text in responses)
-        if not are_texts or len(sample.readings) != len(responses):
+        n_responses = len(responses)
+        if not are_texts or not n_responses or len(sample.readings) != n_responses:
             raise DataError(
                 f"{sample.where}: expected texts and a reading of each, got {responses!r:.80}."
             )

@@ -52,7 +52,7 @@ def check_judged(
             f"{len(questions):,} replies can be read; --judge-model asks a judge again",
         )
     seed = secrets.randbits(64)
-    n_drawn = min(options.n_judged, len(questions))
+    n_drawn = min(options.n_judged or len(questions), len(questions))
     drawn = random.Random(seed).sample(questions, n_drawn)  # noqa: S311 - it is told afterwards
     rounds = [
         replies.judge_once(drawn),

@@ -4,6 +4,7 @@ Around our texts only a model's chat template may stand. It is the same for ever
 """
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -18,31 +19,54 @@ Texts = list[tuple[str, str]]
 """Texts of a prompt, each with its kind or its place."""
 
 
-def check_prompts(rows: Rows, docs: Docs) -> Item:
+class Prompts(NamedTuple):
+    """How what was sent differs from the prompts that a task builds."""
+
+    missing: list[str]
+    """Rows in which a text of ours is missing."""
+    odd: list[str]
+    """Rows with text around ours that other rows do not have."""
+    around: str
+    """What stands around our texts in most rows."""
+    n_unknown: int
+    """How many rows do not say what was sent."""
+
+
+def compare_prompts(rows: Rows, docs: Docs) -> Prompts:
     """Compare the prompts of all rows with ours."""
-    changed = []
+    missing = []
     gaps = []
     for row_id, row in rows.items():
         if row.prompt is None:
             continue
         own_gaps = _gaps(row.prompt, _pieces(row_id, rows, docs), docs[row_id])
         if own_gaps is None:
-            changed.append(f"{row_id}: a text of ours is missing")
+            missing.append(f"{row_id}: a text of ours is missing")
             continue
         gaps += [(row_id, *gap) for gap in own_gaps]
     table = pd.DataFrame(gaps, columns=["row", "place", "text"])
     template = table.groupby("place", sort=False)["text"].agg(
         lambda texts: texts.mode()[0]
     )
-    odd = table[table["text"] != table["place"].map(template)]
-    for row_id, place, text in odd.itertuples(index=False):
-        changed.append(f"{row_id}: {text!r:.120} stands {place}")
-    n_missing = sum(row.prompt is None for row in rows.values())
-    if n_missing and not changed:
+    is_odd = table["text"] != table["place"].map(template)
+    odd = []
+    for row_id, place, text in table[is_odd].itertuples(index=False):
+        odd.append(f"{row_id}: {text!r:.120} stands {place}")
+    n_unknown = sum(row.prompt is None for row in rows.values())
+    return Prompts(missing, odd, " … ".join(filter(None, template)), n_unknown)
+
+
+def check_prompts(rows: Rows, docs: Docs) -> Item:
+    """Say whether the prompts of all rows are ours."""
+    prompts = compare_prompts(rows, docs)
+    changed = prompts.missing + prompts.odd
+    around = prompts.around
+    if prompts.n_unknown and not changed:
         return Item(
-            "prompts", "not verified", f"{n_missing:,} rows do not say what was sent"
+            "prompts",
+            "not verified",
+            f"{prompts.n_unknown:,} rows do not say what was sent",
         )
-    around = " … ".join(filter(None, template))
     if len(around) > _MAX_TEMPLATE and not changed:
         return Item(
             "prompts",

@@ -14,9 +14,9 @@ from pydantic import BaseModel
 from fin_tasks.benchmarks import task_folders
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.scored_task import Breakdowns, ScoredTask, score_task
-from fin_tasks.benchmarks.task_file import TaskFile
+from fin_tasks.benchmarks.task_file import TaskFile, task_names
 from fin_tasks.judging.item import Item as Question
-from fin_tasks.judging.item import Judged
+from fin_tasks.judging.item import Judged, missing_reason
 from fin_tasks.judging.judge import JudgeStep
 from fin_tasks.report import Fields, Json
 from fin_tasks.saved.run_folder import sample_lines
@@ -40,6 +40,8 @@ class InstalledTask(NamedTuple):
     provenance: Fields
     step: JudgeStep | None
     """How a judge is asked, or a model that reads answers."""
+    n_all: int
+    """How many documents the task has, asked or not."""
 
 
 def load_task(name: str, options: Options) -> InstalledTask:
@@ -48,7 +50,7 @@ def load_task(name: str, options: Options) -> InstalledTask:
     docs, provenance = file.load(options.metadata)
     docs_by_id = {id_of(doc): doc for doc in docs[: options.n_rows]}
     step = file.judge_step(options.metadata)
-    return InstalledTask(file, docs_by_id, provenance, step)
+    return InstalledTask(file, docs_by_id, provenance, step, len(docs))
 
 
 class RecordedReplies(JudgeStep):
@@ -72,14 +74,19 @@ class RecordedReplies(JudgeStep):
 def score_rows(
     task: InstalledTask,
     rows: Rows,
-    replies: RecordedReplies | None,
+    step: JudgeStep | None,
+    *,
+    judge_may_fail: bool = False,
 ) -> ScoredTask:
-    """Score all responses; a response without a score counts as wrong under both scorings."""
+    """Score all responses; a response without a score counts as wrong under both scorings.
+
+    If the judge may fail, the responses that it did not score stay unscored, unless they are missing.
+    """
     scored = score_task(
         task.file,
         [task.docs[row_id] for row_id in rows],
         [row.responses for row in rows.values()],
-        step=replies,
+        step=step,
     )
     wrong = {}
     for name, metric in scored.metrics.items():
@@ -89,7 +96,9 @@ def score_rows(
     for scoring, readings in scored.readings.items():
         values[scoring] = list(scored.values[scoring])
         for number, row_readings in enumerate(readings):
-            if any(reading.unscored for reading in row_readings):
+            texts = scored.responses[number]
+            is_lost = not judge_may_fail or any(map(missing_reason, texts))
+            if is_lost and any(reading.unscored for reading in row_readings):
                 values[scoring][number] = {**values[scoring][number], **wrong}
     return replace(scored, values=values)
 
@@ -102,6 +111,7 @@ def check_scores(scored: ScoredTask, rows: Rows) -> Item:
     for line in sample_lines(scored):
         row_id = row_ids[line["doc_id"]]
         ours = sample_of(row_id, line)
+        row_texts = rows[row_id].responses
         claim = rows[row_id].claims[ours.scoring]
         differences = []
         pairs = zip(
@@ -116,7 +126,7 @@ def check_scores(scored: ScoredTask, rows: Rows) -> Item:
                         f"{name} {theirs[name]!r:.60}, ours {values.get(name)!r:.60}"
                     )
         if differences:
-            is_open = any(map(_is_open, [*claim.readings, *ours.readings]))
+            is_open = any(map(_is_open, row_texts, claim.readings, ours.readings))
             details = unproven if is_open else wrong
             details.append(f"{row_id}, {ours.scoring}: {'; '.join(differences[:3])}")
     evidence = f"{len(rows):,} rows have the scores that we give to their responses"
@@ -131,8 +141,26 @@ def check_scores(scored: ScoredTask, rows: Rows) -> Item:
     )
 
 
-def _is_open(reading: Fields) -> bool:
-    return reading.get("unscored") is True or reading.get("status") in _BY_MACHINE
+def claimed_unscored(scored: ScoredTask, rows: Rows) -> list[str]:
+    """Return the rows of which the submission says that they have no score, although they can be scored."""
+    details = []
+    for scoring, readings in scored.readings.items():
+        for (row_id, row), ours in zip(rows.items(), readings, strict=True):
+            claims = row.claims[scoring].readings
+            for text, claim, reading in zip(row.responses, claims, ours, strict=True):
+                is_lost = missing_reason(text) != ""
+                if claim.get("unscored") is True and (is_lost or not reading.unscored):
+                    reason = "there is no response" if is_lost else f"{text!r:.60}"
+                    details.append(f"{row_id}, {scoring}: {reason}")
+    return details
+
+
+def _is_open(response: str, claim: Fields, ours: Fields) -> bool:
+    """Return whether two readings of a response may differ although nobody forged one."""
+    if ours.get("status"):  # a program ran
+        return ours["status"] in _BY_MACHINE or claim.get("status") in _BY_MACHINE
+    is_lost = claim.get("unscored") is True and missing_reason(response) != ""
+    return is_lost or ours.get("unscored") is True
 
 
 def figures_of_parts(breakdowns: Breakdowns) -> dict[str, float]:
@@ -188,25 +216,35 @@ def _groups() -> Mapping[str, _Group]:
     return groups
 
 
-def check_group(result: TaskResult, scored: Mapping[str, ScoredTask]) -> Item:
-    """Average the totals of a group's tasks as lm-eval does, and compare."""
-    group = _groups().get(result.task)
-    tasks = [scored[name] for name in group.task if name in scored] if group else []
-    if not group or not tasks or len(tasks) < len(group.task):
-        return Item(
-            "totals", "not verified", "not all tasks of the group have scores here"
-        )
+def group_totals(name: str, scored: Mapping[str, ScoredTask]) -> Json | None:
+    """Average the totals of a group's tasks as lm-eval does; None if not all of them are there."""
+    group = _groups().get(name)
+    if not group or not scored.keys() >= set(group.task):
+        return None
+    tasks = [scored[task] for task in group.task]
     totals = pd.DataFrame([task.totals() for task in tasks], dtype=float)
     sizes = pd.Series([len(task.docs) for task in tasks])
-    ours = {}
+    means = {}
     for mean in group.aggregate_metric_list:
         weights = sizes if mean.weight_by_size else sizes.clip(upper=1)
         for scoring in mean.filter_list:
-            name = f"{mean.metric},{scoring}"
-            known = totals[name].dropna()
+            column = f"{mean.metric},{scoring}"
+            known = totals[column].dropna()
             if len(known):
-                ours[name] = np.average(known, weights=weights[known.index])
-    return check_totals(result, ours)
+                means[column] = float(np.average(known, weights=weights[known.index]))
+    return means
+
+
+def check_group(result: TaskResult, scored: Mapping[str, ScoredTask]) -> Item:
+    """Compare the totals of a group with ours."""
+    if result.task in task_names():
+        return Item("totals", "failed", "the results call a task a group of tasks")
+    totals = group_totals(result.task, scored)
+    if totals is None:
+        return Item(
+            "totals", "not verified", "not all tasks of the group have scores here"
+        )
+    return check_totals(result, totals)
 
 
 def different(theirs: Fields, ours: Fields) -> list[str]:

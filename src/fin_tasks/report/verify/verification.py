@@ -10,7 +10,7 @@ from tqdm import tqdm
 from fin_tasks import report
 from fin_tasks.benchmarks.scored_task import SCORINGS, ScoredTask
 from fin_tasks.data.locate import load_pins, pinned_benchmarks
-from fin_tasks.errors import FinTasksError
+from fin_tasks.errors import DataError, FinTasksError
 from fin_tasks.settings import Settings
 
 from .. import Fields
@@ -103,12 +103,16 @@ class _RunCheck:
     def _checked(self, result: TaskResult) -> Iterator[Item]:
         options = self.options
         task = load_task(result.task, options)
-        yield _check_gold(result.benchmark, task.provenance, options.revision)
+        yield check_gold(result.benchmark, task.provenance, options.revision)
         settings = _check_task(result, task)
         yield settings
         if settings.status != "verified" or not result.samples:
             return
-        all_rows, problems = read_rows(result.samples)
+        try:
+            all_rows, problems = read_rows(result.samples)
+        except DataError as error:
+            yield Item("rows", "failed", str(error))
+            return
         yield _check_rows(all_rows, task.docs, problems)
         rows = {}
         for row_id in task.docs:
@@ -166,7 +170,7 @@ class _RunCheck:
         return item_of("oddities", signs, "oddities", "nothing odd was seen", "warning")
 
 
-def _check_gold(benchmark: str, provenance: Fields, revision: str | None) -> Item:
+def check_gold(benchmark: str, provenance: Fields, revision: str | None) -> Item:
     """Say which gold data the verifier has, and whether their hashes are known."""
     data = provenance["data"]
     ours = data.get("revision") or provenance["hash"]
@@ -183,42 +187,66 @@ def _check_gold(benchmark: str, provenance: Fields, revision: str | None) -> Ite
     return Item("gold data", "not verified", evidence)
 
 
+def different_settings(result: TaskResult, task: InstalledTask) -> dict[str, str]:
+    """Return the settings of a submission that are not the verifier's, each in words."""
+    own_settings = settings_of(
+        {"provenance": task.provenance}, version=version_of(task)
+    )
+    is_recording = result.settings.get("data.origin") == "recording"
+    texts = {}
+    for name in different(result.settings, own_settings):
+        is_compared = name in own_settings or not is_recording
+        if is_compared and name not in _FREE and not name.startswith("judge."):
+            texts[name] = (
+                f"{name}: {result.settings[name]}, here {own_settings.get(name)}"
+            )
+    return texts
+
+
+def version_of(task: InstalledTask) -> str:
+    """Return the version of a task's benchmark as results name it."""
+    return str(task.file.benchmark.version)
+
+
 def _check_task(result: TaskResult, task: InstalledTask) -> Item:
     """Compare the settings that the submission names with those of the verifier."""
-    version = str(task.file.benchmark.version)
-    ours = settings_of({"provenance": task.provenance}, version=version)
-    is_recording = result.settings.get("data.origin") == "recording"
-    details = []
-    for name in different(result.settings, ours):
-        is_compared = name in ours or not is_recording
-        if is_compared and name not in _FREE and not name.startswith("judge."):
-            details.append(f"{name}: {result.settings[name]}, here {ours.get(name)}")
     return item_of(
         "task",
-        details,
+        list(different_settings(result, task).values()),
         "settings differ from yours; --metadata sets them",
-        f"{task.file.name}, version {version}, without examples",
+        f"{task.file.name}, version {version_of(task)}, without examples",
         "not verified",
     )
 
 
-def _check_rows(rows: Rows, docs: Fields, problems: Sequence[str]) -> Item:
-    """Compare the documents of a submission with ours."""
-    details = list(problems)
-    details += [f"{row_id}: missing" for row_id in sorted(docs.keys() - rows.keys())]
+def wrong_rows(rows: Rows, docs: Fields) -> list[str]:
+    """Return the rows that are missing, foreign, or without the claims of a scoring."""
+    details = [f"{row_id}: missing" for row_id in sorted(docs.keys() - rows.keys())]
     for row_id, row in rows.items():
         if row_id not in docs:
             details.append(f"{row_id}: foreign")
-            continue
-        if len(row.claims) < len(SCORINGS):
+        elif len(row.claims) < len(SCORINGS):
             details.append(f"{row_id}: a scoring is missing")
+    return details
+
+
+def changed_documents(rows: Rows, docs: Fields) -> list[str]:
+    """Return what differs from our documents in the documents of a submission."""
+    details = []
+    for row_id in rows.keys() & docs.keys():
+        claimed = rows[row_id].doc
         doc = docs[row_id]
-        for name in different(row.doc, doc):
+        for name in different(claimed, doc):
             if name in doc.keys() - _FILES:
-                details.append(f"{row_id}: {name} {row.doc[name]!r:.80}")
+                details.append(f"{row_id}: {name} {claimed[name]!r:.80}")
+    return sorted(details)
+
+
+def _check_rows(rows: Rows, docs: Fields, problems: Sequence[str]) -> Item:
+    """Compare the documents of a submission with ours."""
     return item_of(
         "rows",
-        details,
+        [*problems, *wrong_rows(rows, docs), *changed_documents(rows, docs)],
         "rows are not as they should be",
         f"{len(docs):,} documents, each once",
     )

@@ -1,6 +1,10 @@
 // The results files: settings, judges, tokens and costs, and what could not be used.
 
-const HARNESSES = { replay: "saved responses, scored again", judge: "judged predictions" };
+const HARNESSES = {
+  replay: "saved responses, scored again",
+  judge: "judged predictions",
+  verify: "a submission, scored again",
+};
 
 function showRuns(main) {
   const isShown = (task) => !choices.benchmark || task.benchmark === choices.benchmark;

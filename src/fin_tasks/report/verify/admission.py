@@ -1,0 +1,245 @@
+"""Admit a submission to a board: responses come from the submission, and all else from the host."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tqdm import tqdm
+
+from fin_tasks import report
+from fin_tasks.data.locate import sha256_of
+from fin_tasks.errors import ConfigError, DataError, escape
+
+from ..redact import without_secrets
+from .board_folder import FILE, Admission, AdmissionItem, BoardFolder, open_board
+from .candidate import Candidate
+from .copies import COPIED, twins_of
+from .items import Finding, Options
+from .names import folder_name, mixed_alphabets, name_key
+
+_ALWAYS_CLAIMED = ("model", "decoding")
+"""Nobody can check these, so they do not change the exit status."""
+_MAX_SENTENCE = 500  # characters
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Why a submission is refused, or how its runs were admitted."""
+
+    refused: Sequence[Finding] = ()
+    admitted: Mapping[str, Admission] = field(default_factory=dict)
+    """By the folder of the run."""
+
+    @property
+    def claims(self) -> list[str]:
+        """The names of what is only claimed, without what nobody can check of any run."""
+        names = set()
+        for admission in self.admitted.values():
+            names |= {item.name for item in admission.items if item.status == "claimed"}
+        return sorted(names - set(_ALWAYS_CLAIMED))
+
+    @property
+    def exit_status(self) -> int:
+        """1 for a refusal, 3 for claims, 0 for neither."""
+        if self.refused:
+            return 1
+        return 3 if self.claims else 0
+
+
+def admit(
+    submission: Path, board: Path, options: Options, *, submitter: str = ""
+) -> Verdict:
+    """Score a submission again, and write its runs to the board if nothing is refused.
+
+    Raises:
+        ConfigError: The folders or options are wrong.
+        DataError: The host's data or board cannot be used.
+        JudgeError: The host's judge failed too often.
+    """
+    _check_places(submission, board)
+    digest = digest_of(submission)
+    try:
+        submitted = report.read([submission])
+    except DataError as error:
+        return Verdict([Finding("files", "refused", str(error))])
+    candidates: dict[str, Candidate] = {}
+    for run in tqdm(submitted.runs, desc="Verifying", unit="run", disable=None):
+        folder = folder_name(run.model)
+        candidate = candidates.setdefault(folder, Candidate(run.model))
+        candidate.add(run, options)
+    refused = _files_of_hosts(submission)
+    for problem in submitted.problems:
+        refused.append(Finding("files", "refused", problem.message))
+    for candidate in candidates.values():
+        candidate.check_groups()
+        refused += candidate.refusals()
+    if refused:
+        return Verdict(refused)
+    name = submission.resolve().name
+    with open_board(board) as opened:
+        return _Host(opened, name, submitter, digest).admit(candidates)
+
+
+def _check_places(submission: Path, board: Path) -> None:
+    if not submission.is_dir():
+        raise ConfigError(
+            f"{submission}: expected the folder of one submission, found none."
+        )
+    if board.exists() and not board.is_dir():
+        raise ConfigError(f"--board {board}: expected a folder, got a file.")
+    folders = (submission.resolve(), board.resolve())
+    if (
+        folders[0] in (folders[1], *folders[1].parents)
+        or folders[1] in folders[0].parents
+    ):
+        raise ConfigError(
+            f"--board {board}: expected a folder beside the submission, got one that holds it or is in it."
+        )
+
+
+def _files_of_hosts(submission: Path) -> list[Finding]:
+    """Refuse files that only a board has, as reports read them beside runs."""
+    findings = []
+    for name in (FILE, "board.yaml"):
+        for file in sorted(submission.rglob(name)):
+            findings.append(Finding("files", "refused", f"{file}: only a board has it"))
+    return findings
+
+
+def digest_of(submission: Path) -> str:
+    """Return the SHA-256 of all files, as `sha256sum` of its own lines about the files in order of their names."""
+    lines_by_name = {}
+    for file in submission.rglob("*"):
+        if file.is_file() and not file.is_symlink():
+            name = file.relative_to(submission).as_posix()
+            lines_by_name[name] = f"{sha256_of(file)}  ./{name}\n"
+    lines = [lines_by_name[name] for name in sorted(lines_by_name)]
+    text = "".join(lines).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(text).hexdigest()
+
+
+@dataclass
+class _Host:
+    """Admits the runs of one submission to an open board."""
+
+    board: BoardFolder
+    submission: str
+    submitter: str
+    digest: str
+
+    def admit(self, candidates: Mapping[str, Candidate]) -> Verdict:
+        """Write all runs to the board, or none if one is refused."""
+        admissions = self.board.admissions()
+        refused = self._check_owner(admissions)
+        if refused:
+            return Verdict(refused)
+        home = self.board.path / folder_name(self.submission)
+        new = {}
+        admitted = {}
+        with self.board.stage() as stage:
+            for folder, candidate in candidates.items():
+                target = home / folder
+                self._compare(candidate, target, admissions)
+                admission = self._admission_of(candidate, target, admissions)
+                refused += candidate.refusals()
+                staged = stage / "new" / folder
+                candidate.write(staged, admission)
+                new[target] = staged
+                # The next model of the submission is compared with this one.
+                admissions.pop(target, None)
+                admissions[staged] = admission
+                admitted[str(target)] = admission
+            if not refused:
+                self.board.replace(stage, new)
+        return Verdict(refused) if refused else Verdict(admitted=admitted)
+
+    def _check_owner(self, admissions: dict[Path, Admission]) -> list[Finding]:
+        """Refuse a name that is another submission's or submitter's."""
+        for target, admission in admissions.items():
+            if target.parent.name != folder_name(self.submission):
+                continue
+            owner = admission.submission
+            if owner != self.submission:
+                sentence = f"its name is too much like that of the submission {owner!r}"
+                return [Finding("submission", "refused", sentence)]
+            who = admission.submitter
+            if who and self.submitter and who != self.submitter:
+                sentence = f"the submission {owner!r} belongs to {who!r}, not to {self.submitter!r}"
+                return [Finding("submission", "refused", sentence)]
+        return []
+
+    def _compare(
+        self, candidate: Candidate, target: Path, admissions: dict[Path, Admission]
+    ) -> None:
+        """Compare a run with the one that it replaces, and its responses with those of all others."""
+        lost = candidate.lost_tasks(target)
+        if lost:
+            sentence = (
+                f"the run at {target} has more; remove its folder first if it is to go"
+            )
+            candidate.refuse("runs", sentence, lost)
+        alphabets = mixed_alphabets(candidate.model)
+        if alphabets:
+            sentence = f"the name {candidate.model!r} mixes letters of {' and '.join(alphabets)}"
+            candidate.refuse("model", sentence)
+        folders = [folder for folder in admissions if folder != target]
+        n_similar = 0
+        for twin in twins_of(candidate.texts(), folders):
+            admission = admissions[twin.folder]
+            is_own = admission.submission == self.submission
+            of_whom = f"{admission.model} in the submission {admission.submission}"
+            if twin.share >= COPIED and not is_own:
+                candidate.refuse("copies", f"{twin.text} are those of {of_whom}")
+            else:
+                candidate.claim("copies", f"{twin.text} are those of {of_whom}.")
+            n_similar += 1
+        if not n_similar:
+            sentence = "No other run on the board has half of the long responses."
+            candidate.findings.append(Finding("copies", "checked", sentence))
+
+    def _admission_of(
+        self, candidate: Candidate, target: Path, admissions: dict[Path, Admission]
+    ) -> Admission:
+        model = self._name_of(candidate, target, admissions)
+        who = self.submitter or "the submission"
+        candidate.claim(
+            "model", f"Nobody can check that {model} gave the responses; {who} says it."
+        )
+        items = []
+        for finding in candidate.all_findings():
+            if finding.outcome != "refused":
+                sentence = escape(without_secrets(finding.sentence))[:_MAX_SENTENCE]
+                item = AdmissionItem(
+                    name=finding.name, status=finding.outcome, sentence=sentence
+                )
+                items.append(item)
+        now = datetime.now(UTC)
+        return Admission(
+            submission=self.submission,
+            submitter=self.submitter,
+            admitted_at=now.isoformat(timespec="seconds"),
+            sha256=self.digest,
+            model=model,
+            items=items,
+        )
+
+    def _name_of(
+        self, candidate: Candidate, target: Path, admissions: dict[Path, Admission]
+    ) -> str:
+        """Return the name of a model on the board, which belongs to who brought it first."""
+        owners = {}
+        for folder, admission in admissions.items():
+            if folder != target:
+                owners[name_key(admission.model)] = admission.submission
+        name = candidate.model
+        owner = owners.get(name_key(name))
+        if owner is None:
+            return name
+        sentence = f"The submission names its model {name!r}, as the submission {owner!r} did first."
+        candidate.claim("name", sentence)
+        own_name = f"{name} ({self.submission})"
+        if name_key(own_name) in owners:
+            candidate.refuse("model", f"the name {own_name!r} is taken, too")
+        return own_name

@@ -1,0 +1,88 @@
+"""Find responses of a submission that are those of another run on the board."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from fin_tasks.saved.files import task_of
+
+from ..samples import read_samples
+
+MIN_LENGTH = 40
+"""Letters and digits of a response; shorter responses of good models are the same."""
+MIN_ROWS = 20
+"""Rows with long responses; among fewer, chance may make them the same."""
+COPIED = 0.9
+"""Share of the long responses from which on a run is a copy."""
+SIMILAR = 0.5
+"""Share from which on a run is said to be similar."""
+
+Texts = Mapping[str, Mapping[str, str]]
+"""What was answered, by task and document, as letters and digits."""
+
+
+class Twin(NamedTuple):
+    """A run on the board that shares responses with a submission."""
+
+    folder: Path
+    task: str
+    """The task of these responses; empty for all tasks of the run."""
+    n_same: int
+    n: int
+    """How many rows have long responses in the submission, and any on the board."""
+
+    @property
+    def share(self) -> float:
+        """The share of long responses that are the same."""
+        return self.n_same / self.n
+
+    @property
+    def text(self) -> str:
+        """What is the same, for people."""
+        where = f" to {self.task}" if self.task else ""
+        return f"{self.n_same:,} of {self.n:,} long responses{where}"
+
+
+def plain_text(responses: list[str]) -> str:
+    """Return the letters and digits of a row's responses."""
+    joined = "\n".join(responses).casefold()
+    return "".join(filter(str.isalnum, joined))
+
+
+def twins_of(texts: Texts, folders: list[Path]) -> Iterator[Twin]:
+    """Yield the runs in some folders that share many responses with a submission."""
+    for folder in folders:
+        n_same = Counter[str]()
+        n = Counter[str]()
+        for file in sorted(folder.glob("samples_*.jsonl")):
+            task = task_of(file)
+            if task in texts:
+                same_of_task, n_of_task = _count_same(texts[task], file)
+                # The whole run counts too, as its tasks may be small.
+                for name in (task, ""):
+                    n_same[name] += same_of_task
+                    n[name] += n_of_task
+        twins = [Twin(folder, name, n_same[name], n[name]) for name in n]
+        large = [twin for twin in twins if twin.n >= MIN_ROWS]
+        nearest = max(large, key=lambda twin: (twin.share, twin.n), default=None)
+        if nearest and nearest.share >= SIMILAR:
+            yield nearest
+
+
+def _count_same(texts: Mapping[str, str], file: Path) -> tuple[int, int]:
+    """Return how many long responses are those in a samples file, and how many there are."""
+    n_same = 0
+    known_ids = set()
+    for sample in read_samples(file):
+        text = texts.get(sample.id, "")
+        if len(text) <= MIN_LENGTH or sample.id in known_ids:
+            continue
+        known_ids.add(sample.id)
+        board_text = plain_text(list(map(str, sample.responses)))
+        # A few words more at the end make no other response.
+        is_part = text in board_text or (
+            board_text in text and len(board_text) > MIN_LENGTH
+        )
+        n_same += is_part
+    return n_same, len(known_ids)

@@ -1,0 +1,231 @@
+"""Examine a task of a submission for a board: what is refused, what is checked, and what is only claimed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from statistics import mode
+
+from fin_tasks.benchmarks.scored_task import ScoredTask
+from fin_tasks.benchmarks.task_file import task_names
+from fin_tasks.errors import DataError
+from fin_tasks.sandbox import shared_runner
+from fin_tasks.saved.run_folder import SavedRun
+
+from ..model import TaskResult
+from . import sent
+from .host_judge import HostJudge
+from .items import Finding, Item, Options, Outcome, Rows, read_rows
+from .prompts import compare_prompts
+from .scores import (
+    InstalledTask,
+    RecordedReplies,
+    check_scores,
+    check_totals,
+    claimed_unscored,
+    figures_of_parts,
+    load_task,
+    score_rows,
+)
+from .verification import (
+    changed_documents,
+    check_gold,
+    different_settings,
+    version_of,
+    wrong_rows,
+)
+
+# Settings that a submission may have of its own, as its responses can be scored all the same.
+_VERSIONS = ("version", "scorer")
+_OWN_SETTINGS = {
+    "fewshot": "The submission says that the model was shown {} examples before each question.",
+    "system": "The submission says that a system message of its own was sent, with the hash {}.",
+}
+
+
+@dataclass
+class TaskExam:
+    """A task of a submission, scored with the host's documents, sandbox and judge."""
+
+    result: TaskResult
+    options: Options
+    findings: list[Finding] = field(default_factory=list)
+    rows: Rows = field(default_factory=dict)
+    saved: SavedRun | None = None
+    """The task as it goes to the board; None if it could not be scored."""
+
+    def run(self) -> "TaskExam":
+        """Examine the task; raise an error of ours if the host's own data cannot be used."""
+        if self.result.task not in task_names():
+            self._add("task", "refused", "this is no task of fin-tasks")
+            return self
+        task = load_task(self.result.task, self.options)
+        self._check_settings(task)
+        self._read_rows(task)
+        if not self._is_refused:
+            self._check_requests(task)
+            self._score(task)
+        return self
+
+    @property
+    def _is_refused(self) -> bool:
+        return any(finding.outcome == "refused" for finding in self.findings)
+
+    def _add(
+        self, name: str, outcome: Outcome, sentence: str, rows: Sequence[str] = ()
+    ) -> None:
+        self.findings.append(Finding(name, outcome, sentence, rows))
+
+    def _is_our_version(self, task: InstalledTask) -> bool:
+        return self.result.settings.get("version") == version_of(task)
+
+    def _check_settings(self, task: InstalledTask) -> None:
+        """Compare the settings that the results name with those of the host."""
+        settings = self.result.settings
+        refused = []
+        unknown = []
+        version = version_of(task)
+        for name, text in different_settings(self.result, task).items():
+            if name in _OWN_SETTINGS:
+                sentence = _OWN_SETTINGS[name].format(settings[name])
+                self._add("settings", "claimed", sentence)
+            elif not self._is_our_version(task) and text.endswith("here None"):
+                unknown.append(name)
+            elif name not in _VERSIONS:
+                refused.append(text)
+        if refused:
+            self._add("settings", "refused", "the settings are not the host's", refused)
+        if not self._is_our_version(task):
+            claimed_version = settings.get("version") or "none"
+            names = f", which has the settings {', '.join(unknown)}" if unknown else ""
+            self._add(
+                "version",
+                "claimed",
+                f"The submission names version {claimed_version} of the benchmark{names:.200}; "
+                f"its responses are scored with version {version}.",
+            )
+
+    def _read_rows(self, task: InstalledTask) -> None:
+        """Read the responses, and compare their documents with the host's."""
+        if not self.result.samples:
+            self._add("rows", "refused", "its samples are missing, or cannot be read")
+            return
+        try:
+            self.rows, problems = read_rows(self.result.samples)
+        except DataError as error:
+            self._add("rows", "refused", str(error))
+            return
+        problems += wrong_rows(self.rows, task.docs)
+        changed = changed_documents(self.rows, task.docs)
+        if changed and self._is_our_version(task):
+            problems += changed
+        elif changed:
+            sentence = f"The submission has {len(changed):,} other facts about questions; the host's are used."
+            self._add("questions", "claimed", sentence, changed)
+        problems += _other_counts(self.rows)
+        if problems:
+            self._add("rows", "refused", "rows are not as they should be", problems)
+            return
+        # In the order of our documents.
+        self.rows = {row_id: self.rows[row_id] for row_id in task.docs}
+        sentence = "Every question of the host was answered, and no other."
+        self._add("responses", "checked", sentence)
+
+    def _check_requests(self, task: InstalledTask) -> None:
+        """Compare what was sent, as the samples say, with our prompts."""
+        prompts = compare_prompts(self.rows, task.docs)
+        has_examples = "fewshot" in self.result.settings
+        wrong = prompts.missing if has_examples else prompts.missing + prompts.odd
+        if wrong:
+            self._add("prompts", "refused", "what was sent is not our text", wrong)
+            return
+        if prompts.odd:
+            sentence = (
+                f"{len(prompts.odd):,} texts around our prompts differ between rows."
+            )
+            self._add("prompts", "claimed", sentence, prompts.odd)
+        if prompts.n_unknown:
+            sentence = "Nobody can check what the model was asked: the samples do not say what was sent."
+            self._add("prompts", "claimed", sentence)
+        else:
+            self._add("prompts", "checked", "The prompts in the samples are ours.")
+        if prompts.around:
+            sentence = f"Around our prompts the model was sent {prompts.around!r:.400}."
+            self._add("template", "claimed", sentence)
+        decoding = sent.decoding_of(self.rows)
+        sentence = "The submission does not say how its responses were decoded."
+        if decoding:
+            sentence = (
+                f"The submission says that responses were decoded with {decoding}."
+            )
+        self._add("decoding", "claimed", sentence)
+        roles = sent.odd_roles(self.rows, task.docs)
+        if roles:
+            sentence = f"In {len(roles):,} rows the messages had other roles than a question: {roles[0]}."
+            self._add("roles", "claimed", sentence, roles)
+        pictures = sent.odd_pictures(self.rows, task.docs)
+        if pictures:
+            sentence = f"{len(pictures):,} rows were sent with other pictures or files than ours: {pictures[0]}."
+            self._add("pictures", "claimed", sentence, pictures)
+
+    def _score(self, task: InstalledTask) -> None:
+        """Compare the scores that are claimed with ours, and keep ours."""
+        replies = RecordedReplies(task, task.step, self.rows) if task.step else None
+        scored = score_rows(task, self.rows, replies)
+        unscored = claimed_unscored(scored, self.rows)
+        if unscored:
+            sentence = "responses are said to have no score, and nothing here shows why"
+            self._add("scores", "refused", sentence, unscored)
+        totals_here = scored.totals() | figures_of_parts(scored.breakdowns())
+        scores = check_scores(scored, self.rows)
+        totals = check_totals(self.result, totals_here)
+        self._compare_claims(scores, task)
+        if scores.status != "not verified":
+            self._compare_claims(totals, task)
+        if self._is_refused:
+            return
+        judge = HostJudge(task, self.result, self.options, self.rows)
+        scored, findings = judge.score(scored, replies)
+        self.findings += findings
+        self._keep(task, scored)
+
+    def _compare_claims(self, item: Item, task: InstalledTask) -> None:
+        """Refuse forged figures; another version of ours may have other ones."""
+        rows = item.details
+        if item.status == "not verified" and task.file.runs_programs:
+            sentence = (
+                f"{len(rows):,} programs ended otherwise on the host's machine, whose results count: "
+                f"{rows[0]:.200}."
+            )
+            self._add("machine", "checked", sentence, rows)
+        elif item.status == "failed" and self._is_our_version(task):
+            self._add(item.name, "refused", item.evidence, rows)
+        elif item.status == "failed":
+            sentence = f"By the submission's own version, {len(rows):,} {item.name} were others."
+            self._add("version", "claimed", sentence, rows)
+
+    def _keep(self, task: InstalledTask, scored: ScoredTask) -> None:
+        gold = check_gold(
+            self.result.benchmark, task.provenance, self.options.revision
+        ).evidence.partition(": if you")[0]
+        machine = ""
+        facts = {}
+        if task.file.runs_programs:
+            facts["sandbox"] = shared_runner().facts
+            machine = " and in the host's sandbox"
+        self._add(
+            "scores",
+            "checked",
+            f"The responses were scored again with the host's gold data ({gold}){machine}.",
+        )
+        scored = replace(scored, n_all=task.n_all)
+        self.saved = SavedRun(scored, task.provenance, facts)
+
+
+def _other_counts(rows: Rows) -> list[str]:
+    """Return the rows with more or fewer responses than most, as they would count for some figures alone."""
+    counts = {row_id: len(row.responses) for row_id, row in rows.items()}
+    usual = mode(counts.values()) if counts else 0
+    details = []
+    for row_id, n in counts.items():
+        if n != usual:
+            details.append(f"{row_id}: {n:,} responses, and {usual:,} in most rows")
+    return details

@@ -1,0 +1,408 @@
+"""`fin-tasks verify --board`: what it writes, under which names, and what it does when something comes between."""
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_server import completion, serve
+from cheats import GROUP, JUDGED, edit_lines, edit_results
+from filelock import FileLock
+from submissions import admit, content_of, explained, refused, submit, submit_judged
+
+from fin_tasks import report
+from fin_tasks.report.verify.candidate import Candidate
+from fin_tasks.report.verify.names import folder_name, name_key
+
+Line = dict[str, Any]
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Path:
+    return tmp_path / "board"
+
+
+@pytest.fixture
+def alpha(tmp_path: Path) -> Path:
+    """An honest submission."""
+    return submit(tmp_path / "alpha")
+
+
+def admission_of(folder: Path) -> dict[str, Any]:
+    (file,) = folder.rglob("admission.json")
+    content: dict[str, Any] = json.loads(file.read_text())
+    return content
+
+
+def models(board: Path) -> set[str]:
+    return {run.model for run in report.read(board).runs}
+
+
+def test_an_honest_run_is_on_the_board(alpha: Path, board: Path) -> None:
+    status, told, output = admit(alpha, board, "--submitter", "ann")
+    assert (status, told["claims"]) == (0, []), output
+    (run,) = report.read(board).runs
+    (sent,) = report.read(alpha).runs
+    assert (run.model, run.harness) == ("model-a", "verify")
+    assert run.tasks[0].totals == sent.tasks[0].totals
+    assert run.tasks[0].settings == sent.tasks[0].settings
+    admission = admission_of(board)
+    assert [*admission] == [
+        *("submission", "submitter", "admitted_at", "sha256", "model", "items")
+    ]
+    assert (admission["submission"], admission["submitter"]) == ("alpha", "ann")
+    assert re.fullmatch(
+        r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", admission["admitted_at"]
+    )
+    statuses = {item["name"]: item["status"] for item in admission["items"]}
+    assert statuses["model"] == statuses["decoding"] == "claimed"
+    assert statuses["scores"] == statuses["prompts"] == statuses["copies"] == "checked"
+
+
+def test_only_responses_are_taken_over(alpha: Path, board: Path) -> None:
+    def change(line: Line) -> None:
+        line["doc"]["note"] = line["note"] = "a word of a stranger"
+
+    edit_lines(alpha, lambda lines: [*map(change, lines)])
+    edit_results(alpha, lambda results: results.update(note="a word of a stranger"))
+    assert admit(alpha, board)[0] == 0
+    assert b"stranger" not in b"".join(content_of(board).values())
+
+
+def test_the_hash_is_that_of_sha256sum(alpha: Path, board: Path) -> None:
+    admit(alpha, board)
+    names = sorted(
+        f"./{file.relative_to(alpha)}" for file in alpha.rglob("*") if file.is_file()
+    )
+    lines = subprocess.run(["sha256sum", *names], cwd=alpha, capture_output=True).stdout
+    assert admission_of(board)["sha256"] == hashlib.sha256(lines).hexdigest()
+
+
+def test_a_group_has_our_totals(tmp_path: Path, board: Path) -> None:
+    folder = submit(tmp_path / "alpha", GROUP)
+    assert admit(folder, board)[0] == 0
+    (run,) = report.read(board).runs
+    (sent,) = report.read(folder).runs
+    totals = {result.task: result.totals for result in run.tasks}
+    assert totals == {result.task: result.totals for result in sent.tasks}
+    assert set(totals) >= {GROUP}
+
+
+def test_programs_run_here(tmp_path: Path, board: Path) -> None:
+    def answer(doc: Mapping[str, Any]) -> str:
+        return str(doc["target"])
+
+    folder = submit(tmp_path / "alpha", "financemath_pot", answer=answer)
+    assert admit(folder, board)[0] == 0
+    (run,) = report.read(board).runs
+    assert run.tasks[0].totals["robust"]["acc"] == 1
+    scores = [item for item in admission_of(board)["items"] if item["name"] == "scores"]
+    assert "sandbox" in scores[0]["sentence"]
+
+
+def test_a_submission_replaces_its_own_run(
+    tmp_path: Path, alpha: Path, board: Path
+) -> None:
+    admit(alpha, board)
+    before = content_of(board)
+    shutil.rmtree(alpha)
+    submit(alpha, answer=lambda doc: f"I am sure of it. {doc['target']}")
+    assert admit(alpha, board)[0] == 0
+    (run,) = report.read(board).runs
+    assert run.tasks[0].totals["robust"]["acc"] == 1
+    assert len(content_of(board)) == len(before)
+
+
+def test_a_shorter_run_replaces_nothing(
+    tmp_path: Path, alpha: Path, board: Path
+) -> None:
+    shutil.rmtree(alpha)
+    submit(alpha, GROUP)
+    admit(alpha, board)
+    before = content_of(board)
+    shutil.rmtree(alpha)
+    submit(alpha)
+    status, told, _ = admit(alpha, board)
+    assert (status, refused(told)) == (1, {"runs"})
+    assert content_of(board) == before
+
+
+def test_fewer_rows_replace_nothing(alpha: Path, board: Path) -> None:
+    admit(alpha, board)
+    shutil.rmtree(alpha)
+    submit(alpha, n_rows=8)
+    assert refused(admit(alpha, board)[1]) == {"rows"}
+    assert refused(admit(alpha, board, "--rows", "8")[1]) == {"runs"}
+    shutil.rmtree(board)
+    assert admit(alpha, board, "--rows", "8")[0] == 0
+    (run,) = report.read(board).runs
+    assert (run.tasks[0].n, run.tasks[0].n_all) == (8, 32)
+
+
+def test_a_name_belongs_to_who_brought_it_first(
+    tmp_path: Path, alpha: Path, board: Path
+) -> None:
+    admit(alpha, board)
+    before = content_of(board)
+    for submission, name in (("beta", "Model A"), ("gamma", "model-a")):
+        folder = submit(tmp_path / submission, model=name, answer=explained(submission))
+        status, told, output = admit(folder, board)
+        assert (status, told["claims"]) == (3, ["name"]), output
+    assert models(board) == {"model-a", "Model A (beta)", "model-a (gamma)"}
+    after = content_of(board)
+    assert {name: after[name] for name in before} == before
+    # The owner may come again, and keeps the name.
+    assert admit(alpha, board)[0] == 0
+    assert models(board) >= {"model-a"}
+
+
+def test_a_name_like_another_submission_s_is_refused(
+    tmp_path: Path, alpha: Path, board: Path
+) -> None:
+    admit(alpha, board, "--submitter", "ann")
+    twin = submit(tmp_path / "Alpha", model="other")
+    assert refused(admit(twin, board)[1]) == {"submission"}
+    assert refused(admit(alpha, board, "--submitter", "bob")[1]) == {"submission"}
+    assert admit(alpha, board, "--submitter", "ann")[0] == 0
+
+
+ODD_NAMES = (
+    *("..", ".", "/", "../../etc", "a/b", "a\\b", "CON", "nul.txt", "com1", ""),
+    *("x" * 300, "admission.json", ".hidden", "board.yaml", "name\n::error::", "模型"),
+    *("a\0b", "\u202egpt", "results_2026-01-01T00-00-00.json"),
+)
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_a_name_is_no_path(name: str) -> None:
+    folder = folder_name(name)
+    assert re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,79}", folder)
+    assert folder not in ("con", "nul.txt", "com1", "admission.json", "board.yaml")
+    assert folder_name(name) == folder
+
+
+def test_folders_of_odd_names_differ() -> None:
+    names = [*ODD_NAMES, "a b", "a-b", "a:b", "model-a", "model.a"]
+    assert len({folder_name(name) for name in names}) == len(names)
+    assert folder_name("GPT-4o") == folder_name("gpt-4O") == "gpt-4o"
+    assert name_key("GPT-4o") == name_key("gpt 4o") == name_key("ｇｐｔ４ｏ")  # noqa: RUF001
+
+
+@pytest.mark.parametrize("name", ["..", "../up", "CON", "x" * 300, "a/b", "模型"])
+def test_odd_models_are_below_their_submission(
+    tmp_path: Path, board: Path, name: str
+) -> None:
+    folder = submit(tmp_path / "alpha", model="plain")
+    edit_results(folder, lambda results: results.update(model_name=name))
+    status, _, output = admit(folder, board)
+    assert status == 0, output
+    assert all(re.match(r"alpha/[^/.][^/]*/[^/]+", path) for path in content_of(board))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["alpha", "board"]
+
+
+def test_letters_that_look_the_same_are_refused(alpha: Path, board: Path) -> None:
+    name = "gpt-4\N{CYRILLIC SMALL LETTER O}"
+    edit_results(alpha, lambda results: results.update(model_name=name))
+    assert refused(admit(alpha, board)[1]) == {"model"}
+
+
+def test_copies_are_refused_and_the_other_is_named(
+    tmp_path: Path, alpha: Path, board: Path
+) -> None:
+    admit(alpha, board)
+
+    def copied(share: int) -> Any:
+        theirs = explained("model-a")
+        own = explained("model-b")
+
+        def answer(doc: Mapping[str, Any]) -> str:
+            number = int(doc["id"].rpartition("_")[2])
+            return f"{theirs(doc) if number % 10 < share else own(doc)}  Done!"
+
+        return answer
+
+    folder = submit(tmp_path / "beta", model="model-b", answer=copied(10))
+    status, told, output = admit(folder, board)
+    assert (status, refused(told)) == (1, {"copies"}), output
+    assert "model-a in the submission alpha" in told["refused"][0]["sentence"]
+    folder = submit(tmp_path / "gamma", model="model-c", answer=copied(7))
+    status, told, output = admit(folder, board)
+    assert (status, told["claims"]) == (3, ["copies"]), output
+
+
+def test_one_s_own_copy_under_another_name_is_a_claim(
+    tmp_path: Path, alpha: Path, board: Path
+) -> None:
+    submit(alpha, model="model-a, fine-tuned", answer=explained("model-a"))
+    status, told, output = admit(alpha, board)
+    assert (status, told["claims"]) == (3, ["copies"]), output
+
+
+def test_one_refused_run_keeps_all_out(alpha: Path, board: Path) -> None:
+    submit(alpha, "xfinbench_mcq", model="model-b")
+    (file,) = (alpha / "model-b").glob("samples_*")
+    file.write_text("{}\n")
+    assert admit(alpha, board)[0] == 1
+    assert not content_of(board)
+
+
+def test_two_admissions_wait_for_each_other(
+    tmp_path: Path, alpha: Path, board: Path
+) -> None:
+    board.mkdir()
+    ended = []
+    with FileLock(board / ".lock"):
+        thread = threading.Thread(target=lambda: ended.append(admit(alpha, board)[0]))
+        thread.start()
+        thread.join(timeout=3)
+        assert not ended
+        assert not content_of(board)
+    thread.join(timeout=60)
+    assert ended == [0]
+
+
+def test_an_interrupted_admission_leaves_nothing(
+    alpha: Path, board: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admit(alpha, board)
+    before = content_of(board)
+
+    def interrupted(self: Candidate, folder: Path, admission: object) -> None:
+        folder.mkdir(parents=True)
+        (folder / "results_2026-01-01T00-00-00.json").write_text("{")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Candidate, "write", interrupted)
+    with pytest.raises(AssertionError):  # of the exit status 130
+        admit(alpha, board)
+    assert content_of(board) == before
+
+
+def test_what_a_killed_admission_left_is_undone(
+    tmp_path: Path, alpha: Path, board: Path
+) -> None:
+    admit(alpha, board)
+    before = content_of(board)
+    stage = board / ".admitting-killed"
+    (stage / "old").mkdir(parents=True)
+    shutil.move(board / "alpha", stage / "old")
+    shutil.copytree(stage / "old" / "alpha", stage / "new")
+    beta = submit(tmp_path / "beta", model="model-b")
+    assert admit(beta, board)[0] == 0
+    after = content_of(board)
+    assert {name: after[name] for name in before} == before
+    assert not stage.exists()
+
+
+def test_reports_do_not_see_what_waits_for_its_place(alpha: Path, board: Path) -> None:
+    admit(alpha, board)
+    shutil.copytree(board / "alpha", board / ".admitting-now" / "new")
+    assert len(report.read(board).runs) == 1
+
+
+@pytest.fixture
+def judge_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A judge that gives the points for which a response asks."""
+
+    def points(body: Mapping[str, Any]) -> Any:
+        found = re.findall(r"give me (\S+?) points", json.dumps(body))
+        return completion(found[-1])
+
+    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-made-up")
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    with serve(points) as served:
+        yield served.base_url
+
+
+def test_judged_scores_need_a_judge_of_the_host(
+    tmp_path: Path, board: Path, judge_url: str
+) -> None:
+    folder = submit_judged(tmp_path / "alpha", judge_url)
+    honest = report.read(folder).runs[0].tasks[0].totals["robust"]["score"]
+
+    status, told, output = admit(folder, board)
+    assert (status, told["claims"]) == (3, ["judge"]), output
+    assert report.read(board).runs[0].tasks[0].totals["robust"]["score"] is None
+
+    judge = ("--judge-model", "judge", "--judge-base-url", judge_url)
+    status, told, output = admit(folder, board, *judge)
+    assert (status, told["claims"]) == (0, []), output
+    result = report.read(board).runs[0].tasks[0]
+    assert result.totals["robust"]["score"] == honest
+    assert result.judge["model"] == "judge"
+
+    status, told, output = admit(folder, board, *judge, "--judge-rows", "9")
+    assert (status, told["claims"]) == (3, ["judge"]), output
+    assert report.read(board).runs[0].tasks[0].totals["robust"]["score"] == honest
+
+
+def test_forged_replies_do_not_count_if_the_judge_is_asked(
+    tmp_path: Path, board: Path, judge_url: str
+) -> None:
+    folder = submit_judged(tmp_path / "alpha", judge_url)
+    honest = report.read(folder).runs[0].tasks[0].totals["robust"]["score"]
+
+    def change(line: Line) -> None:
+        reading = json.loads(line["filtered_resps"][0][0])
+        reading |= {"answer": 5, "replies": ["5"], "unscored": False}
+        line.update(score=100.0, filtered_resps=[[json.dumps(reading)]])
+
+    edit_lines(folder, lambda lines: [*map(change, lines)])
+
+    def total(results: dict[str, Any]) -> None:
+        results["results"][JUDGED].update({"score,paper": 100.0, "score,robust": 100.0})
+        results["configs"][JUDGED]["metadata"].pop("breakdowns")
+
+    edit_results(folder, total)
+    judge = ("--judge-model", "judge", "--judge-base-url", judge_url)
+    assert admit(folder, board, *judge)[0] == 0
+    assert report.read(board).runs[0].tasks[0].totals["robust"]["score"] == honest
+    assert admit(folder, board, *judge, "--judge-rows", "30")[0] == 1
+
+
+def test_a_judge_that_fails_admits_nobody(
+    tmp_path: Path, board: Path, judge_url: str
+) -> None:
+    folder = submit_judged(tmp_path / "alpha", judge_url)
+    with serve(lambda body: (404, {}, {})) as broken:
+        judge = ("--judge-model", "other", "--judge-base-url", broken.base_url)
+        assert admit(folder, board, *judge)[0] == 2
+    assert not content_of(board)
+
+
+def test_saved_responses_lack_only_what_was_sent(alpha: Path, board: Path) -> None:
+    edit_lines(alpha, lambda lines: [line.pop("arguments") for line in lines])
+    status, told, output = admit(alpha, board)
+    assert (status, told["claims"]) == (3, ["prompts"]), output
+
+
+def test_what_cannot_run_ends_with_2(alpha: Path, board: Path, tmp_path: Path) -> None:
+    assert admit(tmp_path / "nowhere", board)[0] == 2
+    assert admit(alpha, alpha / "board")[0] == 2
+    assert admit(tmp_path, tmp_path / "board")[0] == 2
+    assert admit(alpha, board, tmp_path)[0] == 2
+    assert admit(alpha, board, "--metadata", '{"split": "none"}')[0] == 2
+    (tmp_path / "file").touch()
+    assert admit(alpha, tmp_path / "file")[0] == 2
+    assert not content_of(board)
+
+
+def test_a_broken_admission_on_the_board_is_named(
+    alpha: Path, board: Path, tmp_path: Path
+) -> None:
+    admit(alpha, board)
+    (file,) = board.rglob("admission.json")
+    file.write_text("{")
+    beta = submit(tmp_path / "beta", model="model-b")
+    status, _, output = admit(beta, board)
+    assert status == 2
+    assert "admission.json" in output
