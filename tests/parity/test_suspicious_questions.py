@@ -6,7 +6,10 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from typer.testing import CliRunner
 
+from fin_tasks.benchmarks.corrections import read_corrections
+from fin_tasks.cli import app
 from fin_tasks.report import read
 from fin_tasks.report.questions.table import question_table
 from fin_tasks.saved.recordings import read_financemath, score_recording
@@ -50,3 +53,19 @@ def test_good_models_point_at_revised_truths(tmp_path: Path) -> None:
     assert (len(table), len(revised)) == (200, 33)
     assert is_revised[:20].sum() >= 10
     assert is_revised[:30].sum() >= 14
+
+
+def test_revised_truths_become_corrections(tmp_path: Path) -> None:
+    copies = tmp_path / "financereasoning"
+    copies.mkdir()
+    for file in (DATA / "financereasoning").glob("*.json.gz"):
+        (copies / file.stem).write_bytes(gzip.decompress(file.read_bytes()))
+    out = tmp_path / "revised.yaml"
+    arguments = ["--financemath", str(DATA / "financemath")]
+    arguments += ["--financereasoning", str(copies), "--out", str(out)]
+    result = CliRunner().invoke(app, ["build", "corrections", *arguments])
+    assert "33 truths corrected" in result.output
+    corrections = read_corrections(out).of("financemath")
+    assert corrections.keys() == revised_questions()
+    assert corrections["validation-68"].truth == 0.548
+    assert corrections["validation-4"].truth == 38494.406

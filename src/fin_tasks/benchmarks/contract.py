@@ -5,7 +5,8 @@ The package has two modules:
 - `data.py` with `load(**options) -> {split: datasets.Dataset}`;
 - `score.py` with the functions of `Scorer`. It also has `programs` if tasks run programs, `reader_item`
   if a model may read answers, and `judge_item` and `rubric_named` if a judge scores responses. It may
-  have `breakdown_values` and `BREAKDOWN_AGGREGATES`; `scored_task.py` says what they do.
+  have `breakdown_values` and `BREAKDOWN_AGGREGATES`; `scored_task.py` says what they do. `READING` is the
+  type of its readings if they have fields of their own.
 
 The package may have the files `metrics.csv`, `tables.yaml` and `published.csv`.
 """

@@ -53,6 +53,8 @@ class Request:
     """`data.locate.locate` explains `source`, `data_dir` and `data_revision`."""
     variants: str | Path | None = None
     """Folder of `fin-tasks build variants`, whose questions are asked in place of the published ones."""
+    corrections: str | Path | None = None
+    """File of questions that leave, or that have another truth."""
     prompts: str = "house"
     sampling: str | None = None
     system_role: str = "system"
@@ -157,6 +159,11 @@ class Request:
             "split": "variants" if self.variants else self.split,
             **facts,
         }
+        if self.corrections is not None:
+            from .corrections import corrected_documents
+
+            docs, applied = corrected_documents(self.benchmark, docs, self.corrections)
+            provenance["corrections"] = applied
         if self.sample_n is not None:
             provenance["sample"] = {"n": self.sample_n, "seed": self.sample_seed}
         if self.sampling is not None:

@@ -11,6 +11,7 @@ from fin_tasks.report import Json
 from fin_tasks.settings import Settings
 from fin_tasks.workers import running_on
 
+from .corrections import build_corrections
 from .options import (
     AsJson,
     Earnings,
@@ -27,6 +28,7 @@ from .variants import build_variants
 from .xfinbench import build_xfinbench
 
 app = typer.Typer(no_args_is_help=True, help="Make a data set for a benchmark.")
+app.command("corrections")(build_corrections)
 app.command("variants")(build_variants)
 app.command("xfinbench")(build_xfinbench)
 

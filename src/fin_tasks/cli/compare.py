@@ -12,7 +12,7 @@ import typer
 from fin_tasks.errors import ConfigError
 from fin_tasks.report import Json
 
-from .options import AsJson, Corrected, Out, ShowAll
+from .options import AsJson, Corrected, CorrectionFile, Out, ShowAll
 from .output import exit_with, meaning_of, print_table, say
 
 
@@ -24,11 +24,12 @@ def compare(
     by: Annotated[
         list[str] | None,
         typer.Option(
-            help="style, knowledge, variant, arm or window; or groups of rows: "
+            help="style, knowledge, variant, corrections, arm or window; or groups of rows: "
             "capability, topic, ... Repeatable."
         ),
     ] = None,
     corrected: Corrected = None,
+    corrections: CorrectionFile = None,
     show_all: ShowAll = False,
     as_json: AsJson = False,
     out: Out = None,
@@ -70,6 +71,8 @@ def compare(
         raise ConfigError(
             "compare --metric: expected --by arm and no --metric for bias_index and what goes with it."
         )
+    if factor == "corrections" and not corrections:
+        raise ConfigError("compare --by corrections: expected --corrections FILE too.")
     options = comparing.Options(
         scoring=scoring,
         metric=metric,
@@ -79,14 +82,20 @@ def compare(
         corrections=read_corrections(corrected),
     )
     if arm or factor == "variant":
-        report = read(paths)
+        report = read(paths, corrections=corrections)
         reports = {"": report}
         if arm:
             compared = arms.compare_arms(report, scoring, effects=arm == "arm")
         else:
             compared = memorization.compare_variants(report, options)
+    elif factor == "corrections":
+        reports = {
+            "published": read(paths),
+            "corrected": read(paths, corrections=corrections),
+        }
+        compared = comparing.compare(reports, options)
     else:
-        reports = {str(path): read(path) for path in paths}
+        reports = {str(path): read(path, corrections=corrections) for path in paths}
         compared = comparing.compare(reports, options)
     if out:
         out.mkdir(parents=True, exist_ok=True)

@@ -64,6 +64,14 @@ TokenPrices = Annotated[
     typer.Option(metavar="FILE", help="YAML: prices of models' tokens."),
 ]
 Scoring = Annotated[Literal["paper", "robust"], typer.Option(help="The scores to use.")]
+CorrectionFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--corrections",
+        metavar="FILE",
+        help="YAML: questions to leave out, and truths to replace (docs/questions.md).",
+    ),
+]
 Corrected = Annotated[
     Path | None,
     typer.Option(

@@ -9,7 +9,7 @@ import typer
 from fin_tasks.errors import DataError
 from fin_tasks.report import Json
 
-from .options import AsJson, Scoring, ShowAll
+from .options import AsJson, CorrectionFile, Scoring, ShowAll
 from .output import exit_with, print_table, say, warn
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def questions(
             help="Write the list as a sheet for people to decide on, .xlsx or .csv.",
         ),
     ] = None,
+    corrections: CorrectionFile = None,
     scoring: Scoring = "robust",
     show_all: ShowAll = False,
     as_json: AsJson = False,
@@ -47,7 +48,7 @@ def questions(
 
     if out:
         check_name(out)
-    report = read(paths)
+    report = read(paths, corrections=corrections)
     table = question_table(report, scoring)
     suspicious = table[table["lead"] > 0]
     if as_json:

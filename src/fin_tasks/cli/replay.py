@@ -16,6 +16,7 @@ from fin_tasks.saved.files import Json, model_of, read_saved_rows, texts_by_id
 from .options import (
     AnsweringModel,
     AsJson,
+    CorrectionFile,
     DataDir,
     Metadata,
     Out,
@@ -105,6 +106,7 @@ def replay_task(
     show_all: ShowAll = False,
     as_json: AsJson = False,
     metadata: Metadata = "{}",
+    corrections: CorrectionFile = None,
 ) -> None:
     """Score responses to any task: a table, JSON or JSON lines with id and response, or lm-eval's samples_*.jsonl.
 
@@ -114,7 +116,7 @@ def replay_task(
     """
     from fin_tasks.saved.scoring import score_responses
 
-    options = task_options(metadata, data_dir=data_dir)
+    options = task_options(metadata, data_dir=data_dir, corrections=corrections)
 
     def score(file: Path) -> "list[SavedRun]":
         return [score_responses(name, texts_by_id(read_saved_rows(file)), options)]
@@ -134,6 +136,7 @@ def _add_command(benchmark: Benchmark) -> None:
         show_all: ShowAll = False,
         as_json: AsJson = False,
         metadata: Metadata = "{}",
+        corrections: CorrectionFile = None,
         mode: Annotated[
             str,
             typer.Option(
@@ -148,7 +151,9 @@ def _add_command(benchmark: Benchmark) -> None:
         if not tasks:
             modes = ", ".join(benchmark.replay_tasks)
             raise ConfigError(f"--mode: expected one of {modes}, got {mode!r:.80}.")
-        options = task_options(metadata, data_dir=data_dir, source=source)
+        options = task_options(
+            metadata, data_dir=data_dir, source=source, corrections=corrections
+        )
 
         def score(file: Path) -> "list[SavedRun]":
             texts = texts_by_id(read_saved_rows(file))
@@ -174,6 +179,7 @@ def replay_xfinbench(
     show_all: ShowAll = False,
     as_json: AsJson = False,
     metadata: Metadata = "{}",
+    corrections: CorrectionFile = None,
     task: Annotated[
         Literal["bool", "mcq", "calc"], typer.Option(help="Kind of the questions.")
     ],
@@ -190,7 +196,7 @@ def replay_xfinbench(
     """
     from fin_tasks.saved.recordings import read_xfinbench, score_recording
 
-    options = task_options(metadata, data_dir=data_dir)
+    options = task_options(metadata, data_dir=data_dir, corrections=corrections)
 
     def score(file: Path) -> "list[SavedRun]":
         recording = read_xfinbench(file, task=task, mode=mode, data_dir=data_dir)
@@ -209,6 +215,7 @@ def replay_financemath(
     show_all: ShowAll = False,
     as_json: AsJson = False,
     metadata: Metadata = "{}",
+    corrections: CorrectionFile = None,
     mode: Annotated[
         Literal["cot", "pot"], typer.Option(help="pot: programs; cot: words.")
     ],
@@ -219,7 +226,7 @@ def replay_financemath(
     """
     from fin_tasks.saved.recordings import read_financemath, score_recording
 
-    options = task_options(metadata, data_dir=data_dir)
+    options = task_options(metadata, data_dir=data_dir, corrections=corrections)
 
     def score(file: Path) -> "list[SavedRun]":
         return [score_recording(read_financemath(file, mode=mode), options)]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .options import AsJson, Corrected, OutDir, TokenPrices
+from .options import AsJson, Corrected, CorrectionFile, OutDir, TokenPrices
 from .output import exit_with, say
 
 _MAX_NOTES = 15  # the page shows all
@@ -27,6 +27,7 @@ def report(
     ] = None,
     token_prices: TokenPrices = None,
     corrected: Corrected = None,
+    corrections: CorrectionFile = None,
     no_samples: Annotated[
         bool,
         typer.Option("--no-samples", help="Leave out questions and responses."),
@@ -54,6 +55,7 @@ def report(
         reference=reference,
         token_prices=token_prices,
         corrected=corrected,
+        corrections=corrections,
         samples=not no_samples,
     )
     summary = {

@@ -10,7 +10,7 @@ import typer
 import fin_tasks
 from fin_tasks.errors import ConfigError, FinTasksError
 
-from .options import AsJson, DataDir, task_options
+from .options import AsJson, CorrectionFile, DataDir, task_options
 from .output import say, warn
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ def verify(
         list[Path], typer.Argument(metavar="PATHS...", help="Run folders.")
     ],
     data_dir: DataDir = None,
+    corrections: CorrectionFile = None,
     source: Annotated[
         str | None,
         typer.Option(help="Where your gold data are: upstream, data_dir or sample."),
@@ -96,7 +97,9 @@ def verify(
     from fin_tasks.settings import Settings
 
     try:
-        options = task_options(metadata, data_dir=data_dir, source=source)
+        options = task_options(
+            metadata, data_dir=data_dir, source=source, corrections=corrections
+        )
         if sample_seed is not None:
             options |= {"sample_n": rows, "sample_seed": sample_seed}
             rows = None

@@ -31,6 +31,7 @@ _OPTIONS_OF_SOME = frozenset(
         "arm",
         "blank_image",
         "chart",
+        "corrections",
         "data_revision",
         "encoder",
         "frequency",

@@ -21,19 +21,27 @@ Paths = AnyPath | Iterable[AnyPath]
 
 
 def read(
-    paths: Paths, *, page: Path | None = None, hidden: Sequence[str] = ()
+    paths: Paths,
+    *,
+    page: Path | None = None,
+    hidden: Sequence[str] = (),
+    corrections: AnyPath | None = None,
 ) -> "Report":
     """Read all runs in files and folders: run folders as lm-eval writes them, and logs of inspect_ai.
 
     Raise DataError if there are none. What is wrong with a single file stands in the report's problems.
     Samples are written into the folder `page`, if there is one, for the page of a report. Hidden runs are left out:
-    results files or folders, relative to the folder that is read.
+    results files or folders, relative to the folder that is read. `corrections` is a file of questions that leave,
+    or that have another truth.
     """
     # This imports pandas, which takes half a second that writing a run folder does not need.
+    from fin_tasks.benchmarks.corrections import read_corrections
+
     from .reader import read_report
 
+    corrected = read_corrections(corrections) if corrections else None
     listed = [paths] if isinstance(paths, AnyPath) else paths
-    return read_report([Path(path) for path in listed], page, hidden)
+    return read_report([Path(path) for path in listed], page, hidden, corrected)
 
 
 def hash_of(value: object) -> str:

@@ -20,8 +20,10 @@ FACTORS = {
     "style": ("mode", "style"),
     "knowledge": ("retrieval",),
     "variant": ("split",),
+    "corrections": (),
 }
-"""What one model's results may be compared by, with the conditions that differ; `memorization.py` compares variants."""
+"""What one model's results may be compared by, with the conditions that differ; `memorization.py` compares variants.
+Corrections differ between the reports."""
 
 ARMS = ("arm", "window")
 """Columns that `arms.compare_arms` compares."""
@@ -30,7 +32,7 @@ GROUPS = tuple(name for name in BREAKDOWNS if name not in ARMS)
 """Columns by which rows can be grouped."""
 
 _BASELINES = ("cot", "none")
-_MAY_DIFFER = ("style.", "prompts.", "mode", "version", "retrieval.")
+_MAY_DIFFER = ("corrections.", "style.", "prompts.", "mode", "version", "retrieval.")
 """Beginnings of the names of settings that may differ if results of one model are compared."""
 
 
@@ -192,7 +194,7 @@ def _entries_of(
 ) -> Iterator[_LabeledResult]:
     """Yield all results, those of groups first; of each path the oldest run comes first."""
     models = [run.model for report in reports.values() for run in report.runs]
-    factor = FACTORS.get(options.factor, ())
+    factor = FACTORS.get(options.factor)
     for path, report in reports.items():
         for run in report.runs:
             label = run.model
@@ -201,14 +203,14 @@ def _entries_of(
             parts = {member for result in run.tasks for member in result.members}
             for result in sorted(run.tasks, key=lambda result: not result.members):
                 conditions = conditions_of(result)
-                if factor:
+                if factor is not None:
                     own = [getattr(conditions, name) for name in factor]
-                    label = ", ".join(filter(None, own))
+                    label = ", ".join(filter(None, own)) or path
                     conditions = conditions._replace(**dict.fromkeys(factor, ""))
                 yield _LabeledResult(
                     heading=conditions.text(),
                     label=label,
-                    model=run.model if factor else "",
+                    model=run.model if factor is not None else "",
                     result=result,
                     rows=report.rows_of(result, options.scoring),
                     is_part=result.task in parts,

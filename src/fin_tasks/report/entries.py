@@ -28,6 +28,7 @@ from .redact import printable
 from .values import Value, values_of
 
 _MIN_SOURCES = 20  # with fewer, an interval is markedly too narrow
+_MAX_NOTE = 100  # characters
 _FAMILY = re.compile(
     r"claude|deepseek|gemini|gemma|glm|gpt|grok|internvl|llama|llava|mi[sx]tral|phi|qwen"
 )
@@ -158,6 +159,7 @@ def entries_of(
             cut_off.note_of(value.cut_offs, metric),
             _remark_on_estimate(metric, estimate),
             note_of(corrected),
+            _remark_on_corrections(result),
         ]
         if metric == main_metric:
             remarks.append(_remark_on_judge(result, scored.run.model))
@@ -181,6 +183,14 @@ def entries_of(
             cut_off=value.cut_offs,
             corrected=corrected,
         )
+
+
+def _remark_on_corrections(result: TaskResult) -> str:
+    """Say how many questions are excluded or have another truth; empty if none is."""
+    corrections = result.provenance.get("corrections")
+    if not isinstance(corrections, Mapping):
+        return ""
+    return str(corrections.get("note", ""))[:_MAX_NOTE]
 
 
 def _remark_on_judge(result: TaskResult, model: str) -> str:

@@ -1,16 +1,18 @@
 """Find the files of runs below folders, and read them into one report."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from fin_tasks.benchmarks.corrections import Corrections
 from fin_tasks.errors import DataError
 
 from .admissions import with_admissions
 from .board_file import FILE, without_hidden
 from .conditions import shared_settings
 from .copies import unique_runs
+from .corrected_samples import CORRECTIONS, corrected_result, without_claims
 from .inspect_logs import read_log
 from .lm_eval_results import read_results
 from .model import Problem, Report, Run, TaskResult, table_of, texts_column
@@ -28,10 +30,13 @@ _EXPECTED = (
 
 
 def read_report(
-    paths: Sequence[Path], page: Path | None, hidden: Sequence[str] = ()
+    paths: Sequence[Path],
+    page: Path | None,
+    hidden: Sequence[str] = (),
+    corrections: Corrections | None = None,
 ) -> Report:
     """Read all runs in files and folders but the hidden ones; raise DataError if there are none."""
-    report = _Reader(page, hidden).read(paths)
+    report = _Reader(page, hidden, corrections).read(paths)
     if not report.runs:
         listed = ", ".join(map(str, paths))
         reason = report.problems[0].message if report.problems else "found none."
@@ -42,9 +47,15 @@ def read_report(
 class _Reader:
     """Reads files step by step, and lists what is wrong with them."""
 
-    def __init__(self, page: Path | None, hidden: Sequence[str]) -> None:
+    def __init__(
+        self,
+        page: Path | None,
+        hidden: Sequence[str],
+        corrections: Corrections | None,
+    ) -> None:
         self._page = page
         self._hidden = hidden
+        self._corrections = corrections
         self.problems: list[Problem] = []
 
     def read(self, paths: Sequence[Path]) -> Report:
@@ -55,15 +66,19 @@ class _Reader:
         tables = []
         for run in runs:
             results = []
+            corrected = set()
             for result in run.tasks:
                 rows = rows_by_file.get(result.samples)
                 if isinstance(rows, SampleRows):
                     tables.append(rows.table)
                     results.append(self._with_rows(result, rows))
+                    if rows.corrections:
+                        corrected.add(result.id)
                 elif result.totals:
                     results.append(replace(result, samples=None))
             if results:
-                complete_runs.append(replace(run, tasks=_with_members(results)))
+                tasks = _with_members(results, corrected)
+                complete_runs.append(replace(run, tasks=tasks))
         return Report(tuple(complete_runs), table_of(tables), tuple(self.problems))
 
     def _add_problem(self, path: Path | None, message: str) -> None:
@@ -122,16 +137,17 @@ class _Reader:
         self, runs: Sequence[Run], names: Mapping[Path, str]
     ) -> dict[Path | None, SampleRows | DataError]:
         """Read the samples files of runs. One that is broken, or without a results file, is a problem."""
-        result_by_file = {}
+        calls = []
         for run in runs:
             for result in run.tasks:
                 if result.samples in names:
-                    result_by_file[result.samples] = result
+                    corrections = self._corrections_for(result)
+                    calls.append((result.samples, result, corrections))
         read = read_rows
         if self._page:
             self._page.mkdir(exist_ok=True)
             read = PageSamples(self._page, picture_folders()).read_rows
-        rows_by_file = for_each(read, result_by_file.items(), "Reading samples")
+        rows_by_file = for_each(read, calls, "Reading samples")
         for file, rows in rows_by_file.items():
             problem = rows if isinstance(rows, DataError) else rows.not_shown
             if problem:
@@ -144,10 +160,20 @@ class _Reader:
                 )
         return rows_by_file
 
+    def _corrections_for(self, result: TaskResult) -> Corrections | None:
+        """Return the corrections for the rows of a result; None if it was asked under them."""
+        if self._corrections is None:
+            return None
+        facts = self._corrections.facts(result.benchmark, ())
+        has_them = result.settings.get(CORRECTIONS) == facts["sha256"]
+        return None if has_them else self._corrections
+
     def _with_rows(self, result: TaskResult, rows: SampleRows) -> TaskResult:
         table = rows.table
         for name in ("run", "benchmark", "task"):
             table[name] = texts_column([getattr(result, name)]).repeat(len(table))
+        if rows.corrections:
+            result = corrected_result(result, rows)
         sizes = table["scoring"].value_counts()
         n = result.n or int(sizes.max())
         if set(sizes) != {n}:
@@ -182,8 +208,13 @@ def _read_run(path: Path, name: str) -> Run:
     return read_log(path, name) if path.suffix == ".eval" else read_results(path, name)
 
 
-def _with_members(results: Sequence[TaskResult]) -> tuple[TaskResult, ...]:
-    """Return the results, those of groups with the settings and questions of their tasks."""
+def _with_members(
+    results: Sequence[TaskResult], corrected: Collection[str]
+) -> tuple[TaskResult, ...]:
+    """Return the results, those of groups with the settings and questions of their tasks.
+
+    What a results file claims of a group is dropped if some of its tasks are corrected, whose ids are given.
+    """
     complete = []
     for result in results:
         members = [other for other in results if other.task in result.members]
@@ -191,5 +222,7 @@ def _with_members(results: Sequence[TaskResult]) -> tuple[TaskResult, ...]:
             n = sum(member.n for member in members)
             settings, decoding = shared_settings(members)
             result = replace(result, settings=settings, decoding=decoding, n=n)
+            if any(member.id in corrected for member in members):
+                result = without_claims(result)
         complete.append(result)
     return tuple(complete)

@@ -3,7 +3,7 @@
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +13,7 @@ from pandas import DataFrame
 from scipy.special import comb
 
 from fin_tasks.benchmarks.contract import Benchmark
+from fin_tasks.benchmarks.corrections import Corrections
 from fin_tasks.benchmarks.scored_task import (
     Breakdowns,
     Values,
@@ -23,6 +24,7 @@ from fin_tasks.errors import DataError
 from fin_tasks.stats.means import Floats
 
 from . import Json
+from .corrected_samples import corrector_of
 from .model import (
     BREAKDOWNS,
     KNOWN_BENCHMARKS,
@@ -53,11 +55,20 @@ class SampleRows(NamedTuple):
     aggregates: Breakdowns
     not_shown: DataError | None = None
     """Why the page cannot show the samples."""
+    corrections: Mapping[str, str] = {}
+    """What results say of corrections that were applied."""
+    n_excluded: int = 0
+    """Questions that corrections excluded."""
 
 
-def read_rows(path: Path, result: TaskResult) -> SampleRows:
+def read_rows(
+    path: Path, result: TaskResult, corrections: Corrections | None = None
+) -> SampleRows:
     """Return the rows of the samples file of a result."""
-    return rows_of(str(path), read_samples(path), result.benchmark)
+    corrector = corrector_of(result.benchmark, corrections)
+    samples = corrector.correct(read_samples(path))
+    rows = rows_of(str(path), samples, result.benchmark)
+    return rows._replace(corrections=corrector.facts, n_excluded=corrector.n_excluded)
 
 
 def rows_of(source: str, samples: Iterable[Sample], benchmark_name: str) -> SampleRows:

@@ -47,6 +47,7 @@ def write_report(
     reference: AnyPath | None = None,
     token_prices: AnyPath | None = None,
     corrected: AnyPath | None = None,
+    corrections: AnyPath | None = None,
     samples: bool = True,
 ) -> WrittenReport:
     """Write a report of runs into a folder; an older report there is replaced.
@@ -61,13 +62,16 @@ def write_report(
         reference: Results file whose settings the other runs must match to be ranked.
         token_prices: YAML file with the prices of models' tokens.
         corrected: File with judges' values that people's labels corrected.
+        corrections: YAML file of questions that leave, or that have another truth.
         samples: Whether the page shows questions and responses.
     """
     listed = [paths] if isinstance(paths, AnyPath) else list(paths)
     board_file = read_board_file([Path(path) for path in listed])
     with _replacing(Path(out)) as folder:
         page = folder / "page" if samples else None
-        report = read(listed, page=page, hidden=board_file.hidden)
+        report = read(
+            listed, page=page, hidden=board_file.hidden, corrections=corrections
+        )
         leaderboard = board(
             report,
             title=title,

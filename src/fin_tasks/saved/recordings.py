@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from fin_tasks.benchmarks import financemath, xfinbench
 from fin_tasks.benchmarks.contract import Document, id_of
+from fin_tasks.benchmarks.corrections import corrected_documents
 from fin_tasks.benchmarks.financemath import data as financemath_data
 from fin_tasks.benchmarks.request import MARKER, rows_of
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile
@@ -53,6 +54,8 @@ class Recording(NamedTuple):
 
 def score_recording(recording: Recording, metadata: Mapped) -> SavedRun:
     """Score the responses in a file by the truths in it."""
+    if metadata.get("corrections"):
+        recording = _corrected(recording, metadata["corrections"])
     questions = questions_of(recording.file, ids=map(id_of, recording.docs))
     return score_documents(
         TaskFile(recording.task),
@@ -60,6 +63,20 @@ def score_recording(recording: Recording, metadata: Mapped) -> SavedRun:
         recording.responses,
         metadata,
         {**recording.facts, **questions},
+    )
+
+
+def _corrected(recording: Recording, path: str) -> Recording:
+    """Return a recording without the questions that a file of corrections excludes, and with its truths."""
+    benchmark = TaskFile(recording.task).benchmark.name
+    docs, facts = corrected_documents(benchmark, recording.docs, path)
+    left_ids = set(map(id_of, docs))
+    responses = []
+    for doc, texts in zip(recording.docs, recording.responses, strict=True):
+        if id_of(doc) in left_ids:
+            responses.append(texts)
+    return recording._replace(
+        docs=docs, responses=responses, facts={**recording.facts, "corrections": facts}
     )
 
 

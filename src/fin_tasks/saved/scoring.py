@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from fin_tasks.answers.cut_off import FailedResponse
 from fin_tasks.benchmarks.contract import Document, id_of
+from fin_tasks.benchmarks.corrections import read_corrections
 from fin_tasks.benchmarks.scored_task import score_task
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile
 from fin_tasks.errors import ConfigError, DataError
@@ -46,7 +47,9 @@ def score_responses(
             without ids are fewer or more than the documents.
     """
     asked = _ask(task, metadata)
-    texts_by_id = _texts_by_id(asked, responses)
+    texts_by_id = _left(
+        asked.file.benchmark.name, _texts_by_id(asked, responses), metadata
+    )
     if not texts_by_id:
         raise DataError(f"{task}: expected at least one response, got none.")
     unknown_ids = texts_by_id.keys() - set(map(id_of, asked.docs))
@@ -70,7 +73,7 @@ def score_benchmark(
     Raises:
         DataError: No task has a document of an id.
     """
-    unused = dict(texts_by_id)
+    unused = dict(_left(benchmark, texts_by_id, metadata))
     runs = []
     for task in tasks:
         asked = _ask(task, metadata)
@@ -134,6 +137,21 @@ def _score(
         responses.append([missing if text is None else text for text in texts])
     run = score_documents(asked.file, docs, responses, metadata, asked.provenance)
     return run._replace(scored=replace(run.scored, n_all=len(asked.docs)))
+
+
+def _left(
+    benchmark: str, texts_by_id: Mapping[str, Texts], metadata: Mapped
+) -> Mapping[str, Texts]:
+    """Return the responses to questions that the corrections in the metadata do not exclude."""
+    if not metadata.get("corrections"):
+        return texts_by_id
+    by_id = read_corrections(metadata["corrections"]).of(benchmark)
+    left = {}
+    for name, texts in texts_by_id.items():
+        correction = by_id.get(name)
+        if correction is None or not correction.exclude:
+            left[name] = texts
+    return left
 
 
 def _texts_by_id(asked: _Asked, responses: Any) -> dict[str, Texts]:

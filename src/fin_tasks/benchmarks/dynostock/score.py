@@ -35,6 +35,10 @@ class Forecast(Reading):
     probability: float | None = None
 
 
+READING = Forecast
+"""The type of readings with fields of their own."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ForecastScore(Score):
     """The score of a forecast."""

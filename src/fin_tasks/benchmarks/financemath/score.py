@@ -46,6 +46,10 @@ class ResultReading(Reading):
         return self.exact is not None or self.is_nan
 
 
+READING = ResultReading
+"""The type of readings with fields of their own."""
+
+
 def reader_item(doc: Document, response: str) -> Item | None:
     """Return what a model is shown that reads answers; None if the rules read one."""
     return short_answers.reader_item("number", doc, response)

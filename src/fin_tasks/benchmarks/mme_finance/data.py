@@ -72,6 +72,10 @@ def load(
     )
     if request.split not in (None, "test"):
         raise ConfigError(f"mme_finance split: expected test, got {request.split!r}.")
+    if part == "multi_turn" and request.corrections is not None:
+        raise ConfigError(
+            "mme_finance corrections: expected none for conversations, whose turns need each other."
+        )
     stem = TABLES[part, language]
     located = request.locate([f"{stem}.tsv"])
     files = located.with_files([f"{stem}.zip"], optional=True)
@@ -98,10 +102,16 @@ def load(
     # Half a second for each large photograph.
     bar = tqdm(originals, desc="Turning pictures upright", unit="picture", disable=None)
     upright = {path: upright_file(path, copies) for path in bar}
-    docs: list[dict[str, Any]] = []
+    docs: list[Document] = []
     for row in drawn:
         pictures = [str(upright[path].absolute()) for path in row.pictures]
         docs += _documents(row, pictures, asked, wording)
+    if request.corrections is not None:
+        from ..corrections import corrected_documents
+
+        docs, facts["corrections"] = corrected_documents(
+            "mme_finance", docs, request.corrections
+        )
     return {"test": dataset_of(docs, facts)}
 
 

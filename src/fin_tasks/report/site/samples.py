@@ -16,9 +16,11 @@ from typing import Any, NamedTuple
 import orjson
 from pandas import DataFrame
 
+from fin_tasks.benchmarks.corrections import Corrections
 from fin_tasks.report import Json
 from fin_tasks.settings import Settings
 
+from ..corrected_samples import corrector_of
 from ..model import BREAKDOWNS, KNOWN_BENCHMARKS, TaskResult, headline
 from ..processes import problem_of
 from ..redact import printable
@@ -63,11 +65,18 @@ class PageSamples:
     picture_folders: tuple[Path, ...]
     """Of the benchmarks; a run's own pictures are beside its results."""
 
-    def read_rows(self, path: Path, result: TaskResult) -> SampleRows:
+    def read_rows(
+        self, path: Path, result: TaskResult, corrections: Corrections | None = None
+    ) -> SampleRows:
         """Return the rows of the samples file of a result, and write its samples."""
         questions: dict[str, _Question] = {}
-        samples = self._noted(path, result, questions)
-        rows = rows_of(str(path), samples, result.benchmark)
+        corrector = corrector_of(result.benchmark, corrections)
+        samples = corrector.correct(read_samples(path))
+        noted = self._noted(samples, path.parent, result, questions)
+        rows = rows_of(str(path), noted, result.benchmark)
+        rows = rows._replace(
+            corrections=corrector.facts, n_excluded=corrector.n_excluded
+        )
         try:
             self._write_all(result, questions, rows.table)
         except Exception as error:  # noqa: BLE001 - the rows count all the same
@@ -76,16 +85,17 @@ class PageSamples:
 
     def _noted(
         self,
-        path: Path,
+        samples: Iterable[Sample],
+        folder: Path,
         result: TaskResult,
         questions: dict[str, _Question],
     ) -> Iterator[Sample]:
         """Yield the lines of a samples file, and note its questions for the page."""
         words = _answer_labels(result)
-        for sample in read_samples(path):
+        for sample in samples:
             question = questions.get(sample.id)
             if question is None:
-                asked = self._asked(sample, words, path.parent)
+                asked = self._asked(sample, words, folder)
                 answer: Json = {"said": _texts(sample.responses), "read": {}}
                 question = _Question(_title(sample), asked, answer)
                 questions[sample.id] = question

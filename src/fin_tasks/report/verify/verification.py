@@ -15,6 +15,7 @@ from fin_tasks.settings import Settings
 
 from .. import Fields
 from ..conditions import settings_of
+from ..corrected_samples import CORRECTIONS
 from ..model import Run, TaskResult
 from .items import (
     Item,
@@ -102,6 +103,11 @@ class _RunCheck:
 
     def _checked(self, result: TaskResult) -> Iterator[Item]:
         options = self.options
+        if CORRECTIONS not in result.settings:
+            # The run was asked about the published questions.
+            metadata = {**options.metadata}
+            metadata.pop("corrections", None)
+            options = options._replace(metadata=metadata)
         task = load_task(result.task, options)
         yield check_gold(result.benchmark, task.provenance, options.revision)
         settings = _check_task(result, task)

@@ -1,0 +1,290 @@
+"""Corrections of questions: the file, documents, saved responses, reports of runs, comparisons, sheets."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from answered_runs import write_runs
+from openpyxl import load_workbook
+from typer.testing import CliRunner
+
+from fin_tasks.benchmarks.corrections import note_of, read_corrections
+from fin_tasks.benchmarks.task_file import TaskFile
+from fin_tasks.cli import app
+from fin_tasks.errors import ConfigError, DataError, FinTasksError
+from fin_tasks.report import read
+from fin_tasks.report.leaderboard import board
+from fin_tasks.saved.run_folder import write_run
+from fin_tasks.saved.scoring import score_responses
+
+SAMPLE = {"source": "sample"}
+TASKS: dict[str, tuple[Any, list[str]]] = {
+    "xfinbench_bool": (True, ["Therefore, my answer is TRUE.", "It is false."]),
+    "xfinbench_mcq": ("C", ["Therefore, my answer is C.", "my answer is [A]."]),
+    "xfinbench_calc": (
+        5,
+        ["Therefore, my answer is [5].", "It is 5.01.", "It is 500 %"],
+    ),
+    "financemath": (5.0, ["The answer is 5.", "It is 500", "The answer is 6."]),
+    "financemath_pot": (5, ["```python\ndef solution():\n    return 5\n```", "5"]),
+    "financereasoning_easy": (5, ["The answer is 5.", "It is 7"]),
+    "bizbench_finknow": ("B", ["Therefore, my answer is B.", "(D)"]),
+}
+"""A truth for the second question of each task, and responses by turns."""
+
+
+def write(folder: Path, *corrections: dict[str, Any]) -> Path:
+    path = folder / "corrections.yaml"
+    path.write_text(yaml.safe_dump({"corrections": list(corrections)}))
+    return path
+
+
+def correction(name: str, **more: Any) -> dict[str, Any]:
+    return {"benchmark": "financemath", "id": name, **more}
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (correction("a"), "either exclude"),
+        (correction("a", exclude=True, truth=4), "either exclude"),
+        (correction("a", exclude=True, because="x"), "because"),
+        ({"benchmark": "financemat", "id": "a", "exclude": True}, "financemat"),
+        (correction("a", exclude=True, date="yesterday"), "date"),
+        ({"id": "a", "exclude": True}, "benchmark"),
+        (correction("a", truth=float("nan")), "truth"),
+    ],
+)
+def test_a_file_that_does_not_fit_is_one_sentence(
+    tmp_path: Path, entry: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(FinTasksError, match=message) as error:
+        read_corrections(write(tmp_path, entry))
+    assert "\n" not in str(error.value)
+
+
+def test_a_question_has_one_correction(tmp_path: Path) -> None:
+    entries = [correction("a", exclude=True), correction("a", truth=1)]
+    with pytest.raises(ConfigError, match="got two"):
+        read_corrections(write(tmp_path, *entries))
+
+
+def test_notes_and_hashes(tmp_path: Path) -> None:
+    one = correction("a", exclude=True, reason="unclear", by="me", date="2026-01-02")
+    two = correction("b", truth=2)
+    corrections = read_corrections(write(tmp_path, one, two))
+    applied = corrections.of("financemath").values()
+    assert note_of(applied) == "1 question excluded, 1 truth corrected"
+    digest = corrections.facts("financemath", applied)["sha256"]
+    reworded = read_corrections(write(tmp_path, two, {**one, "reason": "other"}))
+    assert reworded.facts("financemath", ())["sha256"] == digest
+    changed = read_corrections(write(tmp_path, one, {**two, "truth": 3}))
+    assert changed.facts("financemath", ())["sha256"] != digest
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_rows_are_corrected_like_documents(tmp_path: Path, task: str) -> None:
+    """A run read under corrections has the scores of a run whose documents were corrected."""
+    truth, texts = TASKS[task]
+    task_file = TaskFile(task)
+    docs, provenance = task_file.load(SAMPLE)
+    names = [doc.get("id", doc.get("question_id")) for doc in docs]
+    benchmark = task_file.benchmark.name
+    file = write(
+        tmp_path,
+        {"benchmark": benchmark, "id": names[0], "exclude": True},
+        {"benchmark": benchmark, "id": names[1], "truth": truth},
+    )
+    responses = {}
+    for number, name in enumerate(names):
+        responses[name] = texts[(number + 1) % len(texts)]
+    # The right answer to the new truth.
+    responses[names[1]] = texts[0]
+    published = score_responses(task, responses, SAMPLE)
+    corrected = score_responses(task, responses, {**SAMPLE, "corrections": str(file)})
+    for name, run in (("published", published), ("corrected", corrected)):
+        write_run(tmp_path / name, [run], model="m", made_by="fin-tasks replay")
+    plain = read(tmp_path / "published")
+    ours = read(tmp_path / "published", corrections=file)
+    expected = read(tmp_path / "corrected")
+    again = read(tmp_path / "corrected", corrections=file)
+    assert not ours.problems
+    order = ["scoring", "doc_id"]
+    tables = []
+    for report in (ours, expected, again):
+        rows = report.rows.sort_values(order).drop(columns="run")
+        tables.append(json.loads(rows.to_json(orient="records")))
+    assert tables[0] == tables[1] == tables[2]
+    assert len(ours.rows) == len(plain.rows) - 2
+    accuracy = ours.rows.set_index("doc_id")["acc"]
+    assert accuracy[names[1]].tolist() == [1, 1]
+    results = [report.runs[0].tasks[0] for report in (ours, expected, again)]
+    notes = [result.provenance["corrections"]["note"] for result in results]
+    assert notes == ["1 question excluded, 1 truth corrected"] * 3
+    assert len({result.settings["corrections.sha256"] for result in results}) == 1
+    assert provenance["hash"] != corrected.provenance["hash"]
+    assert [result.n for result in results] == [len(docs) - 1] * 3
+
+
+@pytest.mark.parametrize(
+    ("task", "truth"), [("financemath", "B"), ("xfinbench_mcq", 4.5)]
+)
+def test_a_truth_of_another_kind_is_refused(
+    tmp_path: Path, task: str, truth: Any
+) -> None:
+    file = TaskFile(task)
+    docs, _ = file.load(SAMPLE)
+    name = docs[0].get("id", docs[0].get("question_id"))
+    entry = {"benchmark": file.benchmark.name, "id": name, "truth": truth}
+    path = write(tmp_path, entry)
+    with pytest.raises(DataError, match=f"{name}: expected"):
+        file.load({**SAMPLE, "corrections": str(path)})
+
+
+def test_a_corrected_document_is_no_example_for_others(tmp_path: Path) -> None:
+    path = write(tmp_path, correction("sample-1", truth=7))
+    docs, _ = TaskFile("financemath").load({**SAMPLE, "corrections": str(path)})
+    assert (docs[0]["target"] != "", docs[1]["target"]) == (True, "")
+
+
+@pytest.mark.parametrize("task", ["dynostock_recency_w4_text", "mme_finance_mt_zh"])
+def test_tasks_that_cannot_be_corrected_refuse_the_option(task: str) -> None:
+    with pytest.raises(ConfigError, match="corrections"):
+        TaskFile(task).load({**SAMPLE, "corrections": "c.yaml"})
+
+
+def test_questions_for_a_judge_are_corrected(tmp_path: Path) -> None:
+    docs, _ = TaskFile("mme_finance_en").load(SAMPLE)
+    first, second = [doc["id"] for doc in docs[:2]]
+    entry = {"benchmark": "mme_finance"}
+    path = write(
+        tmp_path,
+        {**entry, "id": first, "exclude": True},
+        {**entry, "id": second, "truth": "244.2"},
+    )
+    left, _ = TaskFile("mme_finance_en").load({**SAMPLE, "corrections": str(path)})
+    assert (len(left), left[0]["answer"]) == (len(docs) - 1, "244.2")
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    answers = {"good": [12, 2.5, 31.5, 44], "fair": [12, 2.5, 30, 44]}
+    return write_runs(tmp_path, [12.0, 250.0, 31.5, 40.0], answers)
+
+
+def test_values_say_what_was_corrected_and_are_not_ranked_with_others(
+    runs: Path, tmp_path: Path
+) -> None:
+    path = write(tmp_path, correction("q1", truth=2.5), correction("q3", exclude=True))
+    plain = read(runs)
+    ours = read(runs, corrections=path)
+    values = {}
+    groups = set()
+    for report in (plain, ours):
+        entries = board(report, title="", papers=False).entries
+        found = [
+            one
+            for one in entries
+            if (one.metric, one.model) == ("acc", "good") and "robust" in one.task
+        ]
+        values[report is ours] = found[0].value
+        groups.add(found[0].group)
+        assert not found[0].doubts
+    assert values == {False: 2 / 4, True: 3 / 3}
+    assert found[0].remarks == ["1 question excluded, 1 truth corrected"]
+    assert len(groups) == 2
+
+
+def test_a_correction_that_a_judge_would_need_is_a_problem_of_the_file(
+    tmp_path: Path,
+) -> None:
+    from run_files import write_run as write_judged
+
+    rows = [{"score": 60.0, "unscored": 0.0}, {"score": 20.0, "unscored": 0.0}]
+    docs = [{"answer": "a"}, {"answer": "b"}]
+    write_judged(tmp_path / "run", {"mme_finance_en": rows}, docs=docs)
+    entry = {"benchmark": "mme_finance", "id": "mme_finance_en-0"}
+    report = read(
+        tmp_path / "run", corrections=write(tmp_path, {**entry, "truth": "c"})
+    )
+    assert "exclude: true" in report.problems[0].message
+    report = read(
+        tmp_path / "run", corrections=write(tmp_path, {**entry, "exclude": True})
+    )
+    assert not report.problems
+    assert report.rows["doc_id"].unique().tolist() == ["mme_finance_en-1"]
+
+
+def test_commands(runs: Path, tmp_path: Path) -> None:
+    path = write(tmp_path, correction("q1", truth=2.5), correction("q3", exclude=True))
+    arguments = [
+        "compare",
+        str(runs),
+        "--by",
+        "corrections",
+        "--corrections",
+        str(path),
+        "--scoring",
+        "robust",
+        "--json",
+    ]
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    lines = json.loads(result.stdout)["lines"]
+    found = [(line["model"], line["run"], round(line["value"], 3)) for line in lines]
+    assert found == [
+        ("fair", "published", 1 / 4),
+        ("fair", "corrected", 0.667),
+        ("good", "published", 2 / 4),
+        ("good", "corrected", 3 / 3),
+    ]
+    result = CliRunner().invoke(app, ["compare", str(runs), "--by", "corrections"])
+    assert "expected --corrections" in str(result.exception)
+    listed = ["questions", str(runs), "--corrections", str(path), "--json"]
+    result = CliRunner().invoke(app, listed, catch_exceptions=False)
+    truths = {
+        row["question"]: row["truth"] for row in json.loads(result.stdout)["questions"]
+    }
+    assert truths == {"q0": "12", "q1": "2.5", "q2": "31.5"}
+
+
+def test_replay_of_a_recording_honors_corrections(runs: Path, tmp_path: Path) -> None:
+    path = write(tmp_path, correction("q1", truth=2.5), correction("q3", exclude=True))
+    out = tmp_path / "replayed"
+    arguments = [
+        "replay",
+        "financemath",
+        "--mode",
+        "cot",
+        str(runs.parent / "good.json"),
+    ]
+    arguments += ["--out", str(out), "--corrections", str(path)]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    report = read(out)
+    assert report.rows["acc"].tolist() == [1.0] * 6
+
+
+def test_decisions_in_a_sheet_become_corrections(runs: Path, tmp_path: Path) -> None:
+    sheet = tmp_path / "questions.xlsx"
+    CliRunner().invoke(app, ["questions", str(runs), "--out", str(sheet)])
+    book = load_workbook(sheet)
+    cells = book.active
+    columns = {cell.value: cell.column for cell in cells[1]}
+    ids = [cells.cell(row, columns["id"]).value for row in range(2, cells.max_row + 1)]
+    assert set(ids) == {"q1", "q3"}
+    decisions = {"q1": ("truth", "2.5"), "q3": ("leave", "")}
+    for row, name in enumerate(ids, start=2):
+        cells.cell(row, columns["decision"]).value = decisions[name][0]
+        cells.cell(row, columns["new_truth"]).value = decisions[name][1]
+        cells.cell(row, columns["by"]).value = "Ada"
+        cells.cell(row, columns["date"]).value = "2026-11-30"
+    book.save(sheet)
+    out = tmp_path / "corrections.yaml"
+    arguments = ["build", "corrections", str(sheet), "--out", str(out)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 1  # one row cannot be used
+    assert "expected one of keep, exclude, truth, got 'leave'" in result.output
+    (entry,) = read_corrections(out).of("financemath").values()
+    assert (entry.id, entry.truth, entry.by) == ("q1", 2.5, "Ada")
+    assert str(entry.date) == "2026-11-30"
