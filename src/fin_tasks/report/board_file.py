@@ -54,6 +54,8 @@ class BoardFile(BaseModel, extra="forbid", use_attribute_docstrings=True):
     """Runs that are left out: folders or results files, relative to the folder of the file."""
     first_view: list[str] = Field(default=[], max_length=_MAX_NAMES)
     """Names of the tasks that the first view shows; empty for those of the benchmarks."""
+    corrections: _Text = ""
+    """File of questions that leave, or that have another truth, relative to the folder of this file."""
     any_decoding: bool = False
     """Whether runs with other temperatures, limits and reasoning are ranked together."""
 
@@ -75,11 +77,13 @@ def read_board_file(paths: Sequence[Path]) -> BoardFile:
         raise ConfigError(f"{FILE}: expected one file, got {listed}.")
     if not files:
         return BoardFile()
-    return read_yaml(
-        files[0],
-        BoardFile,
-        expected="`title`, `models`, `hidden`, `first_view` and `any_decoding` of a board",
-    )
+    (file,) = files
+    fields = ", ".join(f"`{name}`" for name in BoardFile.model_fields)
+    board = read_yaml(file, BoardFile, expected=f"{fields} of a board")
+    if board.corrections:
+        path = file.parent / board.corrections
+        board = board.model_copy(update={"corrections": str(path)})
+    return board
 
 
 def without_hidden(

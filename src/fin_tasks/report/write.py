@@ -70,7 +70,10 @@ def write_report(
     with _replacing(Path(out)) as folder:
         page = folder / "page" if samples else None
         report = read(
-            listed, page=page, hidden=board_file.hidden, corrections=corrections
+            listed,
+            page=page,
+            hidden=board_file.hidden,
+            corrections=corrections or board_file.corrections or None,
         )
         leaderboard = board(
             report,

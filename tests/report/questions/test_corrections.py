@@ -288,3 +288,20 @@ def test_decisions_in_a_sheet_become_corrections(runs: Path, tmp_path: Path) -> 
     (entry,) = read_corrections(out).of("financemath").values()
     assert (entry.id, entry.truth, entry.by) == ("q1", 2.5, "Ada")
     assert str(entry.date) == "2026-11-30"
+
+
+def test_board_file_names_corrections(runs: Path) -> None:
+    (runs / "board.yaml").write_text("corrections: corrections.yaml\n")
+    write(runs, correction("q3", exclude=True))
+    out = runs.parent / "report"
+    arguments = [
+        "report",
+        str(runs),
+        "--out",
+        str(out),
+        "--no-samples",
+        "--no-published",
+    ]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    entries = json.loads((out / "leaderboard.json").read_text())["entries"]
+    assert {entry["n"] for entry in entries if entry["metric"] == "acc"} == {3}
