@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chat_server import completion, serve
 from in_process import run, samples
 from lm_eval.loggers import EvaluationTracker
 from typer.testing import CliRunner
@@ -96,6 +97,23 @@ def test_a_model_that_sees(folder: Path) -> None:
         wrong and found["results"]["dynostock_recency_w8"]["bias_index,robust"] == 1.0
     )
     assert all(Path(sample["doc"]["chart"]).is_file() for sample in wrong)
+
+
+@pytest.mark.parametrize(
+    ("place", "order"),
+    [("first", ["image_url", "text"]), ("last", ["text", "image_url"])],
+)
+def test_an_api_gets_the_chart_before_or_behind_the_text(
+    folder: Path, place: str, order: list[str]
+) -> None:
+    options = {"source": "auto", "windows_dir": str(folder), "pixels": 256}
+    with serve(lambda _: completion("Final prediction: 0.7")) as served:
+        found = run("dynostock_recency_w4", served=served, picture=place, **options)
+    asked = [body["messages"][-1]["content"] for body in served.bodies]
+    assert len(asked) == len(samples(found, "dynostock_recency_w4")) == 3
+    for content in asked:
+        assert [part["type"] for part in content] == order
+        assert not any("<image>" in part.get("text", "") for part in content)
 
 
 def test_the_effect_of_a_statement_from_lm_eval_to_the_command(

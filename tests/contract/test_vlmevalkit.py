@@ -443,6 +443,23 @@ def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
     assert {worst[item] for item in ("scores", "totals")} == {outcome}, told
 
 
+@pytest.mark.parametrize(
+    ("place", "order"), [("first", ["image", "text"]), ("last", ["text", "image"])]
+)
+def test_the_chart_may_stand_behind_the_text(
+    run: Run, place: str, order: list[str]
+) -> None:
+    """DynoStock's authors sent GPT-4o, Claude and Gemini the text first."""
+    run.model = lambda _: completion("Final prediction: 0.7")
+    run.metadata = {**SAMPLE, "pixels": 256, "sample_n": 2, "picture": place}
+    assert run("DynoStock_Recency_W4")["n"] == 2, run.log[-3000:]
+    for body in run.served.bodies:
+        content = body["messages"][-1]["content"]
+        kinds = [part["type"].removesuffix("_url") for part in content]
+        assert kinds == order
+        assert "<image>" not in text_of(body)
+
+
 @pytest.mark.parametrize("arguments", [[], ["--api-mode"]])
 def test_conversations_are_asked_turn_by_turn_and_judged(
     run: Run, arguments: list[str]
