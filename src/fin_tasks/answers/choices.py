@@ -9,7 +9,7 @@ from .phrases import Phrases
 from .read import Rules, TwoAnswersError, read_response
 from .text import SIGNS, first_sentence, plain, split_sentences
 from .types import Candidate, Extraction, Style
-from .unannounced import lines_and_sentences
+from .unannounced import is_unfinished, lines_and_sentences
 
 _CHOICES = Phrases("choices", tables=["frames"])
 _PLACES = _CHOICES.sources["places"]
@@ -106,6 +106,8 @@ class _ChoiceReader:
                 raise TwoAnswersError
             if self._phrases.next_item.match(text, first.end()):
                 return None
+            if self._phrases.conditional.match(text, first.end()):
+                return None
             return Candidate(first["letter"], "leading letter")
         sentence = first_sentence(text)
         candidate = self._framed(sentence) or self._option(sentence)
@@ -120,10 +122,11 @@ class _ChoiceReader:
         reply: str,
     ) -> list[Candidate[str]]:
         """Return the choices of framed and concluding sentences and of the outer lines."""
+        is_itemized = len(self._judgments(reply)) > 1
         candidates = lines_and_sentences(
             reply,
             announced=self.announced,
-            line=self.line,
+            line=_no_line if is_itemized else self.line,
             sentences=self.sentences,
         )
         if candidates and candidates[-1].rule == "last line: letter":
@@ -143,11 +146,14 @@ class _ChoiceReader:
         lone = self._lone_letter(text)
         if lone:
             return lone
-        if not self._phrases.listed.match(text):
-            return self._whole(first_sentence(text))
         first = self._phrases.first_letter.match(text)
+        is_reasoned = self._phrases.reasoned.match(text)
+        if not (is_reasoned or self._phrases.listed.match(text)):
+            return self._whole(first_sentence(text))
         if not first or first["letter"] not in self._letters:
             return None
+        if is_reasoned:
+            return Candidate(first["letter"], "letter with its reason")
         # The last line may be the last item of a list of choices. It then has a long text.
         rest = text[first.end() :]
         may_be_item = is_last and len(rest) > _SHORT_REST and not self._whole(rest)
@@ -173,7 +179,23 @@ class _ChoiceReader:
             match = checked[0]
             letter = match[1] or match[2]
             candidates.append(Candidate(letter, "check mark", match.start()))
+            return candidates
+        judgments = self._judgments(text)
+        right = [letter for letter, is_right in judgments.items() if is_right]
+        if len(right) == 1 and len(judgments) == len(self._letters) > 2:
+            candidates.append(Candidate(right[0], "options judged one by one"))
         return candidates
+
+    def _judgments(
+        self,
+        text: str,
+    ) -> dict[str, bool]:
+        # What a list says of each choice: whether it is right. Empty without a wrong one.
+        judgments: dict[str, bool] = {}
+        if self._phrases.wrong_item.search(text):
+            for match in self._phrases.judged_item.finditer(f"\n{text}"):
+                judgments[match["letter"]] = match["right"] is not None
+        return judgments
 
     def _marked(
         self,
@@ -193,8 +215,14 @@ class _ChoiceReader:
             and self._phrases.letter_in_text.search(reply) is None
         )
         reply = self._phrases.condition.sub(" ", reply)
-        is_weighing = SIGNS.refusal.search(reply) or self._phrases.denial.search(reply)
-        if not is_short or is_weighing or self._phrases.hypothetical.search(reply):
+        weighing = (
+            SIGNS.refusal,
+            self._phrases.denial,
+            self._phrases.hypothetical,
+            self._phrases.mention,
+        )
+        is_weighing = any(pattern.search(reply) for pattern in weighing)
+        if not is_short or is_weighing or is_unfinished(reply):
             return []
         quoted = self._quoted(reply)
         return [quoted] if quoted else []
@@ -245,7 +273,10 @@ class _ChoiceReader:
             for match in frame.finditer(sentence):
                 before = sentence[: match.start()]
                 clause = self._phrases.clause_end.split(before)[-1]
-                is_meant = not self._phrases.hypothetical.search(clause)
+                is_meant = not (
+                    self._phrases.hypothetical.search(clause)
+                    or self._phrases.conditional.match(sentence, match.end())
+                )
                 if is_meant and match["letter"] in self._letters:
                     rules.setdefault(match["letter"], name)
         rule = next(iter(rules.values()), "")
@@ -297,6 +328,11 @@ class _ChoiceReader:
         if letter and not sentence.endswith("?"):
             return Candidate(letter, _QUOTED)
         return None
+
+
+def _no_line(text: str, is_last: bool) -> Choice:
+    # The lines of a list of choices are no answer.
+    return None
 
 
 def _only_candidate(
