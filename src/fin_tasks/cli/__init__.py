@@ -18,6 +18,7 @@ from . import (
     label,
     predict,
     questions,
+    recordings,
     replay,
     report,
     verify,
@@ -117,7 +118,7 @@ def path(
 
 _COMMANDS: dict[str, list[Callable[..., None]]] = {
     "Start": [demo, doctor, path, fetch.fetch],
-    "Score": [judge.judge, predict.predict],
+    "Score": [recordings.recordings, judge.judge, predict.predict],
     "Results": [
         report.report,
         compare.compare,

@@ -255,11 +255,12 @@ def replay_dynostock(
 
     replay = Replay(files, model, out, show_all, as_json)
     scored = recordings.replay(files)
-    facts = {"mode": "image", "arm": "signal", "anonymize": False}
     runs_by_folder: dict[Path, list[SavedRun]] = {}
     for recording, task in scored:
         folder = recording.file.resolve().parent
-        runs_by_folder.setdefault(folder, []).append(SavedRun(task, facts, {}))
+        runs_by_folder.setdefault(folder, []).append(
+            SavedRun(task, recordings.ASKED, {})
+        )
     for folder, runs in runs_by_folder.items():
         replay.write(runs, replay.model or folder.name)
     table = by_window(recordings.rows_of(scored, scoring="paper"))

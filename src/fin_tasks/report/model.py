@@ -121,7 +121,13 @@ class TaskResult:
 
     @property
     def all_settings(self) -> Settings:
-        """What results that are ranked together have in common, the decoding included."""
+        """What results that are ranked together have in common.
+
+        The decoding is one of them, but not under the authors' own prompts: they asked each model with other
+        settings, and of many recordings nobody knows them.
+        """
+        if self.settings.get("prompts.set") == "upstream":
+            return self.settings
         return {**self.settings, **self.decoding}
 
 

@@ -1,4 +1,4 @@
-"""Files in which the authors of FinanceMath and XFinBench saved responses with the questions and truths."""
+"""Files in which authors saved responses together with the questions and truths."""
 
 import logging
 import re
@@ -8,10 +8,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from fin_tasks.benchmarks import financemath, xfinbench
+from fin_tasks.benchmarks import financemath, financereasoning, xfinbench
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.corrections import corrected_documents
 from fin_tasks.benchmarks.financemath import data as financemath_data
+from fin_tasks.benchmarks.financereasoning import data as financereasoning_data
 from fin_tasks.benchmarks.request import MARKER, rows_of
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile
 from fin_tasks.benchmarks.xfinbench.rows import (
@@ -88,11 +89,30 @@ def read_financemath(path: Path, *, mode: Literal["cot", "pot"]) -> Recording:
     docs = []
     for question in questions:
         doc = financemath_data.document_of(question, mode)
-        asked = {"question": question.question, "tables": question.tables or []}
+        tables = question.tables or []
+        # The page shows the question whole.
+        prompt = "\n\n".join([*tables, question.question])
+        asked = {"question": question.question, "tables": tables, "prompt": prompt}
         docs.append({"id": question.question_id, **asked, **doc})
     task = "financemath" if mode == "cot" else "financemath_pot"
     facts = {"mode": mode, "scorer": financemath.VERSION}
     return _recording(path, task, docs, rows, facts)
+
+
+def read_financereasoning(path: Path, *, mode: Literal["cot", "pot"]) -> Recording:
+    """Read FinanceReasoning's questions, all of one level, and the responses to them."""
+    rows = read_saved_rows(path)
+    records = [{"level": "hard", **row.fields, "question_id": row.id} for row in rows]
+    questions = rows_of(financereasoning_data.Row, path, records)
+    docs = []
+    for question in questions:
+        prompt = "\n\n".join(filter(None, [question.context, question.question]))
+        doc = financereasoning_data.document_of(question, mode)
+        docs.append({**doc, "prompt": prompt})
+    level = questions[0].level
+    suffix = "_pot" if mode == "pot" else ""
+    facts = {"mode": mode, "level": level, "scorer": financereasoning.VERSION}
+    return _recording(path, f"financereasoning_{level}{suffix}", docs, rows, facts)
 
 
 def read_xfinbench(

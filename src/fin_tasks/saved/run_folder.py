@@ -29,6 +29,8 @@ class SavedRun(NamedTuple):
     """Of the documents."""
     metadata: Fields
     """The options of the task, the sandbox, and the judge."""
+    notes: Sequence[Fields] = ()
+    """What a file says of the responses to each document, such as another score; empty if it says nothing."""
 
 
 def write_run(
@@ -53,7 +55,7 @@ def write_run(
     Returns:
         The results file.
     """
-    folder = out / (re.sub(r"[^\w.-]", "__", model) or "model")
+    folder = folder_of(out, model)
     content = dict(facts or {})
     if group:
         content |= _group_of(runs, group)
@@ -81,10 +83,15 @@ def write_files(
     for run in runs:
         samples = folder / f"samples_{run.scored.name}_{stamp}.jsonl"
         with samples.open("w", encoding="utf-8") as file:
-            for line in sample_lines(run.scored):
+            for line in sample_lines(run.scored, run.notes):
                 file.write(json.dumps(line) + "\n")
     path.write_text(json.dumps(results, indent=2) + "\n", "utf-8")
     return path
+
+
+def folder_of(out: Path, model: str) -> Path:
+    """Return the folder of a model's runs, as lm-eval names it."""
+    return out / (re.sub(r"[^\w.-]", "__", model) or "model")
 
 
 def _results_of(runs: Sequence[SavedRun], model: str, made_by: str) -> Json:
@@ -141,8 +148,8 @@ def _group_of(runs: Sequence[SavedRun], name: str) -> Json:
     }
 
 
-def sample_lines(task: ScoredTask) -> Iterator[Json]:
-    """Yield the lines of a task's samples file."""
+def sample_lines(task: ScoredTask, notes: Sequence[Fields] = ()) -> Iterator[Json]:
+    """Yield the lines of a task's samples file; notes on the documents go into `recorded`."""
     for scoring, readings in task.readings.items():
         rows = zip(
             task.docs, task.responses, readings, task.values[scoring], strict=True
@@ -161,4 +168,5 @@ def sample_lines(task: ScoredTask) -> Iterator[Json]:
                 **values,
                 "answer": first.get("answer"),
                 "reason": first.get("reason", ""),
+                **({"recorded": notes[number]} if notes else {}),
             }

@@ -18,6 +18,9 @@ from ..scored_task import ScoredTask, score_task
 from ..task_file import TaskFile
 from .windows import WINDOW_ID
 
+ASKED = {"mode": "image", "arm": "signal", "anonymize": False}
+"""How the authors asked, as results say it."""
+
 
 class Recording(NamedTuple):
     """A file's documents with the response to each."""

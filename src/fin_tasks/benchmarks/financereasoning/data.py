@@ -80,7 +80,7 @@ def load(*, level: Level, mode: Mode, **metadata: Any) -> Documents:
     docs = []
     for row in request.draw(rows, "question_id"):
         messages = prompts.fill(question=row.question, context=row.context)
-        docs.append(_document(row, mode) | messages)
+        docs.append(document_of(row, mode) | messages)
     facts = {
         "level": level,
         "mode": mode,
@@ -146,7 +146,8 @@ def read_levels(files: Located) -> list[Row]:
     return rows
 
 
-def _document(row: Row, mode: Mode) -> dict[str, Any]:
+def document_of(row: Row, mode: Mode) -> dict[str, Any]:
+    """Return the document of a question, still without its messages."""
     kind = "number"
     answer = f"{row.ground_truth:.12g}"
     if isinstance(row.ground_truth, bool):

@@ -1,0 +1,1 @@
+"""What real models answered, as authors of benchmarks published it, scored as ordinary runs."""
