@@ -132,13 +132,20 @@ def _score(
     """Score what is not there yet, and return what went wrong."""
     from tqdm import tqdm
 
-    from fin_tasks.recordings.files import obtain
+    from fin_tasks.recordings.files import in_copy, obtain
     from fin_tasks.recordings.score import Scorer, is_done, write
     from fin_tasks.settings import Settings
 
     todo = [one for one in chosen if not is_done(one, out)]
     if len(todo) < len(chosen):
         warn(f"{len(chosen) - len(todo)} of {len(chosen)} are in {out} already.")
+    if copy:
+        n_all = len(todo)
+        todo = in_copy(todo, copy)
+        if len(todo) < n_all:
+            warn(
+                f"{n_all - len(todo)} of {n_all} have no file in {copy} and are left out."
+            )
     if not todo:
         return []
     folder = obtain(todo, copy=copy, settings=Settings.from_environ())

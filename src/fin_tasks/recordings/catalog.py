@@ -91,9 +91,9 @@ class Recorded:
         return f"{self.repository.benchmark} {self.part.name} {self.model}"
 
 
-def read_catalog(file: Path = FILE) -> list[Repository]:
-    """Read the packaged list, or another file of the same form."""
-    return TypeAdapter(list[Repository]).validate_json(file.read_bytes())
+def read_catalog() -> list[Repository]:
+    """Read the packaged list."""
+    return TypeAdapter(list[Repository]).validate_json(FILE.read_bytes())
 
 
 def select(

@@ -11,6 +11,25 @@ from fin_tasks.settings import Settings
 from .catalog import Recorded
 
 
+def in_copy(recorded: Sequence[Recorded], copy: Path) -> list[Recorded]:
+    """Return the recordings whose files are in a copy of their repository.
+
+    Raises:
+        DataError: None of them is there.
+    """
+    present = []
+    for one in recorded:
+        if all((copy / file.path).is_file() for file in one.files):
+            present.append(one)
+    if recorded and not present:
+        file = recorded[0].files[0]
+        raise DataError(
+            f"--from {copy}: expected {file.path} of {recorded[0].repository.repository}, found no such file. "
+            "The folder is laid out as the repository is."
+        )
+    return present
+
+
 def obtain(
     recorded: Sequence[Recorded], *, copy: Path | None, settings: Settings
 ) -> Path:
@@ -29,11 +48,6 @@ def obtain(
     if copy:
         for file in files:
             path = copy / file.path
-            if not path.is_file():
-                raise DataError(
-                    f"--from {copy}: expected {file.path} of {repository.repository}, found no such file. "
-                    "The folder is laid out as the repository is."
-                )
             sha256 = sha256_of(path)
             if sha256 != file.sha256:
                 raise DataError(

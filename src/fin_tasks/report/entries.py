@@ -163,6 +163,7 @@ def entries_of(
         ]
         if metric == main_metric:
             remarks.append(_remark_on_judge(result, scored.run.model))
+            remarks.append(_remark_on_recording(result))
         yield Entry(
             task=scored.task.id,
             model=scored.run.model,
@@ -191,6 +192,18 @@ def _remark_on_corrections(result: TaskResult) -> str:
     if not isinstance(corrections, Mapping):
         return ""
     return str(corrections.get("note", ""))[:_MAX_NOTE]
+
+
+def _remark_on_recording(result: TaskResult) -> str:
+    """Say who recorded the responses; empty if they are one's own."""
+    recording = result.provenance.get("recording")
+    if not isinstance(recording, Mapping):
+        return ""
+    facts = [recording.get(name) for name in ("repository", "date", "decoding")]
+    text = "recorded by the authors ({}, {}) with their prompts; decoding {}".format(
+        *facts
+    )
+    return text[:_MAX_NOTE]
 
 
 def _remark_on_judge(result: TaskResult, model: str) -> str:
