@@ -140,8 +140,8 @@ def _matching(names: Sequence[str], pattern: str) -> list[str]:
 
 
 def _no_model(benchmark: str, pattern: str, names: Sequence[str]) -> str:
-    similar = get_close_matches(pattern, names, n=_SHOWN, cutoff=0.4)
-    shown = similar or list(names)[:_SHOWN]
+    shown = get_close_matches(pattern, names, n=_SHOWN, cutoff=0.4)
+    shown = shown or list(names)[:_SHOWN]
     n_more = len(names) - len(shown)
     more = f" and {n_more} more" if n_more else ""
     return (

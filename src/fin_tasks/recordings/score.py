@@ -4,9 +4,10 @@ import json
 import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from fin_tasks.answers.cut_off import FailedResponse
 from fin_tasks.benchmarks import benchmark_named
@@ -30,6 +31,9 @@ MADE_BY = "fin-tasks recordings"
 MODEL_PREFIX = "recorded/"
 """Before a model's name, so that no run of one's own is taken for a recorded one."""
 
+_UPSTREAM = {"set": "upstream"}
+_Asked: TypeAlias = tuple[Sequence[Document], Mapping[str, Any]]
+"""Documents and their provenance."""
 _log = logging.getLogger(__name__)
 
 
@@ -39,7 +43,7 @@ class Scorer:
     def __init__(self, folder: Path, *, data_dir: Path | None = None) -> None:
         self._folder = folder
         self._data_dir = data_dir
-        self._loaded: dict[str, tuple[list[Document], Mapping[str, Any]] | None] = {}
+        self._loaded: dict[str, _Asked | None] = {}
 
     def score(self, recorded: Recorded) -> list[SavedRun]:
         """Score what one model answered in one way; each window size of DynoStock is a task."""
@@ -67,10 +71,9 @@ class Scorer:
                 "financemath": read_financemath,
                 "financereasoning": read_financereasoning,
             }[recorded.repository.benchmark]
-            recording = read(path, mode=recorded.part.mode)
-            run = score_recording(recording, {})
-            provenance = {**run.provenance, "prompts": {"set": "upstream"}}
-            run = run._replace(provenance=provenance)
+            run = score_recording(read(path, mode=_mode_of(recorded)), {})
+            of_recording = {**run.provenance, "prompts": _UPSTREAM}
+            run = run._replace(provenance=of_recording)
         else:
             docs, provenance = loaded
             n_differing = sum(_differs(doc, rows.get(id_of(doc))) for doc in docs)
@@ -85,23 +88,30 @@ class Scorer:
         notes = [_note_of(rows[id_of(doc)].fields) for doc in run.scored.docs]
         return run._replace(notes=notes)
 
-    def _documents(self, task: str) -> tuple[list[Document], Mapping[str, Any]] | None:
+    def _documents(self, task: str) -> _Asked | None:
         """Return the documents of a task as the authors ask them; None if their files cannot be had."""
         if task not in self._loaded:
-            metadata: Json = {"prompts": "upstream"}
-            if self._data_dir:
-                metadata["data_dir"] = str(self._data_dir)
-            try:
-                docs, provenance = TaskFile(task).load(metadata)
-                self._loaded[task] = list(docs), provenance
-            except FinTasksError as error:
-                _log.warning(
-                    "%s: the questions are taken from the recordings, as the authors' own files are not here (%s)",
-                    task,
-                    error,
-                )
-                self._loaded[task] = None
+            self._loaded[task] = self._load(task)
         return self._loaded[task]
+
+    def _load(self, task: str) -> _Asked | None:
+        metadata = {"data_dir": str(self._data_dir)} if self._data_dir else {}
+        try:
+            return TaskFile(task).load({**metadata, "prompts": "upstream"})
+        except FinTasksError as error:
+            reason = error
+        with suppress(FinTasksError):
+            docs, provenance = TaskFile(task).load(metadata)
+            if "question" in docs[0]:
+                _log.warning("%s: without the authors' prompts (%s)", task, reason)
+                asked = [_without_prompts(doc) for doc in docs]
+                return asked, {**provenance, "prompts": _UPSTREAM}
+        _log.warning(
+            "%s: the questions are taken from the recordings, as the authors' own files are not here (%s)",
+            task,
+            reason,
+        )
+        return None
 
 
 def write(recorded: Recorded, runs: Sequence[SavedRun], out: Path) -> Path:
@@ -153,6 +163,10 @@ def _task_of(recorded: Recorded) -> str:
     return f"{name}_pot" if recorded.part.mode == "pot" else name
 
 
+def _mode_of(recorded: Recorded) -> Literal["cot", "pot"]:
+    return "pot" if recorded.part.mode == "pot" else "cot"
+
+
 def _facts_of(recorded: Recorded) -> Json:
     """Return what results say of a recording: who recorded it, and what is not known."""
     repository = recorded.repository
@@ -174,6 +188,12 @@ def _dynostock_runs(paths: Sequence[Path]) -> list[SavedRun]:
     return [SavedRun(task, ASKED, {}) for _, task in replay(paths)]
 
 
+def _without_prompts(doc: Document) -> Document:
+    """Return a document that shows the question alone, because nobody knows what else was sent."""
+    question = [doc.get("context"), doc["question"]]
+    return {**doc, "system": "", "prompt": "\n\n".join(filter(None, question))}
+
+
 def _differs(doc: Document, row: SavedRow | None) -> bool:
     """Return whether a recorded row states another question or truth than the document of its id."""
     if row is None:
@@ -184,7 +204,7 @@ def _differs(doc: Document, row: SavedRow | None) -> bool:
     if not all(str(text).strip() in doc["prompt"] for text in asked):
         return True
     try:
-        truth = float(fields.get("ground_truth", doc["ground_truth"]))
+        truth = float(fields.get("ground_truth") or doc["ground_truth"])
     except (TypeError, ValueError):
         return True
     # A recording may write 0.9380000000000001.
