@@ -314,7 +314,10 @@ def test_files_are_downloaded_once(
 
 
 def test_an_interrupted_download_goes_on(
-    server: Loopback, run: Callable[..., Result], repository: Path, tmp_path: Path
+    server: Loopback,
+    run: Callable[..., Result],
+    repository: Path,
+    own_cache: Path,
 ) -> None:
     lost = f"/yale-nlp/FinanceMath/{COMMIT}/outputs/cot/bold-1.json"
     body = server.files.pop(lost)
@@ -323,9 +326,11 @@ def test_an_interrupted_download_goes_on(
     assert failed.exit_code == 1
     assert "outputs/cot/bold-1.json" in str(failed.exception)
     server.files[lost] = body
+    server.asked.clear()
+    there = {path.name for path in own_cache.rglob("outputs/cot/*.json")}
     assert run(*arguments).exit_code == 0
-    others = [path for path, _ in server.asked if path != lost]
-    assert len(others) == len(set(others)) == 2
+    asked = [Path(path).name for path, _ in server.asked]
+    assert sorted(asked) == sorted({f"{model}.json" for model in MODELS} - there)
 
 
 def test_a_download_with_another_hash_is_refused(
@@ -336,3 +341,51 @@ def test_a_download_with_another_hash_is_refused(
     result = run("--data-dir", repository, "--mode", "cot")
     assert result.exit_code == 1
     assert "bold-1.json" in str(result.exception)
+
+
+# --- Beside one's own runs ---
+
+
+@pytest.fixture
+def compare(
+    run: Callable[..., Result], repository: Path, tmp_path: Path
+) -> Callable[..., Result]:
+    run("--from", repository)
+    metadata = {"data_dir": str(repository), "prompts": "upstream"}
+    texts = {row["question_id"]: "The answer is 3." for row in QUESTIONS}
+    own = score_responses("financemath", texts, metadata)
+    write_run(tmp_path / "results", [own], model="own", made_by="replay")
+
+    def invoke(*names: str) -> Result:
+        beside = [part for name in names for part in ("--with", name)]
+        arguments = ["compare", str(tmp_path / "results"), "--json", *beside]
+        return CliRunner().invoke(app, arguments)
+
+    return invoke
+
+
+def test_a_named_model_stands_beside_ones_own(compare: Callable[..., Result]) -> None:
+    lines = json.loads(compare("financemath:calm-1").stdout)["lines"]
+    assert [(line["run"], line["value"]) for line in lines] == [
+        ("own", 0.25),
+        ("recorded/calm-1", 1.0),
+    ]
+    assert lines[1]["difference"] == 0.75
+    assert (lines[1]["gained"], lines[1]["lost"]) == (3, 0)
+
+
+def test_the_nearest_are_above_and_below(compare: Callable[..., Result]) -> None:
+    lines = json.loads(compare("nearest").stdout)["lines"]
+    assert {line["run"] for line in lines} == {
+        "own",
+        *(f"recorded/{model}" for model in MODELS),
+    }
+
+
+@pytest.mark.parametrize("name", ["financemath:calm-9", "xfinbench:calm-1"])
+def test_a_recorded_model_that_is_not_in_the_results(
+    name: str, compare: Callable[..., Result]
+) -> None:
+    result = compare(name)
+    assert result.exit_code == 1
+    assert f"found no '{name}' in the results" in str(result.exception)

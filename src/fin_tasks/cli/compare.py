@@ -45,17 +45,29 @@ def compare(
             "name it. Default: the first run, cot, or none.",
         ),
     ] = "",
+    beside: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="MODEL",
+            help="Of the recorded models in PATHS only this one, such as financemath:gpt-4o, or nearest: "
+            "the three above and below. Repeatable.",
+        ),
+    ] = None,
 ) -> None:
     """Compare runs with the first one on the same rows: differences with intervals and tests, by task and group.
 
     --out gets compare.csv, and compare.png and compare.svg if there are differences.
 
     Example: fin-tasks compare results/a results/b --by capability
+
+    Example: fin-tasks compare results --with nearest
     """
     from fin_tasks.report import arms, memorization, read
     from fin_tasks.report import compare as comparing
     from fin_tasks.report.corrections import read_corrections
     from fin_tasks.report.figures import draw_differences
+    from fin_tasks.report.recorded import keep_beside
     from fin_tasks.report.tables import write_csv
 
     columns = set(by or [])
@@ -96,6 +108,8 @@ def compare(
         compared = comparing.compare(reports, options)
     else:
         reports = {str(path): read(path, corrections=corrections) for path in paths}
+        if beside:
+            reports = keep_beside(reports, beside, scoring)
         compared = comparing.compare(reports, options)
     if out:
         out.mkdir(parents=True, exist_ok=True)

@@ -121,10 +121,10 @@ def select(
     if not parts:
         names = ", ".join(one.name for one in repository.parts)
         raise ConfigError(f"{benchmark}: expected one of {names}, got {part!r:.80}.")
-    names = list(dict.fromkeys(model for one in parts for model in one.models))
+    all_models = list(dict.fromkeys(model for one in parts for model in one.models))
     for pattern in models:
-        if not _matching(names, pattern):
-            raise ConfigError(_no_model(benchmark, pattern, names))
+        if not _matching(all_models, pattern):
+            raise ConfigError(_no_model(benchmark, pattern, all_models))
     recorded = []
     for one in parts:
         for model in one.models:

@@ -29,7 +29,7 @@ from .catalog import Recorded
 
 MADE_BY = "fin-tasks recordings"
 MODEL_PREFIX = "recorded/"
-"""Before a model's name, so that no run of one's own is taken for a recorded one."""
+"""Before a model's name; `report/recorded.py` knows recorded models by it."""
 
 _UPSTREAM = {"set": "upstream"}
 _Asked: TypeAlias = tuple[Sequence[Document], Mapping[str, Any]]

@@ -193,12 +193,15 @@ def _entries_of(
     reports: Mapping[str, Report], options: Options
 ) -> Iterator[_LabeledResult]:
     """Yield all results, those of groups first; of each path the oldest run comes first."""
-    models = [run.model for report in reports.values() for run in report.runs]
+    paths_by_model = defaultdict[str, set[str]](set)
+    for path, report in reports.items():
+        for run in report.runs:
+            paths_by_model[run.model].add(path)
     factor = FACTORS.get(options.factor)
     for path, report in reports.items():
         for run in report.runs:
             label = run.model
-            if models.count(label) > 1:
+            if len(paths_by_model[label]) > 1:
                 label += f" ({path})"
             parts = {member for result in run.tasks for member in result.members}
             for result in sorted(run.tasks, key=lambda result: not result.members):
