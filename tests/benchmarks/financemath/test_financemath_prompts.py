@@ -34,9 +34,17 @@ One function, \\\\n and no more."""
 
 
 def prepare_cot_model_input(examples, model):
-    system_input = "You think. " "Then you answer."
-    program_prefix_input = "Think now."
-    return [system_input, program_prefix_input]
+    prompts = []
+    for example in examples:
+        system_input = "You think. " "Then you answer."
+        program_prefix_input = "Think now."
+        question_input = f"Question: {example['question']}\\n"
+        if example["tables"]:
+            tables = "\\n\\n".join(example["tables"])
+            question_input = f"Table:\\n{tables}\\n" + "\\n" + question_input
+        user_input = question_input + "\\n" + program_prefix_input
+        prompts.append([system_input, user_input])
+    return prompts
 '''
 ROW: dict[str, Any] = {
     "question_id": "validation-0",
@@ -81,6 +89,20 @@ def test_the_authors_prompts(tmp_path: Path, place: str) -> None:
     )
     assert second["prompt"] == f"Question: What is a third? {prefix}"
     assert others["prompts"]["sha256"] != facts["prompts"]["sha256"]
+
+
+@pytest.mark.parametrize("mode", ["cot", "pot"])
+def test_messages_are_those_that_the_functions_return(
+    tmp_path: Path, mode: str
+) -> None:
+    (tmp_path / "model_input_utils.py").write_text(CODE)
+    docs, _ = asked(tmp_path, mode)
+    space: dict[str, Any] = {}
+    exec(CODE.replace("os.abort()", ""), space)  # noqa: S102
+    tables = [ROW["tables"], []]
+    examples = [{**ROW, "tables": tables_of_row} for tables_of_row in tables]
+    theirs = space[f"prepare_{mode}_model_input"](examples, "gpt-4o")
+    assert [[doc["system"], doc["prompt"]] for doc in docs] == theirs
 
 
 def test_the_questions_may_be_named_as_a_file(tmp_path: Path) -> None:

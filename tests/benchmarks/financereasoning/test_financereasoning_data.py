@@ -86,6 +86,21 @@ def test_upstream_prompts_are_read_from_files_of_the_same_shape(tmp_path: Path) 
         upstream_prompts(texts, code, "cot")
 
 
+@pytest.mark.parametrize("mode", ["cot", "pot"])
+@pytest.mark.parametrize("context", ["A table.", "", None])
+def test_messages_are_those_that_the_code_builds(
+    mode: str, context: str | None, tmp_path: Path
+) -> None:
+    write_levels(tmp_path, context=context)
+    (tmp_path / "prompts.py").write_text(TEXTS, encoding="utf-8")
+    (tmp_path / "inference.py").write_text(CODE, encoding="utf-8")
+    loaded = load(level="easy", mode=mode, data_dir=tmp_path, prompts="upstream")
+    space: dict[str, Any] = {}
+    exec(TEXTS + CODE.replace("from utils.prompts import *", ""), space)  # noqa: S102
+    example = {"question": "How much?", "context": context}
+    assert list(loaded["test"]["prompt"]) == space["messages_of"]([example], mode)
+
+
 def test_the_folder_of_a_user_with_the_authors_texts(tmp_path: Path) -> None:
     write_levels(tmp_path, context="A table.")
     (tmp_path / "utils").mkdir()
