@@ -13,6 +13,7 @@ from mutations import mutate
 
 from fin_tasks.errors import FinTasksError
 from fin_tasks.report import read
+from fin_tasks.report.verify.admission import admit
 from fin_tasks.report.verify.items import Options
 from fin_tasks.report.verify.verification import verify
 
@@ -27,6 +28,18 @@ def check(folder: Path) -> None:
         assert str(error)
     else:
         json.dumps(asdict(verification))
+    check_board(folder)
+
+
+def check_board(folder: Path) -> None:
+    board = folder.with_name("board")
+    shutil.rmtree(board, ignore_errors=True)
+    verdict = admit(folder, board, OPTIONS)
+    assert verdict.refused or verdict.admitted
+    for admission in verdict.admitted.values():
+        assert admission.model_dump_json()
+    if verdict.admitted:
+        assert not read([board]).problems
 
 
 def write(path: Path, lines: list[Mapping[str, Any]]) -> None:

@@ -369,6 +369,20 @@ def test_forged_replies_do_not_count_if_the_judge_is_asked(
     assert admit(folder, board, *judge, "--judge-rows", "30")[0] == 1
 
 
+def test_a_name_of_another_benchmark_changes_nothing(
+    tmp_path: Path, board: Path, judge_url: str
+) -> None:
+    folder = submit_judged(tmp_path / "alpha", judge_url)
+
+    def other_benchmark(results: dict[str, Any]) -> None:
+        results["configs"][JUDGED]["metadata"]["benchmark"] = "xfinbench"
+
+    edit_results(folder, other_benchmark)
+    judge = ("--judge-model", "judge", "--judge-base-url", judge_url)
+    status, told, output = admit(folder, board, *judge, "--judge-rows", "9")
+    assert (status, told["claims"]) == (3, ["judge"]), output
+
+
 def test_a_judge_that_fails_admits_nobody(
     tmp_path: Path, board: Path, judge_url: str
 ) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import stat
 import subprocess
 from pathlib import Path
@@ -13,12 +14,20 @@ import yaml
 TEMPLATE = Path(__file__).parents[2] / "docs" / "templates" / "leaderboard-pages.yml"
 
 STAND_IN = """#!/bin/sh
-# writes down how it was called, and the file of verdicts; a submission's files say what to print and how to end
+# writes down how it was called; a submission's files say what to print and how to end
 for word in "$@"; do printf '%s\\037' "$word"; done >> "$CALLS"; printf '\\n' >> "$CALLS"
 cat > /dev/null
-if [ "$1" = verify ]; then echo '{}' > "$4"; fi
 if [ -f "$2/said" ]; then cat "$2/said" >&2; fi
 if [ -f "$2/status" ]; then exit "$(cat "$2/status")"; fi
+"""
+
+GH = """#!/bin/sh
+# names who opened the pull request of a commit
+commit=${2#repos/org/board/commits/}
+case $commit in
+  *repos*) exit 1 ;;
+  */pulls) echo "author of $(printf '%.7s' "$commit")" ;;
+esac
 """
 
 
@@ -42,10 +51,18 @@ def test_strangers_get_no_secret_and_no_right_to_write(
     triggers = workflow[True]  # YAML 1.1 reads "on" so
     assert set(triggers) == {"pull_request", "push", "workflow_dispatch"}
     assert workflow["permissions"] == {"contents": "read"}
-    verify, build = workflow["jobs"]["verify"], workflow["jobs"]["build"]
-    assert "permissions" not in verify
-    assert verify["if"] == "github.event_name == 'pull_request'"
-    assert "github.event_name != 'pull_request'" in build["if"]
+    jobs = workflow["jobs"]
+    rights = {name: job.get("permissions", {}) for name, job in jobs.items()}
+    assert rights["admit"] == {"contents": "read", "pull-requests": "read"}
+    assert "permissions" not in jobs["build"]
+    # The jobs with more rights run after a merge, and read nothing of fin-tasks.
+    assert rights["record"] == {"contents": "write"}
+    assert rights["deploy"] == {"pages": "write", "id-token": "write"}
+    for name in ("record", "deploy"):
+        text = str(jobs[name]["steps"])
+        assert "pip" not in text and "fin-tasks" not in text
+    assert "!= 'pull_request'" in jobs["record"]["if"]
+    assert (jobs["build"]["needs"], jobs["deploy"]["needs"]) == ("record", "build")
     assert "secrets." not in TEMPLATE.read_text(encoding="utf-8")
     # an expression within a script would let a branch's or folder's name run
     assert not [name for name, script in scripts(workflow).items() if "${{" in script]
@@ -54,7 +71,8 @@ def test_strangers_get_no_secret_and_no_right_to_write(
         for step in steps(workflow)
         if step.get("uses", "").startswith("actions/checkout@")
     ]
-    assert [step["with"]["persist-credentials"] for step in checkouts] == [False, False]
+    kept = {step["with"]["persist-credentials"] for step in checkouts}
+    assert kept == {False}
 
 
 class Repository:
@@ -68,17 +86,21 @@ class Repository:
         )
         self.temporary = folder.parent / "temporary"
         program = folder.parent / "bin" / "fin-tasks"
-        for one in (folder, self.temporary, program.parent):
+        for one in (folder, self.temporary, program.parent, folder / "board"):
             one.mkdir()
-        program.write_text(STAND_IN)
-        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        for path, text in ((program, STAND_IN), (program.with_name("gh"), GH)):
+            path.write_text(text)
+            path.chmod(path.stat().st_mode | stat.S_IXUSR)
         self.env = {
             **{
                 "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}",
                 "CALLS": str(self.calls),
             },
             **{
-                "TITLE": "A board",
+                "VERIFY": "--judge-model gpt-4o",
+                "EVENT": "pull_request",
+                "AUTHOR": "ann",
+                "GITHUB_REPOSITORY": "org/board",
                 "RUNNER_TEMP": str(self.temporary),
                 "HOME": str(folder.parent),
             },
@@ -116,7 +138,7 @@ class Repository:
         (self.folder / path).write_text(text)
 
     def commit(self) -> None:
-        self.git("add", "-A")
+        self.git("add", "-A", "--", ".", ":!board")
         self.git("commit", "-q", "-m", "x")
 
     def pull_request(self) -> None:
@@ -151,9 +173,14 @@ class Repository:
         """Run the first step, which must pass, and return what is to be verified."""
         status, log = self.run("What changed")
         assert status == 0, log
-        names = (self.temporary / "changed").read_text().splitlines()
-        assert self.output.read_text() == f"submissions={len(names)}\n"
-        return names
+        return (self.temporary / "changed").read_text().splitlines()
+
+    def new(self, event: str = "push") -> list[str]:
+        """Run the first step on main, and return what is to be admitted."""
+        self.env |= {"EVENT": event, "AUTHOR": ""}
+        status, log = self.run("What is new")
+        assert status == 0, log
+        return (self.temporary / "changed").read_text().splitlines()
 
     def refused(self) -> str:
         """Run the first step, which must fail, and return why."""
@@ -247,48 +274,103 @@ def test_without_both_parents_nothing_passes(repository: Repository) -> None:
     assert "merge commit" in repository.refused()
 
 
-def verify(repository: Repository, **statuses: str) -> tuple[int, str]:
+def admit(repository: Repository, **statuses: str) -> tuple[int, str]:
     for name, status in statuses.items():
         repository.write(f"submissions/{name}/status", status)
     repository.pull_request()
     repository.changed()
-    return repository.run("Verify")
+    assert repository.run("Who sent it")[0] == 0
+    return repository.run("Admit")
 
 
-def test_each_is_verified(repository: Repository) -> None:
-    status, log = verify(repository, a="3", bad="1", c="0")
+def test_each_is_admitted_or_refused(repository: Repository) -> None:
+    status, log = admit(repository, a="3", bad="1", c="0")
     assert status == 1
+    options = ["--board", "board", "--submitter", "ann", "--judge-model", "gpt-4o"]
     assert repository.called() == [
-        ["verify", f"submissions/{name}"] for name in ("a", "bad", "c")
+        ["verify", f"submissions/{name}", *options] for name in ("a", "bad", "c")
     ]
-    warned = "nothing failed, but not everything is verified"
+    warned = "admitted with claims, which the log names"
     assert (
         repository.summary.read_text()
-        == f"- `a`: {warned}\n- `bad`: a check failed\n- `c`: verified\n"
+        == f"- `a`: {warned}\n- `bad`: refused\n- `c`: admitted\n"
     )
     assert f"::warning title=a::{warned}" in heard(log)
     assert [line for line in log.splitlines() if line.startswith("::error")] == [
-        "::error title=bad::a check failed"
+        "::error title=bad::refused"
     ]
 
 
-@pytest.mark.parametrize(
-    ("statuses", "worst"),
-    [
-        ("00", 0),
-        ("03", 0),
-        ("31", 1),
-        ("01", 1),
-        ("21", 1),
-        ("02", 2),
-        (("0", "137"), 2),
-    ],
-)
+STATUSES = [
+    ("00", 0),
+    ("03", 0),
+    ("31", 1),
+    ("01", 1),
+    ("21", 2),
+    ("02", 2),
+    (("0", "137"), 2),
+]
+
+
+@pytest.mark.parametrize(("statuses", "worst"), STATUSES)
 def test_the_worst_verdict_is_the_job_s(
     repository: Repository, statuses: str | tuple[str, str], worst: int
 ) -> None:
     first, second = statuses
-    assert verify(repository, a=first, b=second)[0] == worst
+    assert admit(repository, a=first, b=second)[0] == worst
+
+
+@pytest.mark.parametrize(("statuses", "worst"), STATUSES)
+def test_on_main_a_refusal_holds_up_no_other(
+    repository: Repository, statuses: str | tuple[str, str], worst: int
+) -> None:
+    repository.env["EVENT"] = "push"
+    first, second = statuses
+    assert admit(repository, a=first, b=second)[0] == (worst if worst == 2 else 0)
+
+
+def test_on_main_only_what_is_new_is_admitted(repository: Repository) -> None:
+    assert repository.new() == ["old", "other"]
+    before = repository.git("rev-parse", "HEAD")
+    assert (repository.folder / "board" / "COMMIT").read_text().strip() == before
+    repository.write("submissions/new/results.json", "2")
+    repository.write("submissions/README.md", "2")
+    repository.write("submissions/$(touch ran)/results.json", "2")
+    repository.commit()
+    assert repository.new() == ["new"]
+    assert repository.run("Who sent it")[0] == 0
+    author = (repository.temporary / "author-new").read_text().strip()
+    assert author == f"author of {repository.git('rev-parse', 'HEAD')[:7]}"
+    assert repository.new() == []
+    assert repository.run("Admit")[0] == 0
+    assert repository.new("workflow_dispatch") == ["new", "old", "other"]
+    (repository.folder / "board" / "COMMIT").write_text("HEAD; touch ran\n")
+    assert repository.new() == ["new", "old", "other"]
+    assert not (repository.folder / "ran").exists()
+
+
+def test_the_board_is_recorded_as_it_was_admitted(repository: Repository) -> None:
+    shutil.rmtree(repository.folder / "board")
+    bare = repository.folder.parent / "bare"
+    repository.git("init", "-q", "--bare", str(bare))
+    repository.git("init", "-q", "-b", "board", "board")
+    repository.write("board/a/model/results.json", "1")
+    repository.write("admitted/b/model/results.json", "1")
+    repository.write("admitted/COMMIT", "0" * 40)
+    insteads = [
+        f"url.{bare}.insteadOf",
+        "https://x-access-token:t@github.com/org/board",
+    ]
+    repository.env |= {"GIT_CONFIG_COUNT": "1", "TOKEN": "t"}
+    repository.env |= {
+        "GIT_CONFIG_KEY_0": insteads[0],
+        "GIT_CONFIG_VALUE_0": insteads[1],
+    }
+    status, log = repository.run("Record")
+    assert status == 0, log
+    files = repository.git("-C", str(bare), "ls-tree", "-r", "--name-only", "board")
+    assert files.splitlines() == ["COMMIT", "b/model/results.json"]
+    assert repository.run("Record")[0] == 0
 
 
 def test_what_a_submission_says_is_no_workflow_command(repository: Repository) -> None:
@@ -297,20 +379,20 @@ def test_what_a_submission_says_is_no_workflow_command(repository: Repository) -
         "::add-mask::a\n##[error]b\n::stop-commands::x\n::x::\n::warning::no line end",
     )
     repository.write("submissions/b/said", "::error::c\n")
-    _, log = verify(repository, a="1", b="0")
-    assert heard(log) == ["::error title=a::a check failed"]
+    _, log = admit(repository, a="1", b="0")
+    assert heard(log) == ["::error title=a::refused"]
     tokens = re.findall(r"^::stop-commands::([0-9a-f-]{36})$", log, re.MULTILINE)
     assert len(set(tokens)) == 2
 
 
-def test_a_report_is_made_of_all_submissions(
+def test_a_report_is_made_of_the_board(
     repository: Repository, workflow: dict[Any, Any]
 ) -> None:
-    repository.write("submissions/said", "::error::x")
+    repository.write("board/said", "::error::x")
+    repository.write("board.yaml", "title: A board")
     assert heard(repository.run("Report")[1]) == []
-    assert repository.called() == [
-        ["report", "submissions", "--out", "public", "--title", "A board"]
-    ]
+    assert repository.called() == [["report", "board", "--out", "public"]]
+    assert (repository.folder / "board" / "board.yaml").read_text() == "title: A board"
     upload = next(
         step
         for step in workflow["jobs"]["build"]["steps"]

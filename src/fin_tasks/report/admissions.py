@@ -40,7 +40,7 @@ class Admission(BaseModel, use_attribute_docstrings=True):
     sha256: _Text = ""
     """Of what was sent."""
     model: _Text
-    """The model's name as the submission gives it; text of strangers."""
+    """The model's name on the board; text of strangers."""
     items: list[AdmissionItem] = Field([], max_length=_MAX_ITEMS)
 
 
@@ -54,7 +54,7 @@ def with_admissions(runs: Sequence[Run]) -> tuple[list[Run], list[Problem]]:
     problems = []
     for folder in dict.fromkeys(run.path.parent for run in runs):
         try:
-            admissions[folder] = _read(folder / FILE)
+            admissions[folder] = read_admission(folder / FILE)
         except DataError as error:
             problems.append(Problem(printable(str(folder / FILE)), str(error)))
             admissions[folder] = None
@@ -84,7 +84,7 @@ def _of_board(run: Run, owners: dict[str, str]) -> Run:
     return replace(run, model=f"{run.model} ({escape(submission)})")
 
 
-def _read(path: Path) -> Admission | None:
+def read_admission(path: Path) -> Admission | None:
     """Read an admission; None if there is no file."""
     if not path.is_file():
         return None

@@ -12,8 +12,9 @@ from fin_tasks import report
 from fin_tasks.data.locate import sha256_of
 from fin_tasks.errors import ConfigError, DataError, escape
 
-from ..redact import without_secrets
-from .board_folder import FILE, Admission, AdmissionItem, BoardFolder, open_board
+from ..admissions import FILE, Admission, AdmissionItem
+from ..redact import printable, without_secrets
+from .board_folder import BoardFolder, open_board
 from .candidate import Candidate
 from .copies import COPIED, twins_of
 from .items import Finding, Options
@@ -77,7 +78,7 @@ def admit(
         refused += candidate.refusals()
     if refused:
         return Verdict(refused)
-    name = submission.resolve().name
+    name = escape(printable(submission.resolve().name))
     with open_board(board) as opened:
         return _Host(opened, name, submitter, digest).admit(candidates)
 

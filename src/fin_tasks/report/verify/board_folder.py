@@ -5,43 +5,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Literal
 
 from filelock import FileLock
-from pydantic import BaseModel, ValidationError
 
-from fin_tasks.errors import DataError, first_problem
+from fin_tasks.errors import DataError
+
+from ..admissions import FILE, Admission, read_admission
 
 _LOCK = ".lock"
 _STAGE = ".admitting-"
 """Start of the names of folders in which runs are written, and wait for their place."""
-_MAX_BYTES = 2**20
-
-
-class AdmissionItem(BaseModel):
-    """What was checked about a run, or what is only claimed, in a sentence for the page."""
-
-    name: str
-    status: Literal["checked", "claimed"]
-    sentence: str
-
-
-class Admission(BaseModel):
-    """What a board says of an admitted run, in `admission.json` beside it."""
-
-    submission: str
-    submitter: str
-    """Who sent it, as the host says; empty if the host does not say it."""
-    admitted_at: str
-    """Date and time by the host's clock, in UTC."""
-    sha256: str
-    """Of the files of the submission."""
-    model: str
-    """The model's name on the board."""
-    items: list[AdmissionItem]
-
-
-FILE = "admission.json"
 
 
 class BoardFolder:
@@ -59,16 +32,13 @@ class BoardFolder:
         admissions = {}
         for file in sorted(self.path.glob(f"*/*/{FILE}")):
             try:
-                if file.stat().st_size > _MAX_BYTES:
-                    raise DataError(f"{file}: expected at most {_MAX_BYTES:,} bytes.")
-                admissions[file.parent] = Admission.model_validate_json(
-                    file.read_bytes()
-                )
-            except ValidationError as error:
+                admission = read_admission(file)
+            except DataError as error:
                 raise DataError(
-                    f"{file}: expected what `fin-tasks verify --board` writes, got another content "
-                    f"({first_problem(error)}). Remove the run's folder, and admit the run again."
+                    f"{error} Remove the run's folder from the board, and admit the run again."
                 ) from error
+            if admission:
+                admissions[file.parent] = admission
         return admissions
 
     @contextmanager

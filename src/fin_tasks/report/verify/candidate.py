@@ -6,10 +6,10 @@ from pathlib import Path
 
 from fin_tasks.saved.run_folder import SavedRun, write_files
 
+from ..admissions import FILE, Admission
 from ..conditions import settings_of
 from ..lm_eval_results import read_results
 from ..model import Run, Settings, TaskResult
-from .board_folder import FILE, Admission
 from .copies import plain_text
 from .exam import TaskExam
 from .items import Finding, Options

@@ -29,6 +29,7 @@ from .verification import (
     changed_documents,
     check_gold,
     different_settings,
+    options_for,
     version_of,
     wrong_rows,
 )
@@ -57,13 +58,19 @@ class TaskExam:
         if self.result.task not in task_names():
             self._add("task", "refused", "this is no task of fin-tasks")
             return self
-        task = load_task(self.result.task, self.options)
+        task = load_task(self.result.task, options_for(self.result, self.options))
+        try:
+            self._examine(task)
+        except RecursionError:
+            self._add("files", "refused", "its content is nested too deeply")
+        return self
+
+    def _examine(self, task: InstalledTask) -> None:
         self._check_settings(task)
         self._read_rows(task)
         if not self._is_refused:
             self._check_requests(task)
             self._score(task)
-        return self
 
     @property
     def _is_refused(self) -> bool:
@@ -203,9 +210,8 @@ class TaskExam:
             self._add("version", "claimed", sentence, rows)
 
     def _keep(self, task: InstalledTask, scored: ScoredTask) -> None:
-        gold = check_gold(
-            self.result.benchmark, task.provenance, self.options.revision
-        ).evidence.partition(": if you")[0]
+        item = check_gold(task, self.options.revision)
+        gold = item.evidence.partition(": if you")[0]
         machine = ""
         facts = {}
         if task.file.runs_programs:

@@ -17,7 +17,7 @@ from fin_tasks.judging.judge import JudgeModel, judge_items
 from fin_tasks.judging.rubric import Rubric
 from fin_tasks.settings import Settings
 
-from ..model import TaskResult, headline
+from ..model import TaskResult
 from .items import Item, Options
 from .scores import InstalledTask, RecordedReplies
 
@@ -59,7 +59,7 @@ def check_judged(
         _ask(drawn, rubric, judge),
         _ask(drawn, rubric, judge),
     ]
-    metric = headline(result)
+    metric = next(iter(task.file.metrics))  # the headline
     values = [_values(task, metric, replies, drawn, answers) for answers in rounds]
     # A row for each round, without the responses that have no score in one of them.
     scores = DataFrame(values, dtype=float).dropna(axis=1).to_numpy()

@@ -102,14 +102,9 @@ class _RunCheck:
         return items
 
     def _checked(self, result: TaskResult) -> Iterator[Item]:
-        options = self.options
-        if CORRECTIONS not in result.settings:
-            # The run was asked about the published questions.
-            metadata = {**options.metadata}
-            metadata.pop("corrections", None)
-            options = options._replace(metadata=metadata)
+        options = options_for(result, self.options)
         task = load_task(result.task, options)
-        yield check_gold(result.benchmark, task.provenance, options.revision)
+        yield check_gold(task, options.revision)
         settings = _check_task(result, task)
         yield settings
         if settings.status != "verified" or not result.samples:
@@ -176,8 +171,19 @@ class _RunCheck:
         return item_of("oddities", signs, "oddities", "nothing odd was seen", "warning")
 
 
-def check_gold(benchmark: str, provenance: Fields, revision: str | None) -> Item:
+def options_for(result: TaskResult, options: Options) -> Options:
+    """Return the options without corrections if a task was asked about the published questions."""
+    if CORRECTIONS in result.settings:
+        return options
+    metadata = {**options.metadata}
+    metadata.pop("corrections", None)
+    return options._replace(metadata=metadata)
+
+
+def check_gold(task: InstalledTask, revision: str | None) -> Item:
     """Say which gold data the verifier has, and whether their hashes are known."""
+    benchmark = task.file.benchmark.name
+    provenance = task.provenance
     data = provenance["data"]
     ours = data.get("revision") or provenance["hash"]
     origin = data["origin"]
