@@ -113,9 +113,9 @@ def _rows_of_catalog(catalog: "Sequence[Repository]") -> list[Json]:
 def _rows_of_models(chosen: "Sequence[Recorded]") -> list[Json]:
     names = defaultdict[str, list[str]](list)
     sizes = defaultdict[str, int](int)
-    for one in chosen:
-        names[one.model].append(one.part.name)
-        sizes[one.model] += sum(file.size for file in one.files)
+    for recording in chosen:
+        names[recording.model].append(recording.part.name)
+        sizes[recording.model] += sum(file.size for file in recording.files)
     return [
         {
             "Model": model,
@@ -136,7 +136,7 @@ def _score(
     from fin_tasks.recordings.score import Scorer, is_done, write
     from fin_tasks.settings import Settings
 
-    todo = [one for one in chosen if not is_done(one, out)]
+    todo = [recording for recording in chosen if not is_done(recording, out)]
     if len(todo) < len(chosen):
         warn(f"{len(chosen) - len(todo)} of {len(chosen)} are in {out} already.")
     if copy:
@@ -151,11 +151,11 @@ def _score(
     folder = obtain(todo, copy=copy, settings=Settings.from_environ())
     scorer = Scorer(folder, data_dir=data_dir or copy)
     problems = []
-    for one in tqdm(todo, desc="Scoring", unit="recording", disable=None):
+    for recording in tqdm(todo, desc="Scoring", unit="recording", disable=None):
         try:
-            write(one, scorer.score(one), out)
+            write(recording, scorer.score(recording), out)
         except FinTasksError as error:
-            problems.append(f"{one.name}: {error}")
+            problems.append(f"{recording.name}: {error}")
     return problems
 
 
@@ -164,7 +164,7 @@ def _rows_of_scores(chosen: "Sequence[Recorded]", out: Path) -> list[Json]:
     from fin_tasks.recordings.score import scores_of
 
     rows = []
-    for one in chosen:
-        for task, scores in scores_of(one, out):
-            rows.append({"Model": one.model, "Task": task, **scores})
+    for recording in chosen:
+        for task, scores in scores_of(recording, out):
+            rows.append({"Model": recording.model, "Task": task, **scores})
     return sorted(rows, key=lambda row: (row["Task"], -(row["paper"] or 0)))

@@ -1,9 +1,9 @@
 """The recordings that authors published: which models, which questions, where the files are."""
 
+import fnmatch
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -117,34 +117,45 @@ def select(
             f"recordings: expected one of {', '.join(known)}, got {benchmark!r:.80}."
         )
     repository = known[benchmark]
-    parts = [one for one in repository.parts if part in ("", one.name)]
-    if not parts:
-        names = ", ".join(one.name for one in repository.parts)
-        raise ConfigError(f"{benchmark}: expected one of {names}, got {part!r:.80}.")
-    all_models = list(dict.fromkeys(model for one in parts for model in one.models))
+    recorded = _recorded_in(repository, part)
+    if not models:
+        return recorded
+    all_models = {recording.model: recording.model.lower() for recording in recorded}
+    chosen: set[str] = set()
     for pattern in models:
-        if not _matching(all_models, pattern):
-            raise ConfigError(_no_model(benchmark, pattern, all_models))
+        matching = fnmatch.filter(all_models.values(), pattern.lower())
+        if not matching:
+            raise ConfigError(_no_model(benchmark, pattern, list(all_models)))
+        chosen.update(matching)
+    return [
+        recording for recording in recorded if all_models[recording.model] in chosen
+    ]
+
+
+def _recorded_in(repository: Repository, name: str) -> list[Recorded]:
+    """Return the recordings of a part of a repository, or of all parts if the name is empty."""
     recorded = []
-    for one in parts:
-        for model in one.models:
-            if models and not any(_matching([model], pattern) for pattern in models):
-                continue
-            files = tuple(file for file in one.files if file.model == model)
-            recorded.append(Recorded(repository, one, model, files))
+    for part in repository.parts:
+        if name not in ("", part.name):
+            continue
+        for model in part.models:
+            files = tuple(file for file in part.files if file.model == model)
+            recorded.append(Recorded(repository, part, model, files))
+    if not recorded:
+        names = ", ".join(part.name for part in repository.parts)
+        raise ConfigError(
+            f"{repository.benchmark}: expected one of {names}, got {name!r:.80}."
+        )
     return recorded
 
 
-def _matching(names: Sequence[str], pattern: str) -> list[str]:
-    return [name for name in names if fnmatchcase(name.lower(), pattern.lower())]
-
-
 def _no_model(benchmark: str, pattern: str, names: Sequence[str]) -> str:
-    shown = get_close_matches(pattern, names, n=_SHOWN, cutoff=0.4)
-    shown = shown or list(names)[:_SHOWN]
-    n_more = len(names) - len(shown)
-    more = f" and {n_more} more" if n_more else ""
+    examples = get_close_matches(pattern, names, n=_SHOWN, cutoff=0.4)
+    examples = examples or list(names)[:_SHOWN]
+    text = ", ".join(examples)
+    if len(names) > len(examples):
+        text += f" and {len(names) - len(examples)} more"
     return (
-        f"{benchmark} recordings: no model is called {pattern!r:.80}. There are {', '.join(shown)}{more}; "
-        f"`fin-tasks recordings {benchmark}` lists them."
+        f"{benchmark} recordings: no model is called {pattern!r:.80}. "
+        f"There are {text}; `fin-tasks recordings {benchmark}` lists them."
     )

@@ -8,7 +8,7 @@ from fin_tasks.data.locate import sha256_of
 from fin_tasks.errors import DataError
 from fin_tasks.settings import Settings
 
-from .catalog import Recorded
+from .catalog import Recorded, RecordedFile
 
 
 def in_copy(recorded: Sequence[Recorded], copy: Path) -> list[Recorded]:
@@ -18,14 +18,15 @@ def in_copy(recorded: Sequence[Recorded], copy: Path) -> list[Recorded]:
         DataError: None of them is there.
     """
     present = []
-    for one in recorded:
-        if all((copy / file.path).is_file() for file in one.files):
-            present.append(one)
+    for recording in recorded:
+        paths = [copy / file.path for file in recording.files]
+        if all(map(Path.is_file, paths)):
+            present.append(recording)
     if recorded and not present:
         file = recorded[0].files[0]
         raise DataError(
-            f"--from {copy}: expected {file.path} of {recorded[0].repository.repository}, found no such file. "
-            "The folder is laid out as the repository is."
+            f"--from {copy}: expected {file.path} of {recorded[0].repository.repository}, "
+            "found no such file. The folder is laid out as the repository is."
         )
     return present
 
@@ -44,15 +45,17 @@ def obtain(
         DataError: A file is missing or is not the pinned one.
     """
     repository = recorded[0].repository
-    files = [file for one in recorded for file in one.files]
+    files: list[RecordedFile] = []
+    for recording in recorded:
+        files += recording.files
     if copy:
         for file in files:
             path = copy / file.path
             sha256 = sha256_of(path)
             if sha256 != file.sha256:
                 raise DataError(
-                    f"{path}: expected the file of commit {repository.commit[:12]}, with sha256 {file.sha256}, "
-                    f"got one with {sha256}."
+                    f"{path}: expected the file of commit {repository.commit[:12]}, "
+                    f"with sha256 {file.sha256}, got {sha256}."
                 )
         return copy
     root = settings.cache_dir / "recordings" / repository.benchmark / repository.commit

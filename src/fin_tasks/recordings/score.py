@@ -32,7 +32,7 @@ MODEL_PREFIX = "recorded/"
 """Before a model's name; `report/recorded.py` knows recorded models by it."""
 
 _UPSTREAM = {"set": "upstream"}
-_Asked: TypeAlias = tuple[Sequence[Document], Mapping[str, Any]]
+_Documents: TypeAlias = tuple[Sequence[Document], Mapping[str, Any]]
 """Documents and their provenance."""
 _log = logging.getLogger(__name__)
 
@@ -43,7 +43,7 @@ class Scorer:
     def __init__(self, folder: Path, *, data_dir: Path | None = None) -> None:
         self._folder = folder
         self._data_dir = data_dir
-        self._loaded: dict[str, _Asked | None] = {}
+        self._loaded: dict[str, _Documents | None] = {}
 
     def score(self, recorded: Recorded) -> list[SavedRun]:
         """Score what one model answered in one way; each window size of DynoStock is a task."""
@@ -55,46 +55,35 @@ class Scorer:
             recording = read_xfinbench(paths[0], task="bool", data_dir=self._data_dir)
             runs = [score_recording(recording, {})]
         else:
-            runs = [self._with_own_questions(recorded, paths[0])]
+            runs = [self._with_notes(recorded, paths[0])]
         facts = _facts_of(recorded)
-        return [
-            run._replace(provenance={**run.provenance, "recording": facts})
-            for run in runs
-        ]
+        with_facts = []
+        for run in runs:
+            provenance = {**run.provenance, "recording": facts}
+            with_facts.append(run._replace(provenance=provenance))
+        return with_facts
 
-    def _with_own_questions(self, recorded: Recorded, path: Path) -> SavedRun:
-        task = _task_of(recorded)
+    def _with_notes(self, recorded: Recorded, path: Path) -> SavedRun:
+        """Score a file whose rows say what the authors think of each response."""
         rows = {row.id: row for row in read_saved_rows(path)}
-        loaded = self._documents(task)
-        if loaded is None:
-            read = {
-                "financemath": read_financemath,
-                "financereasoning": read_financereasoning,
-            }[recorded.repository.benchmark]
-            run = score_recording(read(path, mode=_mode_of(recorded)), {})
-            of_recording = {**run.provenance, "prompts": _UPSTREAM}
-            run = run._replace(provenance=of_recording)
-        else:
-            docs, provenance = loaded
-            n_differing = sum(_differs(doc, rows.get(id_of(doc))) for doc in docs)
-            if n_differing:
-                text = "%s: %d of %d questions are not those of the data set of today."
-                _log.warning(text, recorded.name, n_differing, len(docs))
-                provenance = {**provenance, "differing_questions": n_differing}
-            docs = [doc for doc in docs if id_of(doc) in rows]
-            responses = [_first_text(rows[id_of(doc)]) for doc in docs]
-            run = score_documents(TaskFile(task), docs, responses, {}, provenance)
-            run = run._replace(scored=replace(run.scored, n_all=len(loaded[0])))
-        notes = [_note_of(rows[id_of(doc)].fields) for doc in run.scored.docs]
+        documents = self._documents(_task_of(recorded))
+        run = (
+            _scored_by_data_set(recorded, rows, documents)
+            if documents
+            else _scored_as_recorded(recorded, path)
+        )
+        notes = []
+        for doc in run.scored.docs:
+            notes.append(_note_of(rows[id_of(doc)].fields))
         return run._replace(notes=notes)
 
-    def _documents(self, task: str) -> _Asked | None:
+    def _documents(self, task: str) -> _Documents | None:
         """Return the documents of a task as the authors ask them; None if their files cannot be had."""
         if task not in self._loaded:
             self._loaded[task] = self._load(task)
         return self._loaded[task]
 
-    def _load(self, task: str) -> _Asked | None:
+    def _load(self, task: str) -> _Documents | None:
         metadata = {"data_dir": str(self._data_dir)} if self._data_dir else {}
         try:
             return TaskFile(task).load({**metadata, "prompts": "upstream"})
@@ -104,14 +93,47 @@ class Scorer:
             docs, provenance = TaskFile(task).load(metadata)
             if "question" in docs[0]:
                 _log.warning("%s: without the authors' prompts (%s)", task, reason)
-                asked = [_without_prompts(doc) for doc in docs]
-                return asked, {**provenance, "prompts": _UPSTREAM}
+                questions = list(map(_without_prompts, docs))
+                return questions, {**provenance, "prompts": _UPSTREAM}
         _log.warning(
-            "%s: the questions are taken from the recordings, as the authors' own files are not here (%s)",
+            "%s: the questions are those of the recordings, as the authors' files are not here (%s)",
             task,
             reason,
         )
         return None
+
+
+def _scored_as_recorded(recorded: Recorded, path: Path) -> SavedRun:
+    """Score the responses to the questions that the file itself states."""
+    read = read_financemath
+    if recorded.repository.benchmark == "financereasoning":
+        read = read_financereasoning
+    mode: Literal["cot", "pot"] = "pot" if recorded.part.mode == "pot" else "cot"
+    run = score_recording(read(path, mode=mode), {})
+    return run._replace(provenance={**run.provenance, "prompts": _UPSTREAM})
+
+
+def _scored_by_data_set(
+    recorded: Recorded, rows: Mapping[str, SavedRow], documents: _Documents
+) -> SavedRun:
+    """Score the responses to the documents of a task; say how many of its questions the file states otherwise."""
+    all_docs, provenance = documents
+    docs = []
+    responses = []
+    n_differing = 0
+    for doc in all_docs:
+        row = rows.get(id_of(doc))
+        if row is not None:
+            docs.append(doc)
+            responses.append(_first_text(row))
+            n_differing += _differs(doc, row)
+    if n_differing:
+        text = "%s: %d of %d questions are not those of the data set of today."
+        _log.warning(text, recorded.name, n_differing, len(docs))
+        provenance = {**provenance, "differing_questions": n_differing}
+    task = TaskFile(_task_of(recorded))
+    run = score_documents(task, docs, responses, {}, provenance)
+    return run._replace(scored=replace(run.scored, n_all=len(all_docs)))
 
 
 def write(recorded: Recorded, runs: Sequence[SavedRun], out: Path) -> Path:
@@ -133,15 +155,17 @@ def scores_of(recorded: Recorded, out: Path) -> Iterator[tuple[str, Json]]:
     for task, totals in results["results"].items():
         metrics = [name.partition(",")[0] for name in totals]
         metric = benchmark.headline(metrics)
-        scores = {by: totals.get(f"{metric},{by}") for by in SCORINGS}
-        yield task, {"n": results["n-samples"][task]["effective"], **scores}
+        scores = {"n": results["n-samples"][task]["effective"]}
+        for scoring in SCORINGS:
+            scores[scoring] = totals.get(f"{metric},{scoring}")
+        yield task, scores
 
 
 def _results_of(recorded: Recorded, out: Path) -> Json | None:
     """Return what a folder has of a recording; None if it has nothing, or something else."""
     facts = _facts_of(recorded)
     version = benchmark_named(recorded.repository.benchmark).version
-    found = None
+    newest = None
     folder = folder_of(out, MODEL_PREFIX + recorded.model)
     for path in sorted(folder.glob("results_*.json")):
         try:
@@ -150,10 +174,10 @@ def _results_of(recorded: Recorded, out: Path) -> Json | None:
                 provenance = config["metadata"]["provenance"]
                 is_same = provenance.get("recording") == facts
                 if is_same and provenance.get("scorer", version) == version:
-                    found = results
+                    newest = results
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             continue  # half written, or not ours
-    return found
+    return newest
 
 
 def _task_of(recorded: Recorded) -> str:
@@ -161,10 +185,6 @@ def _task_of(recorded: Recorded) -> str:
     if recorded.part.level:
         name += f"_{recorded.part.level}"
     return f"{name}_pot" if recorded.part.mode == "pot" else name
-
-
-def _mode_of(recorded: Recorded) -> Literal["cot", "pot"]:
-    return "pot" if recorded.part.mode == "pot" else "cot"
 
 
 def _facts_of(recorded: Recorded) -> Json:
@@ -194,15 +214,14 @@ def _without_prompts(doc: Document) -> Document:
     return {**doc, "system": "", "prompt": "\n\n".join(filter(None, question))}
 
 
-def _differs(doc: Document, row: SavedRow | None) -> bool:
+def _differs(doc: Document, row: SavedRow) -> bool:
     """Return whether a recorded row states another question or truth than the document of its id."""
-    if row is None:
-        return False
     fields = row.fields
-    asked = [fields.get("question") or "", fields.get("context") or ""]
-    asked += fields.get("tables") or []
-    if not all(str(text).strip() in doc["prompt"] for text in asked):
-        return True
+    texts = [fields.get("question") or "", fields.get("context") or ""]
+    texts += fields.get("tables") or []
+    for text in texts:
+        if str(text).strip() not in doc["prompt"]:
+            return True
     try:
         truth = float(fields.get("ground_truth") or doc["ground_truth"])
     except (TypeError, ValueError):
