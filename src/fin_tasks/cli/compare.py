@@ -122,6 +122,8 @@ def compare(
         rows = [_row(line) for line in compared.lines.to_dict("records")]
         say(f"Scored as `{scoring}`:")
         print_table("", rows, show_all=show_all)
+        for line in compared.lines.to_dict("records"):
+            _say_smallest(line)
         say(*(f"Note: {note}" for note in compared.notes))
     problems = chain.from_iterable(report.problems for report in reports.values())
     exit_with([problem.message for problem in problems])
@@ -165,6 +167,17 @@ def _row(line: Json) -> Json:
         "Pairs": line["pairs"],
         "Left out": line["left_out"],
     }
+
+
+def _say_smallest(line: Json) -> None:
+    """Say which difference the pairs of a line over all rows could have shown."""
+    if line["group"] or math.isnan(line.get("detectable", math.nan)):
+        return
+    run = ", ".join(filter(None, [line["task"], line["model"], line["run"]]))
+    smallest = _number(line, "detectable")
+    say(
+        f"{run}: {line['pairs']} pairs show differences from {smallest} on (power 80 %)."
+    )
 
 
 def _number(

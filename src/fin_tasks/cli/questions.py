@@ -6,23 +6,36 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fin_tasks.errors import DataError
+from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.report import Json
 
-from .options import AsJson, CorrectionFile, Scoring, ShowAll
+from .options import (
+    AsJson,
+    CorrectionFile,
+    DataDir,
+    Metadata,
+    Scoring,
+    ShowAll,
+    task_options,
+)
 from .output import exit_with, print_table, say, warn
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pandas import DataFrame
+
+    from fin_tasks.report.model import Report
+    from fin_tasks.report.questions.plan import Plan
 
 _LISTED = 20
 
 
 def questions(
     paths: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(metavar="RUNS...", help="Run folders or results files."),
-    ],
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -34,21 +47,86 @@ def questions(
     scoring: Scoring = "robust",
     show_all: ShowAll = False,
     as_json: AsJson = False,
+    plan: Annotated[
+        bool,
+        typer.Option("--plan", help="Say how many questions show which difference."),
+    ] = False,
+    benchmark: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="With --plan: a benchmark or a task."),
+    ] = "",
+    accuracy: Annotated[
+        list[float] | None,
+        typer.Option(help="With --plan and no runs: a share from 0 to 1; twice."),
+    ] = None,
+    correlation: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=1,
+            help="With --accuracy: correlation of the right answers of both models. "
+            "Good models on FinanceMath have 0.3 to 0.6.",
+        ),
+    ] = 0.45,
+    source_correlation: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=1,
+            help="With --accuracy: correlation within questions of one source.",
+        ),
+    ] = 0.1,
+    metadata: Metadata = "{}",
+    data_dir: DataDir = None,
 ) -> None:
-    """List the questions on which good models agree on another answer than the truth.
+    """List the questions on which good models agree on a rival of the truth, or plan how many questions are enough.
 
     Each response counts as much as its run is right on the other questions. Models share mistakes, so the list
     says what people should read first, not which truths are wrong.
 
     Example: fin-tasks questions results --out questions.xlsx
+
+    Example: fin-tasks questions results/a results/b --plan
+
+    Example: fin-tasks questions --plan --benchmark xfinbench_calc --accuracy 0.50 --accuracy 0.55
     """
     from fin_tasks.report import read
-    from fin_tasks.report.questions.sheet import check_name, write_sheet
-    from fin_tasks.report.questions.table import question_table
+    from fin_tasks.report.questions import plan as planning
 
+    if plan and benchmark:
+        options = task_options(metadata, data_dir=data_dir)
+        of_task = planning.plan_of_task(
+            benchmark,
+            options,
+            accuracy or [],
+            correlation=correlation,
+            source_correlation=source_correlation,
+        )
+        _print_plans([of_task], as_json=as_json)
+        return
+    if not paths:
+        raise ConfigError(
+            "questions: expected run folders, or --plan with --benchmark and --accuracy twice; got neither."
+        )
     if out:
+        from fin_tasks.report.questions.sheet import check_name
+
         check_name(out)
     report = read(paths, corrections=corrections)
+    if plan:
+        _print_plans(planning.plan_of_runs(report, scoring), as_json=as_json)
+    else:
+        _list(report, out, scoring, show_all=show_all, as_json=as_json)
+    exit_with([problem.message for problem in report.problems])
+
+
+def _list(
+    report: "Report", out: Path | None, scoring: str, *, show_all: bool, as_json: bool
+) -> None:
+    """Print the suspicious questions, and write them into a sheet if the user named one."""
+    from fin_tasks.report.questions.sheet import write_sheet
+    from fin_tasks.report.questions.table import question_table
+
     table = question_table(report, scoring)
     suspicious = table[table["lead"] > 0]
     if as_json:
@@ -59,11 +137,30 @@ def questions(
     if out:
         if suspicious.empty:
             raise DataError(
-                f"--out {out}: expected a question on which another answer leads, found none."
+                f"--out {out}: expected a question on which a rival leads, found none."
             )
         write_sheet(report, suspicious, out, scoring)
         warn(f"wrote {out}: {len(suspicious)} questions")
-    exit_with([problem.message for problem in report.problems])
+
+
+def _print_plans(plans: "Sequence[Plan]", *, as_json: bool) -> None:
+    """Print what the questions of each task show, and how many questions a difference needs."""
+    from fin_tasks.report.questions.plan import rows_of_plan
+
+    if as_json:
+        print(json.dumps([plan.summary() for plan in plans]))
+        return
+    for plan in plans:
+        first, second = plan.accuracies
+        say(
+            f"{plan.task}: {plan.n:,} questions from {plan.sources:,} sources; accuracies of "
+            f"{first:.1%} and {second:.1%}, only one of them right on {plan.discordant:.1%}.",
+            f"Questions of one source count as fewer: the design effect is {plan.design_effect:.2f}.",
+            "Paired on the same questions, at a level of 5 % and with a power of 80 %:",
+        )
+        by_size, by_difference = rows_of_plan(plan)
+        print_table("What n questions show", by_size, show_all=True)
+        print_table("What a difference needs", by_difference, show_all=True)
 
 
 def _print_list(table: "DataFrame", suspicious: "DataFrame", *, show_all: bool) -> None:

@@ -9,6 +9,7 @@ from pandas import DataFrame, factorize, merge
 
 from fin_tasks.errors import DataError
 from fin_tasks.stats.pairs import compare_pair, holm
+from fin_tasks.stats.power import detectable
 
 from . import cut_off
 from .conditions import conditions_of, differences
@@ -64,6 +65,8 @@ class Line(NamedTuple):
     difference: float = nan
     difference_low: float = nan
     difference_high: float = nan
+    detectable: float = nan
+    """The smallest difference that the pairs could have shown with a power of 80 %."""
     n: int = 0
     pairs: int = 0
     left_out: int = 0
@@ -311,6 +314,11 @@ def _with_difference(
     after = joined[f"{line.metric}_second"].to_numpy(float)
     sources = joined["source_first"].combine_first(joined["source_second"])
     pair = compare_pair(after, before, clusters=factorize(sources)[0])
+    gained = int((after > before).sum())
+    lost = int((after < before).sum())
+    could_show = nan
+    if pair.n:
+        could_show = detectable(pair, (gained + lost) / pair.n)
     return line._replace(
         against=against,
         test=pair.test,
@@ -320,6 +328,7 @@ def _with_difference(
         difference_high=pair.high,
         pairs=pair.n,
         left_out=len(joined) - pair.n,
-        gained=int((after > before).sum()),
-        lost=int((after < before).sum()),
+        detectable=could_show,
+        gained=gained,
+        lost=lost,
     )

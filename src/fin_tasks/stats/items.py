@@ -1,7 +1,5 @@
 """Statistics of questions from the scores of those who answered them."""
 
-from typing import cast
-
 import numpy as np
 import pandas as pd
 
@@ -10,7 +8,10 @@ from .means import Codes, Floats
 _MIN_SCORES = 3
 
 
-def rest_means(scores: Floats, respondents: Codes) -> Floats:
+def rest_means(
+    scores: Floats,
+    respondents: Codes,
+) -> Floats:
     """Return for each score the respondent's mean over all other questions; NaN if there are none.
 
     Args:
@@ -26,7 +27,11 @@ def rest_means(scores: Floats, respondents: Codes) -> Floats:
     return means
 
 
-def item_rest_correlations(scores: Floats, questions: Codes, rests: Floats) -> Floats:
+def item_rest_correlations(
+    scores: Floats,
+    questions: Codes,
+    rests: Floats,
+) -> Floats:
     """Return the correlation of each question's scores with the respondents' means over the rest.
 
     It is NaN for a question that all have right or wrong, or that fewer than three answered.
@@ -58,4 +63,5 @@ def item_rest_correlations(scores: Floats, questions: Codes, rests: Floats) -> F
     correlations = matrices["rest"].xs("score", level=1)
     n_questions = questions.max(initial=-1) + 1
     all_questions = correlations.reindex(np.arange(n_questions))
-    return cast("Floats", all_questions.to_numpy(float))
+    values: Floats = all_questions.to_numpy(float)
+    return values

@@ -1,0 +1,157 @@
+"""How many questions are enough: the difference that they show, and how many a difference needs."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from numpy import array, isnan
+from pandas import factorize
+
+from fin_tasks.benchmarks.contract import all_benchmarks
+from fin_tasks.benchmarks.task_file import Mapped, TaskFile
+from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.stats.power import (
+    design_effect_of,
+    discordant_share,
+    measured_design_effect,
+    questions_needed,
+    smallest_difference,
+)
+
+from .. import Json
+from ..model import Report
+from .table import METRIC
+
+SIZES = (100, 200, 500, 1_000, 2_000, 5_000)
+"""Numbers of questions for which the smallest difference is shown."""
+POINTS = (1, 2, 3, 5)
+"""Differences in points of accuracy for which the number of questions is shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Two runs on the questions of a task, measured or assumed."""
+
+    task: str
+    n: int
+    """Questions."""
+    sources: int
+    """Clusters: questions that share a figure, an exercise, a document or a ticker."""
+    accuracies: tuple[float, float]
+    discordant: float
+    """Share of questions that only one of the runs has right."""
+    design_effect: float
+    """By what factor the clusters widen the variance."""
+
+    def smallest(self, n: int) -> float:
+        """Return the smallest difference that n questions show with a power of 80 %; NaN if they show none."""
+        return smallest_difference(n / self.design_effect, self.discordant)
+
+    def needed(self, difference: float) -> int:
+        """Return how many questions show a difference with a power of 80 %."""
+        n_independent = questions_needed(difference, self.discordant)
+        return round(n_independent * self.design_effect)
+
+    def summary(self) -> Json:
+        """Return the plan as JSON holds it, with the smallest difference and the questions that points need."""
+        smallest = self.smallest(self.n)
+        return {
+            **asdict(self),
+            "smallest_difference": None if isnan(smallest) else smallest,
+            "needed_by_points": {
+                points: self.needed(points / 100) for points in POINTS
+            },
+        }
+
+
+def plan_of_task(
+    name: str,
+    metadata: Mapped,
+    accuracies: Sequence[float],
+    *,
+    correlation: float,
+    source_correlation: float,
+) -> Plan:
+    """Return the plan for a task and two assumed accuracies.
+
+    Args:
+        name: Of a task, or of a benchmark, whose main task is taken.
+        metadata: Options of the task.
+        accuracies: Two shares from 0 to 1.
+        correlation: Of the right answers of the two runs over the questions.
+        source_correlation: Of the differences on two questions of one source.
+    """
+    if len(accuracies) != 2 or not all(0 <= share <= 1 for share in accuracies):
+        raise ConfigError(
+            f"--accuracy: expected two shares from 0 to 1, got {list(accuracies)}."
+        )
+    benchmark = all_benchmarks().get(name)
+    tasks = benchmark.overview_tasks if benchmark else ()
+    file = TaskFile(tasks[0] if tasks else name)
+    docs, _ = file.load(metadata)
+    names = Counter(file.benchmark.source_of(doc) for doc in docs)
+    n_alone = names.pop("", 0)
+    sizes = [*names.values(), *[1] * n_alone]
+    first, second = accuracies
+    return Plan(
+        task=file.name,
+        n=len(docs),
+        sources=len(sizes),
+        accuracies=(first, second),
+        discordant=discordant_share(first, second, correlation),
+        design_effect=design_effect_of(sizes, source_correlation),
+    )
+
+
+def plan_of_runs(report: Report, scoring: str) -> list[Plan]:
+    """Return a plan for each task that exactly two runs have answered, measured on the rows of both."""
+    if len(report.runs) != 2:
+        raise ConfigError(
+            f"questions --plan: expected two runs, got {len(report.runs)}. Without runs, name "
+            "--benchmark and --accuracy twice."
+        )
+    plans = []
+    rows = report.rows[report.rows["scoring"] == scoring]
+    for task, of_task in rows.groupby("task", observed=True):
+        table = of_task.pivot_table(
+            index="doc_id", columns="run", values=METRIC, observed=True
+        ).dropna()
+        if table.shape[1] != 2 or table.empty:
+            continue
+        scores = [table[run.id].to_numpy(float) for run in report.runs]
+        differences = scores[0] - scores[1]
+        by_id = of_task.drop_duplicates("doc_id").set_index("doc_id")["source"]
+        clusters = array(factorize(by_id[table.index])[0])
+        plans.append(
+            Plan(
+                task=str(task),
+                n=len(table),
+                sources=len(set(clusters.tolist()) - {-1}) + int((clusters < 0).sum()),
+                accuracies=(float(scores[0].mean()), float(scores[1].mean())),
+                discordant=float((differences**2).mean()),
+                design_effect=measured_design_effect(differences, clusters),
+            )
+        )
+    if not plans:
+        raise DataError(
+            "questions --plan: expected a task that both runs answered, found none."
+        )
+    return plans
+
+
+def rows_of_plan(plan: Plan) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
+    """Return what is printed: differences by number of questions, and numbers of questions by difference."""
+    sizes = sorted({*SIZES, plan.n})
+    by_size = []
+    for n in sizes:
+        smallest = plan.smallest(n)
+        text = "none" if isnan(smallest) else f"{100 * smallest:.1f} points"
+        own = " (this task)" if n == plan.n else ""
+        by_size.append({"Questions": f"{n:,}{own}", "Smallest difference": text})
+    by_difference = []
+    for points in POINTS:
+        n_needed = plan.needed(points / 100)
+        by_difference.append(
+            {"Difference in points": str(points), "Questions needed": f"{n_needed:,}"}
+        )
+    return by_size, by_difference

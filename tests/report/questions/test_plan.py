@@ -1,0 +1,92 @@
+"""How many questions are enough: for two runs, and for a task with two assumed accuracies."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from run_files import scored, write_run
+from typer.testing import CliRunner
+
+from fin_tasks import report
+from fin_tasks.cli import app
+from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.report.compare import Options, compare
+from fin_tasks.report.questions.plan import plan_of_runs, plan_of_task, rows_of_plan
+from fin_tasks.stats.power import smallest_difference
+
+TASK = "financemath"
+SAMPLE = {"source": "sample"}
+CORRELATIONS = {"correlation": 0.45, "source_correlation": 0.1}
+
+
+def two_runs(folder: Path, task: str = TASK, **docs: object) -> list[Path]:
+    generator = np.random.default_rng(2)
+    paths = []
+    for name, share in (("a", 0.5), ("b", 0.6)):
+        rows = scored(*(generator.random(120) < share).astype(float).tolist())
+        sources = [
+            {key: f"{value}{at % 12}"}
+            for at in range(120)
+            for key, value in docs.items()
+        ]
+        write_run(folder / name, {task: rows}, model=name, docs=sources or None)
+        paths.append(folder / name)
+    return paths
+
+
+def test_runs_are_measured_as_compare_measures_them(tmp_path: Path) -> None:
+    paths = two_runs(tmp_path)
+    (plan,) = plan_of_runs(report.read(paths), "robust")
+    reports = {str(path): report.read(path) for path in paths}
+    line = compare(reports, Options(scoring="robust")).lines.iloc[1]
+    assert (plan.n, plan.sources, plan.design_effect) == (120, 120, 1)
+    assert plan.discordant == (line["gained"] + line["lost"]) / 120
+    assert plan.smallest(120) == line["detectable"]
+    assert line["detectable"] == smallest_difference(120, plan.discordant)
+
+
+def test_questions_of_one_source_are_counted_together(tmp_path: Path) -> None:
+    paths = two_runs(tmp_path, "dynostock_recency_w4", ticker="T")
+    (plan,) = plan_of_runs(report.read(paths), "robust")
+    assert (plan.n, plan.sources) == (120, 12)
+    assert plan.design_effect != 1
+    expected = smallest_difference(120 / plan.design_effect, plan.discordant)
+    assert plan.smallest(120) == expected
+
+
+def test_a_task_needs_more_questions_for_smaller_differences() -> None:
+    plan = plan_of_task("financemath", SAMPLE, [0.5, 0.55], **CORRELATIONS)
+    needed = [plan.needed(points / 100) for points in (1, 2, 3, 5)]
+    assert needed == sorted(needed, reverse=True)
+    # Four times as many questions show half of the difference.
+    assert needed[0] / needed[1] == pytest.approx(4, rel=0.05)
+    by_size, by_difference = rows_of_plan(plan)
+    assert f"{plan.n} (this task)" in [row["Questions"] for row in by_size]
+    assert len(by_difference) == 4
+
+
+def test_wrong_requests(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="two shares"):
+        plan_of_task("financemath", SAMPLE, [0.5, 55], **CORRELATIONS)
+    paths = two_runs(tmp_path)
+    with pytest.raises(ConfigError, match="expected two runs"):
+        plan_of_runs(report.read(paths[0]), "robust")
+    write_run(tmp_path / "c", {"financemath_pot": scored(1, 0)})
+    with pytest.raises(DataError, match="both runs"):
+        plan_of_runs(report.read([paths[0], tmp_path / "c"]), "robust")
+
+
+def test_command(tmp_path: Path) -> None:
+    arguments = ["questions", "--plan", "--benchmark", "financemath", "--json"]
+    arguments += ["--accuracy", "0.5", "--accuracy", "0.6"]
+    arguments += ["--metadata", '{"source": "sample"}']
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    (plan,) = json.loads(result.stdout)
+    assert plan["accuracies"] == [0.5, 0.6]
+    assert plan["needed_by_points"].keys() == {"1", "2", "3", "5"}
+    runs = list(map(str, two_runs(tmp_path)))
+    result = CliRunner().invoke(app, ["questions", "--plan", *runs])
+    assert "120 (this task)" in result.output
+    result = CliRunner().invoke(app, ["compare", *runs], catch_exceptions=False)
+    assert "120 pairs show differences from" in result.output
