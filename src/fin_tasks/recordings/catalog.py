@@ -1,6 +1,7 @@
 """The recordings that authors published: which models, which questions, where the files are."""
 
 import fnmatch
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -138,9 +139,11 @@ def _recorded_in(repository: Repository, name: str) -> list[Recorded]:
     for part in repository.parts:
         if name not in ("", part.name):
             continue
-        for model in part.models:
-            files = tuple(file for file in part.files if file.model == model)
-            recorded.append(Recorded(repository, part, model, files))
+        files_by_model = defaultdict[str, list[RecordedFile]](list)
+        for file in part.files:
+            files_by_model[file.model].append(file)
+        for model, files in files_by_model.items():
+            recorded.append(Recorded(repository, part, model, tuple(files)))
     if not recorded:
         names = ", ".join(part.name for part in repository.parts)
         raise ConfigError(
