@@ -53,7 +53,8 @@ def rows(model: str, mode: str) -> list[dict[str, Any]]:
         if mode == "pot":
             output = f"```python\ndef solution():\n    return {answer}\n```"
         result = {"acc": int(model != "bold-1"), "execution_rate": 1}
-        recorded.append({**question, "output": [output], "result": result})
+        said = {"output": [output], "result": result, "completion_tokens": 7}
+        recorded.append({**question, **said})
     return recorded
 
 
@@ -189,7 +190,8 @@ def test_runs_are_scored_and_say_who_recorded_them(
     assert facts == {"unknown"}
     samples = next(tmp_path.glob("results/recorded__bold-1/samples_financemath_2*"))
     line = json.loads(samples.read_text().splitlines()[0])
-    assert line["recorded"] == {"authors_score": 0}
+    assert line["recorded"] == {"authors_score": 0, "tokens": 7}
+    assert {cost.tokens_out for cost in board_of(report).costs} == {4 * 7}
     assert line["doc"]["prompt"].startswith("Table:\n| plus | 1 |")
 
 

@@ -75,7 +75,7 @@ class Scorer:
         notes = []
         for doc in run.scored.docs:
             notes.append(_note_of(rows[id_of(doc)].fields))
-        return run._replace(notes=notes)
+        return run._replace(notes=notes, metadata={**run.metadata, **_usage_of(notes)})
 
     def _documents(self, task: str) -> _Documents | None:
         """Return the documents of a task as the authors ask them; None if their files cannot be had."""
@@ -233,6 +233,14 @@ def _differs(doc: Document, row: SavedRow) -> bool:
 def _first_text(row: SavedRow) -> list[str]:
     text = row.texts[0] if row.texts else None
     return [FailedResponse("the recording has no response") if text is None else text]
+
+
+def _usage_of(notes: Sequence[Json]) -> Json:
+    """Return the tokens of all responses, if the file states those of each."""
+    tokens = [note.get("tokens") for note in notes]
+    if not all(isinstance(number, int) for number in tokens):
+        return {}
+    return {"usage": {"response_tokens": sum(tokens), "estimated": False}}
 
 
 def _note_of(fields: Json) -> Json:
