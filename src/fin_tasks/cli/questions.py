@@ -1,6 +1,7 @@
 """`fin-tasks questions`: the questions of a benchmark, measured by the runs that asked them."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
     from fin_tasks.report.model import Report
+    from fin_tasks.report.questions.overview import Size
     from fin_tasks.report.questions.plan import Plan
 
 _LISTED = 20
@@ -53,7 +55,10 @@ def questions(
     ] = False,
     benchmark: Annotated[
         str,
-        typer.Option(metavar="NAME", help="With --plan: a benchmark or a task."),
+        typer.Option(
+            metavar="NAME",
+            help="Describe a benchmark without runs; with --plan also a task.",
+        ),
     ] = "",
     accuracy: Annotated[
         list[float] | None,
@@ -79,12 +84,14 @@ def questions(
     metadata: Metadata = "{}",
     data_dir: DataDir = None,
 ) -> None:
-    """List the questions on which good models agree on a rival of the truth, or plan how many questions are enough.
+    """List the questions on which good models agree on a rival of the truth; or describe a benchmark, or plan its size.
 
     Each response counts as much as its run is right on the other questions. Models share mistakes, so the list
     says what people should read first, not which truths are wrong.
 
     Example: fin-tasks questions results --out questions.xlsx
+
+    Example: fin-tasks questions --benchmark financemath
 
     Example: fin-tasks questions results/a results/b --plan
 
@@ -93,8 +100,11 @@ def questions(
     from fin_tasks.report import read
     from fin_tasks.report.questions import plan as planning
 
-    if plan and benchmark:
-        options = task_options(metadata, data_dir=data_dir)
+    options = task_options(metadata, data_dir=data_dir)
+    if benchmark and not plan:
+        _print_overview(benchmark, options, show_all=show_all, as_json=as_json)
+        return
+    if benchmark:
         of_task = planning.plan_of_task(
             benchmark,
             options,
@@ -106,7 +116,7 @@ def questions(
         return
     if not paths:
         raise ConfigError(
-            "questions: expected run folders, or --plan with --benchmark and --accuracy twice; got neither."
+            "questions: expected run folders, or --benchmark NAME; got neither."
         )
     if out:
         from fin_tasks.report.questions.sheet import check_name
@@ -141,6 +151,40 @@ def _list(
             )
         write_sheet(report, suspicious, out, scoring)
         warn(f"wrote {out}: {len(suspicious)} questions")
+
+
+def _print_overview(
+    benchmark: str, options: Json, *, show_all: bool, as_json: bool
+) -> None:
+    """Print how many questions of which kind a benchmark asks, and which rows are left out."""
+    from fin_tasks.report.questions.overview import overview_of
+
+    overview = overview_of(benchmark, options)
+    if as_json:
+        print(json.dumps(asdict(overview)))
+    else:
+        say(f"{benchmark}, split {overview.split}:")
+        rows = [_size_row(size) for size in overview.sizes]
+        print_table("", rows, show_all=show_all)
+        for task, reasons in overview.left_out.items():
+            listed = ", ".join(f"{reason} {n}" for reason, n in reasons.items())
+            say(f"{task} leaves out rows of the files: {listed}.")
+    exit_with(overview.problems)
+
+
+def _size_row(size: "Size") -> Json:
+    """Return what is printed of a size."""
+    group = f"{size.group} ({size.task})" if size.task else size.group
+    unit = "" if size.unit == "n" else f" {size.unit}"
+    row = {"Group": group, "Name": size.name, "Here": f"{size.value:,g}{unit}"}
+    if size.printed is None:
+        return row | {"Printed": "–", "Here less printed": "–", "Source": "–"}
+    difference = size.value - size.printed
+    return row | {
+        "Printed": f"{size.printed:,g}{unit}",
+        "Here less printed": f"{difference:+,.4g}" if difference else "0",
+        "Source": size.source,
+    }
 
 
 def _print_plans(plans: "Sequence[Plan]", *, as_json: bool) -> None:
