@@ -1,7 +1,12 @@
 """The `fin-tasks` command, also as `python -m fin_tasks`."""
 
-import signal
 import sys
+
+if __name__ == "__main__" and not sys.flags.safe_path:
+    # `python -m` looks for modules in the current folder first, which may hold a stranger's files.
+    del sys.path[0]
+
+import signal
 
 from .interrupt import on_interrupt, what_is_kept
 

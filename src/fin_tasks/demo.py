@@ -51,7 +51,7 @@ def ask(*, limit: int, output: Path) -> None:
         "TRANSFORMERS_VERBOSITY": "error",
     }
     done = subprocess.run(  # noqa: S603 - our own command line
-        [sys.executable, "-m", "lm_eval", *command],
+        [sys.executable, "-P", "-m", "lm_eval", *command],
         cwd=folder,
         env={**os.environ, **environ},
         stdout=subprocess.DEVNULL,  # its table is not for beginners

@@ -1,6 +1,7 @@
 """Processes that share the work of a command, on this machine or on a Ray cluster."""
 
 import logging
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -40,7 +41,11 @@ def running_on(engine: Engine) -> Iterator[None]:
 
 @contextmanager
 def workers(n: int) -> Iterator[Any]:
-    """Open a `joblib.Parallel` of `n` processes of this machine, or of all CPUs of the cluster."""
+    """Open a `joblib.Parallel` of `n` processes of this machine, or of all CPUs of the cluster.
+
+    The processes import nothing from the current folder, which may hold a stranger's files.
+    """
+    os.environ["PYTHONSAFEPATH"] = "1"
     import joblib
     from joblib.parallel import get_active_backend
 
