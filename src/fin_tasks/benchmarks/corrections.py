@@ -42,6 +42,8 @@ class Correction(BaseModel, extra="forbid", frozen=True):
 
     benchmark: str
     id: Annotated[str, BeforeValidator(_as_text)]
+    task: str = ""
+    """The beginning of the names of the tasks that are meant, where questions of several tasks share an id."""
     exclude: bool = False
     """Whether the question leaves the benchmark."""
     truth: Truth | None = None
@@ -68,7 +70,7 @@ class CorrectionFile(BaseModel, extra="forbid"):
     def _check(self) -> Self:
         keys = set()
         for correction in self.corrections:
-            key = (correction.benchmark, correction.id)
+            key = (correction.benchmark, correction.task, correction.id)
             if key in keys:
                 raise ValueError(f"{' '.join(key)}: expected one correction, got two")
             keys.add(key)
@@ -79,19 +81,24 @@ class CorrectionFile(BaseModel, extra="forbid"):
 class Corrections:
     """The corrections of all benchmarks in a file."""
 
-    by_benchmark: Mapping[str, Mapping[str, Correction]]
-    """By the question's id, by the benchmark's name."""
+    by_benchmark: Mapping[str, Sequence[Correction]]
 
-    def of(self, benchmark: str) -> Mapping[str, Correction]:
-        """Return the corrections of a benchmark by the question's id."""
-        return self.by_benchmark.get(benchmark, {})
+    def of(self, benchmark: str, task: str = "") -> Mapping[str, Correction]:
+        """Return the corrections of a benchmark, or of one of its tasks, by the question's id."""
+        by_id = {}
+        for correction in self.by_benchmark.get(benchmark, ()):
+            is_meant = f"{task}_".startswith(f"{correction.task}_")
+            if is_meant or "" in (task, correction.task):
+                by_id[correction.id] = correction
+        return by_id
 
     def facts(self, benchmark: str, applied: Iterable[Correction]) -> dict[str, str]:
         """Return what results say: the hash of a benchmark's corrections, and how many were applied."""
         entries = []
-        for correction in self.of(benchmark).values():
-            entries.append([correction.id, correction.exclude, correction.truth])
-        text = json.dumps(sorted(entries), default=str)
+        for correction in self.by_benchmark.get(benchmark, ()):
+            fields = correction.model_dump(include={"task", "id", "exclude", "truth"})
+            entries.append(json.dumps(fields, sort_keys=True))
+        text = "\n".join(sorted(entries))
         digest = hashlib.sha256(text.encode()).hexdigest()
         return {"sha256": digest[:_SHOWN_DIGITS], "note": note_of(applied)}
 
@@ -99,10 +106,9 @@ class Corrections:
 def read_corrections(path: str | Path) -> Corrections:
     """Read a file of corrections; raise ConfigError if it is none."""
     file = read_yaml(path, CorrectionFile, expected=_EXPECTED)
-    by_benchmark: dict[str, dict[str, Correction]] = {}
+    by_benchmark: dict[str, list[Correction]] = {}
     for correction in file.corrections:
-        by_id = by_benchmark.setdefault(correction.benchmark, {})
-        by_id[correction.id] = correction
+        by_benchmark.setdefault(correction.benchmark, []).append(correction)
     return Corrections(by_benchmark)
 
 
@@ -120,7 +126,7 @@ def note_of(applied: Iterable[Correction]) -> str:
 
 
 def corrected_documents(
-    benchmark: str, docs: Sequence[Document], path: str | Path
+    benchmark: str, docs: Sequence[Document], path: str | Path, task: str = ""
 ) -> tuple[list[Document], dict[str, str]]:
     """Return the documents without excluded ones and with corrected truths, and what results say of it.
 
@@ -129,7 +135,7 @@ def corrected_documents(
         DataError: A truth does not fit its question, or no document is left.
     """
     corrections = read_corrections(path)
-    by_id = corrections.of(benchmark)
+    by_id = corrections.of(benchmark, task)
     applied = []
     left: list[Document] = []
     for doc in docs:

@@ -27,8 +27,8 @@ _JUDGED = "exclude: true, as a judge scored the responses with the published tru
 class Corrector:
     """Corrects the samples of one benchmark, and notes which corrections it applied."""
 
-    def __init__(self, benchmark: str, corrections: Corrections) -> None:
-        self._by_id = corrections.of(benchmark)
+    def __init__(self, benchmark: str, task: str, corrections: Corrections) -> None:
+        self._by_id = corrections.of(benchmark, task)
         self._scorer: Any = KNOWN_BENCHMARKS[benchmark].scorer if self._by_id else None
         self._facts_of = corrections.facts
         self._benchmark = benchmark
@@ -108,9 +108,9 @@ def _adapter(kind: type[Reading]) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def corrector_of(benchmark: str, corrections: Corrections | None) -> Corrector:
-    """Return the corrector of a benchmark; without corrections it changes nothing."""
-    return Corrector(benchmark, corrections or Corrections({}))
+def corrector_of(result: TaskResult, corrections: Corrections | None) -> Corrector:
+    """Return the corrector for a result; without corrections it changes nothing."""
+    return Corrector(result.benchmark, result.task, corrections or Corrections({}))
 
 
 def corrected_result(result: TaskResult, rows: "SampleRows") -> TaskResult:

@@ -65,7 +65,7 @@ def read_rows(
     path: Path, result: TaskResult, corrections: Corrections | None = None
 ) -> SampleRows:
     """Return the rows of the samples file of a result."""
-    corrector = corrector_of(result.benchmark, corrections)
+    corrector = corrector_of(result, corrections)
     samples = corrector.correct(read_samples(path))
     rows = rows_of(str(path), samples, result.benchmark)
     return rows._replace(corrections=corrector.facts, n_excluded=corrector.n_excluded)

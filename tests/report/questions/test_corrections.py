@@ -168,6 +168,21 @@ def test_questions_for_a_judge_are_corrected(tmp_path: Path) -> None:
     assert (len(left), left[0]["answer"]) == (len(docs) - 1, "244.2")
 
 
+def test_a_task_says_which_questions_of_one_id_are_meant(tmp_path: Path) -> None:
+    entry = {"benchmark": "mme_finance", "id": "1", "exclude": True}
+    path = write(tmp_path, {**entry, "task": "mme_finance_zh"})
+    tasks = ("mme_finance_en", "mme_finance_zh", "mme_finance_zh_na")
+    n_left_out = []
+    for name in tasks:
+        docs, _ = TaskFile(name).load(SAMPLE)
+        left, _ = TaskFile(name).load({**SAMPLE, "corrections": str(path)})
+        n_left_out.append(len(docs) - len(left))
+    assert n_left_out == [0, 1, 1]
+    corrections = read_corrections(path)
+    found = [len(corrections.of("mme_finance", name)) for name in tasks]
+    assert found == [0, 1, 1]
+
+
 @pytest.fixture
 def runs(tmp_path: Path) -> Path:
     answers = {"good": [12, 2.5, 31.5, 44], "fair": [12, 2.5, 30, 44]}

@@ -110,9 +110,13 @@ def load(
         from ..corrections import corrected_documents
 
         docs, facts["corrections"] = corrected_documents(
-            "mme_finance", docs, request.corrections
+            "mme_finance", docs, request.corrections, _TASKS[part].format(language)
         )
     return {"test": dataset_of(docs, facts)}
+
+
+_TASKS = {"open": "mme_finance_{}", "binary": "mme_finance_binary_{}"}
+"""The task of a part, with its language; tasks share the ids of questions."""
 
 
 @cache

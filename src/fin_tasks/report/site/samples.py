@@ -70,7 +70,7 @@ class PageSamples:
     ) -> SampleRows:
         """Return the rows of the samples file of a result, and write its samples."""
         questions: dict[str, _Question] = {}
-        corrector = corrector_of(result.benchmark, corrections)
+        corrector = corrector_of(result, corrections)
         samples = corrector.correct(read_samples(path))
         noted = self._noted(samples, path.parent, result, questions)
         rows = rows_of(str(path), noted, result.benchmark)
