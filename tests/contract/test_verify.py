@@ -18,6 +18,7 @@ from honest_runs import (
     verify,
 )
 from in_process import parts_of, run, saved
+from submissions import admit
 from typer.testing import CliRunner
 
 from fin_tasks.cli import app
@@ -51,10 +52,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory, judge_url: str) -> Path:
 
 
 @pytest.mark.parametrize("task", [BOOL, POT, DYNO, GROUP])
-def test_an_honest_run_is_verified(runs: Path, task: str) -> None:
+def test_an_honest_run_is_verified(runs: Path, task: str, tmp_path: Path) -> None:
     status, worst, output = verify(runs / task, *SAMPLE)
     assert (status, set(worst.values())) == (0, {"verified"}), output
     assert "sample" in output
+    assert admit(runs / task, tmp_path / "board")[0] == 0
 
 
 @pytest.mark.parametrize("cheat", CHEATS, ids=lambda cheat: cheat.name)
@@ -216,6 +218,7 @@ def test_replayed_responses_lack_only_what_was_sent(runs: Path, tmp_path: Path) 
         status, worst, output = verify(out / task, *SAMPLE)
         open_items = {name for name, status in worst.items() if status != "verified"}
         assert (status, open_items) == (3, {"prompts"}), output
+        assert admit(out / task, tmp_path / f"board of {task}")[0] == 3
 
     def change(lines: list[dict[str, Any]]) -> None:
         for line in lines[:2]:

@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("inspect_ai")
 
 from honest_runs import SAMPLE, verify
+from submissions import admit
 from test_inspect_ai import ask
 
 pytestmark = [
@@ -24,3 +25,5 @@ def test_logs_lack_only_what_was_sent(
     status, worst, output = verify(tmp_path / "logs", *SAMPLE)
     open_items = {name for name, status in worst.items() if status != "verified"}
     assert (status, open_items) == (3, {"prompts"}), output
+    status, told, output = admit(tmp_path / "logs", tmp_path / "board")
+    assert (status, told["claims"]) == (3, ["prompts"]), output

@@ -17,6 +17,7 @@ import pytest
 from chat_server import Answer, Served, completion, serve
 from honest_runs import verify
 from in_process import run as run_lm_eval
+from submissions import admit
 
 from fin_tasks.judging.rubric import load_rubric
 
@@ -400,7 +401,7 @@ def points(body: dict[str, Any]) -> Answer:
         ("MMEFinance_Binary", "mme_finance_binary_zh"),
     ],
 )
-def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
+def test_scores_are_lm_evals(run: Run, dataset: str, task: str, tmp_path: Path) -> None:
     judged = task.startswith("mme_finance") and "binary" not in task
     run.model, run.judge = (
         Odd("\nFinal prediction: 0.7" if "dyno" in task else ""),
@@ -441,6 +442,14 @@ def test_scores_are_lm_evals(run: Run, dataset: str, task: str) -> None:
     # The row whose judge could not be read has no score, so nobody can vouch for it.
     outcome = "not verified" if judged else "verified"
     assert {worst[item] for item in ("scores", "totals")} == {outcome}, told
+    if not judged:
+        status, admitted, told = admit(
+            run.run_folder(dataset),
+            tmp_path / "board",
+            "--metadata",
+            json.dumps(run.metadata),
+        )
+        assert (status, admitted["claims"]) == (3, ["prompts"]), told
 
 
 @pytest.mark.parametrize(

@@ -399,6 +399,24 @@ def test_saved_responses_lack_only_what_was_sent(alpha: Path, board: Path) -> No
     assert (status, told["claims"]) == (3, ["prompts"]), output
 
 
+def test_a_recording_may_be_worded_by_its_authors(alpha: Path, board: Path) -> None:
+    def change(line: Line) -> None:
+        line.pop("arguments")
+        line["doc"]["prompt"] = "Is that so?"
+
+    edit_lines(alpha, lambda lines: [*map(change, lines)])
+    assert refused(admit(alpha, board)[1]) == {"rows"}
+
+    def recording(results: dict[str, Any]) -> None:
+        (config,) = results["configs"].values()
+        config["metadata"]["provenance"]["data"] = {"origin": "recording"}
+
+    edit_results(alpha, recording)
+    status, told, output = admit(alpha, board)
+    assert (status, told["claims"]) == (3, ["prompts"]), output
+    assert b"Is that so?" not in b"".join(content_of(board).values())
+
+
 def test_what_cannot_run_ends_with_2(alpha: Path, board: Path, tmp_path: Path) -> None:
     assert admit(tmp_path / "nowhere", board)[0] == 2
     assert admit(alpha, alpha / "board")[0] == 2

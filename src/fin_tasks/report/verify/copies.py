@@ -73,16 +73,20 @@ def twins_of(texts: Texts, folders: list[Path]) -> Iterator[Twin]:
 def _count_same(texts: Mapping[str, str], file: Path) -> tuple[int, int]:
     """Return how many long responses are those in a samples file, and how many there are."""
     n_same = 0
-    known_ids = set()
+    n = 0
+    scoring = ""
     for sample in read_samples(file):
+        scoring = scoring or sample.scoring
+        if sample.scoring != scoring:
+            break  # the next scoring has the same responses
         text = texts.get(sample.id, "")
-        if len(text) <= MIN_LENGTH or sample.id in known_ids:
+        if len(text) <= MIN_LENGTH:
             continue
-        known_ids.add(sample.id)
+        n += 1
         board_text = plain_text(list(map(str, sample.responses)))
         # A few words more at the end make no other response.
         is_part = text in board_text or (
             board_text in text and len(board_text) > MIN_LENGTH
         )
         n_same += is_part
-    return n_same, len(known_ids)
+    return n_same, n

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from statistics import mode
 
 from fin_tasks.benchmarks.scored_task import ScoredTask
@@ -36,6 +37,8 @@ from .verification import (
 
 # Settings that a submission may have of its own, as its responses can be scored all the same.
 _VERSIONS = ("version", "scorer")
+_WORDING = ("system", "prompt", "cue")
+"""Fields that a recording has as its authors worded them."""
 _OWN_SETTINGS = {
     "fewshot": "The submission says that the model was shown {} examples before each question.",
     "system": "The submission says that a system message of its own was sent, with the hash {}.",
@@ -121,12 +124,7 @@ class TaskExam:
             self._add("rows", "refused", str(error))
             return
         problems += wrong_rows(self.rows, task.docs)
-        changed = changed_documents(self.rows, task.docs)
-        if changed and self._is_our_version(task):
-            problems += changed
-        elif changed:
-            sentence = f"The submission has {len(changed):,} other facts about questions; the host's are used."
-            self._add("questions", "claimed", sentence, changed)
+        problems += self._changed_documents(task)
         problems += _other_counts(self.rows)
         if problems:
             self._add("rows", "refused", "rows are not as they should be", problems)
@@ -135,6 +133,21 @@ class TaskExam:
         self.rows = {row_id: self.rows[row_id] for row_id in task.docs}
         sentence = "Every question of the host was answered, and no other."
         self._add("responses", "checked", sentence)
+
+    def _changed_documents(self, task: InstalledTask) -> list[str]:
+        """Return what may not differ in the documents of the submission; what may is a claim."""
+        changed = changed_documents(self.rows, task.docs)
+        if self.result.settings.get("data.origin") == "recording":
+            reworded = [name for name in _WORDING if changed.pop(name, [])]
+            if reworded:
+                sentence = "The recorded questions are in other words than the host's."
+                self._add("prompts", "claimed", sentence)
+        details = list(chain.from_iterable(changed.values()))
+        if details and not self._is_our_version(task):
+            sentence = f"The submission has {len(details):,} other facts about questions; the host's are used."
+            self._add("questions", "claimed", sentence, details)
+            return []
+        return details
 
     def _check_requests(self, task: InstalledTask) -> None:
         """Compare what was sent, as the samples say, with our prompts."""

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from tqdm import tqdm
@@ -242,23 +243,25 @@ def wrong_rows(rows: Rows, docs: Fields) -> list[str]:
     return details
 
 
-def changed_documents(rows: Rows, docs: Fields) -> list[str]:
-    """Return what differs from our documents in the documents of a submission."""
-    details = []
-    for row_id in rows.keys() & docs.keys():
+def changed_documents(rows: Rows, docs: Fields) -> dict[str, list[str]]:
+    """Return what differs from our documents in those of a submission, by field."""
+    details_by_field: dict[str, list[str]] = {}
+    for row_id in sorted(rows.keys() & docs.keys()):
         claimed = rows[row_id].doc
         doc = docs[row_id]
         for name in different(claimed, doc):
             if name in doc.keys() - _FILES:
-                details.append(f"{row_id}: {name} {claimed[name]!r:.80}")
-    return sorted(details)
+                detail = f"{row_id}: {name} {claimed[name]!r:.80}"
+                details_by_field.setdefault(name, []).append(detail)
+    return details_by_field
 
 
 def _check_rows(rows: Rows, docs: Fields, problems: Sequence[str]) -> Item:
     """Compare the documents of a submission with ours."""
+    changed = changed_documents(rows, docs).values()
     return item_of(
         "rows",
-        [*problems, *wrong_rows(rows, docs), *changed_documents(rows, docs)],
+        [*problems, *wrong_rows(rows, docs), *chain.from_iterable(changed)],
         "rows are not as they should be",
         f"{len(docs):,} documents, each once",
     )
