@@ -54,6 +54,7 @@ _POWERS_BY_UNIT = {
     "bps": (-4, -2, 0),
     "cents": (-2, 0),
 }
+_CHINESE_UNITS = {"亿": 10**8, "万": 10**4, "千": 1000, "百": 100}
 
 
 def find_numbers(text: str) -> list[Mention]:
@@ -121,6 +122,23 @@ def _scaled(
 ) -> float:
     # Decimal keeps 7.66% at 0.0766; floats would give 0.07660000000000001.
     return float(Decimal(repr(value)).scaleb(power))
+
+
+def chinese_amounts(text: str) -> str:
+    """Return text in which an amount of several Chinese units has one: `3亿5千万` is 350000000."""
+    if "亿" not in text and "万" not in text:
+        return text
+    return _NUMBERS.chinese_amount.sub(_chinese_sum, text)
+
+
+def _chinese_sum(match: Match) -> str:
+    total = 0.0
+    for part in _NUMBERS.chinese_part.finditer(match[0]):
+        size = float(part["size"])
+        for unit in part["units"]:
+            size *= _CHINESE_UNITS[unit]
+        total += size
+    return f"{total:.15g}"
 
 
 def number_from_float(value: float) -> Number | None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from .numbers import (
     Mention,
     Number,
+    chinese_amounts,
     find_numbers,
     merged,
     same_number,
@@ -41,6 +42,8 @@ def read_quantity(response: str) -> Extraction[Number]:
 
 def announced_quantity(text: str, style: Style) -> Quantity:
     """Read the number that a text gives as its answer; none of several, of a date or of a range."""
+    if SIGNS.no_value.match(text):
+        return None
     text = _QUANTITIES.markup.sub(" ", text[:PASSAGE_LENGTH])
     ordinal = _QUANTITIES.ordinal.fullmatch(text)
     if ordinal:
@@ -60,6 +63,8 @@ def announced_quantity(text: str, style: Style) -> Quantity:
     box = last_box(text)
     if box is not None:
         return only_number(plain(box.content), rule="box", framed=True)
+    if _QUANTITIES.listed.match(words):
+        return None
     sentence = first_sentence(words)
     return sentence_number(sentence, style) if sentence else None
 
@@ -73,6 +78,7 @@ def _unannounced_quantity(reply: str) -> list[Candidate[Number]]:
 
 def clean(text: str) -> str:
     """Return plain text without dates, and without numbers of pages, filings and the like."""
+    text = chinese_amounts(text)
     if "{" in text:
         text = _QUANTITIES.braces.sub(r"[\g<content>]", text)
     text = _QUANTITIES.date.sub(" ", plain(text))
@@ -86,6 +92,8 @@ def clean(text: str) -> str:
 
 def sentence_number(sentence: str, style: Style) -> Quantity:
     """Read the number that a sentence states: the leading one, one behind a verb, or the only one."""
+    if _QUANTITIES.several.match(sentence) or _QUANTITIES.several_items.match(sentence):
+        return None
     text = _without(_QUANTITIES.noise, sentence)
     text = _without(_QUANTITIES.aside, text)
     is_spelled = not find_numbers(text)
@@ -100,6 +108,7 @@ def sentence_number(sentence: str, style: Style) -> Quantity:
     if (
         style in ("label", "working")
         or _QUANTITIES.unsolved.search(text)
+        or _QUANTITIES.instruction.match(text)
         or _refuses(text)
     ):
         return None

@@ -31,6 +31,8 @@ _TAIL_LENGTH = 8_000
 # An announcement begins at most so many characters before its word, and ends so many behind its start.
 _BEFORE = 80
 _AFTER = 250
+# Characters around the start of a sentence that may take back what stands before it.
+_GAP_LENGTH = 20
 # Characters at the start and at the end that show the language.
 _ENDS_LENGTH = 2_000
 
@@ -97,37 +99,61 @@ def _final_candidate(
     is_correction: bool = False,
 ) -> Candidate[Answer] | None:
     # The first layer that gives an answer decides. The marker decides too, even if no answer follows it.
-    candidates: list[Candidate[Answer]] = []
     passages = announced_passages(reply, "marker")
     if passages:
         candidates = read_passages(passages, rules.announced)
     else:
-        passages = announced_passages(reply, "label", "sentence", "prose", "working")
-        decisive = [one for one in passages if one.style in ("label", "sentence")]
-        styles: list[Style] = ["label", "sentence", "prose", "working"]
-        if decisive and decisive[-1].style == "sentence":
-            styles[:2] = ["sentence", "label"]
-        for style in styles:
-            of_style = [one for one in passages if one.style == style]
-            if not candidates:
-                candidates = read_passages(of_style, rules.announced)
-            elif style == "label" and styles[0] == "sentence":
-                # `Answer: True. The answer is False.` gives two answers.
-                candidates = read_passages(of_style, rules.announced) + candidates
-        if not candidates and not (decisive and decisive[-1].is_final):
-            # Else an answer was announced that cannot be read, such as `infinity` for a number.
-            unannounced = rules.corrections if is_correction else rules.unannounced
-            candidates = unannounced(reply)
+        unannounced = rules.corrections if is_correction else rules.unannounced
+        candidates = _announced_candidates(reply, rules.announced, unannounced)
     if not candidates:
         return None
     # The last answer counts. Between it and a different one a correction must stand.
     last = candidates[-1]
     for earlier in candidates[:-1]:
+        if rules.is_same(earlier.answer, last.answer):
+            continue
         between = reply[earlier.start : last.start].lower()
-        is_same = rules.is_same(earlier.answer, last.answer)
-        if not is_same and not SIGNS.correction.search(between):
+        gap = max(0, last.start - _GAP_LENGTH)
+        doubt = SIGNS.retraction.search(reply, gap, last.start + _GAP_LENGTH)
+        begins_with_doubt = doubt is not None and doubt.start() < last.start
+        if not (begins_with_doubt or SIGNS.correction.search(between)):
             raise TwoAnswersError
     return last
+
+
+def _announced_candidates(
+    reply: str,
+    announced: Announced[Answer],
+    unannounced: Callable[[str], list[Candidate[Answer]]],
+) -> list[Candidate[Answer]]:
+    # The answers of labels, sentences and the like; without any, of sentences that announce none.
+    passages = announced_passages(reply, "label", "sentence", "prose", "working")
+    decisive = [one for one in passages if one.style in ("label", "sentence")]
+    styles: list[Style] = ["label", "sentence", "prose", "working"]
+    if decisive and decisive[-1].style == "sentence":
+        styles[:2] = ["sentence", "label"]
+    candidates: list[Candidate[Answer]] = []
+    for style in styles:
+        of_style = [one for one in passages if one.style == style]
+        if not candidates:
+            candidates = read_passages(of_style, announced)
+        elif style == "label" and styles[0] == "sentence":
+            # `Answer: True. The answer is False.` gives two answers.
+            candidates = read_passages(of_style, announced) + candidates
+    if candidates or (decisive and decisive[-1].is_final):
+        # An answer may be announced that cannot be read, such as `infinity` for a number.
+        return candidates
+    totals = [one for one in passages if one.style == "total"]
+    if not totals:
+        return unannounced(reply)
+    # What stands below the last table counts more than its total, which may be a step.
+    start = totals[-1].start
+    below = start + len(reply[start:].partition("\n")[0])
+    if SIGNS.closer.match(reply, below) or not SIGNS.digit.search(reply, below):
+        return read_passages(totals, announced)
+    for candidate in unannounced(reply[below:]):
+        candidates.append(candidate._replace(start=candidate.start + below))
+    return candidates
 
 
 # --- Passages that may hold the answer ---
@@ -146,7 +172,9 @@ class Passage(NamedTuple):
     @property
     def is_final(self) -> bool:
         """Whether the text behind it is the answer, even if it cannot be read."""
-        return self.style == "sentence" or self.rule in ("box", "double brackets")
+        is_box = self.rule in ("box", "double brackets")
+        is_none = SIGNS.no_value.match(self.text) is not None
+        return self.style == "sentence" or is_box or is_none
 
 
 def read_passages(
@@ -180,8 +208,10 @@ def announced_passages(reply: str, *styles: Style) -> list[Passage]:
                 if "answer" in pattern.groupindex:
                     start, end = match.span("answer")
                     text = reply[start:end]
-                is_answer = bool(SIGNS.word_character.search(text))
-                is_answer = is_answer and not SIGNS.form_of_answer.match(text)
+                is_answer = SIGNS.word_character.search(text) is not None
+                is_code = match[0].endswith("=") and SIGNS.formula.match(text)
+                if is_code or SIGNS.form_of_answer.match(text):
+                    is_answer = False
                 if style == "marker":
                     # The marker decides, even if nothing follows it.
                     is_placeholder = SIGNS.placeholder.match(reply, start)
@@ -221,7 +251,9 @@ def _boxes_and_rows(reply: str) -> Iterator[Passage]:
             answer = _answer_in_row(row["cells"])
             if answer is not None:
                 # In brackets, because `(5)` in a table is -5.
-                yield Passage("table row", "working", f"[{answer}]", start)
+                is_label = SIGNS.table_label.search(row["cells"].split("|")[0])
+                style: Style = "working" if is_label else "total"
+                yield Passage("table row", style, f"[{answer}]", start)
         start += len(line) + 1
 
 

@@ -169,7 +169,7 @@ def in_english(reply: str) -> str:
             end = match.end()
         if parts:
             reply = "".join(parts) + reply[end:]
-    return reply
+    return SIGNS.blank_before_stop.sub("", reply)
 
 
 class _ChineseWording(NamedTuple):

@@ -6,13 +6,15 @@ from typing import Any, Generic, Literal, NamedTuple, TypeVar
 from .numbers import Number
 
 Answer = TypeVar("Answer")
-Style = Literal["marker", "label", "sentence", "prose", "working", "conclusion"]
+Style = Literal[
+    "marker", "label", "sentence", "prose", "working", "total", "conclusion"
+]
 """How an answer is announced.
 
 marker: by the sentence that our prompts ask for. label: the answer comes first, as in `Answer: B`.
 sentence: a sentence says so, as in `Therefore, the answer is B`. prose: words may come first, as in
 `the answer is clearly B`. working: by a label that may also announce a step, as in `Result: 5`.
-conclusion: a whole sentence follows.
+total: in the last row of a table. conclusion: a whole sentence follows.
 """
 
 

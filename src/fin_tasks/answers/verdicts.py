@@ -137,6 +137,8 @@ def _framed(
     idiom: str,
 ) -> Verdict:
     # Read a sentence that is about the statement, or says what the model would answer.
+    if _VERDICTS.unclear.search(words):
+        return None
     for name, frame in _FRAMES.items():
         match = frame.search(words)
         if match and not _VERDICTS.hypothetical.search(words[: match.end()]):
