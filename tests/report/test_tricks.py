@@ -188,6 +188,25 @@ def test_equal_runs_share_a_rank(tmp_path: Path) -> None:
         assert [place.rank for place in comparison.ranks] == [1, 1]
 
 
+@pytest.mark.parametrize(
+    "doc",
+    [
+        {"ticker": "A", "window": 4},
+        {"ticker": "A", "window": "four", "arm": "signal"},
+        {"ticker": "A", "window": 1e300, "arm": "signal"},
+        {"ticker": "A", "window": 2.5, "arm": "signal"},
+        {"window": 4, "arm": "signal"},
+    ],
+)
+def test_windows_of_a_stranger_do_not_end_the_report(
+    tmp_path: Path, doc: dict[str, Any]
+) -> None:
+    tasks = {"dynostock_recency_w4": rows(0.5, 4)}
+    write_run(tmp_path / "runs", tasks, docs=[doc] * 4)
+    written = write_report(tmp_path / "runs", tmp_path / "out", published=False)
+    assert written.leaderboard.entries
+
+
 def with_picture(folder: Path, color: str) -> None:
     (folder / "pictures").mkdir(parents=True)
     if color:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from pandas import DataFrame, concat
+from pandas import DataFrame, concat, to_numeric
 
 from fin_tasks.errors import DataError
 
@@ -11,6 +11,8 @@ from .compare import Comparisons, Line
 from .conditions import conditions_of, differences, setting_id
 from .entries import task_of
 from .model import Report, TaskResult
+
+_MAX_WINDOW = 1000  # earnings reports
 
 
 def compare_arms(report: Report, scoring: str, *, effects: bool) -> Comparisons:
@@ -67,7 +69,10 @@ def arm_rows(report: Report, scoring: str) -> tuple[DataFrame, list[str]]:
         if result.benchmark != "dynostock" or result.members or not family:
             continue
         rows = report.rows_of(result, scoring).reindex(columns=list(experiment.COLUMNS))
-        rows = rows.dropna(subset="window")
+        # A stranger's file may hold anything.
+        window = to_numeric(rows["window"].astype(object), errors="coerce")
+        is_size = window.between(1, _MAX_WINDOW) & (window % 1 == 0)
+        rows = rows[is_size & rows["arm"].notna()]
         if rows.empty:
             continue
         mode = "text" if conditions.mode == "text" else "image"
