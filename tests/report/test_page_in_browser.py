@@ -1,5 +1,7 @@
 """The page of a report in Chromium, opened from disk."""
 
+import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -335,7 +337,7 @@ def test_a_lower_bound_is_marked_with_its_upper_bound(page: Any, address: str) -
     row = page.locator("#main tbody tr", has_text="org/weak").inner_text()
     assert "≥\u00a020.0\u00a0%" in row
     assert "at most 95.0\u00a0%; finished ones 80.0\u00a0%" in row
-    assert "lower bound: 75.0% of the responses were cut off" in row
+    assert "lower bound: 75.0\u00a0% of the responses were cut off" in row
     assert page.locator("#main svg .open").count() == 1
     lead = page.locator(".lead").inner_text()
     assert "org/strong leads with 90.0" in lead
@@ -368,9 +370,87 @@ def test_judged_samples_have_points_and_no_reading(page: Any, address: str) -> N
 
 def test_two_models_are_compared_on_the_same_questions(page: Any, address: str) -> None:
     show(page, address, "view=compare&benchmark=financemath&a=org/weak&b=org/strong")
-    row = page.locator("#main tbody tr").inner_text()
+    row = page.locator("table[aria-label=Differences] tbody tr").inner_text()
     assert "\u221270.0 points" in row
     assert "org/strong is better" in row
+    assert "p < 0.001\ncorrected for 3 pairs: p < 0.001" in row
+    assert "gained 0\nlost 28" in row
+    differing = page.locator("table[aria-label='Questions that differ'] tbody tr")
+    assert differing.count() == 20
+    differing.first.locator("a").click()
+    page.wait_for_selector("#sample-title")
+    assert page.locator("#choice-show").input_value() == "lost"
+    assert page.locator("article section").count() == 2
+
+
+def test_compare_opens_on_the_two_best(page: Any, address: str) -> None:
+    show(page, address, "view=compare&benchmark=financemath")
+    assert page.locator("h2").inner_text() == "org/strong against org/weak"
+
+
+def test_differences_are_drawn_in_the_unit_of_their_metric(
+    page: Any, address: str
+) -> None:
+    """A difference of 70 % is not hidden beside one of 68 points of 100."""
+    show(page, address, "view=compare&a=org/strong&b=org/weak")
+    ticks = page.locator("table[aria-label=Differences] svg .tick")
+    places = [float(tick.get_attribute("x1")) for tick in ticks.all()]
+    assert len(places) >= 3
+    assert min(places) > 70
+
+
+def test_models_are_found_by_words(page: Any, address: str) -> None:
+    show(page, address, "")
+    names = page.locator("table.models").first.locator("tbody th strong")
+    assert names.count() == 3
+    page.fill("#models", "WEAK org")
+    page.wait_for_selector("h2:text('1 of 3 models')")
+    assert names.all_inner_texts() == ["org/weak"]
+    assert page.locator("#models").input_value() == "WEAK org"
+    assert page.evaluate("document.activeElement.id") == "models"
+    show(page, address, "view=board&benchmark=financemath&models=strong")
+    rows = page.locator("table[aria-label='Measured runs'] tbody tr")
+    assert rows.count() == 1
+
+
+def test_a_phone_sorts_and_keeps_the_name_of_the_model(page: Any, address: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 850})
+    show(page, address, "")
+    names = page.locator("table.models tbody th strong")
+    sort = page.locator("select[aria-label='Sort Models and benchmarks by']")
+    sort.select_option(label="Model")
+    ascending = names.all_inner_texts()
+    page.click("button[aria-label='Turn the order round']")
+    assert names.all_inner_texts() == ascending[::-1]
+    position = "node => getComputedStyle(node).position"
+    assert page.locator("tbody th").first.evaluate(position) == "sticky"
+
+
+def test_heads_and_names_stay_in_sight(page: Any, address: str) -> None:
+    page.set_viewport_size({"width": 900, "height": 300})
+    show(page, address, "")
+    region = page.locator(".scroll").first
+    region.evaluate("node => { node.scrollTop = 200; node.scrollLeft = 200; }")
+    frame = region.bounding_box()
+    head = page.locator("table.models thead").bounding_box()
+    name = page.locator("table.models tbody th").last.bounding_box()
+    assert head["y"] == pytest.approx(frame["y"], abs=2)
+    assert name["x"] == pytest.approx(frame["x"], abs=2)
+
+
+def test_each_cell_names_its_questions(page: Any, address: str) -> None:
+    show(page, address, "")
+    row = page.locator("table.models tbody tr", has_text="org/strong").first
+    titles = [cell.get_attribute("title") for cell in row.locator("td").all()]
+    assert len(titles) == 4
+    assert all(title.startswith("n = 40; 95 % interval ") for title in titles)
+
+
+def test_percent_is_spelled_in_one_way(page: Any, address: str) -> None:
+    for where in ("", "view=board&benchmark=financemath", "view=compare"):
+        show(page, address, where)
+        text = page.locator("#main").inner_text()
+        assert not re.search(r"\d%", text), where
 
 
 def test_one_benchmark_has_the_same_first_view(
@@ -458,3 +538,128 @@ def test_the_page_links_to_results_files_beside_it(page: Any, gaps: str) -> None
         assert name.startswith("./../runs%3A%201/")
         target = Path(gaps.removeprefix("file://")).parent / unquote(name)
         assert target.is_file()
+
+
+@pytest.fixture(scope="module")
+def board_address(address: str) -> str:
+    """A board of admitted runs with costs, made twice, in which a model moved and one is new."""
+    folder = Path(address.removeprefix("file://")).parent / "board"
+    runs = folder / "runs"
+    usage = {"prompt_tokens": 1000, "response_tokens": 500, "estimated": False}
+    shares = {"cheap-7b": 0.3, "qwen-dear": 0.9, "failed": None}
+
+    def write(model: str, share: float | None, stamp: str) -> None:
+        rows = [
+            {"acc": None if share is None else float(at < 40 * share)}
+            for at in range(40)
+        ]
+        place = runs / model / model
+        write_run(
+            place,
+            {"financemath": rows},
+            model=model,
+            metadata={"usage": usage},
+            stamp=stamp,
+        )
+        item = {"name": "decoding", "status": "claimed", "sentence": HOSTILE}
+        admission = {
+            "submission": model,
+            "submitter": "Ada",
+            "admitted_at": "2026-05-01T10:00:00+00:00",
+            "model": model,
+            "items": [item, {**item, "status": "checked", "name": "scores"}],
+        }
+        (place / "admission.json").write_text(json.dumps(admission))
+
+    for model, share in shares.items():
+        write(model, share, "2026-03-01T10-00-00")
+    prices = {"models": {"cheap-7b": {"input": 1, "output": 1}}}
+    prices["models"]["qwen-dear"] = {"input": 10, "output": 10}
+    (folder / "prices.yaml").write_text(json.dumps(prices))
+    known = {"cheap-7b": {"name": "Cheap", "size": "7B", "open_weights": True}}
+    known["qwen-dear"] = {"open_weights": False}
+    (runs / "board.yaml").write_text(json.dumps({"title": "Ours", "models": known}))
+    options = {"token_prices": folder / "prices.yaml", "published": False}
+    write_report(runs, folder / "out", **options)
+    write("new", 0.6, "2026-03-02T10-00-00")
+    shutil.rmtree(runs / "failed")
+    write("failed", None, "2026-03-02T10-00-00")
+    write_report(runs, folder / "out", **options)
+    return (folder / "out" / "index.html").as_uri()
+
+
+def test_what_a_board_says_of_models_is_beside_them(
+    page: Any, board_address: str
+) -> None:
+    show(page, board_address, "")
+    assert page.locator("h1").inner_text() == "Ours"
+    row = page.locator("table.models tbody tr", has_text="Cheap").first
+    assert "7B, open weights" in row.locator("th").inner_text()
+    assert "1 checked, 1 claimed" in row.locator("th").inner_text()
+    row.locator("summary").click()
+    assert HOSTILE in row.locator("th li").first.inner_text()
+    page.select_option("#choice-weights", "open")
+    page.wait_for_selector("h2:text('1 of 4 models')")
+    show(page, board_address, "")
+    last = page.locator("table.models").first.locator("tbody tr").last.inner_text()
+    assert "failed" in last and "not ranked" in last
+
+
+def test_the_page_says_what_changed(page: Any, board_address: str) -> None:
+    show(page, board_address, "")
+    page.click("summary:has-text('Since the page of')")
+    text = page.locator("details.fold", has_text="Since the page of").inner_text()
+    assert "1 new model, 1 place changed" in text
+    assert "Cheap: rank 2 to 3" in text
+
+
+def test_costs_are_drawn_against_scores(page: Any, board_address: str) -> None:
+    show(page, board_address, "view=board&benchmark=financemath")
+    assert page.locator("svg.plot circle").count() == 2
+    assert page.locator("svg.plot .range").count() == 2
+    text = page.locator("svg.plot title").first.text_content()
+    assert text.startswith("Cheap: 30.0")
+
+
+HANGS = {
+    "small formulas": "$x^2$ " * 8000,
+    "dollars": "$" * 50_000,
+    "pairs of dollars": "$$ " * 16_000,
+    "fences": "```\n" * 12_000,
+    "brackets": "\\[" * 25_000,
+    "tabular": "\\begin{tabular}{l}" * 2500,
+    "tables": "|a|b|\n|-|-|\n" * 3500,
+    "cells": "|" * 24_000 + "\n" + "|-" * 12_000,
+    "deep": "$" + "\\sqrt{" * 240 + "x" + "}" * 240 + "$ ",
+    "fractions": ("$" + "\\frac{1}{" * 25 + "x" + "}" * 25 + "$ ") * 100,
+}
+
+
+@pytest.fixture(scope="module")
+def hang_address(address: str) -> str:
+    folder = Path(address.removeprefix("file://")).parent / "hangs"
+    docs = [{"prompt": text} for text in HANGS.values()]
+    rows = [{"acc": 1.0}] * len(docs)
+    write_run(folder / "runs", {"financemath": rows}, docs=docs)
+    write_report(folder / "runs", folder / "out", published=False)
+    return (folder / "out" / "index.html").as_uri()
+
+
+@pytest.mark.parametrize("place", range(len(HANGS)), ids=list(HANGS))
+def test_no_text_keeps_the_page_busy(page: Any, hang_address: str, place: int) -> None:
+    """The longest task of the page ends soon; this machine may be several times as slow as a reader's."""
+    page.add_init_script(
+        """window.longest = 0;
+        new PerformanceObserver((list) => {
+          for (const { duration } of list.getEntries())
+            window.longest = Math.max(window.longest, duration);
+        }).observe({ type: "longtask", buffered: true });"""
+    )
+    sample = f"view=samples&benchmark=financemath&sample=financemath-{place}"
+    show(page, hang_address, sample)
+    page.wait_for_selector("article .text")
+    page.wait_for_load_state("networkidle")
+    page.evaluate(
+        "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
+    )
+    assert page.evaluate("window.longest") < 1500

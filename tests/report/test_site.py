@@ -4,6 +4,7 @@ import errno
 import json
 import re
 import shutil
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 import fin_tasks
 from fin_tasks.benchmarks.dynostock.data import load
 from fin_tasks.cli import app
+from fin_tasks.report.folder import replacing
 from fin_tasks.report.site.pictures import copy_picture
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u2028"
@@ -195,6 +197,53 @@ def test_a_report_replaces_its_own_files_and_no_others(
     assert (out / "figures" / "stale_models.png").exists()
     assert not list(out.glob("page/list-*.js"))
     assert not (out / ".fin-tasks-unfinished").exists()
+
+
+def test_a_folder_that_is_not_its_own_is_refused(results: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "index.html").write_text("mine")
+    status, said = report(results, "--out", out)
+    assert status != 0
+    assert "expected a new folder, or one of an earlier report" in said
+    assert [path.name for path in out.iterdir()] == ["index.html"]
+    assert (out / "index.html").read_text() == "mine"
+    (out / "index.html").unlink()
+    assert report(results, "--out", out)[0] == 0
+    for file in out.glob("page/list-*"):
+        file.unlink()
+    listed = (out / "page" / "files.txt").read_text().replace("index.html\n", "")
+    (out / "page" / "files.txt").write_text(listed)
+    (out / "index.html").write_text("mine")
+    status, said = report(results, "--out", out)
+    assert "no file of yours named 'index.html'" in said
+    assert (out / "index.html").read_text() == "mine"
+
+
+def test_a_second_report_into_the_same_folder_waits(
+    results: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    order = []
+
+    def second() -> None:
+        with replacing(out) as folder:
+            order.append("second begins")
+            (folder / "second.txt").write_text("x")
+            (folder / "page").mkdir()
+
+    with replacing(out) as folder:
+        thread = threading.Thread(target=second)
+        thread.start()
+        thread.join(0.5)
+        assert thread.is_alive()
+        (folder / "page").mkdir()
+        (folder / "first.txt").write_text("x")
+        order.append("first ends")
+    thread.join(30)
+    assert order == ["first ends", "second begins"]
+    assert (out / "second.txt").exists()
+    assert not (out / "first.txt").exists()
 
 
 def test_nothing_behind_a_link_is_removed(results: Path, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def note_of(cut_offs: CutOffs | None, metric: str) -> str:
     if cut_offs is None or not cut_offs.is_lower_bound:
         return ""
     upper = _number(cut_offs.upper, metric)
-    text = f"lower bound: {cut_offs.share:.1%} of the responses were cut off; {upper} if they were all right"
+    text = f"lower bound: {_percent(cut_offs.share)} of the responses were cut off; {upper} if they were all right"
     if cut_offs.finished is not None:
         finished = _number(cut_offs.finished, metric)
         text += f", {finished} over the {cut_offs.n_finished:,} finished questions"
@@ -80,4 +80,9 @@ def _has_bounds(metric: str) -> bool:
 
 
 def _number(value: float, metric: str) -> str:
-    return f"{value:.1%}" if largest(metric) == 1 else f"{value:.1f}"
+    return _percent(value) if largest(metric) == 1 else f"{value:.1f}"
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent, spelled as on the page."""
+    return f"{100 * share:.1f}\u00a0%"

@@ -209,13 +209,14 @@ def _remark_on_recording(result: TaskResult) -> str:
 def _remark_on_judge(result: TaskResult, model: str) -> str:
     """Say that the judge is of the model's own family, such as `qwen`; empty if it is not."""
     judge = str(result.judge.get("model") or "")
-    family = _family_of(judge)
-    if not family or family != _family_of(model):
+    family = family_of(judge)
+    if not family or family != family_of(model):
         return ""
     return f"the judge {judge} is of the model's own family, {family}"
 
 
-def _family_of(model: str) -> str:
+def family_of(model: str) -> str:
+    """Return the family of a model by a word in its name, such as `qwen`; empty if it has none."""
     name = model.rpartition("/")[2].lower()
     family = _FAMILY.search(name)
     return family[0] if family else ""

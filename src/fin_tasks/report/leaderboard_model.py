@@ -202,6 +202,10 @@ class BoardPair(_Difference):
     """First less second, in the metric's unit; null without such a row."""
     p_holm: Share
     """Adjusted by Holm's method for all pairs of the comparison."""
+    only_first: NonNegativeInt | None = None
+    """Rows on which the first has the larger value; null for corrected values."""
+    only_second: NonNegativeInt | None = None
+    """Rows on which the second has it."""
 
 
 class Comparison(_Model):
@@ -265,6 +269,28 @@ class Gap(_Difference):
     """From the first model or the baseline; null for that one."""
 
 
+class Moved(_Model):
+    """A rank that changed."""
+
+    model: str
+    """The model's name; text of strangers."""
+    task: str
+    """`id` of the task."""
+    before: PositiveInt
+    after: PositiveInt
+
+
+class Changes(_Model):
+    """What changed since the report before in the same folder."""
+
+    since: str
+    """When that report was made."""
+    new: list[str]
+    """Names of models."""
+    removed: list[str]
+    moved: list[Moved]
+
+
 class Cost(_Model):
     """Tokens, seconds and cost of a task, or of a whole run."""
 
@@ -325,6 +351,8 @@ class Leaderboard(_Model):
     """Memorization gaps; empty if no run was asked variants."""
     costs: list[Cost] = []
     """What each task of a run used, and each run as a whole."""
+    changes: Changes | None = None
+    """Null if the folder held no report."""
     prices: Prices | None
     problems: list[Problem]
     """Files that could not be used in full."""

@@ -1,19 +1,18 @@
 """Write a report of runs: page, tables, DynoStock's figures and `leaderboard.json`."""
 
-import os
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fin_tasks.endpoints.prices import read_prices
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import ConfigError
 
 from . import AnyPath, Paths, read
 from .board_file import read_board_file
+from .changes import changes_since
 from .corrections import read_corrections
 from .figures import draw_window_figures
+from .folder import replacing
 from .leaderboard import board
 from .leaderboard_model import Leaderboard
 from .markdown import write_tables
@@ -21,8 +20,7 @@ from .model import Report
 from .site.page import write_page
 from .tables import values_table, write_csv
 
-_LIST = "page/files.txt"  # files of the report, which the next report removes
-_UNFINISHED = ".fin-tasks-unfinished"
+_BOARD = "leaderboard.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +65,7 @@ def write_report(
     """
     listed = [paths] if isinstance(paths, AnyPath) else list(paths)
     board_file = read_board_file([Path(path) for path in listed])
-    with _replacing(Path(out)) as folder:
+    with replacing(Path(out)) as folder:
         page = folder / "page" if samples else None
         report = read(
             listed,
@@ -85,8 +83,9 @@ def write_report(
             corrections=read_corrections(corrected),
             out=Path(out),
         )
+        leaderboard.changes = changes_since(Path(out) / _BOARD, leaderboard)
         text = leaderboard.model_dump_json(indent=1) + "\n"
-        (folder / "leaderboard.json").write_text(text, "utf-8")
+        (folder / _BOARD).write_text(text, "utf-8")
         values = values_table(leaderboard)
         write_csv(values, folder / "leaderboard.csv")
         for name in ("tables", "figures"):
@@ -115,40 +114,3 @@ def _reference_run(report: Report, reference: AnyPath | None) -> str:
     raise ConfigError(
         f"--reference: expected a results file among PATHS, got {str(reference)!r}."
     )
-
-
-@contextmanager
-def _replacing(out: Path) -> Iterator[Path]:
-    """Give a folder for new files, which replace those of the last report at the end.
-
-    Nothing is moved after an error.
-    """
-    folder = out / _UNFINISHED
-    shutil.rmtree(folder, ignore_errors=True)  # of a report that was killed
-    try:
-        folder.mkdir(parents=True)
-        yield folder
-        _replace(folder, out)
-    except OSError as error:
-        reason = error.strerror or error
-        raise DataError(f"{out}: the report cannot be written: {reason}.") from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        with suppress(OSError):
-            out.rmdir()  # refused if it holds files
-
-
-def _replace(folder: Path, out: Path) -> None:
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    new = {path.relative_to(folder).as_posix() for path in files}
-    old = set()
-    listed = out / _LIST
-    if listed.is_file():
-        old.update(listed.read_text("utf-8").splitlines())
-    shutil.copytree(folder, out, dirs_exist_ok=True, copy_function=os.replace)
-    for name in old - new:
-        place = out / name
-        # The list may be a stranger's.
-        if place.resolve().is_relative_to(out.resolve()):
-            place.unlink(missing_ok=True)
-    listed.write_text("\n".join(sorted(new)), "utf-8")

@@ -50,6 +50,10 @@ class Pair:
     """Two-sided p-value; 1 if there are too few clusters for a test."""
     p_holm: float = 1.0
     """`p` after the correction over the pairs of one `compare_all`."""
+    only_first: int = 0
+    """Rows on which the first has the larger value."""
+    only_second: int = 0
+    """Rows on which the second has it."""
     test: str
     """`McNemar`, `t`, `clustered t` or `sign`; empty with less than 10 clusters."""
 

@@ -7,8 +7,10 @@ from pathlib import Path
 from fin_tasks.report import Json
 
 from ..conditions import WORDS
+from ..entries import family_of
 from ..leaderboard_model import BoardTask, Leaderboard
 from ..model import BREAKDOWN_LABELS, KNOWN_BENCHMARKS, Report, Run
+from .packed import packed, packed_pairs
 from .samples import CHUNK, script
 
 _OWN = Path(__file__).parent
@@ -29,19 +31,25 @@ def write_page(report: Report, board: Leaderboard, folder: Path) -> None:
         benchmarks[name] = {
             field: getattr(benchmark, field) for field in _BENCHMARK_FIELDS
         }
-    lists = page_folder.glob("list-*.js")
+    content, parts = packed(board)
+    for task, blocks in parts.items():
+        name = f"parts-{task}"
+        (page_folder / f"{name}.js").write_text(script(name, blocks))
     for number, comparison in enumerate(board.comparisons):
         if comparison.pairs:
             name = f"pairs-{number}"
-            pairs = [pair.model_dump(mode="json") for pair in comparison.pairs]
+            pairs = packed_pairs(comparison.pairs, board)
             (page_folder / f"{name}.js").write_text(script(name, pairs))
+    lists = page_folder.glob("list-*.js")
     downloads = ["leaderboard.json", "leaderboard.csv"]
     for file in sorted([*folder.glob("figures/*"), *folder.glob("tables/*")]):
         downloads.append(file.relative_to(folder).as_posix())
     data = {
-        **board.model_dump(mode="json"),
+        **content,
+        "parts": sorted(parts),
         "benchmarks": benchmarks,
         "breakdowns": BREAKDOWN_LABELS,
+        "families": {run.model: family_of(run.model) for run in report.runs},
         "names": {task.id: task_name(task) for task in board.tasks},
         "files": [_file(run) for run in report.runs],
         "samples": {file.stem.removeprefix("list-"): True for file in lists},
@@ -84,6 +92,8 @@ def _file(run: Run) -> Json:
     asked = [result for result in run.tasks if not result.members]
     return {
         "id": run.id,
+        "model": run.model,
+        "path": run.name,
         "harness": run.harness,
         "date": run.date,
         "runs": [result.id for result in run.tasks if result.task not in members],

@@ -4,10 +4,18 @@ const BREAKDOWN_TEXT =
   "The same runs by kind of question, with 95 % intervals in small print. They are wide where " +
   "there are few questions, and they are not corrected for the number of parts.";
 
-function showBreakdown(main) {
+async function showBreakdown(main) {
+  const now = nDrawn;
   main.append(el("h2", {}, "Breakdown"), quiet(BREAKDOWN_TEXT));
   const tasks = distinct(tasksShown().filter((task) => task.isMeasured));
   const whole = tasks.filter((task) => task.isWhole);
+  try {
+    await Promise.all(whole.map(loadParts));
+  } catch (error) {
+    main.append(el("p", {}, error.message));
+    return;
+  }
+  if (now !== nDrawn) return;
   const shown = whole.flatMap(partTables).filter(Boolean);
   if (shown.length) main.append(...shown.flat());
   else main.append(el("p", {}, "These runs have no parts to break down by."));
@@ -48,6 +56,7 @@ function partsTable(title, columns) {
   const parts = columns.map(([label], index) => ({
     title: label,
     key: (row) => row.entries[index]?.value,
+    note: (row) => noteOf(row.entries[index]),
     content: (row) => partCell(row.entries[index]),
   }));
   const model = { title: "Model", key: (row) => row.name, content: (row) => row.name };

@@ -2,8 +2,8 @@
 
 const COMPARE_TEXT =
   "Only questions that both models were asked. The difference is the first minus the second, with " +
-  "its 95 % interval. The result follows from a test that is corrected for all pairs of models, " +
-  "so it is stricter than the interval.";
+  "its 95 % interval. If you chose the two before you saw results, p counts. If you chose them " +
+  "among all models because of their results, the corrected p counts, which is for all pairs.";
 
 async function showCompare(main) {
   const now = nDrawn;
@@ -15,13 +15,12 @@ async function showCompare(main) {
     main.append(el("h2", {}, "Compare two"), el("p", {}, why));
     return;
   }
-  const a = models.includes(choices.a) ? choices.a : models.find((name) => name !== choices.b);
+  const [a, b] = twoModels(models, tasks);
+  const option = (name) => [name, modelName(name)];
   const others = models.filter((name) => name !== a);
-  const b = others.includes(choices.b) ? choices.b : others[0];
-  const option = (name) => [name, name];
   addChoice("First model", "a", models.map(option), {}, a);
   addChoice("Second model", "b", others.map(option), {}, b);
-  main.append(el("h2", {}, `${a} against ${b}`), quiet(COMPARE_TEXT));
+  main.append(el("h2", {}, `${modelName(a)} against ${modelName(b)}`), quiet(COMPARE_TEXT));
   let compared;
   try {
     compared = await Promise.all(tasks.map((task) => comparedRow(task, a, b)));
@@ -35,24 +34,45 @@ async function showCompare(main) {
     main.append(el("p", {}, "These two models share no task."));
     return;
   }
-  const extremes = rows.flatMap(({ pair }) => (pair ? [pair.low, pair.high].map(Math.abs) : []));
-  const maximum = Math.max(...extremes, 1e-6);
   const columns = [
     { title: "Task", content: (row) => row.task.name },
-    { title: a, content: (row) => boundText(row.first) },
-    { title: b, content: (row) => boundText(row.second) },
-    { title: "Difference", content: (row) => differenceOf(row, maximum) },
+    { title: modelName(a), content: (row) => boundText(row.first), note: (row) => noteOf(row.first) },
+    { title: modelName(b), content: (row) => boundText(row.second), note: (row) => noteOf(row.second) },
+    { title: "Difference", content: (row) => differenceOf(row, largestOf(rows, row.metric)) },
     { title: "Result", content: (row) => resultOf(row, a, b) },
-    { title: "Questions", content: (row) => [`${row.pair?.n ?? "–"}`, differingLink(row, a)] },
+    { title: "Questions", content: (row) => questionsOf(row, a) },
   ];
   main.append(...table("Differences", columns, rows));
+  await showDiffering(main, rows, a, b, () => now === nDrawn);
+}
+
+// Return the chosen models; by default the two that are best in the first task with ranks.
+function twoModels(models, tasks) {
+  const ranked = mainColumns().map(({ task }) => task);
+  const candidates = [...ranked.filter((task) => tasks.includes(task)), ...tasks];
+  const best = candidates.flatMap((task) => {
+    const { ranks = [] } = comparisonOf(task, headlineOf(task)) || {};
+    return ranks.length > 1 ? ranks.map((place) => runOf(place.run).model) : [];
+  });
+  const ordered = [choices.a, choices.b, ...best, ...models].filter((name) => models.includes(name));
+  const a = models.includes(choices.a) ? choices.a : ordered.find((name) => name !== choices.b);
+  return [a, ordered.find((name) => name !== a)];
+}
+
+// Return the largest bound of the differences in a metric's unit.
+function largestOf(rows, metric) {
+  const isSame = (row) => row.pair && metricOf(row.metric).unit === metricOf(metric).unit;
+  const numbers = rows.filter(isSame).flatMap(({ pair }) => [pair.low, pair.high, pair.difference]);
+  return Math.max(...numbers.map((number) => Math.abs(number ?? 0)), 1e-6);
 }
 
 async function comparedRow(task, a, b) {
   const metric = headlineOf(task);
   const entries = measuredOf(task, metric);
   const { pair, nPairs } = await pairOf(task, metric, a, b);
-  const find = (name, id) => entries.find(({ run }) => (id ? run.id === id : run.model === name));
+  const isOf = (name, id) => (entry) =>
+    id ? entry.run.id === id : entry.run.model === name && entry.isShown;
+  const find = (name, id) => entries.find(isOf(name, id));
   const first = find(a, pair?.first);
   const second = find(b, pair?.second);
   return first && second && { task, metric, pair, nPairs, first, second };
@@ -65,19 +85,32 @@ async function pairOf(task, metric, a, b) {
     if (ranks.length < 2) continue;
     const nPairs = (ranks.length * (ranks.length - 1)) / 2;
     const pairs = await loadData(`pairs-${report.comparisons.indexOf(comparison)}`);
-    for (const pair of pairs) {
-      const first = runOf(pair.first).model;
-      const second = runOf(pair.second).model;
-      if (first === a && second === b) return { pair, nPairs };
-      if (first === b && second === a) return { pair: turned(pair), nPairs };
+    for (const row of pairs) {
+      const [first, second] = [report.runs[row[0]], report.runs[row[1]]];
+      if (first.model === a && second.model === b) return { pair: pairOfRow(row), nPairs };
+      if (first.model === b && second.model === a) return { pair: turned(pairOfRow(row)), nPairs };
     }
   }
   return {};
 }
 
-function turned({ first, second, difference, low, high, ...rest }) {
-  const turnedNumbers = { difference: -difference, low: -high, high: -low };
-  return { ...rest, ...turnedNumbers, first: second, second: first };
+function pairOfRow([a, b, n, difference, low, high, p, p_holm, gained, lost]) {
+  const ids = { first: report.runs[a].id, second: report.runs[b].id };
+  return { ...ids, n, difference, low, high, p, p_holm, gained, lost };
+}
+
+function turned({ first, second, difference, low, high, gained, lost, ...rest }) {
+  const minus = (number) => (number === null ? null : -number);
+  return {
+    ...rest,
+    difference: minus(difference),
+    low: minus(high),
+    high: minus(low),
+    gained: lost,
+    lost: gained,
+    first: second,
+    second: first,
+  };
 }
 
 function differenceOf({ metric, pair }, maximum) {
@@ -93,13 +126,19 @@ function differenceOf({ metric, pair }, maximum) {
 
 function resultOf({ metric, pair, nPairs, first, second }, a, b) {
   if (!pair) return notes(reasons(first, second));
-  const isClear = pair.p_holm !== null && pair.p_holm < report.alpha;
+  if (pair.low === null && pair.p === 1 && pair.difference) {
+    return notes(["not tested: fewer than 10 sources in common"]);
+  }
+  const isClear = pair.p < report.alpha;
+  const isStillClear = pair.p_holm < report.alpha;
   const isMore = pair.difference > 0;
   const better = isMore === (metricOf(metric).higher_is_better !== false) ? a : b;
-  const text = isClear ? `${better} is better` : "No clear difference";
+  const text = isClear ? `${modelName(better)} is better` : "No clear difference";
+  const still = isClear && !isStillClear ? ", no longer clear" : "";
   return [
     el("span", { class: isClear ? "sure" : "unsure" }, text),
-    small(`${pText(pair.p_holm)}, corrected for ${count(nPairs, "pair")}`),
+    small(pText(pair.p)),
+    nPairs > 1 && small(`corrected for ${count(nPairs, "pair")}: ${pText(pair.p_holm)}${still}`),
   ];
 }
 
@@ -110,13 +149,78 @@ function pText(p) {
 
 const reasons = (...entries) => {
   const doubts = entries.flatMap((entry) => entry.doubts);
-  return doubts.length ? [...new Set(doubts)] : ["not compared"];
+  const isFar = "not compared: only the 100 best are";
+  return doubts.length ? [...new Set(doubts)] : [isFar];
 };
 
-function differingLink({ task, first, second }, a) {
-  if (!report.samples[first.run.id] || !report.samples[second.run.id]) return null;
-  const samples = { run: first.run.id, with: second.run.id, show: "lost", sample: "" };
-  const href = link({ view: "samples", benchmark: task.benchmark, ...samples });
-  const name = `Questions that ${a} lost on ${task.name}`;
-  return small(el("a", { href, "aria-label": name }, "see what differs"));
+const hasSamples = ({ first, second }) =>
+  report.samples[first.run.id] && report.samples[second.run.id];
+
+// Return how many questions the first model gained and lost, with links to them.
+function questionsOf(row, a) {
+  const { task, pair } = row;
+  if (!pair) return null;
+  const parts = [pair.n.toLocaleString("en")];
+  for (const kind of ["gained", "lost"]) {
+    const n = pair[kind];
+    if (isMissing(n ?? null)) continue;
+    const href = sampleLink(row, { show: kind });
+    const about = `${count(n, "question")} that ${modelName(a)} ${kind}: ${task.name}`;
+    const text = `${kind} ${n.toLocaleString("en")}`;
+    parts.push(small(hasSamples(row) ? el("a", { href, "aria-label": about }, text) : text));
+  }
+  return parts;
+}
+
+function sampleLink({ task, first, second }, more) {
+  const samples = { run: first.run.id, with: second.run.id, sample: "", part: "", find: "" };
+  return link({ view: "samples", benchmark: task.benchmark, ...samples, ...more });
+}
+
+// Show the questions of a task on which the two models differ.
+async function showDiffering(main, rows, a, b, isCurrent) {
+  const candidates = rows.filter((row) => row.pair && hasSamples(row));
+  if (!candidates.length) return;
+  const options = candidates.map(({ task }) => [task.asked, task.name]);
+  const row = candidates.find(({ task }) => task.asked === choices.task) || candidates[0];
+  if (options.length > 1) addChoice("Questions of", "task", options, {}, row.task.asked);
+  let lists;
+  try {
+    lists = await Promise.all([row.first.run, row.second.run].map(readList));
+  } catch (error) {
+    main.append(el("p", {}, error.message));
+    return;
+  }
+  if (!isCurrent()) return;
+  const [first, second] = lists;
+  const sign = metricOf(row.metric).higher_is_better === false ? -1 : 1;
+  const differing = first.id.map((id, index) => {
+    const value = first.scores.value[index];
+    const other = second.scores.value[second.indexById.get(id)] ?? null;
+    const change = value === null || other === null ? 0 : sign * (value - other);
+    return { id, asked: first.asked[index], value, other, change };
+  });
+  const shown = differing.filter(({ change }) => change);
+  const text = `Questions on which they differ: ${row.task.name}`;
+  main.append(el("h3", {}, text));
+  if (shown.length) main.append(...differingTable(shown, row, a, b));
+  else main.append(quiet("There are none."));
+}
+
+function differingTable(rows, row, a, b) {
+  const isPoints = metricOf(row.metric).unit === "points";
+  const result = (value) => {
+    const { kind, text } = outcomeOf(value, isPoints);
+    return el("span", { class: kind }, text);
+  };
+  const question = ({ id, asked, change }) => {
+    const href = sampleLink(row, { sample: id, show: change > 0 ? "gained" : "lost" });
+    return el("a", { href }, asked || id, asked && small(id));
+  };
+  const columns = [
+    { title: "Question", key: ({ asked }) => asked, content: question },
+    { title: modelName(a), key: ({ value }) => value, content: ({ value }) => result(value) },
+    { title: modelName(b), key: ({ other }) => other, content: ({ other }) => result(other) },
+  ];
+  return table("Questions that differ", columns, rows, { pageSize: 20 });
 }

@@ -22,13 +22,18 @@ function showTask(main) {
   const measured = entries.filter((entry) => entry.isMeasured);
   const published = entries.filter((entry) => !entry.isMeasured);
   const maximum = maximumOf(metric, entries);
+  addModelChoices([...new Set(measured.map((entry) => entry.run.model))]);
+  const chosen = measured.filter((entry) => isModelChosen(entry.run.model));
+  const models = chosen.map((entry) => entry.run.model);
   const tables = el("div");
   const legend = el("aside", { "aria-label": "How to read this" });
   main.append(el("h2", {}, task.name), el("div", { class: "beside" }, tables, legend));
   if (measured.length) {
     tables.append(leaderSentence(task, metric, comparison));
-    const rows = valuesTable("Measured runs", task, metric, measured, comparison, maximum);
+    const rows = valuesTable("Measured runs", task, metric, chosen, comparison, maximum);
     tables.append(...rows);
+    tables.append(...correctedTable(task, metric, chosen));
+    tables.append(costPlot(task, metric, models) ?? "");
     tables.append(...figuresOf(task.benchmark));
   } else {
     tables.append(quiet("No run of this report measured this."));
@@ -52,17 +57,20 @@ function verdictOf(task, metric) {
   const entries = measuredOf(task, metric);
   const ranked = new Set(comparison.ranks.map((place) => place.run));
   const unranked = entries.filter((entry) => !ranked.has(entry.run.id));
+  const tied = others.filter((place) => place.rank === first.rank);
   const closest = others.filter((place) => place.best === 1);
   const verdict = {
-    name: runOf(first.run).label,
+    name: names([first, ...tied].map((place) => runOf(place.run))),
     entry: entries.find((entry) => entry.run.id === first.run),
+    isTied: tied.length > 0,
     isSure: others.length > 0 && !closest.length,
   };
   const after = unranked.length
     ? ` Not ranked: ${names(unranked.map((entry) => entry.run))} (see the notes).`
     : "";
   const close = names(closest.map((place) => runOf(place.run)));
-  if (!others.length) verdict.text = after || "Only this model was run.";
+  if (tied.length) verdict.text = `Nobody leads.${after}`;
+  else if (!others.length) verdict.text = after || "Only this model was run.";
   else if (closest.length) verdict.text = `Not certain: ${close} may be as good.${after}`;
   else verdict.text = `Clearly ahead of all others.${after}`;
   return verdict;
@@ -98,7 +106,8 @@ function leaderSentence(task, metric, comparison) {
       : `Models are ranked by ${labelOf(task.headline)}; this table is sorted by the value.`;
     return el("p", { class: "lead" }, why);
   }
-  const verb = comparison.ranks.length > 1 ? "leads with" : "reaches";
+  const leads = comparison.ranks.length > 1 ? "leads with" : "reaches";
+  const verb = verdict.isTied ? "share the first place with" : leads;
   const value = `${boundText(verdict.entry)} (95 % interval ${intervalText(verdict.entry)})`;
   const words = [strong(verdict.name), ` ${verb} ${value}. `, certainty(verdict)];
   return el("p", { class: "lead" }, words);
@@ -124,12 +133,31 @@ function valuesTable(name, task, metric, entries, comparison, maximum) {
     valueColumn(metric),
     { title: "95 % interval", content: interval, visible: rows.some(hasInterval) },
     QUESTIONS,
+    { ...DECODING, visible: rows.some((entry) => entry.run.decoding) },
     { title: "From", key: paperOf, content: paperOf, visible: rows.some(paperOf) },
     { title: "No answer", key: noAnswerOf, content: noAnswerText, visible: hasNoAnswers },
     { title: "Not scored", key: unscored, content: unscored, visible: rows.some(unscored) },
     remarksColumn(rows),
   ];
   return table(name, columns, rows);
+}
+
+// Values that people's labels corrected have ranks of their own.
+function correctedTable(task, metric, entries) {
+  const comparison = correctedOf(task, metric);
+  if (!comparison) return [];
+  const places = new Map(comparison.ranks.map((place) => [place.run, place]));
+  const rows = entries.filter((entry) => places.has(entry.run.id) && entry.corrected);
+  const rankOf = (entry) => places.get(entry.run.id).rank;
+  rows.sort((a, b) => rankOf(a) - rankOf(b));
+  const columns = [
+    MODEL,
+    { title: "Rank", key: rankOf, content: (entry) => rankText(places.get(entry.run.id)) },
+    { title: labelOf(metric), key: (entry) => entry.corrected.corrected, content: correctedText },
+  ];
+  const text = "The judge's scores, corrected by people's labels, with ranks of their own.";
+  const name = "Corrected by people's labels";
+  return [el("h3", {}, name), quiet(text), ...table(name, columns, rows)];
 }
 
 function byValue(metric) {
@@ -139,7 +167,18 @@ function byValue(metric) {
 
 const nameOf = (entry) => entry.run.label;
 const paperOf = (entry) => entry.run.paper;
-const MODEL = { title: "Model", key: nameOf, content: nameOf };
+const MODEL = { title: "Model", key: nameOf, content: modelOf };
+
+function modelOf({ run }) {
+  if (run.isPublished) return run.label;
+  return [strong(run.label), admissionsOf(run.model).map(admissionDetails)];
+}
+
+const DECODING = {
+  title: "Decoding",
+  key: (entry) => entry.run.decoding,
+  content: (entry) => (entry.run.decoding ? small(entry.run.decoding) : null),
+};
 const QUESTIONS = {
   title: "Questions",
   key: (entry) => entry.n,
@@ -149,7 +188,7 @@ const QUESTIONS = {
 function valueColumn(metric) {
   const remarks = (entry) => small(upperText(entry), correctedText(entry));
   const content = (entry) => [strong(boundText(entry)), remarks(entry)];
-  return { title: labelOf(metric), key: (entry) => entry.value, content };
+  return { title: labelOf(metric), key: (entry) => entry.value, content, note: noteOf };
 }
 
 function remarksColumn(rows) {

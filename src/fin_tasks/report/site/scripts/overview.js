@@ -6,14 +6,36 @@ const OVERVIEW_TEXT =
   "have. There is no overall score: the benchmarks measure different things. ≥ is a lower bound, " +
   "because responses were cut off. All tasks of a benchmark are below the table.";
 
+const MAXIMUM_FOOTNOTES = 10; // more of them are folded
+
 function showOverview(main) {
-  const models = [...new Set(report.files.map((file) => file.model))];
+  const all = [...new Set(report.files.map((file) => file.model))];
+  addModelChoices(all);
+  const models = all.filter(isModelChosen);
   const shown = count(benchmarks().length, "benchmark");
-  const text = `${count(models.length, "model")} on ${shown}`;
+  const part = models.length < all.length ? `${models.length} of ` : "";
+  const text = `${part}${count(all.length, "model")} on ${shown}`;
+  byId("status").textContent = text;
   main.append(el("h2", {}, text), quiet(OVERVIEW_TEXT));
-  const columns = benchmarks().flatMap((name) => mainColumns(name));
+  const columns = mainColumns();
   main.append(...modelTable("Models and benchmarks", columns, models));
+  main.append(changesOf() ?? "");
+  const plots = columns.map(({ task, metric }) => costPlot(task, metric, models)).filter(Boolean);
+  if (plots.length) main.append(more("Cost against score", el("div", { class: "columns" }, plots)));
   for (const name of benchmarks()) main.append(benchmarkDetails(name, models));
+}
+
+// Return the columns of the tasks that board.yaml names, else those of the benchmarks.
+function mainColumns() {
+  const tasks = distinct(report.tasks.filter((task) => task.isMeasured));
+  const isOf = (name) => (task) =>
+    task.task === name || task.asked === name || task.entries.some(({ run }) => run.task === name);
+  const named = report.first_view.map((name) => tasks.find(isOf(name))).filter(Boolean);
+  if (!named.length) return benchmarks().flatMap(benchmarkColumns);
+  return named.map((task) => {
+    const { title } = report.benchmarks[task.benchmark];
+    return column(task, headlineOf(task), `${shortName(task)}: ${labelOf(headlineOf(task))}`, title);
+  });
 }
 
 const ownTasks = (name) =>
@@ -21,7 +43,7 @@ const ownTasks = (name) =>
 
 // Return the columns that the benchmark asks for, else the task that most models were asked. If its
 // main task, often a group, was not run, the tasks that were run by themselves have columns too.
-function mainColumns(name) {
+function benchmarkColumns(name) {
   const { title, overview_tasks, overview_metrics } = report.benchmarks[name];
   const tasks = ownTasks(name);
   const find = (wanted) => tasks.find(({ task }) => task === wanted);
@@ -41,31 +63,38 @@ function mainColumns(name) {
 
 function column(task, metric, title, group) {
   const entries = measuredOf(task, metric);
+  const { ranks = [] } = comparisonOf(task, metric) || {};
   const places = new Map();
-  for (const { ranks } of comparisonsOf(task, metric)) {
-    for (const place of ranks) if (ranks.length > 1) places.set(place.run, place);
-  }
-  // Of several runs of a model, take one that is ranked, else one with the usual settings.
-  const worth = (entry) => 2 * places.has(entry.run.id) - Boolean(entry.doubts.length);
+  for (const place of ranks) if (ranks.length > 1) places.set(place.run, place);
   const byModel = new Map();
-  for (const entry of [...entries].sort((a, b) => worth(a) - worth(b))) {
-    byModel.set(entry.run.model, entry);
-  }
-  return { task, metric, title, group, byModel, places, maximum: maximumOf(metric, entries) };
+  for (const entry of entries) if (entry.isShown) byModel.set(entry.run.model, entry);
+  const words = title.split(": ")[0].split(", ");
+  const rest = shortName(task).split(", ").filter((word) => !words.includes(word));
+  const conditions = rest.join(", ");
+  const maximum = maximumOf(metric, entries);
+  return { task, metric, title, group, byModel, places, maximum, conditions };
 }
 
 function modelTable(name, columns, models) {
   const numbers = new Map(); // numbers of footnotes by their text
   const cells = columns.map((source) => {
-    const { task, metric, title, group, byModel } = source;
+    const { task, metric, title, group, byModel, places, conditions } = source;
     const href = link({ benchmark: task.benchmark, task: task.asked, measure: metric });
     const about = `Ranks and tests: ${task.name}, ${labelOf(metric)}`;
     return {
       title,
       group,
       label: group ? `${group}, ${title}` : title,
-      extra: small(el("a", { href, "aria-label": about }, "ranks and tests")),
-      key: (model) => byModel.get(model)?.value,
+      extra: small(
+        conditions && el("span", { class: "conditions" }, conditions),
+        el("a", { href, "aria-label": about }, "ranks and tests"),
+      ),
+      // Without a rank, a value comes last, whatever it is.
+      key: (model) => {
+        const entry = byModel.get(model);
+        return places.size && !places.has(entry?.run.id) ? null : entry?.value;
+      },
+      note: (model) => noteOf(byModel.get(model)),
       content: (model) => cellOf(source, byModel.get(model), numbers),
     };
   });
@@ -73,11 +102,16 @@ function modelTable(name, columns, models) {
   const rows = models.filter(isMeasured);
   const [first] = columns;
   const entryOf = (model) => first.byModel.get(model) || { value: null };
-  rows.sort((a, b) => byValue(first.metric)(entryOf(a), entryOf(b)));
-  const model = { title: "Model", key: (name) => name, content: (name) => strong(name) };
+  const rankOf = (model) => first.places.get(entryOf(model).run?.id)?.rank ?? LAST;
+  const byPlace = byValue(first.metric);
+  rows.sort((a, b) => rankOf(a) - rankOf(b) || byPlace(entryOf(a), entryOf(b)));
+  const model = { title: "Model", key: modelName, content: modelCell };
   const node = table(name, [model, ...cells], rows, { kind: "models" });
   const footnotes = [...numbers].map(([text, number]) => el("li", { value: number }, text));
-  return [...node, footnotes.length > 0 && el("ol", { class: "quiet" }, footnotes)].filter(Boolean);
+  if (!footnotes.length) return node;
+  const listed = el("ol", { class: "quiet" }, footnotes);
+  const isLong = footnotes.length > MAXIMUM_FOOTNOTES;
+  return [...node, isLong ? more(count(footnotes.length, "note"), listed) : listed];
 }
 
 function cellOf({ places, maximum }, entry, footnotes) {
@@ -92,8 +126,17 @@ function cellOf({ places, maximum }, entry, footnotes) {
     numbers && el("sup", {}, ` ${numbers}`),
     entryBar(entry, maximum),
     place && small(`rank ${rankText(place)}`),
+    !place && places.size > 0 && small("not ranked"),
     entry.corrected && small(correctedText(entry)),
   ];
+}
+
+// What a cell says when the pointer rests on it.
+function noteOf(entry) {
+  if (!entry) return null;
+  const n = entry.n ? `n = ${entry.n.toLocaleString("en")}` : "n is not known";
+  const interval = intervalText(entry) && `95 % interval ${intervalText(entry)}`;
+  return [n, interval, entry.run.decoding].filter(Boolean).join("; ");
 }
 
 function benchmarkDetails(name, models) {

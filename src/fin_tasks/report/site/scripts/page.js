@@ -54,7 +54,9 @@ async function draw() {
   byId("chosen").textContent = `${viewName}, ${title}: change`;
   const drawn = show(main);
   if (focused && document.activeElement?.id !== focused) {
-    byId(focused)?.focus({ preventScroll: true });
+    const target = byId(focused);
+    target?.focus({ preventScroll: true });
+    if (target?.type === "search") target.setSelectionRange(target.value.length, target.value.length);
   }
   await drawn; // some views wait for files
   if (now === nDrawn) main.setAttribute("aria-busy", "false");

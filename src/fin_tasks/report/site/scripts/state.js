@@ -10,35 +10,82 @@ const runOf = (id) => runsById.get(id);
 
 function openReport(data) {
   report = data;
-  for (const run of data.runs) {
-    run.tasks = new Set(); // a task stands in it once for each scoring
-    run.isPublished = run.source === "published";
-    const { paper, table } = run.provenance;
-    run.paper = run.isPublished ? [paper, table].filter(Boolean).join(", table ") : "";
-    runsById.set(run.id, run);
-  }
+  for (const run of data.runs) openRun(run);
   for (const file of data.files) {
-    const cost = data.costs.find((row) => row.run === file.id);
-    Object.assign(file, cost);
-    for (const id of [...file.runs, ...file.members]) runOf(id).file = file;
+    Object.assign(file, costOf(file.id));
+    for (const id of [...file.runs, ...file.members]) {
+      runOf(id).file = file;
+      file.results_file ||= runOf(id).results_file;
+    }
     for (const id of file.members) runOf(id).isMember = true;
   }
   for (const task of data.tasks) {
     task.name = data.names[task.id];
     task.entries = [];
   }
-  const tasks = new Map(data.tasks.map((task) => [task.id, task]));
-  for (const entry of data.entries) joinEntry(entry, tasks.get(entry.task));
+  for (const comparison of data.comparisons) {
+    comparison.ranks = comparison.ranks.map(([number, rank, best, worst]) => {
+      return { run: data.runs[number].id, rank, best, worst };
+    });
+  }
+  data.entries.forEach(joinEntries);
 }
 
-function joinEntry(entry, task) {
-  entry.run = runOf(entry.run);
-  entry.isMeasured = !entry.run.isPublished;
-  task.entries.push(entry);
-  if (entry.results_file) entry.run.file.results_file = entry.results_file;
-  entry.run.tasks.add(task);
-  task.isMeasured ||= entry.isMeasured;
-  task.isWhole ||= entry.isMeasured && !entry.run.isMember; // asked for itself, not for a group
+function openRun(run) {
+  run.tasks = new Set(); // a task stands in it once for each scoring
+  run.isPublished = run.source === "published";
+  const { paper, table } = run.provenance || {};
+  run.paper = run.isPublished ? [paper, table].filter(Boolean).join(", table ") : "";
+  const { name } = report.models[run.model] || {};
+  if (name) run.label = run.label.replace(run.model, name);
+  runsById.set(run.id, run);
+}
+
+// Return tokens, seconds and cost of a result or a file.
+function costOf(id) {
+  const [tokens_in, tokens_out, seconds, cost, estimated] = report.costs[id] || [];
+  return { tokens_in, tokens_out, seconds, cost, estimated: estimated || [] };
+}
+
+// What a model is called; board.yaml may name it.
+const modelName = (model) => report.models[model]?.name || model;
+
+// Add the entries of a task and metric, which `packed.py` wrote.
+function joinEntries([number, metric, rows]) {
+  const task = report.tasks[number];
+  for (const [runNumber, value, low, high, n, more = {}] of rows) {
+    const run = report.runs[runNumber];
+    const texts = (numbers = []) => numbers.map((text) => report.texts[text]);
+    task.entries.push({
+      run,
+      metric,
+      value,
+      low,
+      high,
+      n,
+      isMeasured: !run.isPublished,
+      isShown: more.s !== 0,
+      group: report.texts[more.g] || "",
+      judge: report.texts[more.j] || "",
+      doubts: texts(more.d),
+      remarks: texts(more.r),
+      unscored: more.u || 0,
+      cut_off: more.c || null,
+      corrected: more.o || null,
+    });
+    run.tasks.add(task);
+    task.isMeasured ||= !run.isPublished;
+    task.isWhole ||= !run.isPublished && !run.isMember; // asked for itself, not for a group
+  }
+}
+
+// Load the figures of a task's parts, which the first view does not need.
+async function loadParts(task) {
+  const number = report.tasks.indexOf(task);
+  if (task.hasParts || !report.parts.includes(number)) return;
+  const blocks = await loadData(`parts-${number}`);
+  if (!task.hasParts) blocks.forEach(joinEntries);
+  task.hasParts = true;
 }
 
 const entriesOf = (task, metric) => task.entries.filter((entry) => entry.metric === metric);
@@ -77,15 +124,16 @@ function headlineOf(task) {
   return candidates.find((metric) => task.metrics.includes(metric)) || task.metrics[0];
 }
 
-function comparisonOf(task, metric) {
-  const comparisons = comparisonsOf(task, metric);
-  comparisons.sort((a, b) => b.ranks.length - a.ranks.length);
-  return comparisons[0];
-}
+// The first comparison of a task has the settings of the reference.
+const comparisonOf = (task, metric) => comparisonsOf(task, metric)[0];
 
-function comparisonsOf(task, metric) {
+const correctedOf = (task, metric) => comparisonsOf(task, metric, true)[0];
+
+function comparisonsOf(task, metric, isCorrected = false) {
   const isWanted = (comparison) =>
-    comparison.task === task.id && comparison.metric === metric && !comparison.is_corrected;
+    comparison.task === task.id &&
+    comparison.metric === metric &&
+    comparison.is_corrected === isCorrected;
   return report.comparisons.filter(isWanted);
 }
 

@@ -1,5 +1,5 @@
-// Tables. A column has a title, the content of a cell, and perhaps a key to sort by and a group.
-// On a phone each row becomes a card that repeats the headings.
+// Tables. A column has a title, the content of a cell, and perhaps a key to sort by, a group, and a
+// note for each cell. On a phone each row becomes a card that repeats the headings.
 
 function table(name, columns, rows, options = {}) {
   const { kind = "", pageSize = Infinity, first = 0 } = options;
@@ -25,11 +25,16 @@ function table(name, columns, rows, options = {}) {
     pages.replaceChildren(turn("Back", start - pageSize), text, turn("More", end));
   }
 
-  function sortBy(column, head) {
-    const isDown = head.getAttribute("aria-sort") !== "descending";
-    for (const other of body.parentNode.querySelectorAll("[aria-sort]")) {
-      other.removeAttribute("aria-sort");
+  // Without a column, the order is that of the rows.
+  function sortBy(column) {
+    if (!column) {
+      sorted = rows;
+      fill();
+      return;
     }
+    const head = heads[shown.indexOf(column)];
+    const isDown = head.getAttribute("aria-sort") !== "descending";
+    for (const other of heads) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", isDown ? "descending" : "ascending");
     sorted = [...rows].sort((a, b) => order(column.key(a), column.key(b), isDown ? -1 : 1));
     start = 0;
@@ -42,13 +47,28 @@ function table(name, columns, rows, options = {}) {
   const region = { class: "scroll", tabindex: 0, role: "region", "aria-label": name };
   const node = el("table", { class: `plain ${kind}`, "aria-label": name }, head, body);
   fill();
-  return [el("div", region, node), pages];
+  return [sorting(name, shown, sortBy), el("div", region, node), pages];
+}
+
+// On a phone there are no heads to click on, so that a list of columns stands above the table.
+function sorting(name, columns, sortBy) {
+  const sortable = columns.filter((column) => column.key);
+  if (sortable.length < 2) return "";
+  const options = sortable.map((column, index) =>
+    el("option", { value: index }, column.label || column.title),
+  );
+  const label = { "aria-label": `Sort ${name} by` };
+  const select = el("select", label, el("option", { value: "" }, "as listed"), options);
+  const onclick = () => sortBy(sortable[select.value]);
+  select.addEventListener("change", onclick);
+  const turn = el("button", { type: "button", onclick, "aria-label": "Turn the order round" }, "↕");
+  return el("p", { class: "sorting" }, "Sort by ", select, turn);
 }
 
 function bodyRow(row, [first, ...others]) {
   const cells = others.map((column) => {
     const content = column.content(row) ?? null;
-    const attributes = { "data-label": column.label || column.title };
+    const attributes = { "data-label": column.label || column.title, title: column.note?.(row) };
     if (content === null) attributes.class = "missing";
     return el("td", attributes, content ?? "–");
   });
@@ -58,7 +78,7 @@ function bodyRow(row, [first, ...others]) {
 function headOf(column, sortBy) {
   const { title, key, extra = null } = column;
   if (!key) return el("th", { scope: "col" }, title, extra);
-  const onclick = (event) => sortBy(column, event.currentTarget.parentNode);
+  const onclick = () => sortBy(column);
   return el("th", { scope: "col" }, el("button", { type: "button", onclick }, title), extra);
 }
 

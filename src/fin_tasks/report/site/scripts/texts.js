@@ -1,16 +1,24 @@
 // Questions and responses for people: formulas by KaTeX, LaTeX and Markdown tables as tables.
 // All else, and whatever cannot be read, stays the text that it is.
 
-// The lengths are limits, so that a hostile text cannot keep the browser busy.
+// The lengths and these numbers are limits, so that a hostile text cannot keep the browser busy.
+// What is above a limit stays the text that it is.
+const MAXIMUM_STYLED = 20000; // characters of a text
+const MAXIMUM_FORMULAS = 150; // of a view
+const MAXIMUM_FORMULA = 1500; // characters
+const MAXIMUM_CELLS = 2000; // of a table
+const MAXIMUM_MILLISECONDS = 200; // for all formulas and tables of a view
+const spent = { view: 0, formulas: 0, milliseconds: 0 };
+
 const PIECES = new RegExp(
   [
-    /(?<code>^```[^]{0,20000}?^```)/,
+    /(?<code>^```[^]{0,6000}?^```)/,
     /(?<markdown>^[^\n|]{0,2000}\|[^\n]{0,4000}\n[ |:-]*-[ |:-]*\|[ |:-]*(?:\n[^\n|]{0,2000}\|[^\n]*)*)/,
-    /\\begin\{tabular\}(?:\[\w\])?\{[^\n]{0,200}?\}(?<tabular>[^]{0,20000}?)\\end\{tabular\}/,
-    /(?<environment>\\begin\{(?<name>(?:equation|align|gather|cases|aligned)\*?)\}[^]{0,4000}?\\end\{\k<name>\})/,
-    /\$\$(?<dollars>[^]{1,4000}?)\$\$/,
-    /\\\[(?<brackets>[^]{1,4000}?)\\\]/,
-    /\\\((?<parentheses>[^]{1,2000}?)\\\)/,
+    /\\begin\{tabular\}(?:\[\w\])?\{(?:[^{}\n]|\{[^{}\n]{0,40}\}){0,100}\}(?<tabular>[^]{0,6000}?)\\end\{tabular\}/,
+    /(?<environment>\\begin\{(?<name>(?:equation|align|gather|cases|aligned)\*?)\}[^]{0,1500}?\\end\{\k<name>\})/,
+    /\$\$(?<dollars>[^]{1,1500}?)\$\$/,
+    /\\\[(?<brackets>[^]{1,1500}?)\\\]/,
+    /\\\((?<parentheses>[^]{1,1500}?)\\\)/,
     // Two amounts of money are no formula: "from $5 to $7".
     /(?<![\\$\w])\$(?<dollar>[^\s$](?:[^\n$]{0,300}?[^\s$\\])?)\$(?![\d$])/,
   ]
@@ -25,12 +33,17 @@ function textBlock(text, attributes = {}) {
 }
 
 function pieces(text) {
+  if (spent.view !== nDrawn) Object.assign(spent, { view: nDrawn, formulas: 0, milliseconds: 0 });
+  const styled = text.slice(0, MAXIMUM_STYLED);
   const nodes = [];
   let end = 0;
-  for (const match of text.matchAll(PIECES)) {
+  const begun = performance.now();
+  for (const match of styled.matchAll(PIECES)) {
+    if (spent.milliseconds + performance.now() - begun > MAXIMUM_MILLISECONDS) break;
     nodes.push(text.slice(end, match.index), piece(match[0], match.groups));
     end = match.index + match[0].length;
   }
+  spent.milliseconds += performance.now() - begun;
   return [...nodes, text.slice(end)];
 }
 
@@ -43,6 +56,8 @@ function piece(source, groups) {
 }
 
 function formula(source, latex, displayMode) {
+  spent.formulas += 1;
+  if (latex.length > MAXIMUM_FORMULA || spent.formulas > MAXIMUM_FORMULAS) return source;
   const node = el("span", { class: displayMode ? "display" : "inline" }, source);
   const options = {
     displayMode,
@@ -52,13 +67,16 @@ function formula(source, latex, displayMode) {
     maxExpand: 200,
   };
   const show = () => {
+    if (spent.milliseconds > MAXIMUM_MILLISECONDS) return;
     const rendered = el("span");
+    const begun = performance.now();
     try {
       window.katex.render(latex, rendered, options);
       node.replaceChildren(rendered);
     } catch {
       // No formula: the text stays.
     }
+    spent.milliseconds += performance.now() - begun;
   };
   loadKatex().then(show, () => {});
   return node;
@@ -91,7 +109,8 @@ function latexRows(source) {
 }
 
 function tableOf(rows, source) {
-  if (!rows.length) return source;
+  const nCells = rows.reduce((sum, row) => sum + row.length, 0);
+  if (!rows.length || nCells > MAXIMUM_CELLS) return source;
   const [head, ...body] = rows;
   const cells = (row, tag) => row.map((text) => el(tag, {}, cellContent(text.trim())));
   return el(
