@@ -5,7 +5,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field, ValidationError
 
-from .leaderboard_model import Changes, Leaderboard, Moved
+from .comparison_model import Changes, Moved
+from .leaderboard_model import Leaderboard
 
 _MAX_BYTES = 512 * 2**20
 _MAX_MOVED = 500

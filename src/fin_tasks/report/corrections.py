@@ -9,7 +9,8 @@ from pydantic import BaseModel
 from fin_tasks.errors import ConfigError
 from fin_tasks.stats.pairs import holm
 
-from .leaderboard_model import Corrected, Rounded, Share
+from .comparison_model import Rounded, Share
+from .leaderboard_model import Corrected
 
 METRIC = "score"
 """The metric that people's scores correct."""

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from fin_tasks.endpoints.prices import Prices
 
 from . import Json
-from .leaderboard_model import Cost, finite_or_none
+from .comparison_model import finite_or_none
+from .leaderboard_model import Cost
 from .model import Run, TaskResult
 
 COSTS = ("tokens_in", "tokens_out", "seconds", "cost")

@@ -9,8 +9,8 @@ from fin_tasks.errors import DataError
 from fin_tasks.stats.pairs import Pair, compare_pair, holm
 
 from .compare import Comparisons, Options, check_baseline, groups_of
+from .comparison_model import Gap, GapDifference
 from .conditions import Conditions, conditions_of, differences, read_task_id
-from .leaderboard_model import Gap, GapDifference
 from .model import BREAKDOWNS, Report, TaskResult, headline
 
 _EXPECTED = ("tasks", "split", "data.")

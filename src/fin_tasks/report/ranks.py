@@ -11,6 +11,7 @@ from pandas import DataFrame, Index, Series
 from fin_tasks.stats.means import Codes, cluster_codes
 from fin_tasks.stats.pairs import compare_all, rank
 
+from .comparison_model import BoardPair, Comparison, Rank
 from .corrections import Corrections
 from .counting import (
     Choice,
@@ -21,7 +22,6 @@ from .counting import (
     runs_that_count,
 )
 from .entries import Scored
-from .leaderboard_model import BoardPair, Comparison, Rank
 from .model import Report, TaskResult, metric_of
 
 _MAX_PAIRED = 100  # of the best runs, the page has the pairs

@@ -10,7 +10,8 @@ from typing import Any
 
 from fin_tasks.report import Json
 
-from ..leaderboard_model import BoardPair, Entry, Leaderboard
+from ..comparison_model import BoardPair
+from ..leaderboard_model import Entry, Leaderboard
 from ..model import metric_of
 
 Block = tuple[int, str, list[list[Any]]]
