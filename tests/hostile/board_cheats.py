@@ -96,6 +96,12 @@ def call_task_a_group(folder: Path) -> None:
     )
 
 
+def call_old_task_a_group(folder: Path) -> None:
+    """Call a task a group, and name an older version whose totals may be other ones."""
+    call_task_a_group(folder)
+    edit_results(folder, lambda results: results["versions"].update({BOOL: 1}))
+
+
 def own_task(folder: Path) -> None:
     """Bring a task of one's own."""
     edit_results(
@@ -251,6 +257,9 @@ BOARD_CHEATS = (
     BoardCheat("a number as a response", first_lines(no_texts), refused="rows"),
     BoardCheat("a setting of one's own", invent_setting, refused="settings"),
     BoardCheat("a task that is called a group", call_task_a_group, refused="totals"),
+    BoardCheat(
+        "an old task that is called a group", call_old_task_a_group, refused="totals"
+    ),
     BoardCheat("a task of one's own", own_task, refused="task"),
     BoardCheat("two runs of a model", second_run, refused="runs"),
     BoardCheat("three rows", limit, refused="rows"),

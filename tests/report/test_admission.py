@@ -175,7 +175,7 @@ def test_a_name_like_another_submission_s_is_refused(
 ODD_NAMES = (
     *("..", ".", "/", "../../etc", "a/b", "a\\b", "CON", "nul.txt", "com1", ""),
     *("x" * 300, "admission.json", ".hidden", "board.yaml", "name\n::error::", "模型"),
-    *("a\0b", "\u202egpt", "results_2026-01-01T00-00-00.json"),
+    *("corrections.yaml", "a\0b", "\u202egpt", "results_2026-01-01T00-00-00.json"),
 )
 
 
@@ -253,7 +253,7 @@ def test_one_refused_run_keeps_all_out(alpha: Path, board: Path) -> None:
 
 
 def test_two_admissions_wait_for_each_other(
-    tmp_path: Path, alpha: Path, board: Path
+    alpha: Path, board: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     board.mkdir()
     ended = []
@@ -265,6 +265,7 @@ def test_two_admissions_wait_for_each_other(
         assert not content_of(board)
     thread.join(timeout=60)
     assert ended == [0]
+    assert "waiting for another command" in caplog.text
 
 
 def test_an_interrupted_admission_leaves_nothing(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from fin_tasks.report.verify.items import Options
 
 _SHOWN = 5  # details of an item
+_MAX_ROWS = 100  # in JSON
 _CANNOT_RUN = 2
 _USUAL_JUDGE_ROWS = 50
 
@@ -164,7 +165,10 @@ def _admit(
         )
     verdict = admit(paths[0], board, options, submitter=submitter)
     if as_json:
-        refused = [finding._asdict() for finding in verdict.refused]
+        refused = []
+        for finding in verdict.refused:
+            rows = finding.rows[:_MAX_ROWS]
+            refused.append(finding._replace(rows=rows)._asdict())
         admitted = {}
         for folder, admission in verdict.admitted.items():
             admitted[folder] = admission.model_dump()

@@ -145,6 +145,8 @@ class _Host:
                 self._compare(candidate, target, admissions)
                 admission = self._admission_of(candidate, target, admissions)
                 refused += candidate.refusals()
+                if refused:
+                    continue
                 staged = stage / "new" / folder
                 candidate.write(staged, admission)
                 new[target] = staged

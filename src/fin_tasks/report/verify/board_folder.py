@@ -1,17 +1,19 @@
 """The folder of a board: the runs that were admitted to it, by submission and model."""
 
+import logging
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from fin_tasks.errors import DataError
 
 from ..admissions import FILE, Admission, read_admission
 
+_log = logging.getLogger(__name__)
 _LOCK = ".lock"
 _STAGE = ".admitting-"
 """Start of the names of folders in which runs are written, and wait for their place."""
@@ -79,7 +81,15 @@ class BoardFolder:
 def open_board(path: Path) -> Iterator[BoardFolder]:
     """Open a board, which is made if there is none, once no other command has it open."""
     path.mkdir(parents=True, exist_ok=True)
-    with FileLock(path / _LOCK):
+    lock = FileLock(path / _LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        _log.warning("waiting for another command that has the board %s open", path)
+        lock.acquire()
+    try:
         board = BoardFolder(path)
         board.clean()
         yield board
+    finally:
+        lock.release()

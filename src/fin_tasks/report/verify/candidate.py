@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fin_tasks.benchmarks.task_file import task_names
 from fin_tasks.saved.run_folder import SavedRun, write_files
 
 from ..admissions import FILE, Admission
@@ -13,10 +14,12 @@ from ..model import Run, Settings, TaskResult
 from .copies import plain_text
 from .exam import TaskExam
 from .items import Finding, Options
-from .scores import check_group, group_totals
+from .scores import check_group, group_tasks, group_totals
 
 _N_NAMED = 6
 """Tasks that a sentence names."""
+_OTHER_SCORES = ("version", "judge", "machine")
+"""Findings after which honest totals may be other than ours."""
 
 
 @dataclass
@@ -50,17 +53,20 @@ class Candidate:
         self.findings.append(Finding(name, "claimed", sentence))
 
     def check_groups(self) -> None:
-        """Refuse groups whose totals are not those of their tasks."""
+        """Refuse groups that are none, or whose totals are not those of their tasks."""
         scored = {}
-        is_ours = True
+        is_comparable = True
         for task, exam in self.exams.items():
             if exam.saved:
                 scored[task] = exam.saved.scored
-            names = [finding.name for finding in exam.findings]
-            is_ours = is_ours and not {"version", "judge"} & set(names)
+            names = {finding.name for finding in exam.findings}
+            is_comparable = is_comparable and names.isdisjoint(_OTHER_SCORES)
+        if not self.exams:
+            self.refuse("task", "no task is there, only groups of tasks")
         for name, result in self.groups.items():
             item = check_group(result, scored)
-            if item.status == "not verified" or (item.status == "failed" and is_ours):
+            is_group = name not in task_names() and item.status != "not verified"
+            if not is_group or (item.status == "failed" and is_comparable):
                 self.refuse("totals", f"{name}: {item.evidence}", item.details)
 
     def all_findings(self) -> list[Finding]:
@@ -117,7 +123,7 @@ class Candidate:
         """Write the run as it was scored here, and what the board says of it."""
         scored = {run.scored.name: run.scored for run in self.runs()}
         totals = {name: group_totals(name, scored) for name in self.groups}
-        members = {name: result.members for name, result in self.groups.items()}
+        members = {name: group_tasks(name) for name in self.groups}
         groups = {"groups": totals, "group_subtasks": members} if totals else {}
         write_files(
             folder,

@@ -72,6 +72,7 @@ class TaskExam:
         self._check_settings(task)
         self._read_rows(task)
         if not self._is_refused:
+            self._check_prompts(task)
             self._check_requests(task)
             self._score(task)
 
@@ -149,8 +150,8 @@ class TaskExam:
             return []
         return details
 
-    def _check_requests(self, task: InstalledTask) -> None:
-        """Compare what was sent, as the samples say, with our prompts."""
+    def _check_prompts(self, task: InstalledTask) -> None:
+        """Compare the text that was sent, as the samples say, with our prompts."""
         prompts = compare_prompts(self.rows, task.docs)
         has_examples = "fewshot" in self.result.settings
         wrong = prompts.missing if has_examples else prompts.missing + prompts.odd
@@ -163,18 +164,27 @@ class TaskExam:
             )
             self._add("prompts", "claimed", sentence, prompts.odd)
         if prompts.n_unknown:
-            sentence = "Nobody can check what the model was asked: the samples do not say what was sent."
+            n = f"{prompts.n_unknown:,} of {len(self.rows):,}"
+            sentence = f"What the model was sent cannot be checked for {n} questions."
             self._add("prompts", "claimed", sentence)
         else:
             self._add("prompts", "checked", "The prompts in the samples are ours.")
         if prompts.around:
             sentence = f"Around our prompts the model was sent {prompts.around!r:.400}."
             self._add("template", "claimed", sentence)
+
+    def _check_requests(self, task: InstalledTask) -> None:
+        """Say what else the samples tell of the requests."""
         decoding = sent.decoding_of(self.rows)
         sentence = "The submission does not say how its responses were decoded."
         if decoding:
             sentence = (
-                f"The submission says that responses were decoded with {decoding}."
+                f"The submission says that its responses were decoded with {decoding}."
+            )
+        cut_off = self.result.totals.get("robust", {}).get("cut_off")
+        if cut_off:
+            sentence += (
+                f" It says that {cut_off:.0%} of them ended at the limit of tokens."
             )
         self._add("decoding", "claimed", sentence)
         roles = sent.odd_roles(self.rows, task.docs)

@@ -5,8 +5,8 @@ import re
 import unicodedata
 
 _MAX_FOLDER = 60  # characters
-_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?|board\.yaml|.*\.json")
-"""Devices of Windows, and the files of a board."""
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?|.*\.(json|ya?ml)")
+"""Devices of Windows, and names of files on a board."""
 _ALPHABETS = ("LATIN", "CYRILLIC", "GREEK")
 """Alphabets with letters that look the same."""
 

@@ -216,6 +216,12 @@ def _groups() -> Mapping[str, _Group]:
     return groups
 
 
+def group_tasks(name: str) -> list[str]:
+    """Return the tasks of a group; none if no group has this name."""
+    group = _groups().get(name)
+    return group.task if group else []
+
+
 def group_totals(name: str, scored: Mapping[str, ScoredTask]) -> Json | None:
     """Average the totals of a group's tasks as lm-eval does; None if not all of them are there."""
     group = _groups().get(name)
