@@ -33,6 +33,9 @@ COMMANDS = {
     "label draw --study xfinbench_capabilities --out sheets.csv": "json",
     "compare HONEST HONEST --corrected": "json",
     "report HONEST --out page --token-prices": "yaml",
+    "report HONEST --out page --corrections": "yaml",
+    "questions HONEST --corrections": "yaml",
+    "build corrections --out corrections.yaml": "csv xlsx",
 }
 """Commands, to which a file is added, and the kinds of files that they read."""
 

@@ -13,6 +13,8 @@ from mutations import mutate
 
 from fin_tasks.errors import FinTasksError
 from fin_tasks.report import read
+from fin_tasks.report.model import Report
+from fin_tasks.report.questions.table import question_table
 from fin_tasks.report.verify.admission import admit
 from fin_tasks.report.verify.items import Options
 from fin_tasks.report.verify.verification import verify
@@ -22,13 +24,24 @@ OPTIONS = Options(metadata={"source": "sample"}, n_rows=3)
 
 def check(folder: Path) -> None:
     try:
-        list(read([folder]).problems)
+        report = read([folder])
+        list(report.problems)
+        check_questions(report)
         verification = verify([folder], OPTIONS)
     except FinTasksError as error:
         assert str(error)
     else:
         json.dumps(asdict(verification))
     check_board(folder)
+
+
+def check_questions(report: Report) -> None:
+    try:
+        table = question_table(report)
+    except FinTasksError as error:
+        assert "expected runs" in str(error)
+    else:
+        assert table.to_json()
 
 
 def check_board(folder: Path) -> None:

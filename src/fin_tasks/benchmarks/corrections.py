@@ -170,7 +170,8 @@ def with_truth(doc: Document, correction: Correction) -> dict[str, Any]:
 def _truth_names(benchmark: Benchmark, doc: Document) -> list[str]:
     """Return the field that holds the truth, and fields with numbers, which hold it rounded."""
     names = [name for name in benchmark.truth_fields if doc.get(name) not in (None, "")]
-    return names[:1] + [name for name in names[1:] if not isinstance(doc[name], str)]
+    rounded = [name for name in names[1:] if isinstance(doc[name], int | float)]
+    return names[:1] + rounded
 
 
 def _truth_like(published: Any, correction: Correction) -> Any:
@@ -188,11 +189,9 @@ def _truth_like(published: Any, correction: Correction) -> Any:
         raise DataError(_message(correction, f"{expected} as truth, as {text:.40}"))
     if isinstance(published, str):
         return truth if isinstance(truth, str) else f"{float(truth or 0):.15g}"
-    try:
-        return type(published)(float(truth or 0))
-    except ValueError as error:
-        expected = f"a number as truth, as {published!r:.40}"
-        raise DataError(_message(correction, expected)) from error
+    if isinstance(published, int | float) and not isinstance(truth, str):
+        return float(truth or 0)
+    raise DataError(_message(correction, f"a number as truth, as {published!r:.40}"))
 
 
 def _message(correction: Correction, expected: str) -> str:

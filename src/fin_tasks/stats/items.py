@@ -50,7 +50,10 @@ def item_rest_correlations(
         >>> item_rest_correlations(scores, np.array([0, 0, 0, 0, 1, 1]), rests).round(2)
         array([0.99,  nan])
     """
+    n_questions = questions.max(initial=-1) + 1
     is_known = ~np.isnan(rests)
+    if not is_known.any():
+        return np.full(n_questions, np.nan)
     table = pd.DataFrame(
         {
             "question": questions[is_known],
@@ -61,7 +64,6 @@ def item_rest_correlations(
     groups = table.groupby("question")
     matrices = groups.corr(min_periods=_MIN_SCORES)
     correlations = matrices["rest"].xs("score", level=1)
-    n_questions = questions.max(initial=-1) + 1
     all_questions = correlations.reindex(np.arange(n_questions))
     values: Floats = all_questions.to_numpy(float)
     return values

@@ -120,6 +120,26 @@ def _report(answers: list[list[str]], truth: str) -> Any:
     return SimpleNamespace(rows=rows, runs=runs)
 
 
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [["A", "A"], ["A", "A"]],  # nobody is wrong
+        [["", ""], ["", ""]],  # nobody answers
+        [["A", "B"]],  # one model
+        [["B"]],  # one question
+        [["1e999", "nan"], ["-inf", "1"]],
+    ],
+)
+def test_runs_without_a_rival_have_a_table_too(answers: list[list[str]]) -> None:
+    report = _report(answers, "A")
+    report.rows["answer"] = report.rows["answer"].cat.remove_categories(
+        [text for text in [""] if text in report.rows["answer"].cat.categories]
+    )
+    table = question_table(report)
+    assert len(table) == len(answers[0])
+    assert table["lead"].max() <= 1 or table["lead"].isna().all()
+
+
 def test_judged_runs_are_refused() -> None:
     report = _report([["A"]], "A")
     report.rows = report.rows.rename(columns={"acc": "score"})

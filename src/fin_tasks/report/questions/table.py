@@ -86,11 +86,12 @@ def _numbers_in(texts: Series) -> Series:
 
 def _number_in(text: str) -> float:
     try:
-        return float(text.replace("–", "-"))
+        value = float(text.replace("–", "-"))
     except ValueError:
         number = read_quantity(f"The answer is {text}.").answer
         is_letter = len(text.strip()) < 2
-        return np.nan if number is None or is_letter else number.value
+        value = np.nan if number is None or is_letter else number.value
+    return value if abs(value) < _FIRST_TEXT else np.nan
 
 
 def _shares_of(responses: DataFrame) -> DataFrame:
@@ -149,7 +150,8 @@ def _rival_answers(answers: DataFrame) -> DataFrame:
     windows = []
     for group in _groups(rivals["number"].to_numpy()):
         windows.append(_best_window(rivals, group))
-    near = rivals.iloc[np.concatenate([np.arange(*window) for window in windows])]
+    positions = [np.arange(*window) for window in windows]
+    near = rivals.iloc[np.concatenate([np.arange(0), *positions])]
     # The response that counts most comes first.
     near = near.sort_values("weight", ascending=False, kind="stable")
     by_question = near.groupby("number")
@@ -170,8 +172,8 @@ def _rival_answers(answers: DataFrame) -> DataFrame:
 def _groups(sorted_codes: npt.NDArray[np.integer]) -> Iterator[slice]:
     """Yield the slice of each code."""
     starts = np.flatnonzero(np.diff(sorted_codes, prepend=-1))
-    ends = np.append(starts[1:], len(sorted_codes))
-    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+    ends = [*starts[1:].tolist(), len(sorted_codes)][: len(starts)]
+    for start, end in zip(starts.tolist(), ends, strict=True):
         yield slice(start, end)
 
 
