@@ -1,8 +1,10 @@
 """A board with two honest runs: each way to cheat is refused or named, and the honest runs stay as they are."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from board_cheats import BOARD_CHEATS, BoardCheat
@@ -11,8 +13,9 @@ from cheats import BOOL, CHEATS, GROUP, JUDGED, POT, Cheat
 from submissions import admit, content_of, refused, submit, submit_judged
 
 from fin_tasks import report
+from fin_tasks.report.write import write_report
 
-TOTAL_FORGERIES = {"settings", "version", "prompts", "template"}
+HONEST = ("model of alpha", "model of beta")
 
 
 @pytest.fixture(scope="module")
@@ -110,3 +113,28 @@ def test_forged_scores_are_not_taken_over(
         for path in (honest / BOOL, board / "gamma")
     )
     assert forged_total == honest_total < 1
+
+
+def test_no_admitted_claim_moves_an_honest_run(board: Path, tmp_path: Path) -> None:
+    before = honest_entries(board, tmp_path / "before")
+    claimed = [cheat for cheat in BOARD_CHEATS if cheat.claimed]
+    for number, cheat in enumerate(claimed):
+        folder = submit(tmp_path / f"s{number}", model=f"model {number}")
+        cheat.change(folder)
+        assert admit(folder, board)[0] == 3, cheat.name
+    after = honest_entries(board, tmp_path / "after")
+    assert after == before
+    assert len(after) == 2 * len({key[1:] for key in after})
+
+
+def honest_entries(board: Path, out: Path) -> dict[tuple[str, ...], Any]:
+    """Return what a page says of the two honest models: values, intervals and where they are ranked."""
+    write_report([board], out, samples=False)
+    content = json.loads((out / "leaderboard.json").read_text())
+    entries = {}
+    for entry in content["entries"]:
+        if entry["model"] in HONEST:
+            key = (entry["model"], entry["task"], entry["metric"])
+            facts = ("value", "low", "high", "n", "group", "is_shown", "doubts")
+            entries[key] = [entry[name] for name in facts]
+    return entries
