@@ -322,7 +322,7 @@ def _with_difference(
     return line._replace(
         against=against,
         test=pair.test,
-        p=pair.p if pair.n else nan,
+        p=pair.p if pair.test else nan,
         difference=pair.difference,
         difference_low=pair.low,
         difference_high=pair.high,
