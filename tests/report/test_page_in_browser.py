@@ -605,6 +605,24 @@ def test_what_a_board_says_of_models_is_beside_them(
     assert "failed" in last and "not ranked" in last
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
+def test_a_board_is_accessible(
+    page: Any, board_address: str, width: int, scheme: str
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page.set_viewport_size({"width": width, "height": 850})
+    page.emulate_media(color_scheme=scheme)
+    for place in ("", "view=board&benchmark=financemath", "view=compare"):
+        show(page, board_address, place)
+        for summary in page.locator("#main summary").all():
+            summary.click()
+        found = Axe().run(page, options={"preload": False})
+        assert found.violations_count == 0, f"{place}: {found.generate_report()}"
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, place
+
+
 def test_the_page_says_what_changed(page: Any, board_address: str) -> None:
     show(page, board_address, "")
     page.click("summary:has-text('Since the page of')")

@@ -103,7 +103,70 @@ def renamed_copy(folder: Path) -> None:
         shutil.copy(file, folder / "a-copy" / name)
 
 
+def other_settings_of_a_good_model(folder: Path) -> None:
+    """A newer and better run of the honest model's name under other prompts, with more rows."""
+    metadata = {"provenance": {**PROVENANCE, "prompts": {"sha256": "f" * 64}}}
+    stamp = "2031-01-01T10-00-00"
+    write_run(
+        folder / "z",
+        {TASK: rows(1.0, 2 * N)},
+        model="good",
+        metadata=metadata,
+        stamp=stamp,
+    )
+
+
+def claims_without_samples(folder: Path) -> None:
+    file = write_run(folder / "a-cheat", {TASK: rows(1.0)}, model="cheat")
+    for samples in file.parent.glob("samples_*"):
+        samples.unlink()
+
+
+def values_above_the_largest(folder: Path) -> None:
+    write_run(folder / "a-cheat", {TASK: scored(*[7.0] * N)}, model="cheat")
+
+
+def other_questions(folder: Path) -> None:
+    docs = [{"id": f"easy-{at}"} for at in range(N)]
+    write_run(folder / "a-cheat", {TASK: rows(1.0)}, model="cheat", docs=docs)
+
+
+def hard_questions_left_out(folder: Path) -> None:
+    easy = scored(*(1.0 if at < 40 else None for at in range(N)))[:40]
+    write_run(folder / "a-cheat", {TASK: easy}, model="cheat")
+
+
+def invented_figures(folder: Path) -> None:
+    better = [{**row, "acc_Risk": 1.0, "zzz": 5.0, "__proto__": 1.0} for row in rows(1)]
+    write_run(folder / "a-cheat", {TASK: better}, model="cheat")
+
+
+def each_question_its_own_document(folder: Path) -> None:
+    docs = [{"image_path": f"{at % 2}.png", "ticker": "X"} for at in range(N)]
+    write_run(folder / "z-cheat", {TASK: rows(1.0)}, model="cheat", docs=docs)
+
+
+def a_name_of_another_setting(folder: Path) -> None:
+    metadata = {"provenance": {**PROVENANCE, "invented": {"setting": "x" * 500}}}
+    for at in range(3):
+        write_run(
+            folder / f"a-{at}",
+            {TASK: rows(1.0)},
+            model="good",
+            metadata=metadata,
+            stamp=f"2032-01-0{at + 1}T10-00-00",
+        )
+
+
 TRICKS = [
+    other_settings_of_a_good_model,
+    claims_without_samples,
+    values_above_the_largest,
+    other_questions,
+    hard_questions_left_out,
+    invented_figures,
+    each_question_its_own_document,
+    a_name_of_another_setting,
     more_rows,
     own_sources,
     own_headline,
