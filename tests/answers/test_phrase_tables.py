@@ -16,6 +16,7 @@ from fin_tasks.answers.types import Extraction
 from fin_tasks.answers.verdicts import read_verdict
 
 CHINESE = Phrases("chinese")
+REASONING = Phrases("reasoning")
 ANNOUNCED = Phrases(
     "announced",
     tables=["marker", "label", "sentence", "prose", "working"],
@@ -67,6 +68,12 @@ def announcements() -> Iterator[str]:
 )
 def test_a_case_is_read_at_the_place(place: str, rules: list[str]) -> None:
     assert [rule for rule in rules if rule.startswith(f"{place}: ")] != []
+
+
+@pytest.mark.parametrize("name", REASONING.sources["marks"])
+def test_a_case_has_the_mark_of_reasoning(name: str) -> None:
+    mark = REASONING.pattern(REASONING.sources["marks"][name]["opens"])
+    assert [case for case in rows("reasoning") if mark.search(case["text"])] != []
 
 
 @pytest.mark.parametrize("row", CHINESE.sources["wordings"].values())

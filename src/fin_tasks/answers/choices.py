@@ -192,7 +192,8 @@ class _ChoiceReader:
     ) -> dict[str, bool]:
         # What a list says of each choice: whether it is right. Empty without a wrong one.
         judgments: dict[str, bool] = {}
-        if self._phrases.wrong_item.search(text):
+        is_echo = any(map(self._phrases.verdict.match, self._letter_by_text))
+        if not is_echo and self._phrases.wrong_item.search(text):
             for match in self._phrases.judged_item.finditer(f"\n{text}"):
                 judgments[match["letter"]] = match["right"] is not None
         return judgments
