@@ -36,6 +36,7 @@ NEEDS_MORE = {
     r"fin-tasks (fetch|recordings .*--out)": "downloads data",
     r"fin-tasks compare .*--with": "needs recorded models, which are downloaded",
     r"fin-tasks .*--(judge-)?model gpt-4o": "asks a model",
+    r"fin-tasks build corrections --financemath": "needs the files of both benchmarks",
     r"fin-tasks build dynostock": "needs market data",
     r"fin-tasks build variants .*--programs": "reads files of yours",
 }

@@ -188,6 +188,8 @@ def _truth_like(published: Any, correction: Correction) -> Any:
     if expected:
         raise DataError(_message(correction, f"{expected} as truth, as {text:.40}"))
     if isinstance(published, str):
+        if isinstance(truth, bool) and not re.search(r"\d", published):
+            return str(truth)
         return truth if isinstance(truth, str) else f"{float(truth or 0):.15g}"
     if isinstance(published, int | float) and not isinstance(truth, str):
         return float(truth or 0)

@@ -10,7 +10,12 @@ from answered_runs import write_runs
 from openpyxl import load_workbook
 from typer.testing import CliRunner
 
-from fin_tasks.benchmarks.corrections import note_of, read_corrections
+from fin_tasks.benchmarks.corrections import (
+    Correction,
+    note_of,
+    read_corrections,
+    with_truth,
+)
 from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError, FinTasksError
@@ -141,6 +146,29 @@ def test_a_truth_of_another_kind_is_refused(
     path = write(tmp_path, entry)
     with pytest.raises(DataError, match=f"{name}: expected"):
         file.load({**SAMPLE, "corrections": str(path)})
+
+
+@pytest.mark.parametrize(
+    ("published", "truth", "corrected"),
+    [
+        ("1.0", False, "0"),
+        ("-6.0", 6.5, "6.5"),
+        ("true", False, "False"),
+        ("B", "C", "C"),
+        ("$ 4.5 million", "5 million", "5 million"),
+        ("$ 4.5 million", 5e6, "5000000"),
+    ],
+)
+def test_truths_in_texts(published: str, truth: Any, corrected: str) -> None:
+    entry = {"benchmark": "xfinbench", "id": "a", "truth": truth}
+    changed = with_truth({"ground_truth": published}, Correction(**entry))
+    assert changed["ground_truth"] == corrected
+
+
+def test_a_whole_number_may_become_a_fraction() -> None:
+    doc = {"exact_truth": 125, "ground_truth": 125}
+    entry = {"benchmark": "financemath", "id": "a", "truth": 125.625}
+    assert set(with_truth(doc, Correction(**entry)).values()) == {125.625}
 
 
 def test_a_corrected_document_is_no_example_for_others(tmp_path: Path) -> None:
