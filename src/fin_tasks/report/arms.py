@@ -66,7 +66,8 @@ def arm_rows(report: Report, scoring: str) -> tuple[DataFrame, list[str]]:
     for run, result in sorted(report.results, key=lambda pair: pair[1].n):
         conditions = conditions_of(result)
         family = task_of(result.benchmark, conditions, scoring, "").family
-        if result.benchmark != "dynostock" or result.members or not family:
+        is_task = result.benchmark == "dynostock" and not result.members
+        if not is_task or not family or run.is_refused:
             continue
         rows = report.rows_of(result, scoring).reindex(columns=list(experiment.COLUMNS))
         # A stranger's file may hold anything.

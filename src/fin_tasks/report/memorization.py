@@ -40,6 +40,8 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
     published = defaultdict[tuple[str, Conditions], list[TaskResult]](list)
     # Of several runs of a model the most complete counts, then the newest.
     for run, result in sorted(report.results, key=lambda pair: pair[1].n):
+        if run.is_refused:
+            continue
         conditions = conditions_of(result)
         key = (run.model, conditions._replace(split=""))
         if conditions.split == "variants":

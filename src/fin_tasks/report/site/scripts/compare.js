@@ -36,8 +36,16 @@ async function showCompare(main) {
   }
   const columns = [
     { title: "Task", content: (row) => row.task.name },
-    { title: modelName(a), content: (row) => boundText(row.first), note: (row) => noteOf(row.first) },
-    { title: modelName(b), content: (row) => boundText(row.second), note: (row) => noteOf(row.second) },
+    {
+      title: modelName(a),
+      content: (row) => boundText(row.first),
+      note: (row) => noteOf(row.first),
+    },
+    {
+      title: modelName(b),
+      content: (row) => boundText(row.second),
+      note: (row) => noteOf(row.second),
+    },
     { title: "Difference", content: (row) => differenceOf(row, largestOf(rows, row.metric)) },
     { title: "Result", content: (row) => resultOf(row, a, b) },
     { title: "Questions", content: (row) => questionsOf(row, a) },
@@ -54,7 +62,9 @@ function twoModels(models, tasks) {
     const { ranks = [] } = comparisonOf(task, headlineOf(task)) || {};
     return ranks.length > 1 ? ranks.map((place) => runOf(place.run).model) : [];
   });
-  const ordered = [choices.a, choices.b, ...best, ...models].filter((name) => models.includes(name));
+  const ordered = [choices.a, choices.b, ...best, ...models].filter((name) =>
+    models.includes(name),
+  );
   const a = models.includes(choices.a) ? choices.a : ordered.find((name) => name !== choices.b);
   return [a, ordered.find((name) => name !== a)];
 }

@@ -20,7 +20,10 @@ function costPlot(task, metric, models) {
 }
 
 function plotOf(points, metric, currency, title) {
-  const maximum = maximumOf(metric, points.map(({ entry }) => entry));
+  const maximum = maximumOf(
+    metric,
+    points.map(({ entry }) => entry),
+  );
   const costs = points.map(({ cost }) => Math.log10(cost));
   const [from, to] = [Math.floor(Math.min(...costs)), Math.ceil(Math.max(...costs) + 1e-9)];
   const x = (cost) => {

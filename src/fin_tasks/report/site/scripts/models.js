@@ -65,5 +65,11 @@ function admissionDetails({ submission, submitter, admitted_at: date, items }) {
     el("li", {}, strong(`${name}, ${status}: `), sentence),
   );
   const about = `Admitted ${date.slice(0, 10)}: ${by}`;
-  return el("details", { class: "small" }, el("summary", {}, summary), quiet(about), el("ul", {}, lines));
+  return el(
+    "details",
+    { class: "small" },
+    el("summary", {}, summary),
+    quiet(about),
+    el("ul", {}, lines),
+  );
 }

@@ -34,7 +34,12 @@ function mainColumns() {
   if (!named.length) return benchmarks().flatMap(benchmarkColumns);
   return named.map((task) => {
     const { title } = report.benchmarks[task.benchmark];
-    return column(task, headlineOf(task), `${shortName(task)}: ${labelOf(headlineOf(task))}`, title);
+    return column(
+      task,
+      headlineOf(task),
+      `${shortName(task)}: ${labelOf(headlineOf(task))}`,
+      title,
+    );
   });
 }
 
@@ -69,7 +74,9 @@ function column(task, metric, title, group) {
   const byModel = new Map();
   for (const entry of entries) if (entry.isShown) byModel.set(entry.run.model, entry);
   const words = title.split(": ")[0].split(", ");
-  const rest = shortName(task).split(", ").filter((word) => !words.includes(word));
+  const rest = shortName(task)
+    .split(", ")
+    .filter((word) => !words.includes(word));
   const conditions = rest.join(", ");
   const maximum = maximumOf(metric, entries);
   return { task, metric, title, group, byModel, places, maximum, conditions };

@@ -56,7 +56,8 @@ async function draw() {
   if (focused && document.activeElement?.id !== focused) {
     const target = byId(focused);
     target?.focus({ preventScroll: true });
-    if (target?.type === "search") target.setSelectionRange(target.value.length, target.value.length);
+    if (target?.type === "search")
+      target.setSelectionRange(target.value.length, target.value.length);
   }
   await drawn; // some views wait for files
   if (now === nDrawn) main.setAttribute("aria-busy", "false");
