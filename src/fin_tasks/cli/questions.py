@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -138,7 +139,7 @@ def _list(
     from fin_tasks.report.questions.table import question_table
 
     table = question_table(report, scoring)
-    suspicious = table[table["lead"] > 0]
+    suspicious = table[(table["lead"] > 0) & (table["given_by"] > 1)]
     if as_json:
         records = table.drop(columns="examples").to_json(orient="records")
         print(json.dumps({"scoring": scoring, "questions": json.loads(records)}))
@@ -211,12 +212,13 @@ def _print_list(table: "DataFrame", suspicious: "DataFrame", *, show_all: bool) 
     n_models = table["models"].max()
     hardest = (table["right"] == 0).sum()
     say(
-        f"{len(table):,} questions, up to {n_models} models each; nobody has {hardest:,} of them right.",
-        f"On {len(suspicious):,} another answer leads: the responses that give it count more than those "
+        f"{len(table):,} questions, up to {n_models} models each; {hardest:,} have no right response.",
+        f"On {len(suspicious):,} a rival of the truth leads: the responses that give it count more than those "
         "that give the truth.",
     )
     listed = suspicious if show_all else suspicious.head(_LISTED)
     if listed.empty:
+        say("A rival needs two responses: name runs of several models.")
         return
     rows = [_row(row) for row in listed.to_dict("records")]
     print_table("Look at these", rows, show_all=True)
@@ -230,19 +232,17 @@ def _print_list(table: "DataFrame", suspicious: "DataFrame", *, show_all: bool) 
 
 def _row(row: dict[str, Any]) -> Json:
     """Return what is printed of a question."""
+    counts = f"{row['for_rival']:.2f} − {row['for_truth']:.2f}"
     return {
         "Question": row["question"],
-        "Tasks": row["tasks"],
         "Truth": _short(row["truth"]),
-        "Rival answer": _short(row["rival"]),
+        "Rival": _short(row["rival"]),
         "Distance": row["distance"] or "–",
         "Given by": f"{row['given_by']:.0f} of {row['responses']}",
         "Models": f"{row['models_giving']:.0f} of {row['models']}",
-        "They count": f"{row['for_rival']:.2f}",
-        "Truth counts": f"{row['for_truth']:.2f}",
-        "Lead": f"{row['lead']:.2f}",
+        "Lead": f"{row['lead']:.2f} = {counts}",
         "Right": f"{row['right']:.0%}",
-        "Separates": row["separates"],
+        "Separates": "–" if isnan(row["separates"]) else f"{row['separates']:.2f}",
     }
 
 

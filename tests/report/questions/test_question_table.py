@@ -42,7 +42,7 @@ def test_the_rival_answer_counts_by_the_rest_of_its_runs(runs: Path) -> None:
     assert first["for_truth"] == pytest.approx(1 / 4)  # weak
     assert first["lead"] == pytest.approx(7 / 4 - 1 / 4)
     assert (first["given_by"], first["models_giving"], first["models"]) == (2, 2, 4)
-    assert first["distance"] == "a factor of 100 (percent)"
+    assert first["distance"] == "factor 100 (percent)"
     assert first["right"] == 1 / 4
     # Two give 8 and two the truth, but those who give 8 know less.
     assert table.loc["q3", "for_rival"] == pytest.approx(2 / 4)
@@ -82,12 +82,12 @@ def test_item_rest_correlation_equals_numpy() -> None:
 @pytest.mark.parametrize(
     ("answer", "truth", "name"),
     [
-        (0.548, 0.00548, "a factor of 100 (percent)"),
-        (2_250.0, 0.225, "a factor of 10,000 (basis points)"),
-        (458_611_111.11, 458.611111, "a factor of 1,000,000 (millions)"),
+        (0.548, 0.00548, "factor 100 (percent)"),
+        (2_250.0, 0.225, "factor 10,000 (basis points)"),
+        (458_611_111.11, 458.611111, "factor 1,000,000 (millions)"),
         (800.0, -800.0, "sign"),
-        (-120.0, 1.2, "a factor of 100 (percent), sign"),
-        (85_000.0, 85.0, "a factor of 1,000 (thousands)"),
+        (-120.0, 1.2, "factor 100 (percent), sign"),
+        (85_000.0, 85.0, "factor 1,000 (thousands)"),
         (0.85, 0.8549, "rounding"),
         (3.47, 4.1582, ""),
         (0.0, 4.0, ""),
@@ -174,6 +174,11 @@ def test_command_prints_the_list_and_writes_a_sheet(runs: Path, tmp_path: Path) 
     assert {"decision", "new_truth", "reason", "by", "date"} <= first.keys()
     again = CliRunner().invoke(app, arguments)
     assert "expected a new name" in str(again.exception)
+
+
+def test_one_run_has_no_rivals(runs: Path) -> None:
+    result = CliRunner().invoke(app, ["questions", str(runs / "good")])
+    assert "name runs of several models" in result.output
 
 
 def test_command_writes_csv_and_json(runs: Path, tmp_path: Path) -> None:

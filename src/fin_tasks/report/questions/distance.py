@@ -7,13 +7,13 @@ from fin_tasks.answers.numbers import number_from_float
 SAME = 0.005
 """Numbers within this share of each other are one answer."""
 _FACTORS = {
-    10.0: "a factor of 10",
-    12.0: "a factor of 12 (months or years)",
-    100.0: "a factor of 100 (percent)",
-    1_000.0: "a factor of 1,000 (thousands)",
-    10_000.0: "a factor of 10,000 (basis points)",
-    1_000_000.0: "a factor of 1,000,000 (millions)",
-    1_000_000_000.0: "a factor of 1,000,000,000 (billions)",
+    10.0: "factor 10",
+    12.0: "factor 12 (months or years)",
+    100.0: "factor 100 (percent)",
+    1_000.0: "factor 1,000 (thousands)",
+    10_000.0: "factor 10,000 (basis points)",
+    1_000_000.0: "factor 1,000,000 (millions)",
+    1_000_000_000.0: "factor 1,000,000,000 (billions)",
 }
 _MIN_DIGITS = 2
 """A rounded number has this many significant digits, or it is another number."""
@@ -23,7 +23,7 @@ def distance_name(answer: float, truth: float) -> str:
     """Name the distance of an answer from the truth; empty if it has no name.
 
     >>> distance_name(0.77, 77.0)
-    'a factor of 100 (percent)'
+    'factor 100 (percent)'
     >>> distance_name(-8184.0, 8184.0)
     'sign'
     >>> distance_name(0.85, 0.8549)
