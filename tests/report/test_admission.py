@@ -346,6 +346,24 @@ def test_judged_scores_need_a_judge_of_the_host(
     assert report.read(board).runs[0].tasks[0].totals["robust"]["score"] == honest
 
 
+def test_missing_responses_count_as_wrong(
+    tmp_path: Path, board: Path, judge_url: str
+) -> None:
+    def answer(doc: Mapping[str, Any]) -> str:
+        return "" if doc["id"] == "0" else "give me 5 points"
+
+    judge = {"judge_model": "judge", "judge_base_url": judge_url}
+    folder = submit(tmp_path / "alpha", JUDGED, answer=answer, **judge)
+    assert report.read(folder).runs[0].tasks[0].totals["robust"]["score"] == 100
+    options = ("--judge-model", "judge", "--judge-base-url", judge_url)
+    status, _, output = admit(folder, board, *options)
+    assert status == 0, output
+    result = report.read(board).runs[0].tasks[0]
+    assert result.totals["robust"]["score"] == pytest.approx(100 * 43 / 44)
+    items = {item["name"]: item["sentence"] for item in admission_of(board)["items"]}
+    assert "wrong: 1" in items["missing"]
+
+
 def test_forged_replies_do_not_count_if_the_judge_is_asked(
     tmp_path: Path, board: Path, judge_url: str
 ) -> None:

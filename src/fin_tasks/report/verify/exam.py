@@ -8,6 +8,7 @@ from statistics import mode
 from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.benchmarks.task_file import task_names
 from fin_tasks.errors import DataError
+from fin_tasks.judging.item import missing_reason
 from fin_tasks.sandbox import shared_runner
 from fin_tasks.saved.run_folder import SavedRun
 
@@ -132,8 +133,13 @@ class TaskExam:
             return
         # In the order of our documents.
         self.rows = {row_id: self.rows[row_id] for row_id in task.docs}
-        sentence = "Every question of the host was answered, and no other."
+        sentence = "Every question of the host was asked, and no other."
         self._add("responses", "checked", sentence)
+        texts = chain.from_iterable(row.responses for row in self.rows.values())
+        n_missing = sum(missing_reason(text) != "" for text in texts)
+        if n_missing:
+            sentence = f"Missing responses, which count as wrong: {n_missing:,}."
+            self._add("missing", "checked", sentence)
 
     def _changed_documents(self, task: InstalledTask) -> list[str]:
         """Return what may not differ in the documents of the submission; what may is a claim."""
@@ -202,7 +208,7 @@ class TaskExam:
         scored = score_rows(task, self.rows, replies)
         unscored = claimed_unscored(scored, self.rows)
         if unscored:
-            sentence = "responses are said to have no score, and nothing here shows why"
+            sentence = "responses are said to have no score, and they have one here"
             self._add("scores", "refused", sentence, unscored)
         totals_here = scored.totals() | figures_of_parts(scored.breakdowns())
         scores = check_scores(scored, self.rows)

@@ -142,16 +142,15 @@ def check_scores(scored: ScoredTask, rows: Rows) -> Item:
 
 
 def claimed_unscored(scored: ScoredTask, rows: Rows) -> list[str]:
-    """Return the rows of which the submission says that they have no score, although they can be scored."""
+    """Return the rows of which the submission says that they have no score, although they have one."""
     details = []
     for scoring, readings in scored.readings.items():
-        for (row_id, row), ours in zip(rows.items(), readings, strict=True):
+        for (row_id, row), row_readings in zip(rows.items(), readings, strict=True):
             claims = row.claims[scoring].readings
-            for text, claim, reading in zip(row.responses, claims, ours, strict=True):
-                is_lost = missing_reason(text) != ""
-                if claim.get("unscored") is True and (is_lost or not reading.unscored):
-                    reason = "there is no response" if is_lost else f"{text!r:.60}"
-                    details.append(f"{row_id}, {scoring}: {reason}")
+            pairs = zip(row.responses, claims, row_readings, strict=True)
+            for text, claim, reading in pairs:
+                if claim.get("unscored") is True and not reading.unscored:
+                    details.append(f"{row_id}, {scoring}: {text!r:.60}")
     return details
 
 
