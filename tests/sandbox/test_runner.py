@@ -154,7 +154,7 @@ def test_a_killed_evaluator_takes_its_servers_along() -> None:
 
 
 @pytest.mark.parametrize("tier", ["bwrap", "landlock"])
-def test_an_installed_package_hides_its_samples(tmp_path: Path, tier: str) -> None:
+def test_other_packages_are_not_read(tmp_path: Path, tier: str) -> None:
     if tier == "bwrap" and shutil.which("bwrap") is None:
         pytest.skip("bubblewrap is not installed")
     venv = tmp_path / "venv"  # under /tmp, where bubblewrap mounts a folder of its own
@@ -174,7 +174,13 @@ def test_an_installed_package_hides_its_samples(tmp_path: Path, tier: str) -> No
     programs = [
         f"def solution(): return open({str(path)!r}).read()" for path in (sample, link)
     ]
+    others = [site / "library.py", Path(pydantic.__file__), *Path("/usr/src").glob("*")]
+    programs += [
+        f"def solution(): return open({str(path)!r}).read()" for path in others
+    ]
     programs.append("import library\ndef solution(): return 1")
+    programs.append("import numpy, scipy.integrate\ndef solution(): return 1")
+    programs.append("import pandas\ndef solution(): return 1")
     script = "from fin_tasks.sandbox import open_runner\n"
     script += f"with open_runner(tier={tier!r}, workers=1) as r: print(*(o.status.value for o in r.run({programs})))\n"
     command = [str(venv / "bin" / "python"), "-c", script]
@@ -184,4 +190,6 @@ def test_an_installed_package_hides_its_samples(tmp_path: Path, tier: str) -> No
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=120, env=environ
     )
-    assert done.stdout.split() == ["forbidden", "forbidden", "ok"], done.stderr
+    refused = ["forbidden"] * (2 + len(others))
+    expected = [*refused, "exception", "ok", "ok"]
+    assert done.stdout.split() == expected, done.stderr

@@ -63,7 +63,12 @@ def split_reasoning(response: str) -> Reply:
     reply = ""
     position = 0
     opened_by = ""
-    for mark in _marks(response):
+    end = 0
+    for start in _START_OF_MARK.finditer(response):
+        mark = _MARK.match(response, start.start())
+        if mark is None or mark.start() < end:
+            continue
+        end = mark.end()
         role, _, row = str(mark.lastgroup).partition("_")
         if opened_by:
             if role == "closes" and row == opened_by:
@@ -87,15 +92,6 @@ def split_reasoning(response: str) -> Reply:
     if not opened_by:
         reply += response[position:]
     return Reply(reply, is_open=bool(opened_by))
-
-
-def _marks(response: str) -> Iterator[re.Match[str]]:
-    end = 0
-    for start in _START_OF_MARK.finditer(response):
-        mark = _MARK.match(response, start.start())
-        if mark and mark.start() >= end:
-            yield mark
-            end = mark.end()
 
 
 def strip_reasoning(response: str) -> str:

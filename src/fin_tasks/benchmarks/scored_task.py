@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from fin_tasks.judging.judge import JudgeStep
 
 SCORINGS = ("paper", "robust")
+_PROGRAM_MODES = ("pot", "code")
+"""How documents are asked whose responses hold programs."""
 
 Values = dict[str, Any]
 """Figures of one document by name. A figure that does not apply is None or missing."""
@@ -156,7 +158,9 @@ def read_responses(
 ) -> list[list[Reading]]:
     """Read the responses to each document, once their programs ran and a model was asked about them."""
     items: Sequence[Sequence[Any]] = responses
-    if hasattr(scorer, "programs"):
+    # Documents of one's own may not say how they are asked.
+    modes = {doc.get("mode", "pot") for doc in docs}
+    if hasattr(scorer, "programs") and not modes.isdisjoint(_PROGRAM_MODES):
         items = _with_outcomes(scorer, scoring, docs, responses)
     if step is not None:
         items = step.judge_responses(docs, items)

@@ -138,11 +138,12 @@ def landlock_abi() -> int:
 class Policy:
     """Seccomp and Landlock, prepared once and entered by every child.
 
-    A child may read what lies below `readable`, but nothing below `hidden`.
+    A child may read what lies below `readable`. Folders that are `hidden` may be listed, but nothing
+    below them is read, unless it is itself `readable`.
     """
 
     def __init__(
-        self, readable: list[str], hidden: str, *, need_landlock: bool
+        self, readable: list[str], hidden: list[str], *, need_landlock: bool
     ) -> None:
         code = seccomp_program(platform.machine())
         self._code = ctypes.create_string_buffer(code, len(code))
@@ -154,17 +155,21 @@ class Policy:
             size = ctypes.c_size_t(len(rights))
             self._ruleset = _libc.syscall(_CREATE_RULESET, rights, size, 0)
             _check("landlock_create_ruleset", self._ruleset)
+            hidden_folders = set(map(os.path.realpath, hidden))
             for path in readable:
-                self._allow(os.path.realpath(path), os.path.realpath(hidden))
+                self._allow(os.path.realpath(path), hidden_folders)
         elif need_landlock:
             raise OSError(
                 "Landlock: expected a kernel of 5.13 or newer with Landlock switched on, found none"
             )
 
-    def _allow(self, path: str, hidden: str) -> None:
-        if path == hidden or not os.path.exists(path):  # noqa: PTH110 - pathlib starts slowly
+    def _allow(self, path: str, hidden: set[str]) -> None:
+        if not os.path.exists(path):  # noqa: PTH110 - pathlib starts slowly
             return
-        if not hidden.startswith(f"{path}/"):
+        if path in hidden:
+            self._add_rule(path, _READ_DIR)
+            return
+        if not any(folder.startswith(f"{path}/") for folder in hidden):
             is_folder = os.path.isdir(path)  # noqa: PTH112 - pathlib starts slowly
             self._add_rule(path, _READ_FILE | _READ_DIR if is_folder else _READ_FILE)
             return

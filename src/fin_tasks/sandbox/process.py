@@ -11,6 +11,7 @@ import tempfile
 import threading
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import product
 from pathlib import Path
 from signal import SIGKILL, SIGXCPU
 from typing import IO, NamedTuple, cast
@@ -20,10 +21,20 @@ from fin_tasks.errors import SandboxError, escape
 from .server import LOCKED, MAX_TEXT, REQUEST, RESPONSE, TOO_MUCH, WALL, Config
 
 _SANDBOX_FOLDER = Path(__file__).absolute().parent
-# Hidden from programs, because it holds sample answers.
-_HIDDEN_FOLDER = _SANDBOX_FOLDER.parent
 _FOLDER_INSIDE = "/fin_tasks_sandbox"
 _PACKAGE_FOLDERS = ("site-packages", "dist-packages")
+# What programs may import beside the standard library, with what these need. Nothing else of an
+# installation is read, because other packages may hold answers.
+_PACKAGES = ("numpy", "scipy", "sympy", "mpmath", "pandas", "numpy_financial")
+_NEEDED = (
+    "dateutil",
+    "pytz",
+    "tzdata",
+    "six.py",
+    "numpy.libs",
+    "scipy.libs",
+    "pandas.libs",
+)
 _SYSTEM_LIBRARIES = ("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/local/lib")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 _ENVIRONMENT = {
@@ -215,27 +226,30 @@ def _command(tier: str, limits: Limits, preload: tuple[str, ...]) -> list[str]:
     if sys.platform != "linux":
         raise SandboxError(f"{tier}: expected Linux, got {sys.platform}")
     # A bare interpreter does not know the folders with packages.
-    packages = [path for path in sys.path if path.endswith(_PACKAGE_FOLDERS)]
-    libraries = [sysconfig.get_path("stdlib"), *packages]
+    package_folders = [path for path in sys.path if path.endswith(_PACKAGE_FOLDERS)]
+    libraries = [sysconfig.get_path("stdlib"), f"{sys.base_prefix}/lib"]
+    libraries += _SYSTEM_LIBRARIES
+    hidden = list(package_folders)
+    for library, name in product(libraries, _PACKAGE_FOLDERS):
+        hidden += map(str, Path(library).glob(name))
+        hidden += map(str, Path(library).glob(f"python*/{name}"))
+    packages: list[str] = []
+    for folder, name in product(package_folders, (*_PACKAGES, *_NEEDED)):
+        packages += map(str, Path(folder).glob(name))
     config = Config(
         tier=tier,
         preload=list(preload),
-        library_dirs=packages,
-        readable=[
-            *libraries,
-            f"{sys.base_prefix}/lib",
-            *_SYSTEM_LIBRARIES,
-            "/etc/ld.so.cache",
-            *_DEVICES,
-        ],
-        hidden=str(_HIDDEN_FOLDER),
+        library_dirs=package_folders,
+        readable=[*libraries, "/etc/ld.so.cache", *_DEVICES],
+        hidden=hidden,
+        packages=packages,
         **limits._asdict(),
     )
     folder = str(_SANDBOX_FOLDER)
     command = []
     if tier == "bwrap":
         folder = _FOLDER_INSIDE
-        command = _bubblewrap(libraries)
+        command = _bubblewrap(libraries, hidden, packages)
     interpreter = os.path.realpath(sys.executable)
     options = ("-S", "-P", "-B")
     return [
@@ -247,7 +261,9 @@ def _command(tier: str, limits: Limits, preload: tuple[str, ...]) -> list[str]:
     ]
 
 
-def _bubblewrap(libraries: list[str]) -> list[str]:
+def _bubblewrap(
+    libraries: list[str], hidden: list[str], packages: list[str]
+) -> list[str]:
     """Return the command that runs another one in namespaces and a read-only tree of its own."""
     bwrap = shutil.which("bwrap")
     if bwrap is None:
@@ -255,15 +271,19 @@ def _bubblewrap(libraries: list[str]) -> list[str]:
             "bwrap: expected the program of the package `bubblewrap` on PATH, found none. "
             "Install it."
         )
-    system = ("/usr", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache")
-    interpreter = (sys.base_prefix, sys.prefix, os.path.realpath(sys.executable))
+    files = ("/lib32", "/etc/ld.so.cache", os.path.realpath(sys.executable))
     command = [bwrap, *_NAMESPACES.split()]
-    for path in (*system, *interpreter, *libraries):
+    for path in (*libraries, *files):
         command += ["--ro-bind-try", path, path]
     for device in _DEVICES:
         command += ["--dev-bind", device, device]
-    hidden = str(_HIDDEN_FOLDER)
-    command += ["--tmpfs", hidden, "--remount-ro", hidden]
+    # An empty folder hides what is below it. The packages are mounted there again.
+    for path in hidden:
+        command += ["--tmpfs", path]
+    for path in packages:
+        command += ["--ro-bind", path, path]
+    for path in hidden:
+        command += ["--remount-ro", path]
     for name in ("server.py", "policy.py"):
         inside = f"{_FOLDER_INSIDE}/{name}"
         command += ["--ro-bind", str(_SANDBOX_FOLDER / name), inside]

@@ -43,7 +43,9 @@ class Config(NamedTuple):
     preload: list[str]
     library_dirs: list[str]
     readable: list[str]
-    hidden: str
+    hidden: list[str]
+    """Folders with packages, of which nothing is read but `packages`."""
+    packages: list[str]
     cpu_s: float
     wall_s: float
     memory_mb: int
@@ -107,7 +109,7 @@ def _main() -> None:
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, _RESULT_FD)  # reserved, because each child puts its result pipe there
     lockdown = policy.Policy(
-        config.readable,
+        [*config.readable, *config.packages],
         config.hidden,
         # In bwrap, the mounts close the file system already.
         need_landlock=config.tier != "bwrap",
@@ -144,8 +146,22 @@ def _main() -> None:
         frame[:] = bytes(len(frame))
 
 
+class _Packages:
+    """Finds no package but those of a list: of others, an import would fail in the middle."""
+
+    def __init__(self, paths: list[str]) -> None:
+        self._names = {os.path.basename(path).partition(".")[0] for path in paths}  # noqa: PTH119
+        self._names |= sys.stdlib_module_names
+
+    def find_spec(self, name: str, path: object, target: object = None) -> None:
+        """Raise ModuleNotFoundError for a package that is not in the list."""
+        if path is None and name not in self._names:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+
 def _preload(config: Config) -> None:
     sys.path.extend(config.library_dirs)
+    sys.meta_path.insert(0, _Packages(config.packages))
     for name in config.preload:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
