@@ -122,11 +122,12 @@ class _ChoiceReader:
         reply: str,
     ) -> list[Candidate[str]]:
         """Return the choices of framed and concluding sentences and of the outer lines."""
+        # The lines of a list that judges each choice are no answer.
         is_itemized = len(self._judgments(reply)) > 1
         candidates = lines_and_sentences(
             reply,
             announced=self.announced,
-            line=_no_line if is_itemized else self.line,
+            line=(lambda *_: None) if is_itemized else self.line,
             sentences=self.sentences,
         )
         if candidates and candidates[-1].rule == "last line: letter":
@@ -186,10 +187,7 @@ class _ChoiceReader:
             candidates.append(Candidate(right[0], "options judged one by one"))
         return candidates
 
-    def _judgments(
-        self,
-        text: str,
-    ) -> dict[str, bool]:
+    def _judgments(self, text: str) -> dict[str, bool]:
         # What a list says of each choice: whether it is right. Empty without a wrong one.
         judgments: dict[str, bool] = {}
         is_echo = any(map(self._phrases.verdict.match, self._letter_by_text))
@@ -329,11 +327,6 @@ class _ChoiceReader:
         if letter and not sentence.endswith("?"):
             return Candidate(letter, _QUOTED)
         return None
-
-
-def _no_line(text: str, is_last: bool) -> Choice:
-    # The lines of a list of choices are no answer.
-    return None
 
 
 def _only_candidate(

@@ -126,8 +126,6 @@ def _scaled(
 
 def chinese_amounts(text: str) -> str:
     """Return text in which an amount of several Chinese units has one: `3亿5千万` is 350000000."""
-    if "亿" not in text and "万" not in text:
-        return text
     return _NUMBERS.chinese_amount.sub(_chinese_sum, text)
 
 

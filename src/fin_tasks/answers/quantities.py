@@ -78,7 +78,8 @@ def _unannounced_quantity(reply: str) -> list[Candidate[Number]]:
 
 def clean(text: str) -> str:
     """Return plain text without dates, and without numbers of pages, filings and the like."""
-    text = chinese_amounts(text)
+    if "亿" in text or "万" in text:
+        text = chinese_amounts(text)
     if "{" in text:
         text = _QUANTITIES.braces.sub(r"[\g<content>]", text)
     text = _QUANTITIES.date.sub(" ", plain(text))

@@ -99,18 +99,62 @@ def _final_candidate(
     is_correction: bool = False,
 ) -> Candidate[Answer] | None:
     # The first layer that gives an answer decides. The marker decides too, even if no answer follows it.
+    candidates: list[Candidate[Answer]] = []
     passages = announced_passages(reply, "marker")
     if passages:
         candidates = read_passages(passages, rules.announced)
     else:
-        unannounced = rules.corrections if is_correction else rules.unannounced
-        candidates = _announced_candidates(reply, rules.announced, unannounced)
-    if not candidates:
-        return None
+        passages = announced_passages(reply, "label", "sentence", "prose", "working")
+        decisive = [one for one in passages if one.style in ("label", "sentence")]
+        styles: list[Style] = ["label", "sentence", "prose", "working"]
+        if decisive and decisive[-1].style == "sentence":
+            styles[:2] = ["sentence", "label"]
+        for style in styles:
+            of_style = [one for one in passages if one.style == style]
+            if not candidates:
+                candidates = read_passages(of_style, rules.announced)
+            elif style == "label" and styles[0] == "sentence":
+                # `Answer: True. The answer is False.` gives two answers.
+                candidates = read_passages(of_style, rules.announced) + candidates
+        if not candidates and not (decisive and decisive[-1].is_final):
+            # Else an answer was announced that cannot be read, such as `infinity` for a number.
+            unannounced = rules.corrections if is_correction else rules.unannounced
+            totals = [one for one in passages if one.style == "total"]
+            candidates = [] if totals else unannounced(reply)
+            if totals:
+                candidates = _below_totals(reply, totals, rules.announced, unannounced)
+    if len(candidates) > 1:
+        _check_corrections(reply, candidates, rules.is_same)
+    return candidates[-1] if candidates else None
+
+
+def _below_totals(
+    reply: str,
+    totals: "list[Passage]",
+    announced: Announced[Answer],
+    unannounced: Callable[[str], list[Candidate[Answer]]],
+) -> list[Candidate[Answer]]:
+    # What stands below the last table counts more than its total, which may be a step.
+    start = totals[-1].start
+    below = start + len(reply[start:].partition("\n")[0])
+    is_remark = SIGNS.closer.match(reply, below) or SIGNS.on_total.match(reply, below)
+    if is_remark or not SIGNS.digit.search(reply, below):
+        return read_passages(totals, announced)
+    candidates = []
+    for candidate in unannounced(reply[below:]):
+        candidates.append(candidate._replace(start=candidate.start + below))
+    return candidates
+
+
+def _check_corrections(
+    reply: str,
+    candidates: Sequence[Candidate[Answer]],
+    is_same: Callable[[Answer, Answer], bool],
+) -> None:
     # The last answer counts. Between it and a different one a correction must stand.
-    last = candidates[-1]
-    for earlier in candidates[:-1]:
-        if rules.is_same(earlier.answer, last.answer):
+    *others, last = candidates
+    for earlier in others:
+        if is_same(earlier.answer, last.answer):
             continue
         between = reply[earlier.start : last.start].lower()
         gap = max(0, last.start - _GAP_LENGTH)
@@ -118,42 +162,6 @@ def _final_candidate(
         begins_with_doubt = doubt is not None and doubt.start() < last.start
         if not (begins_with_doubt or SIGNS.correction.search(between)):
             raise TwoAnswersError
-    return last
-
-
-def _announced_candidates(
-    reply: str,
-    announced: Announced[Answer],
-    unannounced: Callable[[str], list[Candidate[Answer]]],
-) -> list[Candidate[Answer]]:
-    # The answers of labels, sentences and the like; without any, of sentences that announce none.
-    passages = announced_passages(reply, "label", "sentence", "prose", "working")
-    decisive = [one for one in passages if one.style in ("label", "sentence")]
-    styles: list[Style] = ["label", "sentence", "prose", "working"]
-    if decisive and decisive[-1].style == "sentence":
-        styles[:2] = ["sentence", "label"]
-    candidates: list[Candidate[Answer]] = []
-    for style in styles:
-        of_style = [one for one in passages if one.style == style]
-        if not candidates:
-            candidates = read_passages(of_style, announced)
-        elif style == "label" and styles[0] == "sentence":
-            # `Answer: True. The answer is False.` gives two answers.
-            candidates = read_passages(of_style, announced) + candidates
-    if candidates or (decisive and decisive[-1].is_final):
-        # An answer may be announced that cannot be read, such as `infinity` for a number.
-        return candidates
-    totals = [one for one in passages if one.style == "total"]
-    if not totals:
-        return unannounced(reply)
-    # What stands below the last table counts more than its total, which may be a step.
-    start = totals[-1].start
-    below = start + len(reply[start:].partition("\n")[0])
-    if SIGNS.closer.match(reply, below) or not SIGNS.digit.search(reply, below):
-        return read_passages(totals, announced)
-    for candidate in unannounced(reply[below:]):
-        candidates.append(candidate._replace(start=candidate.start + below))
-    return candidates
 
 
 # --- Passages that may hold the answer ---
