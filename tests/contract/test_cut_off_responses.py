@@ -229,7 +229,7 @@ def test_a_thinking_model_at_64_tokens(
         assert (entry["value"], entry["cut_off"]["upper"]) == (0.0, 1.0)
         assert entry["cut_off"]["finished"] is None
         assert entry["remarks"] == [
-            "lower bound: 100.0% of the responses were cut off; 100.0% if they were all right"
+            "lower bound: 100.0 % of the responses were cut off; 100.0 % if they were all right"
         ]
 
 

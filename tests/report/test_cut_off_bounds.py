@@ -51,8 +51,8 @@ def test_a_value_with_cut_off_responses_is_a_lower_bound(tmp_path: Path) -> None
         "is_lower_bound": True,
     }
     assert found["remarks"] == [
-        "lower bound: 40.0% of the responses were cut off; 90.0% if they were all "
-        "right, 83.3% over the 6 finished questions"
+        "lower bound: 40.0 % of the responses were cut off; 90.0 % if they were all "
+        "right, 83.3 % over the 6 finished questions"
     ]
     assert entry(document, metric="cut_off")["value"] == 0.4
     assert entry(document, metric="cut_off")["cut_off"] is None
@@ -150,10 +150,10 @@ def test_tables_and_csv(tmp_path: Path) -> None:
     values = values_table(board(report.read([tmp_path])))
     of_half = values[(values.label == "half") & (values.metric == "acc")].iloc[0]
     assert (of_half.cut_off, of_half.upper, of_half.doubts) == (0.4, 0.9, "")
-    assert of_half.remarks.startswith("lower bound: 40.0%")
+    assert of_half.remarks.startswith("lower bound: 40.0 %")
     write_tables(values, tmp_path)
     text = (tmp_path / "financemath.md").read_text()
-    assert "lower bound: 40.0% of the responses were cut off" in text
+    assert "lower bound: 40.0 % of the responses were cut off" in text
     order = [
         line.split(" | ")[0]
         for line in text.splitlines()
@@ -171,4 +171,4 @@ def test_compare_names_lower_bounds(tmp_path: Path) -> None:
     found = compare(reports, Options())
     notes = [note for note in found.notes if "lower bound" in note]
     assert len(notes) == 1
-    assert "half has a lower bound: 40.0% of the responses were cut off" in notes[0]
+    assert "half has a lower bound: 40.0 % of the responses were cut off" in notes[0]

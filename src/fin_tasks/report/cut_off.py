@@ -85,4 +85,4 @@ def _number(value: float, metric: str) -> str:
 
 def _percent(share: float) -> str:
     """Return a share in percent, spelled as on the page."""
-    return f"{100 * share:.1f}\u00a0%"
+    return f"{100 * share:.1f} %"

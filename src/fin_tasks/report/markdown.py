@@ -22,6 +22,9 @@ _SCORINGS = {"paper": "scored as the authors do", "robust": "scored robustly"}
 # Conditions that are usual, or stand in the header.
 _NOT_NAMED = ("", "cot", "pot", "none")
 _ROW = ["label", "published"]
+_NUMBERS = ["published", "value", "low", "high", "window"]
+_TEXTS = ["benchmark", "metric", "unit", "scoring", "doubts", "remarks"]
+_COLUMNS = ["label", *_TEXTS, *CONDITIONS, *_NUMBERS]
 _DOUBTED = 1e6  # added to the order of rows with doubts, so that they stand last
 
 Line = Json
@@ -44,7 +47,10 @@ _TABLES = TypeAdapter(dict[str, _Table])
 def write_tables(values: DataFrame, folder: Path) -> None:
     """Write each table of the benchmarks' `tables.yaml` that has a value into a folder."""
     values = values.assign(published=values["source"] == "published")
-    values = values.dropna(subset="value")
+    values = values[_COLUMNS].dropna(subset="value")
+    # The tables take many small parts of this one, which plain objects make much faster.
+    texts = values.columns.difference(_NUMBERS)
+    values = values.astype(dict.fromkeys(texts, object))
     for benchmark in KNOWN_BENCHMARKS.values():
         content = yaml.safe_load(benchmark.text_of("tables.yaml") or "{}")
         for stem, table in _TABLES.validate_python(content).items():
