@@ -59,7 +59,7 @@ def recordings(
 
     Example: fin-tasks recordings financemath --models 'gpt*,claude*' --out results
 
-    Example: fin-tasks report results --out report
+    Example: fin-tasks recordings dynostock --mode recency --from vlm_behavioral_fin --out results
     """
     from fin_tasks.recordings.catalog import read_catalog, select
 

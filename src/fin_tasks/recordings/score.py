@@ -237,10 +237,13 @@ def _first_text(row: SavedRow) -> list[str]:
 
 def _usage_of(notes: Sequence[Json]) -> Json:
     """Return the tokens of all responses, if the file states those of each."""
-    tokens = [note.get("tokens") for note in notes]
-    if not all(isinstance(number, int) for number in tokens):
-        return {}
-    return {"usage": {"response_tokens": sum(tokens), "estimated": False}}
+    total = 0
+    for note in notes:
+        tokens = note.get("tokens")
+        if not isinstance(tokens, int):
+            return {}
+        total += tokens
+    return {"usage": {"response_tokens": total, "estimated": False}}
 
 
 def _note_of(fields: Json) -> Json:
