@@ -173,9 +173,14 @@ def test_a_changed_score_is_found(folder: Path, tmp_path: Path) -> None:
 def test_models_are_ranked(folder: Path) -> None:
     board = json.loads((folder / "report" / "leaderboard.json").read_text())
     model_by_run = {run["id"]: run["model"] for run in board["runs"]}
+    ranks = []
     for comparison in board["comparisons"]:
-        ranks = {model_by_run[one["run"]]: one["rank"] for one in comparison["ranks"]}
-        assert ranks == {"scripted": 1, "other": 2, "dummy": 3}
+        ranks.append(
+            {model_by_run[one["run"]]: one["rank"] for one in comparison["ranks"]}
+        )
+    # Nobody knows the decoding of saved responses, so they are not ranked with the others.
+    assert {"scripted": 1, "dummy": 2} in ranks
+    assert {"other": 1} in ranks
 
 
 def test_the_page_shows_its_words_and_samples(folder: Path) -> None:

@@ -40,7 +40,10 @@ def read_quantity(response: str) -> Extraction[Number]:
 # --- Where the number stands ---
 
 
-def announced_quantity(text: str, style: Style) -> Quantity:
+def announced_quantity(
+    text: str,
+    style: Style,
+) -> Quantity:
     """Read the number that a text gives as its answer; none of several, of a date or of a range."""
     if SIGNS.no_value.match(text):
         return None
@@ -91,7 +94,10 @@ def clean(text: str) -> str:
 # --- Which number of a sentence is the result ---
 
 
-def sentence_number(sentence: str, style: Style) -> Quantity:
+def sentence_number(
+    sentence: str,
+    style: Style,
+) -> Quantity:
     """Read the number that a sentence states: the leading one, one behind a verb, or the only one."""
     if _QUANTITIES.several.match(sentence) or _QUANTITIES.several_items.match(sentence):
         return None
@@ -123,7 +129,12 @@ def sentence_number(sentence: str, style: Style) -> Quantity:
     return candidate or _in_main_clause(text)
 
 
-def only_number(text: str, *, rule: str, framed: bool = False) -> Quantity:
+def only_number(
+    text: str,
+    *,
+    rule: str,
+    framed: bool = False,
+) -> Quantity:
     """Read plain text that should be one number: a number, an equation, or a name and a number.
 
     `framed` means that the text stood in brackets or a box, where `(5)` is -5.
@@ -169,7 +180,10 @@ def has_numbers(text: str) -> bool:
     return bool(find_numbers(text))
 
 
-def _without(pattern: re.Pattern[str], text: str) -> str:
+def _without(
+    pattern: re.Pattern[str],
+    text: str,
+) -> str:
     # Remove what matches a pattern, if another number is left.
     rest, n_matches = pattern.subn(" ", text)
     return rest if n_matches and find_numbers(rest) else text

@@ -86,7 +86,10 @@ def _is_last(passage: str) -> bool:
     return "\n" not in passage.strip()
 
 
-def _is_stated_twice(passage: str, number: Number) -> bool:
+def _is_stated_twice(
+    passage: str,
+    number: Number,
+) -> bool:
     # `The growth rate is 2 %. The growth rate is 3 %.`: two values of one quantity.
     paragraph = clean(passage.strip().split("\n\n")[0])
     sentences = [sentence.text for sentence in split_sentences(paragraph)]
@@ -105,7 +108,10 @@ def _subject(sentence: str) -> str:
     return subject.strip(" ,").casefold()
 
 
-def _later_result(passage: str, number: Number) -> list[Candidate[Number]] | None:
+def _later_result(
+    passage: str,
+    number: Number,
+) -> list[Candidate[Number]] | None:
     # What a later line concludes: `The share is thus 0.25.` Nothing, if a later line only states
     # another number as the result of a sum; None if no later line states one.
     rest = passage.strip().partition("\n")[2]
@@ -132,7 +138,10 @@ def _hides_result(conclusion: str) -> bool:
 # --- The last line ---
 
 
-def _line_quantity(line: Line, reply: str) -> Quantity:
+def _line_quantity(
+    line: Line,
+    reply: str,
+) -> Quantity:
     # A line that is a number or, if it is the last one, ends with a sentence that states one.
     text = clean(_QUANTITIES.markup.sub(" ", line.text))
     if _QUANTITIES.identity.fullmatch(text):
@@ -150,7 +159,10 @@ def _line_quantity(line: Line, reply: str) -> Quantity:
     return None if is_item else candidate
 
 
-def _may_be_cut(line: Line, reply: str) -> bool:
+def _may_be_cut(
+    line: Line,
+    reply: str,
+) -> bool:
     # Whether the last line may go on: an equation or a step with nothing behind its digits.
     text = line.text.strip()
     is_at_end = reply.rstrip().endswith(text)
@@ -166,7 +178,10 @@ def _may_be_cut(line: Line, reply: str) -> bool:
     return _ends_in_digits(reply) or _UNANNOUNCED.open_end.search(text) is not None
 
 
-def _whole_line(text: str, is_last: bool) -> Quantity:
+def _whole_line(
+    text: str,
+    is_last: bool,
+) -> Quantity:
     # A line that is a number with its unit or, if it is the last one, an equation or a named value.
     if _is_amount(text):
         return only_number(text, rule="number with unit")
@@ -186,7 +201,11 @@ def _is_amount(text: str) -> bool:
     return first is not None and bool(_QUANTITIES.units.fullmatch(text, first.end))
 
 
-def _in_last_sentences(text: str, *, is_alone: bool = False) -> Quantity:
+def _in_last_sentences(
+    text: str,
+    *,
+    is_alone: bool = False,
+) -> Quantity:
     # Read the last sentence that states a number; skip sentences that only mention a number.
     # Once a sentence was skipped, an earlier sentence is read only if it concludes, because it may
     # be a remark below the result. Of a reply of one line, only a skipped number matters.
