@@ -681,3 +681,18 @@ def test_no_text_keeps_the_page_busy(page: Any, hang_address: str, place: int) -
         "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
     )
     assert page.evaluate("window.longest") < 1500
+
+
+def test_recorded_models_are_told_from_ones_own(page: Any, address: str) -> None:
+    folder = Path(address.removeprefix("file://")).parent / "recorded"
+    runs = folder / "runs"
+    for model in ("own", "recorded/a-7b", "recorded/b-7b"):
+        rows = [{"acc": float(number % 2)} for number in range(12)]
+        write_run(runs / model, {"financemath": rows}, model=model)
+    write_report(runs, folder / "out", published=False)
+    show(page, (folder / "out" / "index.html").as_uri(), "")
+    assert page.locator("table.models th strong").all_inner_texts() == ["own"]
+    page.select_option("#choice-recorded", "hide")
+    page.wait_for_selector("h2:text('1 of 3 models')")
+    page.select_option("#choice-recorded", "only")
+    page.wait_for_selector("h2:text('2 of 3 models')")

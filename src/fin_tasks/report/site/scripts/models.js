@@ -1,6 +1,7 @@
 // Models: what board.yaml and the maintainers say of them, and the reader's choice among them.
 
 const WEIGHTS = { "": "any", open: "open", closed: "not open" };
+const RECORDED = { "": "shown", hide: "hidden", only: "only these" };
 const TYPING = 250; // milliseconds without a key until the choice counts
 
 function addModelChoices(models) {
@@ -13,7 +14,13 @@ function addModelChoices(models) {
   }
   const isKnown = (model) => !isMissing(report.models[model]?.open_weights ?? null);
   if (models.some(isKnown)) addChoice("Weights", "weights", Object.entries(WEIGHTS));
+  if (models.some(isRecorded)) {
+    addChoice("Recorded models", "recorded", Object.entries(RECORDED));
+  }
 }
+
+// `fin-tasks recordings` names the models so.
+const isRecorded = (model) => model.startsWith("recorded/");
 
 function addSearch(name, key) {
   let timer = 0;
@@ -30,6 +37,7 @@ function isModelChosen(model) {
   const { open_weights: isOpen = null } = known;
   if (choices.family && report.families[model] !== choices.family) return false;
   if (choices.weights && isOpen !== (choices.weights === "open")) return false;
+  if (choices.recorded && isRecorded(model) !== (choices.recorded === "only")) return false;
   const words = (choices.models || "").toLowerCase().split(/\s+/).filter(Boolean);
   const texts = [model, known.name, known.size, known.license, known.submitter].filter(Boolean);
   const text = texts.join(" ").toLowerCase();
@@ -42,8 +50,11 @@ function modelCell(model) {
   const weights = isMissing(isOpen) ? "" : "open weights";
   const facts = [size, license, isOpen === false ? "closed weights" : weights].filter(Boolean);
   const name = modelName(model);
+  const linked = href ? el("a", { href, rel: "noreferrer" }, name) : name;
   return [
-    strong(href ? el("a", { href, rel: "noreferrer" }, name) : name),
+    // One's own models stand out.
+    isRecorded(model) ? el("span", {}, linked) : strong(linked),
+    isRecorded(model) && small("recorded by the benchmark's authors"),
     facts.length > 0 && small(facts.join(", ")),
     submitter && small(`run by ${submitter}`),
     admissionsOf(model).map(admissionDetails),
