@@ -154,6 +154,8 @@ def _from_github(
             limit = min(pin.size or math.inf, MAX_BYTES["github"])
             downloader = partial(_save, client=client, limit=limit)
             try:
+                # Two threads of pooch that make the same folder stumble over each other.
+                (root / pin.path).parent.mkdir(parents=True, exist_ok=True)
                 store.fetch(pin.path, downloader=downloader)
             except (OSError, ValueError, WebError) as error:
                 raise _failed(pins, pin, root, error) from error
