@@ -25,12 +25,10 @@ from fin_tasks.saved.recordings import (
 from fin_tasks.saved.run_folder import SavedRun, folder_of, write_run
 from fin_tasks.saved.scoring import score_documents
 
+from . import MODEL_PREFIX
 from .catalog import Recorded
 
 MADE_BY = "fin-tasks recordings"
-MODEL_PREFIX = "recorded/"
-"""Before a model's name; `report/recorded.py` knows recorded models by it."""
-
 _UPSTREAM = {"set": "upstream"}
 _Documents: TypeAlias = tuple[Sequence[Document], Mapping[str, Any]]
 """Documents and their provenance."""

@@ -6,13 +6,11 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from fin_tasks.errors import ConfigError
+from fin_tasks.recordings import MODEL_PREFIX
 
 from .conditions import Conditions, conditions_of
 from .model import Report, Run, headline
 from .values import value_of
-
-MODEL_PREFIX = "recorded/"
-"""Before the name of a recorded model, so that no run of one's own is taken for it."""
 
 NEAREST = "nearest"
 _N_NEAREST = 3  # above, and below
