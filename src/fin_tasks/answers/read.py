@@ -151,17 +151,18 @@ def _check_corrections(
     candidates: Sequence[Candidate[Answer]],
     is_same: Callable[[Answer, Answer], bool],
 ) -> None:
-    # The last answer counts. Between it and a different one a correction must stand.
+    # The last answer counts. Between it and the nearest different one a correction must stand, which then also stands
+    # between it and all others.
     *others, last = candidates
-    for earlier in others:
-        if is_same(earlier.answer, last.answer):
-            continue
-        between = reply[earlier.start : last.start].lower()
-        gap = max(0, last.start - _GAP_LENGTH)
-        doubt = SIGNS.retraction.search(reply, gap, last.start + _GAP_LENGTH)
-        begins_with_doubt = doubt is not None and doubt.start() < last.start
-        if not (begins_with_doubt or SIGNS.correction.search(between)):
-            raise TwoAnswersError
+    starts = [one.start for one in others if not is_same(one.answer, last.answer)]
+    if not starts:
+        return
+    gap = max(0, last.start - _GAP_LENGTH)
+    doubt = SIGNS.retraction.search(reply, gap, last.start + _GAP_LENGTH)
+    begins_with_doubt = doubt is not None and doubt.start() < last.start
+    between = reply[max(starts) : last.start].lower()
+    if not (begins_with_doubt or SIGNS.correction.search(between)):
+        raise TwoAnswersError
 
 
 # --- Passages that may hold the answer ---

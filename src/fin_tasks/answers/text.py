@@ -143,8 +143,9 @@ def find_near(
     yield from pattern.finditer(text, start, end)
 
 
-# Full-width signs, such as the colon of Chinese texts, lie this far behind their ASCII forms.
-_FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+# Full-width signs, such as the colon of Chinese texts, lie so far behind their ASCII forms.
+_FULL_WIDTH = re.compile("[\uff01-\uff5e]+")
+_WIDTH_DISTANCE = 0xFEE0
 
 
 # No Chinese wording has more characters than these.
@@ -153,19 +154,29 @@ _REACH = 100
 
 def in_english(reply: str) -> str:
     """Return a Chinese reply in which the wordings around the answer are English."""
-    reply = reply.translate(_FULL_WIDTH)
+    reply = _FULL_WIDTH.sub(_half_width, reply)
+    # A replacement adds no Chinese characters.
+    characters = set(reply)
     for wording in _chinese_wordings():
+        needed = characters.intersection(wording.needs)
+        if not needed:
+            continue
         parts = []
         end = 0
-        near = find_near(
-            wording.needs, wording.pattern, reply, before=_REACH, after=_REACH
-        )
+        near = find_near(needed, wording.pattern, reply, before=_REACH, after=_REACH)
         for match in near:
-            parts += [reply[end : match.start()], match.expand(wording.english)]
+            english = wording.english
+            if "\\" in english:
+                english = match.expand(english)
+            parts += [reply[end : match.start()], english]
             end = match.end()
         if parts:
             reply = "".join(parts) + reply[end:]
     return SIGNS.blank_before_stop.sub("", reply)
+
+
+def _half_width(match: re.Match[str]) -> str:
+    return "".join(chr(ord(sign) - _WIDTH_DISTANCE) for sign in match[0])
 
 
 class _ChineseWording(NamedTuple):
@@ -208,6 +219,7 @@ class _Signs(dict[int, str]):
 
 _ASCII = {code: chr(code) for code in range(128)}
 _SIGNS = _Signs(_ASCII | str.maketrans(_NOTATION.sources["characters"]))
+_ASCII_SIGNS = re.compile("[~\t]")
 _CURRENCIES = [
     (row["needs"], _NOTATION.pattern(row["pattern"]))
     for row in _NOTATION.sources["currencies"].values()
@@ -229,7 +241,8 @@ def plain(text: str) -> str:
         text = _NOTATION.tilde_range.sub("-", text)
     if "**" in text:
         text = _NOTATION.python_power.sub("10^", text)
-    text = text.translate(_SIGNS)
+    if not text.isascii() or _ASCII_SIGNS.search(text):
+        text = text.translate(_SIGNS)
     if "\\" in text:
         text = _NOTATION.degree.sub("°", text)
         text = _NOTATION.latex_fraction.sub(r" \1/\2 ", text)
