@@ -22,6 +22,7 @@ from . import (
     replay,
     report,
     verify,
+    xfinbench,
 )
 from .options import AsJson, OutDir
 from .output import print_anything, print_table, show, warn
@@ -133,3 +134,4 @@ for _panel, _functions in _COMMANDS.items():
 app.add_typer(replay.app, name="replay", rich_help_panel="Score")
 app.add_typer(build.app, name="build", rich_help_panel="Data")
 app.add_typer(label.app, name="label", rich_help_panel="Data")
+app.add_typer(xfinbench.app, name="xfinbench", rich_help_panel="Data")

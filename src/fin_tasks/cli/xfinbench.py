@@ -1,14 +1,23 @@
-"""`fin-tasks build xfinbench`: questions like XFinBench's, made by a model."""
+"""`fin-tasks build xfinbench`, which makes questions, and `fin-tasks xfinbench`, which measures retrievers."""
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from fin_tasks.report import Json
 from fin_tasks.settings import OPENAI, Settings
 
-from .options import AsJson, AskedModel, BaseUrl, OutDir, Seed
-from .output import exit_with, show
+from .options import AsJson, AskedModel, BaseUrl, DataDir, OutDir, Seed, Source
+from .output import exit_with, print_table, say, show
+
+if TYPE_CHECKING:
+    from fin_tasks.benchmarks.xfinbench.retrievers import GoldTerms, RetrieverResult
+
+app = typer.Typer(
+    no_args_is_help=True, help="Measure what surrounds XFinBench's questions."
+)
 
 
 def build_xfinbench(
@@ -94,3 +103,94 @@ def build_xfinbench(
                 "other exercises, or --ask-again if replies could not be used."
             ]
         )
+
+
+@app.command()
+def retrieval(
+    split: Annotated[
+        Literal["test", "validation"],
+        typer.Option(help="The questions; the papers retrieve for the test set."),
+    ] = "test",
+    bank: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Terms to search: id, term_name, term_definition. Default: the authors'.",
+        ),
+    ] = None,
+    top_k: Annotated[
+        int, typer.Option(min=1, help="Terms for a question; ties bring more.")
+    ] = 3,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Measure dense retrieval too, by minilm or endpoint:MODEL.",
+        ),
+    ] = None,
+    source: Source = "auto",
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show for how many questions BM25, and an encoder, find a gold term, beside the papers' values.
+
+    Example: fin-tasks xfinbench retrieval --encoder minilm
+
+    Example: fin-tasks xfinbench retrieval --split validation --bank my_terms.csv --data-dir data
+    """
+    from fin_tasks.benchmarks.xfinbench.retrievers import (
+        measure_retriever,
+        read_gold_terms,
+    )
+
+    questions = read_gold_terms(split, source=source, data_dir=data_dir, bank=bank)
+    results = [measure_retriever(questions, "bm25", top_k=top_k)]
+    if encoder:
+        dense = measure_retriever(questions, "dense", top_k=top_k, encoder=encoder)
+        results.append(dense)
+    if as_json:
+        facts: Json = asdict(questions)
+        facts["questions"] = len(facts.pop("rows"))
+        facts["bank"] = str(questions.bank)
+        retrievers = [asdict(result) for result in results]
+        show({**facts, "retrievers": retrievers}, as_json)
+        return
+    _print_retrievers(questions, results)
+
+
+def _print_retrievers(questions: "GoldTerms", results: "list[RetrieverResult]") -> None:
+    """Print how often each retriever finds a gold term, in percent."""
+    (first, *_) = results
+    say(
+        f"{questions.split}: {len(questions.rows):,} questions with gold terms; {questions.bank} has "
+        f"{first.provenance['bank']['n']:,} terms."
+    )
+    for result in results:
+        say(f"{result.method} shows {result.terms_per_question:.2f} terms a question.")
+    if questions.left_out:
+        listed = ", ".join(f"{why} {n}" for why, n in questions.left_out.items())
+        say(f"Rows of the file that are left out: {listed}.")
+    if questions.n_without_bank:
+        say(
+            f"{questions.n_without_bank:,} questions name only terms that this bank lacks; "
+            "they count as not found."
+        )
+    rows = []
+    for place, accuracy in enumerate(first.accuracies):
+        row: Json = {
+            "Group": accuracy.column,
+            "Name": accuracy.name,
+            "Questions": accuracy.n,
+        }
+        for result in results:
+            measured = result.accuracies[place]
+            printed = measured.printed
+            print_name = "BM25" if result.method == "bm25" else "Ada"
+            row[f"{result.method} %"] = f"{measured.accuracy:.1f}"
+            row[f"{print_name} in print"] = "–" if printed is None else f"{printed:.1f}"
+        rows.append(row)
+    print_table("Questions for which a gold term is found", rows, show_all=True)
+    say(
+        "In print: the test set, in Table 11 of the ACL version and Table 16 of the long one, without "
+        "capabilities. All: questions without a figure, the only ones that the printed totals fit."
+    )

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from importlib.util import find_spec
@@ -111,10 +112,12 @@ def embed_texts(
     from torch import OutOfMemoryError
 
     load = partial(SentenceTransformer, str(_minilm_folder()), local_files_only=True)
+    shows_progress = sys.stderr.isatty()
     try:
-        return load().encode(list(texts))
+        return load().encode(list(texts), show_progress_bar=shows_progress)
     except OutOfMemoryError:  # the model that is evaluated may fill the GPU
-        return load(device="cpu").encode(list(texts))
+        on_cpu = load(device="cpu")
+        return on_cpu.encode(list(texts), show_progress_bar=shows_progress)
 
 
 class _Embedding(BaseModel):

@@ -16,6 +16,7 @@ from fin_tasks.errors import ConfigError, DataError
 
 from ..request import MARKER, Documents, Prompts, Request
 from .rows import (
+    BANK,
     SPLITS,
     TASKS,
     Mode,
@@ -40,7 +41,6 @@ STUDIES: Mapping[str, Mapping[Task, int]] = {
 
 KNOWLEDGE = ("none", "bm25", "dense", "oracle")
 """Which finance terms stand before a question."""
-_BANK = "dataset/knowledge_bank.csv"
 _FIGURES = "dataset/figures"
 _TERMS = "Finance terms that may be of use:\n\n{context}"
 """What stands before a question if finance terms are shown."""
@@ -119,7 +119,7 @@ def load(
     if shows_terms:
         from .terms import find_terms
 
-        bank = files.with_files([_BANK]).files[_BANK]
+        bank = files.with_files([BANK]).files[BANK]
         terms, facts["retrieval"] = find_terms(
             rows, bank, knowledge, top_k=top_k, encoder=encoder
         )

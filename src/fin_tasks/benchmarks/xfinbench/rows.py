@@ -46,6 +46,8 @@ SPLITS: Mapping[str, str] = {
     "validation": "dataset/validation_set.csv",
 }
 """The file of each split."""
+BANK = "dataset/knowledge_bank.csv"
+"""The file with the finance terms."""
 COLUMNS = (
     "id",
     "task",
