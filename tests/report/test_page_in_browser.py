@@ -32,7 +32,7 @@ price = "$5 $"
 $\href{javascript:alert(1)}{x}$ <b>bold</b>"""
 HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
 DRAWN = "#main[aria-busy=false]"
-VIEWS = ("board", "compare", "parts", "samples", "runs")
+VIEWS = ("board", "compare", "parts", "samples", "questions", "runs")
 
 
 @pytest.fixture(scope="module")
@@ -144,6 +144,7 @@ def test_every_view_is_accessible_and_fits_the_screen(
         "view=board&benchmark=xfinbench",
         "view=board&benchmark=financemath",
         "view=samples&benchmark=financemath&sample=financemath-3",
+        "view=questions&question=financemath:financemath-3",
     )
     for place in (*(f"view={view}" for view in VIEWS), *more):
         show(page, address, place)

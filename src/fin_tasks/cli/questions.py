@@ -136,12 +136,12 @@ def _list(
 ) -> None:
     """Print the suspicious questions, and write them into a sheet if the user named one."""
     from fin_tasks.report.questions.sheet import write_sheet
-    from fin_tasks.report.questions.table import question_table
+    from fin_tasks.report.questions.table import is_suspicious, question_table
 
     table = question_table(report, scoring)
-    suspicious = table[(table["lead"] > 0) & (table["given_by"] > 1)]
+    suspicious = table[is_suspicious(table)]
     if as_json:
-        records = table.drop(columns="examples").to_json(orient="records")
+        records = table.drop(columns=["number", "examples"]).to_json(orient="records")
         print(json.dumps({"scoring": scoring, "questions": json.loads(records)}))
     else:
         _print_list(table, suspicious, show_all=show_all)

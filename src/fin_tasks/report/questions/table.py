@@ -14,6 +14,7 @@ from pandas import DataFrame, Series, factorize
 from fin_tasks.answers.quantities import read_quantity
 from fin_tasks.errors import DataError
 from fin_tasks.stats.items import item_rest_correlations, rest_means
+from fin_tasks.stats.means import Floats
 
 from ..model import Report
 from .distance import SAME, distance_name
@@ -33,7 +34,11 @@ def question_table(report: Report, scoring: str = "robust") -> DataFrame:
     `for_truth` (what these responses count), `lead`, and `examples`: run and task of the responses with the
     rival that count most, of two models if there are two.
     """
-    responses = responses_of(report, scoring)
+    return table_of_responses(responses_of(report, scoring))
+
+
+def table_of_responses(responses: DataFrame) -> DataFrame:
+    """Return the rows of `question_table` for responses, with the `number` that their question has there."""
     answers = _answers_of(responses)
     table = _shares_of(responses)
     for_truth = answers["weight"].where(answers["is_truth"], 0.0)
@@ -42,12 +47,17 @@ def question_table(report: Report, scoring: str = "robust") -> DataFrame:
     table["lead"] = table["for_rival"] - table["for_truth"].fillna(0.0)
     pairs = zip(table["rival_value"], table["truth_value"], strict=True)
     table["distance"] = [distance_name(rival, truth) for rival, truth in pairs]
-    return table.sort_values(
+    return table.reset_index().sort_values(
         ["lead", "for_rival", "question"],
         ascending=[False, False, True],
         na_position="last",
         ignore_index=True,
     )
+
+
+def is_suspicious(table: DataFrame) -> Series:
+    """Return on which questions a rival leads that two responses at least give: those to look at."""
+    return (table["lead"] > 0) & (table["given_by"] > 1)
 
 
 def responses_of(report: Report, scoring: str) -> DataFrame:
@@ -147,9 +157,11 @@ def _rival_answers(answers: DataFrame) -> DataFrame:
     rivals = rivals.sort_values(
         ["number", "position"], kind="stable", ignore_index=True
     )
+    columns = [rivals[name].to_numpy() for name in ("position", "margin", "weight")]
     windows = []
     for group in _groups(rivals["number"].to_numpy()):
-        windows.append(_best_window(rivals, group))
+        first, end = _best_window(*(column[group] for column in columns))
+        windows.append((group.start + first, group.start + end))
     positions = [np.arange(*window) for window in windows]
     near = rivals.iloc[np.concatenate([np.arange(0), *positions])]
     # The response that counts most comes first.
@@ -177,15 +189,20 @@ def _groups(sorted_codes: npt.NDArray[np.integer]) -> Iterator[slice]:
         yield slice(start, end)
 
 
-def _best_window(answers: DataFrame, group: slice) -> tuple[int, int]:
-    """Return first and last position, exclusive, of the answers of a question around the one that counts most."""
-    positions = answers["position"].to_numpy()[group]
-    margins = answers["margin"].to_numpy()[group]
-    weights = answers["weight"].to_numpy()[group]
+def _best_window(
+    positions: Floats, margins: Floats, weights: Floats
+) -> tuple[int, int]:
+    """Return first and last place, exclusive, of the answers to a question around the one that counts most.
+
+    Args:
+        positions: The answers as numbers, in ascending order.
+        margins: How far an equal answer may be.
+        weights: What the answers count.
+    """
     sums = np.concatenate([[0.0], np.cumsum(weights)])
     starts = np.searchsorted(positions, positions - margins, "left")
     ends = np.searchsorted(positions, positions + margins, "right")
     totals = (sums[ends] - sums[starts]).round(12)
     # Among answers with equal totals, such as 0, the one with more responses counts.
     center = np.lexsort((ends - starts, totals))[-1]
-    return group.start + int(starts[center]), group.start + int(ends[center])
+    return int(starts[center]), int(ends[center])

@@ -11,6 +11,7 @@ from ..entries import family_of
 from ..leaderboard_model import BoardTask, Leaderboard
 from ..model import BREAKDOWN_LABELS, KNOWN_BENCHMARKS, Report, Run
 from .packed import packed, packed_pairs
+from .questions import write_questions
 from .samples import CHUNK, script
 
 _OWN = Path(__file__).parent
@@ -53,6 +54,7 @@ def write_page(report: Report, board: Leaderboard, folder: Path) -> None:
         "names": {task.id: task_name(task) for task in board.tasks},
         "files": [_file(run) for run in report.runs],
         "samples": {file.stem.removeprefix("list-"): True for file in lists},
+        "questions": write_questions(report, page_folder),
         "chunk": CHUNK,
         "downloads": downloads,
     }

@@ -6,6 +6,7 @@ const VIEWS = {
   memory: ["Memorization", showMemorization],
   parts: ["Breakdown", showBreakdown],
   samples: ["Samples", showSamples],
+  questions: ["Questions", showQuestions],
   runs: ["Runs", showRuns],
 };
 
@@ -34,10 +35,11 @@ async function draw() {
   main.setAttribute("aria-busy", "true");
   const focused = document.activeElement?.id;
   readChoices(VIEWS);
-  const views = Object.entries(VIEWS).filter(([view]) => view !== "memory" || report.gaps.length);
+  const isEmpty = { memory: !report.gaps.length, questions: !report.questions };
+  const views = Object.entries(VIEWS).filter(([view]) => !isEmpty[view]);
   const tabs = views.map(([view, [name]]) => {
     const current = view === choices.view ? "page" : null;
-    const href = link({ view, sample: "" });
+    const href = link({ view, sample: "", question: "", find: "" });
     return el("li", {}, el("a", { id: `view-${view}`, href, "aria-current": current }, name));
   });
   byId("views").replaceChildren(...tabs);
@@ -45,10 +47,11 @@ async function draw() {
   main.replaceChildren();
   const titles = benchmarks().map((name) => [name, report.benchmarks[name].title]);
   const all = ["", "All benchmarks of these runs"];
-  const reset = { task: "", measure: "", run: "", with: "", sample: "", part: "" };
+  const reset = { task: "", measure: "", run: "", with: "", sample: "", part: "", question: "" };
   addChoice("Benchmark", "benchmark", [all, ...titles], reset);
   const named = scorings().map((scoring) => [scoring, SCORINGS[scoring]]);
-  addChoice("Answers scored", "scoring", named);
+  // The questions are measured under one scoring.
+  if (choices.view !== "questions") addChoice("Answers scored", "scoring", named);
   const [viewName, show] = VIEWS[choices.view];
   const title = report.benchmarks[choices.benchmark]?.title || "all benchmarks";
   byId("chosen").textContent = `${viewName}, ${title}: change`;

@@ -12,7 +12,15 @@ async function showSample(host, id, lists, isCurrent) {
   );
   const columns = el("div", { class: "columns" }, responses);
   const article = { class: "sample", "aria-label": `Sample ${question.id}` };
-  host.append(el("article", article, questionOf(question), columns));
+  host.append(el("article", article, questionOf(question), linkToQuestion(first.run, id), columns));
+}
+
+// A question that is right or wrong has a place among all questions.
+function linkToQuestion(run, id) {
+  if (!report.questions || isPointsRun(run)) return null;
+  const question = `${taskOf(run).benchmark}:${id}`;
+  const href = link({ view: "questions", question, look: "all", find: "" });
+  return el("p", {}, el("a", { href }, "All responses to this question"));
 }
 
 async function readAnswer(list, id) {

@@ -101,9 +101,7 @@ function addFilters(list, second) {
   if (parts.length) {
     addChoice("Kind of question", "part", [["", "all"], ...parts], { sample: "" });
   }
-  const onchange = (event) => go({ find: event.target.value, sample: "" });
-  const find = el("input", { id: "find", type: "search", value: choices.find || "", onchange });
-  byId("filters").append(el("label", {}, "Find in question, id or answer", find));
+  addFind("Find in question, id or answer", { sample: "" });
 }
 
 function partOptions([column, values]) {

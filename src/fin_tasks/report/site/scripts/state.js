@@ -188,6 +188,13 @@ function addChoice(name, key, options, reset = {}, chosen = choices[key] || "") 
   byId("filters").append(el("label", {}, name, select));
 }
 
+// Add a text to search for.
+function addFind(name, reset) {
+  const onchange = (event) => go({ ...reset, find: event.target.value });
+  const find = el("input", { id: "find", type: "search", value: choices.find || "", onchange });
+  byId("filters").append(el("label", {}, name, find));
+}
+
 // --- files beside the page
 
 let nDrawn = 0; // how often a view was drawn; one that waits for files may be outdated
