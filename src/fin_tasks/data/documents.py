@@ -38,6 +38,7 @@ _OPTIONS_OF_SOME = frozenset(
         "knowledge",
         "math_types",
         "picture",
+        "protocol",
         "retrieval",
         "sample_n",
         "sample_seed",

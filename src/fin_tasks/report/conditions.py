@@ -123,6 +123,8 @@ def _style(settings: Mapping[str, str], *, may_decline: bool) -> str:
     for name, usual in _NAMES["usual_style"].items():
         style = settings.get(name, usual)
         parts[style] = style != usual
+    if settings.get("protocol"):
+        parts[f"{settings['protocol']} protocol"] = True
     parts["anonymized"] = settings.get("anonymize") == "true"
     parts["may decline"] = may_decline or settings.get("na") == "true"
     return ", ".join(part for part, is_shown in parts.items() if is_shown)

@@ -7,18 +7,20 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import pandas as pd
 from pydantic import AliasChoices, BeforeValidator, Field
 
+from fin_tasks.answers.choices import choice_texts, lettered
 from fin_tasks.answers.numbers import as_written
 from fin_tasks.data.locate import Located
-from fin_tasks.errors import DataError
+from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.variants.build import Source
 from fin_tasks.variants.program import as_function
 
-from ..request import MARKER, Documents, QuestionRow, Request, rows_of
+from ..request import MARKER, Documents, Prompts, QuestionRow, Request, rows_of
+from ..xfinbench_protocol import protocol_facts, protocol_prompts, question_below
 from . import prompts
 from .formulas import head_of, reference_of
 from .score import PAPER_PARTS, number_truth
@@ -86,17 +88,20 @@ def load(
     *,
     part: str,
     mode: prompts.Mode,
+    protocol: str | None = None,
     **metadata: Any,
 ) -> Documents:
-    """Load the documents of one task; `Request` names the metadata.
+    """Load the documents of one task; `Request` names the other metadata.
 
     `part` is one of `PARTS`, or a column of the long XFinBench paper (`PAPER_PARTS`); these two are
     drawn together, 500 rows if `sample_n` is None. `mode` is `cot`, `pot` (a program computes the
-    number) or `code` (the function asked for).
+    number) or `code` (the function asked for). `protocol` is `xfinbench` to ask as that paper does.
     """
-    # The authors publish no prompts with the data.
-    fixed = {"prompts": "house"}
-    request = Request.of("bizbench", metadata, split="test", fixed=fixed)
+    # The authors publish no prompts with the data; those of XFinBench's authors can be read.
+    fixed = {} if protocol else {"prompts": "house"}
+    request = Request.of(
+        "bizbench", metadata, split="test", others=["protocol"], fixed=fixed
+    )
     if part in PAPER_PARTS and request.sample_n is None:
         request = replace(request, sample_n=500)
     if request.variants:
@@ -119,14 +124,35 @@ def load(
         raise DataError(
             f"bizbench {part}: expected rows in {', '.join(data['files'])}, got none (parts: {parts})."
         )
-    facts = {
+    facts: dict[str, Any] = {
         "part": part,
         "mode": mode,
         "data": data,
         "prompts": {"set": "house", "sha256": prompts.sha256()},
         "left_out": left_out,
     }
-    return request.documents([_document(row, part, mode) for row in drawn], facts)
+    docs = [_document(row, part, mode) for row in drawn]
+    if protocol:
+        templates = _protocol_templates(request, protocol, part, mode)
+        facts |= protocol_facts(request, templates)
+        for row, doc in zip(drawn, docs, strict=True):
+            question = question_below(row.context, prompts.shown(row.question, mode))
+            choices = lettered(choice_texts(doc["options"]))
+            doc |= templates.fill(question=question, choices=choices)
+    return request.documents(docs, facts)
+
+
+def _protocol_templates(
+    request: Request, protocol: str, part: str, mode: prompts.Mode
+) -> Prompts:
+    """Return the templates that XFinBench's paper asks a column with; it asks no other parts."""
+    if part not in PAPER_PARTS or mode == "code":
+        raise ConfigError(
+            f"bizbench protocol: expected the tasks {', '.join(PAPER_PARTS)}, which XFinBench's paper asks, "
+            f"got {part}. Leave protocol out."
+        )
+    task: Literal["mcq", "calcu"] = "mcq" if part == "paper_choice" else "calcu"
+    return protocol_prompts(request, protocol, task=task, mode=mode)
 
 
 def variant_sources(request: Request) -> tuple[Located, list[Source]]:

@@ -54,7 +54,7 @@ def messages_of(
         hint = texts["hints"].get(mode, "")
     messages = prompts.fill(
         context=document,
-        question=_shown(question, mode),
+        question=shown(question, mode),
         options=lettered(choice_texts(options)),
         hint=hint,
         head=head,
@@ -62,7 +62,7 @@ def messages_of(
     return {**messages, "cue": messages["cue"].rstrip("\n")}
 
 
-def _shown(question: str, mode: Mode) -> str:
+def shown(question: str, mode: Mode) -> str:
     """Return the question; if it is code, in a fence."""
     code = question.strip("\n").rstrip()
     if "```" in code or not _CODE.match(code):

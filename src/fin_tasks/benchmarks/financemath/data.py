@@ -13,7 +13,21 @@ from fin_tasks.data.tables import read_json
 from fin_tasks.variants.build import Source
 
 from ..authors_code import assigned_texts, function_named
-from ..request import Documents, Prompts, QuestionRow, Request, read_prompts, rows_of
+from ..request import (
+    MARKER,
+    Documents,
+    Prompts,
+    QuestionRow,
+    Request,
+    read_prompts,
+    rows_of,
+)
+from ..xfinbench_protocol import (
+    PROTOCOL,
+    protocol_facts,
+    protocol_prompts,
+    question_below,
+)
 from .score import TOPICS
 
 Mode = Literal["cot", "pot"]
@@ -41,19 +55,27 @@ class Row(QuestionRow):
     topic: str | None = None
 
 
-def load(*, mode: Mode, **metadata: Any) -> Documents:
-    """Load the documents of one task, `cot` or `pot`; `Request` names the metadata.
+def load(*, mode: Mode, protocol: str | None = None, **metadata: Any) -> Documents:
+    """Load the documents of one task, `cot` or `pot`; `Request` names the other metadata.
 
-    The authors publish no truths of the test split, so it needs a file of yours.
+    The authors publish no truths of the test split, so it needs a file of yours. `protocol` is `xfinbench` to ask
+    and score as the long XFinBench paper does.
     """
     # The files are those of the pinned commit.
     fixed = {"data_revision": None}
-    request = Request.of("financemath", metadata, split="validation", fixed=fixed)
+    request = Request.of(
+        "financemath", metadata, split="validation", others=["protocol"], fixed=fixed
+    )
     files, rows = _read_questions(request)
     data: Mapping[str, Any] = files.provenance()
     if request.variants:
         rows, data = request.variant_rows(Row)
     rows = request.draw(rows, "question_id")
+    if protocol:
+        templates = protocol_prompts(request, protocol, task="calcu", mode=mode)
+        docs = [_protocol_document(row, mode, templates) for row in rows]
+        facts = {"mode": mode, "data": data, **protocol_facts(request, templates)}
+        return request.documents(docs, facts)
     prompts = read_prompts(_HERE / "house.yaml", mode)
     if request.prompts == "upstream":
         located = request.locate_authors_file(files, _UPSTREAM_FILE)
@@ -99,6 +121,15 @@ def document_of(row: Row, mode: str) -> dict[str, Any]:
         "has_table": bool(row.tables),
         "target": target,
     }
+
+
+def _protocol_document(row: Row, mode: str, templates: Prompts) -> dict[str, Any]:
+    """Return the document of a question that is asked and scored as XFinBench's."""
+    question = question_below(_titled(row.tables or ()), row.question)
+    doc = document_of(row, mode) | templates.fill(question=question)
+    if mode == "cot":
+        doc["target"] = f"{MARKER} [{row.ground_truth:.12g}]."
+    return doc | {"protocol": PROTOCOL}
 
 
 def _titled(tables: Sequence[str]) -> str:

@@ -1,4 +1,7 @@
-"""Read answers and compare them with the truth: `paper` as the authors do, oddities included; `robust` with care."""
+"""Read answers and compare them with the truth: `paper` as the authors do, oddities included; `robust` with care.
+
+Under the protocol of XFinBench, `paper` is the rule of XFinBench's authors, with their margin of 0.5 %.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,9 +16,9 @@ from fin_tasks.judging.item import Item
 from fin_tasks.sandbox import Outcome, Ran, Status
 
 from ..contract import Document, ReadingFields
-from ..programs_paper import is_near, is_right, mean_values
-from ..programs_paper import programs as programs
-from ..short_answers import Response, Values, read_answer, score_of
+from ..programs_paper import is_near, is_right, mean_values, program_in
+from ..short_answers import Response, Values, compare_with, read_answer, score_of
+from ..xfinbench_protocol import PROTOCOL
 
 TOLERANCE = 0.0015
 """A number may be off by this share of the truth."""
@@ -50,6 +53,12 @@ READING = ResultReading
 """The type of readings with fields of their own."""
 
 
+def programs(doc: Document, response: str, *, scoring: str) -> tuple[str | None, ...]:
+    """Return the program in a response; nothing unless the task asks for programs."""
+    authors = None if doc.get("protocol") == PROTOCOL else program_in
+    return short_answers.programs(doc, response, scoring=scoring, authors=authors)
+
+
 def reader_item(doc: Document, response: str) -> Item | None:
     """Return what a model is shown that reads answers; None if the rules read one."""
     return short_answers.reader_item("number", doc, response)
@@ -60,7 +69,8 @@ def read(doc: Document, response: Response, *, scoring: str) -> Reading:
 
     A model may read for both scorings, because the authors let one read all responses.
     """
-    del doc
+    if doc.get("protocol") == PROTOCOL:
+        return read_answer("number", response, scoring=scoring)
     if isinstance(response, Ran):
         return _read_result(response.outcomes[0], scoring)
     reading = read_answer("number", response, scoring="robust")
@@ -93,6 +103,8 @@ def _read_result(outcome: Outcome, scoring: str) -> ResultReading:
 
 def compare(doc: Document, reading: Reading) -> Score:
     """Compare a reading with the exact truth; in `paper`, words with the rounded truth, as the authors do."""
+    if doc.get("protocol") == PROTOCOL:
+        return _compare_by_protocol(doc, reading)
     answer = reading.answer
     if reading.unscored:
         return score_of(reading, None, None)
@@ -106,6 +118,14 @@ def compare(doc: Document, reading: Reading) -> Score:
         result = math.nan if reading.is_nan else reading.exact
     correct = isinstance(result, float) and is_equal_for_authors(result, truth)
     return score_of(reading, answer, correct)
+
+
+def _compare_by_protocol(doc: Document, reading: Reading) -> Score:
+    """Compare a reading as XFinBench does; right is what lies within its margin, as its paper counts."""
+    truth = doc["ground_truth" if reading.scoring == "paper" else "exact_truth"]
+    score = compare_with([(truth, 0.0)], reading, numeric=True)
+    reason = "right" if score.within_margin else score.reason
+    return replace(score, correct=score.within_margin, reason=reason)
 
 
 def is_equal_for_authors(result: float, truth: float) -> bool:

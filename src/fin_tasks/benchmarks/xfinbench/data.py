@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -44,7 +44,6 @@ KNOWLEDGE = ("none", "bm25", "dense", "oracle")
 _FIGURES = "dataset/figures"
 _TERMS = "Finance terms that may be of use:\n\n{context}"
 """What stands before a question if finance terms are shown."""
-_UPSTREAM_MODES: Mapping[str, str] = {"cot": "CoT", "da": "DA", "pot": "PoT"}
 _log = logging.getLogger(__name__)
 
 
@@ -164,8 +163,10 @@ def _prompts(
     texts = yaml.safe_load(file.read_text("utf-8"))
     context = f"{_TERMS}\n\n"
     if request.prompts == "upstream":
+        from ..xfinbench_protocol import authors_texts
+
         context = _TERMS  # the templates have a blank line there
-        texts = _upstream_texts(files, texts["user"])
+        texts = authors_texts(files, texts["user"])
     prompts = Prompts(
         system=texts["system"][style.mode] if style.role else "",
         user=texts["user"][TASKS[subset]][style.mode],
@@ -174,27 +175,6 @@ def _prompts(
     )
     layout = context if shows_terms else ""
     return prompts, hash_of(request.prompts, texts, layout)
-
-
-def _upstream_texts(
-    files: Located, modes_by_task: Mapping[str, Iterable[str]]
-) -> dict[str, Any]:
-    r"""Return the authors' wording. The two characters `\n` in their files stay two characters."""
-
-    def read(name: str) -> str:
-        path = f"evaluate/prompt_template/{name}.txt"
-        text = files.with_files([path]).files[path].read_text("utf-8", "replace")
-        return text.replace("{knowledge}", "{context}")
-
-    user = {}
-    for task, modes in modes_by_task.items():
-        user[task] = {mode: read(f"{task}_{_UPSTREAM_MODES[mode]}") for mode in modes}
-    system = {mode: read(f"Sys_msg/{name}") for mode, name in _UPSTREAM_MODES.items()}
-    return {
-        "system": system,
-        "user": user,
-        "cue": dict.fromkeys(_UPSTREAM_MODES, ""),
-    }
 
 
 def _choose_rows(
