@@ -101,6 +101,8 @@ class Settings(BaseSettings):
         False, validation_alias=AliasChoices("FIN_TASKS_OFFLINE", "HF_HUB_OFFLINE")
     )
     """1: download nothing; default 0."""
+    max_mb: int = Field(0, ge=0, le=1 << 20, validation_alias="FIN_TASKS_MAX_MB")
+    """The most megabytes of a file of responses or results; default 256, and 64 for a results file."""
     sandbox: Tier = Field("auto", validation_alias="FIN_TASKS_SANDBOX")
     """Where programs run: `bwrap`, `landlock`; default `auto`: the first that works."""
     sandbox_workers: int = Field(

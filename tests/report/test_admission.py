@@ -265,7 +265,7 @@ def test_two_admissions_wait_for_each_other(
         assert not content_of(board)
     thread.join(timeout=60)
     assert ended == [0]
-    assert "waiting for another command" in caplog.text
+    assert "Waiting for another process" in caplog.text
 
 
 def test_an_interrupted_admission_leaves_nothing(

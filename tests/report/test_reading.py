@@ -5,6 +5,8 @@ import os
 import re
 import shutil
 import zipfile
+import zlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -240,12 +242,68 @@ def test_tasks_of_others_have_their_own_metrics(tmp_path: Path) -> None:
     assert (out / "index.html").is_file()
 
 
-def test_a_log_with_a_huge_head_is_refused(tmp_path: Path) -> None:
+def write_log(path: Path, sizes: Mapping[str, int]) -> None:
     pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
-    with zipfile.ZipFile(tmp_path / "one.eval", "w", zipfile.ZIP_DEFLATED) as log:
-        log.writestr("header.json", b" " * 100_000_000)
-    with pytest.raises(DataError, match=r"header\.json of 100,000,000 bytes"):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as log:
+        for name, size in sizes.items():
+            log.writestr(name, b" " * size)
+
+
+def claim(path: Path, **fields: tuple[int, int]) -> None:
+    """Write other numbers into the head of the only part of an archive; a field is a place and a value."""
+    content = bytearray(path.read_bytes())
+    directory = content.index(b"PK\x01\x02")
+    for place, value in fields.values():
+        content[directory + place : directory + place + 4] = value.to_bytes(4, "little")
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"header.json": 2**24 + 1},
+        {"samples/a_epoch_1.json": 2**24 + 1},
+        {f"samples/a_epoch_{n}.json": 12 * 2**20 for n in range(3)},
+    ],
+    ids=["a head", "a sample", "the epochs of a sample"],
+)
+def test_a_log_with_a_huge_part_is_refused(
+    sizes: Mapping[str, int], tmp_path: Path
+) -> None:
+    write_log(tmp_path / "one.eval", sizes)
+    with pytest.raises(DataError, match=rf"got more in {[*sizes][-1]}"):
         report.read([tmp_path])
+
+
+def test_a_log_that_states_a_small_size_is_counted(tmp_path: Path) -> None:
+    log = tmp_path / "one.eval"
+    write_log(log, {"header.json": 2**24 + 1})
+    # A size of 1,000 bytes, with the checksum of the first 1,000.
+    checksum = zlib.crc32(b" " * 1_000)
+    claim(log, size=(24, 1_000), checksum=(16, checksum))
+    with pytest.raises(DataError, match=r"header\.json"):
+        report.read([tmp_path])
+
+
+def test_a_results_file_with_many_small_values_is_refused(tmp_path: Path) -> None:
+    write_run(tmp_path, {"financemath": scored(1)})
+    (file,) = tmp_path.glob("results_*")
+    results = file.read_bytes().removesuffix(b"}")
+    file.write_bytes(results + b',"x":[' + b"[]," * 4_000_000 + b"0]}")
+    with pytest.raises(DataError, match="at most 8,000,000 values"):
+        report.read([tmp_path])
+
+
+def test_a_user_raises_the_limit_of_a_results_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_run(tmp_path, {"financemath": scored(1)})
+    (file,) = tmp_path.glob("results_*")
+    file.write_bytes(file.read_bytes() + b" " * (64 << 20))
+    with pytest.raises(DataError, match=r"at most 64 MB.*FIN_TASKS_MAX_MB"):
+        report.read([tmp_path])
+    monkeypatch.setenv("FIN_TASKS_MAX_MB", "100")
+    assert len(report.read([tmp_path]).runs) == 1
 
 
 def test_names_of_models_are_shown_escaped(tmp_path: Path) -> None:

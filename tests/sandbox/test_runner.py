@@ -61,6 +61,15 @@ def test_what_programs_see(runner: Runner) -> None:
     assert surrogate.status is Status.syntax
 
 
+@pytest.mark.parametrize("tier", ["bwrap", "landlock"])
+def test_a_program_of_any_size_is_judged_by_its_run(tier: str) -> None:
+    program = "def solution(): return 5\n#" + "x" * (40 << 20)
+    with open_runner(tier=tier, workers=1, limits=Limits(memory_mb=256)) as roomy:
+        assert roomy.run([program])[0].value == "5.0"
+    with open_runner(tier=tier, workers=1, limits=Limits(memory_mb=32)) as narrow:
+        assert narrow.run([program])[0].status is Status.memory
+
+
 def test_a_server_that_dies_is_replaced(runner: Runner) -> None:
     for server in sum(runner.idle.values(), start=[]):  # noqa: RUF017
         os.kill(server.process.pid, signal.SIGKILL)  # type: ignore[union-attr]

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import joblib
-from filelock import FileLock
 from tqdm import tqdm
 
 from fin_tasks.errors import DataError, FinTasksError
+from fin_tasks.waiting import one_at_a_time
 from fin_tasks.workers import workers
 
 from .candlestick import draw
@@ -25,7 +25,8 @@ def draw_charts(
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     missing = {}
-    with FileLock(folder / ".lock"), workers(jobs) as parallel:
+    drawing = one_at_a_time(folder / ".lock", f"draws charts into {folder}")
+    with drawing, workers(jobs) as parallel:
         for chart in charts:
             path = folder / chart.file_name
             paths.append(path)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from zipfile import ZipFile
 
 from fin_tasks.errors import DataError
+from fin_tasks.limited_file import ROWS_MB, read_limited, read_limited_json
 
 from .locate import check_name
 
@@ -91,7 +92,7 @@ def read_table(
 def _csv_rows(path: Path, delimiter: str) -> Iterator[list[str]]:
     csv.field_size_limit(_MAX_CELL)
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_limited(path, ROWS_MB).decode("utf-8-sig")
         yield from csv.reader(StringIO(text, newline=""), delimiter=delimiter)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(
@@ -146,7 +147,7 @@ def read_json(path: Path, columns: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Read the objects of a JSON list, or of JSON lines, in UTF-8; each must have these columns."""
     check_name(path)
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_limited_json(path, ROWS_MB).decode("utf-8-sig")
         if not text.lstrip().startswith("["):
             # JSON does not break lines at other separators, as `splitlines` would.
             lines = [line for line in text.split("\n") if line.strip()]

@@ -8,13 +8,14 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from fin_tasks.errors import DataError, escape
+from fin_tasks.limited_file import read_limited_json
 
 from .model import Problem, Run
 from .processes import problem_of
 from .redact import printable
 
 FILE = "admission.json"
-_MAX_BYTES = 2**20
+_MAX_MB = 1
 _MAX_ITEMS = 200
 
 _Text = Annotated[str, StringConstraints(max_length=2000)]
@@ -89,8 +90,6 @@ def read_admission(path: Path) -> Admission | None:
     if not path.is_file():
         return None
     try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise DataError(f"{path}: expected at most {_MAX_BYTES:,} bytes.")
-        return Admission.model_validate_json(path.read_bytes())
+        return Admission.model_validate_json(read_limited_json(path, _MAX_MB))
     except Exception as error:
         raise problem_of(path, error) from error

@@ -5,10 +5,12 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field, ValidationError
 
+from fin_tasks.errors import DataError
+from fin_tasks.limited_file import ROWS_MB, read_limited
+
 from .comparison_model import Changes, Moved
 from .leaderboard_model import Leaderboard
 
-_MAX_BYTES = 512 * 2**20
 _MAX_MOVED = 500
 
 
@@ -40,10 +42,8 @@ class _Earlier(BaseModel):
 def changes_since(path: Path, board: Leaderboard) -> Changes | None:
     """Compare a leaderboard with the earlier one in a file; None if there is none that can be read."""
     try:
-        if path.stat().st_size > _MAX_BYTES:
-            return None
-        earlier = _Earlier.model_validate_json(path.read_bytes())
-    except (OSError, ValueError, ValidationError):
+        earlier = _Earlier.model_validate_json(read_limited(path, ROWS_MB))
+    except (OSError, ValidationError, DataError):
         return None
     now = _Earlier.model_validate(board.model_dump(include={"runs", "comparisons"}))
     old_models = _models_of(earlier)

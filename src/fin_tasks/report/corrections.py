@@ -7,6 +7,7 @@ from pandas import DataFrame
 from pydantic import BaseModel
 
 from fin_tasks.errors import ConfigError
+from fin_tasks.limited_file import RESULTS_MB, read_limited_json
 from fin_tasks.stats.pairs import holm
 
 from .comparison_model import Rounded, Share
@@ -106,7 +107,9 @@ def read_corrections(path: str | Path | None) -> Corrections:
     if path is None:
         return Corrections()
     try:
-        return Corrections.model_validate_json(Path(path).read_bytes())
+        return Corrections.model_validate_json(
+            read_limited_json(Path(path), RESULTS_MB)
+        )
     except (OSError, ValueError) as error:
         raise ConfigError(
             f"--corrected {path}: expected the file that `fin-tasks label agree` wrote, {error!s:.80}."

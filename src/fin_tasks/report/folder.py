@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from filelock import Timeout
 
 from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.waiting import one_at_a_time
 
 _LIST = "page/files.txt"  # files of the report, which the next report removes
 _UNFINISHED = ".fin-tasks-unfinished"
@@ -29,7 +30,8 @@ def replacing(out: Path) -> Iterator[Path]:
     """
     folder = out / _UNFINISHED
     try:
-        with _lock_of(out):
+        work = f"writes a report into {out}"
+        with one_at_a_time(_lock_file(out), work, max_wait=_MAX_WAIT):
             _check_folder(out)
             shutil.rmtree(folder, ignore_errors=True)  # of a report that was killed
             try:
@@ -49,15 +51,15 @@ def replacing(out: Path) -> Iterator[Path]:
         raise DataError(f"{out}: the report cannot be written: {reason}.") from error
 
 
-def _lock_of(out: Path) -> FileLock:
-    """Return the lock of a folder; its file is not in the folder, which may be published."""
+def _lock_file(out: Path) -> Path:
+    """Return the file of a folder's lock; it is not in the folder, which may be published."""
     name = hashlib.sha256(str(out.resolve()).encode("utf-8", "replace")).hexdigest()[
         :24
     ]
     user = os.getuid() if hasattr(os, "getuid") else ""
     folder = Path(tempfile.gettempdir()) / f"fin-tasks-{user}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    return FileLock(folder / f"{name}.lock", timeout=_MAX_WAIT)
+    return folder / f"{name}.lock"
 
 
 def _check_folder(out: Path) -> None:

@@ -2,7 +2,9 @@
 
 import importlib
 import zipfile
+from collections import Counter
 from collections.abc import Iterator
+from copy import copy
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
@@ -19,7 +21,10 @@ from .model import Run
 _UNREAD = {"messages", "events", "store", "attachments"}
 _UNREAD_PARTS = ("summaries", "_journal/summaries", "reductions")
 _MAX_PART = 16 * 2**20
-"""Bytes of the head of a log, and of a sample: Python may take 50 times as many to hold them."""
+"""Bytes of the head of a log, and of a sample in one epoch: Python may take 50 times as many to hold them."""
+_MAX_SAMPLE = 32 * 2**20
+"""Bytes of a sample in all epochs, which are held at once."""
+_PIECE = 2**20
 _SERVICES = {"azure", "bedrock", "vertex"}
 """Services that stand between a provider and a model in inspect_ai's names of models."""
 
@@ -149,12 +154,28 @@ def _inspect_for(path: Path) -> Any:
         raise DataError(
             f'{path}: a log of inspect_ai; `pip install "fin-tasks[inspect]"` brings what reads it.'
         ) from error
+    n_bytes: Counter[str] = Counter()
     with zipfile.ZipFile(path) as archive:
         for part in archive.infolist():
-            is_summary = part.filename.startswith(_UNREAD_PARTS)
-            if part.file_size > _MAX_PART and not is_summary:
+            if part.filename.startswith(_UNREAD_PARTS):
+                continue
+            sample = part.filename.rpartition("_epoch_")[0]
+            n_unpacked = _unpacked_size(archive, part)
+            n_bytes[sample] += n_unpacked
+            if n_unpacked > _MAX_PART or (sample and n_bytes[sample] > _MAX_SAMPLE):
                 raise DataError(
-                    f"{path}: expected parts of at most {_MAX_PART:,} bytes, "
-                    f"got {part.filename:.80} of {part.file_size:,} bytes."
+                    f"{path}: expected parts of at most {_MAX_PART:,} bytes, and samples of at most "
+                    f"{_MAX_SAMPLE:,} bytes in all epochs, got more in {part.filename:.80}."
                 )
     return module
+
+
+def _unpacked_size(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
+    """Return the size of a part, counted up to the limit: what the archive says of it may be wrong."""
+    part = copy(part)
+    part.file_size = _MAX_PART + 1
+    n_bytes = 0
+    with archive.open(part) as content:
+        while piece := content.read(_PIECE):
+            n_bytes += len(piece)
+    return n_bytes

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat
 
-from fin_tasks.errors import DataError, escape
+from fin_tasks.errors import escape
+from fin_tasks.limited_file import RESULTS_MB, read_limited_json
 
 from . import Json
 from .conditions import settings_of
@@ -17,7 +18,6 @@ from .decoding import decoding_of
 from .model import KNOWN_BENCHMARKS, Run, TaskResult, benchmark_of
 from .redact import printable, without_secrets
 
-_MAX_BYTES = 256 * 2**20
 _MAX_TASKS = 1000
 _MAX_NAME = 200
 _MIN_ROWS = 0.98  # of the questions; a run over fewer has another setting
@@ -89,10 +89,7 @@ class _Results(BaseModel):
 
 def read_results(path: Path, name: str) -> Run:
     """Read a results file; `name` is its path in reports."""
-    size = path.stat().st_size
-    if size > _MAX_BYTES:
-        raise DataError(f"{path}: expected at most {_MAX_BYTES:,} bytes, got {size:,}.")
-    text = path.read_bytes()
+    text = read_limited_json(path, RESULTS_MB)
     identity = hashlib.sha256(text).hexdigest()[:16]
     return run_of(identity, path, name, json.loads(text))
 

@@ -18,7 +18,7 @@ from fin_tasks.errors import DataError, first_problem
 from . import Json, inspect_logs
 from .redact import printable
 
-_MAX_LINE = 64 * 2**20  # bytes
+_MAX_LINE = 16 * 2**20  # bytes
 _MAX_VALUES = 1000  # of a list of responses or readings
 _NO_TEXT = {  # values in a chat's messages that are no text for the model
     "role": ("system", "developer", "user", "assistant"),

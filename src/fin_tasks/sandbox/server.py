@@ -51,7 +51,7 @@ class Config(NamedTuple):
     memory_mb: int
 
 
-def run_program(source: bytes) -> bytes:
+def run_program(source: bytes | bytearray) -> bytes:
     """Call the program's `solution()` and return four lines.
 
     The lines are the status, 1 for a plain number or else 0, `float(x)` if there is one, and the
@@ -91,7 +91,9 @@ def _float_text(result: Any) -> str:
 
 
 def _error_lines(error: BaseException, status: str) -> tuple[str, str, str, str]:
-    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+    # Without memory, compile() raises SystemError.
+    is_full = isinstance(error, MemoryError | SystemError)
+    if is_full or getattr(error, "errno", None) == errno.ENOMEM:
         status = "memory"
     elif isinstance(error, OSError):
         # A calculation needs nothing of the operating system.
@@ -135,7 +137,7 @@ def _main() -> None:
                 _connect(null, writer)
                 policy.apply_limits(cpu_s=config.cpu_s, address_space=address_space)
                 lockdown.enter(kept_fds=_RESULT_FD + 1)
-                _run_child(bytes(program))
+                _run_child(program)
             finally:
                 os._exit(1)
         os.close(writer)
@@ -180,7 +182,7 @@ def _connect(null: int, writer: int) -> None:
     os.dup2(writer, _RESULT_FD)
 
 
-def _run_child(program: bytes) -> None:
+def _run_child(program: bytearray) -> None:
     os.write(_RESULT_FD, LOCKED)
     random.seed(0)  # Python reseeds it at every fork
     os.write(_RESULT_FD, run_program(program))  # blocks until all is written

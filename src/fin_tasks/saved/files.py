@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from fin_tasks.answers.cut_off import CutOffResponse, mark_response
 from fin_tasks.data.tables import read_json, read_table
 from fin_tasks.errors import DataError
+from fin_tasks.limited_file import RESULTS_MB, read_limited_json
 
 Json = dict[str, Any]
 """An object of JSON."""
@@ -234,9 +235,9 @@ def provenance_of(file: Path) -> Json:
         return {}
     results_file = file.with_name(f"results_{samples['stamp']}.json")
     try:
-        results = json.loads(results_file.read_bytes())
+        results = json.loads(read_limited_json(results_file, RESULTS_MB))
         return dict(results["configs"][samples["task"]]["metadata"]["provenance"])
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, DataError):
         return {}  # it may be lost, or not be ours
 
 

@@ -4,7 +4,9 @@
 import ast
 import io
 import json
+import shutil
 import stat
+import threading
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,9 +14,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from filelock import FileLock
 from PIL import Image
 
 from fin_tasks.benchmarks.mme_finance import BENCHMARK, upstream
+from fin_tasks.benchmarks.mme_finance import data as mme_data
 from fin_tasks.benchmarks.mme_finance.data import TABLES, load, open_pictures
 from fin_tasks.benchmarks.mme_finance.prompts import CATEGORIES
 from fin_tasks.data.locate import locate
@@ -195,6 +199,41 @@ def test_archives_stay_in_their_folder(
     ]
     assert len(files) == 2 and len({path.parts[0] for path in files}) == 1
     assert not [path for path in own_cache.rglob("*") if path.is_symlink()]
+
+
+@pytest.mark.parametrize("limit", ["_MAX_UNPACKED", "_MAX_FILES"])
+def test_an_archive_that_unpacks_to_too_much_is_refused(
+    limit: str, tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mme_data, limit, 1)
+    place = folder(tmp_path, [row(1), row(2)], {"1.jpg": picture(), "2.jpg": picture()})
+    with pytest.raises(DataError, match="expected a zip archive of pictures"):
+        docs_of(data_dir=place)
+    assert not [*own_cache.rglob("*.jpg")]
+
+
+def test_an_archive_is_unpacked_once_by_two_processes(
+    tmp_path: Path, own_cache: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = folder(tmp_path, [row(1)], {"1.jpg": picture()})
+    docs_of(data_dir=place)
+    (lock,) = (own_cache / "mme_finance/pictures").glob("*.lock")
+    shutil.rmtree(lock.with_suffix(""))
+    # What a process leaves that was killed is removed.
+    lock.with_suffix(".part").mkdir()
+    (lock.with_suffix(".part") / "3.jpg").write_bytes(b"half")
+    found = []
+    with FileLock(lock):
+        thread = threading.Thread(
+            target=lambda: found.append(docs_of(data_dir=place)[0])
+        )
+        thread.start()
+        thread.join(timeout=1)
+        assert not found
+    thread.join(timeout=60)
+    assert [doc["id"] for doc in found[0]] == ["1"]
+    assert "Waiting for another process that unpacks" in caplog.text
+    assert [path.name for path in lock.parent.rglob("*.jpg")] == ["1.jpg"]
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

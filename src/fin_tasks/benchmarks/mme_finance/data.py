@@ -1,6 +1,7 @@
 """MME-Finance's rows as documents of lm-eval; `docs/mme_finance.md` explains the options."""
 
 import logging
+import shutil
 import zipfile
 import zlib
 from collections import defaultdict
@@ -8,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from itertools import chain
 from pathlib import Path, PurePosixPath
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from PIL import Image
@@ -20,6 +20,7 @@ from fin_tasks.data.pictures import BROKEN, FORMATS, upright_file
 from fin_tasks.data.tables import read_table
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.rubric import load_rubric
+from fin_tasks.waiting import one_at_a_time
 
 from ..contract import Document
 from ..request import Documents, Request, read_prompts
@@ -35,6 +36,9 @@ TABLES: Mapping[tuple[str, str], str] = {
 
 _COLUMNS = ("index", "question", "answer", "image_path")
 _CATEGORY_COLUMNS = ("task_category", "image_type", "image_style")
+# Of an archive of pictures, unpacked.
+_MAX_UNPACKED = 4 << 30
+_MAX_FILES = 100_000
 _OPTIONAL_COLUMNS = (*_CATEGORY_COLUMNS, "background")
 
 FilesByFolder = Mapping[Path, Set[Path]]
@@ -185,12 +189,17 @@ def _unpack(archive: Path, cache: Path) -> Path:
         return target
     try:
         cache.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(dir=cache, ignore_cleanup_errors=True) as draft:
-            # Archives of macOS name files in UTF-8 without saying so.
-            with zipfile.ZipFile(archive, metadata_encoding="utf-8") as opened:
-                opened.extractall(Path(draft, "pictures"))
-            if not target.is_dir():  # another process may have been faster
-                Path(draft, "pictures").rename(target)
+        lock = target.with_suffix(".lock")
+        with one_at_a_time(lock, f"unpacks {archive}"):
+            if target.is_dir():
+                return target
+            draft = target.with_suffix(".part")
+            shutil.rmtree(draft, ignore_errors=True)  # of a process that was killed
+            try:
+                _extract(archive, draft)
+                draft.rename(target)
+            finally:
+                shutil.rmtree(draft, ignore_errors=True)
     except (
         zipfile.BadZipFile,
         zlib.error,
@@ -203,6 +212,18 @@ def _unpack(archive: Path, cache: Path) -> Path:
             f"{archive}: expected a zip archive of pictures, got {error}. Fetch it again."
         ) from error
     return target
+
+
+def _extract(archive: Path, folder: Path) -> None:
+    # Archives of macOS name files in UTF-8 without saying so.
+    with zipfile.ZipFile(archive, metadata_encoding="utf-8") as opened:
+        # `zipfile` unpacks no more of a file than the archive states.
+        sizes = [file.file_size for file in opened.infolist()]
+        if sum(sizes) > _MAX_UNPACKED or len(sizes) > _MAX_FILES:
+            raise ValueError(
+                f"{len(sizes):,} files of {sum(sizes):,} bytes, more than {_MAX_FILES:,} or {_MAX_UNPACKED:,}"
+            )
+        opened.extractall(folder)
 
 
 def _row_of(

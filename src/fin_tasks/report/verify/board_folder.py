@@ -1,19 +1,16 @@
 """The folder of a board: the runs that were admitted to it, by submission and model."""
 
-import logging
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
-from filelock import FileLock, Timeout
-
 from fin_tasks.errors import DataError
+from fin_tasks.waiting import one_at_a_time
 
 from ..admissions import FILE, Admission, read_admission
 
-_log = logging.getLogger(__name__)
 _LOCK = ".lock"
 _STAGE = ".admitting-"
 """Start of the names of folders in which runs are written, and wait for their place."""
@@ -81,15 +78,7 @@ class BoardFolder:
 def open_board(path: Path) -> Iterator[BoardFolder]:
     """Open a board, which is made if there is none, once no other command has it open."""
     path.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(path / _LOCK)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        _log.warning("waiting for another command that has the board %s open", path)
-        lock.acquire()
-    try:
+    with one_at_a_time(path / _LOCK, f"has the board {path} open"):
         board = BoardFolder(path)
         board.clean()
         yield board
-    finally:
-        lock.release()

@@ -1,0 +1,45 @@
+"""Read files that strangers may have made: no more bytes than a limit, and no more values of JSON.
+
+An empty list takes 25 times as much memory as its text, so values are counted before a file is
+parsed. FIN_TASKS_MAX_MB raises the limits.
+"""
+
+from pathlib import Path
+
+from .errors import DataError
+from .settings import Settings
+
+RESULTS_MB = 64
+"""Most megabytes of a results file."""
+ROWS_MB = 256
+"""Most megabytes of a table, or of a file of responses."""
+_VALUES = 8_000_000
+_SIGNS = (b",", b"[", b"{")  # each value but the first has one before it
+
+
+def read_limited(path: Path, max_mb: int) -> bytes:
+    """Return the content of a file; raise DataError if it is larger.
+
+    Bytes are counted as they are read, because a pipe or a file that grows states no size.
+    """
+    max_mb = max(max_mb, Settings.from_environ().max_mb)
+    with path.open("rb") as file:
+        content = file.read((max_mb << 20) + 1)
+    if len(content) > max_mb << 20:
+        raise DataError(
+            f"{path}: expected at most {max_mb:,} MB, got more. FIN_TASKS_MAX_MB raises the limit."
+        )
+    return content
+
+
+def read_limited_json(path: Path, max_mb: int) -> bytes:
+    """Return the content of a JSON file; raise DataError if it is larger or may hold too many values."""
+    content = read_limited(path, max_mb)
+    most = _VALUES * max(1, Settings.from_environ().max_mb // ROWS_MB)
+    n_values = sum(map(content.count, _SIGNS))
+    if n_values > most:
+        raise DataError(
+            f"{path}: expected at most {most:,} values, got a file with {n_values:,} commas and "
+            "opening brackets. FIN_TASKS_MAX_MB raises the limit."
+        )
+    return content
