@@ -20,6 +20,11 @@ from .files import Json
 
 Fields = Mapping[str, Any]
 
+_MAX_FOLDER = 120  # bytes of UTF-8; file systems allow 255
+_USUAL_FOLDER = re.compile(r"(?!\.)[\w.-]+(?<!\.)")
+_DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
+"""Names that Windows keeps for devices."""
+
 
 class SavedRun(NamedTuple):
     """Scored responses to one task, and what results say about the task."""
@@ -90,8 +95,14 @@ def write_files(
 
 
 def folder_of(out: Path, model: str) -> Path:
-    """Return the folder of a model's runs, as lm-eval names it."""
-    return out / (re.sub(r"[^\w.-]", "__", model) or "model")
+    """Return the folder of a model's runs, as lm-eval names it; other names than usual get a hash."""
+    name = re.sub(r"[^\w.-]", "__", model)
+    is_short = len(name.encode()) <= _MAX_FOLDER
+    if is_short and _USUAL_FOLDER.fullmatch(name) and not _DEVICE.fullmatch(name):
+        return out / name
+    digest = hashlib.sha256(model.encode("utf-8", "replace")).hexdigest()[:8]
+    stem = re.sub(r"\W+", "-", name, flags=re.ASCII)[:40]
+    return out / f"{stem}-{digest}"
 
 
 def _results_of(runs: Sequence[SavedRun], model: str, made_by: str) -> Json:

@@ -216,6 +216,16 @@ def test_the_authors_reports(
     )
 
 
+def test_a_name_that_is_no_ticker_becomes_no_file(
+    server: MarketServer, tmp_path: Path
+) -> None:
+    server.answers["/v8/finance/chart/A"] = chart("A", {"2024-01-02": 10.0}, {})
+    done = fetch(f"../../B,/tmp/C,..,{'D' * 40},A", tmp_path / "m")
+    told = done.output.count("expected a ticker, such as BRK-B.")
+    files = {path.name for path in tmp_path.rglob("*.*") if path.is_file()}
+    assert (told, files) == (4, {"manifest.json", "A.parquet", "A.json"}), done.output
+
+
 def test_offline_no_key_and_no_yfinance(
     server: MarketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

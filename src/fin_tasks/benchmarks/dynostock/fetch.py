@@ -1,6 +1,7 @@
 """Fill a folder with prices and earnings reports; files that are there are kept."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
@@ -19,6 +20,8 @@ from . import sources
 BATCH_SIZE = 25
 """Number of tickers that Yahoo is asked about at once."""
 
+# A ticker becomes the name of a file.
+_TICKER = re.compile(r"[\w^][\w.^=&-]{0,30}", re.ASCII)
 _REPORTS = "data/eps_history/data-{}.json"
 
 
@@ -60,9 +63,14 @@ def fetch_market(
         raise ConfigError(
             "earnings: expected ALPHAVANTAGE_API_KEY, a key of https://www.alphavantage.co, got none."
         )
+    problems = []
+    for name in tickers:
+        if not _TICKER.fullmatch(name):
+            problems.append(f"{name!r:.40}: expected a ticker, such as BRK-B.")
+    tickers = [name for name in tickers if _TICKER.fullmatch(name)]
     last = _agree_with_folder(folder, source, start, end)
     unpriced = _missing(folder / "prices", tickers, ".parquet")
-    problems = _fetch_prices(folder / "prices", unpriced, start, last)
+    problems += _fetch_prices(folder / "prices", unpriced, start, last)
     still_unpriced = _missing(folder / "prices", tickers, ".parquet")
     priced = [ticker for ticker in tickers if ticker not in still_unpriced]
     unreported = _missing(folder / "earnings", priced, ".json")
