@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from datetime import date, timedelta
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -125,8 +125,8 @@ def slow_fate(
     run: list[tuple[date, float]],
     twin: bool,
     closes: Any,
-    drawn: set[date],
-    calendar: list[date],
+    missing: set[date],
+    last: date,
     bias: str,
 ) -> str | tuple[Any, ...]:
     """What becomes of a run of reports, newest first: a reason, "unbiased", or what its window says."""
@@ -134,7 +134,7 @@ def slow_fate(
     threshold = min(Fraction(4, 5), Fraction(size - 2, size - 1))
     if any(isnan(surprise) for _, surprise in run):
         return "unknown-surprise"
-    if any(start <= day <= end and day not in drawn for day in calendar):
+    if any(start <= day <= end for day in missing):
         return "missing-prices"
     if twin or (end - run[1][0]).days < 8:
         return "reports-too-close"
@@ -152,7 +152,7 @@ def slow_fate(
         bias == "authority" and 2 * ups == len(moves)
     ):
         return "unbiased"
-    if calendar[-1] < end + 8 * DAY:
+    if last < end + 8 * DAY:
         return "truth-pending"
     if (truth := slow_movement(closes, end)) is None:
         return "unknown-movement"
@@ -162,9 +162,6 @@ def slow_fate(
 def slow_windows(
     closes: Any, reports: Any, lows: Any, sizes: list[int]
 ) -> tuple[list[tuple[Any, ...]], Counter[Any]]:
-    calendar = sorted(
-        {day for prices in closes.values() for day in prices if not isnan(prices[day])}
-    )
     windows, counts = [], Counter[Any]()
     for bias, size, ticker in product(
         ("authority", "recency"), sizes, sorted(closes.keys() & reports.keys())
@@ -173,11 +170,17 @@ def slow_windows(
         candles = {
             day for day in prices if lows and not isnan(lows[ticker].get(day, 1.0))
         }
-        drawn = candles or {day for day in prices if not isnan(prices[day])}
+        closing = sorted(day for day in prices if not isnan(prices[day]))
+        drawn = sorted(candles) or closing
+        # Open and high are always there.
+        missing = set(prices) - set(drawn)
+        for day, following in pairwise(drawn):
+            if (following - day).days > 11:
+                missing |= {day + n * DAY for n in range(1, (following - day).days)}
         inside = [
             report
             for report in reports[ticker]
-            if calendar[0] <= report[0] <= calendar[-1]
+            if closing[0] <= report[0] <= closing[-1]
         ]
         newest_first = sorted(inside, key=lambda report: report[0], reverse=True)
         for i in reversed(range(len(newest_first) - size + 1)):
@@ -186,8 +189,8 @@ def slow_windows(
                 run,
                 i > 0 and newest_first[i - 1][0] == run[0][0],
                 prices,
-                drawn,
-                calendar,
+                missing,
+                closing[-1],
                 bias,
             )
             counts[bias, size, fate if isinstance(fate, str) else "found"] += 1
@@ -356,3 +359,64 @@ def test_a_recorded_window_has_the_figure_of_its_row(tmp_path: Path) -> None:
     for window in rebuilt.windows:
         by_window[window.ticker, f"{window.end}"] = window.authority
     assert by_window.items() >= expected.items()
+
+
+def four_exchanges() -> Market:
+    """Four stocks with the same prices and reports, each with five holidays of its own a year."""
+    names = ("ACME", "SAP.DE", "7203.T", "VOD.L")
+    moves = [1, 1, 0, 1, 0, 0, 1, 1, 0, 1, 1, 0, 0, 0, 1, 1]
+    base = stepwise(moves, [0.1] * len(moves), gap=91)
+    days = sorted(set(base.prices["date"].dt.date))
+    closes: dict[str, dict[date, float]] = {}
+    for number, name in enumerate(names):
+        holidays = {day for day in days if day.timetuple().tm_yday % 73 == number}
+        own = base.prices[~base.prices["date"].dt.date.isin(holidays)]
+        closes[name] = dict(zip(own["date"].dt.date, own["close"], strict=True))
+    days_of_reports = base.reports["reported"].dt.date
+    reported = list(zip(days_of_reports, base.reports["surprise"], strict=True))
+    return market_of(closes, {name: reported for name in names})
+
+
+def found_by_ticker(market: Market) -> dict[str, list[tuple[str, date]]]:
+    """Bias and last day of the windows of each ticker."""
+    found: dict[str, list[tuple[str, date]]] = {}
+    for window in find_windows(market, windows=[4, 8]).windows:
+        found.setdefault(window.ticker, []).append((window.bias_type, window.end))
+    return found
+
+
+def test_holidays_of_an_exchange_cost_no_window() -> None:
+    market = four_exchanges()
+    found = found_by_ticker(market)
+    assert len(found) == 4 and len(found["ACME"]) >= 4
+    assert all(windows == found["ACME"] for windows in found.values())
+    # A table with a column for each stock has an empty cell on a holiday.
+    wide = market.prices.pivot(index="date", columns="ticker").stack(
+        "ticker", future_stack=True
+    )
+    assert found_by_ticker(Market.of(wide.reset_index(), market.reports)) == found
+
+
+def test_windows_of_a_stock_do_not_depend_on_other_stocks() -> None:
+    market = four_exchanges()
+    is_short = market.prices["ticker"] == "SAP.DE"
+    is_short &= market.prices["date"] > market.prices["date"].max() - 500 * DAY
+    market = Market.of(market.prices[~is_short], market.reports)
+    alone: dict[str, list[tuple[str, date]]] = {}
+    for ticker in market.tickers:
+        own_prices = market.prices[market.prices["ticker"] == ticker]
+        alone |= found_by_ticker(Market.of(own_prices, market.reports))
+    assert found_by_ticker(market) == alone
+    assert len(alone["SAP.DE"]) < len(alone["ACME"])
+
+
+@pytest.mark.parametrize(("n_days", "is_hole"), [(10, False), (11, True)])
+def test_a_long_gap_is_no_holiday(n_days: int, is_hole: bool) -> None:
+    market = stepwise([1, 1, 0, 1, 0, 0, 1, 1, 0, 1], [0.1] * 10)
+    windows = find_windows(market, windows=[4]).windows
+    first = pd.Timestamp(windows[0].start + 40 * DAY)
+    gap = market.prices["date"].between(first, first + (n_days - 1) * DAY)
+    cut = Market.of(market.prices[~gap], market.reports)
+    counts = find_windows(cut, windows=[4]).counts
+    has_missing = ["missing-prices" in count["dropped"] for count in counts]
+    assert has_missing == [is_hole] * 2

@@ -89,9 +89,10 @@ class Market:
         return tuple(sorted(set(self.prices["ticker"]) & set(self.reports["ticker"])))
 
     @cached_property
-    def last_day(self) -> pd.Timestamp:
-        """The last day on which any ticker has a close."""
-        return self.prices.dropna(subset="close")["date"].max()
+    def last_days(self) -> "Mapping[str, pd.Timestamp]":
+        """The last day with a close of each ticker that has one."""
+        days = self.prices.dropna(subset="close").groupby("ticker")["date"].max()
+        return dict(days.items())
 
     def excerpt(
         self,

@@ -61,7 +61,9 @@ def own_window(
     nearby = market.prices[market.prices["date"].between(*nearby_days[[0, -1]])]
     closes = nearby[nearby["ticker"] == ticker].set_index("date")["close"]
     (truth,) = movements_after(closes, pd.Series([last_day]))
-    is_known = truth >= 0 and market.last_day >= last_day + timedelta(days=AFTER)
+    is_known = truth >= 0 and market.last_days[ticker] >= last_day + timedelta(
+        days=AFTER
+    )
     return Window(
         id=name,
         bias_type=bias,

@@ -89,7 +89,8 @@ def rebuild_windows(
                 start,
                 end,
             )
-            if window.window != doc["window"] or pd.Timestamp(end) > market.last_day:
+            last_day = market.last_days[doc["ticker"]]
+            if window.window != doc["window"] or pd.Timestamp(end) > last_day:
                 raise DataError(f"no {doc['window']} reports from {start} to {end}")
         except DataError as error:
             missing[name] = f"no such window in the prices and reports: {error}"

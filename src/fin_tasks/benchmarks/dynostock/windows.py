@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pandas as pd
 import yaml
 
+from fin_tasks.charts.chart import CANDLE_COLUMNS
 from fin_tasks.errors import ConfigError
 
 from .market import Market
@@ -33,6 +34,8 @@ AFTER = 8
 """A movement compares the mean close of so many days after a report with that of as many days up to it."""
 BEFORE = 30
 """Number of days shown before the oldest report."""
+LONGEST_CLOSURE = 10
+"""Days in a row that an exchange may be closed, as Tokyo in May 2019 and Shanghai in January 2020."""
 NEARBY = np.arange(1 - AFTER, 1 + AFTER)
 """The days that a movement compares, counted from the day of the report."""
 HOUSE_FILE = Path(__file__).with_name("house.yaml")
@@ -106,7 +109,8 @@ def find_windows(
 ) -> FoundWindows:
     """Find every window of the given biases and sizes, in order of bias, size, ticker and end.
 
-    Tickers without prices or without reports are left out, and reports outside the days of all prices.
+    Tickers without prices or without reports are left out, and reports before the first or after the last close of
+    their ticker. What is found for a ticker does not depend on the other tickers.
     """
     biases = sorted(set(biases))
     sizes = sorted(set(windows))
@@ -150,10 +154,10 @@ def find_windows(
 
 
 def report_table(market: Market) -> pd.DataFrame:
-    """Return the reports between the first and the last trading day, with the movements after them.
+    """Return the reports between a stock's first and last close, with the movements after them.
 
-    `day` counts from 1970-01-01. `n_missing_before` and `n_missing_until` are the numbers of trading days without a
-    candle: before the days that are shown if the report is the oldest one of a window, and until the report.
+    `day` counts from 1970-01-01. `n_missing_before` and `n_missing_until` are the numbers of days on which prices are
+    missing: before the days that are shown if the report is the oldest one of a window, and until the report.
     """
     prices = market.prices
     price_days = (prices["date"] - _EPOCH).dt.days.to_numpy()
@@ -161,22 +165,17 @@ def report_table(market: Market) -> pd.DataFrame:
     # A line for each calendar day, from the first to the last that a report may need, and a column for each ticker.
     first_day = price_days.min() - BEFORE - 1
     shape = (price_days.max() + AFTER - first_day + 1, len(names))
-    cells = (price_days - first_day, price_columns)
+    price_lines = price_days - first_day
     closes = np.full(shape, np.nan)
-    closes[cells] = prices["close"]
-    has_close = np.isfinite(closes)
-    has_candle = np.zeros(shape, dtype=bool)
-    has_candle[cells] = prices[["low", "high"]].notna().all(axis=1)
-    # A file may hold nothing but closes.
-    is_drawn = np.where(has_candle.any(axis=0), has_candle, has_close)
-    is_trading_day = has_close.any(axis=1, keepdims=True)
-    n_missing = (is_trading_day & ~is_drawn).cumsum(axis=0, dtype=np.int32)
-    trading_days = first_day + np.flatnonzero(is_trading_day)
-    first, last = pd.to_datetime(trading_days[[0, -1]], unit="D")
+    closes[price_lines, price_columns] = prices["close"]
+    is_missing = _missing_days(prices, price_lines, price_columns, shape)
+    n_missing = is_missing.cumsum(axis=0, dtype=np.int32)
+    closing_days = prices.dropna(subset="close").groupby("ticker")["date"]
     reports = market.reports[["ticker", "reported", "surprise"]]
-    is_priced = reports["ticker"].isin(names)
-    is_priced &= reports["reported"].between(first, last)
-    reports = reports[is_priced].reset_index(drop=True)
+    first = reports["ticker"].map(closing_days.min())
+    last = reports["ticker"].map(closing_days.max())
+    is_priced = reports["reported"].between(first, last)
+    reports = reports.assign(last=last)[is_priced].reset_index(drop=True)
     days = (reports["reported"] - _EPOCH).dt.days.to_numpy()
     lines = days - first_day
     columns = pd.Index(names, dtype=object).get_indexer(reports["ticker"])
@@ -186,9 +185,35 @@ def report_table(market: Market) -> pd.DataFrame:
         n_missing_before=n_missing[lines - BEFORE - 1, columns],
         n_missing_until=n_missing[lines, columns],
         is_meet=reports["surprise"] >= 0,
-        is_pending=days + AFTER > trading_days[-1],
+        is_pending=reports["reported"] + pd.Timedelta(days=AFTER) > reports["last"],
         has_twin=reports.duplicated(["ticker", "reported"], keep="last"),
     )
+
+
+def _missing_days(
+    prices: pd.DataFrame,
+    lines: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.int64],
+    shape: tuple[int, int],
+) -> npt.NDArray[np.bool_]:
+    """Return the table of days on which the prices of a stock are missing, by its own calendar.
+
+    A day without any price is a holiday of the stock's exchange, unless more such days follow each other than an
+    exchange is ever closed. A day with some prices, but without a candle, is always missing.
+    """
+    has_candle = prices[["low", "high"]].notna().all(axis=1).to_numpy()
+    is_missing = np.zeros(shape, dtype=bool)
+    # A file may hold nothing but closes.
+    has_candles = np.bincount(columns, has_candle, minlength=shape[1]) > 0
+    is_drawn = np.where(has_candles[columns], has_candle, prices["close"].notna())
+    is_flawed = prices[CANDLE_COLUMNS].notna().any(axis=1).to_numpy() & ~is_drawn
+    is_missing[lines[is_flawed], columns[is_flawed]] = True
+    lines = lines[is_drawn]
+    columns = columns[is_drawn]
+    has_hole = np.diff(lines) > LONGEST_CLOSURE + 1
+    for row in np.flatnonzero(has_hole & (np.diff(columns) == 0)):
+        is_missing[lines[row] + 1 : lines[row + 1], columns[row]] = True
+    return is_missing
 
 
 def movements_of(closes: npt.NDArray[np.float64]) -> npt.NDArray[np.int8]:
