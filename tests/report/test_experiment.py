@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from figures import figures_of
+from matplotlib.axes import Axes
 
 from fin_tasks.benchmarks.dynostock.score import read
 from fin_tasks.report.experiment import COLUMNS, by_window, compare_arms
@@ -183,6 +184,32 @@ def test_table_1_and_figures(tmp_path: Path) -> None:
     for ending in ("png", "svg"):
         figure = tmp_path / f"dynostock_recency_paper.{ending}"
         assert figure.stat().st_size > 10_000
+
+
+def test_eight_models_look_different(tmp_path: Path) -> None:
+    """The paper's figures have eight models; each has a color, a marker and a line of its own."""
+    table = pd.concat(
+        [
+            rows("signal", towards(0.1), sizes=(4, 8)).assign(model=f"model {number}")
+            for number in range(8)
+        ]
+    )
+    looks = []
+
+    def remember(axes: Any, *arguments: Any, **options: Any) -> Any:
+        drawn = errorbar(axes, *arguments, **options)
+        line = drawn.lines[0]
+        dashes = line._unscaled_dash_pattern
+        looks.append((line.get_color(), line.get_marker(), str(dashes)))
+        return drawn
+
+    errorbar = Axes.errorbar
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Axes, "errorbar", remember)
+        draw_windows(table, tmp_path, "paper")
+    left_panel = looks[:8]
+    colors, markers, lines = zip(*left_panel, strict=True)
+    assert len(set(colors)) == len(set(markers)) == len(set(lines)) == 8
 
 
 def test_the_mean_is_over_the_sizes_of_table_1() -> None:

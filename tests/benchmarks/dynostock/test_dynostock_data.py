@@ -79,7 +79,7 @@ def test_a_naive_prompt_has_no_statement(tmp_path: Path) -> None:
         documents(prompt="naive")[0]["arm"] == "none"
         and "Facts:" not in documents(prompt="naive")[0]["prompt"]
     )
-    with pytest.raises(ConfigError, match="without a statement"):
+    with pytest.raises(ConfigError, match="naive has no statement"):
         documents(prompt="naive", arm="flipped")
     market = sample_market()
     write_set(
@@ -111,7 +111,7 @@ def test_wrong_options_are_errors_and_arguments_of_models_are_not() -> None:
     ]
     for options in (
         *wrong,
-        {"prompts": "upstream", "prompt": "naive"},
+        {"prompts": "upstream", "prompt": "naive", "arm": "signal"},
         {"windows_dir": "/nowhere"},
         {"sample_n": 0},
         {"sample_n": "3"},

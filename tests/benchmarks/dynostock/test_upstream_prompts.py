@@ -124,6 +124,63 @@ def test_a_chart_stands_for_the_tables(folder: Path) -> None:
     assert "opened" not in doc["prompt"]
 
 
+NAIVE = CODE.replace(
+    'info += f"- {bias_desc}"',
+    """if args.bias_type == "recency":
+        info += f"Some facts:\\n- Eight of ten rose.\\n- {bias_desc}\\n"
+    else:
+        info += f"Some facts:\\n- Eight of ten rose.\\nSome statements:\\n{bias_desc}\\n"
+    info += "Latest report:\\n" + construct_current_eps(eps)""",
+)
+
+
+@pytest.fixture
+def naive_folder(folder: Path) -> Path:
+    (folder / "dynostock" / "gen.py").write_text(NAIVE, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("bias", ["recency", "authority"])
+def test_a_naive_prompt_has_neither_facts_nor_statements(
+    naive_folder: Path, bias: str
+) -> None:
+    docs = documents(naive_folder, bias=bias, prompt="naive", text="narrative")
+    facts = json.loads(docs.info.description)
+    assert (facts["arm"], facts["prompts"]["style"]) == ("none", "naive")
+    for doc in docs:
+        background, first, *_ = doc["prompt"].split("\n")[0::2]
+        assert background.startswith('Companies report "earnings"')
+        assert ": opened at " in first
+        for text in ("Some facts", "Eight of ten", "Last time", "expects", "Rule:"):
+            assert text not in doc["prompt"]
+        newest = f"Latest report:\nNewest: {doc['prompt'].split('Newest: ')[1]}"
+        assert newest in doc["prompt"]
+        assert f"Does {doc['ticker']} rise after {doc['end']} {{sic}}? Give" in newest
+        assert (doc["statement"], doc["prompt"].count("earned")) == (None, 4)
+    structured = documents(naive_folder, bias=bias, text="narrative")
+    assert "Eight of ten" in structured[0]["prompt"]
+
+
+def test_the_frame_of_the_paper_may_be_the_users_copy(naive_folder: Path) -> None:
+    file = naive_folder / "dynostock" / "config" / "naive.txt"
+    file.write_text(
+        "Consider: {background}\nNow:\n{retrieved}\n{question} {{ Answer }}"
+    )
+    docs = documents(naive_folder, prompt="naive")
+    assert docs[0]["prompt"].startswith('Consider: Companies report "earnings"')
+    assert docs[0]["prompt"].endswith("{{ Answer }}")
+    file.write_text("Consider: {background}")
+    with pytest.raises(DataError, match=r"\{retrieved\}, \{question\}"):
+        documents(naive_folder, prompt="naive")
+
+
+def test_a_statement_that_is_elsewhere_is_an_error(folder: Path) -> None:
+    with pytest.raises(DataError, match="found it elsewhere"):
+        documents(folder, prompt="naive")
+    with pytest.raises(ConfigError, match="naive has no statement"):
+        documents(folder, prompt="naive", arm="flipped")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "found"),
     [

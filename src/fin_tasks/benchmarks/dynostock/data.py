@@ -175,19 +175,19 @@ def window_documents(
     settings: Settings,
 ) -> tuple[list[Document], dict[str, Any]]:
     """Return a document for each window, and what the provenance says about their prompts and charts."""
-    arm = options.arm or ("none" if options.prompt == "naive" else "signal")
-    if options.prompt == "naive" and (options.prompts, arm) != ("house", "none"):
+    is_naive = options.prompt == "naive"
+    arm = options.arm or ("none" if is_naive else "signal")
+    if is_naive and arm != "none":
         raise ConfigError(
-            "metadata prompt: naive is house wording without a statement, "
-            f"got the arm {arm}."
+            f"metadata prompt: naive has no statement, got the arm {arm}."
         )
     ask: Any
     if options.prompts == "upstream":
         from .upstream import authors_prompt
 
         authors = authors_prompt(data_dir=options.data_dir, settings=settings)
-        ask = authors.ask
-        wording = authors.facts
+        ask = authors.ask_naively if is_naive else authors.ask
+        wording = authors.facts_of(options.prompt)
     else:
         ask = partial(house_prompt, style=options.prompt)
         digest = hashlib.sha256(HOUSE_FILE.read_bytes()).hexdigest()

@@ -2,7 +2,8 @@
 
 import ast
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import pandas as pd
 from jinja2 import StrictUndefined, Template, TemplateError
 from jinja2.sandbox import SandboxedEnvironment
 
-from fin_tasks.data.locate import locate
+from fin_tasks.data.documents import fill_fields, hash_of
+from fin_tasks.data.locate import Located, locate
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
@@ -21,6 +23,19 @@ from .prompts import Prompt
 from .windows import Window
 
 _FILES = ("config/prompt.json", "config/celebrity.json", "gen.py|upstream/gen.py")
+_NAIVE_FILE = "config/naive.txt"
+"""The frame of the naive prompt, if the user has copied it from the paper; the authors' files have none."""
+_NAIVE_FRAME = """{background}
+
+{retrieved}
+
+{question} Give a probability from 0 to 1.
+
+Thought: <your thoughts>
+Prediction: <your answer>"""
+_NAIVE_FIELDS = ("background", "retrieved", "question")
+_NOT_NAIVE = ("some facts", "some statements")
+"""The authors' headings of what the naive prompt leaves out."""
 _ENTRY = "gpt-4o"
 """The model whose frame is used; those of other models only add a chat template and the place of the picture."""
 _ROW_NAMES = {
@@ -83,6 +98,7 @@ class AuthorsPrompt:
 
     Attributes:
         frame: The prompt with a slot for each entry of the variable `instruction`.
+        naive_frame: The naive prompt, with fields for the background, what is retrieved, and the question.
         instruction: Sets the variables `instruction` and `bias_desc`, the statement.
         sentences: Writes the sentence about a price or a report, by the name of the authors' function.
         figures: The well-known figures of authority windows, by name.
@@ -90,6 +106,7 @@ class AuthorsPrompt:
     """
 
     frame: str
+    naive_frame: str
     instruction: Template
     sentences: Mapping[str, Template]
     figures: Mapping[str, Values]
@@ -116,32 +133,67 @@ class AuthorsPrompt:
             "none": None,
         }
         direction = directions[arm]
-        try:
-            user, statement = self._fill(excerpt, window, window.signal, text)
+        with _telling_other_code():
+            slots, statement = self._slots(excerpt, window, window.signal, text)
+            user = self.frame.format(*slots)
             if direction is None:
                 user = user.replace(f"- {statement}", "").replace(statement, "")
                 statement = ""
             elif direction != window.signal:
-                _, flipped = self._fill(excerpt, window, direction, text)
+                _, flipped = self._slots(excerpt, window, direction, text)
                 user = user.replace(statement, flipped)
                 statement = flipped
-        except (TemplateError, AttributeError, TypeError, IndexError) as error:
-            raise DataError(
-                "gen.py of DynoStock's authors: expected code that sets instruction and bias_desc, "
-                f"found other code ({error}). Use prompts: house."
-            ) from error
         return Prompt(
             system="", user=user, cue="", statement=statement, direction=direction
         )
 
-    def _fill(
+    def ask_naively(
+        self,
+        excerpt: Excerpt,
+        window: Window,
+        *,
+        arm: str,
+        text: str | None = None,
+        frequency: str = "daily",
+    ) -> Prompt:
+        """Return the naive prompt about a window: the authors' sentences without facts and statements."""
+        if window.signal is None or arm != "none" or frequency != "daily":
+            raise ConfigError(
+                "prompt naive, prompts upstream: expected the arm none, and daily prices, "
+                f"got {arm}, {frequency}. Use prompts: house."
+            )
+        with _telling_other_code():
+            slots, statement = self._slots(excerpt, window, window.signal, text)
+            question, background, *_, retrieved = slots
+        retrieved = _without_facts(retrieved)
+        if any(line in retrieved for line in statement.splitlines() if line.strip()):
+            raise DataError(
+                "gen.py of DynoStock's authors: expected the statement below one of the headings "
+                f"{' and '.join(_NOT_NAIVE)}, found it elsewhere. Use prompts: house."
+            )
+        user = fill_fields(
+            self.naive_frame,
+            question=question,
+            background=background,
+            retrieved=retrieved,
+        )
+        return Prompt(system="", user=user, cue="", statement="", direction=None)
+
+    def facts_of(self, style: str) -> dict[str, object]:
+        """Return what the provenance says about a style; the frame of the naive one is not the authors' file."""
+        facts = {**self.facts, "style": style}
+        if style == "naive":
+            facts["frame"] = hash_of(self.naive_frame)
+        return facts
+
+    def _slots(
         self,
         excerpt: Excerpt,
         window: Window,
         signal: int,
         text: str | None,
-    ) -> tuple[str, str]:
-        """Return the prompt with a statement in the direction of the signal, and this statement."""
+    ) -> tuple[list[str], str]:
+        """Return what the authors fill their frame with, from the question to what is retrieved, and the statement."""
         reports = _reports(excerpt)
         (current,) = self._sentences("construct_current_eps", reports.head(1))
         histories = {}
@@ -171,13 +223,40 @@ class AuthorsPrompt:
             "construct_eps_history": lambda *_: histories["construct_eps_history"],
         }
         filled: Any = self.instruction.make_module(variables)
-        return self.frame.format(*filled.instruction), str(filled.bias_desc)
+        return list(map(str, filled.instruction)), str(filled.bias_desc)
 
     def _sentences(self, function: str, table: pd.DataFrame) -> list[str]:
         """Return the sentence about each row of a table by one of the authors' functions."""
         name = _ROW_NAMES[function]
         rows = table.to_dict("records")
         return [self.sentences[function].render({name: row}) for row in rows]
+
+
+def _without_facts(retrieved: str) -> str:
+    """Return what is retrieved without the sections of facts and statements.
+
+    A section begins with a line that ends in a colon; a section that stays is kept as it is.
+    """
+    kept = []
+    is_kept = True
+    for line in retrieved.splitlines():
+        if line.rstrip().endswith(":"):
+            is_kept = line.strip(": ").lower() not in _NOT_NAIVE
+        if is_kept:
+            kept.append(line)
+    return "\n".join(kept).strip("\n")
+
+
+@contextmanager
+def _telling_other_code() -> Iterator[None]:
+    """Say in one sentence that the authors' code is not the code that we know."""
+    try:
+        yield
+    except (TemplateError, AttributeError, TypeError, IndexError, ValueError) as error:
+        raise DataError(
+            "gen.py of DynoStock's authors: expected code that sets instruction and bias_desc, "
+            f"found other code ({error}). Use prompts: house."
+        ) from error
 
 
 def authors_prompt(*, data_dir: Path | None, settings: Settings) -> AuthorsPrompt:
@@ -201,6 +280,7 @@ def authors_prompt(*, data_dir: Path | None, settings: Settings) -> AuthorsPromp
         frames = json.loads(files["prompt.json"].read_text("utf-8"))
         return AuthorsPrompt(
             frame=frames[_ENTRY]["prompt"],
+            naive_frame=_naive_frame(located),
             instruction=environment.from_string(instruction),
             sentences=sentences,
             figures={figure["name"]: figure for figure in figures},
@@ -210,6 +290,20 @@ def authors_prompt(*, data_dir: Path | None, settings: Settings) -> AuthorsPromp
         raise DataError(
             f"{located.root}: expected the authors' prompt files, got others ({error!r})."
         ) from error
+
+
+def _naive_frame(located: Located) -> str:
+    """Return the frame of the naive prompt: the user's copy of the paper's, else ours."""
+    if located.origin != "data_dir" or not located.matches(_NAIVE_FILE):
+        return _NAIVE_FRAME
+    (path,) = located.matches(_NAIVE_FILE)
+    frame = path.read_text("utf-8").strip("\n")
+    missing = [name for name in _NAIVE_FIELDS if f"{{{name}}}" not in frame]
+    if missing:
+        raise DataError(
+            f"{path}: expected the fields {{{'}, {'.join(missing)}}} in the frame of the naive prompt, found none."
+        )
+    return frame
 
 
 def _sentence_about(code: Path, function: str, name: str) -> str:
