@@ -31,8 +31,10 @@ class Corrector:
         self._by_id = corrections.of(benchmark, task)
         self._scorer: Any = KNOWN_BENCHMARKS[benchmark].scorer if self._by_id else None
         self._facts_of = corrections.facts
-        self._benchmark = benchmark
+        self.benchmark = benchmark
         self._applied: dict[str, Correction] = {}
+        self.published: list[Sample] = []
+        """The samples that were left out or scored again, as they were."""
 
     def correct(self, samples: Iterable[Sample]) -> Iterator[Sample]:
         """Yield samples without excluded questions, and with the metrics under new truths."""
@@ -42,6 +44,7 @@ class Corrector:
                 yield sample
                 continue
             self._applied[sample.id] = correction
+            self.published.append(sample)
             if not correction.exclude:
                 yield _rescored(self._scorer, sample, correction)
 
@@ -50,7 +53,7 @@ class Corrector:
         """What results say of the corrections; empty if none was applied."""
         if not self._applied:
             return {}
-        return self._facts_of(self._benchmark, self._applied.values())
+        return self._facts_of(self.benchmark, self._applied.values())
 
     @property
     def n_excluded(self) -> int:

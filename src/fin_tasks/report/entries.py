@@ -24,6 +24,7 @@ from .model import (
     headline,
     metric_of,
 )
+from .question_corrections import correction_note, uncorrected_value
 from .redact import printable
 from .values import Value, values_of
 
@@ -47,6 +48,10 @@ class Scored(NamedTuple):
     n_unscored: int
     group: str
     """What results share that may be compared."""
+    correction_note: str
+    """How many questions are excluded or have another truth; empty if none."""
+    uncorrected: float | None
+    """The headline under the published truths; None if this report corrected none."""
 
 
 def scored_tasks(
@@ -76,6 +81,8 @@ def scored_tasks(
                 n_scored=int(scores.count()),
                 n_unscored=int(scores.isna().sum()),
                 group=setting_id(result, any_decoding=any_decoding),
+                correction_note=correction_note(report, result),
+                uncorrected=uncorrected_value(report, result, scoring, main_metric),
             )
             by_task[scored.task.id].append(scored)
     return by_task
@@ -159,7 +166,7 @@ def entries_of(
             cut_off.note_of(value.cut_offs, metric),
             _remark_on_estimate(metric, estimate),
             note_of(corrected),
-            _remark_on_corrections(result),
+            scored.correction_note,
         ]
         if metric == main_metric:
             remarks.append(_remark_on_judge(result, scored.run.model))
@@ -183,15 +190,9 @@ def entries_of(
             results_file=results_file,
             cut_off=value.cut_offs,
             corrected=corrected,
+            question_corrections=scored.correction_note,
+            uncorrected=scored.uncorrected if metric == main_metric else None,
         )
-
-
-def _remark_on_corrections(result: TaskResult) -> str:
-    """Say how many questions are excluded or have another truth; empty if none is."""
-    corrections = result.provenance.get("corrections")
-    if not isinstance(corrections, Mapping):
-        return ""
-    return str(corrections.get("note", ""))[:_MAX_NOTE]
 
 
 def _remark_on_recording(result: TaskResult) -> str:

@@ -21,6 +21,7 @@ from .leaderboard_model import BoardRun, BoardTask, Entry, Leaderboard
 from .memorization import gaps_of
 from .model import KNOWN_BENCHMARKS, Report, Run, TaskResult, metric_of
 from .published import figures
+from .question_corrections import applied_corrections
 from .ranks import rank_task
 
 _TITLE = "Finance benchmarks"
@@ -56,6 +57,7 @@ def board(
             name: known for name, known in board_file.models.items() if name in models
         },
         admissions=_admissions(report),
+        question_corrections=list(applied_corrections(report)),
         first_view=board_file.first_view,
         generated=datetime.now(UTC).isoformat(timespec="seconds"),
         alpha=ALPHA,

@@ -20,7 +20,7 @@ from .comparison_model import (
 )
 from .model import Metric, Problem
 
-VERSION = "5.1"
+VERSION = "5.2"
 
 
 class _Model(
@@ -115,6 +115,24 @@ class Corrected(_Model):
     """Rows that people scored."""
 
 
+class QuestionCorrection(_Model):
+    """A question that was excluded, or whose truth was corrected."""
+
+    benchmark: str
+    id: str
+    task: str = ""
+    """The beginning of the names of the tasks that are meant; empty for all."""
+    exclude: bool = False
+    truth: str = ""
+    """The right answer."""
+    published: str = ""
+    """The truth that the runs' documents hold."""
+    reason: str = ""
+    by: str = ""
+    """Who says so."""
+    date: str = ""
+
+
 class Entry(_Model):
     """One value."""
 
@@ -154,6 +172,10 @@ class Entry(_Model):
     """Null if no response was cut off."""
     corrected: Corrected | None = None
     """A judge's value, corrected by people's labels; null without them."""
+    question_corrections: str = ""
+    """How many questions are excluded or have another truth; empty if none."""
+    uncorrected: Finite = None
+    """Of the headline, the value under the published truths of all questions; null if this report corrected none."""
 
 
 class Cost(_Model):
@@ -200,6 +222,8 @@ class Leaderboard(_Model):
     """What `board.yaml` says of models, by their names."""
     admissions: dict[str, Admission] = {}
     """What the maintainers of the board checked, by `admission` of the runs."""
+    question_corrections: list[QuestionCorrection] = []
+    """Questions that were excluded or corrected in this report."""
     first_view: list[str] = []
     """Names of the tasks that the first view shows; empty for those of the benchmarks."""
     tasks: list[BoardTask] = []

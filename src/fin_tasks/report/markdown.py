@@ -3,6 +3,7 @@
 import html
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import yaml
@@ -13,6 +14,7 @@ from fin_tasks.errors import escape
 
 from . import Json
 from .conditions import CONDITIONS
+from .leaderboard_model import QuestionCorrection
 from .model import KNOWN_BENCHMARKS, metric_of
 
 _MARKUP = re.compile(r"([\\`*_\[\]|~$#@])|(:)(?=//)")
@@ -22,9 +24,10 @@ _SCORINGS = {"paper": "scored as the authors do", "robust": "scored robustly"}
 # Conditions that are usual, or stand in the header.
 _NOT_NAMED = ("", "cot", "pot", "none")
 _ROW = ["label", "published"]
-_NUMBERS = ["published", "value", "low", "high", "window"]
+_NUMBERS = ["published", "value", "low", "high", "uncorrected", "window"]
 _TEXTS = ["benchmark", "metric", "unit", "scoring", "doubts", "remarks"]
 _COLUMNS = ["label", *_TEXTS, *CONDITIONS, *_NUMBERS]
+_CORRECTIONS = "corrections.md"
 _DOUBTED = 1e6  # added to the order of rows with doubts, so that they stand last
 
 Line = Json
@@ -44,8 +47,14 @@ class _Table(BaseModel):
 _TABLES = TypeAdapter(dict[str, _Table])
 
 
-def write_tables(values: DataFrame, folder: Path) -> None:
-    """Write each table of the benchmarks' `tables.yaml` that has a value into a folder."""
+def write_tables(
+    values: DataFrame,
+    folder: Path,
+    corrections: Sequence[QuestionCorrection] = (),
+) -> None:
+    """Write each table of `tables.yaml` that has a value, and the corrections of questions, into a folder."""
+    if corrections:
+        (folder / _CORRECTIONS).write_text(_corrections_text(corrections), "utf-8")
     values = values.assign(published=values["source"] == "published")
     values = values[_COLUMNS].dropna(subset="value")
     # The tables take many small parts of this one, which plain objects make much faster.
@@ -58,6 +67,8 @@ def write_tables(values: DataFrame, folder: Path) -> None:
             parts = [f"# {table.title}", table.about]
             for heading, section in lines.groupby("heading", sort=False):
                 parts += [f"## {safe(heading)}", *_section_parts(section)]
+            if lines["uncorrected"].notna().any():
+                parts.append(f"[The corrections of questions]({_CORRECTIONS})")
             if len(lines):
                 text = "\n\n".join(parts) + "\n"
                 (folder / f"{stem}.md").write_text(text, "utf-8")
@@ -118,10 +129,37 @@ def _section_parts(lines: DataFrame) -> list[str]:
 def _cell(line: Line, notes: dict[str, int]) -> str:
     """Return a value with the number of its note."""
     text = number_text(line)
-    note = "; ".join(filter(None, (line["doubts"], line["remarks"])))
+    without = ""
+    if notna(line.get("uncorrected")):
+        unchanged = {**line, "value": line["uncorrected"], "low": math.nan}
+        without = f"{number_text(unchanged)} without the corrections"
+    note = "; ".join(filter(None, (line["doubts"], line["remarks"], without)))
     if note:
         text += f" ({notes.setdefault(note, len(notes) + 1)})"
     return text
+
+
+def _corrections_text(corrections: Sequence[QuestionCorrection]) -> str:
+    """Return the table of corrections of questions."""
+    lines = [
+        "# Corrections of questions",
+        "",
+        "| Benchmark | Question | Published truth | Correction | Reason | By | Date |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for correction in corrections:
+        decision = "excluded" if correction.exclude else f"truth {correction.truth}"
+        cells = (
+            correction.benchmark,
+            correction.id,
+            correction.published,
+            decision,
+            correction.reason,
+            correction.by,
+            correction.date,
+        )
+        lines.append(f"| {' | '.join(map(safe, cells))} |")
+    return "\n".join(lines) + "\n"
 
 
 def number_text(line: Line) -> str:

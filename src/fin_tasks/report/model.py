@@ -18,6 +18,7 @@ from pandas.api.types import union_categoricals
 from fin_tasks import benchmarks
 from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.benchmarks.contract import Benchmark
+from fin_tasks.benchmarks.corrections import Correction
 from fin_tasks.benchmarks.scored_task import Breakdowns
 
 if TYPE_CHECKING:
@@ -162,6 +163,10 @@ class Report:
     """The oldest first."""
     rows: DataFrame
     problems: tuple[Problem, ...]
+    published: DataFrame = field(default_factory=lambda: DataFrame(columns=[*COLUMNS]))
+    """The rows of questions that were excluded or corrected, as published."""
+    corrections: Sequence[Correction] = ()
+    """The corrections of these questions."""
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.runs, self.rows, self.problems))

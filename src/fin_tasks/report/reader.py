@@ -5,7 +5,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from fin_tasks.benchmarks.corrections import Corrections
+from pandas import DataFrame
+
+from fin_tasks.benchmarks.corrections import Correction, Corrections
 from fin_tasks.errors import DataError
 
 from .admissions import with_admissions
@@ -64,6 +66,7 @@ class _Reader:
         rows_by_file = self._read_samples(runs, names)
         complete_runs = []
         tables = []
+        published = []
         for run in runs:
             results = []
             corrected = set()
@@ -72,14 +75,33 @@ class _Reader:
                 if isinstance(rows, SampleRows):
                     tables.append(rows.table)
                     results.append(self._with_rows(result, rows))
-                    if rows.corrections:
+                    if rows.published is not None:
+                        published.append(_with_run(rows.published, result))
                         corrected.add(result.id)
                 elif result.totals:
                     results.append(replace(result, samples=None))
             if results:
                 tasks = _with_members(results, corrected)
                 complete_runs.append(replace(run, tasks=tasks))
-        return Report(tuple(complete_runs), table_of(tables), tuple(self.problems))
+        published_rows = table_of(published)
+        return Report(
+            tuple(complete_runs),
+            table_of(tables),
+            tuple(self.problems),
+            published_rows,
+            self._applied_to(published_rows),
+        )
+
+    def _applied_to(self, published: DataFrame) -> list[Correction]:
+        """Return the corrections of the questions of rows."""
+        if self._corrections is None:
+            return []
+        applied = {}
+        keys = published[["benchmark", "task", "doc_id"]].drop_duplicates()
+        for benchmark, task, question in keys.itertuples(index=False):
+            correction = self._corrections.of(benchmark, task)[question]
+            applied[benchmark, correction.task, question] = correction
+        return list(applied.values())
 
     def _add_problem(self, path: Path | None, message: str) -> None:
         self.problems.append(Problem(printable(str(path)), printable(message)))
@@ -169,9 +191,7 @@ class _Reader:
         return None if has_them else self._corrections
 
     def _with_rows(self, result: TaskResult, rows: SampleRows) -> TaskResult:
-        table = rows.table
-        for name in ("run", "benchmark", "task"):
-            table[name] = texts_column([getattr(result, name)]).repeat(len(table))
+        table = _with_run(rows.table, result)
         if rows.corrections:
             result = corrected_result(result, rows)
         sizes = table["scoring"].value_counts()
@@ -180,6 +200,13 @@ class _Reader:
             expected = f"expected {n} rows under each scoring, got {sizes.to_dict()}"
             self._add_problem(result.samples, f"{result.samples}: {expected}.")
         return replace(result, n=n, n_all=result.n_all or n, aggregates=rows.aggregates)
+
+
+def _with_run(table: DataFrame, result: TaskResult) -> DataFrame:
+    """Add the columns that say which result the rows of a table are of, and return the table."""
+    for name in ("run", "benchmark", "task"):
+        table[name] = texts_column([getattr(result, name)]).repeat(len(table))
+    return table
 
 
 def _candidates(path: Path) -> list[Path]:

@@ -24,7 +24,7 @@ from fin_tasks.errors import DataError
 from fin_tasks.stats.means import Floats
 
 from . import Json
-from .corrected_samples import corrector_of
+from .corrected_samples import Corrector, corrector_of
 from .model import (
     BREAKDOWNS,
     KNOWN_BENCHMARKS,
@@ -59,6 +59,8 @@ class SampleRows(NamedTuple):
     """What results say of corrections that were applied."""
     n_excluded: int = 0
     """Questions that corrections excluded."""
+    published: DataFrame | None = None
+    """The rows of questions that were excluded or corrected, as published."""
 
 
 def read_rows(
@@ -68,7 +70,18 @@ def read_rows(
     corrector = corrector_of(result, corrections)
     samples = corrector.correct(read_samples(path))
     rows = rows_of(str(path), samples, result.benchmark)
-    return rows._replace(corrections=corrector.facts, n_excluded=corrector.n_excluded)
+    return with_corrections(rows, corrector, path)
+
+
+def with_corrections(rows: SampleRows, corrector: Corrector, path: Path) -> SampleRows:
+    """Return rows with what a corrector did to them."""
+    if not corrector.published:
+        return rows
+    return rows._replace(
+        corrections=corrector.facts,
+        n_excluded=corrector.n_excluded,
+        published=rows_of(str(path), corrector.published, corrector.benchmark).table,
+    )
 
 
 def rows_of(source: str, samples: Iterable[Sample], benchmark_name: str) -> SampleRows:

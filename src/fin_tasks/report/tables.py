@@ -20,6 +20,7 @@ _ENTRY = {
     "high",
     "n",
     "unscored",
+    "uncorrected",
     "group",
     "is_shown",
 }

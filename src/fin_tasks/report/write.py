@@ -90,7 +90,7 @@ def write_report(
         write_csv(values, folder / "leaderboard.csv")
         for name in ("tables", "figures"):
             (folder / name).mkdir()
-        write_tables(values, folder / "tables")
+        write_tables(values, folder / "tables", leaderboard.question_corrections)
         draw_window_figures(report, folder / "figures")
         write_page(report, leaderboard, folder)
     return WrittenReport(

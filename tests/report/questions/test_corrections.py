@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
 from answered_runs import write_runs
@@ -21,6 +22,7 @@ from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError, FinTasksError
 from fin_tasks.report import read
 from fin_tasks.report.leaderboard import board
+from fin_tasks.report.write import write_report
 from fin_tasks.saved.run_folder import write_run
 from fin_tasks.saved.scoring import score_responses
 
@@ -238,6 +240,45 @@ def test_values_say_what_was_corrected_and_are_not_ranked_with_others(
     assert values == {False: 2 / 4, True: 3 / 3}
     assert found[0].remarks == ["1 question excluded, 1 truth corrected"]
     assert len(groups) == 2
+
+
+def test_a_leaderboard_lists_corrections_and_has_both_values(
+    runs: Path, tmp_path: Path
+) -> None:
+    path = write(
+        tmp_path,
+        correction("q1", truth=2.5, by="Ada"),
+        correction("q3", exclude=True),
+        correction("q9", exclude=True),  # a question that no run was asked
+    )
+    found = board(read(runs, corrections=path), papers=False)
+    listed = {one.id: one for one in found.question_corrections}
+    assert listed.keys() == {"q1", "q3"}
+    assert (listed["q1"].published, listed["q1"].truth) == ("250", "2.5")
+    assert (listed["q1"].by, listed["q3"].exclude) == ("Ada", True)
+    values = {}
+    for entry in found.entries:
+        if entry.metric == "acc" and "robust" in entry.task:
+            values[entry.model] = (entry.value, entry.uncorrected)
+            assert entry.question_corrections in entry.remarks
+    # Without corrections good has q0 and q2 right of four, fair only q0.
+    assert values == {"good": (1, 2 / 4), "fair": (2 / 3, 1 / 4)}
+    assert not board(read(runs), papers=False).question_corrections
+
+
+def test_tables_link_to_the_corrections_and_name_both_values(
+    runs: Path, tmp_path: Path
+) -> None:
+    path = write(tmp_path, correction("q3", exclude=True, reason="No | answer"))
+    out = tmp_path / "report"
+    write_report(runs, out, corrections=path, samples=False)
+    table = (out / "tables" / "financemath.md").read_text()
+    assert "(corrections.md)" in table
+    assert "50.0 without the corrections" in table
+    listed = (out / "tables" / "corrections.md").read_text()
+    assert r"| financemath | q3 | 40 | excluded | No \| answer |" in listed
+    line = pd.read_csv(out / "leaderboard.csv").query("metric == 'acc'")
+    assert line["uncorrected"].dropna().tolist()[-1] in (0.25, 0.5)
 
 
 def test_a_correction_that_a_judge_would_need_is_a_problem_of_the_file(

@@ -102,6 +102,28 @@ def test_a_question_shows_each_response_and_leads_to_its_sample(
     view.wait_for_selector("table[aria-label='Responses to q1']")
 
 
+def test_values_lead_to_the_corrections_and_both_values(
+    view: Any, folder: Path
+) -> None:
+    file = folder / "corrections.yaml"
+    reason = "{benchmark: financemath, id: q1, exclude: true, reason: It is unclear.}"
+    file.write_text(f"corrections: [{reason}]")
+    write_report(folder / "answered" / "runs", folder / "corrected", corrections=file)
+    view.goto("about:blank")
+    view.goto((folder / "corrected" / "index.html").as_uri())
+    view.wait_for_selector("#main[aria-busy=false]")
+    view.locator("ol a:has-text('1 question excluded')").click()
+    view.wait_for_selector("table[aria-label='Corrections of questions']")
+    listed = view.inner_text("table[aria-label='Corrections of questions'] tbody")
+    assert "q1" in listed
+    assert "It is unclear." in listed
+    name = "table[aria-label='Values with and without corrections'] tbody tr"
+    shown = {text.split("\n")[0]: text for text in view.locator(name).all_inner_texts()}
+    # The authors accept 2.5 for 250.
+    assert "66.7\u00a0%" in shown["fair"]
+    assert "75.0\u00a0%" in shown["fair"]
+
+
 def test_without_samples_questions_are_listed_by_their_ids(
     view: Any, folder: Path
 ) -> None:

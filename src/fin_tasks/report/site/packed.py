@@ -124,6 +124,10 @@ def _more_of(entry: Entry, texts: _Texts) -> Json:
         more["s"] = 0
     if entry.cut_off:
         more["c"] = entry.cut_off.model_dump(mode="json")
+    if entry.question_corrections:
+        more["q"] = texts.number_of(entry.question_corrections)
+    if entry.uncorrected is not None:
+        more["p"] = round(entry.uncorrected, _DIGITS)
     if entry.corrected:
         more["o"] = entry.corrected.model_dump(mode="json")
     return more

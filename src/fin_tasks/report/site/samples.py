@@ -24,7 +24,7 @@ from ..corrected_samples import corrector_of
 from ..model import BREAKDOWNS, KNOWN_BENCHMARKS, TaskResult, headline
 from ..processes import problem_of
 from ..redact import printable
-from ..rows import SampleRows, rows_of
+from ..rows import SampleRows, rows_of, with_corrections
 from ..samples import Sample, flat, read_samples
 from .pictures import copy_picture
 
@@ -74,9 +74,7 @@ class PageSamples:
         samples = corrector.correct(read_samples(path))
         noted = self._noted(samples, path.parent, result, questions)
         rows = rows_of(str(path), noted, result.benchmark)
-        rows = rows._replace(
-            corrections=corrector.facts, n_excluded=corrector.n_excluded
-        )
+        rows = with_corrections(rows, corrector, path)
         try:
             self._write_all(result, questions, rows.table)
         except Exception as error:  # noqa: BLE001 - the rows count all the same

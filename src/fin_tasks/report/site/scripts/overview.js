@@ -114,7 +114,9 @@ function modelTable(name, columns, models) {
   rows.sort((a, b) => rankOf(a) - rankOf(b) || byPlace(entryOf(a), entryOf(b)));
   const model = { title: "Model", key: modelName, content: modelCell };
   const node = table(name, [model, ...cells], rows, { kind: "models" });
-  const footnotes = [...numbers].map(([text, number]) => el("li", { value: number }, text));
+  const footnotes = [...numbers].map(([text, number]) =>
+    el("li", { value: number }, withLink(text)),
+  );
   if (!footnotes.length) return node;
   const listed = el("ol", { class: "quiet" }, footnotes);
   const isLong = footnotes.length > MAXIMUM_FOOTNOTES;
@@ -124,10 +126,11 @@ function modelTable(name, columns, models) {
 function cellOf({ places, maximum }, entry, footnotes) {
   if (!entry) return null;
   const place = places.get(entry.run.id);
-  for (const doubt of entry.doubts) {
-    if (!footnotes.has(doubt)) footnotes.set(doubt, footnotes.size + 1);
+  const texts = [...entry.doubts, entry.correctionNote].filter(Boolean);
+  for (const text of texts) {
+    if (!footnotes.has(text)) footnotes.set(text, footnotes.size + 1);
   }
-  const numbers = entry.doubts.map((doubt) => footnotes.get(doubt)).join(", ");
+  const numbers = texts.map((text) => footnotes.get(text)).join(", ");
   return [
     strong(boundText(entry)),
     numbers && el("sup", {}, ` ${numbers}`),

@@ -7,6 +7,7 @@ const VIEWS = {
   parts: ["Breakdown", showBreakdown],
   samples: ["Samples", showSamples],
   questions: ["Questions", showQuestions],
+  corrections: ["Corrections", showCorrections],
   runs: ["Runs", showRuns],
 };
 
@@ -36,6 +37,7 @@ async function draw() {
   const focused = document.activeElement?.id;
   readChoices(VIEWS);
   const isEmpty = { memory: !report.gaps.length, questions: !report.questions };
+  isEmpty.corrections = !report.question_corrections.length;
   const views = Object.entries(VIEWS).filter(([view]) => !isEmpty[view]);
   const tabs = views.map(([view, [name]]) => {
     const current = view === choices.view ? "page" : null;
@@ -55,6 +57,7 @@ async function draw() {
   const [viewName, show] = VIEWS[choices.view];
   const title = report.benchmarks[choices.benchmark]?.title || "all benchmarks";
   byId("chosen").textContent = `${viewName}, ${title}: change`;
+  if (choices.view !== "corrections") main.append(correctionsLine());
   const drawn = show(main);
   if (focused && document.activeElement?.id !== focused) {
     const target = byId(focused);

@@ -4,6 +4,7 @@ const SCORINGS = { paper: "as the paper's authors score", robust: "by our carefu
 let report;
 let choices = {};
 const runsById = new Map();
+const correctionNotes = new Set(); // what values say of corrections of questions
 const runOf = (id) => runsById.get(id);
 
 // --- the report
@@ -72,7 +73,10 @@ function joinEntries([number, metric, rows]) {
       unscored: more.u || 0,
       cut_off: more.c || null,
       corrected: more.o || null,
+      correctionNote: report.texts[more.q] || "",
+      uncorrected: more.p ?? null,
     });
+    if (more.q !== undefined) correctionNotes.add(report.texts[more.q]);
     run.tasks.add(task);
     task.isMeasured ||= !run.isPublished;
     task.isWhole ||= !run.isPublished && !run.isMember; // asked for itself, not for a group

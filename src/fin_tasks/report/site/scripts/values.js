@@ -49,7 +49,7 @@ function pointsText(value, metric) {
   return `${sign}${valueText(Math.abs(value), metric).replace(`${SPACE}%`, "")}`;
 }
 
-const remarksOf = (entry) => [...entry.doubts, ...entry.remarks];
+const remarksOf = (entry) => [...entry.doubts, ...entry.remarks.map(withLink)];
 
 // Draw a value as a tick, its interval as a line, and up to where it could rise as dots.
 function bar({ value, low, high, upper = null }, from, to, text) {
