@@ -54,6 +54,15 @@ def test_the_command_line_imports_nothing_heavy_before_it_is_used() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_a_report_does_not_import_the_distributions_of_scipy() -> None:
+    """They take a second, in each of its processes."""
+    code = (
+        "import sys; import fin_tasks.report.write; print('scipy.stats' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.stdout.strip() == "False", ran.stderr
+
+
 def test_a_text_task_imports_nothing_for_studies_charts_sheets_and_judges() -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCORE_A_TEXT_TASK],

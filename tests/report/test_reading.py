@@ -54,6 +54,16 @@ def test_table_holds_what_the_samples_say(tmp_path: Path) -> None:
     ]
 
 
+def test_each_scoring_has_its_own_document(tmp_path: Path) -> None:
+    """A stranger's file may state another document of the same id under each scoring."""
+    write_run(tmp_path, {"xfinbench_mcq": scored(1.0)}, docs=[{"capabilities": ["TU"]}])
+    (file,) = tmp_path.glob("samples_*")
+    paper, robust = file.read_text().splitlines()
+    file.write_text(f"{paper}\n{robust.replace('TU', 'SP')}\n")
+    rows = report.read([tmp_path]).rows
+    assert rows["capability"].tolist() == ["TU", "SP"]
+
+
 def test_tasks_of_several_benchmarks_share_the_table(tmp_path: Path) -> None:
     write_run(
         tmp_path / "a",

@@ -42,6 +42,11 @@ ReadingFields = Mapping[str, Any]
 """A reading as the samples of a run hold it."""
 
 
+@cache
+def _scorer_in(package: str) -> Scorer:
+    return cast("Scorer", import_module(f"{package}.score"))
+
+
 def id_of(doc: Document) -> str:
     """Return the id of a document of any benchmark."""
     return str(doc["id"] if "id" in doc else doc["question_id"])
@@ -140,8 +145,8 @@ class Benchmark:
     @property
     def scorer(self) -> Scorer:
         """The functions of its `score.py`."""
-        # Not kept, as VLMEvalKit pickles its data sets, and a module cannot be pickled.
-        return cast("Scorer", import_module(f"{self.package}.score"))
+        # Not kept in the object, as VLMEvalKit pickles its data sets, and a module cannot be pickled.
+        return _scorer_in(self.package)
 
     def module(self, name: str) -> Any:
         """Return a module of its package; None if the package has none of this name."""

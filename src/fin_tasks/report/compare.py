@@ -9,7 +9,6 @@ from pandas import DataFrame, factorize, merge
 
 from fin_tasks.errors import DataError
 from fin_tasks.stats.pairs import compare_pair, holm
-from fin_tasks.stats.power import detectable
 
 from . import cut_off
 from .conditions import conditions_of, differences
@@ -318,6 +317,9 @@ def _with_difference(
     lost = int((after < before).sum())
     could_show = nan
     if pair.n:
+        # It imports scipy.stats, which takes a second that a report does not need.
+        from fin_tasks.stats.power import detectable
+
         could_show = detectable(pair, (gained + lost) / pair.n)
     return line._replace(
         against=against,

@@ -8,7 +8,6 @@ import numpy as np
 from pandas import DataFrame, Index
 
 from .entries import Scored
-from .model import Report
 
 # Of the rows that at least half of the models have, a run must be asked and must score these shares.
 _MIN_ASKED = 0.98
@@ -102,13 +101,6 @@ def results_shown(
         if rival is None or key >= rival[0]:
             best[member.run.model] = (key, result)
     return {result for _, result in best.values()}
-
-
-def rows_of(report: Report, member: Scored) -> DataFrame:
-    """Return the rows of a task; the index is the same number for a document in all runs."""
-    rows = report.rows_of(member.result, member.task.scoring)
-    tasks = rows["task"].cat.codes.to_numpy(np.int64)
-    return rows.set_index(tasks << 32 | rows["doc_id"].cat.codes.to_numpy())
 
 
 def _standard_of(

@@ -4,10 +4,12 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from pandas import Series
+import numpy as np
+from pandas import DataFrame
 
 from fin_tasks.stats.means import Estimate
 
@@ -16,6 +18,7 @@ from .conditions import Conditions, conditions_of, differences, setting_id, sett
 from .corrections import Corrections, note_of
 from .leaderboard_model import BoardTask, Entry
 from .model import (
+    COLUMNS,
     KNOWN_BENCHMARKS,
     WEIGHTED,
     Report,
@@ -28,6 +31,7 @@ from .question_corrections import correction_note, uncorrected_value
 from .redact import printable
 from .values import Value, values_of
 
+_USED = ("run", "task", "scoring", "doc_id", "source")  # text columns
 _MIN_SOURCES = 20  # with fewer, an interval is markedly too narrow
 _MAX_NOTE = 100  # characters
 _FAMILY = re.compile(
@@ -43,6 +47,8 @@ class Scored(NamedTuple):
     result: TaskResult
     task: BoardTask
     values: Mapping[str, Value]
+    rows: DataFrame
+    """The headline and the source of each row; the index is the same number for a document in all runs."""
     n_scored: int
     """Rows with a value of the headline."""
     n_unscored: int
@@ -62,6 +68,9 @@ def scored_tasks(
     With `any_decoding` runs may be compared whatever their decoding.
     """
     headlines = _headlines_of(report)
+    # Values need few of the text columns, and each of them costs time.
+    unused = [name for name in COLUMNS if name not in _USED]
+    report = replace(report, rows=report.rows.drop(columns=unused))
     by_task = defaultdict[str, list[Scored]](list)
     for run, result in report.results:
         conditions = conditions_of(result)
@@ -72,20 +81,32 @@ def scored_tasks(
             values = values_of(rows, result, scoring, main_metric)
             if not values:
                 continue
-            scores = rows.get(main_metric, Series(dtype=float))
+            counted = _numbered(rows, main_metric)
+            n_scored = int(counted[main_metric].count())
             scored = Scored(
                 run=run,
                 result=result,
                 task=task_of(result.benchmark, conditions, scoring, main_metric),
                 values=values,
-                n_scored=int(scores.count()),
-                n_unscored=int(scores.isna().sum()),
+                rows=counted,
+                n_scored=n_scored,
+                n_unscored=len(counted) - n_scored if main_metric in rows else 0,
                 group=setting_id(result, any_decoding=any_decoding),
                 correction_note=correction_note(report, result),
                 uncorrected=uncorrected_value(report, result, scoring, main_metric),
             )
             by_task[scored.task.id].append(scored)
     return by_task
+
+
+def _numbered(rows: DataFrame, main_metric: str) -> DataFrame:
+    """Return the headline and the source of rows, under a number for each document."""
+    counted = rows.reindex(columns=[main_metric, "source"])
+    if rows.empty:
+        return counted
+    tasks = rows["task"].cat.codes.to_numpy(np.int64)
+    documents = tasks << 32 | rows["doc_id"].cat.codes.to_numpy()
+    return counted.set_axis(documents)
 
 
 def _headlines_of(report: Report) -> dict[tuple[str, Conditions], str]:

@@ -79,7 +79,7 @@ def board(
             leaderboard.entries.append(entry)
         leaderboard.runs += printed_runs.values()
     for name, members in scored_tasks(report, any_decoding=any_decoding).items():
-        ranking = rank_task(report, members, reference, corrections)
+        ranking = rank_task(members, reference, corrections)
         leaderboard.comparisons += ranking.comparisons
         notes += ranking.notes
         tasks[name] = members[0].task

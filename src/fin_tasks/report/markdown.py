@@ -87,7 +87,8 @@ def _lines_of(table: _Table, values: DataFrame) -> DataFrame:
         is_shown = (lines["task"] == task) & (lines["metric"] == metric)
         parts.append(lines[is_shown].assign(header=header))
     lines = concat(parts)
-    return lines.assign(heading=[_heading(line) for line in lines.to_dict("records")])
+    conditions = lines[["benchmark", "scoring", *CONDITIONS]].to_dict("records")
+    return lines.assign(heading=[_heading(line) for line in conditions])
 
 
 def _heading(line: Line) -> str:

@@ -18,11 +18,10 @@ from .counting import (
     Reasons,
     is_whole,
     results_shown,
-    rows_of,
     runs_that_count,
 )
 from .entries import Scored
-from .model import Report, TaskResult, metric_of
+from .model import TaskResult, metric_of
 
 _MAX_PAIRED = 100  # of the best runs, the page has the pairs
 
@@ -41,7 +40,6 @@ class Ranking:
 
 
 def rank_task(
-    report: Report,
     members: Sequence[Scored],
     reference_run: str,
     corrections: Corrections,
@@ -70,7 +68,7 @@ def rank_task(
         rows_by_run = {}
         for member in group:
             if member.n_scored:
-                rows_by_run[member.result.id] = rows_of(report, member)
+                rows_by_run[member.result.id] = member.rows
         choice = runs_that_count(group, rows_by_run)
         ranking.why_not_ranked |= choice.reasons
         chosen |= choice.chosen

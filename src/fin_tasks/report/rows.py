@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from pandas import DataFrame
+from pandas import Categorical, DataFrame
 from scipy.special import comb
 
 from fin_tasks.benchmarks.contract import Benchmark
@@ -63,6 +63,13 @@ class SampleRows(NamedTuple):
     """The rows of questions that were excluded or corrected, as published."""
 
 
+class _Document(NamedTuple):
+    """A document, and the texts of its rows, which several scorings share."""
+
+    doc: Json
+    facts: dict[str, str]
+
+
 def read_rows(
     path: Path, result: TaskResult, corrections: Corrections | None = None
 ) -> SampleRows:
@@ -88,6 +95,7 @@ def rows_of(source: str, samples: Iterable[Sample], benchmark_name: str) -> Samp
     """Return the rows of samples; `source` names their file in messages."""
     benchmark = KNOWN_BENCHMARKS[benchmark_name]
     is_ours = benchmark is not OTHER
+    documents: dict[str, _Document] = {}
     texts = []
     values = []
     n_scored = []
@@ -97,58 +105,83 @@ def rows_of(source: str, samples: Iterable[Sample], benchmark_name: str) -> Samp
     aggregated_by_scoring = defaultdict[str, list[Values]](list)
     for sample in samples:
         readings = sample.readings
-        figures = dict(sample.metrics)
+        figures = sample.metrics
         if is_ours:
             own = document_values(benchmark, sample.doc, readings, sample.metrics)
-            figures = {**own, **figures}
+            figures = {**own, **sample.metrics}
             aggregated = {name: figures.get(name) for name in aggregate_names}
             aggregated_by_scoring[sample.scoring].append(aggregated)
-        texts.append(_texts_of(benchmark, sample, readings))
+        document = documents.get(sample.id)
+        if document is None or document.doc != sample.doc:
+            document = _Document(sample.doc, _facts_of(benchmark, sample.doc))
+            documents[sample.id] = document
+        texts.append({**document.facts, **_texts_of(sample, readings)})
         values.append(figures)
         n_scored.append(
             sum(reading.get("unscored") is not True for reading in readings)
         )
-    columns: dict[str, Any] = {}
-    for name in _TEXTS:
-        columns[name] = texts_column([row.get(name) or None for row in texts])
-    table = DataFrame(columns)
-    if table.empty or table.duplicated(["scoring", "doc_id"]).any():
-        raise DataError(
-            f"{source}: expected each document once under a filter, "
-            "found one twice or no row at all."
-        )
-    metrics: dict[str, Floats] = {}
-    for name in dict.fromkeys(chain.from_iterable(values)):
-        column = [figures.get(name) for figures in values]
-        metrics |= _metric_columns(source, printable(name), column)
+    _check_rows(source, texts)
+    metrics = _metrics_of(source, values)
     if max(n_scored) > 1 and "acc" in metrics:
         metrics |= _pass_at(metrics["acc"], np.array(n_scored))
     aggregates = {}
     for scoring, rows in aggregated_by_scoring.items():
         aggregates[scoring] = summarize(benchmark, rows)
-    return SampleRows(table.assign(**metrics), aggregates)
+    table = DataFrame({**_text_columns(texts), **metrics})
+    return SampleRows(table, aggregates)
 
 
-def _texts_of(
-    benchmark: Benchmark,
-    sample: Sample,
-    readings: Readings,
-) -> dict[str, str]:
-    """Return what is known of a row, the breakdowns of its document among it."""
+def _check_rows(source: str, texts: Sequence[Mapping[str, str]]) -> None:
+    """Raise DataError if there is no row, or if a scoring has two rows of a document."""
+    names = {(row["scoring"], row["doc_id"]) for row in texts}
+    if not names or len(names) < len(texts):
+        raise DataError(
+            f"{source}: expected each document once under a filter, "
+            "found one twice or no row at all."
+        )
+
+
+def _metrics_of(source: str, values: Sequence[Values]) -> dict[str, Floats]:
+    """Return the columns of the metrics of all rows, and of the figures of parts."""
+    metrics: dict[str, Floats] = {}
+    for name in dict.fromkeys(chain.from_iterable(values)):
+        column = [figures.get(name) for figures in values]
+        metrics |= _metric_columns(source, printable(name), column)
+    return metrics
+
+
+def _facts_of(benchmark: Benchmark, doc: Json) -> dict[str, str]:
+    """Return the texts of a row that the document alone decides, its breakdowns among them."""
+    facts = {
+        "truth": _value_text(benchmark.truth_of(doc))[:_MAX_ANSWER],
+        "source": str(doc.get("published_id") or benchmark.source_of(doc)),
+    }
+    for column, parts in benchmark.groups_of(doc).items():
+        facts[column] = "|".join(parts)
+    return {name: printable(text) for name, text in facts.items()}
+
+
+def _texts_of(sample: Sample, readings: Readings) -> dict[str, str]:
+    """Return the texts of a row that the responses decide, and what names it."""
     reasons = filter(None, [reading.get("reason") for reading in readings])
-    texts = {
+    return {
         "scoring": sample.scoring,
         "doc_id": sample.id,
-        "truth": _value_text(benchmark.truth_of(sample.doc))[:_MAX_ANSWER],
-        "answer": _answer_text(readings)[:_MAX_ANSWER],
-        "reason": str(next(reasons, ""))[:_MAX_REASON],
-        "source": str(
-            sample.doc.get("published_id") or benchmark.source_of(sample.doc)
-        ),
+        "answer": printable(_answer_text(readings)[:_MAX_ANSWER]),
+        "reason": printable(str(next(reasons, ""))[:_MAX_REASON]),
     }
-    for column, parts in benchmark.groups_of(sample.doc).items():
-        texts[column] = "|".join(parts)
-    return {name: printable(text) for name, text in texts.items()}
+
+
+def _text_columns(texts: Sequence[Mapping[str, str]]) -> dict[str, Categorical]:
+    """Return the text columns of rows; an empty text is missing."""
+    named = set[str]().union(*texts)
+    nothing = texts_column([None]).repeat(len(texts))
+    columns = {}
+    for name in _TEXTS:
+        columns[name] = nothing
+        if name in named:
+            columns[name] = texts_column([row.get(name) or None for row in texts])
+    return columns
 
 
 def _answer_text(readings: Readings) -> str:

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -82,9 +83,7 @@ def sample_of(where: str, line: Json) -> Sample:
     """Check the types of a line; raise DataError if they are not those of a samples file."""
     try:
         fields = _Fields.model_validate(line)
-        metrics = {
-            name: line[name] for name in fields.metrics if not name.endswith("_stderr")
-        }
+        metrics = {name: line[name] for name in _without_errors(*fields.metrics)}
     except ValidationError as error:
         raise DataError(f"{where}, {first_problem(error)}.") from error
     except KeyError as error:
@@ -98,6 +97,12 @@ def sample_of(where: str, line: Json) -> Sample:
     )
 
 
+@lru_cache
+def _without_errors(*metrics: str) -> tuple[str, ...]:
+    """Return the names of metrics that are no standard errors; all lines of a file have the same."""
+    return tuple(name for name in metrics if not name.endswith("_stderr"))
+
+
 def _lines(path: Path) -> Iterator[tuple[str, Any]]:
     with path.open("rb", buffering=2**20) as file:
         # A longer line is cut, so that it is no JSON.
@@ -109,12 +114,16 @@ def _lines(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _decode(where: str, content: bytes | str) -> Any:
-    with suppress(orjson.JSONDecodeError):
-        return orjson.loads(content)
     try:
-        return json.loads(
-            content
-        )  # takes NaN, which lm-eval writes, and unpaired surrogates
+        return orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return _decode_loosely(where, content)
+
+
+def _decode_loosely(where: str, content: bytes | str) -> Any:
+    """Decode NaN, which lm-eval writes, and unpaired surrogates, too."""
+    try:
+        return json.loads(content)
     except (ValueError, RecursionError) as error:
         raise DataError(
             f"{where}: expected JSON, got {content[:40]!r} ({error}). Was the file cut?"

@@ -88,14 +88,11 @@ def values_of(
         rows = _with_fallbacks(rows, benchmark)
     claims = _claims_of(result, scoring)
     figures = {**claims, **result.aggregates.get(scoring, {})}
-    metrics = rows.columns.difference(COLUMNS)
-    has_value = rows[metrics].notna().any()
-    has_value[main_metric] = main_metric in rows and not rows.empty
-    if _has_index(rows):
-        has_value[WEIGHTED] = True
-    measured = has_value.index[has_value]
+    measured = _measured(rows)
+    if main_metric in rows and not rows.empty:
+        measured.add(main_metric)
     values = {}
-    for name in dict.fromkeys([*figures, *measured]):
+    for name in dict.fromkeys([*figures, *sorted(measured)]):
         is_named = name in claims or name == main_metric
         is_part = metric_of(name).by in benchmark.group_breakdowns
         is_left_out = result.members and not is_named and not is_part
@@ -111,6 +108,16 @@ def values_of(
             value = Value(no_interval, claim=None if _agree(mean, claim) else claim)
         values[name] = value
     return values
+
+
+def _measured(rows: DataFrame) -> set[str]:
+    """Return the metrics that have a value in some row."""
+    metrics = [name for name in rows.columns if name not in COLUMNS]
+    has_value = ~np.isnan(rows[metrics].to_numpy(float)).all(axis=0)
+    measured = {name for name, known in zip(metrics, has_value, strict=True) if known}
+    if _has_index(rows):
+        measured.add(WEIGHTED)
+    return measured
 
 
 def _with_fallbacks(rows: DataFrame, benchmark: Benchmark) -> DataFrame:

@@ -12,13 +12,12 @@ import pandas as pd
 from scipy.sparse import csr_array
 from scipy.special import bdtr, betaincinv, stdtr, stdtrit
 
-from .means import Codes, Floats, cluster_codes
+from .means import NORMAL_QUANTILE, Codes, Floats, cluster_codes
 
 ALPHA = 0.05
 """Level of a significant difference, after Holm's correction."""
 MIN_CLUSTERS = 10
 """With fewer clusters of rows in common, two runs are not tested."""
-_NORMAL_QUANTILE = 1.959963984540054  # 97.5 %
 _NOISE = 1e-12  # differences below this come from rounding
 _NUMBERS = {
     "n": int,
@@ -218,7 +217,7 @@ def _binary_intervals(pairs: pd.DataFrame) -> tuple[Floats, Floats]:
     size = n + 2  # Agresti and Min add half a row to each of the four kinds
     middle = (only_first - only_second) / size
     variance = (untied + 1) / size - middle**2
-    reach = _NORMAL_QUANTILE * np.sqrt(variance / size)
+    reach = NORMAL_QUANTILE * np.sqrt(variance / size)
     share_low = betaincinv(only_first, only_second + 1, 0.025)
     share_low[only_first == 0] = 0
     share_high = betaincinv(only_first + 1, only_second, 0.975)
