@@ -17,6 +17,7 @@ import orjson
 from pandas import DataFrame
 
 from fin_tasks.benchmarks.corrections import Corrections
+from fin_tasks.judging.pleas import plea_in
 from fin_tasks.report import Json
 from fin_tasks.settings import Settings
 
@@ -94,7 +95,11 @@ class PageSamples:
             question = questions.get(sample.id)
             if question is None:
                 asked = self._asked(sample, words, folder)
-                answer: Json = {"said": _texts(sample.responses), "read": {}}
+                said = _texts(sample.responses)
+                answer: Json = {"said": said, "read": {}}
+                pleas = map(plea_in, said) if result.judge else ()
+                if found := list(filter(None, pleas)):
+                    answer["pleas"] = found
                 question = _Question(_title(sample), asked, answer)
                 questions[sample.id] = question
             texts = flat(sample.line.get("filtered_resps"))
@@ -194,7 +199,14 @@ def _list_of(
         scores[scoring] = {name: table[name].tolist() for name in _SCORES}
         part_values = {name: table[name].tolist() for name in parts}
     titles = [question.title for question in questions.values()]
-    return {"id": order, "asked": titles, "parts": part_values, "by": scores}
+    pleas = [bool(question.answer.get("pleas")) for question in questions.values()]
+    return {
+        "id": order,
+        "asked": titles,
+        "parts": part_values,
+        "by": scores,
+        "pleas": pleas if any(pleas) else [],
+    }
 
 
 def _text(value: Any) -> str:

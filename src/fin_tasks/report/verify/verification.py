@@ -12,6 +12,7 @@ from fin_tasks import report
 from fin_tasks.benchmarks.scored_task import SCORINGS, ScoredTask
 from fin_tasks.data.locate import load_pins, pinned_benchmarks
 from fin_tasks.errors import DataError, FinTasksError
+from fin_tasks.judging.pleas import plea_in
 from fin_tasks.settings import Settings
 
 from .. import Fields
@@ -137,6 +138,8 @@ class _RunCheck:
         is_proven = scores.status != "not verified"
         yield check_totals(result, ours, "failed" if is_proven else "not verified")
         yield self._check_oddities(result, rows, ours.get("recalled,robust", 0))
+        if replies:
+            yield _check_pleas(rows)
 
     def _check_oddities(self, result: TaskResult, rows: Rows, recalled: float) -> Item:
         """Return what is odd about a task; its responses are compared with those of earlier runs."""
@@ -170,6 +173,16 @@ class _RunCheck:
             if isinstance(seconds, float) and tokens > seconds * _MAX_SPEED:
                 signs.append(f"{tokens:,} tokens in {seconds:.3g} seconds are many")
         return item_of("oddities", signs, "oddities", "nothing odd was seen", "warning")
+
+
+def _check_pleas(rows: Rows) -> Item:
+    """Name the responses that talk to the judge."""
+    details = []
+    for row_id, row in rows.items():
+        pleas = filter(None, map(plea_in, row.responses))
+        details += [f"{row_id}: {plea!r}" for plea in pleas]
+    wrong = "responses talk to the judge"
+    return item_of("pleas", details, wrong, "no response talks to the judge", "warning")
 
 
 def options_for(result: TaskResult, options: Options) -> Options:

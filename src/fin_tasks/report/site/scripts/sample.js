@@ -64,7 +64,10 @@ function responseOf(list, index, answer, areSeveral) {
   const scorings = Object.entries(list.by).map(([scoring, scores]) =>
     scoringOf(list.run, scoring, scores, index, answer.read[scoring] || []),
   );
-  return el("section", { "aria-label": label }, title, texts, scorings);
+  const pleas = (answer.pleas || []).map((text) =>
+    el("p", {}, "The response talks to the judge: ", el("q", {}, text)),
+  );
+  return el("section", { "aria-label": label }, title, texts, pleas, scorings);
 }
 
 function scoringOf(run, scoring, scores, index, readings) {

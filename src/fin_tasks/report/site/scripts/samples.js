@@ -11,6 +11,7 @@ const SHOW = {
   unscored: "Not scored",
   unread: "No answer read",
   cut: "Cut off",
+  pleas: "Talks to the judge",
   disagree: "The two scorings differ",
   gained: "Gained: better than the other run",
   lost: "Lost: worse than the other run",
@@ -94,6 +95,7 @@ function addFilters(list, second) {
   if (!second) ["gained", "lost"].forEach((name) => hidden.add(name));
   if (!list.otherScores) hidden.add("disagree");
   if (!list.scores.cut_off.includes(true)) hidden.add("cut");
+  if (!list.pleas?.length) hidden.add("pleas");
   const options = Object.entries(SHOW).filter(([name]) => !hidden.has(name));
   if (hidden.has(choices.show)) choices.show = "";
   addChoice("Show", "show", options, { sample: "" });
@@ -124,7 +126,8 @@ function rowsOf(list, second, isPoints) {
     const answer = list.scores.answer[index];
     const cut = list.scores.cut_off[index];
     const other = second?.scores.value[second.indexById.get(id)] ?? null;
-    const row = { id, index, value, answer, cut, other, asked: list.asked[index] };
+    const plea = Boolean(list.pleas?.[index]);
+    const row = { id, index, value, answer, cut, plea, other, asked: list.asked[index] };
     row.kind = outcomeOf(value, isPoints).kind;
     row.disagree = list.otherScores && list.otherScores.value[index] !== value;
     const isPart = !column || list.parts[column]?.[index]?.split("|").includes(part);
@@ -140,6 +143,7 @@ function isChosen(row, isPoints) {
   const tests = {
     unread: row.answer === null && !isPoints,
     cut: row.cut,
+    pleas: row.plea,
     disagree: row.disagree,
     gained: areBoth && row.value > row.other,
     lost: areBoth && row.value < row.other,
@@ -154,9 +158,10 @@ function listTable(rows, run, other, id) {
     const attributes = { href, id: `open-${row.index}`, "aria-current": row.id === id && "true" };
     return el("a", attributes, row.asked || row.id, row.asked && small(row.id));
   };
-  const result = (value, isCut) => {
+  const result = (value, isCut, isPlea) => {
     const { kind, text } = outcomeOf(value, isPoints);
-    return el("span", { class: kind }, text, isCut && small("cut off"));
+    const marks = [isCut && small("cut off"), isPlea && small("talks to the judge")];
+    return el("span", { class: kind }, text, marks);
   };
   const columns = [
     { title: "Question", key: (row) => row.asked, content: question },
@@ -169,7 +174,7 @@ function listTable(rows, run, other, id) {
     {
       title: other ? run.label : "Result",
       key: (row) => row.value,
-      content: (row) => result(row.value, row.cut),
+      content: (row) => result(row.value, row.cut, row.plea),
     },
     {
       title: other?.label,
