@@ -1,54 +1,53 @@
-"""`fin-tasks build corrections`: a file of questions to leave out, and of truths to replace."""
+"""`fin-tasks build corrections`: FinanceMath's truths that other authors revised, as a file of corrections."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import ConfigError
 
-from .output import exit_with, warn
+from .output import warn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fin_tasks.benchmarks.corrections import Correction
 
 _Folder = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Your copy. Default: as the tasks find it."),
 ]
+NewFile = Annotated[
+    Path, typer.Option("--out", metavar="FILE", help="The YAML file to write.")
+]
 
 
 def build_corrections(
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The YAML file to write.")],
-    sheets: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="SHEET...", help="Filled sheets of `fin-tasks questions`."
-        ),
-    ] = None,
+    out: NewFile,
     financemath: _Folder = None,
     financereasoning: _Folder = None,
 ) -> None:
-    """Make corrections.yaml from filled sheets; without sheets, of FinanceMath's truths that others revised.
+    """Write corrections.yaml with FinanceMath's truths that FinanceReasoning's authors revised.
 
-    FinanceReasoning asks FinanceMath's validation questions again, 33 of them with another truth.
+    FinanceReasoning asks FinanceMath's validation questions again, 33 of them with another truth. What people
+    decide becomes such a file by `fin-tasks label corrections`.
 
     Example: fin-tasks build corrections --financemath data/fm --financereasoning data/fr --out revised.yaml
     """
+    from fin_tasks.report.questions.decided import revised_truths
+
+    write_new_corrections(revised_truths(financemath, financereasoning), out)
+
+
+def write_new_corrections(corrections: "Sequence[Correction]", out: Path) -> None:
+    """Write corrections into a new file, and say how many."""
     from fin_tasks.benchmarks.corrections import note_of
-    from fin_tasks.report.questions import decided
+    from fin_tasks.report.questions.decided import write_corrections
 
     if out.exists():
         raise ConfigError(
             f"--out {out}: expected a new name, got a file that is there."
         )
-    problems: list[str] = []
-    if sheets:
-        corrections, problems = decided.corrections_in(sheets)
-        if not corrections:
-            raise DataError(
-                "build corrections: expected rows with the decision exclude or truth, found none. "
-                + " ".join(problems[:1])
-            )
-    else:
-        corrections = decided.revised_truths(financemath, financereasoning)
-    decided.write_corrections(corrections, out)
+    write_corrections(corrections, out)
     warn(f"wrote {out}: {note_of(corrections)}")
-    exit_with(problems)

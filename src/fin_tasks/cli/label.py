@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fin_tasks.errors import ConfigError
+from fin_tasks.errors import ConfigError, DataError
 
+from .corrections import NewFile, write_new_corrections
 from .options import AsJson, DataDir, OutDir, Seed, Sheets, Source, task_options
-from .output import print_table, show, warn
+from .output import exit_with, print_table, show, warn
 
 if TYPE_CHECKING:
     from fin_tasks.labels.filled import FilledSheets
@@ -159,6 +160,44 @@ def agree(
         file = folder / "corrected.json"
         file.write_text(corrections.model_dump_json(indent=1) + "\n", "utf-8")
         warn(f"wrote {file}")
+
+
+@app.command("corrections")
+def make_corrections(
+    sheets: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SHEET...",
+            help="Filled sheets of `fin-tasks questions`, or of a study with scores.",
+        ),
+    ],
+    out: NewFile,
+    below: Annotated[
+        float,
+        typer.Option(
+            help="Of a study with scores: exclude questions with a mean score below this on one scale at least."
+        ),
+    ] = 4.0,
+) -> None:
+    """Write what people decided about questions as corrections.yaml, which --corrections of other commands reads.
+
+    In sheets of `fin-tasks questions` people decide. Sheets of a study with scores, such as xfinbench_quality,
+    exclude the questions that people rated low, as XFinBench's authors do in Table 10 of their long version.
+
+    Example: fin-tasks label corrections questions.xlsx --out corrections.yaml
+
+    Example: fin-tasks label corrections study/quality_*.xlsx --out low.yaml
+    """
+    from fin_tasks.labels.corrections import corrections_of_people
+
+    corrections, problems = corrections_of_people(sheets, below)
+    if not corrections:
+        raise DataError(
+            "label corrections: expected decisions or low scores in the sheets, found none. "
+            + " ".join(problems[:1])
+        )
+    write_new_corrections(corrections, out)
+    exit_with(problems)
 
 
 def _read(sheets: list[Path]) -> "FilledSheets":

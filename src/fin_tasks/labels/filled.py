@@ -62,11 +62,11 @@ def group_by_draw(paths: Sequence[Path]) -> list[list[Path]]:
     """Group sheets by the draw that their names say."""
     sheets_by_draw = defaultdict(list)
     for path in paths:
-        sheets_by_draw[_draw_file(path)].append(path)
+        sheets_by_draw[draw_file(path)].append(path)
     return list(sheets_by_draw.values())
 
 
-def _draw_file(sheet: Path) -> Path:
+def draw_file(sheet: Path) -> Path:
     """Return `calc.draw.json` for the sheet `calc_1.xlsx`."""
     stem = re.sub(r"_\d+$", "", sheet.stem)
     return sheet.with_name(f"{stem}.draw.json")
@@ -74,7 +74,7 @@ def _draw_file(sheet: Path) -> Path:
 
 def _read_draw(sheets: Sequence[Path]) -> Draw:
     """Read the draw that is named like the sheets."""
-    files = {file for file in map(_draw_file, sheets) if file.is_file()}
+    files = {file for file in map(draw_file, sheets) if file.is_file()}
     if len(files) != 1:
         names = sorted(file.name for file in files)
         raise ConfigError(

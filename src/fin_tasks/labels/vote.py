@@ -47,7 +47,7 @@ def merge(
     for column, question in draw.study.questions.items():
         votes = values.xs(column, level="question")
         alphas.append({"question": column, **alpha(votes, question)})
-    labels = _labels(draw, values)
+    labels = labels_of(draw, values)
     decided = labels[["row", "question", "label"]].dropna()
     shares = _shares(draw, decided)
     tables = {
@@ -71,7 +71,7 @@ def next_round(draw: Draw, labels: pd.DataFrame) -> Draw:
     return draw.model_copy(update={"rows": rows})
 
 
-def _labels(draw: Draw, values: pd.DataFrame) -> pd.DataFrame:
+def labels_of(draw: Draw, values: pd.DataFrame) -> pd.DataFrame:
     """Return a line for each row and question: what each person said, the label, and `review`.
 
     `review` is true if people should look again at the row.

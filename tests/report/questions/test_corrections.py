@@ -365,13 +365,33 @@ def test_decisions_in_a_sheet_become_corrections(runs: Path, tmp_path: Path) -> 
         cells.cell(row, columns["date"]).value = "2026-11-30"
     book.save(sheet)
     out = tmp_path / "corrections.yaml"
-    arguments = ["build", "corrections", str(sheet), "--out", str(out)]
+    arguments = ["label", "corrections", str(sheet), "--out", str(out)]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 1  # one row cannot be used
     assert "expected one of keep, exclude, truth, got 'leave'" in result.output
     (entry,) = read_corrections(out).of("financemath").values()
     assert (entry.id, entry.truth, entry.by) == ("q1", 2.5, "Ada")
     assert str(entry.date) == "2026-11-30"
+
+
+def test_people_who_differ_correct_nothing(tmp_path: Path) -> None:
+    header = "benchmark,id,decision,new_truth,reason,by,date\n"
+    one = tmp_path / "one.csv"
+    two = tmp_path / "two.csv"
+    rows = ("exclude", "truth", "exclude", "keep")
+    others = ("exclude", "exclude", "", "keep")
+    for path, decisions in ((one, rows), (two, others)):
+        lines = [
+            f"financemath,q{number},{decision},{7 if decision == 'truth' else ''},,,\n"
+            for number, decision in enumerate(decisions)
+        ]
+        path.write_text(header + "".join(lines))
+    out = tmp_path / "corrections.yaml"
+    arguments = ["label", "corrections", str(one), str(two), "--out", str(out)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 1
+    assert "q1: expected one decision, got several" in result.output
+    assert read_corrections(out).of("financemath").keys() == {"q0", "q2"}
 
 
 def test_board_file_names_corrections(runs: Path) -> None:

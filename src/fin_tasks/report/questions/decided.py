@@ -1,5 +1,6 @@
 """Make files of corrections: from filled sheets, and from truths that the authors of another benchmark revised."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,26 +28,43 @@ _AUTHORS = "authors of FinanceReasoning"
 
 
 def corrections_in(sheets: Sequence[Path]) -> tuple[list[Correction], list[str]]:
-    """Return what people decided in filled sheets, and a sentence for each row that cannot be used."""
-    corrections = []
+    """Return what people decided in filled sheets, and a sentence for each row that cannot be used.
+
+    A question on which two sheets differ is not corrected. An empty cell decides nothing.
+    """
+    decisions = defaultdict[tuple[str, str], list[Correction | None]](list)
     problems = []
     for path in sheets:
         sheet = SHEET if path.suffix == ".xlsx" else None
         for record in read_table(path, ("benchmark", "id", *TO_FILL), sheet=sheet):
             cells = {name: text.strip() for name, text in record.cells.items()}
-            if cells["decision"] in ("", "keep"):
+            if not cells["decision"]:
                 continue
             try:
-                corrections.append(_correction_of(cells))
+                decision = _decision_in(cells)
             except ValidationError as error:
                 problem = first_problem(error)
                 problems.append(f"{path.name}, row {record.line}: {problem}.")
             except DataError as error:
                 problems.append(f"{path.name}, row {record.line}: {error}.")
+            else:
+                decisions[cells["benchmark"], cells["id"]].append(decision)
+    corrections = []
+    for (benchmark, question), made in decisions.items():
+        meanings = {one and (one.exclude, one.truth) for one in made}
+        if len(meanings) > 1:
+            problems.append(
+                f"{benchmark} {question}: expected one decision, got several. Settle it in one of the sheets."
+            )
+        elif made[0]:
+            corrections.append(made[0])
     return corrections, problems
 
 
-def _correction_of(cells: dict[str, str]) -> Correction:
+def _decision_in(cells: dict[str, str]) -> Correction | None:
+    """Return the correction in the cells of a row; None if the question is kept."""
+    if cells["decision"] == "keep":
+        return None
     decision = cells["decision"]
     if decision not in DECISIONS:
         expected = ", ".join(DECISIONS)

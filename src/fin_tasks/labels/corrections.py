@@ -1,0 +1,65 @@
+"""Corrections of questions from what people decided or rated in sheets."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pandas import DataFrame
+
+from fin_tasks.benchmarks.corrections import Correction
+from fin_tasks.errors import ConfigError
+from fin_tasks.report.questions.decided import corrections_in
+
+from .filled import FilledSheets, draw_file, group_by_draw, read_sheets
+from .vote import labels_of
+
+LOW = 4.0
+"""Mean scores below this one are low: XFinBench, long version, section C.1 and Table 10."""
+
+
+def corrections_of_people(
+    sheets: Sequence[Path], below: float = LOW
+) -> tuple[list[Correction], list[str]]:
+    """Return the corrections in filled sheets, and a sentence for each cell that cannot be used.
+
+    Sheets of `fin-tasks questions` hold decisions. From sheets of a study with scores, the questions are excluded
+    that have a mean score below a limit on one of the study's scales at least.
+    """
+    decided = [path for path in sheets if not draw_file(path).is_file()]
+    corrections, problems = corrections_in(decided)
+    rated = [path for path in sheets if path not in decided]
+    for of_draw in group_by_draw(rated):
+        filled = read_sheets(of_draw)
+        corrections += low_rated(filled, below)
+        for problem in filled.problems:
+            place = f"{problem.sheet}, row {problem.line or problem.row}"
+            problems.append(f"{place}, {problem.column}: {problem.message}")
+    return corrections, problems
+
+
+def low_rated(filled: FilledSheets, below: float) -> list[Correction]:
+    """Return a correction for each question that people rated below a limit on one of the study's scales."""
+    study = filled.draw.study
+    scales = [name for name, question in study.questions.items() if question.scale]
+    if not scales:
+        raise ConfigError(
+            f"label corrections: expected a study with scores, got {study.name}."
+        )
+    labels = labels_of(filled.draw, filled.values)
+    is_low = labels["question"].isin(scales) & (labels["label"].astype(float) < below)
+    by_row = labels[is_low].groupby(["task", "doc_id"], sort=False)
+    n_people = len(filled.values.columns)
+    corrections: dict[str, Correction] = {}
+    for (_, doc_id), low in by_row:
+        corrections[doc_id] = Correction(
+            benchmark=study.benchmark,
+            id=doc_id,
+            exclude=True,
+            reason=_reason(low),
+            by=f"{n_people} people, study {study.name}",
+        )
+    return list(corrections.values())
+
+
+def _reason(low: DataFrame) -> str:
+    scores = zip(low["question"], low["label"].astype(float), strict=True)
+    return "rated " + ", ".join(f"{name} {score:.1f}" for name, score in scores)
