@@ -1,11 +1,11 @@
 """Statistics of questions from the scores of those who answered them."""
 
 import numpy as np
-import pandas as pd
 
 from .means import Codes, Floats
 
 _MIN_SCORES = 3
+_NOISE = 1e-12  # squares of differences below this come from rounding
 
 
 def rest_means(
@@ -52,18 +52,25 @@ def item_rest_correlations(
     """
     n_questions = questions.max(initial=-1) + 1
     is_known = ~np.isnan(rests)
-    if not is_known.any():
-        return np.full(n_questions, np.nan)
-    table = pd.DataFrame(
-        {
-            "question": questions[is_known],
-            "score": scores[is_known],
-            "rest": rests[is_known],
-        }
-    )
-    groups = table.groupby("question")
-    matrices = groups.corr(min_periods=_MIN_SCORES)
-    correlations = matrices["rest"].xs("score", level=1)
-    all_questions = correlations.reindex(np.arange(n_questions))
-    values: Floats = all_questions.to_numpy(float)
-    return values
+    known = questions[is_known]
+    counts = np.bincount(known, minlength=n_questions)
+
+    def sums(values: Floats) -> Floats:
+        totals: Floats = np.bincount(known, values, n_questions).astype(float)
+        return totals
+
+    def from_mean(values: Floats) -> Floats:
+        means = sums(values) / np.maximum(counts, 1)
+        return values - means[known]
+
+    score = from_mean(scores[is_known])
+    rest = from_mean(rests[is_known])
+    score_squares = sums(score**2)
+    rest_squares = sums(rest**2)
+    has_spread = (score_squares > _NOISE) & (rest_squares > _NOISE)
+    is_measured = has_spread & (counts >= _MIN_SCORES)
+    products = sums(score * rest)
+    correlations = np.full(n_questions, np.nan)
+    root = np.sqrt(score_squares * rest_squares)
+    np.divide(products, root, out=correlations, where=is_measured)
+    return correlations

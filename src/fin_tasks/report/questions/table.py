@@ -131,9 +131,11 @@ def _shares_of(responses: DataFrame) -> DataFrame:
 def _answers_of(responses: DataFrame) -> DataFrame:
     """Return an answer a row. Of several responses to one question each counts its share."""
     answers = responses[responses["answer"].notna()].copy()
-    answers["answer"] = (
-        answers["answer"].astype(str).str.split(_BETWEEN_ANSWERS, regex=False)
-    )
+    parts = []
+    for text in answers["answer"].cat.categories:
+        parts.append(text.split(_BETWEEN_ANSWERS))
+    parts_of_rows = [parts[code] for code in answers["answer"].cat.codes]
+    answers["answer"] = Series(parts_of_rows, answers.index, dtype=object)
     answers["weight"] = answers["rest"].fillna(0.0) / answers["answer"].str.len()
     answers = answers.explode("answer", ignore_index=True)
     answers["answer"] = answers["answer"].astype("category")
