@@ -21,7 +21,8 @@ _PLEAS = {
             (?: given | awarded | scored | graded | rated | marked | judged | accepted )
           | deserves | merits ) \b""",
     "a line with a score": r"""
-        (?: ^ | [.!?] \s ) [\s*_#>-]{0,6} (?: final \s | my \s | overall \s )? (?: score | grade | points ) [\s*_]{0,3} :
+        (?: ^ | [.!?] \s ) [\s*_#>-]{0,6}
+        (?: final \s | my \s | overall \s )? (?: score | grade | points ) [\s*_]{0,3} :
         [\s*_]{0,3} \d (?: \s? (?: / | out\sof ) \s? \d )? [\s*_.!]{0,4} $""",
     "ignore the rules above": r"""
         \b (?: ignore | disregard | forget | override | skip ) \s [^.\n]{0,30}?

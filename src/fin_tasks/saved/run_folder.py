@@ -20,6 +20,8 @@ from .files import Json
 
 Fields = Mapping[str, Any]
 
+_UNFINISHED = ".unfinished-"
+_A_DAY = 24 * 3600  # seconds
 _MAX_FOLDER = 120  # bytes of UTF-8; file systems allow 255
 _USUAL_FOLDER = re.compile(r"(?!\.)[\w.-]+(?<!\.)")
 _DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)
@@ -85,13 +87,28 @@ def write_files(
     path = folder / f"results_{stamp}.json"
     results = {**_results_of(runs, model, made_by), **facts}
     folder.mkdir(parents=True, exist_ok=True)
+    _remove_unfinished(folder)
+    finished = {}
     for run in runs:
         samples = folder / f"samples_{run.scored.name}_{stamp}.jsonl"
-        with samples.open("w", encoding="utf-8") as file:
+        part = folder / f"{_UNFINISHED}{samples.name}"
+        with part.open("w", encoding="utf-8") as file:
             for line in sample_lines(run.scored, run.notes):
                 file.write(json.dumps(line) + "\n")
-    path.write_text(json.dumps(results, indent=2) + "\n", "utf-8")
+        finished[part] = samples
+    part = folder / f"{_UNFINISHED}{path.name}"
+    part.write_text(json.dumps(results, indent=2) + "\n", "utf-8")
+    finished[part] = path
+    for part, target in finished.items():
+        part.replace(target)
     return path
+
+
+def _remove_unfinished(folder: Path) -> None:
+    """Remove what a command left that was killed a day ago; younger files may be those of another one."""
+    for part in folder.glob(f"{_UNFINISHED}*"):
+        if time.time() - part.stat().st_mtime > _A_DAY:
+            part.unlink(missing_ok=True)
 
 
 def folder_of(out: Path, model: str) -> Path:
