@@ -697,3 +697,41 @@ def test_recorded_models_are_told_from_ones_own(page: Any, address: str) -> None
     page.wait_for_selector("h2:text('1 of 3 models')")
     page.select_option("#choice-recorded", "only")
     page.wait_for_selector("h2:text('2 of 3 models')")
+
+
+def test_compare_opens_on_ones_own_best_and_the_nearest_recorded_model(
+    page: Any, address: str
+) -> None:
+    folder = Path(address.removeprefix("file://")).parent / "nearest"
+    for model, right in {
+        "own-good": 20,
+        "own-weak": 5,
+        "recorded/best": 38,
+        "recorded/near": 22,
+        "recorded/weak": 4,
+    }.items():
+        rows = [{"acc": float(number < right)} for number in range(40)]
+        write_run(folder / "runs" / model, {"financemath": rows}, model=model)
+    write_report(folder / "runs", folder / "out", published=False)
+    show(page, (folder / "out" / "index.html").as_uri(), "view=compare")
+    assert page.locator("h2").inner_text() == "own-good against recorded/near"
+
+
+def test_where_the_authors_score_otherwise(page: Any, address: str) -> None:
+    folder = Path(address.removeprefix("file://")).parent / "authors"
+    rows = [{"acc": float(number < 2)} for number in range(3)]
+    write_run(folder / "runs", {"financemath": rows}, model="recorded/a")
+    (file,) = (folder / "runs").glob("samples_*")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for line, score in zip(lines, [1, 0, "right"] * 2, strict=True):
+        line["recorded"] = {"authors_score": score}
+    file.write_text("\n".join(map(json.dumps, lines)))
+    write_report(folder / "runs", folder / "out", published=False)
+    where = "view=samples&show=authors"
+    show(page, (folder / "out" / "index.html").as_uri(), where)
+    names = page.locator("table[aria-label=Samples] tbody tr").all_inner_texts()
+    assert len(names) == 1
+    assert "financemath-1" in names[0]
+    assert "scored otherwise by the authors" in names[0]
+    text = page.locator("article").inner_text()
+    assert "The authors' own score: wrong, unlike scored here" in text

@@ -100,6 +100,9 @@ class PageSamples:
                 pleas = map(plea_in, said) if result.judge else ()
                 if found := list(filter(None, pleas)):
                     answer["pleas"] = found
+                authors = _authors_score(sample.line)
+                if authors is not None:
+                    answer["authors"] = authors
                 question = _Question(_title(sample), asked, answer)
                 questions[sample.id] = question
             texts = flat(sample.line.get("filtered_resps"))
@@ -200,13 +203,23 @@ def _list_of(
         part_values = {name: table[name].tolist() for name in parts}
     titles = [question.title for question in questions.values()]
     pleas = [bool(question.answer.get("pleas")) for question in questions.values()]
+    authors = [question.answer.get("authors") for question in questions.values()]
     return {
         "id": order,
         "asked": titles,
         "parts": part_values,
         "by": scores,
         "pleas": pleas if any(pleas) else [],
+        "authors": authors if any(score is not None for score in authors) else [],
     }
+
+
+def _authors_score(line: Json) -> float | None:
+    """Return the authors' own score of a recorded response, a share; None if the file does not state one."""
+    recorded = line.get("recorded")
+    score = recorded.get("authors_score") if isinstance(recorded, dict) else None
+    is_share = isinstance(score, int | float) and 0 <= score <= 1
+    return float(score) if is_share else None
 
 
 def _text(value: Any) -> str:

@@ -54,7 +54,8 @@ async function showCompare(main) {
   await showDiffering(main, rows, a, b, () => now === nDrawn);
 }
 
-// Return the chosen models; by default the two that are best in the first task with ranks.
+// Return the chosen models; by default one's own best and the recorded one next to it, else the two
+// that are best in the first task with ranks.
 function twoModels(models, tasks) {
   const ranked = mainColumns().map(({ task }) => task);
   const candidates = [...ranked.filter((task) => tasks.includes(task)), ...tasks];
@@ -62,11 +63,29 @@ function twoModels(models, tasks) {
     const { ranks = [] } = comparisonOf(task, headlineOf(task)) || {};
     return ranks.length > 1 ? ranks.map((place) => runOf(place.run).model) : [];
   });
-  const ordered = [choices.a, choices.b, ...best, ...models].filter((name) =>
-    models.includes(name),
-  );
+  const usual = [...ownAndNearest(candidates), ...best, ...models];
+  const ordered = [choices.a, choices.b, ...usual].filter((name) => models.includes(name));
   const a = models.includes(choices.a) ? choices.a : ordered.find((name) => name !== choices.b);
   return [a, ordered.find((name) => name !== a)];
+}
+
+// Return one's own best model of the first task that recorded models are ranked in, too, and the
+// recorded model whose value is nearest; nothing without such a task.
+function ownAndNearest(tasks) {
+  for (const task of tasks) {
+    const metric = headlineOf(task);
+    const { ranks = [] } = comparisonOf(task, metric) || {};
+    const entries = ranks.map(({ run }) =>
+      measuredOf(task, metric).find((one) => one.run.id === run),
+    );
+    const own = entries.find((entry) => entry && !isRecorded(entry.run.model));
+    const recorded = entries.filter((entry) => entry && isRecorded(entry.run.model));
+    if (!own || !recorded.length) continue;
+    const distance = (entry) => Math.abs(entry.value - own.value);
+    recorded.sort((a, b) => distance(a) - distance(b));
+    return [own.run.model, recorded[0].run.model];
+  }
+  return [];
 }
 
 // Return the largest bound of the differences in a metric's unit.

@@ -67,7 +67,20 @@ function responseOf(list, index, answer, areSeveral) {
   const pleas = (answer.pleas || []).map((text) =>
     el("p", {}, "The response talks to the judge: ", el("q", {}, text)),
   );
-  return el("section", { "aria-label": label }, title, texts, pleas, scorings);
+  const authors = authorsScore(list, index, answer.authors ?? null);
+  return el("section", { "aria-label": label }, title, texts, pleas, authors, scorings);
+}
+
+// What the authors of a benchmark say of a recorded response.
+function authorsScore(list, index, score) {
+  if (isMissing(score)) return null;
+  const { kind, text } = outcomeOf(score, false);
+  const otherwise = Object.keys(list.by).filter((scoring) =>
+    differsFromAuthors(score, list.by[scoring].value[index]),
+  );
+  const names = otherwise.map((scoring) => SCORINGS[scoring] || scoring);
+  const differs = names.length > 0 && `, unlike scored here ${names.join(" and ")}`;
+  return el("p", {}, "The authors' own score: ", el("span", { class: kind }, text), differs);
 }
 
 function scoringOf(run, scoring, scores, index, readings) {

@@ -13,6 +13,7 @@ const SHOW = {
   cut: "Cut off",
   pleas: "Talks to the judge",
   disagree: "The two scorings differ",
+  authors: "The authors' own score differs",
   gained: "Gained: better than the other run",
   lost: "Lost: worse than the other run",
 };
@@ -96,6 +97,7 @@ function addFilters(list, second) {
   if (!list.otherScores) hidden.add("disagree");
   if (!list.scores.cut_off.includes(true)) hidden.add("cut");
   if (!list.pleas?.length) hidden.add("pleas");
+  if (!list.authors?.some((score) => !isMissing(score))) hidden.add("authors");
   const options = Object.entries(SHOW).filter(([name]) => !hidden.has(name));
   if (hidden.has(choices.show)) choices.show = "";
   addChoice("Show", "show", options, { sample: "" });
@@ -130,12 +132,18 @@ function rowsOf(list, second, isPoints) {
     const row = { id, index, value, answer, cut, plea, other, asked: list.asked[index] };
     row.kind = outcomeOf(value, isPoints).kind;
     row.disagree = list.otherScores && list.otherScores.value[index] !== value;
+    row.isOtherwise = differsFromAuthors(list.authors?.[index], value);
     const isPart = !column || list.parts[column]?.[index]?.split("|").includes(part);
     const texts = [id, row.asked, answer];
     const isFound = !words || texts.some((text) => text?.toLowerCase().includes(words));
     if (isPart && isFound && isChosen(row, isPoints)) rows.push(row);
   });
   return rows;
+}
+
+// Whether the authors of a benchmark scored a recorded response otherwise.
+function differsFromAuthors(score, value) {
+  return !isMissing(score ?? null) && value !== null && Math.abs(score - value) > 1e-6;
 }
 
 function isChosen(row, isPoints) {
@@ -145,6 +153,7 @@ function isChosen(row, isPoints) {
     cut: row.cut,
     pleas: row.plea,
     disagree: row.disagree,
+    authors: row.isOtherwise,
     gained: areBoth && row.value > row.other,
     lost: areBoth && row.value < row.other,
   };
@@ -158,9 +167,13 @@ function listTable(rows, run, other, id) {
     const attributes = { href, id: `open-${row.index}`, "aria-current": row.id === id && "true" };
     return el("a", attributes, row.asked || row.id, row.asked && small(row.id));
   };
-  const result = (value, isCut, isPlea) => {
+  const result = (value, { cut, plea, isOtherwise }) => {
     const { kind, text } = outcomeOf(value, isPoints);
-    const marks = [isCut && small("cut off"), isPlea && small("talks to the judge")];
+    const marks = [
+      cut && small("cut off"),
+      plea && small("talks to the judge"),
+      isOtherwise && small("scored otherwise by the authors"),
+    ];
     return el("span", { class: kind }, text, marks);
   };
   const columns = [
@@ -174,12 +187,12 @@ function listTable(rows, run, other, id) {
     {
       title: other ? run.label : "Result",
       key: (row) => row.value,
-      content: (row) => result(row.value, row.cut, row.plea),
+      content: (row) => result(row.value, row),
     },
     {
       title: other?.label,
       key: (row) => row.other,
-      content: (row) => result(row.other),
+      content: (row) => result(row.other, {}),
       visible: Boolean(other),
     },
   ];
