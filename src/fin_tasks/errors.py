@@ -42,6 +42,10 @@ class SandboxError(FinTasksError):
     """Programs cannot be run safely here, or the runner broke."""
 
 
+class ProgramTimeError(FinTasksError):
+    """The programs of a stranger took all the time that they may take together."""
+
+
 def escape(text: str) -> str:
     """Replace every character that is not printable by a backslash escape, for a message or a terminal."""
     for character in set(text):

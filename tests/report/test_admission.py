@@ -17,8 +17,11 @@ from filelock import FileLock
 from submissions import admit, content_of, explained, refused, submit, submit_judged
 
 from fin_tasks import report
+from fin_tasks.benchmarks import scored_task
 from fin_tasks.report.verify.candidate import Candidate
 from fin_tasks.report.verify.names import folder_name, name_key
+from fin_tasks.sandbox import Outcome, Status
+from fin_tasks.sandbox import runner as runner_module
 
 Line = dict[str, Any]
 
@@ -63,6 +66,38 @@ def test_an_honest_run_is_on_the_board(alpha: Path, board: Path) -> None:
     statuses = {item["name"]: item["status"] for item in admission["items"]}
     assert statuses["model"] == statuses["decoding"] == "claimed"
     assert statuses["scores"] == statuses["prompts"] == statuses["copies"] == "checked"
+
+
+def test_programs_have_a_budget_of_time(tmp_path: Path, board: Path) -> None:
+    def answer(doc: Mapping[str, Any]) -> str:
+        return f"```python\n# {doc['question_id']}\ndef solution():\n    while True: pass\n```"
+
+    folder = submit(tmp_path / "alpha", "financemath_pot", answer=answer, n_rows=3)
+    # What they did is kept for a while, and another process has to find it out again.
+    known = runner_module._outcomes.copy()
+    runner_module._outcomes.clear()
+    options = ("--rows", "3", "--program-minutes", "0.01")
+    status, told, output = admit(folder, board, *options)
+    runner_module._outcomes.update(known)
+    assert (status, refused(told)) == (1, {"programs"}), output
+    assert "--program-minutes allows more" in output
+    assert not content_of(board)
+
+
+def test_a_sandbox_that_breaks_refuses_nobody(
+    tmp_path: Path, board: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(doc: Mapping[str, Any]) -> str:
+        return f"```python\ndef solution(): return {doc['target']}\n```"
+
+    folder = submit(tmp_path / "alpha", "financemath_pot", answer=answer)
+    broken = Outcome(status=Status.broken, detail="no memory left")
+    monkeypatch.setattr(
+        scored_task, "run_programs", lambda programs: [broken] * len(programs)
+    )
+    status, _, output = admit(folder, board)
+    assert (status, content_of(board)) == (2, {}), output
+    assert "the sandbox broke on" in output
 
 
 def test_only_responses_are_taken_over(alpha: Path, board: Path) -> None:

@@ -75,6 +75,13 @@ def verify(
             help="How many responses of a task to ask about. Default: 50, with --board all.",
         ),
     ] = None,
+    program_minutes: Annotated[
+        float,
+        typer.Option(
+            min=0.01,
+            help="How long the programs of a task may run here, all together.",
+        ),
+    ] = 60,
     board: Annotated[
         Path | None,
         typer.Option(
@@ -115,6 +122,7 @@ def verify(
             revision=revision,
             judge=judge,
             n_judged=judge_rows,
+            program_seconds=60 * program_minutes,
         )
         status = (
             _admit(paths, board, named, submitter, as_json)

@@ -1,7 +1,14 @@
 """Run programs that models wrote, without trusting them."""
 
 from .process import REASONS, Outcome, Ran, Status
-from .runner import Runner, describe_tiers, open_runner, run_programs, shared_runner
+from .runner import (
+    Runner,
+    describe_tiers,
+    open_runner,
+    run_programs,
+    shared_runner,
+    time_for_programs,
+)
 
 __all__ = [
     "REASONS",
@@ -13,4 +20,5 @@ __all__ = [
     "open_runner",
     "run_programs",
     "shared_runner",
+    "time_for_programs",
 ]

@@ -5,19 +5,22 @@ Tasks share one runner a process. It starts once, and remembers what programs di
 
 import atexit
 import logging
+import math
 import re
 import socket
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
 from tqdm import tqdm
 
-from fin_tasks.errors import SandboxError, escape
+from fin_tasks.errors import ProgramTimeError, SandboxError, escape
 from fin_tasks.settings import SANDBOX_TIERS, Settings
 
 from .process import DEFAULT_LIMITS, Limits, Outcome, Server, Status
@@ -37,6 +40,8 @@ _PLAIN = (
 _NUMERIC = (*_PLAIN, "numpy", "scipy.optimize", "scipy.stats", "sympy")
 _NUMERIC_NAME = re.compile(r"numpy|scipy|sympy|mpmath|pandas")
 _MIN_SHOWN = 10  # programs from which progress is shown
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
+"""The time, as `time.monotonic` tells it, after which no program counts."""
 _NO_CODE = Outcome(status=Status.no_code, detail="the response holds no program")
 CANARIES = {
     "read a file": "def solution(): return open({bait!r}).read()",
@@ -89,6 +94,11 @@ class Runner(AbstractContextManager["Runner"]):
         try:
             for future in bar:
                 outcomes[program_by_future[future]] = future.result()
+                if time.monotonic() > _deadline.get():
+                    raise ProgramTimeError(
+                        f"{len(outcomes) - 1:,} of {len(program_by_future):,} programs took all the time "
+                        "that they may take together"
+                    )
         finally:
             # After Ctrl-C, Python waits at its end for all programs that are not canceled.
             for future in program_by_future:
@@ -228,6 +238,16 @@ def shared_runner() -> Runner:
             atexit.register(runner.close)
             _runners[key] = runner
         return _runners[key]
+
+
+@contextmanager
+def time_for_programs(seconds: float) -> Iterator[None]:
+    """Limit the time of all programs together; after it, ProgramTimeError is raised."""
+    token = _deadline.set(time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
 
 
 def run_programs(programs: Sequence[str | None]) -> list[Outcome]:

@@ -7,7 +7,7 @@ from statistics import mode
 
 from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.benchmarks.task_file import task_names
-from fin_tasks.errors import DataError
+from fin_tasks.errors import DataError, ProgramTimeError
 from fin_tasks.judging.item import missing_reason
 from fin_tasks.sandbox import shared_runner
 from fin_tasks.saved.run_folder import SavedRun
@@ -205,7 +205,14 @@ class TaskExam:
     def _score(self, task: InstalledTask) -> None:
         """Compare the scores that are claimed with ours, and keep ours."""
         replies = RecordedReplies(task, task.step, self.rows) if task.step else None
-        scored = score_rows(task, self.rows, replies)
+        try:
+            scored = score_rows(
+                task, self.rows, replies, program_seconds=self.options.program_seconds
+            )
+        except ProgramTimeError as error:
+            sentence = f"{error}; --program-minutes allows more."
+            self._add("programs", "refused", sentence)
+            return
         unscored = claimed_unscored(scored, self.rows)
         if unscored:
             sentence = "responses are said to have no score, and they have one here"

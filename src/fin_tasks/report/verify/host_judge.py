@@ -50,14 +50,26 @@ class HostJudge:
         step = None
         if self.task.file.judge:
             step = JudgeStep(replies.item, replies.rubric)
-        return score_rows(self.task, self.rows, step, judge_may_fail=True)
+        return score_rows(
+            self.task,
+            self.rows,
+            step,
+            program_seconds=self.options.program_seconds,
+            judge_may_fail=True,
+        )
 
     def _asked(
         self, replies: RecordedReplies, judge: JudgeModel
     ) -> tuple[ScoredTask, list[Finding]]:
         """Ask the host's judge about all responses."""
         step = JudgeStep(replies.item, replies.rubric, judge)
-        scored = score_rows(self.task, self.rows, step, judge_may_fail=True)
+        scored = score_rows(
+            self.task,
+            self.rows,
+            step,
+            program_seconds=self.options.program_seconds,
+            judge_may_fail=True,
+        )
         n_failed = n_without_score(scored)
         if n_failed > judge.max_failed * len(self.rows):
             raise JudgeError(

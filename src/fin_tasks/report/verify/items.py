@@ -37,6 +37,8 @@ class Options(NamedTuple):
     """The verifier's own judge."""
     n_judged: int | None = 50
     """How many responses of a task the judge is asked about; None for all."""
+    program_seconds: float = 3600
+    """How long the programs of a task may run, all together."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -15,10 +16,13 @@ from fin_tasks.benchmarks import task_folders
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.scored_task import Breakdowns, ScoredTask, score_task
 from fin_tasks.benchmarks.task_file import TaskFile, task_names
+from fin_tasks.errors import SandboxError
 from fin_tasks.judging.item import Item as Question
 from fin_tasks.judging.item import Judged, missing_reason
 from fin_tasks.judging.judge import JudgeStep
 from fin_tasks.report import Fields, Json
+from fin_tasks.sandbox import Status as ProgramStatus
+from fin_tasks.sandbox import time_for_programs
 from fin_tasks.saved.run_folder import sample_lines
 from fin_tasks.stats.averages import average
 
@@ -76,18 +80,30 @@ def score_rows(
     rows: Rows,
     step: JudgeStep | None,
     *,
+    program_seconds: float,
     judge_may_fail: bool = False,
 ) -> ScoredTask:
     """Score all responses; a response without a score counts as wrong under both scorings.
 
     If the judge may fail, the responses that it did not score stay unscored, unless they are missing.
+
+    Raises:
+        ProgramTimeError: The programs took longer than they may, all together.
+        SandboxError: The sandbox broke, so that programs have no score through no fault of theirs.
     """
-    scored = score_task(
-        task.file,
-        [task.docs[row_id] for row_id in rows],
-        [row.responses for row in rows.values()],
-        step=step,
-    )
+    with time_for_programs(program_seconds):
+        scored = score_task(
+            task.file,
+            [task.docs[row_id] for row_id in rows],
+            [row.responses for row in rows.values()],
+            step=step,
+        )
+    readings_by_row = chain.from_iterable(scored.readings.values())
+    statuses = [
+        getattr(one, "status", None) for one in chain.from_iterable(readings_by_row)
+    ]
+    if n_broken := statuses.count(ProgramStatus.broken):
+        raise SandboxError(f"the sandbox broke on {n_broken:,} programs. Verify again.")
     wrong = {}
     for name, metric in scored.metrics.items():
         if metric.higher_is_better and metric.aggregate is average:

@@ -126,7 +126,9 @@ class _RunCheck:
             return
         yield check_prompts(rows, task.docs)
         replies = RecordedReplies(task, task.step, rows) if task.step else None
-        scored = score_rows(task, rows, replies)
+        scored = score_rows(
+            task, rows, replies, program_seconds=options.program_seconds
+        )
         self.scored[result.task] = scored
         scores = check_scores(scored, rows)
         yield scores
