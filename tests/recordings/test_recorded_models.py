@@ -184,6 +184,7 @@ def test_runs_are_scored_and_say_who_recorded_them(
         for task in ("financemath", "financemath_pot")
     }
     report = read(tmp_path / "results")
+    assert {found.harness for found in report.runs} == {"recordings"}
     facts = {
         str(result.provenance["recording"]["decoding"]) for _, result in report.results
     }
@@ -331,8 +332,9 @@ def test_an_interrupted_download_goes_on(
     server.asked.clear()
     there = {path.name for path in own_cache.rglob("outputs/cot/*.json")}
     assert run(*arguments).exit_code == 0
-    asked = [Path(path).name for path, _ in server.asked]
-    assert sorted(asked) == sorted({f"{model}.json" for model in MODELS} - there)
+    # A request of the first command may come late, so a name may stand here twice.
+    asked = {Path(path).name for path, _ in server.asked}
+    assert asked == {f"{model}.json" for model in MODELS} - there
 
 
 def test_a_download_with_another_hash_is_refused(

@@ -21,7 +21,15 @@ from .redact import printable, without_secrets
 _MAX_TASKS = 1000
 _MAX_NAME = 200
 _MIN_ROWS = 0.98  # of the questions; a run over fewer has another setting
-_HARNESSES = ("replay", "judge", "label", "VLMEvalKit", "inspect_ai", "verify")
+_HARNESSES = (
+    "replay",
+    "recordings",
+    "judge",
+    "label",
+    "VLMEvalKit",
+    "inspect_ai",
+    "verify",
+)
 _SETTINGS = {"lm_eval_version", "fin_tasks_version", "chat_template_sha"}
 _CLOCK = re.compile(r"(\d{4}-\d\d-\d\dT\d\d)[-:](\d\d)[-:](\d\d)")
 

@@ -138,7 +138,8 @@ class Run:
 
     id: str  # hash of the results file; of its samples, too, where several share it
     model: str  # written by strangers, so it may hold anything
-    harness: str  # `lm-eval`, `inspect_ai`, `VLMEvalKit`, `replay`, `judge`, `verify`, `label` (people), or `published`
+    # `lm-eval`, `inspect_ai`, `VLMEvalKit`, `replay`, `recordings`, `judge`, `verify`, `label` (people), or `published`
+    harness: str
     path: Path  # the results file
     name: str  # its path below the folder that was given
     date: str  # ISO date and time; empty if unknown

@@ -218,8 +218,9 @@ def _authors_score(line: Json) -> float | None:
     """Return the authors' own score of a recorded response, a share; None if the file does not state one."""
     recorded = line.get("recorded")
     score = recorded.get("authors_score") if isinstance(recorded, dict) else None
-    is_share = isinstance(score, int | float) and 0 <= score <= 1
-    return float(score) if is_share else None
+    if isinstance(score, int | float) and 0 <= score <= 1:
+        return float(score)
+    return None
 
 
 def _text(value: Any) -> str:
