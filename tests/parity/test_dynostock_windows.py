@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from fin_tasks.benchmarks.dynostock.market import read_market
+from fin_tasks.benchmarks.dynostock.files.read import read_market
 from fin_tasks.benchmarks.dynostock.window_set import read_set
 from fin_tasks.benchmarks.dynostock.windows import find_windows
 from fin_tasks.cli import app

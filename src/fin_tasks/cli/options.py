@@ -11,6 +11,8 @@ from fin_tasks.errors import ConfigError
 from fin_tasks.report import Json
 from fin_tasks.settings import Settings
 
+from .output import warn
+
 if TYPE_CHECKING:
     from fin_tasks.benchmarks.dynostock.market import Market
 
@@ -130,7 +132,8 @@ def market_of(
     prices: Path | None, earnings: Path | None, *, sample: bool, tickers: str | None
 ) -> "Market":
     """Read the market that a command names, by default what `fin-tasks fetch dynostock` stored."""
-    from fin_tasks.benchmarks.dynostock.market import read_market, sample_market
+    from fin_tasks.benchmarks.dynostock.files.read import read_market
+    from fin_tasks.benchmarks.dynostock.market import sample_market
 
     names = tickers_of(tickers)
     if sample:
@@ -145,4 +148,11 @@ def market_of(
             "market data: expected --prices and --earnings, or the folder of `fin-tasks fetch dynostock` "
             f"at {store}; found neither. --sample uses the packaged sample."
         )
-    return read_market(prices, earnings, tickers=names)
+    market = read_market(prices, earnings, tickers=names)
+    for split in market.facts.get("adjusted_for_splits", []):
+        ticker, day, ratio = split.split()
+        warn(
+            f"{ticker}: its prices before {day} were divided by {ratio}, because they jump where Close / Adj Close "
+            "jumps."
+        )
+    return market

@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from fin_tasks.benchmarks.dynostock.files.read import read_market
 from fin_tasks.benchmarks.dynostock.market import (
     TABLES,
     Market,
-    read_market,
     sample_market,
 )
 from fin_tasks.errors import DataError
@@ -138,7 +138,7 @@ def test_reports_of_alpha_vantage_and_of_tables(tmp_path: Path, reports: Path) -
         (
             "reports.json",
             '{"Information": "your key K3Y: 25 a day"}',
-            "KeyError: 'quarterlyEarnings'",
+            "quarterlyEarnings: Field required",
         ),
     ],
 )

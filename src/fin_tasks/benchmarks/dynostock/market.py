@@ -1,10 +1,7 @@
-"""A market: daily prices and quarterly earnings reports of many tickers, read from files as docs/market.md says."""
+"""A market: daily prices and quarterly earnings reports of many tickers, as they were known on any day."""
 
 import hashlib
-import json
-import re
-import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, lru_cache
@@ -17,7 +14,6 @@ import pandas as pd
 import yaml
 
 from fin_tasks.charts.chart import CANDLE_COLUMNS
-from fin_tasks.data.locate import sha256_of
 from fin_tasks.errors import ConfigError, DataError
 
 FIGURES = ["eps", "estimate", "surprise"]
@@ -26,10 +22,6 @@ TABLES: dict[str, dict[str, str]] = yaml.safe_load(
     Path(__file__).with_suffix(".yaml").read_bytes()
 )
 
-_UNKNOWN = ("", "None", "-")  # not NA, because a ticker has this name
-_ENDINGS = (".csv", ".csv.gz", ".parquet", ".json")
-_NEEDED = {"prices": ("date", "close"), "earnings": ("reported", "surprise")}
-"""The column of days, and another that a file must have."""
 _SAMPLE = Path(__file__).parent / "sample"
 _SAMPLE_PRICES = "bokeh_sampledata/_data/stocks.csv.gz"
 
@@ -52,7 +44,7 @@ class Excerpt:
 
 @dataclass(frozen=True, eq=False)
 class Market:
-    """Prices (dollars per share) and reports, sorted by ticker and day; make one with `Market.of` or `read_market`.
+    """Prices (dollars per share) and reports, sorted by ticker and day; `Market.of` makes one.
 
     The prices of a day are divided by `splits_after`, the product of the ratios of the known splits after that day.
     The figures of reports are divided by `later_splits` too.
@@ -159,37 +151,6 @@ def with_types(table: pd.DataFrame, part: str) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def read_market(
-    prices: Path,
-    earnings: Path,
-    *,
-    tickers: Iterable[str] = (),
-) -> Market:
-    """Read files, folders of files, or a folder of `fetch_market`; all rows if no tickers are named."""
-    names = {ticker.upper() for ticker in tickers}
-    table, price_facts = _read_files(prices, "prices", names)
-    reports, report_facts = _read_files(earnings, "earnings", names)
-    table[CANDLE_COLUMNS] = table[CANDLE_COLUMNS].where(table[CANDLE_COLUMNS] > 0)
-    is_repeated = reports["fiscal_end"].notna() & reports.duplicated(
-        ["ticker", "fiscal_end"]
-    )
-    reports = reports[reports["reported"].notna() & ~is_repeated]
-    facts = {
-        "basis": "split-adjusted" if "source" in price_facts else "as in the files",
-        "prices": price_facts,
-        "earnings": report_facts,
-    }
-    market = Market.of(table, reports, facts)
-    # The source divides a ticker's figures by the splits up to its newest report; the prices may know later splits.
-    newest = market.reports.groupby("ticker")["reported"].max()
-    is_late = market.prices["date"] >= market.prices["ticker"].map(newest)
-    known_splits = market.prices[is_late].groupby("ticker")["splits_after"].first()
-    market.reports["later_splits"] /= (
-        market.reports["ticker"].map(known_splits).fillna(1.0)
-    )
-    return market
-
-
 @lru_cache(maxsize=1)
 def sample_market(*tickers: str) -> Market:
     """Return AAPL, FB, GOOG, IBM and MSFT, 2000 to 2013, adjusted for splits; FB and GOOG have no reports."""
@@ -224,90 +185,3 @@ def sample_market(*tickers: str) -> Market:
         "earnings": {"sha256": hashlib.sha256(earnings).hexdigest()},
     }
     return Market.of(prices, reports, facts)
-
-
-def _read_files(
-    path: Path,
-    part: str,
-    tickers: set[str],
-) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Return the rows of the tickers in a file or folder, by ticker and day, and facts about the files."""
-    is_fetched = (path / part).is_dir()
-    folder = path / part if is_fetched else path
-    files = [path]
-    if not path.is_file():
-        files = sorted(
-            file for file in folder.glob("*") if file.name.endswith(_ENDINGS)
-        )
-    if is_fetched and tickers:
-        files = [file for file in files if _ticker_of(file) in tickers]
-    tables = [_read_table(file, part) for file in files]
-    rows = pd.concat(tables) if tables else pd.DataFrame({"ticker": []})
-    if tickers:
-        rows = rows[rows["ticker"].isin(tickers)]
-    missing = sorted(tickers - set(rows["ticker"]))
-    if rows.empty or missing:
-        expected = f"rows of {', '.join(missing) or 'tickers'}"
-        raise DataError(
-            f"{part}: expected {expected} at {folder}, found none. Fetch them."
-        )
-    hashes = "".join(f"{file.name} {sha256_of(file)}\n" for file in files)
-    facts = {
-        "files": len(files),
-        "files_sha256": hashlib.sha256(hashes.encode()).hexdigest(),
-    }
-    if is_fetched:
-        facts["source"] = json.loads((path / "manifest.json").read_bytes())[part]
-    return rows.sort_values(["ticker", _NEEDED[part][0]], ignore_index=True), facts
-
-
-def _ticker_of(file: Path) -> str:
-    return re.sub(r"^data-|\.(csv|csv\.gz|parquet|json)$", "", file.name).upper()
-
-
-def _read_table(file: Path, part: str) -> pd.DataFrame:
-    """Read a table of prices or reports in any of the layouts that docs/market.md names."""
-    try:
-        if file.suffix == ".json":
-            table = _alpha_vantage_table(file)
-        elif file.suffix == ".parquet":
-            table = pd.read_parquet(file)
-        elif set(pd.read_csv(file, header=None, nrows=2, dtype=str)[0]) == {
-            "Price",
-            "Ticker",
-        }:
-            # yfinance writes a column for each price of each ticker.
-            wide = pd.read_csv(file, header=[0, 1], index_col=0)
-            table = wide.stack("Ticker", future_stack=True)
-            table = table.rename_axis(["Date", "Ticker"]).reset_index()
-        else:
-            table = pd.read_csv(file, keep_default_na=False, na_values=_UNKNOWN)
-        table.columns = [
-            str(name).strip().lower().replace(" ", "_") for name in table.columns
-        ]
-        if part == "prices" and not {"ticker", "close"} & set(table.columns):
-            # The file has a column of closes for each ticker.
-            table = table.melt("date", var_name="ticker", value_name="close")
-        for name in _NEEDED[part]:
-            if name not in table:
-                raise ValueError(
-                    f"expected {' and '.join(_NEEDED[part])}, got no column {name}"
-                )
-        if "ticker" not in table:
-            table["ticker"] = _ticker_of(file)
-        table["ticker"] = table["ticker"].astype(str).str.strip().str.upper()
-        table = with_types(table, part)
-        if part == "prices" and table["date"].isna().any():
-            raise ValueError("expected a day in each row, got a row without")
-    except (OSError, EOFError, ValueError, TypeError, KeyError, zlib.error) as error:
-        # The rest of the message may quote the file, which may hold a key.
-        reason = f"{type(error).__name__}: {str(error)[:200]}"
-        raise DataError(f"{file}: expected {part}, got {reason}.") from error
-    return table
-
-
-def _alpha_vantage_table(file: Path) -> pd.DataFrame:
-    rows = json.loads(file.read_bytes())["quarterlyEarnings"]
-    names = {**TABLES["alpha_vantage"], "reportTime": "report_time"}
-    table = pd.DataFrame(rows, columns=list(names)).rename(columns=names)
-    return table.mask(table.isin(_UNKNOWN))

@@ -1,0 +1,166 @@
+"""Exports of vendors and banks: the same stock in many layouts, and sentences about what cannot be understood."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from fin_tasks.benchmarks.dynostock.files.read import read_market
+from fin_tasks.benchmarks.dynostock.files.table import read_file
+from fin_tasks.errors import DataError
+
+FILES = Path(__file__).with_name("bank_files")
+PRICES = sorted(
+    path for path in FILES.glob("*/*") if path.parent.name not in ("iso", "earnings")
+)
+EARNINGS = sorted(path for path in FILES.glob("earnings/*") if path.stem != "iso")
+PRICE_HEAD = "Ticker,Date,Open,High,Low,Close,Volume\n"
+
+
+def test_there_are_enough_layouts() -> None:
+    assert len(PRICES) >= 7 and len(EARNINGS) >= 3
+
+
+@pytest.mark.parametrize("file", PRICES, ids=[path.parent.name for path in PRICES])
+def test_the_same_prices_in_every_layout(file: Path) -> None:
+    reports = FILES / "earnings" / "iso.csv"
+    expected = read_market(FILES / "iso", reports).prices
+    pd.testing.assert_frame_equal(read_market(file, reports).prices, expected)
+
+
+@pytest.mark.parametrize("file", EARNINGS, ids=[path.stem for path in EARNINGS])
+def test_the_same_reports_in_every_layout(file: Path) -> None:
+    market = read_market(FILES / "iso", FILES / "earnings" / "iso.csv")
+    reports = read_market(FILES / "iso", file).reports
+    expected = market.reports
+    if file.stem == "yahoo":
+        expected = expected.assign(fiscal_end=pd.NaT).astype(
+            {"fiscal_end": "datetime64[ns]"}
+        )
+    # Some files round percentages.
+    pd.testing.assert_frame_equal(reports, expected, rtol=1e-4)
+
+
+def prices_of(tmp_path: Path, text: str, name: str = "prices.csv") -> pd.DataFrame:
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+    return read_file(file, "prices")
+
+
+@pytest.mark.parametrize(
+    ("days", "first"),
+    [
+        (("2024-02-03", "2024-02-04"), "2024-02-03"),
+        (("03/02/2024", "13/02/2024"), "2024-02-03"),
+        (("02/03/2024", "02/13/2024"), "2024-02-03"),
+        (("2/3/24", "2/13/24"), "2024-02-03"),
+        (("03.02.2024", "04.02.2024"), "2024-02-03"),
+        (("03-02-2024", "23-02-2024"), "2024-02-03"),
+        (("03-Feb-2024", "04-Feb-2024"), "2024-02-03"),
+        (("03/03/2024", "04/04/2024"), "2024-03-03"),
+        (("20240203", "20240204"), "2024-02-03"),
+        (("02/03/2024 16:00", "02/13/2024 16:00"), "2024-02-03"),
+    ],
+)
+def test_days_are_decided_over_the_whole_column(
+    tmp_path: Path, days: tuple[str, str], first: str
+) -> None:
+    table = prices_of(tmp_path, "Date,Close\n" + "".join(f"{d},1.5\n" for d in days))
+    assert table["date"].iloc[0] == pd.Timestamp(first)
+    assert table["ticker"].tolist() == ["PRICES"] * 2
+
+
+def test_days_of_reports_decide_for_each_other(tmp_path: Path) -> None:
+    file = tmp_path / "earnings.csv"
+    row = "A,31/12/2023,05/02/2024,1,2,-1\n"
+    file.write_text("ticker,fiscal_end,reported,eps,estimate,surprise\n" + row)
+    assert read_file(file, "earnings")["reported"].tolist() == [
+        pd.Timestamp("2024-02-05")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers"),
+    [
+        (("$1,234.50", "$99.00"), (1234.5, 99)),
+        (("1.234,50", "99,00"), (1234.5, 99)),
+        (("1.234", "99,5"), (1234, 99.5)),
+        (("1'234.50", "99.00"), (1234.5, 99)),
+        (("12,345,678", "99"), (12345678, 99)),
+        (("45.3M", "1.2B"), (45.3e6, 1.2e9)),
+        (("45,3M", "812,5K"), (45.3e6, 812500)),
+        (("1,234", "2,345"), (1234, 2345)),
+        (("N/A", "#N/A N/A"), (None, None)),
+        (("1.5e3 €", "2"), (1500, 2)),
+    ],
+)
+def test_numbers_of_a_country(
+    tmp_path: Path, cells: tuple[str, str], numbers: tuple[float | None, ...]
+) -> None:
+    rows = [f'2024-02-0{n},"{cell}",1\n' for n, cell in enumerate(cells, start=1)]
+    table = prices_of(tmp_path, "Date,Volume,Close\n" + "".join(rows))
+    assert table["volume"].astype(object).where(
+        table["volume"].notna(), None
+    ).tolist() == [*numbers]
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        (
+            PRICE_HEAD + "A,2024-01-02,1,1,1,1,1\nA,2024-01-03,1,1,1,one,1\n",
+            r"row 3, column Close: expected a number, got 'one'",
+        ),
+        (
+            PRICE_HEAD + "A,soon,1,1,1,1,1\n",
+            r"row 2, column Date: expected a day, got 'soon'",
+        ),
+        (
+            "Symbol,Date,PX_LAST\nA,02/03/2024,1\nA,04/05/2024,1\n",
+            r"row 2, column Date: .*'02/03/2024', which may be dd/mm/yyyy or mm/dd/yyyy",
+        ),
+        (
+            "Symbol,Date,PX_LAST\nA,13/03/2024,1\nA,04/25/2024,1\n",
+            r"row 3, column Date: .*'13/03/2024' and '04/25/2024'",
+        ),
+        (
+            'Security,A US Equity\n\nDate,PX_LAST\n2024-01-02,1.5\n2024-01-03,"1,5x"\n',
+            r"row 5, column PX_LAST: expected a number",
+        ),
+        (
+            "Symbol;Date;Close\nA;2024-01-02;185,64\nA;2024-01-03;185.64\n",
+            r"row 3, column Close: expected a number, got '185.64'",
+        ),
+        (PRICE_HEAD + "A,,1,1,1,1,1\n", r"row 2, column date: expected one, got none"),
+        ("When,Price paid\n2024-01-02,1\n", "expected date and close"),
+        ("Date,Open,High,Low\n2024-01-02,1,1,1\n", "got no column close"),
+        (PRICE_HEAD + "A,2024-01-02,1,1,1,1,1,9,9\n", "more cells than the header"),
+    ],
+)
+def test_what_is_not_understood_is_one_sentence(
+    tmp_path: Path, text: str, where: str
+) -> None:
+    with pytest.raises(DataError, match=where) as raised:
+        prices_of(tmp_path, text)
+    assert "\n" not in str(raised.value)
+
+
+def test_stocks_that_are_named_like_columns(tmp_path: Path) -> None:
+    table = prices_of(tmp_path, "Date,LOW,OPEN,BRK.B\n2024-01-02,1,2,3\n")
+    assert table.set_index("ticker")["close"].to_dict() == {
+        "LOW": 1,
+        "OPEN": 2,
+        "BRK.B": 3,
+    }
+
+
+def test_a_ticker_keeps_its_zeros(tmp_path: Path) -> None:
+    table = prices_of(tmp_path, "Symbol,Date,Close\n0700,2024-01-02,1\n")
+    assert table["ticker"].tolist() == ["0700"]
+
+
+def test_prices_and_reports_of_different_stocks(tmp_path: Path) -> None:
+    file = tmp_path / "HistoricalData.csv"
+    file.write_bytes((FILES / "nasdaq" / "ACME.csv").read_bytes())
+    with pytest.raises(DataError, match=r"HISTORICALDATA and reports of ACME"):
+        read_market(file, FILES / "earnings" / "iso.csv")
