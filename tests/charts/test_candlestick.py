@@ -293,3 +293,22 @@ def test_what_cannot_be_drawn_is_refused() -> None:
             made(**options)  # type: ignore[arg-type]
     with pytest.raises(DataError, match="Show fewer days"):
         draw(made(marks=tuple((day, 0.1) for day in range(101))))
+
+
+@pytest.mark.parametrize("style", ["house", "paper"])
+def test_without_volumes_there_is_no_panel_of_volumes(style: Any) -> None:
+    chart = made(style=style)
+    for unknown in (np.nan, 0.0):
+        prices = chart.prices.assign(volume=unknown)
+        bare = made(style=style, prices=prices)
+        assert not bare.has_volumes and bare.file_name != chart.file_name
+        # The lowest green line of the picture is that of a candle, and not of a bar of volume.
+        without, with_volumes = map(lowest_green, (bare, chart))
+        assert without < with_volumes
+
+
+def lowest_green(chart: Chart) -> float:
+    """Return how far down the picture green reaches, as a share of its height."""
+    image = pixels(chart).astype(int)
+    is_green = (image[:, :, 1] > image[:, :, 0] + 60).any(axis=1)
+    return float(np.flatnonzero(is_green).max() / len(image))

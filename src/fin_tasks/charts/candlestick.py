@@ -81,7 +81,7 @@ def draw(chart: Chart) -> bytes:
     with drawing(Path(__file__).with_suffix(".mplstyle")):
         # A hair more than the size in pixels, because matplotlib rounds down.
         figure = Figure(dpi=(chart.pixels + 0.01) / _WIDTH)
-        prices, volumes = figure.subplots(2, sharex=True, height_ratios=[3.6, 1])
+        prices, volumes = _panels(figure, chart)
         figure.text(
             0.015,
             0.985,
@@ -91,14 +91,24 @@ def draw(chart: Chart) -> bytes:
             weight="bold",
         )
         prices.yaxis.set(label_position="right", label_text="Price (USD)")
-        volumes.yaxis.set(label_position="right", label_text="Volume (M)")
-        points_per_day = _set_days(volumes, chart)
-        _draw_candles(prices, volumes, candles, body)
+        points_per_day = _set_days(volumes or prices, chart)
+        _draw_candles(prices, candles, body)
+        if volumes:
+            volumes.yaxis.set(label_position="right", label_text="Volume (M)")
+            _draw_volumes(volumes, candles, body)
         average = chart.prices["close"].rolling(_AVERAGE_DAYS).mean()
         _draw_average_and_legend(prices, average)
         _draw_marks(prices, chart, average, points_per_day)
         figure.savefig(file, pil_kwargs={"compress_level": 1})
     return file.getvalue()
+
+
+def _panels(figure: Figure, chart: Chart) -> tuple[Axes, Axes | None]:
+    """Return the panel of prices, and that of volumes if any volume is known."""
+    if not chart.has_volumes:
+        return figure.subplots(), None
+    prices, volumes = figure.subplots(2, sharex=True, height_ratios=[3.6, 1])
+    return prices, volumes
 
 
 def _set_days(axes: Axes, chart: Chart) -> float:
@@ -113,30 +123,37 @@ def _set_days(axes: Axes, chart: Chart) -> float:
     return points_per_day
 
 
-def _draw_candles(
-    price_axes: Axes, volume_axes: Axes, candles: pd.DataFrame, body: float
-) -> None:
-    """Draw candles and volumes; `body` is the width of a bar in days."""
-    x = _dates.date2num(candles.index)
+def _draw_candles(axes: Axes, candles: pd.DataFrame, body: float) -> None:
+    """Draw candles; `body` is their width in days."""
+    _draw_bars(axes, candles, 0.0, candles["low"], candles["high"])
+    _draw_bars(axes, candles, body, candles["open"], candles["close"])
+
+
+def _draw_volumes(axes: Axes, candles: pd.DataFrame, body: float) -> None:
     volume = candles["volume"] / 1e6
+    _draw_bars(axes, candles, body, 0 * volume, volume)
+    axes.set_ylim(0, 1.08 * volume.max() or 1.0)
+    axes.locator_params(axis="y", nbins=3)
+
+
+def _draw_bars(
+    axes: Axes,
+    candles: pd.DataFrame,
+    width: float,
+    low: "pd.Series[float]",
+    high: "pd.Series[float]",
+) -> None:
+    """Draw a bar for each candle in its color; `width` is in days."""
+    x = _dates.date2num(candles.index)
     names = np.where(candles["close"] >= candles["open"], _UP, _DOWN)
-    colors = to_rgba_array(names)  # once, because every collection would convert names
-    bars = (
-        (price_axes, 0.0, candles["low"], candles["high"]),
-        (price_axes, body, candles["open"], candles["close"]),
-        (volume_axes, body, 0 * volume, volume),
-    )
-    for axes, width, low, high in bars:
-        left = x - width / 2
-        right = x + width / 2
-        corners = [(left, low), (left, high), (right, high), (right, low)]
-        rectangles: Any = np.stack(corners).transpose(2, 0, 1)
-        # One collection, because an object for each bar would take most of the time.
-        # The edge shows a candle whose open equals its close.
-        collection = PolyCollection(rectangles, color=colors, linewidths=0.6)
-        axes.add_collection(collection)
-    volume_axes.set_ylim(0, 1.08 * volume.max() or 1.0)
-    volume_axes.locator_params(axis="y", nbins=3)
+    left = x - width / 2
+    right = x + width / 2
+    corners = [(left, low), (left, high), (right, high), (right, low)]
+    rectangles: Any = np.stack(corners).transpose(2, 0, 1)
+    # One collection, because an object for each bar would take most of the time.
+    # The edge shows a candle whose open equals its close.
+    collection = PolyCollection(rectangles, color=to_rgba_array(names), linewidths=0.6)
+    axes.add_collection(collection)
 
 
 def _draw_average_and_legend(axes: Axes, average: "pd.Series[float]") -> None:

@@ -1,6 +1,7 @@
 """What a chart shows: prices and earnings reports of one ticker and period."""
 
 import hashlib
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -58,10 +59,17 @@ class Chart:
         prices = self.prices.loc[first:last, [*CANDLE_COLUMNS, "volume"]].dropna(
             subset=CANDLE_COLUMNS
         )
-        self.prices = prices.fillna({"volume": 0.0}).astype(float)
+        volume = prices["volume"].fillna(0.0)
+        volume = volume if volume.any() else math.nan
+        self.prices = prices.assign(volume=volume).astype(float)
         self.reports = self.reports[self.reports["reported"].between(first, last)]
         if self.prices.empty:
             raise DataError(f"chart of {self.stem}: expected candles, found none.")
+
+    @property
+    def has_volumes(self) -> bool:
+        """Whether any volume is known; without one there is no panel of volumes."""
+        return bool(self.prices["volume"].notna().any())
 
     @property
     def marks(self) -> list[Mark]:
