@@ -36,9 +36,9 @@ def fetch(
         ),
     ] = None,
     earnings: Annotated[
-        Literal["alpha-vantage", "upstream"] | None,
+        Literal["alpha-vantage", "yahoo", "upstream"] | None,
         typer.Option(
-            help="DynoStock: source of reports, by default alpha-vantage if there is a key."
+            help="DynoStock: source of reports. Default: alpha-vantage if there is a key, else upstream."
         ),
     ] = None,
     out: Out = None,

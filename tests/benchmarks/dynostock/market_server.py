@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -38,9 +38,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
-        path = parts.path + (
-            f"?{parse_qs(parts.query)['symbol'][0]}" if parts.path == "/query" else ""
-        )
+        path = parts.path
+        if path in ("/query", "/calendar/earnings"):
+            path += f"?{parse_qs(parts.query)['symbol'][0]}"
         self.server.asked.append(path)
         answer = self.server.answers.get(path, 404)
         if isinstance(answer, list):
@@ -117,3 +117,15 @@ def chart(
         "events": {"splits": events},
     }
     return {"chart": {"result": [result], "error": None}}
+
+
+def earnings_page(ticker: str, rows: Sequence[tuple[str, str, str]]) -> str:
+    """Return Yahoo's page of earnings; a row has the moment, the estimate and the reported figure."""
+    names = ("Symbol", "Company", "Earnings Date", "EPS Estimate", "Reported EPS")
+    head = "".join(f"<th>{name}</th>" for name in (*names, "Surprise (%)"))
+    lines = []
+    for moment, estimate, eps in rows:
+        cells = (ticker, f"{ticker} Inc.", moment, estimate, eps, "1.0")
+        lines.append("".join(f"<td>{cell}</td>" for cell in cells))
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<html><table><tr>{head}</tr>{body}</table></html>"

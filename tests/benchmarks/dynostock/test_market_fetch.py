@@ -11,12 +11,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from market_server import TRICKLE, MarketServer, chart, serving
+from market_server import TRICKLE, MarketServer, chart, earnings_page, serving
 from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.dynostock import fetch as fetching
 from fin_tasks.benchmarks.dynostock import sources
-from fin_tasks.benchmarks.dynostock.market import read_market
+from fin_tasks.benchmarks.dynostock.files.read import read_market
 from fin_tasks.cli import app
 from fin_tasks.data import locate as locating
 from fin_tasks.data.locate import Pin, load_pins
@@ -90,7 +90,7 @@ def fetch(tickers: str, out: Path, *more: str) -> Any:
 def test_what_is_there_is_not_fetched_again(
     server: MarketServer, tmp_path: Path
 ) -> None:
-    splits = {"2024-01-04": 2, "2024-02-02": 5}
+    splits = {"2024-01-03": 2, "2024-02-02": 5}
     closes = {
         "2024-01-02": 10.0,
         "2024-01-03": None,
@@ -105,7 +105,7 @@ def test_what_is_there_is_not_fetched_again(
     rows = market.prices[market.prices["ticker"] == "A"]
     assert rows["close"].tolist() == [10.0, 11.0]
     assert rows["splits_after"].tolist() == [10.0, 5.0], (
-        "a split after --end counts, since Yahoo's prices hold it"
+        "splits count after --end, since Yahoo's prices hold them, and on a day without a close"
     )
     assert market.reports["report_time"].tolist() == ["post-market"] * 2
     server.asked.clear()
@@ -224,6 +224,28 @@ def test_a_name_that_is_no_ticker_becomes_no_file(
     told = done.output.count("expected a ticker, such as BRK-B.")
     files = {path.name for path in tmp_path.rglob("*.*") if path.is_file()}
     assert (told, files) == (4, {"manifest.json", "A.parquet", "A.json"}), done.output
+
+
+def test_reports_of_yahoo(server: MarketServer, tmp_path: Path) -> None:
+    rows = [
+        ("May 2, 2024 at 4 PM EDT", "1.4", "-"),
+        ("January 25, 2024 at 5 PM EST", "2.1", "2.18"),
+        ("January 25, 2024 at 6 PM EST", "2.1", "2.18"),
+        ("January 4, 2024 at 7 AM EST", "1.5", "1.45"),
+    ]
+    server.answers["/calendar/earnings?A"] = earnings_page("A", rows)
+    server.answers["/calendar/earnings?B"] = "<html>No table</html>"
+    done = fetch("A,B", tmp_path / "m", "--earnings", "yahoo")
+    assert done.exit_code == 1
+    assert "B: Yahoo knows no earnings of B" in done.output
+    assert "A:" not in done.output
+    market = read_market(tmp_path / "m", tmp_path / "m", tickers=["A"])
+    assert market.facts["earnings"]["source"] == "yahoo"
+    reports = market.reports
+    assert reports["reported"].dt.strftime("%m-%d").tolist() == ["01-04", "01-25"]
+    assert reports["surprise"].tolist() == [-0.05, 0.08]
+    assert reports["report_time"].tolist() == ["pre-market", "post-market"]
+    assert reports["fiscal_end"].isna().all()
 
 
 def test_offline_no_key_and_no_yfinance(

@@ -48,7 +48,7 @@ def fetch_market(
         tickers: Names of the stocks.
         start: First day of prices.
         end: Last day, by default that of the folder, or yesterday for a new one.
-        earnings: `alpha-vantage` (the default if there is a key) or `upstream`.
+        earnings: `alpha-vantage` (the default if there is a key), `yahoo` or `upstream`.
         settings: Key and addresses.
 
     Returns:
@@ -74,12 +74,16 @@ def fetch_market(
     still_unpriced = _missing(folder / "prices", tickers, ".parquet")
     priced = [ticker for ticker in tickers if ticker not in still_unpriced]
     unreported = _missing(folder / "earnings", priced, ".json")
+    reports_of: Callable[[str], dict[str, Any]]
     if source == "upstream":
         names = [_REPORTS.format(ticker) for ticker in unreported]
         files = locate(
             "dynostock", names, source=source, settings=settings, optional=True
         ).files
         reports_of = partial(_published_reports_of, files=files)
+        return problems + _fetch_reports(folder / "earnings", unreported, reports_of)
+    if source == "yahoo":
+        reports_of = sources.yahoo_earnings_of
         return problems + _fetch_reports(folder / "earnings", unreported, reports_of)
     with httpx2.Client(timeout=sources.ALPHA_VANTAGE_SECONDS) as client:
         reports_of = partial(sources.earnings_of, client=client, settings=settings)

@@ -1,6 +1,6 @@
-"""The sources of market data: daily prices of Yahoo by yfinance, earnings reports of Alpha Vantage.
+"""The sources of market data: daily prices and earnings reports of Yahoo by yfinance, reports of Alpha Vantage.
 
-Both are asked within limits of time and size.
+All are asked within limits of time and size.
 """
 
 import json
@@ -14,9 +14,11 @@ from urllib.parse import urlencode
 import httpx2
 import pandas as pd
 
-from fin_tasks.errors import ConfigError, FetchError, WebError
+from fin_tasks.errors import ConfigError, FetchError, FinTasksError, WebError
 from fin_tasks.settings import Settings
 from fin_tasks.web import Limits, pieces_of
+
+from .files.splits import splits_after
 
 YAHOO_SECONDS = 30.0
 """Time for a whole answer."""
@@ -24,11 +26,15 @@ YAHOO_BYTES = 32 << 20
 """Size of one answer; 25 years of one ticker have a megabyte."""
 CONNECTION_SECONDS = 5.0
 """Time for Yahoo's first answer."""
+YAHOO_REPORTS = 100
+"""Yahoo gives no more, which is 25 years of quarters; of many companies it has fewer."""
 ALPHA_VANTAGE_SECONDS = 30.0
 """Time of one attempt."""
 PAUSE = 1.2
 """Seconds before a request to Alpha Vantage, because the free plan allows one a second."""
 
+_OPENING_HOUR = 10  # of the exchange in New York; Yahoo's page has whole hours
+_CLOSING_HOUR = 16
 _ALPHA_VANTAGE_ATTEMPTS = 4
 _ALPHA_VANTAGE_BYTES = 8 << 20
 _YAHOO = "https://query2.finance.yahoo.com"
@@ -74,17 +80,48 @@ def prices_of(
         raise FetchError(f"Yahoo: expected prices, got {error!r}.") from error
     tables = {}
     for ticker in frame.columns.unique(0):
-        table = frame[ticker].dropna(subset=["Close"])
-        if table.empty:
+        table = frame[ticker]
+        if table["Close"].isna().all():
             continue
+        # A split may stand on a day without a close.
+        until_today = splits_after(table["Stock Splits"])
+        table = table.assign(ticker=ticker, splits_after=until_today)
+        table = table.dropna(subset=["Close"])
         days = table.index.tz_localize(None).normalize()
-        ratios = table["Stock Splits"].replace(0.0, 1.0)
-        until_today = ratios[::-1].cumprod()[::-1]
-        table = table.assign(
-            ticker=ticker, date=days, splits_after=until_today / ratios
-        )
+        table = table.assign(date=days)
         tables[ticker] = table[days <= pd.Timestamp(end)]
     return tables
+
+
+def yahoo_earnings_of(ticker: str) -> dict[str, Any]:
+    """Return Yahoo's past reports of a ticker as Alpha Vantage would write them; raise FetchError if there are none."""
+    try:
+        asked = _yfinance().Ticker(ticker, session=_session())
+        table = asked.get_earnings_dates(limit=YAHOO_REPORTS)
+    except FinTasksError:
+        raise
+    except Exception as error:  # yfinance raises whatever its libraries do
+        raise FetchError(f"Yahoo: expected earnings, got {error!r:.200}.") from error
+    if table is None or table["Reported EPS"].isna().all():
+        raise FetchError(f"Yahoo knows no earnings of {ticker}.")
+    reports: dict[str, dict[str, Any]] = {}
+    for moment, row in table.dropna(subset="Reported EPS").iterrows():
+        day = f"{moment:%Y-%m-%d}"
+        report = {
+            "reportedDate": day,
+            "reportedEPS": str(row["Reported EPS"]),
+            "estimatedEPS": str(row["EPS Estimate"]),
+            "reportTime": _report_time(moment),
+        }
+        # Yahoo lists the call about a report as well.
+        reports.setdefault(day, report)
+    return {"symbol": ticker, "quarterlyEarnings": list(reports.values())}
+
+
+def _report_time(moment: pd.Timestamp) -> str | None:
+    if moment.hour < _OPENING_HOUR:
+        return "pre-market"
+    return "post-market" if moment.hour >= _CLOSING_HOUR else None
 
 
 def _yfinance() -> Any:
