@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from chat_server import completion, serve
 from PIL import Image
@@ -148,6 +149,71 @@ def test_errors_say_what_to_do(
 ) -> None:
     with pytest.raises(error, match=message):
         predict(*arguments)
+
+
+def listed(tmp_path: Path, rows: str, *more: str, answer: str = "0.65") -> Any:
+    """Ask about a list and return the result of the command."""
+    file = tmp_path / "stocks.csv"
+    file.write_text(rows, encoding="utf-8")
+
+    def reply(body: dict[str, Any]) -> Any:
+        content = body["messages"][-1]["content"]
+        is_led = "most recent of" in f"{content}"
+        return completion(f"Final prediction: {'0.2' if is_led else answer}")
+
+    with serve(reply) as served:
+        options = ["--model", "m", "--base-url", served.base_url, "--sample", "--text"]
+        options += ["--out", str(tmp_path / "out"), "--list", str(file)]
+        return CliRunner().invoke(app, ["predict", *options, *more])
+
+
+def test_a_list_gives_probabilities_by_statement(tmp_path: Path) -> None:
+    rows = """ticker,start,end
+aapl,2009-01-01,2010-10-30
+IBM,2008-01-01,2010-01-31
+WRONG,2009-01-01,2010-10-30
+IBM,2009-01-01,31.10.2010
+IBM,2009-01-01,2099-10-30
+MSFT,2010-09-01,2010-11-30
+"""
+    done = listed(tmp_path, rows)
+    assert done.exit_code == 1
+    table = pd.read_csv(tmp_path / "out" / "predictions.csv", keep_default_na=False)
+    assert table["ticker"].tolist() == ["AAPL", "IBM", "WRONG", "IBM", "IBM", "MSFT"]
+    assert table["probability_none"].tolist() == ["0.65"] * 2 + [""] * 3 + ["0.65"]
+    assert table["probability_recency"].tolist() == ["0.2"] * 2 + [""] * 4
+    assert table["happened"].iloc[0] == "a rise"
+    is_bad = (table["problem"] != "").tolist()
+    assert is_bad == [False, False, True, True, True, True]
+    for row, problem in (
+        (4, "WRONG: expected prices"),
+        (5, "expected a day such as 2020-10-30, got '31.10.2010'"),
+        (6, "expected prices until 2099-10-30"),
+        (7, "recency needs"),
+    ):
+        assert f"row {row}: " in done.stderr and problem in done.stderr
+    lines = (tmp_path / "out" / "responses.jsonl").read_text().splitlines()
+    responses = [json.loads(line) for line in lines]
+    assert {line["statement_name"] for line in responses} >= {"none", "recency"}
+    for line in responses:
+        assert line["statement"] in line["prompt"] and line["response"]
+
+
+def test_a_list_with_one_start_for_all_rows(tmp_path: Path) -> None:
+    done = listed(tmp_path, "ticker,end\nAAPL,2010-10-30\n", "--start", "2009-01-01")
+    assert done.exit_code == 0 and "1 rows, 3 responses of m" in done.stdout
+    assert isinstance(
+        listed(tmp_path, "ticker,end\nAAPL,2010-10-30\n").exception, DataError
+    )
+
+
+def test_a_response_without_a_probability_is_a_problem_of_its_row(
+    tmp_path: Path,
+) -> None:
+    rows = "ticker,start,end\nAAPL,2009-01-01,2010-10-30\n"
+    done = listed(tmp_path, rows, answer="up")
+    assert done.exit_code == 1
+    assert "row 2: none: no probability in the response" in done.stderr
 
 
 def test_a_chart_goes_into_a_new_folder(tmp_path: Path) -> None:

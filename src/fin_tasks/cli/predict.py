@@ -3,7 +3,7 @@
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -11,27 +11,45 @@ from fin_tasks.errors import ConfigError
 from fin_tasks.settings import OPENAI, Settings
 
 from .options import AsJson, BaseUrl, Earnings, Out, Prices, Sample, Ticker, market_of
-from .output import show
+from .output import exit_with, say, show
+
+if TYPE_CHECKING:
+    from fin_tasks.benchmarks.dynostock.market import Market
+
+
+_Start = Annotated[
+    datetime | None,
+    typer.Option(
+        formats=["%Y-%m-%d"],
+        metavar="DATE",
+        help="First day shown, such as 2019-01-01.",
+    ),
+]
+_End = Annotated[
+    datetime | None,
+    typer.Option(
+        formats=["%Y-%m-%d"],
+        metavar="DATE",
+        help="Last day shown; the 8 days after it are forecast.",
+    ),
+]
 
 
 def predict(
-    ticker: Ticker,
-    start: Annotated[
-        datetime,
+    ticker: Annotated[
+        str | None,
+        typer.Argument(metavar="[TICKER]", help="The stock, such as AAPL."),
+    ] = None,
+    start: _Start = None,
+    end: _End = None,
+    list_file: Annotated[
+        Path | None,
         typer.Option(
-            formats=["%Y-%m-%d"],
-            metavar="DATE",
-            help="First day shown, such as 2019-01-01.",
+            "--list",
+            metavar="FILE",
+            help="Many questions: CSV or XLSX with the columns ticker, start and end.",
         ),
-    ],
-    end: Annotated[
-        datetime,
-        typer.Option(
-            formats=["%Y-%m-%d"],
-            metavar="DATE",
-            help="Last day shown; the 8 days after it are forecast.",
-        ),
-    ],
+    ] = None,
     prices: Prices = None,
     earnings: Earnings = None,
     sample: Sample = False,
@@ -53,12 +71,18 @@ def predict(
     base_url: BaseUrl = OPENAI,
     bias: Annotated[
         Literal["recency", "authority", "none"],
-        typer.Option(help="Biased statement to add."),
+        typer.Option(
+            help="Biased statement to add. A list is asked with each and without."
+        ),
     ] = "none",
 ) -> None:
     """Ask a model whether a stock's price will rise, and show its forecast and what happened.
 
+    A list gives predictions.csv, with a row for each stock and period and a probability for each statement.
+
     Example: fin-tasks predict AAPL --sample --start 2009-01-01 --end 2010-10-18 --bias recency --print-prompt
+
+    Example: fin-tasks predict --list stocks.csv --model gpt-4o --out results
     """
     from fin_tasks.benchmarks.dynostock import predict as own
     from fin_tasks.benchmarks.dynostock.own_window import own_window
@@ -69,15 +93,25 @@ def predict(
         raise ConfigError(
             "predict: expected a key in the variable OPENAI_API_KEY, got none. Set it."
         )
+    folder = out or settings.cache_dir / "dynostock"
+    if list_file:
+        if ticker or end or not model or not out:
+            raise ConfigError(
+                "--list: expected --model and --out beside it, and no ticker or --end."
+            )
+        market = market_of(prices, earnings, sample=sample, tickers=None)
+        _predict_list(
+            market, list_file, start, model, base_url, settings, text=text, out=out
+        )
+        return
+    if ticker is None or start is None or end is None:
+        raise ConfigError(
+            "predict: expected a ticker with --start and --end, or --list; got neither."
+        )
     market = market_of(prices, earnings, sample=sample, tickers=ticker)
     kind: Any = "plain" if bias == "none" else bias
     window = own_window(market, ticker.upper(), start.date(), end.date(), bias=kind)
-    doc = own.own_question(
-        market,
-        window,
-        text=text,
-        folder=(out or settings.cache_dir / "dynostock") / "charts",
-    )
+    doc = own.own_question(market, window, text=text, folder=folder / "charts")
     if print_prompt or model is None:
         parts = own.parts_of(doc)
         texts = [f"--- {name}\n{part}" for name, part in parts.items()]
@@ -85,6 +119,34 @@ def predict(
         return
     reply = own.ask(doc, model, base_url, settings)
     show({"model": model, **own.result_of(doc, reply)}, as_json)
+
+
+def _predict_list(
+    market: "Market",
+    list_file: Path,
+    start: datetime | None,
+    model: str,
+    base_url: str,
+    settings: Settings,
+    *,
+    text: bool,
+    out: Path,
+) -> None:
+    """Ask about each row of a list under each statement, and write the forecasts; status 1 if a row has a problem."""
+    from fin_tasks.benchmarks.dynostock import predict_list as lists
+
+    periods = lists.read_periods(list_file, start.date() if start else None)
+    statements = lists.STATEMENTS
+    lists.word_questions(market, periods, statements, text=text, folder=out / "charts")
+    lists.ask_about(periods, model, base_url, settings)
+    file = lists.write_predictions(periods, statements, model, out)
+    n_forecasts = sum(len(period.results) for period in periods)
+    say(f"{len(periods)} rows, {n_forecasts} responses of {model}: {file}")
+    problems = []
+    for period in periods:
+        for problem in period.problems:
+            problems.append(f"{list_file}, row {period.line}: {problem}")
+    exit_with(problems)
 
 
 def chart(

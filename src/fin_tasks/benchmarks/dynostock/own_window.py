@@ -11,6 +11,7 @@ from fin_tasks.errors import DataError
 from .market import Excerpt, Market
 from .windows import (
     AFTER,
+    LONGEST_CLOSURE,
     NEARBY,
     WINDOW_ID,
     BiasType,
@@ -35,6 +36,11 @@ def own_window(
     The paper's minimum share is not required.
     """
     excerpt = market.excerpt(ticker, start, end)
+    last_close = market.last_days[ticker]
+    if pd.Timestamp(end) > last_close + timedelta(days=LONGEST_CLOSURE):
+        raise DataError(
+            f"{ticker}: expected prices until {end}, found prices until {last_close:%Y-%m-%d}."
+        )
     surprises = excerpt.reports["surprise"]
     if surprises.empty or pd.isna(surprises.iloc[-1]):
         raise DataError(
