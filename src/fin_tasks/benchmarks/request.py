@@ -1,5 +1,6 @@
 """What the metadata of a task choose: the files, the questions, and the wording of the prompts."""
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
@@ -18,6 +19,7 @@ from fin_tasks.data.documents import (
     refuse_typos,
 )
 from fin_tasks.data.locate import Located, locate
+from fin_tasks.data.strata import read_strata
 from fin_tasks.errors import ConfigError, DataError, first_problem
 from fin_tasks.settings import Settings
 from fin_tasks.variants.folder import read_variants
@@ -62,6 +64,8 @@ class Request:
     sample_n: int | str | None = None
     """Size of a random sample; None for all questions."""
     sample_seed: int = 0
+    sample_strata: str | Path | None = None
+    """File of `fin-tasks questions --strata`, by which the sample is drawn."""
 
     @classmethod
     def of(
@@ -95,6 +99,10 @@ class Request:
             raise ConfigError(
                 f"{benchmark} system_role: expected system or user, "
                 f"got {request.system_role!r}."
+            )
+        if request.sample_strata is not None and request.sample_n is None:
+            raise ConfigError(
+                f"{benchmark} sample_strata: expected sample_n beside it, got none."
             )
         for name, only_value in (fixed or {}).items():
             value = getattr(request, name)
@@ -143,7 +151,28 @@ class Request:
         if self.sample_n is None:
             return list(rows)
         id_of = attrgetter(column)
-        return draw_rows(self.benchmark, rows, self.sample_n, self.sample_seed, id_of)
+        return draw_rows(
+            self.benchmark,
+            rows,
+            self.sample_n,
+            self.sample_seed,
+            id_of,
+            self._strata(),
+        )
+
+    def _strata(self) -> Mapping[str, str] | None:
+        if self.sample_strata is None:
+            return None
+        return read_strata(self.sample_strata, self.benchmark)
+
+    def sample_facts(self) -> dict[str, Any]:
+        """Return what the provenance says of the random sample."""
+        facts: dict[str, Any] = {"n": self.sample_n, "seed": self.sample_seed}
+        strata = self._strata()
+        if strata is not None:
+            text = "\n".join(f"{name}\t{strata[name]}" for name in sorted(strata))
+            facts["strata"] = hashlib.sha256(text.encode()).hexdigest()[:16]
+        return facts
 
     def documents(
         self, docs: Sequence[Mapping[str, Any]], facts: Mapping[str, Any]
@@ -165,7 +194,7 @@ class Request:
             docs, applied = corrected_documents(self.benchmark, docs, self.corrections)
             provenance["corrections"] = applied
         if self.sample_n is not None:
-            provenance["sample"] = {"n": self.sample_n, "seed": self.sample_seed}
+            provenance["sample"] = self.sample_facts()
         if self.sampling is not None:
             provenance["sampling"] = self.sampling
         if self.system_role == "user":

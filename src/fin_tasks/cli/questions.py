@@ -18,6 +18,7 @@ from .options import (
     Metadata,
     Scoring,
     ShowAll,
+    TokenPrices,
     task_options,
 )
 from .output import exit_with, print_table, say, warn
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from fin_tasks.report.model import Report
     from fin_tasks.report.questions.overview import Size
     from fin_tasks.report.questions.plan import Plan
+    from fin_tasks.report.questions.strata import Narrowing, Stratum
 
 _LISTED = 20
 
@@ -47,6 +49,13 @@ def questions(
         ),
     ] = None,
     corrections: CorrectionFile = None,
+    strata: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write a .csv by which metadata sample_strata draws sample_n questions.",
+        ),
+    ] = None,
     scoring: Scoring = "robust",
     show_all: ShowAll = False,
     as_json: AsJson = False,
@@ -82,6 +91,7 @@ def questions(
             help="With --accuracy: correlation within questions of one source.",
         ),
     ] = 0.1,
+    token_prices: TokenPrices = None,
     metadata: Metadata = "{}",
     data_dir: DataDir = None,
 ) -> None:
@@ -94,17 +104,29 @@ def questions(
 
     Example: fin-tasks questions --benchmark financemath
 
+    Example: fin-tasks questions results --strata strata.csv
+
     Example: fin-tasks questions results/a results/b --plan
 
     Example: fin-tasks questions --plan --benchmark xfinbench_calc --accuracy 0.50 --accuracy 0.55
     """
+    from fin_tasks.endpoints.prices import read_prices
     from fin_tasks.report import read
     from fin_tasks.report.questions import plan as planning
 
     options = task_options(metadata, data_dir=data_dir)
+    if benchmark and strata:
+        from fin_tasks.report.questions.strata import strata_of_benchmark
+
+        _write_strata(strata_of_benchmark(benchmark, options), strata)
+        return
     if benchmark and not plan:
         _print_overview(benchmark, options, show_all=show_all, as_json=as_json)
         return
+    if benchmark and token_prices:
+        raise ConfigError(
+            "--token-prices: expected two runs with --plan, whose tokens are known; got --benchmark."
+        )
     if benchmark:
         of_task = planning.plan_of_task(
             benchmark,
@@ -124,8 +146,15 @@ def questions(
 
         check_name(out)
     report = read(paths, corrections=corrections)
-    if plan:
-        _print_plans(planning.plan_of_runs(report, scoring), as_json=as_json)
+    if strata:
+        from fin_tasks.report.questions.strata import strata_of_runs
+
+        rows, narrowings = strata_of_runs(report, scoring)
+        _write_strata(rows, strata)
+        _print_narrowings(narrowings, as_json=as_json)
+    elif plan:
+        prices = read_prices(token_prices) if token_prices else None
+        _print_plans(planning.plan_of_runs(report, scoring, prices), as_json=as_json)
     else:
         _list(report, out, scoring, show_all=show_all, as_json=as_json)
     exit_with([problem.message for problem in report.problems])
@@ -206,6 +235,40 @@ def _print_plans(plans: "Sequence[Plan]", *, as_json: bool) -> None:
         by_size, by_difference = rows_of_plan(plan)
         print_table("What n questions show", by_size, show_all=True)
         print_table("What a difference needs", by_difference, show_all=True)
+
+
+def _write_strata(rows: "Sequence[Stratum]", path: Path) -> None:
+    """Write strata into a new file, and say how many."""
+    from fin_tasks.data.strata import write_strata
+
+    write_strata(rows, path)
+    n_strata = len({stratum for _, _, stratum in rows})
+    warn(f"wrote {path}: {len(rows):,} questions in {n_strata} strata")
+
+
+def _print_narrowings(narrowings: "Sequence[Narrowing]", *, as_json: bool) -> None:
+    """Print how much narrower the interval of a sample by strata is than that of a plain one."""
+    if as_json:
+        print(json.dumps([asdict(narrowing) for narrowing in narrowings]))
+        return
+    rows = []
+    for narrowing in narrowings:
+        variance = narrowing.by_kind_and_difficulty
+        rows.append(
+            {
+                "Task": narrowing.task,
+                "Models": str(narrowing.models),
+                "By kind": f"{narrowing.by_kind:.2f}",
+                "By kind and difficulty": f"{variance:.2f}",
+                "Interval": f"{narrowing.width:.0%} as wide",
+                "100 questions tell as much as": f"{100 / variance:.0f} plain ones",
+            }
+        )
+    if not rows:
+        say("How much the strata narrow can be measured with runs of two models.")
+        return
+    print_table("Variance by strata, plain sampling = 1", rows, show_all=True)
+    say("Each model was measured with the difficulty that the other models found.")
 
 
 def _print_list(table: "DataFrame", suspicious: "DataFrame", *, show_all: bool) -> None:

@@ -42,6 +42,7 @@ _OPTIONS_OF_SOME = frozenset(
         "retrieval",
         "sample_n",
         "sample_seed",
+        "sample_strata",
         "split",
         "style",
         "system_role",
@@ -86,10 +87,12 @@ def draw_rows(
     n: int | str | None,
     seed: int,
     id_of: Callable[[_Row], str],
+    strata: Mapping[str, str] | None = None,
 ) -> list[_Row]:
     """Return n random rows in the order of the file, all if None.
 
-    Only the seed and the ids decide which rows are drawn.
+    Only the seed and the ids decide which rows are drawn. With strata by id, each stratum has its share of the draw,
+    and each row the same chance.
     """
     if n is None:
         return list(rows)
@@ -104,7 +107,19 @@ def draw_rows(
 
     ids = sorted(map(id_of, rows), key=rank)
     drawn_ids = set(ids[:n])
+    if strata is not None:
+        ids.sort(key=lambda row_id: strata.get(row_id, ""))
+        drawn_ids = set(_every_few(ids, n, seed))
     return [row for row in rows if id_of(row) in drawn_ids]
+
+
+def _every_few(ids: Sequence[str], n: int, seed: int) -> list[str]:
+    """Return n ids at equal distances, from a random start: a systematic sample."""
+    if n >= len(ids):
+        return list(ids)
+    digest = hashlib.sha256(f"{seed}".encode()).digest()
+    start = int.from_bytes(digest[:4]) / 2**32
+    return [ids[int((start + number) * len(ids) / n)] for number in range(n)]
 
 
 def in_users_turn(doc: Mapping[str, Any]) -> dict[str, Any]:

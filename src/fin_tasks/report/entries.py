@@ -192,6 +192,7 @@ def entries_of(
         if metric == main_metric:
             remarks.append(_remark_on_judge(result, scored.run.model))
             remarks.append(_remark_on_recording(result))
+            remarks.append(_remark_on_strata(result))
         yield Entry(
             task=scored.task.id,
             model=scored.run.model,
@@ -226,6 +227,14 @@ def _remark_on_recording(result: TaskResult) -> str:
         *facts
     )
     return text[:_MAX_NOTE]
+
+
+def _remark_on_strata(result: TaskResult) -> str:
+    """Say that a sample was drawn by strata; empty if it was not."""
+    sample = result.provenance.get("sample")
+    if not isinstance(sample, Mapping) or not sample.get("strata"):
+        return ""
+    return "a sample by strata: its interval, as of a plain sample, is rather too wide"
 
 
 def _remark_on_judge(result: TaskResult, model: str) -> str:

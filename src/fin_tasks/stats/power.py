@@ -164,6 +164,36 @@ def design_effect_of(
     return float(effect)
 
 
+def stratified_effect(
+    values: Floats,
+    strata: Codes,
+) -> float:
+    """Return the variance of a mean over questions drawn by strata, as a share of that of as many plain ones.
+
+    Each stratum has its share of the draw. 1 if the values do not vary; NaN if each is a stratum of its own.
+
+    Args:
+        values: One for each question of the whole set, without NaN.
+        strata: A number from 0 for each value.
+
+    References:
+        Cochran (1977), Sampling Techniques, section 5.6.
+    """
+    n = len(values)
+    n_strata = len(np.unique(strata))
+    if n_strata == n:
+        return math.nan
+    variance = values.var(ddof=1)
+    if variance == 0:
+        return 1.0
+    sums = np.bincount(strata, weights=values)
+    sizes = np.bincount(strata)
+    means = sums / np.maximum(sizes, 1)
+    residuals = values - means[strata]
+    within = residuals @ residuals / (n - n_strata)
+    return float(within / variance)
+
+
 def measured_design_effect(
     differences: Floats,
     clusters: Codes,

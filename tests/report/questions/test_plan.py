@@ -90,3 +90,31 @@ def test_command(tmp_path: Path) -> None:
     assert "120 (this task)" in result.output
     result = CliRunner().invoke(app, ["compare", *runs], catch_exceptions=False)
     assert "120 pairs show differences from" in result.output
+
+
+def test_runs_with_known_tokens_and_prices_have_a_cost(tmp_path: Path) -> None:
+    usage = {"prompt_tokens": 120_000, "response_tokens": 60_000, "estimated": False}
+    rows = scored(*[1.0] * 60, *[0.0] * 60)
+    for name in ("a", "b"):
+        write_run(tmp_path / name, {TASK: rows}, model=name, metadata={"usage": usage})
+    prices = tmp_path / "prices.yaml"
+    prices.write_text(
+        "models: {a: {input: 1, output: 10}, b: {input: 2, output: 0}}\ncurrency: EUR\n"
+    )
+    paths = [str(tmp_path / name) for name in ("a", "b")]
+    arguments = ["questions", *paths, "--plan", "--token-prices", str(prices)]
+    done = CliRunner().invoke(app, [*arguments, "--json"], catch_exceptions=False)
+    (plan,) = json.loads(done.stdout)
+    # A question has 1,000 tokens and its response 500: 0.001 + 0.005 and 0.002.
+    assert plan["question_cost"] == pytest.approx(0.008)
+    printed = CliRunner().invoke(app, arguments).output
+    n_needed = plan["needed_by_points"]["5"]
+    assert f"{0.008 * n_needed:,.2f} EUR" in printed
+    prices.write_text("models: {a: {input: 1, output: 10}}\n")
+    assert "not known" in CliRunner().invoke(app, arguments).output
+    with pytest.raises(ConfigError, match="expected two runs with --plan"):
+        CliRunner().invoke(
+            app,
+            ["questions", "--plan", "--benchmark", TASK, *arguments[-2:]],
+            catch_exceptions=False,
+        )

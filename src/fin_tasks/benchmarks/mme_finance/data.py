@@ -99,7 +99,7 @@ def load(
         "left_out": left_out,
     }
     if request.sample_n is not None:
-        facts["sample"] = {"n": request.sample_n, "seed": request.sample_seed}
+        facts["sample"] = request.sample_facts()
     drawn = request.draw(rows, "id")
     originals = set(chain.from_iterable(row.pictures for row in drawn))
     copies = files.settings.cache_dir / "upright"

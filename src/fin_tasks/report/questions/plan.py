@@ -9,6 +9,7 @@ from pandas import factorize
 
 from fin_tasks.benchmarks.contract import all_benchmarks
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile
+from fin_tasks.endpoints.prices import Prices
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.stats.power import (
     design_effect_of,
@@ -19,6 +20,7 @@ from fin_tasks.stats.power import (
 )
 
 from .. import Json
+from ..cost import costs_of
 from ..model import Report
 from .table import METRIC
 
@@ -42,6 +44,9 @@ class Plan:
     """Share of questions that only one of the runs has right."""
     design_effect: float
     """By what factor the clusters widen the variance."""
+    question_cost: float | None = None
+    """What both runs paid for a question, by the tokens that they used; None if it is not known."""
+    currency: str = ""
 
     def smallest(self, n: int) -> float:
         """Return the smallest difference that n questions show with a power of 80 %; NaN if they show none."""
@@ -51,6 +56,13 @@ class Plan:
         """Return how many questions show a difference with a power of 80 %."""
         n_independent = questions_needed(difference, self.discordant)
         return round(n_independent * self.design_effect)
+
+    def cost_text(self, n: int) -> str:
+        """Return what both runs cost with n questions."""
+        if self.question_cost is None:
+            return "not known"
+        cost = n * self.question_cost
+        return f"{cost:,.2f} {self.currency}"
 
     def summary(self) -> Json:
         """Return the plan as JSON holds it, with the smallest difference and the questions that points need."""
@@ -103,7 +115,9 @@ def plan_of_task(
     )
 
 
-def plan_of_runs(report: Report, scoring: str) -> list[Plan]:
+def plan_of_runs(
+    report: Report, scoring: str, prices: Prices | None = None
+) -> list[Plan]:
     """Return a plan for each task that exactly two runs have answered, measured on the rows of both."""
     if len(report.runs) != 2:
         raise ConfigError(
@@ -130,6 +144,8 @@ def plan_of_runs(report: Report, scoring: str) -> list[Plan]:
                 accuracies=(float(scores[0].mean()), float(scores[1].mean())),
                 discordant=float((differences**2).mean()),
                 design_effect=measured_design_effect(differences, clusters),
+                question_cost=_question_cost(report, str(task), prices),
+                currency=prices.currency if prices else "",
             )
         )
     if not plans:
@@ -137,6 +153,22 @@ def plan_of_runs(report: Report, scoring: str) -> list[Plan]:
             "questions --plan: expected a task that both runs answered, found none."
         )
     return plans
+
+
+def _question_cost(report: Report, task: str, prices: Prices | None) -> float | None:
+    """Return what a question costs for all runs together; None if a price or a number of tokens is not known."""
+    if prices is None:
+        return None
+    total = 0.0
+    for run in report.runs:
+        sizes = {result.id: result.n for result in run.tasks}
+        for cost in costs_of(run, prices):
+            if cost.task != task:
+                continue
+            if cost.cost is None or not sizes[cost.run]:
+                return None
+            total += cost.cost / sizes[cost.run]
+    return total
 
 
 def rows_of_plan(plan: Plan) -> tuple[list[dict[str, str]], list[dict[str, str]]]:
@@ -151,7 +183,8 @@ def rows_of_plan(plan: Plan) -> tuple[list[dict[str, str]], list[dict[str, str]]
     by_difference = []
     for points in POINTS:
         n_needed = plan.needed(points / 100)
-        by_difference.append(
-            {"Difference in points": str(points), "Questions needed": f"{n_needed:,}"}
-        )
+        row = {"Difference in points": str(points), "Questions needed": f"{n_needed:,}"}
+        if plan.currency:
+            row["Cost of both runs"] = plan.cost_text(n_needed)
+        by_difference.append(row)
     return by_size, by_difference
