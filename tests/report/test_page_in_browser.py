@@ -699,6 +699,20 @@ def test_recorded_models_are_told_from_ones_own(page: Any, address: str) -> None
     page.wait_for_selector("h2:text('2 of 3 models')")
 
 
+def test_both_modes_of_a_benchmark_are_in_the_first_view(
+    page: Any, address: str
+) -> None:
+    folder = Path(address.removeprefix("file://")).parent / "modes"
+    rows = [{"acc": float(number % 2)} for number in range(12)]
+    tasks = {"financemath": rows, "financemath_pot": rows}
+    for model in ("a", "b"):
+        write_run(folder / "runs" / model, tasks, model=model)
+    write_report(folder / "runs", folder / "out", published=False)
+    show(page, (folder / "out" / "index.html").as_uri(), "")
+    cells = page.locator("table.models tbody tr").first.locator("td")
+    assert cells.count() == 2
+
+
 def test_compare_opens_on_ones_own_best_and_the_nearest_recorded_model(
     page: Any, address: str
 ) -> None:

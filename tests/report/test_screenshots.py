@@ -13,16 +13,21 @@ from typing import Any
 import pytest
 from PIL import Image
 from run_files import PROVENANCE, write_run
+from typer.testing import CliRunner
 
+from fin_tasks.cli import app
+from fin_tasks.recordings.catalog import read_catalog, select
 from fin_tasks.report import read
 from fin_tasks.report.leaderboard import board
 from fin_tasks.report.site.page import write_page
+from fin_tasks.report.write import write_report
 
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="needs Chromium: apt-get install chromium"
 )
 
+RECORDED = Path(__file__).resolve().parents[3] / "shared" / "data" / "financemath"
 MODELS = ("ash-8b", "birch-14b", "cedar-7b", "elm-32b", "fir-7b", "oak-70b")
 QUESTION = r"""A bond pays a coupon of $C = 5$ a year for $n$ years. It costs $96.20 today.
 
@@ -135,6 +140,11 @@ def test_pictures_of_the_page(
     page.goto(f"{address}#{view}")
     page.wait_for_selector("article .katex" if "samples" in view else "#main tbody tr")
     page.wait_for_selector("#main[aria-busy=false]")
+    take_picture(page, name, width, tmp_path)
+
+
+def take_picture(page: Any, name: str, width: int, tmp_path: Path) -> None:
+    """Write a picture of a page that fits the width; that of a screen goes where pictures of the docs are asked for."""
     folder = (
         os.environ.get("FIN_TASKS_SCREENSHOTS", tmp_path) if width == 1440 else tmp_path
     )
@@ -147,3 +157,39 @@ def test_pictures_of_the_page(
         assert shown.width == width
         shown.quantize(64).save(picture, optimize=True)
     page.close()
+
+
+@pytest.fixture(scope="module")
+def recorded_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Score FinanceMath's recorded models that are at hand, and make their page."""
+    if not RECORDED.is_dir():
+        pytest.skip(f"the authors' recordings are not at {RECORDED}")
+    folder = tmp_path_factory.mktemp("recorded")
+    copy = folder / "copy"
+    for recording in select(read_catalog(), "financemath"):
+        (file,) = recording.files
+        source = RECORDED / recording.part.mode / Path(file.path).name
+        if source.is_file():
+            (copy / file.path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, copy / file.path)
+    (copy / "data").mkdir()
+    shutil.copy(RECORDED / "validation.json", copy / "data")
+    options = ["financemath", "--from", str(copy), "--out", str(folder / "results")]
+    results = CliRunner().invoke(app, ["recordings", *options])
+    assert results.exit_code == 0, results.output
+    written = write_report(folder / "results", folder / "out")
+    return written.page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1440, 390])
+def test_picture_of_recorded_models(
+    chromium: Any, recorded_page: Path, tmp_path: Path, width: int
+) -> None:
+    page = chromium.new_page(viewport={"width": width, "height": 900})
+    page.goto(recorded_page.as_uri())
+    page.wait_for_selector("table.models tbody tr")
+    names = page.locator("table.models tbody th").all_inner_texts()
+    assert len(names) == 6
+    assert all("recorded by the benchmark's authors" in name for name in names)
+    take_picture(page, "recorded_models", width, tmp_path)

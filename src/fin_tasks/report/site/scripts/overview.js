@@ -6,6 +6,7 @@ const OVERVIEW_TEXT =
   "have. There is no overall score: the benchmarks measure different things. ≥ is a lower bound, " +
   "because responses were cut off. All tasks of a benchmark are below the table.";
 
+const SAME_IN_MODES = ["task", "split", "style", "retrieval", "arm"];
 const MAXIMUM_FOOTNOTES = 10; // more of them are folded
 
 function showOverview(main) {
@@ -51,12 +52,13 @@ const ownTasks = (name) =>
 function benchmarkColumns(name) {
   const { title, overview_tasks, overview_metrics } = report.benchmarks[name];
   const tasks = ownTasks(name);
-  const find = (wanted) => tasks.find(({ task }) => task === wanted);
+  const find = (wanted) => tasks.filter(({ task }) => task === wanted);
   const [mainTask] = overview_tasks;
-  const separate = mainTask && !find(mainTask) ? tasks.filter((task) => task.isWhole) : [];
+  const isMainMissing = mainTask && !find(mainTask).length;
+  const separate = isMainMissing ? tasks.filter((task) => task.isWhole) : [];
   const taskNames = new Set([...separate.map(({ task }) => task), ...overview_tasks]);
-  const found = [...taskNames].map(find).filter(Boolean);
-  const shown = found.length ? found : tasks.slice(0, 1);
+  const found = [...taskNames].flatMap((name) => modesOf(find(name)));
+  const shown = found.length ? found : modesOf(tasks);
   const titles = distinguishing(shown.map(shortName));
   return shown.flatMap((task, index) => {
     const asked = overview_metrics.filter((metric) => task.metrics.includes(metric));
@@ -64,6 +66,15 @@ function benchmarkColumns(name) {
     const titleOf = (metric) => `${titles[index]}: ${labelOf(metric)}`;
     return metrics.map((metric) => column(task, metric, titleOf(metric), title));
   });
+}
+
+// Return the first task, and its other modes if as many models were asked in them.
+function modesOf(tasks) {
+  const [first] = tasks;
+  const models = (task) => measuredOf(task, headlineOf(task)).length;
+  const isMode = (task) =>
+    SAME_IN_MODES.every((name) => task[name] === first[name]) && models(task) === models(first);
+  return tasks.filter(isMode);
 }
 
 function column(task, metric, title, group) {
