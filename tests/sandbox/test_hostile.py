@@ -21,6 +21,9 @@ from fin_tasks.sandbox.process import Limits
 CASES: list[dict[str, Any]] = yaml.safe_load(
     Path(__file__).with_name("hostile.yaml").read_text(encoding="utf-8")
 )
+ESCAPES: dict[str, list[str]] = yaml.safe_load(
+    Path(__file__).with_name("escapes.yaml").read_text(encoding="utf-8")
+)
 SECRET = "bait-7d1f"  # noqa: S105 - bait, not a password
 BENIGN = "import json, math\ndef solution():\n    return math.sqrt(36.0) + len(json.dumps([])) - 1  # {}\n"
 NUMERIC = "import numpy as np\ndef solution():\n    return float(np.sqrt(np.float64(49)))  # {}\n"
@@ -113,6 +116,54 @@ def test_hostile_program(
     if hostile.status is Status.ok:
         assert re.fullmatch(case["value"], hostile.value or "")
     assert {outcome.value for outcome in benign} == {"7.0"}
+
+
+def program_of(expression: str) -> str:
+    """Return a program that returns the value of an expression, whose modules it imports."""
+    names = set(
+        re.findall(
+            r"(?<![\w.'/])([a-z][a-z_0-9]*(?:\.[A-Za-z_0-9]+)*)\.[A-Za-z_]", expression
+        )
+    )
+    lines = []
+    for name in sorted(names):
+        module = name
+        while module:
+            lines.append(f"try: import {module}\nexcept Exception: pass")
+            module = module.rpartition(".")[0]
+    return "\n".join([*lines, f"def solution(): return {expression}"])
+
+
+@pytest.mark.parametrize("kind", ESCAPES)
+def test_escapes(any_runner: Runner, tmp_path: Path, kind: str) -> None:
+    bait, target = tmp_path / "bait", tmp_path / "target"
+    bait.write_text(SECRET)
+    (tmp_path / "secretmodule.py").write_text(f"secret = {SECRET!r}\n")
+    before = (bait.stat().st_mtime_ns, bait.stat().st_mode)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.setblocking(False)
+        port = listener.getsockname()[1]
+        places = {"BAIT": bait, "TARGET": target, "FOLDER": tmp_path, "PORT": port}
+        for number, expression in enumerate(ESCAPES[kind]):
+            for name, place in places.items():
+                expression = expression.replace(f"@{name}@", str(place))
+            hostile, *benign = any_runner.run(
+                [
+                    program_of(expression),
+                    BENIGN.format(f"{kind} {number}"),
+                    NUMERIC.format(f"{kind} {number}"),
+                ]
+            )
+            told = f"{hostile.value} {hostile.detail}"
+            assert hostile.status is not Status.broken, (expression, told)
+            assert SECRET not in told and "got through" not in told, expression
+            assert hostile.detail.isprintable(), expression
+            assert {outcome.value for outcome in benign} == {"7.0"}, expression
+        with pytest.raises(BlockingIOError):
+            listener.accept()[0].close()
+    assert bait.read_text() == SECRET
+    assert (bait.stat().st_mtime_ns, bait.stat().st_mode) == before
+    assert not target.exists() and not target.is_symlink()
 
 
 @pytest.mark.parametrize(
