@@ -1,4 +1,7 @@
-"""Try each way to cheat on a copy of an honest run, and print what `verify` says about it, alone and for a board."""
+"""Print what `verify` says of each way to cheat, alone and for a board, and what the largest files take.
+
+The exit status is 1 if a cheat passes, or if a file takes too much memory.
+"""
 
 import os
 import shutil
@@ -13,7 +16,11 @@ from board_cheats import BOARD_CHEATS  # noqa: E402
 from chat_server import serve  # noqa: E402
 from cheats import BOOL, CHEATS, GROUP, JUDGED, POT, Cheat  # noqa: E402
 from honest_runs import SAMPLE, points, save_judged_run, save_run, verify  # noqa: E402
+from largest import KINDS, cost_of  # noqa: E402
 from submissions import admit, content_of, refused, submit  # noqa: E402
+
+MAX_MB = 1_100
+"""Of the memory that a file of a stranger may take."""
 
 
 def attack(cheat: Cheat, copy: Path, judge: tuple[str, ...]) -> bool:
@@ -38,7 +45,7 @@ def attack_board(name: str, copy: Path, board: Path, judge: tuple[str, ...]) -> 
 
 
 def main() -> None:
-    """Print lines for each cheat; the exit status is 1 if one of them passes."""
+    """Print a line for each cheat and each kind of file."""
     passed = 0
     for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
         del os.environ[name]
@@ -69,6 +76,10 @@ def main() -> None:
             copy = Path(shutil.copytree(runs / "third", runs / f"trick-{number}"))
             board_cheat.change(copy)
             passed += attack_board(board_cheat.name, copy, board, ())
+    for kind, read in KINDS.items():
+        cost = cost_of(kind)
+        passed += cost["mb"] > MAX_MB
+        print(f"{cost['mb']:>5,.0f} MB {cost['seconds']:>5.1f} s  {read.__doc__}")
     sys.exit(1 if passed else 0)
 
 
