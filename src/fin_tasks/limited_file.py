@@ -14,7 +14,7 @@ RESULTS_MB = 64
 ROWS_MB = 256
 """Most megabytes of a table, or of a file of responses."""
 _VALUES = 8_000_000
-_SIGNS = (b",", b"[", b"{")  # each value but the first has one before it
+_SIGNS = (",", "[", "{")  # each value but the first has one before it
 
 
 def read_limited(path: Path, max_mb: int) -> bytes:
@@ -22,24 +22,42 @@ def read_limited(path: Path, max_mb: int) -> bytes:
 
     Bytes are counted as they are read, because a pipe or a file that grows states no size.
     """
-    max_mb = max(max_mb, Settings.from_environ().max_mb)
+    limit = most_bytes(max_mb)
     with path.open("rb") as file:
-        content = file.read((max_mb << 20) + 1)
-    if len(content) > max_mb << 20:
-        raise DataError(
-            f"{path}: expected at most {max_mb:,} MB, got more. FIN_TASKS_MAX_MB raises the limit."
-        )
+        content = file.read(limit + 1)
+    check_size(path, content, limit)
     return content
+
+
+def most_bytes(max_mb: int) -> int:
+    """Return the bytes that a file may have; FIN_TASKS_MAX_MB raises the limit."""
+    return max(max_mb, Settings.from_environ().max_mb) << 20
+
+
+def check_size(path: Path, content: bytes, limit: int) -> None:
+    """Raise DataError if a content has more bytes than the limit."""
+    if len(content) > limit:
+        raise DataError(
+            f"{path}: expected at most {limit >> 20:,} MB, got more. FIN_TASKS_MAX_MB raises the limit."
+        )
 
 
 def read_limited_json(path: Path, max_mb: int) -> bytes:
     """Return the content of a JSON file; raise DataError if it is larger or may hold too many values."""
     content = read_limited(path, max_mb)
+    check_json(path, content)
+    return content
+
+
+def check_json(path: Path, content: bytes | str) -> None:
+    """Raise DataError if a JSON text may hold too many values."""
     most = _VALUES * max(1, Settings.from_environ().max_mb // ROWS_MB)
-    n_values = sum(map(content.count, _SIGNS))
+    if isinstance(content, bytes):
+        n_values = sum(content.count(sign.encode()) for sign in _SIGNS)
+    else:
+        n_values = sum(map(content.count, _SIGNS))
     if n_values > most:
         raise DataError(
             f"{path}: expected at most {most:,} values, got a file with {n_values:,} commas and "
             "opening brackets. FIN_TASKS_MAX_MB raises the limit."
         )
-    return content

@@ -1,5 +1,6 @@
 """One reader for tables: what it reads as text, and files that would need much memory."""
 
+import gzip
 import resource
 import time
 from pathlib import Path
@@ -26,7 +27,7 @@ def test_rows_have_their_line_and_their_odd_cells(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [b"id\n", b"", b"id,text,id\n", b"id,text\n\xff,x\n", None]
+    "body", [b"id\n", b"", b"id,text,id\n", b"id,text\n\x81,x\n", None]
 )
 def test_a_table_that_cannot_be_used_is_one_clear_sentence(
     tmp_path: Path, body: bytes | None
@@ -118,7 +119,55 @@ def test_cells_are_texts(tmp_path: Path) -> None:
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.ods").write_bytes(b"PK\x03\x04\xff")
+    (tmp_path / "a.xls").write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
     (tmp_path / "a.xlsx").write_bytes(b"PK no workbook")
-    for name in ("a.ods", "a.xlsx", "none.xlsx", "none.csv"):
+    for name in ("a.ods", "a.xls", "a.xlsx", "none.xlsx", "none.csv"):
         with pytest.raises(DataError, match=name):
             read_table(tmp_path / name)
+
+
+UMLAUTS = "id;text\na;für 5 €\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (UMLAUTS.encode("cp1252"), "Windows-1252 with semicolons"),
+        (UMLAUTS.encode("utf-8-sig"), "UTF-8 with semicolons"),
+        (UMLAUTS.encode("utf-16"), "UTF-16 with semicolons"),
+        (UMLAUTS.encode("utf-16-le"), "UTF-16 with semicolons"),
+        (UMLAUTS.encode("utf-16-be"), "UTF-16 with semicolons"),
+        (UMLAUTS.replace(";", "\t").encode("utf-16"), "UTF-16 with tabs"),
+        (UMLAUTS.replace(";", "|").encode(), "UTF-8 with bars"),
+        (f"sep=;\n{UMLAUTS}".encode(), "UTF-8 with semicolons"),
+        (gzip.compress(UMLAUTS.replace(";", ",").encode("cp1252")), "Windows-1252"),
+    ],
+)
+def test_encodings_and_separators_are_found_and_named(
+    tmp_path: Path, body: bytes, words: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "a.csv").write_bytes(body)
+    (record,) = read_table(tmp_path / "a.csv", ["id", "text"])
+    assert record.cells == {"id": "a", "text": "für 5 €"}
+    assert words in caplog.text
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_nothing_is_said_of_a_usual_table(
+    tmp_path: Path, separator: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / ("a.tsv" if separator == "\t" else "a.csv")
+    path.write_text(f"id{separator}text\n1{separator}a; b | c\n", "utf-8-sig")
+    (record,) = read_table(path)
+    assert record.cells == {"id": "1", "text": "a; b | c"}
+    assert not caplog.text
+
+
+def test_packed_files_have_a_limit(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"id,text\n" + b"1,aaaaaaaaaaa\n" * 20_000_000, 1))
+    with pytest.raises(DataError, match="expected at most 256 MB"):
+        read_table(path)
+    path.write_bytes(gzip.compress(b"id,text\n")[:-9])
+    with pytest.raises(DataError, match="expected a file that can be read"):
+        read_table(path)

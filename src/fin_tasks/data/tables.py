@@ -5,6 +5,7 @@
 
 import csv
 import json
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from io import StringIO
@@ -14,16 +15,21 @@ from typing import Any, NamedTuple
 from zipfile import ZipFile
 
 from fin_tasks.errors import DataError
-from fin_tasks.limited_file import ROWS_MB, read_limited, read_limited_json
+from fin_tasks.limited_file import check_json
 
 from .locate import check_name
+from .text_file import read_text_file
 
+_log = logging.getLogger(__name__)
 _MAX_ROWS = 200_000
 _MAX_COLUMNS = 1000
 _MAX_CELLS = 5_000_000
 """Limits of a table, so that a small file cannot take much memory."""
+_MAX_HEADER = 1 << 20  # characters
 _MAX_CELL = (1 << 31) - 1  # characters; the default is 128 kB
 _MAX_BYTES = 1 << 28  # of a workbook, unpacked
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_NAMED_SEPARATOR = re.compile(r"\Asep=(.)\r?\n")  # the first line that Excel writes
 _MAX_TAGS = 4_000_000  # of a workbook; a cell has four
 
 # Some spreadsheet programs begin a new cell at `;`, a tab or a line break. Plain numbers are no
@@ -54,14 +60,14 @@ def read_table(
     """Read the rows of a CSV, TSV or XLSX file as texts; a file of another kind is read as CSV.
 
     The first row with text is the header. It must have these columns and may have more, each once;
-    columns without a name are left out, and so are rows without any text. CSV and TSV are UTF-8. A
-    workbook's first sheet is read unless another is named.
+    columns without a name are left out, and so are rows without any text. The encoding and the separator of a
+    text file are found, and unusual ones are logged. A workbook's first sheet is read unless another is named.
     """
     check_name(path)
     if path.suffix.lower() == ".xlsx":
         rows = _workbook_rows(path, sheet)
     else:
-        rows = _csv_rows(path, "\t" if path.suffix.lower() == ".tsv" else ",")
+        rows = _csv_rows(path)
     header: Sequence[str] = []
     records: list[Record] = []
     n_cells = 0
@@ -89,15 +95,35 @@ def read_table(
     return records
 
 
-def _csv_rows(path: Path, delimiter: str) -> Iterator[list[str]]:
+def _csv_rows(path: Path) -> Iterator[list[str]]:
     csv.field_size_limit(_MAX_CELL)
+    text, encoding = read_text_file(path)
+    usual = "\t" if ".tsv" in path.suffixes[-2:] else ","
     try:
-        text = read_limited(path, ROWS_MB).decode("utf-8-sig")
-        yield from csv.reader(StringIO(text, newline=""), delimiter=delimiter)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        separator = _separator_of(text, usual)
+        if separator != usual or encoding != "UTF-8":
+            kind = _SEPARATORS.get(separator, repr(separator))
+            _log.warning("%s: read as %s with %s between cells.", path, encoding, kind)
+        text = _NAMED_SEPARATOR.sub("\n", text, count=1)
+        yield from csv.reader(StringIO(text, newline=""), delimiter=separator)
+    except csv.Error as error:
         raise DataError(
-            f"{path}: expected a CSV file in UTF-8, could not read it ({error})."
+            f"{path}: expected a CSV file, could not read it ({error})."
         ) from error
+
+
+def _separator_of(text: str, usual: str) -> str:
+    """Return the separator that the first line names, else the one that makes most columns of the header."""
+    named = _NAMED_SEPARATOR.match(text)
+    if named:
+        return named[1]
+    n_columns = {}
+    text = text[:_MAX_HEADER]
+    for separator in (usual, *_SEPARATORS):
+        rows = csv.reader(StringIO(text, newline=""), delimiter=separator)
+        header = next(filter(any, rows), [])
+        n_columns[separator] = len(header)
+    return max(n_columns, key=n_columns.__getitem__)  # of equal ones the first
 
 
 def _workbook_rows(path: Path, sheet: str | None) -> Iterator[list[str]]:
@@ -144,18 +170,18 @@ def _text_of(value: object) -> str:
 
 
 def read_json(path: Path, columns: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """Read the objects of a JSON list, or of JSON lines, in UTF-8; each must have these columns."""
-    check_name(path)
+    """Read the objects of a JSON list, or of JSON lines; each must have these columns."""
+    text = read_text_file(path).text
+    check_json(path, text)
     try:
-        text = read_limited_json(path, ROWS_MB).decode("utf-8-sig")
         if not text.lstrip().startswith("["):
             # JSON does not break lines at other separators, as `splitlines` would.
             lines = [line for line in text.split("\n") if line.strip()]
             text = "[" + ",\n".join(lines) + "]"
         rows = json.loads(text)
-    except (OSError, ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(
-            f"{path}: expected a JSON list or JSON lines in UTF-8, got {error}."
+            f"{path}: expected a JSON list or JSON lines, got {error}."
         ) from error
     if not rows:
         raise DataError(f"{path}: expected at least one row, got none.")
