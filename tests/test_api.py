@@ -167,7 +167,7 @@ def test_programs_run_in_the_sandbox() -> None:
             lambda: fin_tasks.score(
                 BOOL, pd.DataFrame({"id": ["a"], "text": [""]}), **SAMPLE
             ),
-            "expected a table with the columns id and response, got id, text.",
+            "the question's text) and response (or output, model_response, prediction), got id, text.",
         ),
         (lambda: fin_tasks.score("mme_finance_en", []), "`fin-tasks judge`"),
         (lambda: fin_tasks.score(BOOL, {}, reader_key="K"), "reader_model: expected"),
@@ -256,7 +256,7 @@ def test_replay_knows_what_was_cut_off(
     [
         (
             '{"id": "a", "text": "b"}',
-            "expected the columns id (or ID, question_id, index) and response",
+            "expected the columns id (or question_id, index, custom_id, or the question's text) and response",
         ),
         ('{"id": "a", "response": {"x": 1}}', "a: expected text as response"),
         ('{"id": "a", "response": "b"}', "no document has the id 'a'"),

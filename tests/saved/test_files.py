@@ -12,7 +12,8 @@ import pytest
 
 from fin_tasks.answers.text import is_cut_off
 from fin_tasks.errors import DataError
-from fin_tasks.saved.files import model_of, read_saved_rows, task_of, texts_by_id
+from fin_tasks.saved.files import read_saved_rows, texts_by_id
+from fin_tasks.saved.origin import model_of, task_of
 
 RESPONSES = ["N/A", "nan", "007.50", "a\r\nb", "=1+1", "x" * 42_000, ""]
 ROWS = [
@@ -149,11 +150,14 @@ def test_names_of_models_and_tasks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ({"id": "a", "text": "b"}, "row 1: expected the columns id .* got id, text"),
-        ({"number": 1, "response": "b"}, "row 1: expected the columns id"),
+        ({"id": "a", "text": "b"}, "expected the columns id .* got id, text"),
+        ({"number": 1, "response": "b"}, "expected the columns id"),
         ({"id": ["a"], "response": "b"}, r"row 1: expected a text as id, got \['a'\]"),
         ({"id": "a", "response": {"x": 1}}, "a: expected text as response, got {'x'"),
-        ({"doc": {"name": "a"}, "resps": [["b"]]}, "row 1: expected the columns id"),
+        (
+            {"doc": {"name": "a"}, "resps": [["b"]]},
+            "row 1: expected a document with id",
+        ),
         ({"doc": {"id": "a"}, "resps": 5}, "a: expected text as response, got 5"),
     ],
 )
@@ -211,7 +215,7 @@ def rewritten(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
             ),
         ),
         (".xlsx", lambda path: path.write_bytes(b"PK no workbook")),
-        (".tsv", lambda path: path.write_bytes(b"index\tprediction\n1\t\xff\xfe\n")),
+        (".tsv", lambda path: path.write_bytes(b"index\tprediction\n1\t\x81\n")),
         (
             ".csv",
             lambda path: path.write_text(",".join(f"c{n}" for n in range(2000)) + "\n"),

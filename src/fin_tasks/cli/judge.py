@@ -7,7 +7,7 @@ import typer
 
 from fin_tasks.errors import ConfigError
 
-from .options import AsJson, OutDir
+from .options import AsJson, ColumnNames, OutDir, Strict
 from .output import show, warn
 
 
@@ -16,7 +16,7 @@ def judge(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="VLMEvalKit's predictions, samples_*.jsonl, or JSON.",
+            help="Saved responses in any form, such as VLMEvalKit's predictions.",
         ),
     ],
     rubric: Annotated[
@@ -115,6 +115,8 @@ def judge(
         str, typer.Option(help="Language of the rubric upstream: en or zh.")
     ] = "en",
     out: OutDir = Path("results"),
+    columns: ColumnNames = "",
+    strict: Strict = False,
 ) -> None:
     """Have a judge score saved predictions by a rubric. A second run asks only for what failed.
 
@@ -126,6 +128,7 @@ def judge(
     from fin_tasks.judging.batch import PRICE_SHARE, judge_by_batch, read_state
     from fin_tasks.judging.estimate import estimate
     from fin_tasks.judging.judge import check_failures, judge_from, judge_items
+    from fin_tasks.saved.columns import read_columns
     from fin_tasks.saved.judged import read_predictions, write_judged_run
     from fin_tasks.settings import Settings
 
@@ -154,6 +157,8 @@ def judge(
         settings=settings,
         image_root=image_root,
         pictures=judge_picture,
+        columns=read_columns(columns),
+        strict=strict,
     )
     items = predictions.items
     if asked_model.key not in settings.api_keys:

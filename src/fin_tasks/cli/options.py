@@ -101,6 +101,21 @@ Responses = Annotated[
         metavar="FILE...", help="Saved responses; for dynostock also folders."
     ),
 ]
+ColumnNames = Annotated[
+    str,
+    typer.Option(
+        "--columns",
+        metavar="id=NAME,response=NAME",
+        help="The file's names of columns, if they are unusual; also question, truth, finish_reason.",
+    ),
+]
+Strict = Annotated[
+    bool,
+    typer.Option(
+        "--strict",
+        help="Refuse a file with rows that do not fit, instead of leaving them out.",
+    ),
+]
 Engine = Annotated[
     workers.Engine,
     typer.Option(

@@ -11,11 +11,13 @@ import typer
 from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.saved.files import Json, model_of, read_saved_rows, texts_by_id
+from fin_tasks.saved.columns import Json, read_columns
+from fin_tasks.saved.origin import models_of
 
 from .options import (
     AnsweringModel,
     AsJson,
+    ColumnNames,
     CorrectionFile,
     DataDir,
     Metadata,
@@ -23,6 +25,7 @@ from .options import (
     Responses,
     ShowAll,
     Source,
+    Strict,
     task_options,
 )
 from .output import show, warn
@@ -44,19 +47,22 @@ class Replay:
     out: Path | None
     show_all: bool
     as_json: bool
+    task: str = ""
+    """It is no part of the names of models, which the files' names say."""
 
     def run(self, score: "Callable[[Path], list[SavedRun]]") -> None:
         """Score each file, write its run folder if the user named a place for it, and print its figures."""
         from fin_tasks.saved.summary import summary_of
 
-        for file in self.files:
+        models = models_of(self.files, self.task)
+        for file, file_model in zip(self.files, models, strict=True):
             try:
                 runs = score(file)
             except DataError as error:
                 if file.name in str(error):
                     raise
                 raise DataError(f"{file}: {error}") from error
-            model = self.model or model_of(file)
+            model = self.model or file_model
             self.write(runs, model)
             figures_of = summary_of if self.as_json or self.show_all else _main_figures
             figures = figures_of(runs)
@@ -107,21 +113,25 @@ def replay_task(
     as_json: AsJson = False,
     metadata: Metadata = "{}",
     corrections: CorrectionFile = None,
+    columns: ColumnNames = "",
+    strict: Strict = False,
 ) -> None:
-    """Score responses to any task: a table, JSON or JSON lines with id and response, or lm-eval's samples_*.jsonl.
+    """Score responses to any task: CSV, XLSX, Parquet, JSON, JSON lines, lm-eval's samples, logs, or batches.
 
-    Several rows of one id are several responses. Programs run in the sandbox. Judged tasks need fin-tasks judge.
+    Columns, encoding and split are found, and rows that do not fit are counted and left out. Programs run in the
+    sandbox. Judged tasks need fin-tasks judge.
 
     Example: fin-tasks replay task bizbench_finknow gpt-4o.csv --metadata '{"source": "sample"}' --out results
     """
-    from fin_tasks.saved.scoring import score_responses
+    from fin_tasks.saved.scoring import score_file
 
     options = task_options(metadata, data_dir=data_dir, corrections=corrections)
+    names = read_columns(columns)
 
     def score(file: Path) -> "list[SavedRun]":
-        return [score_responses(name, texts_by_id(read_saved_rows(file)), options)]
+        return [score_file(name, file, options, columns=names, strict=strict)]
 
-    Replay(files, model, out, show_all, as_json).run(score)
+    Replay(files, model, out, show_all, as_json, name).run(score)
 
 
 def _add_command(benchmark: Benchmark) -> None:
@@ -144,8 +154,10 @@ def _add_command(benchmark: Benchmark) -> None:
             ),
         ],
         source: Source = "auto",
+        columns: ColumnNames = "",
+        strict: Strict = False,
     ) -> None:
-        from fin_tasks.saved.scoring import score_benchmark
+        from fin_tasks.saved.scoring import score_benchmark_file
 
         tasks = benchmark.replay_tasks.get(mode)
         if not tasks:
@@ -155,11 +167,14 @@ def _add_command(benchmark: Benchmark) -> None:
             metadata, data_dir=data_dir, source=source, corrections=corrections
         )
 
-        def score(file: Path) -> "list[SavedRun]":
-            texts = texts_by_id(read_saved_rows(file))
-            return score_benchmark(benchmark.name, tasks, texts, options)
+        names = read_columns(columns)
 
-        Replay(files, model, out, show_all, as_json).run(score)
+        def score(file: Path) -> "list[SavedRun]":
+            return score_benchmark_file(
+                benchmark.name, tasks, file, options, columns=names, strict=strict
+            )
+
+        Replay(files, model, out, show_all, as_json, benchmark.name).run(score)
 
     replay_benchmark.__doc__ = (
         f"Score {benchmark.title} responses: CSV, JSON or JSON lines with question_id and output, or "

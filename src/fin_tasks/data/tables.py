@@ -64,10 +64,8 @@ def read_table(
     text file are found, and unusual ones are logged. A workbook's first sheet is read unless another is named.
     """
     check_name(path)
-    if path.suffix.lower() == ".xlsx":
-        rows = _workbook_rows(path, sheet)
-    else:
-        rows = _csv_rows(path)
+    is_workbook = path.suffix.lower() == ".xlsx"
+    rows = _workbook_rows(path, sheet) if is_workbook else _csv_rows(path)
     header: Sequence[str] = []
     records: list[Record] = []
     n_cells = 0

@@ -15,7 +15,8 @@ from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.scored_task import SCORINGS
 from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.errors import FinTasksError
-from fin_tasks.saved.files import Json, SavedRow, read_saved_rows
+from fin_tasks.saved.columns import Json
+from fin_tasks.saved.files import SavedRow, read_saved_rows
 from fin_tasks.saved.recordings import (
     read_financemath,
     read_financereasoning,

@@ -1,10 +1,6 @@
 """Logs of inspect_ai as what lm-eval writes: a results file for each log, and lines of samples."""
 
-import importlib
-import zipfile
-from collections import Counter
 from collections.abc import Iterator
-from copy import copy
 from datetime import datetime
 from itertools import groupby
 from pathlib import Path
@@ -12,6 +8,7 @@ from typing import Any
 
 from fin_tasks.benchmarks.scored_task import SCORINGS
 from fin_tasks.errors import DataError
+from fin_tasks.saved.inspect_log import inspect_for
 from fin_tasks.stats.averages import over_responses
 
 from . import Json, hash_of
@@ -19,19 +16,13 @@ from .lm_eval_results import run_of
 from .model import Run
 
 _UNREAD = {"messages", "events", "store", "attachments"}
-_UNREAD_PARTS = ("summaries", "_journal/summaries", "reductions")
-_MAX_PART = 16 * 2**20
-"""Bytes of the head of a log, and of a sample in one epoch: Python may take 50 times as many to hold them."""
-_MAX_SAMPLE = 32 * 2**20
-"""Bytes of a sample in all epochs, which are held at once."""
-_PIECE = 2**20
 _SERVICES = {"azure", "bedrock", "vertex"}
 """Services that stand between a provider and a model in inspect_ai's names of models."""
 
 
 def read_log(path: Path, name: str) -> Run:
     """Read the head of a log; logs of one run have the same id."""
-    log = _inspect_for(path).read_eval_log(str(path), header_only=True)
+    log = inspect_for(path).read_eval_log(str(path), header_only=True)
     if log.status != "success":
         raise DataError(
             f"{path}: expected a run that ended, got status {log.status}; "
@@ -44,7 +35,7 @@ def read_log(path: Path, name: str) -> Run:
 
 def samples_of(path: Path) -> Iterator[tuple[str, Json]]:
     """Yield a log's samples, a line for each scoring, with where they are."""
-    inspect = _inspect_for(path)
+    inspect = inspect_for(path)
     samples = inspect.read_eval_log_samples(str(path), False, exclude_fields=_UNREAD)
     # The epochs of a sample follow each other. A log may be larger than the memory.
     for identity, epochs in groupby(samples, key=lambda sample: sample.id):
@@ -144,38 +135,3 @@ def _metadata(log: Any) -> Json:
             "seconds": (completed - started).total_seconds(),
         }
     return metadata
-
-
-def _inspect_for(path: Path) -> Any:
-    """Return inspect_ai's module of logs, unless a part of the log is huge once it is unpacked."""
-    try:
-        module = importlib.import_module("inspect_ai.log")
-    except ImportError as error:
-        raise DataError(
-            f'{path}: a log of inspect_ai; `pip install "fin-tasks[inspect]"` brings what reads it.'
-        ) from error
-    n_bytes: Counter[str] = Counter()
-    with zipfile.ZipFile(path) as archive:
-        for part in archive.infolist():
-            if part.filename.startswith(_UNREAD_PARTS):
-                continue
-            sample = part.filename.rpartition("_epoch_")[0]
-            n_unpacked = _unpacked_size(archive, part)
-            n_bytes[sample] += n_unpacked
-            if n_unpacked > _MAX_PART or (sample and n_bytes[sample] > _MAX_SAMPLE):
-                raise DataError(
-                    f"{path}: expected parts of at most {_MAX_PART:,} bytes, and samples of at most "
-                    f"{_MAX_SAMPLE:,} bytes in all epochs, got more in {part.filename:.80}."
-                )
-    return module
-
-
-def _unpacked_size(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
-    """Return the size of a part, counted up to the limit: what the archive says of it may be wrong."""
-    part = copy(part)
-    part.file_size = _MAX_PART + 1
-    n_bytes = 0
-    with archive.open(part) as content:
-        while piece := content.read(_PIECE):
-            n_bytes += len(piece)
-    return n_bytes

@@ -1,71 +1,111 @@
-"""Read files of saved responses: tables, JSON, lm-eval's samples, and what VLMEvalKit and the papers' authors write."""
+"""The rows of a file of saved responses: who answered which question with what, and what was cut off."""
 
 import json
+import logging
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fin_tasks.answers.cut_off import CutOffResponse, mark_response
-from fin_tasks.data.tables import read_json, read_table
 from fin_tasks.errors import DataError
-from fin_tasks.limited_file import RESULTS_MB, read_limited_json
 
-Json = dict[str, Any]
-"""An object of JSON."""
+from .columns import Columns, Json, candidates, find_columns, names_of
+from .json_records import leave_out
+from .records import read_records
+
+_log = logging.getLogger(__name__)
 Texts = list[str | None]
 """The responses to a question; None stands for one that the model did not give."""
-
-COLUMN_NAMES: Mapping[str, Sequence[str]] = {
-    "id": ("id", "ID", "question_id", "index"),
-    "response": ("response", "output", "model_response", "prediction"),
-}
-"""Our names of the columns, and those in files: the first one that a row has counts."""
-UNKNOWN = "unknown"
-"""Split or source of questions of which nobody says more."""
-
-_TABLES = (".csv", ".tsv", ".xlsx")
-_SAMPLES = re.compile(
-    r"samples_(?P<task>.+)_(?P<stamp>\d{4}-\d\d-\d\dT[\d.+-]+)\.jsonl"
-)
-_SPLIT = re.compile(r"(vali|test|sample)(?:dation)?[-_]")
 
 
 class SavedRow(NamedTuple):
     """The responses to a question, and what the file says of the question."""
 
     id: str
+    """Empty if the file has no ids; then it has questions."""
     texts: Texts
     """Responses that were cut off are marked."""
     fields: Json
     """All columns but the response; of lm-eval's samples the fields of the document."""
     is_sample: bool = False
     """Whether the row is a line of lm-eval's samples."""
+    question: str = ""
+    """The text of the question, if the file has it."""
+    truth: object = None
+    """The right answer by the file, which is never trusted."""
 
 
-def read_saved_rows(path: Path) -> list[SavedRow]:
-    """Read the rows of a CSV, TSV or XLSX table, of a JSON list or of JSON lines.
+def read_saved_rows(
+    path: Path, *, columns: Mapping[str, str] | None = None, strict: bool = False
+) -> list[SavedRow]:
+    """Read the rows of a file of responses, whatever form it has.
+
+    Args:
+        path: The file.
+        columns: The file's names of our columns, for those that are not found by their usual names.
+        strict: A row that cannot be used is an error. Otherwise it is left out, which is logged.
 
     Raises:
-        DataError: The file cannot be read or is empty, or a row lacks id or response.
+        DataError: The file cannot be read, is empty, has no column with responses, or no row can be used.
     """
-    read = _records_of_table if path.suffix.lower() in _TABLES else read_json
-    records = read(path)
-    if not records:
-        raise DataError(f"{path}: expected at least one row, got none.")
+    records = read_records(path, strict=strict)
     if all(isinstance(record.get("doc"), dict) for record in records):
         return _rows_of_samples(path, records)
+    return rows_of_records(str(path), records, columns=columns or {}, strict=strict)
+
+
+def rows_of_records(
+    where: str,
+    records: Sequence[Json],
+    *,
+    columns: Mapping[str, str],
+    strict: bool = False,
+) -> list[SavedRow]:
+    """Return the rows in some records; messages begin with `where`."""
+    found, notes = find_columns(names_of(records), columns, where)
+    for note in notes:
+        _log.warning("%s %s.", where, note)
     rows = []
+    problems = []
     for number, record in enumerate(records, start=1):
-        where = f"{path}, row {number}"
-        row_id = _id_of(record, where)
-        column = _column_of(record, "response", where)
-        response = _cell_of(record[column])
-        texts = texts_of(f"{path}, {row_id}", response, record.get("finish_reason"))
-        fields = {name: value for name, value in record.items() if name != column}
-        rows.append(SavedRow(row_id, texts, fields))
+        try:
+            rows.append(_row_of(record, found, f"{where}, row {number}"))
+        except DataError as error:
+            problems.append(str(error))
+    if problems:
+        n_others = len(problems) - 1
+        others = f" {n_others:,} more rows cannot be used." if n_others else ""
+        message = f"{problems[0]}{others}"
+        if not rows:
+            raise DataError(message)
+        leave_out(f"{message} They are left out.", strict=strict)
     return rows
+
+
+def _row_of(record: Json, columns: Columns, where: str) -> SavedRow:
+    row_id = ""
+    if columns.id:
+        row_id = _id_text(record.get(columns.id), where)
+    question = record.get(columns.question)
+    if not isinstance(question, str):
+        question = ""
+    if not row_id and not question.strip():
+        raise DataError(f"{where}: expected an id or the question's text, got none.")
+    response = _cell_of(record.get(columns.response))
+    reason = record.get(columns.finish_reason)
+    texts = texts_of(f"{where}, {row_id or question:.80}", response, reason)
+    fields = {name: value for name, value in record.items() if name != columns.response}
+    truth = record.get(columns.truth)
+    return SavedRow(row_id, texts, fields, question=question, truth=truth)
+
+
+def _id_text(value: object, where: str) -> str:
+    if not isinstance(value, str | int | float):
+        raise DataError(f"{where}: expected a text as id, got {value!r:.80}.")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # a table in memory with a gap among its whole numbers
+    return "" if value != value else str(value).strip()
 
 
 def texts_by_id(rows: Iterable[SavedRow]) -> dict[str, Texts]:
@@ -108,47 +148,26 @@ def _is_missing(response: Any) -> bool:
     return isna(response) is True
 
 
-def _records_of_table(path: Path) -> list[Json]:
-    """Return the rows of a table.
-
-    Its responses are taken from `NAME_responses.jsonl` beside it, which our VLMEvalKit adapter
-    writes, because spreadsheets cut long cells and change those that look like numbers or formulas.
-    """
-    records: list[Json] = []
-    whole_responses = _responses_beside(path)
-    for line, cells, surplus in read_table(path):
-        if surplus > 0:
-            raise DataError(
-                f"{path}, line {line}: expected as many cells as columns, got more. Quote cells."
-            )
-        record: Json = dict(cells)
-        if cells.get("index") in whole_responses:
-            record["prediction"] = whole_responses[cells["index"]]
-        records.append(record)
-    return records
-
-
-def _responses_beside(path: Path) -> Json:
-    file = path.with_name(f"{path.stem}_responses.jsonl")
-    if not file.is_file():
-        return {}
-    responses = {}
-    for row in read_json(file):
-        if "index" in row:  # the first row is a header, which says what was asked
-            responses[str(row["index"])] = row.get("prediction")
-    return responses
-
-
 def _rows_of_samples(path: Path, samples: Sequence[Json]) -> list[SavedRow]:
     """Return a row for each document; all filters list the same responses, so the first is enough."""
     rows = []
     first_filter = samples[0].get("filter")
+    names = names_of(sample["doc"] for sample in samples)
+    (id_name, *_) = [*candidates(names, "id"), ""]
+    (question_name, *_) = [*candidates(names, "question"), ""]
     for number, sample in enumerate(samples, start=1):
-        if sample.get("filter") == first_filter:
-            row_id = _id_of(sample["doc"], f"{path}, row {number}")
-            texts = texts_of(f"{path}, {row_id}", sample.get("resps"))
-            marked = _marked(sample, texts)
-            rows.append(SavedRow(row_id, marked, sample["doc"], is_sample=True))
+        if sample.get("filter") != first_filter:
+            continue
+        doc = sample["doc"]
+        where = f"{path}, row {number}"
+        row_id = _id_text(doc[id_name], where) if id_name in doc else ""
+        question = str(doc.get(question_name, ""))
+        if not row_id and not question:
+            raise DataError(
+                f"{where}: expected a document with id or question, got {', '.join(doc):.200}."
+            )
+        texts = _marked(sample, texts_of(f"{where}, {row_id}", sample.get("resps")))
+        rows.append(SavedRow(row_id, texts, doc, is_sample=True, question=question))
     return rows
 
 
@@ -188,86 +207,7 @@ def _says_cut_off(reading: Any) -> bool:
         return False
 
 
-def _column_of(record: Json, name: str, where: str) -> str:
-    """Return the name that a record has for one of our columns."""
-    for column in COLUMN_NAMES[name]:
-        if column in record:
-            return column
-    expected = []
-    for ours, names in COLUMN_NAMES.items():
-        expected.append(f"{ours} (or {', '.join(names[1:])})")
-    raise DataError(
-        f"{where}: expected the columns {' and '.join(expected)}, "
-        f"got {', '.join(record):.200}."
-    )
-
-
 def _cell_of(value: Any) -> Any:
     """Return a number of JSON as the text that a table would hold; other values stay."""
     is_number = isinstance(value, int | float) and not math.isnan(value)
     return json.dumps(value) if is_number else value
-
-
-def _id_of(record: Json, where: str) -> str:
-    row_id = record[_column_of(record, "id", where)]
-    if not isinstance(row_id, str | int | float):
-        raise DataError(f"{where}: expected a text as id, got {row_id!r:.80}.")
-    return str(row_id)
-
-
-def model_of(file: Path) -> str:
-    """Return the name of the file, or of the folder of lm-eval's samples, where `__` stands for `/`."""
-    if file.name.startswith("samples_"):
-        return file.resolve().parent.name.replace("__", "/")
-    return file.stem
-
-
-def task_of(file: Path) -> str:
-    """Return the task that the name of lm-eval's samples says; empty for other files."""
-    samples = _SAMPLES.fullmatch(file.name)
-    return samples["task"] if samples else ""
-
-
-def provenance_of(file: Path) -> Json:
-    """Return what the results file beside lm-eval's samples says of their documents; empty if nobody says it."""
-    samples = _SAMPLES.fullmatch(file.name)
-    if not samples:
-        return {}
-    results_file = file.with_name(f"results_{samples['stamp']}.json")
-    try:
-        results = json.loads(read_limited_json(results_file, RESULTS_MB))
-        return dict(results["configs"][samples["task"]]["metadata"]["provenance"])
-    except (OSError, ValueError, LookupError, TypeError, DataError):
-        return {}  # it may be lost, or not be ours
-
-
-def questions_of(file: Path, *, ids: Iterable[str] = ()) -> dict[str, str]:
-    """Return the split and the source of the questions in a file, `unknown` if nobody says.
-
-    The source is `upstream`, `data_dir` or `sample`. The results file beside lm-eval's samples says
-    it, else ids such as `validation-12`.
-    """
-    provenance = provenance_of(file)
-    split = provenance.get("split", UNKNOWN)
-    if split == UNKNOWN:
-        split = _split_of(ids)
-    source = provenance.get("source")
-    data = provenance.get("data")
-    if not source and isinstance(data, dict):
-        # In the results of an earlier `replay` or `judge`, it stands beside the data.
-        source = data.get("origin")
-    usual = "sample" if split == "sample" else UNKNOWN
-    return {"split": str(split), "source": str(source or usual)}
-
-
-def _split_of(ids: Iterable[str]) -> str:
-    """Return the split that all ids name."""
-    splits = set()
-    for name in ids:
-        split = _SPLIT.match(name)
-        if split is None:
-            return UNKNOWN
-        splits.add(split[1])
-    if len(splits) != 1:
-        return UNKNOWN
-    return splits.pop().replace("vali", "validation")

@@ -1,7 +1,8 @@
 """Saved predictions for a judge: the items to ask about, and the run of its replies."""
 
 import json
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,18 +18,14 @@ from fin_tasks.judging.rubric import Rubric
 from fin_tasks.settings import Settings
 from fin_tasks.stats.averages import average_or_none
 
-from .files import (
-    Json,
-    SavedRow,
-    model_of,
-    provenance_of,
-    questions_of,
-    read_saved_rows,
-    task_of,
-)
+from .columns import Json
+from .files import SavedRow, read_saved_rows
+from .judged_rows import with_questions
+from .origin import model_of, provenance_of, questions_of, task_of
 from .run_folder import SavedRun, write_run
 
 _PACKAGE = Path(__file__).resolve().parents[1]
+_log = logging.getLogger(__name__)
 _PARTS = {"by_category": "category", "by_type": "image_type", "by_style": "image_style"}
 """Names of means, and the columns that they are grouped by."""
 
@@ -51,8 +48,12 @@ def read_predictions(
     settings: Settings,
     image_root: Path | None = None,
     pictures: bool = True,
+    columns: Mapping[str, str] | None = None,
+    strict: bool = False,
 ) -> Predictions:
     """Read the predictions in a file, each with its question and answer.
+
+    Questions and answers that the file lacks are those of the benchmark.
 
     Args:
         file: The file.
@@ -60,32 +61,43 @@ def read_predictions(
         settings: They name the folders in which pictures may be, beside `image_root`.
         image_root: The folder of the pictures, by default that of the file.
         pictures: Whether the judge sees the pictures.
+        columns: The file's names of our columns.
+        strict: A row that cannot be judged is an error. Otherwise it is left out, which is logged.
 
     Raises:
         ConfigError: Neither the file's name nor the rubric says the task.
-        DataError: A row cannot be judged, or an id occurs twice.
+        DataError: No row can be judged, or an id occurs twice.
     """
     root = image_root or file.parent
     folders = filter(None, (root, settings.cache_dir, settings.data_dir, _PACKAGE))
     trusted_folders = [folder.resolve() for folder in folders]
+    task = _task_name(file, rubric)
+    rows = read_saved_rows(file, columns=columns, strict=strict)
     docs = []
     items = []
-    ids = set()
-    for row in read_saved_rows(file):
+    problems = []
+    for row in with_questions(file, rows, task, strict=strict):
         doc = {"id": row.id}
         for name, value in row.fields.items():
             doc[name] = _text(value)
-        item = _item(file, row, doc)
-        rubric.messages(item)  # refuses a category that the rubric lacks
-        if pictures and doc.get("image_path"):
-            picture = _picture(doc["image_path"], trusted_folders, file)
-            item = replace(item, picture=picture)
+        try:
+            item = _item(file, row, doc)
+            rubric.messages(item)  # refuses a category that the rubric lacks
+            if pictures and doc.get("image_path"):
+                picture = _picture(doc["image_path"], trusted_folders, file)
+                item = replace(item, picture=picture)
+        except DataError as error:
+            problems.append(str(error))
+            continue
         docs.append(doc)
         items.append(item)
-        ids.add(row.id)
-    if len(ids) < len(docs):
+    if problems and (strict or not items):
+        raise DataError(problems[0])
+    if problems:
+        text = "%s %d of %d rows cannot be judged and are left out."
+        _log.warning(text, problems[0], len(problems), len(rows))
+    if len({doc["id"] for doc in docs}) < len(docs):
         raise DataError(f"{file}: expected each id once, got one of them again.")
-    task = _task_name(file, rubric)
     return Predictions(file, docs, items, task, _model_name(file, docs, task))
 
 

@@ -29,7 +29,8 @@ from fin_tasks.data.locate import locate
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.settings import Settings
 
-from .files import SavedRow, questions_of, read_saved_rows
+from .files import SavedRow, read_saved_rows
+from .origin import questions_of
 from .run_folder import Fields, SavedRun
 from .scoring import score_documents
 

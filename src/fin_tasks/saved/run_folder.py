@@ -16,7 +16,7 @@ from fin_tasks.benchmarks.task_file import version_of
 from fin_tasks.errors import DataError
 from fin_tasks.stats.averages import average_or_none
 
-from .files import Json
+from .columns import Json
 
 Fields = Mapping[str, Any]
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fin_tasks.answers.cut_off import FailedResponse
 from fin_tasks.benchmarks.contract import Document, id_of
@@ -12,7 +13,10 @@ from fin_tasks.benchmarks.task_file import Mapped, TaskFile
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.sandbox import shared_runner
 
-from .files import Texts, texts_of
+from .asked import Asked, asked_in, load_asked
+from .files import SavedRow, read_saved_rows, rows_of_records, texts_of
+from .json_records import leave_out
+from .matching import Matched, check_rows, match_rows, others_text
 from .run_folder import SavedRun
 
 if TYPE_CHECKING:
@@ -20,72 +24,84 @@ if TYPE_CHECKING:
 
 Response = str | Sequence[str | None] | None
 """A response, or several to one document; None if the model gave none."""
-Responses: TypeAlias = "Mapping[str, Response] | Iterable[Response] | DataFrame"
-
-
-class _Asked(NamedTuple):
-    """A task with all of its documents, and what is known of them."""
-
-    file: TaskFile
-    docs: Sequence[Document]
-    provenance: Mapped
+Responses: TypeAlias = "Mapping[str, Response] | Iterable[Response] | DataFrame | Path"
 
 
 def score_responses(
-    task: str,
-    responses: Responses,
-    metadata: Mapped,
+    task: str, responses: Responses, metadata: Mapped, *, strict: bool = False
 ) -> SavedRun:
     """Score the responses to a task's documents, several to a document by their mean.
 
     Documents without a response are left out. None is a response that the model did not give, and
     `robust` leaves it unscored. The metadata may name a model that reads answers.
 
+    Args:
+        task: Name of the task.
+        responses: By id, in the order of the documents, as a table, or as a file.
+        metadata: Options of the task.
+        strict: Rows that do not fit are an error. Otherwise they are left out, which is logged.
+
     Raises:
         ConfigError: There is no such task, or it needs a judge.
-        DataError: There is no response, a response has an unknown id or is no text, or responses
-            without ids are fewer or more than the documents.
+        DataError: No response has the id or the question of a document, a response is no text, or
+            responses without ids are fewer or more than the documents.
     """
+    if isinstance(responses, Path):
+        return score_file(task, responses, metadata, strict=strict)
     asked = _ask(task, metadata)
-    texts_by_id = _left(
-        asked.file.benchmark.name, _texts_by_id(asked, responses), metadata
-    )
-    if not texts_by_id:
-        raise DataError(f"{task}: expected at least one response, got none.")
-    unknown_ids = texts_by_id.keys() - set(map(id_of, asked.docs))
-    if unknown_ids:
-        first = next(name for name in texts_by_id if name in unknown_ids)
-        raise DataError(
-            f"{task}: expected ids of its documents, such as {id_of(asked.docs[0])!r}; no document "
-            f"has the id {first!r:.80} (and {len(unknown_ids) - 1:,} other ids)."
-        )
-    return _score(asked, texts_by_id, metadata)
+    rows = _rows_of(asked, responses)
+    return _score_rows(asked, rows, metadata, where=task, strict=strict)
 
 
-def score_benchmark(
+def score_file(
+    task: str,
+    file: Path,
+    metadata: Mapped,
+    *,
+    columns: Mapping[str, str] | None = None,
+    strict: bool = False,
+) -> SavedRun:
+    """Score the responses in a file; its ids, or the results file beside it, say the split if the metadata do not."""
+    rows = read_saved_rows(file, columns=columns, strict=strict)
+    task_file = _unjudged(task)
+    task_file.model_step(metadata)  # a wrong option ends it before loading
+    asked, options = asked_in(task_file, rows, metadata, file)
+    return _score_rows(asked, rows, options, where=str(file), strict=strict)
+
+
+def score_benchmark_file(
     benchmark: str,
     tasks: Sequence[str],
-    texts_by_id: Mapping[str, Texts],
+    file: Path,
     metadata: Mapped,
+    *,
+    columns: Mapping[str, str] | None = None,
+    strict: bool = False,
 ) -> list[SavedRun]:
-    """Score the responses to several tasks; tasks without any response are left out.
+    """Score the responses to several tasks in one file; tasks without any response are left out.
 
     Raises:
-        DataError: No task has a document of an id.
+        DataError: No task has a document of any row.
     """
-    unused = dict(_left(benchmark, texts_by_id, metadata))
+    rows = read_saved_rows(file, columns=columns, strict=strict)
+    n_rows = len(rows)
     runs = []
     for task in tasks:
-        asked = _ask(task, metadata)
-        own_ids = unused.keys() & set(map(id_of, asked.docs))
-        if own_ids:
-            own_texts = {name: unused.pop(name) for name in own_ids}
-            runs.append(_score(asked, own_texts, metadata))
-    if unused:
-        raise DataError(
-            f"{benchmark}: expected ids of its questions, got {next(iter(unused))!r:.80} "
-            f"(and {len(unused) - 1:,} other unknown ids)."
+        asked, options = asked_in(_unjudged(task), rows, metadata, file)
+        matched = match_rows(rows, asked.docs)
+        if matched.rows_by_id:
+            rows = matched.others
+            run = _score_matched(asked, matched, options, str(file), strict=strict)
+            runs.append(run)
+    rows = _left(benchmark, rows, metadata)
+    if rows:
+        message = (
+            f"{file}: {len(rows):,} of {n_rows:,} rows have the id of no question of {benchmark}, such as "
+            f"{rows[0].id or rows[0].question!r:.80}"
         )
+        if not runs:
+            raise DataError(f"{message}.")
+        leave_out(f"{message}, and are left out.", strict=strict)
     return runs
 
 
@@ -108,27 +124,60 @@ def score_documents(
     return SavedRun(scored, provenance, facts)
 
 
-def _ask(task: str, metadata: Mapped) -> _Asked:
+def _ask(task: str, metadata: Mapped) -> Asked:
     """Load the documents of a task without a judge."""
-    task_file = TaskFile(task)
-    if task_file.judge:
+    file = _unjudged(task)
+    file.model_step(metadata)  # a wrong option ends it before loading
+    return load_asked(file, metadata)
+
+
+def _unjudged(task: str) -> TaskFile:
+    """Return a task; raise ConfigError if it has a judge."""
+    file = TaskFile(task)
+    if file.judge:
         raise ConfigError(
-            f"{task}: its responses are scored by a judge. Save them as a file, and ask the judge "
+            f"{file.name}: its responses are scored by a judge. Save them as a file, and ask the judge "
             "with `fin-tasks judge`."
         )
-    task_file.model_step(metadata)  # a wrong option ends it before loading
-    docs, provenance = task_file.load(metadata)
-    return _Asked(task_file, docs, provenance)
+    return file
 
 
-def _score(
-    asked: _Asked, texts_by_id: Mapping[str, Texts], metadata: Mapped
+def _score_rows(
+    asked: Asked,
+    rows: Sequence[SavedRow],
+    metadata: Mapped,
+    *,
+    where: str,
+    strict: bool,
+) -> SavedRun:
+    """Score the rows that answer a document; say what is left out."""
+    task = asked.file.name
+    rows = _left(asked.file.benchmark.name, rows, metadata)
+    if not rows:
+        raise DataError(f"{task}: expected at least one response, got none.")
+    matched = match_rows(rows, asked.docs)
+    if not matched.rows_by_id:
+        n_others = len(rows) - 1
+        raise DataError(
+            f"{task}: expected ids of its documents, such as {id_of(asked.docs[0])!r}; no document "
+            f"has the id {rows[0].id or rows[0].question!r:.80} (and {n_others:,} other rows)."
+        )
+    if matched.others:
+        text = others_text(matched.others, len(rows), asked.file, metadata)
+        leave_out(f"{where}: {text}", strict=strict)
+    return _score_matched(asked, matched, metadata, where, strict=strict)
+
+
+def _score_matched(
+    asked: Asked, matched: Matched, metadata: Mapped, where: str, *, strict: bool
 ) -> SavedRun:
     """Score the documents that have a response."""
+    for message in check_rows(matched, asked.docs, asked.file.benchmark, where):
+        leave_out(message, strict=strict)
     docs: list[Document] = []
     responses = []
     for doc in asked.docs:
-        texts = texts_by_id.get(id_of(doc))
+        texts = matched.texts_by_id.get(id_of(doc))
         if texts is None:
             continue
         docs.append(doc)
@@ -139,42 +188,30 @@ def _score(
     return run._replace(scored=replace(run.scored, n_all=len(asked.docs)))
 
 
-def _left(
-    benchmark: str, texts_by_id: Mapping[str, Texts], metadata: Mapped
-) -> Mapping[str, Texts]:
-    """Return the responses to questions that the corrections in the metadata do not exclude."""
+def _left(benchmark: str, rows: Sequence[SavedRow], metadata: Mapped) -> list[SavedRow]:
+    """Return the rows of questions that the corrections in the metadata do not exclude."""
     if not metadata.get("corrections"):
-        return texts_by_id
+        return list(rows)
     by_id = read_corrections(metadata["corrections"]).of(benchmark)
-    left = {}
-    for name, texts in texts_by_id.items():
-        correction = by_id.get(name)
+    left = []
+    for row in rows:
+        correction = by_id.get(row.id)
         if correction is None or not correction.exclude:
-            left[name] = texts
+            left.append(row)
     return left
 
 
-def _texts_by_id(asked: _Asked, responses: Any) -> dict[str, Texts]:
-    """Return responses by id, which are by id, in the order of the documents, or a table."""
-    task = asked.file.name
-    texts_by_id: dict[str, Texts] = {}
-    for row in _rows_of(asked, responses):
-        row_id = str(row["id"])
-        texts = texts_of(f"{task}, {row_id}", row["response"], row.get("finish_reason"))
-        texts_by_id.setdefault(row_id, []).extend(texts)
-    return texts_by_id
-
-
-def _rows_of(asked: _Asked, responses: Any) -> Sequence[Mapped]:
-    """Return rows with `id` and `response`, and `finish_reason` if a table has it."""
+def _rows_of(asked: Asked, responses: Any) -> list[SavedRow]:
+    """Return the rows of responses that are by id, in the order of the documents, or a table."""
     task = asked.file.name
     if hasattr(responses, "columns"):
-        names = list(map(str, responses.columns))
-        if not {"id", "response"} <= set(names):
-            raise DataError(
-                f"{task}: expected a table with the columns id and response, got {', '.join(names)}."
-            )
-        return list(responses.to_dict("records"))
+        records = [
+            {str(name): value for name, value in record.items()}
+            for record in responses.to_dict("records")
+        ]
+        return (
+            rows_of_records(task, records, columns={}, strict=True) if records else []
+        )
     if not isinstance(responses, Mapping):
         # `list` would make a response of each letter.
         listed = [responses] if isinstance(responses, str) else list(responses)
@@ -184,4 +221,8 @@ def _rows_of(asked: _Asked, responses: Any) -> Sequence[Mapped]:
                 f"{len(listed):,}. Give them by id if some are missing."
             )
         responses = dict(zip(map(id_of, asked.docs), listed, strict=True))
-    return [{"id": name, "response": response} for name, response in responses.items()]
+    rows = []
+    for name, response in responses.items():
+        texts = texts_of(f"{task}, {name}", response)
+        rows.append(SavedRow(str(name), texts, {}))
+    return rows

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from fin_tasks.saved.files import task_of
+from fin_tasks.saved.origin import task_of
 
 from ..samples import read_samples
 

@@ -1,0 +1,82 @@
+"""The questions that a file of responses is about, although it may not name their split."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from fin_tasks.benchmarks.contract import Document
+from fin_tasks.benchmarks.task_file import Mapped, TaskFile
+from fin_tasks.errors import FinTasksError
+
+from .files import SavedRow
+from .matching import match_rows
+from .origin import UNKNOWN, questions_of
+
+_log = logging.getLogger(__name__)
+
+
+class Asked(NamedTuple):
+    """A task with all of its documents, and what is known of them."""
+
+    file: TaskFile
+    docs: Sequence[Document]
+    provenance: Mapped
+
+
+def load_asked(task: TaskFile, metadata: Mapped) -> Asked:
+    """Load the documents of a task."""
+    docs, provenance = task.load(metadata)
+    return Asked(task, docs, provenance)
+
+
+def asked_in(
+    task: TaskFile, rows: Sequence[SavedRow], metadata: Mapped, file: Path
+) -> tuple[Asked, Mapped]:
+    """Load the documents that the rows of a file are about, and return them with the options that chose them.
+
+    If none of the likely options has a document of any row, these are the documents of the metadata.
+    """
+    fallback = None
+    own_error = None
+    for options in _likely_options(rows, metadata, file):
+        try:
+            asked = load_asked(task, options)
+        except FinTasksError as error:  # an option or a split that the benchmark lacks
+            if options == metadata:
+                own_error = error
+            continue
+        if match_rows(rows, asked.docs).rows_by_id:
+            more = [f"{name} {options[name]}" for name in options.keys() - metadata]
+            if more:
+                text = "%s: its ids are those of questions with %s, so it is scored by these."
+                _log.warning(text, file, " and ".join(more))
+            return asked, options
+        if options == metadata:
+            fallback = asked, options
+    if fallback is not None:
+        return fallback
+    assert own_error  # noqa: S101 - the metadata alone are among the options
+    raise own_error
+
+
+def _likely_options(
+    rows: Sequence[SavedRow], metadata: Mapped, file: Path
+) -> Iterator[Mapped]:
+    """Yield the metadata with the split and the source that the file names, as they are, and with others."""
+    said = questions_of(file, ids=[row.id for row in rows])
+    named = {}
+    has_split = bool({"split", "variants"} & metadata.keys())
+    has_source = bool({"source", "data_dir", "variants"} & metadata.keys())
+    if not has_split and said["split"] not in (UNKNOWN, "sample"):
+        named["split"] = said["split"]
+    if not has_source and said["source"] == "sample":
+        named["source"] = "sample"
+    if named:
+        yield {**metadata, **named}
+    yield metadata
+    if not has_split:
+        yield {**metadata, "split": "validation"}
+        yield {**metadata, "split": "test"}
+    if not has_source:
+        yield {**metadata, "source": "sample"}

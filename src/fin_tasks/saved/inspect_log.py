@@ -1,0 +1,75 @@
+"""Open logs of inspect_ai, and read the responses in them."""
+
+import importlib
+import zipfile
+from collections import Counter
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+from fin_tasks.errors import DataError
+
+from .columns import Json
+from .replies import unfolded
+
+_UNREAD_PARTS = ("summaries", "_journal/summaries", "reductions")
+_UNREAD = {"messages", "events", "store", "attachments"}
+_NEEDED = {"id", "input", "target", "metadata", "output", "error"}
+_MAX_PART = 16 * 2**20
+"""Bytes of the head of a log, and of a sample in one epoch: Python may take 50 times as many to hold them."""
+_MAX_SAMPLE = 32 * 2**20
+"""Bytes of a sample in all epochs, which are held at once."""
+_PIECE = 2**20
+
+
+def records_of_log(path: Path) -> list[Json]:
+    """Return a record for each epoch of each sample."""
+    try:
+        inspect = inspect_for(path)
+        samples = inspect.read_eval_log_samples(
+            str(path), False, exclude_fields=_UNREAD
+        )
+        return [
+            unfolded(sample.model_dump(mode="json", include=_NEEDED))
+            for sample in samples
+        ]
+    except (OSError, ValueError, LookupError, zipfile.BadZipFile) as error:
+        text = str(error).partition("\n")[0]
+        raise DataError(
+            f"{path}: expected a log of inspect_ai, could not read it ({text:.200})."
+        ) from error
+
+
+def inspect_for(path: Path) -> Any:
+    """Return inspect_ai's module of logs, unless a part of the log is huge once it is unpacked."""
+    try:
+        module = importlib.import_module("inspect_ai.log")
+    except ImportError as error:
+        raise DataError(
+            f'{path}: a log of inspect_ai; `pip install "fin-tasks[inspect]"` brings what reads it.'
+        ) from error
+    n_bytes: Counter[str] = Counter()
+    with zipfile.ZipFile(path) as archive:
+        for part in archive.infolist():
+            if part.filename.startswith(_UNREAD_PARTS):
+                continue
+            sample = part.filename.rpartition("_epoch_")[0]
+            n_unpacked = _unpacked_size(archive, part)
+            n_bytes[sample] += n_unpacked
+            if n_unpacked > _MAX_PART or (sample and n_bytes[sample] > _MAX_SAMPLE):
+                raise DataError(
+                    f"{path}: expected parts of at most {_MAX_PART:,} bytes, and samples of at most "
+                    f"{_MAX_SAMPLE:,} bytes in all epochs, got more in {part.filename:.80}."
+                )
+    return module
+
+
+def _unpacked_size(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
+    """Return the size of a part, counted up to the limit: what the archive says of it may be wrong."""
+    part = copy(part)
+    part.file_size = _MAX_PART + 1
+    n_bytes = 0
+    with archive.open(part) as content:
+        while piece := content.read(_PIECE):
+            n_bytes += len(piece)
+    return n_bytes

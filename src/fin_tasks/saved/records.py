@@ -1,0 +1,94 @@
+"""Read the records of a file of responses, whatever form it has: tables, JSON, Parquet, logs of inspect_ai."""
+
+from pathlib import Path
+
+from fin_tasks.data.locate import check_name
+from fin_tasks.data.tables import read_json, read_table
+from fin_tasks.data.text_file import read_text_file
+from fin_tasks.errors import DataError
+from fin_tasks.limited_file import ROWS_MB, most_bytes
+
+from .columns import Json
+from .inspect_log import records_of_log
+from .json_records import records_of_json
+
+_JSON = (".json", ".jsonl", ".ndjson")
+_MAX_ROWS = 1_000_000
+
+
+def read_records(path: Path, *, strict: bool = False) -> list[Json]:
+    """Read the records of a file; with `strict` a line that cannot be read is an error.
+
+    Raises:
+        DataError: The file cannot be read or is empty.
+    """
+    check_name(path)
+    suffix = path.suffix.lower()
+    if suffix == ".gz":
+        suffix = Path(path.stem).suffix.lower()
+    if suffix == ".parquet":
+        records = _records_of_parquet(path)
+    elif suffix == ".eval":
+        records = records_of_log(path)
+    elif suffix in _JSON:
+        text = read_text_file(path).text
+        records = records_of_json(path, text, strict=strict)
+    else:
+        records = _records_of_table(path)
+    if not records:
+        raise DataError(f"{path}: expected at least one row, got none.")
+    return records
+
+
+def _records_of_table(path: Path) -> list[Json]:
+    """Return the rows of a table.
+
+    Its responses are taken from `NAME_responses.jsonl` beside it, which our VLMEvalKit adapter
+    writes, because spreadsheets cut long cells and change those that look like numbers or formulas.
+    """
+    records: list[Json] = []
+    whole_responses = _responses_beside(path)
+    for line, cells, surplus in read_table(path):
+        if surplus > 0:
+            raise DataError(
+                f"{path}, line {line}: expected as many cells as columns, got more. Quote cells."
+            )
+        record: Json = dict(cells)
+        if cells.get("index") in whole_responses:
+            record["prediction"] = whole_responses[cells["index"]]
+        records.append(record)
+    return records
+
+
+def _responses_beside(path: Path) -> Json:
+    file = path.with_name(f"{path.stem}_responses.jsonl")
+    if not file.is_file():
+        return {}
+    responses = {}
+    for row in read_json(file):
+        if "index" in row:  # the first row is a header, which says what was asked
+            responses[str(row["index"])] = row.get("prediction")
+    return responses
+
+
+def _records_of_parquet(path: Path) -> list[Json]:
+    from pyarrow import ArrowException
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with ParquetFile(path) as file:
+            facts = file.metadata
+            groups = [facts.row_group(at) for at in range(facts.num_row_groups)]
+            n_bytes = sum(group.total_byte_size for group in groups)
+            limit = most_bytes(ROWS_MB)
+            if facts.num_rows > _MAX_ROWS or n_bytes > limit:
+                raise DataError(
+                    f"{path}: expected at most {_MAX_ROWS:,} rows and {limit >> 20:,} MB, got more."
+                )
+            rows: list[Json] = file.read().to_pylist()
+    except (ArrowException, OSError, ValueError) as error:
+        text = str(error).partition("\n")[0]
+        raise DataError(
+            f"{path}: expected a Parquet file, could not read it ({text})."
+        ) from error
+    return rows
