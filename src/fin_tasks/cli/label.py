@@ -8,7 +8,17 @@ import typer
 from fin_tasks.errors import ConfigError, DataError
 
 from .corrections import NewFile, write_new_corrections
-from .options import AsJson, DataDir, OutDir, Seed, Sheets, Source, task_options
+from .options import (
+    AsJson,
+    ColumnNames,
+    DataDir,
+    OutDir,
+    Seed,
+    Sheets,
+    Source,
+    Strict,
+    task_options,
+)
 from .output import exit_with, print_table, show, warn
 
 if TYPE_CHECKING:
@@ -34,7 +44,10 @@ def draw_sheets(
     ],
     run: Annotated[
         Path | None,
-        typer.Argument(metavar="RUN", help="Run folder, if people see responses."),
+        typer.Argument(
+            metavar="RUN|FILE",
+            help="Run folder or file of responses, if people see responses.",
+        ),
     ] = None,
     n: Annotated[
         int | None,
@@ -53,6 +66,8 @@ def draw_sheets(
     ] = None,
     seed: Seed = 0,
     source: Source = "auto",
+    columns: ColumnNames = "",
+    strict: Strict = False,
 ) -> None:
     """Draw rows of a run, or questions alone, into one sheet for each person.
 
@@ -61,9 +76,18 @@ def draw_sheets(
     from fin_tasks.labels.draw import draw
     from fin_tasks.labels.sheet import write_sheets
     from fin_tasks.labels.study import load_study
+    from fin_tasks.saved.columns import read_columns
 
     options = task_options(source=source, data_dir=data_dir, split=split)
-    drawn = draw(load_study(study), run, n=n, seed=seed, options=options)
+    drawn = draw(
+        load_study(study),
+        run,
+        n=n,
+        seed=seed,
+        options=options,
+        columns=read_columns(columns),
+        strict=strict,
+    )
     for path in write_sheets(drawn, out, bundle=bundle):
         print(path)
     warn(f"{len(drawn.rows)} rows; keep {out.stem}.draw.json, it holds the answers")

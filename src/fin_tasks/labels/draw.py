@@ -18,8 +18,10 @@ from fin_tasks.data.documents import draw_rows
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.report.model import headline
 from fin_tasks.report.samples import Sample, read_samples
+from fin_tasks.saved.origin import models_of
 from fin_tasks.variants.build import Variant
 
+from .file_rows import AnsweredTask, answered_tasks
 from .study import CellRule, Study, load_study
 
 
@@ -85,15 +87,24 @@ def draw(
     n: int | None,
     seed: int,
     options: Mapping[str, Any],
+    columns: Mapping[str, str] | None = None,
+    strict: bool = False,
 ) -> Draw:
     """Draw n rows, by default as many as the study says, at random from its strata.
 
     The questions are the benchmark's documents with the options `source`, `data_dir` and `split`.
-    The responses are those of the run.
+    The responses are those of the run, or of a file of responses, whose `columns` may be named.
     """
     drawn = Draw(study=study)
     rows = []
-    if run:
+    if run and run.is_file() and not run.name.startswith("results"):
+        drawn.model = models_of([run])[0]
+        answered = answered_tasks(
+            run, list(study.tasks), options, columns=columns or {}, strict=strict
+        )
+        for task in answered:
+            rows += _rows_of_answered(drawn, task)
+    elif run:
         rows = _rows_of_run(drawn, run, options)
     elif "response" in study.show or study.wrong:
         raise ConfigError(
@@ -192,6 +203,20 @@ def _rows_of_run(
             if score is not None:
                 row.facts["response"] = ["right" if score > 0 else "wrong"]
             rows.append(row)
+    return rows
+
+
+def _rows_of_answered(drawn: Draw, answered: AnsweredTask) -> list[Row]:
+    """Return the questions of a task with the responses of a file."""
+    rows = []
+    for row in _rows_of_task(drawn, answered.task, answered.options):
+        score = answered.scores.get(row.doc_id)
+        if row.doc_id not in answered.responses or (drawn.study.wrong and score != 0):
+            continue
+        row.response = answered.responses[row.doc_id]
+        if score is not None:
+            row.facts["response"] = ["right" if score > 0 else "wrong"]
+        rows.append(row)
     return rows
 
 

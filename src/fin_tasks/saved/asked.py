@@ -47,9 +47,12 @@ def asked_in(
                 own_error = error
             continue
         if match_rows(rows, asked.docs).rows_by_id:
-            more = [f"{name} {options[name]}" for name in options.keys() - metadata]
+            more = []
+            for name, value in options.items():
+                if metadata.get(name) != value:
+                    more.append(f"{name} {value}")
             if more:
-                text = "%s: its ids are those of questions with %s, so it is scored by these."
+                text = "%s: its rows are answers to the questions with %s."
                 _log.warning(text, file, " and ".join(more))
             return asked, options
         if options == metadata:
@@ -67,7 +70,9 @@ def _likely_options(
     said = questions_of(file, ids=[row.id for row in rows])
     named = {}
     has_split = bool({"split", "variants"} & metadata.keys())
-    has_source = bool({"source", "data_dir", "variants"} & metadata.keys())
+    has_source = metadata.get("source", "auto") != "auto"
+    if {"data_dir", "variants"} & metadata.keys():
+        has_source = True
     if not has_split and said["split"] not in (UNKNOWN, "sample"):
         named["split"] = said["split"]
     if not has_source and said["source"] == "sample":

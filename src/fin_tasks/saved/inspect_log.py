@@ -33,7 +33,13 @@ def records_of_log(path: Path) -> list[Json]:
             unfolded(sample.model_dump(mode="json", include=_NEEDED))
             for sample in samples
         ]
-    except (OSError, ValueError, LookupError, zipfile.BadZipFile) as error:
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        RuntimeError,
+        zipfile.BadZipFile,
+    ) as error:
         text = str(error).partition("\n")[0]
         raise DataError(
             f"{path}: expected a log of inspect_ai, could not read it ({text:.200})."

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import NamedTuple
 
 from fin_tasks.benchmarks.contract import Benchmark, Document, id_of
@@ -89,6 +90,13 @@ def check_rows(
         yield (
             f"{where}: {n_missing:,} of {len(docs):,} questions have no row and are in no figure."
         )
+    responses = list(chain.from_iterable(matched.texts_by_id.values()))
+    n_failed = responses.count(None)
+    if n_failed:
+        yield (
+            f"{where}: {n_failed:,} of {len(responses):,} responses are missing, which `paper` counts as wrong and "
+            "`robust` leaves unscored."
+        )
     reworded = []
     truths = []
     for doc in docs:
@@ -102,12 +110,12 @@ def check_rows(
                 truths.append(f"{id_of(doc)} ({theirs!s:.40}, ours is {ours!s:.40})")
     if reworded:
         yield (
-            f"{where}: {len(reworded):,} questions have another text in the file than here, such as "
-            f"{', '.join(reworded[:_SHOWN])}; the responses count as answers to ours."
+            f"{where}: {len(reworded):,} of {len(matched.rows_by_id):,} questions have another text in the file than "
+            f"here, such as {', '.join(reworded[:_SHOWN])}; the responses count as answers to ours."
         )
     if truths:
         yield (
-            f"{where}: {len(truths):,} truths in the file are not ours, such as "
+            f"{where}: {len(truths):,} of {len(matched.rows_by_id):,} truths in the file are not ours, such as "
             f"{', '.join(truths[:_SHOWN])}; ours count."
         )
 
@@ -193,12 +201,13 @@ def others_text(
 def _counts_by_task(
     others: Sequence[SavedRow], task: TaskFile, metadata: Mapped
 ) -> dict[str, int]:
-    """Return how many rows the other tasks of the benchmark have; a row counts once."""
+    """Return how many rows the benchmark's other tasks of this mode have; a row counts once."""
     counts: dict[str, int] = {}
     left = list(others)
     for name in task_names():
         file = TaskFile(name)
-        if not left or name == task.name or file.benchmark is not task.benchmark:
+        is_like = file.options.get("mode") == task.options.get("mode")
+        if file.benchmark is not task.benchmark or not (left and is_like):
             continue
         with suppress(FinTasksError):  # files that are not here, other options
             docs, _ = file.load(metadata)

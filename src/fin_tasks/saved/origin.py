@@ -57,7 +57,7 @@ def _name_of(file: Path, task: str) -> str:
     if file.name.startswith("samples_"):
         return name
     if task:
-        name = re.sub(rf"[\s_.-]*\b{re.escape(task)}\b[\s_.-]*", "", name)
+        name = re.sub(rf"(^|[\s_.-]+){re.escape(task)}(?=$|[\s_.-])", "", name)
     return _PLAIN.sub("", name) or file.resolve().parent.name
 
 

@@ -91,7 +91,7 @@ def score_benchmark_file(
         matched = match_rows(rows, asked.docs)
         if matched.rows_by_id:
             rows = matched.others
-            run = _score_matched(asked, matched, options, str(file), strict=strict)
+            run = score_matched(asked, matched, options, str(file), strict=strict)
             runs.append(run)
     rows = _left(benchmark, rows, metadata)
     if rows:
@@ -165,10 +165,10 @@ def _score_rows(
     if matched.others:
         text = others_text(matched.others, len(rows), asked.file, metadata)
         leave_out(f"{where}: {text}", strict=strict)
-    return _score_matched(asked, matched, metadata, where, strict=strict)
+    return score_matched(asked, matched, metadata, where, strict=strict)
 
 
-def _score_matched(
+def score_matched(
     asked: Asked, matched: Matched, metadata: Mapped, where: str, *, strict: bool
 ) -> SavedRun:
     """Score the documents that have a response."""

@@ -1,0 +1,282 @@
+"""Files as people have them, in `tests/files`: replay, judge and label score each, or refuse it in one sentence."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from people_files import HERE, Answered, sample_answers, write_files
+from typer.testing import CliRunner
+
+from fin_tasks.cli import app
+from fin_tasks.errors import FinTasksError
+from fin_tasks.saved.files import read_saved_rows
+from fin_tasks.saved.origin import models_of
+
+TASK = "bizbench_finknow"
+REFUSED = {
+    "archive.json": "got a ZIP archive",
+    "bytes.csv": "expected text in UTF-8, UTF-16 or Windows-1252",
+    "no_responses.csv": "got id, question",
+    "no_rows.csv": "expected at least one row, got none",
+    "old_excel.xls": "got a workbook of an old Excel; save it as .xlsx",
+    "other_questions.csv": "got 'x1'|no document has the id 'x1'|such as .* got 'x1'|expected to look up",
+    "report.pdf": "got a PDF",
+    "results.json": "got a results file of lm-eval|expected results_TIME.json",
+    "unquoted_commas.csv": "line 8: expected as many cells as columns",
+}
+SAID = {
+    "excel_germany.csv": "read as Windows-1252 with semicolons between cells",
+    "unicode_text.txt": "read as UTF-16 with tabs between cells",
+    "separator_named.csv": "read as UTF-8 with semicolons",
+    "bars.csv": "read as UTF-8 with bars",
+    "questions_without_ids.csv": "has no ids, so its rows are found by the text in question",
+    "too_many_rows.csv": "2 of 8 rows are not of",
+    "missing_rows.csv": "questions have no row and are in no figure",
+    "repeated_row.csv": r"1 of them with the same text in each row, such as .* \(2 rows\)",
+    "other_truths.csv": "1 of 6 truths in the file are not ours, such as .*something else",
+    "stopped.jsonl": "1 of 7 lines are no JSON objects and are left out, first line 7",
+    "unfinished_batch.jsonl": "1 of 6 responses are missing",
+}
+"""What is logged of a file that is scored."""
+ACCURACY = {"missing_rows.csv": (0.6, 0.6), "unfinished_batch.jsonl": (0.5, 0.6)}
+"""Of the others it is 4 of 6."""
+FILES = sorted(
+    file.name for file in HERE.iterdir() if file.suffix != ".py" and file.is_file()
+)
+COLUMNS = ["--columns", "id=Nr.,response=Antwort"]
+STUDY = """
+name: mine
+title: Mine
+instructions: Read.
+benchmark: bizbench
+tasks: {bizbench_finknow: {part: finknow, mode: cot}}
+n: 6
+show: [question, response]
+questions:
+  clear: {ask: "Is the response clear?"}
+"""
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def more(name: str) -> list[str]:
+    sample = ["--metadata", '{"source": "sample"}']
+    options = {"unusual_names.csv": COLUMNS, "other_questions.csv": sample}
+    return options.get(name, [])
+
+
+def check_refusal(done: Result, name: str) -> None:
+    assert done.exit_code == 1
+    assert isinstance(done.exception, FinTasksError), done.exception
+    message = str(done.exception)
+    assert re.search(REFUSED[name], message), message
+    assert "\n" not in message
+
+
+def test_there_are_files_of_many_forms() -> None:
+    assert len(FILES) > 40
+    assert set(FILES) >= {*REFUSED, *SAID}
+
+
+@pytest.mark.slow
+def test_the_files_are_those_that_the_script_writes(tmp_path: Path) -> None:
+    names = write_files(tmp_path, sample_answers(TASK))
+    assert sorted(names) == FILES
+    for name in names:
+        if not name.endswith((".xlsx", ".parquet", ".eval", "log.json")):
+            assert (tmp_path / name).read_bytes() == (HERE / name).read_bytes()
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_replay_scores_a_file_or_refuses_it(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    done = run("replay", "task", TASK, HERE / name, "--json", *more(name))
+    if name in REFUSED:
+        check_refusal(done, name)
+        return
+    assert done.exit_code == 0, done.exception
+    figures = json.loads(done.stdout)
+    expected = ACCURACY.get(name, (4 / 6, 4 / 6))
+    assert (figures["acc"], figures["robust_acc"]) == pytest.approx(expected)
+    assert figures["n_all"] == 6
+    said = SAID.get(name, "its rows are answers to the questions with source sample")
+    assert re.search(said, caplog.text)
+
+
+@pytest.fixture(scope="module")
+def grades(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the same forms about six questions of MME-Finance."""
+    folder = tmp_path_factory.mktemp("grades")
+    write_files(folder, sample_answers("mme_finance_en")[:6])
+    return folder
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_judge_asks_about_a_file_or_refuses_it(
+    name: str, grades: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    words = ["--rubric", "mme_finance_en", "--model", "m", "--base-url", "http://x/v1"]
+    columns = more(name) if name == "unusual_names.csv" else []
+    options = [*words, "--no-image", "--dry-run", "--json", *columns]
+    done = run("judge", grades / name, *options)
+    if name == "repeated_row.csv":
+        assert "expected each id once" in str(done.exception)
+        return
+    if name in REFUSED:
+        check_refusal(done, name)
+        return
+    assert done.exit_code == 0, done.exception
+    expected = 5 if name in ("missing_rows.csv", "unfinished_batch.jsonl") else 6
+    assert json.loads(done.stdout)["requests"] == expected
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_label_draws_from_a_file_or_refuses_it(name: str, tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(STUDY)
+    options = ["--study", tmp_path / "study.yaml", "--out", tmp_path / "sheet.csv"]
+    columns = more(name) if name == "unusual_names.csv" else []
+    done = run("label", "draw", HERE / name, *options, *columns)
+    if name in REFUSED:
+        check_refusal(done, name)
+        return
+    assert done.exit_code == 0, done.exception
+    drawn = json.loads((tmp_path / "sheet.draw.json").read_text())
+    assert len(drawn["rows"]) == (5 if name == "missing_rows.csv" else 6)
+    responses = {row["response"][:12] for row in drawn["rows"]}
+    assert responses <= {"Therefore, m", "I cannot say", ""}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name in SAID if name not in ("bars.csv", "questions_without_ids.csv")],
+)
+def test_strict_refuses_what_would_be_left_out(name: str) -> None:
+    done = run("replay", "task", TASK, HERE / name, "--strict")
+    is_about_form = "read as" in SAID[name]
+    assert (done.exit_code == 0) == is_about_form
+    if not is_about_form:
+        assert isinstance(done.exception, FinTasksError)
+
+
+def test_rows_of_other_tasks_are_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    answered = [
+        *sample_answers("xfinbench_bool")[:3],
+        *sample_answers("xfinbench_calc")[:2],
+    ]
+    objects = [{"id": row.id, "response": row.response} for row in answered]
+    (tmp_path / "a.json").write_text(
+        json.dumps([*objects, {"id": "x", "response": ""}])
+    )
+    done = run("replay", "task", "xfinbench_bool", tmp_path / "a.json", "--json")
+    assert json.loads(done.stdout)["n"] == 3
+    assert "3 of 6 rows are not of xfinbench_bool" in caplog.text
+    assert "2 of xfinbench_calc, 1 of no question that is known here" in caplog.text
+
+
+def test_other_questions_under_our_ids_are_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = sample_answers(TASK)
+    objects = [{"id": row.id, "question": "Why?", "response": ""} for row in rows]
+    (tmp_path / "a.json").write_text(json.dumps(objects))
+    run("replay", "task", TASK, tmp_path / "a.json", "--json")
+    assert "6 of 6 questions have another text in the file than here" in caplog.text
+
+
+def test_the_split_follows_from_the_ids(tmp_path: Path) -> None:
+    folder = tmp_path / "financemath"
+    folder.mkdir()
+    question = {
+        "question": "What is 1 + 1?",
+        "python_solution": "def solution():\n    return 2",
+        "ground_truth": 2.0,
+        "topic": "Accounting",
+    }
+    for split in ("validation", "test"):
+        rows = [{**question, "question_id": f"{split}-{at}"} for at in range(2)]
+        (folder / f"{split}.json").write_text(json.dumps(rows))
+    saved = {f"test-{at}": "Therefore, the answer is 2." for at in range(2)}
+    (tmp_path / "m.json").write_text(json.dumps(saved))
+    options = ["--data-dir", tmp_path, "--json"]
+    done = run("replay", "task", "financemath", tmp_path / "m.json", *options)
+    assert done.exit_code == 0, done.exception
+    figures = json.loads(done.stdout)
+    assert (figures["n"], figures["n_all"], figures["acc"]) == (2, 2, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [
+        (["a/gpt-4o.csv", "a/claude-3.5.csv"], ["gpt-4o", "claude-3.5"]),
+        (["gpt-4o/responses.csv", "claude/responses.csv"], ["gpt-4o", "claude"]),
+        (["a/gpt_bizbench_finknow.jsonl.gz", "a/o1-predictions.xlsx"], ["gpt", "o1"]),
+        (["a/m.csv", "a/m.json"], ["a/m.csv", "a/m.json"]),
+    ],
+)
+def test_several_files_have_names_that_a_person_would_choose(
+    paths: list[str], names: list[str]
+) -> None:
+    assert models_of([Path(path) for path in paths], TASK) == names
+
+
+def test_several_files_are_several_runs(tmp_path: Path) -> None:
+    for model in ("gpt-4o", "claude"):
+        (tmp_path / model).mkdir()
+        shutil.copy(HERE / "plain.csv", tmp_path / model / "responses.csv")
+    files = [tmp_path / model / "responses.csv" for model in ("gpt-4o", "claude")]
+    done = run("replay", "task", TASK, *files, "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.exception
+    folders = {path.parent.name for path in (tmp_path / "out").rglob("results_*.json")}
+    assert folders == {"gpt-4o", "claude"}
+
+
+@pytest.mark.parametrize("text", ["id", "number=Nr", "id=", "id=Nr,response"])
+def test_columns_that_cannot_be_named(text: str) -> None:
+    done = run("replay", "task", TASK, HERE / "plain.csv", "--columns", text)
+    assert "--columns: expected id=..., response=..." in str(done.exception)
+
+
+def test_a_column_that_a_file_lacks() -> None:
+    with pytest.raises(
+        FinTasksError, match="expected a column 'Nr', as --columns says"
+    ):
+        read_saved_rows(HERE / "plain.csv", columns={"id": "Nr"})
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        ({"id": "a", "Model Answer": "x", "answer": "y"}, "x"),
+        ({"id": "a", "output": "x", "pred": "y"}, "x"),
+        ({"id": "a", "RESPONSE": "x"}, "x"),
+        ({"Sample-ID": "a", "generated text": "x"}, "x"),
+    ],
+)
+def test_names_that_people_use(
+    record: dict[str, Any], expected: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.json").write_text(json.dumps([record]))
+    (row,) = read_saved_rows(tmp_path / "a.json")
+    assert (row.id, row.texts) == ("a", [expected])
+
+
+def test_a_task_of_ours_in_a_table_in_memory() -> None:
+    import pandas as pd
+
+    import fin_tasks
+
+    answered: list[Answered] = sample_answers(TASK)
+    table = pd.DataFrame(answered).rename(columns={"response": "prediction"})
+    scores = fin_tasks.score(TASK, table, source="sample")
+    assert scores["acc"].mean() == pytest.approx(4 / 6)
+    from_file = fin_tasks.score(TASK, HERE / "frame.parquet")
+    assert from_file["acc"].tolist() == scores["acc"].tolist()
