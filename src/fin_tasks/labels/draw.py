@@ -102,8 +102,8 @@ def draw(
         answered = answered_tasks(
             run, list(study.tasks), options, columns=columns or {}, strict=strict
         )
-        for task in answered:
-            rows += _rows_of_answered(drawn, task)
+        for answered_task in answered:
+            rows += _rows_of_answered(drawn, answered_task)
     elif run:
         rows = _rows_of_run(drawn, run, options)
     elif "response" in study.show or study.wrong:
@@ -115,8 +115,8 @@ def draw(
             rows += _rows_of_task(drawn, task, options)
     if not rows:
         raise DataError(
-            f"label draw: expected rows for {study.name}, got none. Check {run or 'RUN'}, --data-dir "
-            "and --split."
+            f"label draw: expected rows for {study.name}, got none. "
+            f"Check {run or 'RUN'}, --data-dir and --split."
         )
     _add_rows(drawn, rows, n, seed)
     return drawn

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.errors import DataError, FinTasksError
-from fin_tasks.saved.asked import asked_in
 from fin_tasks.saved.files import read_saved_rows
 from fin_tasks.saved.json_records import leave_out
 from fin_tasks.saved.matching import check_rows, match_rows
+from fin_tasks.saved.questions import questions_in
 from fin_tasks.saved.scoring import score_matched
 
 
@@ -38,28 +38,31 @@ def answered_tasks(
     rows = read_saved_rows(path, columns=columns, strict=strict)
     n_rows = len(rows)
     answered = []
-    problem = f"{path}: expected ids of questions of {', '.join(tasks)}, got {rows[0].id or rows[0].question!r:.80}."
+    problem = (
+        f"{path}: expected ids of questions of {', '.join(tasks)}, "
+        f"got {rows[0].id or rows[0].question!r:.80}."
+    )
     for task in tasks:
         try:
-            asked, chosen = asked_in(TaskFile(task), rows, options, path)
+            questions, chosen = questions_in(TaskFile(task), rows, options, path)
         except FinTasksError as error:  # its files are not here
             problem = str(error)
             continue
-        matched = match_rows(rows, asked.docs)
+        matched = match_rows(rows, questions.docs)
         if not matched.rows_by_id:
             continue
         rows = matched.others
         scores = {}
-        if asked.file.judge:
+        if questions.file.judge:
             for message in check_rows(
-                matched, asked.docs, asked.file.benchmark, str(path)
+                matched, questions.docs, questions.file.benchmark, str(path)
             ):
                 leave_out(message, strict=strict)
         else:
             scored = score_matched(
-                asked, matched, chosen, str(path), strict=strict
+                questions, matched, chosen, str(path), strict=strict
             ).scored
-            metric = asked.file.benchmark.headline(list(scored.metrics))
+            metric = questions.file.benchmark.headline(list(scored.metrics))
             for doc, values in zip(scored.docs, scored.values["paper"], strict=True):
                 scores[id_of(doc)] = values.get(metric)
         responses = {

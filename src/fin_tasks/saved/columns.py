@@ -77,28 +77,28 @@ def find_columns(
     Raises:
         DataError: There is no column of responses, none of ids or questions, or a chosen one is missing.
     """
-    found = {}
+    columns = {}
     notes = []
     for column in Columns._fields:
         if column in chosen:
-            found[column] = _chosen(names, chosen[column], where)
+            columns[column] = _chosen(names, chosen[column], where)
             continue
-        taken = {*chosen.values(), *found.values()}
+        taken = {*chosen.values(), *columns.values()}
         likely = [name for name in candidates(names, column) if name not in taken]
-        found[column] = likely[0] if likely else ""
+        columns[column] = likely[0] if likely else ""
         if column == "response" and likely:
             notes += _notes_on_response(likely)
-    if not found["response"] or not (found["id"] or found["question"]):
+    if not columns["response"] or not (columns["id"] or columns["question"]):
         raise DataError(
             f"{where}: expected the columns id (or {', '.join(COLUMN_NAMES['id'][1:4])}, or the question's text) and "
             f"response (or {', '.join(COLUMN_NAMES['response'][1:4])}), got {', '.join(names):.200}. "
             "Rename them, or use --columns id=...,response=..."
         )
-    if not found["id"]:
+    if not columns["id"]:
         notes.append(
-            f"has no ids, so its rows are found by the text in {found['question']}"
+            f"has no ids, so its rows are found by the text in {columns['question']}"
         )
-    return Columns(**found), notes
+    return Columns(**columns), notes
 
 
 def _notes_on_response(likely: Sequence[str]) -> list[str]:
@@ -111,9 +111,9 @@ def _notes_on_response(likely: Sequence[str]) -> list[str]:
 
 
 def _chosen(names: Sequence[str], name: str, where: str) -> str:
-    for own in names:
-        if own.strip() == name:
-            return own
+    for column_name in names:
+        if column_name.strip() == name:
+            return column_name
     raise DataError(
         f"{where}: expected a column {name!r:.80}, as --columns says, got {', '.join(names):.200}."
     )

@@ -8,10 +8,10 @@ from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.errors import DataError, FinTasksError
 
-from .asked import asked_in, load_asked
 from .files import SavedRow
 from .json_records import leave_out
 from .matching import asks, check_rows, match_rows, others_text
+from .questions import load_questions, questions_in
 
 
 def with_questions(
@@ -23,20 +23,22 @@ def with_questions(
     """
     if all(row.id and {"question", "answer"} <= row.fields.keys() for row in rows):
         return _with_own_answers(file, rows, TaskFile(task), strict=strict)
-    asked, options = asked_in(TaskFile(task), rows, {}, file)
-    matched = match_rows(rows, asked.docs)
+    questions, options = questions_in(TaskFile(task), rows, {}, file)
+    matched = match_rows(rows, questions.docs)
     if not matched.rows_by_id:
         raise DataError(
             f"{file}: expected the columns question and answer, or ids of the questions of {task}, such as "
-            f"{id_of(asked.docs[0])!r}, got {rows[0].id or rows[0].question!r:.80}."
+            f"{id_of(questions.docs[0])!r}, got {rows[0].id or rows[0].question!r:.80}."
         )
     if matched.others:
-        text = others_text(matched.others, len(rows), asked.file, options)
+        text = others_text(matched.others, len(rows), questions.file, options)
         leave_out(f"{file}: {text}", strict=strict)
-    for message in check_rows(matched, asked.docs, asked.file.benchmark, str(file)):
+    for message in check_rows(
+        matched, questions.docs, questions.file.benchmark, str(file)
+    ):
         leave_out(message, strict=strict)
     filled = []
-    for doc in asked.docs:
+    for doc in questions.docs:
         for row in matched.rows_by_id.get(id_of(doc), ()):
             fields = {**row.fields, **doc}
             filled.append(row._replace(id=id_of(doc), fields=fields))
@@ -69,6 +71,6 @@ def _with_own_answers(
 def _docs_at_hand(task: TaskFile) -> Mapping[str, Document]:
     """Return the documents in the user's own folder by id; none if there are none."""
     with suppress(FinTasksError):
-        docs = load_asked(task, {"source": "data_dir"}).docs
+        docs = load_questions(task, {"source": "data_dir"}).docs
         return {id_of(doc): doc for doc in docs}
     return {}

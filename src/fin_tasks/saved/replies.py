@@ -109,11 +109,11 @@ def _facts_of_body(body: _Body) -> Json:
         return {"response": text, "finish_reason": choice.finish_reason}
     texts = [_text_of(message.content) for message in body.output]
     texts.append(_text_of(body.content))
-    said = [text for text in texts if text is not None]
+    parts = [text for text in texts if text is not None]
     reason = body.stop_reason
     if body.incomplete_details:
         reason = body.incomplete_details.reason
-    return {"response": "".join(said) if said else None, "finish_reason": reason}
+    return {"response": "".join(parts) if parts else None, "finish_reason": reason}
 
 
 def _record_of_sample(sample: _Sample) -> Json:
@@ -121,11 +121,11 @@ def _record_of_sample(sample: _Sample) -> Json:
     facts = _facts_of_body(sample.output)
     if sample.error is not None:
         facts["response"] = None
-    asked = sample.input
-    if not isinstance(asked, str):
-        asked = _last(asked, _ASKERS) or ""
-    named = {"id": sample.id, "question": asked, "target": sample.target}
-    return {**named, **sample.metadata, **facts}
+    question = sample.input
+    if not isinstance(question, str):
+        question = _last(question, _ASKERS) or ""
+    facts_of_sample = {"id": sample.id, "question": question, "target": sample.target}
+    return {**facts_of_sample, **sample.metadata, **facts}
 
 
 def _facts_of_chat(messages: Sequence[_Message]) -> Json:

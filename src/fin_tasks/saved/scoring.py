@@ -13,10 +13,10 @@ from fin_tasks.benchmarks.task_file import Mapped, TaskFile
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.sandbox import shared_runner
 
-from .asked import Asked, asked_in, load_asked
 from .files import SavedRow, read_saved_rows, rows_of_records, texts_of
 from .json_records import leave_out
 from .matching import Matched, check_rows, match_rows, others_text
+from .questions import Questions, load_questions, questions_in
 from .run_folder import SavedRun
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ def score_responses(
     """
     if isinstance(responses, Path):
         return score_file(task, responses, metadata, strict=strict)
-    asked = _ask(task, metadata)
-    rows = _rows_of(asked, responses)
-    return _score_rows(asked, rows, metadata, where=task, strict=strict)
+    questions = _ask(task, metadata)
+    rows = _rows_of(questions, responses)
+    return _score_rows(questions, rows, metadata, where=task, strict=strict)
 
 
 def score_file(
@@ -65,8 +65,8 @@ def score_file(
     rows = read_saved_rows(file, columns=columns, strict=strict)
     task_file = _unjudged(task)
     task_file.model_step(metadata)  # a wrong option ends it before loading
-    asked, options = asked_in(task_file, rows, metadata, file)
-    return _score_rows(asked, rows, options, where=str(file), strict=strict)
+    questions, options = questions_in(task_file, rows, metadata, file)
+    return _score_rows(questions, rows, options, where=str(file), strict=strict)
 
 
 def score_benchmark_file(
@@ -87,11 +87,11 @@ def score_benchmark_file(
     n_rows = len(rows)
     runs = []
     for task in tasks:
-        asked, options = asked_in(_unjudged(task), rows, metadata, file)
-        matched = match_rows(rows, asked.docs)
+        questions, options = questions_in(_unjudged(task), rows, metadata, file)
+        matched = match_rows(rows, questions.docs)
         if matched.rows_by_id:
             rows = matched.others
-            run = score_matched(asked, matched, options, str(file), strict=strict)
+            run = score_matched(questions, matched, options, str(file), strict=strict)
             runs.append(run)
     rows = _left(benchmark, rows, metadata)
     if rows:
@@ -124,11 +124,11 @@ def score_documents(
     return SavedRun(scored, provenance, facts)
 
 
-def _ask(task: str, metadata: Mapped) -> Asked:
+def _ask(task: str, metadata: Mapped) -> Questions:
     """Load the documents of a task without a judge."""
     file = _unjudged(task)
     file.model_step(metadata)  # a wrong option ends it before loading
-    return load_asked(file, metadata)
+    return load_questions(file, metadata)
 
 
 def _unjudged(task: str) -> TaskFile:
@@ -143,7 +143,7 @@ def _unjudged(task: str) -> TaskFile:
 
 
 def _score_rows(
-    asked: Asked,
+    questions: Questions,
     rows: Sequence[SavedRow],
     metadata: Mapped,
     *,
@@ -151,32 +151,37 @@ def _score_rows(
     strict: bool,
 ) -> SavedRun:
     """Score the rows that answer a document; say what is left out."""
-    task = asked.file.name
-    rows = _left(asked.file.benchmark.name, rows, metadata)
+    task = questions.file.name
+    rows = _left(questions.file.benchmark.name, rows, metadata)
     if not rows:
         raise DataError(f"{task}: expected at least one response, got none.")
-    matched = match_rows(rows, asked.docs)
+    matched = match_rows(rows, questions.docs)
     if not matched.rows_by_id:
         n_others = len(rows) - 1
         raise DataError(
-            f"{task}: expected ids of its documents, such as {id_of(asked.docs[0])!r}; no document "
+            f"{task}: expected ids of its documents, such as {id_of(questions.docs[0])!r}; no document "
             f"has the id {rows[0].id or rows[0].question!r:.80} (and {n_others:,} other rows)."
         )
     if matched.others:
-        text = others_text(matched.others, len(rows), asked.file, metadata)
+        text = others_text(matched.others, len(rows), questions.file, metadata)
         leave_out(f"{where}: {text}", strict=strict)
-    return score_matched(asked, matched, metadata, where, strict=strict)
+    return score_matched(questions, matched, metadata, where, strict=strict)
 
 
 def score_matched(
-    asked: Asked, matched: Matched, metadata: Mapped, where: str, *, strict: bool
+    questions: Questions,
+    matched: Matched,
+    metadata: Mapped,
+    where: str,
+    *,
+    strict: bool,
 ) -> SavedRun:
     """Score the documents that have a response."""
-    for message in check_rows(matched, asked.docs, asked.file.benchmark, where):
+    for message in check_rows(matched, questions.docs, questions.file.benchmark, where):
         leave_out(message, strict=strict)
     docs: list[Document] = []
     responses = []
-    for doc in asked.docs:
+    for doc in questions.docs:
         texts = matched.texts_by_id.get(id_of(doc))
         if texts is None:
             continue
@@ -184,8 +189,10 @@ def score_matched(
         missing = FailedResponse("the model gave no response")
         # An empty text may be marked as cut off, so it must stay the same object.
         responses.append([missing if text is None else text for text in texts])
-    run = score_documents(asked.file, docs, responses, metadata, asked.provenance)
-    return run._replace(scored=replace(run.scored, n_all=len(asked.docs)))
+    run = score_documents(
+        questions.file, docs, responses, metadata, questions.provenance
+    )
+    return run._replace(scored=replace(run.scored, n_all=len(questions.docs)))
 
 
 def _left(benchmark: str, rows: Sequence[SavedRow], metadata: Mapped) -> list[SavedRow]:
@@ -201,9 +208,9 @@ def _left(benchmark: str, rows: Sequence[SavedRow], metadata: Mapped) -> list[Sa
     return left
 
 
-def _rows_of(asked: Asked, responses: Any) -> list[SavedRow]:
+def _rows_of(questions: Questions, responses: Any) -> list[SavedRow]:
     """Return the rows of responses that are by id, in the order of the documents, or a table."""
-    task = asked.file.name
+    task = questions.file.name
     if hasattr(responses, "columns"):
         records = [
             {str(name): value for name, value in record.items()}
@@ -215,12 +222,12 @@ def _rows_of(asked: Asked, responses: Any) -> list[SavedRow]:
     if not isinstance(responses, Mapping):
         # `list` would make a response of each letter.
         listed = [responses] if isinstance(responses, str) else list(responses)
-        if len(listed) != len(asked.docs):
+        if len(listed) != len(questions.docs):
             raise DataError(
-                f"{task}: expected a response to each of {len(asked.docs):,} documents, got "
+                f"{task}: expected a response to each of {len(questions.docs):,} documents, got "
                 f"{len(listed):,}. Give them by id if some are missing."
             )
-        responses = dict(zip(map(id_of, asked.docs), listed, strict=True))
+        responses = dict(zip(map(id_of, questions.docs), listed, strict=True))
     rows = []
     for name, response in responses.items():
         texts = texts_of(f"{task}, {name}", response)

@@ -16,7 +16,7 @@ from .origin import UNKNOWN, questions_of
 _log = logging.getLogger(__name__)
 
 
-class Asked(NamedTuple):
+class Questions(NamedTuple):
     """A task with all of its documents, and what is known of them."""
 
     file: TaskFile
@@ -24,15 +24,15 @@ class Asked(NamedTuple):
     provenance: Mapped
 
 
-def load_asked(task: TaskFile, metadata: Mapped) -> Asked:
+def load_questions(task: TaskFile, metadata: Mapped) -> Questions:
     """Load the documents of a task."""
     docs, provenance = task.load(metadata)
-    return Asked(task, docs, provenance)
+    return Questions(task, docs, provenance)
 
 
-def asked_in(
+def questions_in(
     task: TaskFile, rows: Sequence[SavedRow], metadata: Mapped, file: Path
-) -> tuple[Asked, Mapped]:
+) -> tuple[Questions, Mapped]:
     """Load the documents that the rows of a file are about, and return them with the options that chose them.
 
     If none of the likely options has a document of any row, these are the documents of the metadata.
@@ -41,22 +41,22 @@ def asked_in(
     own_error = None
     for options in _likely_options(rows, metadata, file):
         try:
-            asked = load_asked(task, options)
+            questions = load_questions(task, options)
         except FinTasksError as error:  # an option or a split that the benchmark lacks
             if options == metadata:
                 own_error = error
             continue
-        if match_rows(rows, asked.docs).rows_by_id:
-            more = []
+        if match_rows(rows, questions.docs).rows_by_id:
+            differing = []
             for name, value in options.items():
                 if metadata.get(name) != value:
-                    more.append(f"{name} {value}")
-            if more:
+                    differing.append(f"{name} {value}")
+            if differing:
                 text = "%s: its rows are answers to the questions with %s."
-                _log.warning(text, file, " and ".join(more))
-            return asked, options
+                _log.warning(text, file, " and ".join(differing))
+            return questions, options
         if options == metadata:
-            fallback = asked, options
+            fallback = questions, options
     if fallback is not None:
         return fallback
     assert own_error  # noqa: S101 - the metadata alone are among the options
@@ -67,18 +67,18 @@ def _likely_options(
     rows: Sequence[SavedRow], metadata: Mapped, file: Path
 ) -> Iterator[Mapped]:
     """Yield the metadata with the split and the source that the file names, as they are, and with others."""
-    said = questions_of(file, ids=[row.id for row in rows])
-    named = {}
+    origin = questions_of(file, ids=[row.id for row in rows])
+    stated = {}
     has_split = bool({"split", "variants"} & metadata.keys())
     has_source = metadata.get("source", "auto") != "auto"
     if {"data_dir", "variants"} & metadata.keys():
         has_source = True
-    if not has_split and said["split"] not in (UNKNOWN, "sample"):
-        named["split"] = said["split"]
-    if not has_source and said["source"] == "sample":
-        named["source"] = "sample"
-    if named:
-        yield {**metadata, **named}
+    if not has_split and origin["split"] not in (UNKNOWN, "sample"):
+        stated["split"] = origin["split"]
+    if not has_source and origin["source"] == "sample":
+        stated["source"] = "sample"
+    if stated:
+        yield {**metadata, **stated}
     yield metadata
     if not has_split:
         yield {**metadata, "split": "validation"}
