@@ -99,7 +99,8 @@ def _nothing_found(name: str) -> str:
     if name == NEAREST:
         return (
             "compare --with nearest: found no recorded model under the conditions of your runs. "
-            f"`{get}` brings them; they were asked with the authors' prompts (metadata prompts: upstream)."
+            f"`{get}` brings them. They were asked with the authors' prompts, so ask your model with them, too: "
+            """lm_eval ... --metadata '{"prompts": "upstream"}'."""
         )
     return (
         f"compare --with: expected nearest or a recorded model such as financemath:gpt-4o, and found no {name!r:.80} "

@@ -34,9 +34,10 @@ CHUNK = 200
 
 _MAX_TEXT = 50_000  # characters
 _MAX_TITLE = 160  # characters
-_TABLE_AND_SPACE = re.compile(
+_LATEX_TABLE_AND_SPACE = re.compile(
     r"\A\s*\\begin\{tab.*\\end\{tab\w+\*?\}\s*(?=\S)(?!\\end)", re.DOTALL
 )
+_MARKDOWN_TABLE_AND_SPACE = re.compile(r"\A\s*(?:Table:\s*)?(?:\|.*\n\s*)+(?=[^|\s])")
 _MAX_RESPONSES = 40
 _SCORES = ["value", "answer", "reason", "cut_off"]
 _TRUTHS = ("answer", "ground_truth", "truth", "target")
@@ -169,14 +170,13 @@ def _prompt(sample: Sample) -> Any:
 
 
 def _title(sample: Sample) -> str:
-    """Return the first words of a question; a LaTeX table at its start is left out."""
+    """Return the first words of a question; a table at its start is left out."""
     doc = sample.doc
     text = _text(doc.get("title") or doc.get("question") or _prompt(sample))
-    words = (
-        _TABLE_AND_SPACE.sub("", text)[: 10 * _MAX_TITLE]
-        .replace("<image>", " ")
-        .split(maxsplit=_MAX_TITLE // 2)
-    )
+    text = _LATEX_TABLE_AND_SPACE.sub("", text)
+    text = _MARKDOWN_TABLE_AND_SPACE.sub("", text)
+    text = text[: 10 * _MAX_TITLE].replace("<image>", " ")
+    words = text.split(maxsplit=_MAX_TITLE // 2)
     return " ".join(words)[:_MAX_TITLE]
 
 
