@@ -194,3 +194,77 @@ def _print_retrievers(questions: "GoldTerms", results: "list[RetrieverResult]") 
         "In print: the test set, in Table 11 of the ACL version and Table 16 of the long one, without "
         "capabilities. All: questions without a figure, the only ones that the printed totals fit."
     )
+
+
+@app.command()
+def types(
+    model: AskedModel,
+    out: Annotated[
+        Path,
+        typer.Option(
+            metavar="CSV", help="Write the types to this file: id, math_types."
+        ),
+    ],
+    split: Annotated[
+        Literal["test", "validation"], typer.Option(help="The calculations to label.")
+    ] = "test",
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Label only so many of them.")
+    ] = None,
+    ask_again: Annotated[
+        bool,
+        typer.Option(
+            "--ask-again", help="Ask again where an earlier reply could not be read."
+        ),
+    ] = False,
+    base_url: BaseUrl = OPENAI,
+    source: Source = "auto",
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Have a model label calculations with mathematical types. A second run goes on where the first stopped.
+
+    The file is for the metadata math_types. The status is 1 if some replies could not be read.
+
+    Example: fin-tasks xfinbench types --model gpt-4o-mini --split validation --limit 20 --out types.csv
+    """
+    from anyio.from_thread import start_blocking_portal
+
+    from fin_tasks.benchmarks.xfinbench.math_types import (
+        PRINTED,
+        Labels,
+        label_types,
+        read_calculations,
+        write_types,
+    )
+    from fin_tasks.endpoints.chat import Endpoint, open_chat
+
+    settings = Settings.from_environ()
+    rows = read_calculations(split, source=source, data_dir=data_dir, limit=limit)
+    endpoint = Endpoint(model=model, base_url=(base_url,))
+
+    async def label() -> Labels:
+        async with open_chat(endpoint, settings) as chat:
+            return await label_types(rows, chat, ask_again=ask_again)
+
+    with start_blocking_portal() as portal:
+        labels = portal.call(label)
+    write_types(labels, out)
+    summary: Json = {
+        **labels.facts,
+        "asked": labels.asked,
+        "labeled": len(labels.types_by_id),
+        "file": str(out),
+    }
+    shares = []
+    for name, share in labels.shares().items():
+        printed = PRINTED.get(name)
+        shares.append({"type": name, "percent": round(share, 1), "printed": printed})
+    show({**summary, "shares": shares, "unread": labels.unread}, as_json)
+    if labels.unread:
+        exit_with(
+            [
+                f"xfinbench types: expected one or two types, got {len(labels.unread)} replies with none or "
+                f"more. {out} has the others; --ask-again asks for these once more."
+            ]
+        )
