@@ -32,7 +32,7 @@ price = "$5 $"
 $\href{javascript:alert(1)}{x}$ <b>bold</b>"""
 HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
 DRAWN = "#main[aria-busy=false]"
-VIEWS = ("board", "compare", "parts", "samples", "questions", "runs")
+VIEWS = ("board", "compare", "parts", "plots", "samples", "questions", "runs")
 
 
 @pytest.fixture(scope="module")

@@ -38,9 +38,8 @@ def alpha(votes: pd.DataFrame, question: Question) -> Values:
     >>> round(alpha(votes, Question(ask="Clear?"))["alpha"], 3)
     0.444
     """
-    counts = pd.DataFrame(
-        {value: (votes == value).sum(axis=1) for value in question.allowed}
-    )
+    values = question.allowed or sorted(set(votes.stack()))
+    counts = pd.DataFrame({value: (votes == value).sum(axis=1) for value in values})
     counts = counts[counts.sum(axis=1) > 1]
 
     def alpha_of(sample: pd.DataFrame) -> float:

@@ -72,7 +72,8 @@ class Draw(BaseModel):
         cells = {}
         for row in self.rows:
             n_choices = len(row.doc.get("choices") or [])
-            rules = self.study.cell_rules(row.kind, n_choices)
+            n_candidates = len(row.doc.get("candidates") or [])
+            rules = self.study.cell_rules(row.kind, n_choices, n_candidates)
             for name in row.labels:
                 rules.pop(name, None)
             if rules:
@@ -119,6 +120,8 @@ def draw(
             f"Check {run or 'RUN'}, --data-dir and --split."
         )
     _add_rows(drawn, rows, n, seed)
+    if "gold_terms" in study.show or study.candidates:
+        _add_terms(drawn, options)
     return drawn
 
 
@@ -171,6 +174,21 @@ def _add_rows(drawn: Draw, rows: Sequence[Row], n: int | None, seed: int) -> Non
     prefix = drawn.id_prefix()
     for number, row in enumerate(drawn.rows, start=1):
         row.id = f"{prefix}-{number:04d}"
+
+
+def _add_terms(drawn: Draw, options: Mapping[str, Any]) -> None:
+    """Add the finance terms that people see to the documents of the drawn rows."""
+    study = drawn.study
+    terms = benchmark_named(study.benchmark).module("terms")
+    if terms is None:
+        raise ConfigError(
+            f"study {study.name}: expected a benchmark with finance terms, got {study.benchmark}. "
+            "Show neither gold_terms nor candidates."
+        )
+    docs = [row.doc for row in drawn.rows]
+    shown = terms.terms_for_people(docs, study.candidates, options)
+    for doc, terms_of_doc in zip(docs, shown, strict=True):
+        doc |= terms_of_doc
 
 
 def _rows_of_run(

@@ -1,6 +1,7 @@
 """Write the sheets that people fill in, as spreadsheets or CSV files."""
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from string import ascii_uppercase
 
@@ -20,6 +21,7 @@ _WIDTH = 45  # of a column, in characters
 _LINE_HEIGHT = 15  # points
 _MAX_HEIGHT = 409  # points; Excel has no higher rows
 _MAX_LIST = 255  # characters; Excel refuses files with longer lists in a rule
+_MAX_TERM = 1500  # characters of a finance term; Excel cuts a cell at 32,767
 _FIELDS = {
     "picture": ("figure_path", "image_path"),
     "gold": ("python_solution", "answer", "target"),
@@ -110,6 +112,12 @@ def _text_of(row: Row, name: str) -> str:
             return row.response
         case "terms":
             return "\n".join(term["name"] for term in doc.get("terms") or ())
+        case "gold_terms":
+            return "\n\n".join(map(_term_text, doc.get("shown_gold_terms") or ()))
+        case "candidates":
+            texts = map(_term_text, doc.get("candidates") or ())
+            numbered = [f"{place}. {text}" for place, text in enumerate(texts, start=1)]
+            return "\n\n".join(numbered)
         case "choices":
             pairs = zip(ascii_uppercase, doc.get("choices") or (), strict=False)
             return "\n".join(map(". ".join, pairs))
@@ -117,6 +125,11 @@ def _text_of(row: Row, name: str) -> str:
         if doc.get(field):
             return str(doc[field])
     return ""
+
+
+def _term_text(term: Mapping[str, str]) -> str:
+    text = f"{term['name']}: {term['definition']}"
+    return text if len(text) <= _MAX_TERM else f"{text[: _MAX_TERM - 1]}…"
 
 
 def _copy_pictures(table: pd.DataFrame, folder: Path) -> None:

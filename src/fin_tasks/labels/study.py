@@ -26,7 +26,16 @@ def _word_of(value: object) -> object:
 Word = Annotated[str, BeforeValidator(_word_of), Field(pattern=r'^[^,+"]{1,40}$')]
 Column = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 ShownField = Literal[
-    "task", "question", "prompt", "choices", "picture", "terms", "gold", "response"
+    "task",
+    "question",
+    "prompt",
+    "choices",
+    "picture",
+    "terms",
+    "gold_terms",
+    "candidates",
+    "gold",
+    "response",
 ]
 
 
@@ -36,6 +45,8 @@ class CellRule(NamedTuple):
     words: Sequence[str]
     largest: float | None = None
     """The limit of a number and of its negative; None if numbers are not allowed."""
+    summary: str = ""
+    """What is allowed, for people, where the words are too many to be listed."""
 
     def read(self, text: str) -> str | None:
         """Return a cell's value in its usual spelling; None if it is not allowed."""
@@ -51,6 +62,8 @@ class CellRule(NamedTuple):
         return None
 
     def __str__(self) -> str:
+        if self.summary:
+            return self.summary
         if self.largest is None:
             return ", ".join(self.words)
         return ", ".join([*self.words, f"a number up to {self.largest:g}"])
@@ -60,8 +73,12 @@ class Question(BaseModel, extra="forbid", frozen=True):
     """A question about each row."""
 
     ask: str
-    values: list[Word] = Field(["yes", "no"], min_length=2)
-    choose: Literal[1, 2] = 1
+    values: Annotated[list[Word], Field(min_length=2)] | Literal["candidates"] = [
+        "yes",
+        "no",
+    ]
+    """The words to choose from; `candidates` are the numbers of the finance terms that the row shows, or `none`."""
+    choose: Literal[1, 2, 3] = 1
     """How many values a label has at most; two are written as `TU+TR`."""
     types: dict[Word, str] = {}
     """The type of error that a value shows, by value."""
@@ -72,13 +89,35 @@ class Question(BaseModel, extra="forbid", frozen=True):
 
     @property
     def allowed(self) -> list[str]:
-        """The texts that a cell may hold."""
+        """The texts that a cell may hold; empty for candidates, whose number differs by row."""
         if self.scale:
             lowest, highest = self.scale
             return [str(score) for score in range(lowest, highest + 1)]
-        if self.choose == 1:
-            return self.values
-        return self.values + ["+".join(pair) for pair in combinations(self.values, 2)]
+        if self.values == "candidates":
+            return []
+        return self._joined(self.values)
+
+    def rule_for(self, n_candidates: int) -> CellRule:
+        """Return the rule of a cell of a row that shows so many candidates."""
+        if self.values != "candidates":
+            return CellRule(self.allowed)
+        numbers = [str(number) for number in range(1, n_candidates + 1)]
+        summary = f"{self.told}; the row has {n_candidates}"
+        return CellRule(["none", *self._joined(numbers)], summary=summary)
+
+    @property
+    def told(self) -> str:
+        """What people may write."""
+        if self.values == "candidates":
+            return f"none, or the numbers of up to {self.choose} candidates in order, such as 2+5"
+        return ", ".join(self.allowed)
+
+    def _joined(self, values: Sequence[str]) -> list[str]:
+        """Return all labels of one value up to the most that may be chosen."""
+        labels: list[str] = []
+        for size in range(1, self.choose + 1):
+            labels += map("+".join, combinations(values, size))
+        return labels
 
 
 class Answer(BaseModel, extra="forbid", frozen=True):
@@ -109,6 +148,8 @@ class Study(BaseModel, extra="forbid", frozen=True):
     """Number of rows, or numbers by stratum."""
     annotators: int = Field(3, ge=1, le=50)
     show: list[ShownField]
+    candidates: int = Field(0, ge=0, le=20)
+    """How many finance terms a row shows that BM25 finds for its question."""
     questions: dict[Column, Question] = {}
     answers: dict[str, Answer] = {}
     """By the `task` of a document; in a study with `answers` people answer the benchmark's questions themselves."""
@@ -122,6 +163,11 @@ class Study(BaseModel, extra="forbid", frozen=True):
             raise ValueError(f"strata: expected one of {known}, got {self.strata!r}")
         if bool(self.questions) == bool(self.answers):
             raise ValueError("expected `questions` or `answers`, and not both")
+        asks = any(one.values == "candidates" for one in self.questions.values())
+        if not asks == ("candidates" in self.show) == bool(self.candidates):
+            raise ValueError(
+                "expected `candidates` as a number, in `show`, and as the values of a question, or nowhere"
+            )
         return self
 
     def columns(self) -> dict[str, str]:
@@ -132,15 +178,17 @@ class Study(BaseModel, extra="forbid", frozen=True):
                 "minutes": "The minutes that you took",
             }
         return {
-            name: f"{question.ask} ({', '.join(question.allowed)})"
+            name: f"{question.ask} ({question.told})"
             for name, question in self.questions.items()
         }
 
-    def cell_rules(self, kind: str, n_choices: int) -> dict[str, CellRule]:
+    def cell_rules(
+        self, kind: str, n_choices: int, n_candidates: int = 0
+    ) -> dict[str, CellRule]:
         """Return what people may write in each column about a row of a kind."""
         if self.questions:
             return {
-                name: CellRule(question.allowed)
+                name: question.rule_for(n_candidates)
                 for name, question in self.questions.items()
             }
         answer = self.answers.get(kind)

@@ -10,6 +10,7 @@ from fin_tasks.stats.means import wilson
 
 from .agreement import alpha
 from .draw import Draw
+from .linked import write_linked_questions
 from .people import write_people_run
 from .study import Question
 
@@ -50,6 +51,8 @@ def merge(
     labels = labels_of(draw, values)
     decided = labels[["row", "question", "label"]].dropna()
     shares = _shares(draw, decided)
+    if draw.study.candidates:
+        write_linked_questions(draw, labels, out / "questions.csv")
     tables = {
         "labels": labels,
         "undecided": labels[labels["label"].isna()],
@@ -109,7 +112,12 @@ def _label_of(
     if not question.scale:
         values = votes.str.split("+").explode()
         too_few = max(1, n_people / 2)
-        chosen = [value for value in question.values if sum(values == value) > too_few]
+        allowed = question.values
+        if allowed == "candidates":
+            allowed = sorted(values.unique(), key=lambda value: (len(value), value))
+        chosen = [value for value in allowed if sum(values == value) > too_few]
+        if question.values == "candidates" and len(chosen) > question.choose:
+            return None  # people look again
         return "+".join(chosen) or None
     if len(votes) < 2:
         return None
@@ -150,6 +158,8 @@ def _shares(draw: Draw, votes: pd.DataFrame) -> pd.DataFrame:
 
 def _counts(question: Question, labels: "pd.Series[str]") -> dict[str, int]:
     """Count the labels with each value; of scores, count those from each score of the scale upwards."""
+    if question.values == "candidates":
+        return _term_counts(labels)
     if not question.scale:
         values = labels.str.split("+").explode()
         counts = values.value_counts().reindex(question.values, fill_value=0)
@@ -157,6 +167,12 @@ def _counts(question: Question, labels: "pd.Series[str]") -> dict[str, int]:
     scores = labels.astype(float)
     scale = reversed(question.allowed)
     return {f">= {score}": int(sum(scores >= int(score))) for score in scale}
+
+
+def _term_counts(labels: "pd.Series[str]") -> dict[str, int]:
+    """Count the labels by how many candidates they name."""
+    n_terms = labels.str.split("+").str.len().where(labels != "none", 0)
+    return {f"{n} terms": int(sum(n_terms == n)) for n in range(4)}
 
 
 def _combinations(draw: Draw, votes: pd.DataFrame) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -30,7 +30,7 @@ PRINTED = {
 """The shares of Table 5 of the long version, in percent of its calculations."""
 _MOST = 2
 """Types of a question."""
-_MAX_TOKENS = 1024
+_OPTIONS: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 1024}
 _TEXTS = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text("utf-8"))
 ALL_TYPES: Sequence[str] = tuple(_TEXTS["types"])
 
@@ -84,11 +84,10 @@ async def label_types(
 
     async def label(row: Row) -> tuple[list[str], str]:
         messages = [{"role": "user", "content": prompt_of(row)}]
-        options = {"temperature": 0.0, "max_tokens": _MAX_TOKENS}
-        reply = await chat.ask(messages, **options)
+        reply = await chat.ask(messages, **_OPTIONS)
         types = types_in(reply.text)
         if not types and ask_again and reply.cached:
-            reply = await chat.ask(messages, fresh=True, **options)
+            reply = await chat.ask(messages, fresh=True, **_OPTIONS)
             types = types_in(reply.text)
         return types, reply.text
 

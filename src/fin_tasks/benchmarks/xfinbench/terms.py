@@ -5,13 +5,16 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fin_tasks.answers.choices import lettered
 from fin_tasks.data.locate import sha256_of
 from fin_tasks.data.tables import read_table
 from fin_tasks.errors import DataError
 from fin_tasks.retrieval.search import retrieve, retriever_provenance
 from fin_tasks.settings import Settings
 
-from .rows import Row
+from ..contract import Document
+from ..request import Request
+from .rows import BANK, COLUMNS, Row
 
 _COLUMNS = ("id", "term_name", "term_definition")
 
@@ -83,6 +86,61 @@ def read_terms(bank: Path) -> dict[str, Term]:
             f"{bank}: expected finance terms with an id each, got none. Put the authors' file there."
         )
     return terms
+
+
+def terms_for_people(
+    docs: Sequence[Document], n_candidates: int, metadata: Mapping[str, Any]
+) -> list[dict[str, list[dict[str, str]]]]:
+    """Return what people see of the bank beside each question: its gold terms, and the terms that BM25 finds.
+
+    There are at most `n_candidates` of these; of equal ones the first in the bank count.
+    """
+    given = {
+        name: metadata[name] for name in ("source", "data_dir") if name in metadata
+    }
+    files = Request.of("xfinbench", given, split="test").locate([BANK])
+    terms = read_terms(files.files[BANK])
+    candidates: list[list[Term]] = [[] for _ in docs]
+    if n_candidates:
+        rows = [
+            Row(id=doc["id"], question=doc["question"], ground_truth="") for doc in docs
+        ]
+        candidates, _ = find_terms(
+            rows, files.files[BANK], "bm25", top_k=n_candidates, encoder=None
+        )
+    shown = []
+    for doc, found in zip(docs, candidates, strict=True):
+        gold = [terms[term_id] for term_id in doc["gold_terms"] if term_id in terms]
+        texts = {
+            "shown_gold_terms": list(map(_fields_of, gold)),
+            "candidates": list(map(_fields_of, found[:n_candidates])),
+        }
+        shown.append(texts)
+    return shown
+
+
+def rows_with_terms(
+    docs: Sequence[Document], ids_of_terms: Sequence[Sequence[str]]
+) -> list[list[str]]:
+    """Return rows of XFinBench's file for questions with other gold terms."""
+    rows = []
+    for doc, ids in zip(docs, ids_of_terms, strict=True):
+        cells = {
+            "id": doc["id"],
+            "task": doc["task"],
+            "question": doc["question"],
+            "choice": lettered(doc["choices"]) if doc["choices"] else "",
+            "ground_truth": doc["ground_truth"],
+            "figure": doc["figure"],
+            "fin_capability": "; ".join(doc["capabilities"]),
+            "gold_fin_term_id": ";".join(ids),
+        }
+        rows.append([cells[name] for name in COLUMNS])
+    return rows
+
+
+def _fields_of(term: Term) -> dict[str, str]:
+    return {"id": term.id, "name": term.name, "definition": term.definition}
 
 
 def _gold_terms(row: Row, terms: Mapping[str, Term]) -> list[Term]:

@@ -23,20 +23,25 @@ async function showBreakdown(main) {
 
 // Return a table for each column that a task breaks down by.
 function partTables(task) {
+  return [...partMetrics(task)].map(([by, metrics]) => {
+    const columns = metrics.map((metric) => [labelOf(metric), entriesOf(task, metric)]);
+    return partsTable(`${task.name}: ${report.breakdowns[by] || by}`, columns);
+  });
+}
+
+// Return the metrics of a task's parts by what it breaks down by: those of the headline, if there are any.
+function partMetrics(task) {
   const metricsBy = new Map();
   for (const metric of task.metrics) {
     const { by } = metricOf(metric);
     if (by) metricsBy.set(by, [...(metricsBy.get(by) || []), metric]);
   }
-  return [...metricsBy].map(([by, metrics]) => {
+  for (const [by, metrics] of metricsBy) {
     const isOfHeadline = (metric) => metric === `${task.headline}_${metricOf(metric).of}`;
     const ofHeadline = metrics.filter(isOfHeadline);
-    const columns = (ofHeadline.length ? ofHeadline : metrics).map((metric) => [
-      labelOf(metric),
-      entriesOf(task, metric),
-    ]);
-    return partsTable(`${task.name}: ${report.breakdowns[by] || by}`, columns);
-  });
+    if (ofHeadline.length) metricsBy.set(by, ofHeadline);
+  }
+  return metricsBy;
 }
 
 // Return a table of models and parts; null if no run of this report has a value.

@@ -2,7 +2,7 @@
 // makes HTML of a string.
 
 const SVG = "http://www.w3.org/2000/svg";
-const SVG_TAGS = new Set(["svg", "g", "line", "circle", "text", "title"]);
+const SVG_TAGS = new Set(["svg", "g", "line", "circle", "polygon", "text", "title"]);
 const byId = (id) => document.getElementById(id);
 
 function el(tag, attributes = {}, ...children) {

@@ -5,6 +5,7 @@ const VIEWS = {
   compare: ["Compare two", showCompare],
   memory: ["Memorization", showMemorization],
   parts: ["Breakdown", showBreakdown],
+  plots: ["Plots", showPlots],
   samples: ["Samples", showSamples],
   questions: ["Questions", showQuestions],
   corrections: ["Corrections", showCorrections],

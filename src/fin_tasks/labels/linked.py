@@ -1,0 +1,31 @@
+"""Questions with the finance terms that people linked to them, in the format of the benchmark's file."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from fin_tasks.benchmarks import benchmark_named
+from fin_tasks.data.locate import write_file
+
+from .draw import Draw
+
+
+def write_linked_questions(draw: Draw, labels: pd.DataFrame, file: Path) -> None:
+    """Write the questions whose terms are decided; people named candidates by their numbers, or `none`."""
+    (name,) = draw.study.questions
+    decided = labels[labels["question"] == name].dropna(subset="label")
+    label_by_row = dict(zip(decided["row"], decided["label"], strict=True))
+    docs = []
+    linked = []
+    for row in draw.rows:
+        label = label_by_row.get(row.id)
+        if label is None:
+            continue
+        numbers = [] if label == "none" else [int(text) for text in label.split("+")]
+        candidates = row.doc["candidates"]
+        docs.append(row.doc)
+        linked.append([candidates[number - 1]["id"] for number in numbers])
+    terms = benchmark_named(draw.study.benchmark).module("terms")
+    table = pd.DataFrame(terms.rows_with_terms(docs, linked), columns=terms.COLUMNS)
+    # The texts stay as they are: this is a file for the benchmark, not for a spreadsheet.
+    write_file(file, table.to_csv(index=False).encode())
