@@ -60,7 +60,7 @@ def test_terms_that_most_people_chose_are_linked(tmp_path: Path) -> None:
     ]
     shares = pd.read_csv(tmp_path / "merged" / "shares.csv").query("by == 'all'")
     counts = dict(zip(shares["value"], shares["count"], strict=True))
-    assert counts == {"0 terms": 1, "1 terms": 0, "2 terms": 1, "3 terms": 0}
+    assert counts == {"0 terms": 1, "1 term": 0, "2 terms": 1, "3 terms": 0}
     undecided = pd.read_csv(tmp_path / "merged" / "undecided.csv")
     assert len(undecided) == 2
 

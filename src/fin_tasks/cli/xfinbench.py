@@ -252,7 +252,7 @@ def types(
     write_types(labels, out)
     summary: Json = {
         **labels.facts,
-        "asked": labels.asked,
+        "asked": labels.n_asked,
         "labeled": len(labels.types_by_id),
         "file": str(out),
     }

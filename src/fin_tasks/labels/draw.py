@@ -186,8 +186,8 @@ def _add_terms(drawn: Draw, options: Mapping[str, Any]) -> None:
             "Show neither gold_terms nor candidates."
         )
     docs = [row.doc for row in drawn.rows]
-    shown = terms.terms_for_people(docs, study.candidates, options)
-    for doc, terms_of_doc in zip(docs, shown, strict=True):
+    texts = terms.terms_for_people(docs, study.candidates, options)
+    for doc, terms_of_doc in zip(docs, texts, strict=True):
         doc |= terms_of_doc
 
 

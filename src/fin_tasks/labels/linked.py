@@ -1,4 +1,4 @@
-"""Questions with the finance terms that people linked to them, in the format of the benchmark's file."""
+"""Questions with the finance terms that people chose, in the format of the set."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from .draw import Draw
 
 
 def write_linked_questions(draw: Draw, labels: pd.DataFrame, file: Path) -> None:
-    """Write the questions whose terms are decided; people named candidates by their numbers, or `none`."""
+    """Write the questions whose terms are decided; labels name candidates by number."""
     (name,) = draw.study.questions
     decided = labels[labels["question"] == name].dropna(subset="label")
     label_by_row = dict(zip(decided["row"], decided["label"], strict=True))
@@ -21,10 +21,13 @@ def write_linked_questions(draw: Draw, labels: pd.DataFrame, file: Path) -> None
         label = label_by_row.get(row.id)
         if label is None:
             continue
-        numbers = [] if label == "none" else [int(text) for text in label.split("+")]
-        candidates = row.doc["candidates"]
+        ids = []
+        if label != "none":
+            for number in label.split("+"):
+                term = row.doc["candidates"][int(number) - 1]
+                ids.append(term["id"])
         docs.append(row.doc)
-        linked.append([candidates[number - 1]["id"] for number in numbers])
+        linked.append(ids)
     terms = benchmark_named(draw.study.benchmark).module("terms")
     table = pd.DataFrame(terms.rows_with_terms(docs, linked), columns=terms.COLUMNS)
     # The texts stay as they are: this is a file for the benchmark, not for a spreadsheet.

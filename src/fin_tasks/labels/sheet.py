@@ -115,8 +115,9 @@ def _text_of(row: Row, name: str) -> str:
         case "gold_terms":
             return "\n\n".join(map(_term_text, doc.get("shown_gold_terms") or ()))
         case "candidates":
-            texts = map(_term_text, doc.get("candidates") or ())
-            numbered = [f"{place}. {text}" for place, text in enumerate(texts, start=1)]
+            numbered = []
+            for number, term in enumerate(doc.get("candidates") or (), start=1):
+                numbered.append(f"{number}. {_term_text(term)}")
             return "\n\n".join(numbered)
         case "choices":
             pairs = zip(ascii_uppercase, doc.get("choices") or (), strict=False)

@@ -77,7 +77,7 @@ class Question(BaseModel, extra="forbid", frozen=True):
         "yes",
         "no",
     ]
-    """The words to choose from; `candidates` are the numbers of the finance terms that the row shows, or `none`."""
+    """The words to choose from, or the numbers of the row's candidates and `none`."""
     choose: Literal[1, 2, 3] = 1
     """How many values a label has at most; two are written as `TU+TR`."""
     types: dict[Word, str] = {}
@@ -89,7 +89,7 @@ class Question(BaseModel, extra="forbid", frozen=True):
 
     @property
     def allowed(self) -> list[str]:
-        """The texts that a cell may hold; empty for candidates, whose number differs by row."""
+        """The texts that a cell may hold; empty for candidates, which differ by row."""
         if self.scale:
             lowest, highest = self.scale
             return [str(score) for score in range(lowest, highest + 1)]
@@ -101,7 +101,7 @@ class Question(BaseModel, extra="forbid", frozen=True):
         """Return the rule of a cell of a row that shows so many candidates."""
         if self.values != "candidates":
             return CellRule(self.allowed)
-        numbers = [str(number) for number in range(1, n_candidates + 1)]
+        numbers = list(map(str, range(1, n_candidates + 1)))
         summary = f"{self.told}; the row has {n_candidates}"
         return CellRule(["none", *self._joined(numbers)], summary=summary)
 
@@ -109,7 +109,8 @@ class Question(BaseModel, extra="forbid", frozen=True):
     def told(self) -> str:
         """What people may write."""
         if self.values == "candidates":
-            return f"none, or the numbers of up to {self.choose} candidates in order, such as 2+5"
+            numbers = f"the numbers of up to {self.choose} candidates in order"
+            return f"none, or {numbers}, such as 2+5"
         return ", ".join(self.allowed)
 
     def _joined(self, values: Sequence[str]) -> list[str]:

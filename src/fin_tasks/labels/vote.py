@@ -172,7 +172,11 @@ def _counts(question: Question, labels: "pd.Series[str]") -> dict[str, int]:
 def _term_counts(labels: "pd.Series[str]") -> dict[str, int]:
     """Count the labels by how many candidates they name."""
     n_terms = labels.str.split("+").str.len().where(labels != "none", 0)
-    return {f"{n} terms": int(sum(n_terms == n)) for n in range(4)}
+    counts = {}
+    for n in range(4):
+        noun = "term" if n == 1 else "terms"
+        counts[f"{n} {noun}"] = int((n_terms == n).sum())
+    return counts
 
 
 def _combinations(draw: Draw, votes: pd.DataFrame) -> pd.DataFrame:

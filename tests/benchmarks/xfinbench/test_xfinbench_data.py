@@ -345,3 +345,25 @@ def test_the_packaged_sample_is_sound() -> None:
         assert f"{namespace['solution']():.{decimals}f}" == doc["ground_truth"], doc[
             "id"
         ]
+
+
+def test_the_authors_blank_picture_has_their_size() -> None:
+    own, _ = documents("bool", blank_image=True)
+    authors, _ = documents("bool", blank_image="upstream")
+    assert own[0]["prompt"] == authors[0]["prompt"]
+    assert authors[0]["prompt"].startswith("<image>")
+    (usual,) = xfinbench.blank_image(own[0])
+    (picture,) = xfinbench.blank_image(authors[0])
+    assert (usual.size, picture.size) == ((336, 336), (285, 248))
+    with pytest.raises(ConfigError, match="blank_image: expected one of False, True"):
+        documents("bool", blank_image="black")
+
+
+@real_file
+def test_the_authors_blank_picture_has_the_same_pixels() -> None:
+    from PIL import Image
+
+    file = REAL / "xfinbench" / "figures" / "blank_image.png"
+    (picture,) = xfinbench.blank_image({"blank_image": "upstream"})
+    with Image.open(file) as theirs:
+        assert theirs.convert("RGB").tobytes() == picture.tobytes()

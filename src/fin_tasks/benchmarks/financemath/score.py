@@ -16,7 +16,8 @@ from fin_tasks.judging.item import Item
 from fin_tasks.sandbox import Outcome, Ran, Status
 
 from ..contract import Document, ReadingFields
-from ..programs_paper import is_near, is_right, mean_values, program_in
+from ..programs_paper import is_near, is_right, mean_values
+from ..programs_paper import programs as own_programs
 from ..short_answers import Response, Values, compare_with, read_answer, score_of
 from ..xfinbench_protocol import PROTOCOL
 
@@ -55,8 +56,9 @@ READING = ResultReading
 
 def programs(doc: Document, response: str, *, scoring: str) -> tuple[str | None, ...]:
     """Return the program in a response; nothing unless the task asks for programs."""
-    authors = None if doc.get("protocol") == PROTOCOL else program_in
-    return short_answers.programs(doc, response, scoring=scoring, authors=authors)
+    if doc.get("protocol") == PROTOCOL:
+        return short_answers.programs(doc, response, scoring=scoring)
+    return own_programs(doc, response, scoring=scoring)
 
 
 def reader_item(doc: Document, response: str) -> Item | None:
@@ -122,10 +124,13 @@ def compare(doc: Document, reading: Reading) -> Score:
 
 def _compare_by_protocol(doc: Document, reading: Reading) -> Score:
     """Compare a reading as XFinBench does; right is what lies within its margin, as its paper counts."""
-    truth = doc["ground_truth" if reading.scoring == "paper" else "exact_truth"]
+    truth = doc["exact_truth"]
+    if reading.scoring == "paper":
+        truth = doc["ground_truth"]
     score = compare_with([(truth, 0.0)], reading, numeric=True)
-    reason = "right" if score.within_margin else score.reason
-    return replace(score, correct=score.within_margin, reason=reason)
+    if score.within_margin:
+        return replace(score, correct=True, reason="right")
+    return replace(score, correct=score.within_margin)
 
 
 def is_equal_for_authors(result: float, truth: float) -> bool:

@@ -42,6 +42,9 @@ STUDIES: Mapping[str, Mapping[Task, int]] = {
 KNOWLEDGE = ("none", "bm25", "dense", "oracle")
 """Which finance terms stand before a question."""
 _FIGURES = "dataset/figures"
+_BLANK = (336, 336)
+_AUTHORS_BLANK = (285, 248)
+"""Pixels of the white picture for questions without a figure: ours, and the authors' `blank_image.png`."""
 _TERMS = "Finance terms that may be of use:\n\n{context}"
 """What stands before a question if finance terms are shown."""
 _log = logging.getLogger(__name__)
@@ -69,7 +72,7 @@ def load(
     subset: Subset,
     mode: Mode = "cot",
     style: str | None = None,
-    blank_image: bool = False,
+    blank_image: bool | str = False,
     knowledge: str = "none",
     top_k: int = 3,
     encoder: str | None = None,
@@ -82,10 +85,11 @@ def load(
     for name, value, allowed in (
         ("split", request.split, SPLITS),
         ("knowledge", knowledge, KNOWLEDGE),
+        ("blank_image", blank_image, (False, True, "upstream")),
         ("style", style, [None, *STYLES]),
     ):
         if value not in list(allowed):
-            known = ", ".join(filter(None, allowed))
+            known = ", ".join(str(name) for name in allowed if name is not None)
             raise ConfigError(
                 f"xfinbench {name}: expected one of {known}, got {value!r}."
             )
@@ -128,6 +132,8 @@ def load(
         doc = _document(row, terms_of_row, prompts, request.prompts)
         if shows_picture:
             doc["prompt"] = IMAGE_MARK + doc["prompt"]
+        if blank_image == "upstream":
+            doc["blank_image"] = "upstream"
         docs.append({**doc, "subset": subset, "mode": asked_style.mode})
     if math_types and subset == "calc":
         facts["math_types"] = sha256_of(Path(math_types))
@@ -278,5 +284,5 @@ def blank_image(doc: Mapping[str, Any]) -> "list[Image]":
     """Return a white picture for a question that has no figure."""
     from PIL import Image
 
-    del doc
-    return [Image.new("RGB", (336, 336), "white")]
+    is_authors = doc.get("blank_image") == "upstream"
+    return [Image.new("RGB", _AUTHORS_BLANK if is_authors else _BLANK, "white")]

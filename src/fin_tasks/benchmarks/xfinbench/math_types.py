@@ -42,7 +42,7 @@ class Labels:
     types_by_id: dict[str, list[str]]
     unread: dict[str, str]
     """The end of each reply that names no type, or more than two, by question."""
-    asked: int
+    n_asked: int
     facts: dict[str, Any]
     """Model and wording."""
 
@@ -124,10 +124,13 @@ def types_in(reply: str) -> list[str]:
     >>> types_in("Sums. Therefore, my answer is Arithmetic reasoning, logical.")
     ['logical', 'arithmetic']
     """
-    _, marker, behind = strip_reasoning(reply).rpartition(MARKER)
-    answer = re.sub(r"[\W_]+", " ", behind.partition("\n\n")[0]).lower()
-    named = [name for name in ALL_TYPES if f" {_words_of(name)} " in f" {answer} "]
-    return named if marker and len(named) <= _MOST else []
+    _, marker, answer = strip_reasoning(reply).rpartition(MARKER)
+    paragraph = answer.partition("\n\n")[0]
+    words = re.sub(r"[\W_]+", " ", paragraph).lower()
+    names = [name for name in ALL_TYPES if f" {_words_of(name)} " in f" {words} "]
+    if not marker or len(names) > _MOST:
+        return []
+    return names
 
 
 def write_types(labels: Labels, file: Path) -> None:

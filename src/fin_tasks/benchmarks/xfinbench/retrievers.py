@@ -97,8 +97,8 @@ def read_gold_terms(
             f"{path}: expected the gold terms that {files.files[table]} names in the column "
             "gold_fin_term_id, found none of them. Take the bank of these questions."
         )
-    named = "sample" if source == "sample" else split
-    return GoldTerms(named, rows, path, left_out, n_without_bank)
+    split_name = "sample" if source == "sample" else split
+    return GoldTerms(split_name, rows, path, left_out, n_without_bank)
 
 
 def measure_retriever(
@@ -127,11 +127,10 @@ def _accuracies(
     groups = [Group("task", name) for name in names]
     groups += [Group("capability", name) for name in CAPABILITIES]
     for group in groups:
-        outcomes = [
-            found
-            for groups_of_row, found in zip(groups_of_rows, is_found, strict=True)
-            if group in groups_of_row
-        ]
+        outcomes = []
+        for groups_of_row, outcome in zip(groups_of_rows, is_found, strict=True):
+            if group in groups_of_row:
+                outcomes.append(outcome)
         if outcomes:
             share = 100 * sum(outcomes) / len(outcomes)
             value = printed.get(group.name)

@@ -95,10 +95,9 @@ def terms_for_people(
 
     There are at most `n_candidates` of these; of equal ones the first in the bank count.
     """
-    given = {
-        name: metadata[name] for name in ("source", "data_dir") if name in metadata
-    }
-    files = Request.of("xfinbench", given, split="test").locate([BANK])
+    options = {name: metadata.get(name) for name in ("source", "data_dir")}
+    options["source"] = options["source"] or "auto"
+    files = Request.of("xfinbench", options, split="test").locate([BANK])
     terms = read_terms(files.files[BANK])
     candidates: list[list[Term]] = [[] for _ in docs]
     if n_candidates:
@@ -108,15 +107,16 @@ def terms_for_people(
         candidates, _ = find_terms(
             rows, files.files[BANK], "bm25", top_k=n_candidates, encoder=None
         )
-    shown = []
-    for doc, found in zip(docs, candidates, strict=True):
+    texts = []
+    for doc, terms_of_doc in zip(docs, candidates, strict=True):
         gold = [terms[term_id] for term_id in doc["gold_terms"] if term_id in terms]
-        texts = {
-            "shown_gold_terms": list(map(_fields_of, gold)),
-            "candidates": list(map(_fields_of, found[:n_candidates])),
-        }
-        shown.append(texts)
-    return shown
+        texts.append(
+            {
+                "shown_gold_terms": list(map(_fields_of, gold)),
+                "candidates": list(map(_fields_of, terms_of_doc[:n_candidates])),
+            }
+        )
+    return texts
 
 
 def rows_with_terms(
