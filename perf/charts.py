@@ -15,7 +15,7 @@ import matplotlib as mpl
 import mplfinance as mpf
 from matplotlib import pyplot as plt
 
-from fin_tasks.benchmarks.dynostock.data import chart_of
+from fin_tasks.benchmarks.dynostock.chart_files import chart_of
 from fin_tasks.benchmarks.dynostock.market import sample_market
 from fin_tasks.charts.candlestick import draw
 from fin_tasks.charts.chart import Chart

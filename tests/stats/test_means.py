@@ -7,7 +7,7 @@ import pytest
 import statsmodels.api as sm
 from statsmodels.stats.proportion import proportion_confint
 
-from fin_tasks.stats.means import estimate
+from fin_tasks.stats.means import estimate, mean_difference
 
 CLUSTERS = np.repeat(np.arange(12), [1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6])
 VALUES = np.random.default_rng(3).integers(0, 2, len(CLUSTERS)).astype(float)
@@ -61,3 +61,19 @@ def test_any_negative_code_stands_alone() -> None:
     values = np.array([0.2, 0.4, 0.9])
     alone = estimate(values, clusters=np.array([-1, -1, -1]))
     assert estimate(values, clusters=np.array([-5, -5, -7])) == alone
+
+
+def test_a_mean_difference_may_be_negative_and_is_not_cut() -> None:
+    differences = np.random.default_rng(6).normal(-0.01, 0.2, len(CLUSTERS))
+    found = mean_difference(differences, CLUSTERS)
+    model = sm.OLS(differences, np.ones(len(differences)))
+    fitted = model.fit(
+        cov_type="cluster",
+        cov_kwds={"groups": CLUSTERS, "df_correction": True},
+        use_t=True,
+    )
+    assert found.mean == pytest.approx(fitted.params[0])
+    assert found.stderr == pytest.approx(fitted.bse[0])
+    assert found.low < 0 < found.high and found.clusters == 12
+    same = mean_difference(np.full(5, 0.1), np.arange(5))
+    assert math.isnan(same.low) and same.mean == pytest.approx(0.1)

@@ -12,9 +12,11 @@ from fin_tasks.stats.power import (
     detectable,
     discordant_share,
     measured_design_effect,
+    pairs_needed,
     power_of,
     questions_needed,
     smallest_difference,
+    smallest_mean,
 )
 
 N_REPETITIONS = 2000
@@ -101,3 +103,14 @@ def test_discordant_shares() -> None:
     # At best, the weaker run is right only where the stronger one is.
     assert discordant_share(0.6, 0.5, 1.0) == pytest.approx(0.1)
     assert discordant_share(0.5, 0.5, 0.0) == 0.5
+
+
+@pytest.mark.parametrize(("difference", "deviation"), [(0.05, 0.2), (0.2, 0.1)])
+def test_pairs_for_a_mean_agree_with_statsmodels(
+    difference: float, deviation: float
+) -> None:
+    n = pairs_needed(difference, deviation)
+    exact = TTestPower().solve_power(difference / deviation, alpha=0.05, power=0.8)
+    assert n == pytest.approx(exact, rel=0.03, abs=2)
+    assert smallest_mean(n, deviation) <= difference < smallest_mean(n - 1, deviation)
+    assert math.isnan(smallest_mean(1, deviation))

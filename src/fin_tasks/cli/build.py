@@ -81,7 +81,8 @@ def build_dynostock(
     """
     from fin_tasks.benchmarks.dynostock import window_set as sets
     from fin_tasks.benchmarks.dynostock import windows as finding
-    from fin_tasks.benchmarks.dynostock.data import SAMPLE_SHARE, chart_of
+    from fin_tasks.benchmarks.dynostock.chart_files import chart_of
+    from fin_tasks.benchmarks.dynostock.data import SAMPLE_SHARE
     from fin_tasks.benchmarks.dynostock.market import strict_timing
     from fin_tasks.charts.pool import draw_charts
 

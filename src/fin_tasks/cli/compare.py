@@ -12,6 +12,7 @@ import typer
 from fin_tasks.errors import ConfigError
 from fin_tasks.report import Json
 
+from .effects import show_effects
 from .options import AsJson, Corrected, CorrectionFile, Out, ShowAll
 from .output import exit_with, meaning_of, print_table, say
 
@@ -24,7 +25,7 @@ def compare(
     by: Annotated[
         list[str] | None,
         typer.Option(
-            help="style, knowledge, variant, corrections, arm or window; or groups of rows: "
+            help="style, knowledge, variant, corrections, arm, window, statement or mitigation; or groups of rows: "
             "capability, topic, ... Repeatable."
         ),
     ] = None,
@@ -74,10 +75,18 @@ def compare(
     factor = _chosen(columns, comparing.FACTORS)
     group = _chosen(columns, comparing.GROUPS)
     arm = _chosen(columns, comparing.ARMS)
+    effect = _chosen(columns, comparing.EFFECTS)
+    if effect and columns == {effect} and not metric:
+        report = read(paths, corrections=corrections)
+        show_effects(
+            report, scoring, by=effect, as_json=as_json, show_all=show_all, out=out
+        )
+        exit_with([problem.message for problem in report.problems])
+        return
     if columns != {factor, group} - {""} and columns != {arm}:
         raise ConfigError(
-            f"compare --by: expected arm, window, or one of {', '.join(comparing.FACTORS)} and one of "
-            f"{', '.join(comparing.GROUPS)}, got {', '.join(columns)!r}."
+            "compare --by: expected arm, window, statement, mitigation, or one of "
+            f"{', '.join(comparing.FACTORS)} and one of {', '.join(comparing.GROUPS)}, got {', '.join(columns)!r}."
         )
     if (metric and arm) or metric == "bias_index":
         raise ConfigError(

@@ -188,7 +188,7 @@ def chart(
 
     Example: fin-tasks chart AAPL --sample --start 2011-03-21 --end 2012-01-24 --out chart.png
     """
-    from fin_tasks.benchmarks.dynostock.data import chart_of
+    from fin_tasks.benchmarks.dynostock.chart_files import chart_of
     from fin_tasks.charts.candlestick import draw
 
     market = market_of(prices, earnings, sample=sample, tickers=ticker)

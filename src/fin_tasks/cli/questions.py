@@ -11,6 +11,7 @@ import typer
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.report import Json
 
+from .effects import print_effect_plan
 from .options import (
     AsJson,
     CorrectionFile,
@@ -92,6 +93,15 @@ def questions(
         ),
     ] = 0.1,
     token_prices: TokenPrices = None,
+    spread: Annotated[
+        float,
+        typer.Option(
+            min=0.01,
+            max=1,
+            help="With --benchmark dynostock and no --accuracy: standard deviation of the change "
+            "that a statement makes to a forecast.",
+        ),
+    ] = 0.2,
     metadata: Metadata = "{}",
     data_dir: DataDir = None,
 ) -> None:
@@ -109,9 +119,12 @@ def questions(
     Example: fin-tasks questions results/a results/b --plan
 
     Example: fin-tasks questions --plan --benchmark xfinbench_calc --accuracy 0.50 --accuracy 0.55
+
+    Example: fin-tasks questions --plan --benchmark dynostock --metadata '{"source": "sample"}'
     """
     from fin_tasks.endpoints.prices import read_prices
     from fin_tasks.report import read
+    from fin_tasks.report.questions import effect_plan
     from fin_tasks.report.questions import plan as planning
 
     options = task_options(metadata, data_dir=data_dir)
@@ -127,6 +140,15 @@ def questions(
         raise ConfigError(
             "--token-prices: expected two runs with --plan, whose tokens are known; got --benchmark."
         )
+    if benchmark and effect_plan.asks_about_effects(benchmark, accuracy or []):
+        of_effects = effect_plan.effect_plan(
+            benchmark,
+            options,
+            deviation=spread,
+            source_correlation=source_correlation,
+        )
+        print_effect_plan(of_effects, as_json=as_json)
+        return
     if benchmark:
         of_task = planning.plan_of_task(
             benchmark,

@@ -28,6 +28,9 @@ Corrections differ between the reports."""
 ARMS = ("arm", "window")
 """Columns that `arms.compare_arms` compares."""
 
+EFFECTS = ("statement", "mitigation")
+"""What `effects.effects_of` compares."""
+
 GROUPS = tuple(name for name in BREAKDOWNS if name not in ARMS)
 """Columns by which rows can be grouped."""
 

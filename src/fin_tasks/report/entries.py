@@ -14,6 +14,7 @@ from pandas import DataFrame
 from fin_tasks.stats.means import Estimate
 
 from . import cut_off
+from .chart_reading import Share
 from .conditions import Conditions, conditions_of, differences, setting_id, setting_text
 from .corrections import Corrections, note_of
 from .leaderboard_model import BoardTask, Entry
@@ -156,11 +157,13 @@ def entries_of(
     ignored: tuple[str, ...],
     corrections: Corrections,
     out: Path | None,
+    charts_read: Share | None = None,
 ) -> Iterator[Entry]:
     """Yield an entry for each value of a task, with doubts and remarks.
 
-    The settings are held against those of the reference, but for those that begin with an ignored text. `is_shown` is
-    whether the run stands for its model. `out` is the folder of the report.
+    `charts_read` is what the model reads of the charts of its forecasts. The settings are held against those of the
+    reference, but for those that begin with an ignored text. `is_shown` is whether the run stands for its model. `out`
+    is the folder of the report.
     """
     result = scored.result
     main_metric = scored.task.headline
@@ -189,6 +192,8 @@ def entries_of(
             note_of(corrected),
             scored.correction_note,
         ]
+        if metric == WEIGHTED and charts_read:
+            remarks.append(charts_read.text())
         if metric == main_metric:
             remarks.append(_remark_on_judge(result, scored.run.model))
             remarks.append(_remark_on_recording(result))

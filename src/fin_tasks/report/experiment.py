@@ -34,7 +34,15 @@ MEASURES = ("acc", "bias_index", "follows_signal", "signal_probability")
 MEAN = "mean"
 """Stands for the window size in lines that average the sizes of the paper's Table 1."""
 
-SETTINGS_OF_ARMS = ("anonymize", "arm", "bias", "mode", "scorer", "window")
+SETTINGS_OF_ARMS = (
+    "anonymize",
+    "arm",
+    "bias",
+    "mode",
+    "scorer",
+    "statement.sha256",
+    "window",
+)
 """Settings that the column `setting` leaves out: other columns hold them, or they may differ."""
 
 _CONTRASTS = (

@@ -11,6 +11,7 @@ from fin_tasks.stats.pairs import ALPHA
 
 from .admissions import Admission
 from .board_file import BoardFile
+from .chart_reading import key_of, shares_read
 from .compare import Options
 from .conditions import conditions_of, setting_id, setting_note, varying
 from .corrections import Corrections
@@ -78,6 +79,7 @@ def board(
             printed_runs[paper.id] = paper
             leaderboard.entries.append(entry)
         leaderboard.runs += printed_runs.values()
+    shares = {scoring: shares_read(report, scoring) for scoring in ("paper", "robust")}
     for name, members in scored_tasks(report, any_decoding=any_decoding).items():
         ranking = rank_task(members, reference, corrections)
         leaderboard.comparisons += ranking.comparisons
@@ -92,6 +94,9 @@ def board(
                 ignored=("decoding.",) if any_decoding else (),
                 corrections=corrections,
                 out=out,
+                charts_read=shares.get(member.task.scoring, {}).get(
+                    key_of(member.run, member.result)
+                ),
             )
     for run in report.runs:
         leaderboard.costs += costs_of(run, prices)

@@ -11,6 +11,7 @@ from . import AnyPath, Paths, read
 from .board_file import read_board_file
 from .changes import changes_since
 from .corrections import read_corrections
+from .effect_tables import write_effects
 from .figures import draw_window_figures
 from .folder import replacing
 from .leaderboard import board
@@ -92,6 +93,7 @@ def write_report(
             (folder / name).mkdir()
         write_tables(values, folder / "tables", leaderboard.question_corrections)
         draw_window_figures(report, folder / "figures")
+        write_effects(report, folder / "tables", folder / "figures")
         write_page(report, leaderboard, folder)
     return WrittenReport(
         page=Path(out) / "index.html",

@@ -164,6 +164,32 @@ def estimate(
     )
 
 
+def mean_difference(differences: Floats, clusters: Codes) -> Estimate:
+    """Average differences, and give the 95 % interval of the mean.
+
+    It is a t interval with the cluster-robust standard error (CR1) and clusters - 1 degrees of freedom. With one
+    cluster, or if all differences are equal, there is none. The arguments are those of `estimate`.
+
+    Reference: Cameron, Miller (2015), A Practitioner's Guide to Cluster-Robust Inference, section II.
+    """
+    is_counted = ~np.isnan(differences)
+    values = differences[is_counted]
+    weights = np.ones(len(values))
+    mean, stderr, n_clusters = clustered_mean(values, clusters[is_counted], weights)
+    reach = math.nan
+    if n_clusters > 1 and np.ptp(values) > 0:
+        reach = float(stdtrit(n_clusters - 1, 0.975)) * stderr
+    return Estimate(
+        mean=mean,
+        low=mean - reach,
+        high=mean + reach,
+        stderr=stderr,
+        n=len(values),
+        clusters=n_clusters,
+        method="" if math.isnan(reach) else "clustered t",
+    )
+
+
 def clustered_mean(
     values: Floats,
     clusters: Codes,

@@ -103,6 +103,38 @@ def questions_needed(
     return high
 
 
+def pairs_needed(difference: float, deviation: float) -> int:
+    """Return how many independent pairs show a mean difference in a t test with a power of 80 %.
+
+    Args:
+        difference: The mean difference, positive.
+        deviation: Standard deviation of the differences.
+
+    Example:
+        >>> pairs_needed(0.05, 0.2)
+        128
+    """
+    ratio = deviation / difference
+    n = 2
+    while n < (ratio * _reach_and_power(n - 1)) ** 2:
+        wanted = math.ceil((ratio * _reach_and_power(n - 1)) ** 2)
+        # With more degrees of freedom a little less is wanted.
+        n = max(n + 1, min(wanted, 2 * n))
+    return n
+
+
+def smallest_mean(n: float, deviation: float) -> float:
+    """Return the smallest mean difference that n independent pairs show with a power of 80 %; NaN below two pairs."""
+    if n < 2:
+        return math.nan
+    return deviation * _reach_and_power(n - 1) / math.sqrt(n)
+
+
+def _reach_and_power(freedom: float) -> float:
+    """Return how many standard errors a mean must lie off zero: those of the interval and those of the power."""
+    return float(t.ppf(1 - ALPHA / 2, freedom) + t.ppf(POWER, freedom))
+
+
 def detectable(
     pair: Pair,
     discordant: float,

@@ -10,7 +10,9 @@ import pandas as pd
 import pytest
 
 from fin_tasks.benchmarks.dynostock import data
-from fin_tasks.benchmarks.dynostock.data import ANONYMOUS_TICKER, SAMPLE_SHARE, load
+from fin_tasks.benchmarks.dynostock.anonymous import ANONYMOUS_TICKER
+from fin_tasks.benchmarks.dynostock.chart_files import chart_of
+from fin_tasks.benchmarks.dynostock.data import SAMPLE_SHARE, load
 from fin_tasks.benchmarks.dynostock.market import Market, sample_market
 from fin_tasks.benchmarks.dynostock.prompts import ARMS
 from fin_tasks.benchmarks.dynostock.window_set import WindowSet, write_set
@@ -242,7 +244,7 @@ def test_charts_of_a_set_elsewhere_are_in_the_cache_too(tmp_path: Path) -> None:
     folder = tmp_path / "elsewhere"
     made = write_set(folder, FoundWindows(windows), market, parameters={})
     drawn = [
-        data.chart_of(made.market.excerpt(window.ticker, window.start, window.end), 256)
+        chart_of(made.market.excerpt(window.ticker, window.start, window.end), 256)
         for window in made.windows
     ]
     draw_charts(drawn, made.charts)

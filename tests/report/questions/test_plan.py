@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -118,3 +119,21 @@ def test_runs_with_known_tokens_and_prices_have_a_cost(tmp_path: Path) -> None:
             ["questions", "--plan", "--benchmark", TASK, *arguments[-2:]],
             catch_exceptions=False,
         )
+
+
+def test_windows_that_an_effect_needs() -> None:
+    """A t test of 5 points with changes that deviate by 20 needs 128 independent windows, and more of few stocks."""
+    arguments = ["questions", "--plan", "--benchmark", "dynostock", "--json"]
+    arguments += ["--metadata", '{"source": "sample", "window": 4}']
+
+    def plan(*options: str) -> dict[str, Any]:
+        result = CliRunner().invoke(app, [*arguments, *options], catch_exceptions=False)
+        return dict(json.loads(result.stdout))
+
+    independent = plan("--source-correlation", "0")
+    assert independent["design_effect"] == 1 and independent["stocks"] == 3
+    assert independent["needed_by_points"]["5"] == 128
+    assert plan()["needed_by_points"]["5"] > 128
+    assert plan("--spread", "0.1")["needed_by_points"]["5"] < 128
+    shown = CliRunner().invoke(app, [item for item in arguments if item != "--json"])
+    assert "23 (this task)" in shown.output and "5 points" in shown.output

@@ -10,6 +10,8 @@ def ticker_of(doc: Document) -> str:
     return str(doc.get("ticker") or "")
 
 
+_FORECASTS = ("dynostock_recency", "dynostock_authority", "dynostock_statement")
+
 BENCHMARK = Benchmark(
     name="dynostock",
     title="DynoStock",
@@ -22,11 +24,16 @@ BENCHMARK = Benchmark(
     truth_fields=("truth",),
     order=2,
     source_of=ticker_of,
-    breakdowns={"arm": "Arm", "window": "Window", "ticker": "Stock"},
+    breakdowns={
+        "arm": "Arm",
+        "window": "Window",
+        "ticker": "Stock",
+        "category": "Category of question",
+    },
     sized_tasks=r"(?P<family>recency|authority)(?:_w(?P<size>\d+))?",
     overview_tasks=("dynostock_recency", "dynostock_authority"),
     overview_metrics=("bias_index", "acc"),
-    answer_labels={"dynostock": {"0": "falls", "1": "rises"}},
+    answer_labels={task: {"0": "falls", "1": "rises"} for task in _FORECASTS},
     published=Published(
         titles={
             "paper": "Behavioral Bias of Vision-Language Models: A Behavioral Finance View",

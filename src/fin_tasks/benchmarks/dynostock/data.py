@@ -1,19 +1,17 @@
 """DynoStock's windows as documents of lm-eval, and their charts."""
 
 import hashlib
-import shutil
-from collections.abc import Sequence
-from dataclasses import asdict, replace
-from datetime import date, timedelta
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from fractions import Fraction
 from functools import lru_cache, partial
 from operator import attrgetter, itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import ValidationError
 
-from fin_tasks.charts.chart import PIXELS, RENDERERS, Chart, Style
+from fin_tasks.charts.chart import RENDERERS
 from fin_tasks.data.documents import (
     IMAGE_MARK,
     dataset_of,
@@ -26,9 +24,16 @@ from fin_tasks.errors import ConfigError, DataError, first_problem
 from fin_tasks.settings import Settings
 
 from . import VERSION
-from .market import Excerpt, Market, sample_market
-from .prompts import Arm, Prompt, house_prompt
-from .score import RECALL
+from .anonymous import anonymous
+from .chart_files import add_charts, chart_of
+from .market import sample_market
+from .options import Options
+from .own_window import longer_window
+from .prompts import NoSuchEventError, Prompt, house_prompt
+from .reading import reading_documents
+from .recall import recall_documents
+from .score import CHARTS, RECALL
+from .statements import ADDED, STATEMENT, STATEMENTS, Added, added_by
 from .window_set import WindowSet, read_set
 from .windows import HOUSE_FILE, Window, find_windows
 
@@ -40,38 +45,6 @@ Document = dict[str, Any]
 
 SAMPLE_SHARE = Fraction(3, 5)
 """With the paper's 4/5 the sample's three tickers have hardly any large windows."""
-ANONYMOUS_TICKER = "ANON"
-_RECALL_PROMPT = """At what price did the {ticker} share close on {day}? Answer from memory, in dollars as quoted on
-that day, without later splits. End with a line of the form
-Final answer: <a number>"""
-
-
-class Options(BaseModel):
-    """What a task file sets (the first three), and the metadata that docs/dynostock.md explains."""
-
-    bias: Literal["recency", "authority", "recall"]
-    window: int | None = None
-    mode: Literal["image", "text"] = "image"
-    source: Literal["auto", "sample"] = "auto"
-    windows_dir: Path | None = None
-    data_dir: Path | None = None
-    arm: Arm | None = None
-    prompt: Literal["structured", "naive"] = "structured"
-    prompts: Literal["house", "upstream"] = "house"
-    text: Literal["table", "narrative"] = "table"
-    frequency: Literal["daily", "weekly", "monthly"] = "daily"
-    anonymize: bool = False
-    chart: Style = "house"
-    pixels: int = PIXELS
-    picture: Literal["first", "last"] = "first"
-    """Whether the chart stands before the text or behind it."""
-    system_role: Literal["system", "user"] = "system"
-    sampling: str | None = None
-    after: str = Field("", pattern=r"^\d{4}-\d\d(-\d\d)?$")
-    """Only windows whose newest report is after this month or day."""
-    sample_n: int | str | None = None
-    """Size of a random sample; None for all windows."""
-    sample_seed: int = 0
 
 
 def load(**metadata: Any) -> "dict[str, Dataset]":
@@ -82,6 +55,11 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         options = Options(**metadata)
     except ValidationError as error:
         raise ConfigError(f"dynostock metadata {first_problem(error)}.") from error
+    added = Added()
+    names = options.model_dump(include=set(ADDED), exclude_defaults=True)
+    if options.bias == STATEMENT or names:
+        added = added_by(options.bias, **names)
+    wanted = added.statement.windows if added.statement else options.bias
     settings = Settings.from_environ()
     window_set = find_set(
         sample=options.source == "sample",
@@ -91,7 +69,7 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
     )
     windows = []
     for window in window_set.windows:
-        has_bias = options.bias in (RECALL, window.bias_type)
+        has_bias = wanted in (RECALL, CHARTS, window.bias_type)
         has_size = options.window in (None, window.window)
         # The days of a month are not after it.
         is_late = str(window.end)[: len(options.after)] > options.after
@@ -101,7 +79,7 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         size = options.window or "any"
         newest = f" whose newest is after {options.after}" if options.after else ""
         raise DataError(
-            f"dynostock: expected {options.bias} windows of {size} reports{newest}, found none. "
+            f"dynostock: expected {wanted} windows of {size} reports{newest}, found none. "
             "Build a set with them."
         )
     facts = {
@@ -120,10 +98,25 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         docs = recall_documents(window_set.market, windows)
         docs = draw(docs, id_of=itemgetter("id"))
         facts["asked"] = hash_of(*docs)
+    elif options.bias == CHARTS:
+        docs, more_facts = reading_documents(
+            window_set, windows, options, settings, draw
+        )
+        facts |= more_facts
     else:
-        windows = draw(windows, id_of=attrgetter("id"))
-        docs, prompt_facts = window_documents(window_set, windows, options, settings)
-        facts |= prompt_facts
+        if options.sample_n is not None:
+            windows = draw(windows, id_of=attrgetter("id"))
+        docs, more_facts = window_documents(
+            window_set, windows, options, settings, added
+        )
+        facts |= more_facts
+        if len(docs) < len(windows):
+            facts["left_out"] = {"no event of the statement": len(windows) - len(docs)}
+        if not docs:
+            raise DataError(
+                f"dynostock: expected a window whose past has an event that {options.statement} tells of, "
+                "found none."
+            )
     return {"test": dataset_of(docs, facts)}
 
 
@@ -173,26 +166,11 @@ def window_documents(
     windows: Sequence[Window],
     options: Options,
     settings: Settings,
+    added: Added,
 ) -> tuple[list[Document], dict[str, Any]]:
     """Return a document for each window, and what the provenance says about their prompts and charts."""
-    is_naive = options.prompt == "naive"
-    arm = options.arm or ("none" if is_naive else "signal")
-    if is_naive and arm != "none":
-        raise ConfigError(
-            f"metadata prompt: naive has no statement, got the arm {arm}."
-        )
-    ask: Any
-    if options.prompts == "upstream":
-        from .upstream import authors_prompt
-
-        authors = authors_prompt(data_dir=options.data_dir, settings=settings)
-        ask = authors.ask_naively if is_naive else authors.ask
-        wording = authors.facts_of(options.prompt)
-    else:
-        ask = partial(house_prompt, style=options.prompt)
-        digest = hashlib.sha256(HOUSE_FILE.read_bytes()).hexdigest()
-        wording = {"set": "house", "style": options.prompt, "sha256": digest}
-    facts: dict[str, Any] = {"arm": arm, "prompts": wording}
+    arm = options.arm or ("none" if options.prompt == "naive" else "signal")
+    ask, facts = _wording(options, arm, settings, added)
     text_options = {}
     if options.mode == "text":
         text_options = options.model_dump(include={"text", "frequency"})
@@ -207,12 +185,23 @@ def window_documents(
     docs = []
     charts = []
     for window in windows:
-        excerpt = window_set.market.excerpt(window.ticker, window.start, window.end)
         shown_window = window
+        if added.mitigation and added.mitigation.history > 1:
+            factor = added.mitigation.history
+            shown_window = longer_window(window_set.market, window, factor)
+        excerpt = window_set.market.excerpt(
+            window.ticker, shown_window.start, window.end
+        )
         if options.anonymize:
-            excerpt, shown_window = _anonymous(excerpt, window)
-        prompt = ask(excerpt, shown_window, arm=arm, **text_options)
+            excerpt, shown_window = anonymous(excerpt, shown_window)
+        try:
+            prompt = ask(excerpt, shown_window, arm=arm, **text_options)
+        except NoSuchEventError:
+            continue
         doc = document(window, prompt, arm=arm, mode=options.mode)
+        if arm != "none" and added.statement:
+            given = {"up": 1, "down": 0}
+            doc["signal"] = given.get(added.statement.direction, window.signal)
         if options.picture == "last" and options.mode == "image":
             doc["prompt"] = doc["prompt"].removeprefix(IMAGE_MARK) + IMAGE_MARK
         if options.system_role == "user":
@@ -221,7 +210,7 @@ def window_documents(
         if options.mode == "image":
             charts.append(chart_of(excerpt, options.pixels, options.chart))
     if charts:
-        _add_charts(docs, charts, window_set.charts, settings.cache_dir)
+        add_charts(docs, charts, window_set.charts, settings.cache_dir)
     asked = []
     for doc in docs:
         texts = [doc[name] for name in ("id", "system", "prompt", "cue")]
@@ -231,28 +220,43 @@ def window_documents(
     return docs, facts
 
 
-def recall_documents(market: Market, windows: Sequence[Window]) -> list[Document]:
-    """Return a document for the last day of each window, which asks for the close without a chart or another price."""
-    docs = {}
-    for window in windows:
-        closes = market.excerpt(window.ticker, window.start, window.end).prices["close"]
-        day, close = list(closes.dropna().items())[-1]
-        name = f"{RECALL}-{window.ticker}-{day:%Y-%m-%d}"
-        docs[name] = {
-            "id": name,
-            "title": f"{window.ticker}, close of {day:%Y-%m-%d}",
-            "bias_type": RECALL,
-            "mode": "text",
-            "ticker": window.ticker,
-            "truth": close,
-            "system": "",
-            "prompt": _RECALL_PROMPT.format(
-                ticker=window.ticker, day=f"{day:%Y-%m-%d}"
-            ),
-            "cue": "Final answer:",
-            "target": f"Final answer: {close}",
-        }
-    return list(docs.values())
+def _wording(
+    options: Options, arm: str, settings: Settings, added: Added
+) -> tuple[Callable[..., Prompt], dict[str, Any]]:
+    """Return the function that asks about an excerpt and a window, and what the provenance says of the wording."""
+    is_naive = options.prompt == "naive"
+    if is_naive and arm != "none":
+        raise ConfigError(
+            f"metadata prompt: naive has no statement, got the arm {arm}."
+        )
+    if added.facts and (options.prompts, options.prompt) != ("house", "structured"):
+        raise ConfigError(
+            "metadata statement, mitigation: expected the prompts house in the style structured, "
+            f"got {options.prompts}, {options.prompt}."
+        )
+    ask: Callable[..., Prompt]
+    if options.prompts == "upstream":
+        from .upstream import authors_prompt
+
+        authors = authors_prompt(data_dir=options.data_dir, settings=settings)
+        ask = authors.ask_naively if is_naive else authors.ask
+        wording = authors.facts_of(options.prompt)
+    else:
+        ask = partial(
+            house_prompt,
+            style=options.prompt,
+            statement=added.statement,
+            mitigation=added.mitigation,
+        )
+        digest = hashlib.sha256(HOUSE_FILE.read_bytes()).hexdigest()
+        wording = {"set": "house", "style": options.prompt, "sha256": digest}
+    facts: dict[str, Any] = {"arm": arm, "prompts": wording, **added.facts}
+    if arm == "none":
+        facts.pop("statement", None)
+    elif options.prompts == "house" and not added.statement:
+        entry = STATEMENTS[options.bias].model_dump_json()
+        facts["statement"] = {"sha256": hash_of(entry)}
+    return ask, facts
 
 
 def document(
@@ -286,65 +290,3 @@ def chart(doc: Document) -> "list[Image]":
 
     with Image.open(doc["chart"]) as picture:
         return [picture.convert("RGB")]
-
-
-def chart_of(
-    excerpt: Excerpt,
-    pixels: int = PIXELS,
-    style: Style = "house",
-) -> Chart:
-    """Return the chart of an excerpt."""
-    return Chart(
-        ticker=excerpt.ticker,
-        start=excerpt.start,
-        end=excerpt.end,
-        prices=excerpt.prices,
-        reports=excerpt.reports,
-        pixels=pixels,
-        style=style,
-    )
-
-
-def _anonymous(excerpt: Excerpt, window: Window) -> tuple[Excerpt, Window]:
-    """Hide ticker and dates.
-
-    All dates move by the same number of whole weeks, so that the window ends between 1970 and 1989 in a week that a
-    hash of its id picks. Prices and earnings stay, so a model that knows them by heart could still recognize them.
-    """
-    digest = hashlib.sha256(window.id.encode())
-    week = int.from_bytes(digest.digest()[:8], "big") % (20 * 52)
-    distance = date(1970, 1, 1) + timedelta(weeks=week) - window.end
-    shift = timedelta(weeks=distance.days // 7 + 1)
-    reports = excerpt.reports.copy()
-    reports[["reported", "fiscal_end"]] += shift
-    fields: dict[str, Any] = {
-        "ticker": ANONYMOUS_TICKER,
-        "start": window.start + shift,
-        "end": window.end + shift,
-    }
-    prices = excerpt.prices.shift(freq=shift)
-    name = f"anonymous-{digest.hexdigest()[:12]}"
-    anonymous = Excerpt(**fields, prices=prices, reports=reports, filed=reports)
-    return anonymous, replace(window, id=name, **fields)
-
-
-def _add_charts(
-    docs: Sequence[Document],
-    charts: Sequence[Chart],
-    folder: Path,
-    cache_dir: Path,
-) -> None:
-    """Name each document's chart: that built with the set if the folder holds all of them, else a drawn one."""
-    from fin_tasks.charts.pool import draw_charts
-
-    cache = cache_dir / "dynostock" / "charts"
-    paths = [folder / item.file_name for item in charts]
-    if not all(path.is_file() for path in paths):
-        paths, _ = draw_charts(charts, cache)
-    # Reports look for pictures in the cache, so those of the set are copied.
-    cache.mkdir(parents=True, exist_ok=True)
-    for doc, path in zip(docs, paths, strict=True):
-        doc["chart"] = str(path)
-        copy = cache / path.name
-        if not copy.exists():
-            shutil.copyfile(path, copy)

@@ -1,5 +1,6 @@
 """A window of any stock and period, and the movements after its reports."""
 
+from dataclasses import replace
 from datetime import date, timedelta
 
 import numpy as np
@@ -11,6 +12,7 @@ from fin_tasks.errors import DataError
 from .market import Excerpt, Market
 from .windows import (
     AFTER,
+    BEFORE,
     LONGEST_CLOSURE,
     NEARBY,
     WINDOW_ID,
@@ -98,6 +100,39 @@ def past_movements(excerpt: Excerpt) -> "pd.Series[int]":
     was_known = days <= excerpt.end - timedelta(days=AFTER)
     movements = movements_after(excerpt.prices["close"], similar)
     return pd.Series(np.where(was_known, movements, -1), days)
+
+
+def base_rate(excerpt: Excerpt) -> tuple[int, int]:
+    """Return after how many of the older reports the price rose, and for how many the movement was known."""
+    days = excerpt.reports["reported"].iloc[:-1]
+    was_known = days.dt.date <= excerpt.end - timedelta(days=AFTER)
+    moves = movements_after(excerpt.prices["close"], days[was_known])
+    return int((moves == 1).sum()), int((moves >= 0).sum())
+
+
+def longer_window(market: Market, window: Window, factor: float) -> Window:
+    """Return a window that ends on the same day and shows up to `factor` times as many reports.
+
+    The statistics are those of the longer past.
+    """
+    is_shown = market.reports["ticker"] == window.ticker
+    is_shown &= market.reports["reported"] <= pd.Timestamp(window.end)
+    days = market.reports.loc[is_shown, "reported"]
+    every_day = market.prices.loc[market.prices["ticker"] == window.ticker, "date"]
+    days = days[days >= every_day.iloc[0] + timedelta(days=BEFORE)]
+    oldest = days.tail(round(factor * window.window)).min()
+    start = (oldest - timedelta(days=BEFORE)).date()
+    if pd.isna(oldest) or start >= window.start:
+        return window
+    longer = own_window(market, window.ticker, start, window.end)
+    n_up = longer.n_contrary
+    return replace(
+        window,
+        start=start,
+        window=longer.window,
+        n_same=longer.n_same,
+        n_contrary=longer.n_same - n_up if window.signal else n_up,
+    )
 
 
 def movements_after(

@@ -10,7 +10,8 @@ from fin_tasks.data.pictures import picture_url
 from fin_tasks.endpoints.chat import Endpoint, open_chat
 from fin_tasks.settings import Settings
 
-from .data import Document, chart_of, document
+from .chart_files import chart_of
+from .data import Document, document
 from .market import Market
 from .probability import paper_probability, robust_probability
 from .prompts import house_prompt

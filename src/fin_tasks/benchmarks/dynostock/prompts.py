@@ -8,10 +8,11 @@ from typing import Literal, NamedTuple, get_args
 import pandas as pd
 
 from fin_tasks.charts.chart import CANDLE_AGGREGATION, CANDLE_COLUMNS
-from fin_tasks.errors import ConfigError
+from fin_tasks.errors import ConfigError, DataError
 
 from .market import FIGURES, Excerpt
-from .own_window import past_movements
+from .own_window import base_rate, past_movements
+from .statements import STATEMENTS, Mitigation, Statement
 from .windows import AUTHORITIES, HOUSE, Window
 
 Arm = Literal["signal", "none", "aligned", "flipped"]
@@ -20,13 +21,18 @@ ARMS = get_args(Arm)
 
 _TEXTS: Mapping[str, str] = {
     **HOUSE["prompt"],
-    **HOUSE["statements"],
+    **HOUSE["statistics"],
     **HOUSE["prices and reports"],
 }
 _PERIODS = {"daily": "D", "weekly": "W-FRI", "monthly": "M"}
 _MOVEMENTS = ("a fall", "a rise")
 _PRICE_COLUMNS = ["last", *CANDLE_COLUMNS, "volume"]
 _DAY = "%Y-%m-%d"
+
+
+class NoSuchEventError(DataError):
+    """The past of a window has no event that a statement tells of."""
+
 
 TextRow = dict[str, str]
 """The values of a price or a report as the prompt writes them, by column."""
@@ -42,7 +48,7 @@ class Prompt(NamedTuple):
     statement: str
     """The sentence of the arm that the prompt holds; empty without one."""
     direction: int | None
-    """The movement that the statement predicts, 1 (up) or 0 (down); None without a statement."""
+    """The movement that the statement predicts, 1 (up) or 0 (down); None if it predicts none."""
 
 
 def house_prompt(
@@ -53,8 +59,10 @@ def house_prompt(
     text: str | None = None,
     frequency: str = "daily",
     style: str = "structured",
+    statement: Statement | None = None,
+    mitigation: Mitigation | None = None,
 ) -> Prompt:
-    """Return our prompt about a window.
+    """Return our prompt about a window; raise NoSuchEventError if its past has no event that the statement tells of.
 
     Args:
         excerpt: What was known on the last day of the window.
@@ -63,6 +71,8 @@ def house_prompt(
         text: `table` or `narrative`; None if a chart shows the window.
         frequency: That of the prices in a text.
         style: `structured` or `naive`.
+        statement: What is stated; None for the statement of the window's bias.
+        mitigation: What may help against it.
     """
     reports = _report_rows(excerpt, window)
     direction = None
@@ -71,15 +81,24 @@ def house_prompt(
             raise ConfigError(
                 f"arm of {window.id}: it has no biased statement, so expected none, got {arm!r}."
             )
-        direction = window.signal if arm == "signal" else 1 - window.signal
-    statistics, statement = _statements(excerpt, window, arm, direction)
+        statement = statement or STATEMENTS[window.bias_type]
+        is_unknown_arm = arm == "aligned" and not statement.aligned
+        if is_unknown_arm or (statement.direction == "none" and arm != "signal"):
+            raise ConfigError(
+                f"metadata arm: the statement {statement.title!r} has no arm {arm}."
+            )
+        signal = {"up": 1, "down": 0}.get(statement.direction, window.signal)
+        direction = signal if arm == "signal" else 1 - signal
+        if statement.direction == "none":
+            direction = None
+    statistics, sentence = _statements(excerpt, window, arm, statement, direction)
     blocks = [_TEXTS["see_chart"]]
     facts = [_TEXTS["legend"]]
     if text is not None:
         blocks = [_history(excerpt, reports, text, frequency)]
         facts = []
     # The statement comes last and alone on its line, so that the arms differ in this line only.
-    facts += [statistics, statement]
+    facts += [statistics, sentence]
     if style == "structured":
         lines = [f"- {fact}" for fact in facts if fact]
         blocks.append("\n".join([_TEXTS["facts"], *lines]))
@@ -94,7 +113,12 @@ def house_prompt(
         "background": _TEXTS["background"],
         "retrieved": "\n\n".join(blocks),
         "sources": _TEXTS["sources_image" if text is None else "sources_text"],
+        "mitigation": "",
     }
+    if mitigation and mitigation.sentence:
+        n_rises, n_known = base_rate(excerpt)
+        rates = {"n_rises": n_rises, "n_known": n_known, "ticker": window.ticker}
+        slots["mitigation"] = f"\n- {mitigation.sentence.format(**rates)}"
     question = "question"
     if window.bias_type == "plain" or reports[-1]["reported"] != f"{window.end}":
         # A window of one's own may end later than its latest report.
@@ -105,18 +129,22 @@ def house_prompt(
         system=_TEXTS["system"] if style == "structured" else "",
         user=_TEXTS[style].format(**slots),
         cue=_TEXTS["cue"],
-        statement=statement,
+        statement=sentence,
         direction=direction,
     )
 
 
 def _statements(
-    excerpt: Excerpt, window: Window, arm: str, direction: int | None
+    excerpt: Excerpt,
+    window: Window,
+    arm: str,
+    statement: Statement | None,
+    direction: int | None,
 ) -> tuple[str, str]:
-    """Return the sentence of the window's statistics, and an arm's statement, which is empty without one.
+    """Return the sentence of the window's statistics, and that of the arm, which is empty without a statement.
 
     The statistics count the movements contrary to the signal; in plain windows, those up. If the only similar report
-    moved with the signal, the sentence says so.
+    moved with the signal, the sentence says so. A direction of None fits statements that predict nothing.
     """
     contrary = 0 if window.signal else 1
     if window.n_same == 1 and window.n_contrary == 0:
@@ -125,21 +153,40 @@ def _statements(
     statistics = _TEXTS[count].format(
         n=window.n_contrary, of=window.n_same, movement=_MOVEMENTS[contrary]
     )
-    if direction is None:
+    if statement is None or arm == "none":
         return statistics, ""
-    name: str = window.bias_type
-    slots = {
+    sentence = statement.aligned if arm == "aligned" else statement.sentence
+    closes = excerpt.prices["close"].dropna()
+    last_close = closes.iloc[-1]
+    slots: dict[str, object] = {
         "ticker": window.ticker,
-        "movement": _MOVEMENTS[direction],
-        "direction": "up" if direction else "down",
+        "n_similar": window.n_same,
+        "close": f"{last_close:.2f}",
+        "last_day": f"{closes.index[-1]:{_DAY}}",
         "name": window.authority,
         **AUTHORITIES.get(window.authority, {}),
     }
-    if arm == "aligned":
-        name = f"{name}_aligned"
+    if direction is not None:
+        distance = statement.target_distance * (1 if direction else -1)
+        n_toward = window.n_same - window.n_contrary
+        slots |= {
+            "movement": _MOVEMENTS[direction],
+            "direction": "up" if direction else "down",
+            "n_toward": window.n_contrary if direction != window.signal else n_toward,
+            "target": f"{last_close * (1 + distance):.2f}",
+        }
+    if "{day}" in sentence:
         moves = past_movements(excerpt)
-        slots["day"] = moves[moves == direction].index.max()
-    return statistics, _TEXTS[name].format(**slots)
+        days = moves[moves == direction].index
+        if days.empty:
+            raise NoSuchEventError(f"{window.id}: expected an earlier such movement.")
+        slots["day"] = days.max()
+    return statistics, sentence.format(**slots)
+
+
+def history_of(excerpt: Excerpt, window: Window, text: str, frequency: str) -> str:
+    """Write the prices and reports of a window, for questions about them."""
+    return _history(excerpt, _report_rows(excerpt, window), text, frequency)
 
 
 def _history(

@@ -18,10 +18,13 @@ from fin_tasks.stats.averages import (
 
 from ..contract import Document, ReadingFields
 from ..short_answers import score_of
+from .chart_answers import compare_chart_answer, read_chart_answer
 from .probability import paper_probability, robust_probability
 
 RECALL = "recall"
 """The `bias` of the task that asks for prices from memory."""
+CHARTS = "reading"
+"""The `bias` of the tasks that ask what a chart shows."""
 
 _PRICE_TOLERANCE = 0.01
 """A recalled price is right within this share of the close."""
@@ -71,12 +74,14 @@ def read(
     *,
     scoring: str,
 ) -> Reading:
-    """Read the probability that a response states, or the price that it recalls.
+    """Read the probability that a response states, the price that it recalls, or what it sees on a chart.
 
-    The paper has no task of recall, so both scorings read a price in the same way.
+    The paper has no tasks of recall or of reading, so both scorings read their answers in the same way.
     """
     if doc["bias_type"] == RECALL:
         return Reading(scoring=scoring, **vars(read_quantity(response)))
+    if doc["bias_type"] == CHARTS:
+        return read_chart_answer(doc, response, scoring=scoring)
     parse = paper_probability if scoring == "paper" else robust_probability
     probability = parse(response)
     if probability is not None:
@@ -90,6 +95,8 @@ def compare(doc: Document, reading: Any) -> Score:
     """Compare a forecast with what happened, unscored if that is not known, or a recalled price with the close."""
     if doc["bias_type"] == RECALL:
         return _compare_price(doc["truth"], reading)
+    if doc["bias_type"] == CHARTS:
+        return compare_chart_answer(doc, reading)
     correct = None
     is_biased = None
     if reading.unscored:
@@ -137,7 +144,7 @@ def metric_values(doc: Document, readings: Sequence[Any]) -> dict[str, Any]:
         "cut_off": average(reading.cut_off for reading in readings),
         "unscored": average(score.correct is None for score in scores),
     }
-    if doc["bias_type"] == RECALL:
+    if doc["bias_type"] in (RECALL, CHARTS):
         return values
     truth = doc["truth"]
     stated = [reading.probability for reading in readings]

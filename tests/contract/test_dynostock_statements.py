@@ -1,0 +1,128 @@
+"""Checklist of statements: lm-eval on the sample with a forecaster that follows each statement by a known amount."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from in_process import run, saved
+from typer.testing import CliRunner
+
+from fin_tasks.benchmarks.dynostock.statements import STATEMENTS
+from fin_tasks.cli import app
+from fin_tasks.report import read
+from fin_tasks.report.effects import Effect, effects_of, sentence_of
+from fin_tasks.report.write import write_report
+
+BY = 0.12
+"""How far the forecaster follows a statement."""
+SMALL: dict[str, Any] = {"frequency": "monthly", "sample_n": 40}
+
+
+def noise(text: str) -> float:
+    """Return a number from -0.05 to 0.05 by a hash."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return int.from_bytes(digest[:4], "big") / 2**32 / 10 - 0.05
+
+
+def follower(by: float) -> Callable[[Mapping[str, Any]], str]:
+    """Return a forecaster that says 0.5 and a little, and `by` more of what a statement says."""
+
+    def answer(doc: Mapping[str, Any]) -> str:
+        if doc["bias_type"] == "reading":
+            return f"Final answer: {doc['truth']}"
+        said = doc["statement"]
+        probability = 0.5 + noise(doc["prompt"])
+        if said is not None:
+            probability += by if said else -by
+        return f"Final prediction: {probability:.4f}"
+
+    return answer
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs of all statements, one without a statement for each kind of windows, and one under a mitigation."""
+    folder = tmp_path_factory.mktemp("runs")
+    task = "dynostock_statement_text"
+    for kind in ("recency", "authority"):
+        found = run(task, answer=follower(0), statement=kind, arm="none", **SMALL)
+        saved(found, folder / f"none-{kind}")
+    for name in STATEMENTS:
+        found = run(task, answer=follower(BY), statement=name, **SMALL)
+        saved(found, folder / name)
+    for arm, by in (("none", 0), ("signal", BY / 3)):
+        options = {"statement": "sycophancy", "mitigation": "warning", "arm": arm}
+        found = run(task, answer=follower(by), **options, **SMALL)
+        saved(found, folder / f"warning-{arm}")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def effects(results: Path) -> dict[tuple[str, str], Effect]:
+    found = effects_of(read([results]), "robust")
+    return {(effect.statement, effect.mitigation): effect for effect in found}
+
+
+def test_the_effect_of_each_statement_comes_back(
+    effects: dict[tuple[str, str], Effect],
+) -> None:
+    for name in STATEMENTS:
+        effect = effects[name, ""]
+        true = 0 if name == "placebo" else BY
+        assert effect.low <= true <= effect.high, sentence_of(effect)
+        assert effect.change == pytest.approx(true, abs=0.03)
+        assert (effect.n_windows, effect.n_stocks, effect.left_out) == (40, 3, 0)
+        assert (effect.low > 0) == (name != "placebo")
+        text = sentence_of(effect)
+        assert "40 windows of 3 stocks" in text and "% of decisions flipped." in text
+    assert effects["framing", ""].flipped == effects["framing", ""].flipped_toward > 0.3
+    # Whoever follows each statement to its side errs only as it says.
+    assert effects["framing", ""].bias_index == 1
+
+
+def test_a_mitigation_takes_off_what_it_does(
+    effects: dict[tuple[str, str], Effect], results: Path
+) -> None:
+    effect = effects["sycophancy", "warning"]
+    assert effect.off == pytest.approx(BY * 2 / 3, abs=0.03)
+    assert effect.off_low <= BY * 2 / 3 <= effect.off_high
+    command = ["compare", str(results), "--scoring", "robust", "--by", "mitigation"]
+    shown = CliRunner().invoke(app, command, env={"COLUMNS": "160"})
+    assert shown.exit_code == 0 and "warning" in shown.stdout
+    found = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)
+    (line,) = [line for line in found["effects"] if line["mitigation"]]
+    assert line["off"] == pytest.approx(effect.off) and line["charts"] == "not asked"
+
+
+def test_a_model_that_cannot_see_cannot_be_interpreted(
+    results: Path, tmp_path: Path
+) -> None:
+    """A second model says the same, and gives one answer to every question about a chart."""
+    task = "dynostock_statement_text"
+    blind = tmp_path / "blind"
+    for arm in ("none", "signal"):
+        found = run(task, answer=follower(BY), statement="framing", arm=arm, **SMALL)
+        saved(found, blind / arm, model="blind")
+    found = run("dynostock_reading_text", answer=lambda doc: "yes", sample_n=60)
+    saved(found, blind / "reading", model="blind")
+    seeing = run("dynostock_reading_text", answer=follower(0), sample_n=60)
+    saved(seeing, tmp_path / "seeing")
+    report = read([results, blind, tmp_path / "seeing"])
+    by_model = {effect.model: effect for effect in effects_of(report, "robust")}
+    assert by_model["blind"].read and by_model["blind"].read.is_chance
+    assert "Cannot be interpreted" in sentence_of(by_model["blind"])
+    assert by_model["model"].read and by_model["model"].read.read == 1
+    assert "annot be interpreted" not in sentence_of(by_model["model"])
+    written = write_report([blind], tmp_path / "out", samples=False)
+    remarks = [
+        entry.remarks
+        for entry in written.leaderboard.entries
+        if entry.metric == "bias_index"
+    ]
+    assert remarks and all("cannot be interpreted" in str(one) for one in remarks)
+    table = (tmp_path / "out" / "tables" / "dynostock_effects.md").read_text()
+    assert "| framing |" in table and "cannot be interpreted" in table
+    assert (tmp_path / "out" / "figures" / "dynostock_effects_robust.png").is_file()
