@@ -16,6 +16,8 @@ from fin_tasks.report import read
 from fin_tasks.report.effects import Effect, effects_of, sentence_of
 from fin_tasks.report.write import write_report
 
+pytestmark = pytest.mark.slow
+
 BY = 0.12
 """How far the forecaster follows a statement."""
 SMALL: dict[str, Any] = {"frequency": "monthly", "sample_n": 40}

@@ -72,7 +72,7 @@ def _row(effect: "Effect", by: str) -> Json:
     from fin_tasks.report import effect_tables as texts
     from fin_tasks.report.effects import points
 
-    row = {
+    row: dict[str, object] = {
         "": texts.heading_of(effect),
         "Statement": texts.statement_of(effect),
     }

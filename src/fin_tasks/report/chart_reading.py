@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from pandas import DataFrame, concat, factorize
+from pandas import DataFrame, Series, concat, factorize
 
 from fin_tasks.benchmarks.dynostock.chart_answers import FORMS, are_right, numbers_of
 from fin_tasks.stats.means import Floats, mean_difference
@@ -71,15 +71,15 @@ def _share_of(rows: DataFrame) -> Share:
         form = FORMS.get(str(kind))
         if form is None:  # a stranger's file
             continue
-        truths = numbers_of(form, of_kind["truth"].astype(str).tolist())
-        answers = numbers_of(form, of_kind["answer"].astype(str).tolist())
+        truths = numbers_of(form, _texts(of_kind["truth"]))
+        answers = numbers_of(form, _texts(of_kind["answer"]))
         # A row for each truth, and a column for each answer.
         chance = are_right(form, answers, truths[:, None]).mean(axis=1)
         chances.append(chance)
         excess.append(of_kind["acc"].to_numpy(float) - chance)
         # Behind the kind of question an id names ticker and period.
         start = len(f"reading-{kind}-")
-        charts += of_kind["doc_id"].astype(str).str[start:].tolist()
+        charts += [name[start:] for name in _texts(of_kind["doc_id"])]
     if not chances:
         return Share(np.nan, np.nan, np.nan, 0)
     beyond = mean_difference(np.concatenate(excess), factorize(np.array(charts))[0])
@@ -89,3 +89,7 @@ def _share_of(rows: DataFrame) -> Share:
         low=beyond.low,
         n=beyond.n,
     )
+
+
+def _texts(column: "Series[str]") -> list[str]:
+    return column.astype(object).fillna("").astype(str).tolist()

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -106,9 +107,10 @@ def numbers_of(form: str, texts: Sequence[str]) -> Floats:
             elif form == "verdict":
                 number = {"yes": 1.0, "no": 0.0}[text]
             elif form == "month":
-                number = float(pd.Period(text, "M").ordinal)
+                year, month = text.split("-")
+                number = 12.0 * int(year) + int(month)
             else:
-                number = float(pd.Timestamp(text).toordinal())
+                number = float(date.fromisoformat(text).toordinal())
         except (ValueError, KeyError):
             number = np.nan
         numbers.append(number)

@@ -178,7 +178,7 @@ def reading_documents(
             _, excerpt = asked[doc["id"]]
             charts.append(chart_of(excerpt, options.pixels, options.chart))
         add_charts(drawn, charts, window_set.charts, settings.cache_dir)
-        facts = {"renderer": RENDERERS[options.chart]}
+        facts: dict[str, Any] = {"renderer": RENDERERS[options.chart]}
         facts |= options.model_dump(include={"pixels", "chart"})
     else:
         facts = options.model_dump(include={"text", "frequency"})
