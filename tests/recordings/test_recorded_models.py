@@ -228,6 +228,38 @@ def test_a_run_with_the_authors_prompts_is_ranked_with_them(
     )
 
 
+@pytest.mark.slow
+def test_lm_eval_with_the_authors_prompts_is_in_their_setting(
+    run: Callable[..., Result], repository: Path, tmp_path: Path
+) -> None:
+    # It imports lm_eval, which takes seconds that the other tests here do not need.
+    from in_process import run as run_lm_eval
+    from in_process import saved
+
+    run("--from", repository)
+    for prompts in ("upstream", "house"):
+        scored = run_lm_eval(
+            "financemath",
+            answer=lambda doc: f"The answer is {doc['ground_truth']}.",
+            source="auto",
+            data_dir=str(repository),
+            prompts=prompts,
+        )
+        saved(scored, tmp_path / "results" / prompts, model=f"own-{prompts}")
+    board = board_of(read(tmp_path / "results"))
+    models = {run.id: run.model for run in board.runs}
+    ranked = []
+    for comparison in board.comparisons:
+        names = {models[rank.run] for rank in comparison.ranks}
+        if (
+            comparison.task.startswith("financemath/paper/")
+            and "cot" in comparison.task
+        ):
+            ranked.append(names)
+    recorded = {f"recorded/{model}" for model in MODELS}
+    assert sorted(ranked, key=len) == [{"own-house"}, {"own-upstream", *recorded}]
+
+
 def test_a_copy_may_hold_some_models_only(
     run: Callable[..., Result], repository: Path, tmp_path: Path
 ) -> None:
