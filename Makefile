@@ -89,6 +89,7 @@ bench: $(VENV)/.installed ## speed, each beside what it is compared with
 	$(BIN)/python perf/judge.py
 	$(BIN)/python perf/report.py
 	$(BIN)/python perf/page.py
+	$(BIN)/python perf/recorded_page.py
 	$(BIN)/python perf/questions.py
 	$(BIN)/python perf/windows.py
 	$(BIN)/python perf/charts.py --ray
