@@ -61,6 +61,30 @@ def test_each_question_is_counted_once() -> None:
     )
 
 
+def test_a_share_is_printed_where_a_paper_prints_one() -> None:
+    sizes = overview_of("mme_finance", SAMPLE).sizes
+    shares = [size for size in sizes if size.group == "share of image_style"]
+    assert not shares  # the sample is another split than the paper's
+    text = all_benchmarks()["mme_finance"].text_of("sizes.csv") or ""
+    assert "share of image_style,computer screenshot,%,47.3" in text
+
+
+def test_windows_are_counted_by_year_and_no_chart_is_drawn() -> None:
+    overview = overview_of("dynostock", {**SAMPLE, "sample_n": 2})
+    tasks = values(overview, "task")
+    assert not [name for name in tasks if name.endswith(("_w4", "_w8", "_recency"))]
+    assert set(values(overview, "window")) == {"4", "8", "12", "16", "20"}
+    assert all(1990 < int(year) < 2030 for year in values(overview, "year"))
+
+
+def test_lengths_of_answers() -> None:
+    overview = overview_of("financemath", SAMPLE)
+    lengths = values(overview, "length of answer")
+    docs = all_benchmarks()["financemath"].load(mode="cot", **SAMPLE)["test"]
+    n_characters = [len(str(doc["exact_truth"])) for doc in docs]
+    assert lengths["mean"] == pytest.approx(sum(n_characters) / len(docs), abs=0.1)
+
+
 def test_english_and_chinese_questions_with_one_id_are_two() -> None:
     tasks = values(overview_of("mme_finance", SAMPLE), "task")
     assert min(tasks["mme_finance_en"], tasks["mme_finance_zh"]) > 30
@@ -79,6 +103,7 @@ def test_printed_sizes_name_known_groups_and_their_source(name: str) -> None:
     for row in csv.DictReader(text.splitlines()):
         columns = row["group"].split(", ")
         known = {"questions", "task", "kind", "shown", *benchmark.breakdowns}
+        columns = [column.removeprefix("share of ") for column in columns]
         assert row["group"] == "length of question" or set(columns) <= known
         assert float(row["printed"]) >= 0
         assert row["source"]

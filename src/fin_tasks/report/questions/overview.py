@@ -19,7 +19,11 @@ from fin_tasks.errors import DataError, FinTasksError
 _SAME_QUESTIONS = ("mode", "na")
 """Options of tasks that ask the same questions in another way."""
 _ALL = "all"
-_LENGTHS = "length of question"
+_LENGTHS = {"length": "length of question", "answer": "length of answer"}
+"""What the columns with numbers of characters are called."""
+_SHARE_OF = "share of "
+"""Before the name of a column: its groups as shares of all questions."""
+_NO_GROUPS = ("id", "truth", *_LENGTHS)
 _EMPTY_LIST = "[]"
 """FinanceReasoning's context where FinanceMath has no tables."""
 
@@ -29,7 +33,7 @@ class Size:
     """How many questions are of one kind, beside what the paper prints."""
 
     group: str
-    """A column, such as `capability`; two columns for shares of the first one's questions."""
+    """A column, such as `capability`; two columns for shares of the first one's questions; `share of` and a column."""
     name: str
     unit: str
     """`n` for questions, `%` or `characters`."""
@@ -83,10 +87,11 @@ def overview_of(name: str, metadata: Mapped) -> Overview:
 
 
 def _distinct_tasks(benchmark: Benchmark) -> Iterator[TaskFile]:
-    """Yield the tasks that ask different questions."""
+    """Yield the tasks that ask different questions, where there is a choice those that draw no pictures."""
     options_seen = []
-    for name in task_names():
-        task = TaskFile(name)
+    tasks = [TaskFile(name) for name in task_names()]
+    tasks.sort(key=lambda task: task.options.get("mode") == "image")
+    for task in tasks:
         options = {**task.options}
         for option in _SAME_QUESTIONS:
             options.pop(option, None)
@@ -109,7 +114,9 @@ def _row_of(benchmark: Benchmark, task: str, doc: Document) -> dict[str, Any]:
         "kind": [name for name in [doc.get("kind") or doc.get("task")] if name],
         **benchmark.groups_of(doc),
         "shown": _shown_with(doc),
+        "year": [str(doc["end"])[:4]] if doc.get("end") else [],
         "length": len(str(text)),
+        "answer": len(str(benchmark.truth_of(doc))),
     }
 
 
@@ -139,8 +146,8 @@ def _with_printed(
         part = questions
         if task:
             part = questions[[task in names for names in questions["task"]]]
-        crossed = [group for of, group, _ in printed if of == task and "," in group]
-        for size in _sizes_of(part, list(dict.fromkeys(crossed))):
+        named = dict.fromkeys(group for of, group, _ in printed if of == task)
+        for size in _sizes_of(part, list(named)):
             row = printed.get((task, size.group, size.name), {})
             if task and not row:
                 continue
@@ -149,21 +156,28 @@ def _with_printed(
             yield replace(size, task=task, printed=value, source=source)
 
 
-def _sizes_of(questions: DataFrame, crossed: list[str]) -> Iterator[Size]:
-    """Yield the sizes of all groups, then shares in groups that two columns make."""
+def _sizes_of(questions: DataFrame, named: list[str]) -> Iterator[Size]:
+    """Yield the sizes of all groups, then the shares that papers print, whose groups are named, then lengths."""
     yield Size("questions", _ALL, "n", len(questions))
-    columns = [name for name in questions if name not in ("id", "truth", "length")]
+    columns = [name for name in questions if name not in _NO_GROUPS]
     for column in columns:
         counts = questions[column].explode().dropna().value_counts(sort=False)
         for name, count in counts.items():
             yield Size(str(column), str(name), "n", int(count))
-    for group in crossed:
+            share = _SHARE_OF + str(column)
+            if share in named:
+                of_all = round(100 * count / len(questions), 1)
+                yield Size(share, str(name), "%", of_all)
+    for group in named:
+        if ", " not in group:
+            continue
         first, second = group.split(", ")
         pairs = questions[[first, second]].explode(first).explode(second).dropna()
         totals = pairs[first].value_counts()
         for names, count in pairs.value_counts().sort_index().items():
             share = 100 * count / totals[names[0]]
             yield Size(group, ", ".join(names), "%", round(share, 1))
-    lengths = questions["length"]
-    yield Size(_LENGTHS, "median", "characters", float(lengths.median()))
-    yield Size(_LENGTHS, "mean", "characters", round(float(lengths.mean()), 1))
+    for column, group in _LENGTHS.items():
+        lengths = questions[column]
+        yield Size(group, "median", "characters", float(lengths.median()))
+        yield Size(group, "mean", "characters", round(float(lengths.mean()), 1))
