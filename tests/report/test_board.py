@@ -390,7 +390,7 @@ def test_a_bias_index_without_a_wrong_answer_is_0_as_in_lm_eval(
     assert (entry["value"], entry["low"], entry["n"]) == (0, None, 0)
     assert "claims" not in str(entry["doubts"])
     assert entry["remarks"] == [
-        "no answer is wrong, so the index is 0 by its definition"
+        "no forecast is wrong, so there is no index; a mean over sizes counts it as 0"
     ]
 
 

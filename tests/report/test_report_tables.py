@@ -112,7 +112,49 @@ def test_windows_are_averaged_as_the_paper_does(tmp_path: Path) -> None:
     )
     shown = cells(tables(tmp_path, papers=False)["dynostock_bias"], "org/model")
     values = 100 * np.array([shares[size] for size in (4, 8, 12, 16, 20)])
-    assert shown["Recency, accuracy"] == f"{values.mean():.1f} ± {values.std():.1f}"
+    assert (
+        shown["Latest event (recency), right forecasts"]
+        == f"{values.mean():.1f} ± {values.std():.1f}"
+    )
+
+
+def bias_table(tmp_path: Path, data: dict[str, Any], right: float) -> str:
+    """The table of a run that is right on each window or on none, beside the paper's figures."""
+    shares = [right, 0.0, 1 - right]
+    rows = [{"acc": right, "bias_index": shares}] * 4
+    tasks = {f"dynostock_recency_w{size}": rows for size in (4, 8, 12, 16, 20)}
+    docs = [{"ticker": f"T{at}", "arm": "signal"} for at in range(4)]
+    provenance = {**PROVENANCE, "arm": "signal", "mode": "image", "data": data}
+    write_run(tmp_path, tasks, docs=docs, metadata={"provenance": provenance})
+    return tables(tmp_path)["dynostock_bias"]
+
+
+@pytest.mark.parametrize(
+    ("data", "is_own"),
+    [
+        ({"origin": "windows", "parameters": {"biases": ["recency"]}}, True),
+        ({"origin": "windows", "parameters": {"from_recording": ["a"]}}, False),
+        ({"origin": "sample"}, True),
+    ],
+)
+def test_own_windows_do_not_stand_among_the_papers_figures(
+    tmp_path: Path, data: dict[str, Any], is_own: bool
+) -> None:
+    text = bias_table(tmp_path, data, 0.0)
+    sections = text.split("\n## ")[1:]
+    beside_own = [section for section in sections if "org/model" in section]
+    assert any("*published*" in section for section in beside_own) != is_own
+    assert all("with the statement" in section for section in beside_own)
+    assert any("*published*" in section for section in sections)
+
+
+def test_an_index_over_no_wrong_forecast_is_a_dash_with_its_reason(
+    tmp_path: Path,
+) -> None:
+    text = bias_table(tmp_path, {"origin": "sample"}, 1.0)
+    shown = cells(text, "org/model")
+    assert shown["Latest event (recency), led by the statement"] == "\u2013 (1)"
+    assert "(1) no forecast is wrong, so there is no index" in text
 
 
 def test_combined_table_holds_the_papers_figures_and_own_runs(tmp_path: Path) -> None:

@@ -66,6 +66,8 @@ def settings_of(metadata: Settings, **facts: Any) -> Json:
         settings.pop("data.revision", None)
     if origin == "sample":  # the packaged sample has the same rows for every split
         settings["split"] = "sample"
+    if origin == "windows" and "data.parameters.from_recording" not in settings:
+        settings["split"] = "own"  # these windows are not the paper's
     if "data.revision" in settings:
         # It stands for all other facts about the data, also for where the files were.
         for name in list(settings):

@@ -260,7 +260,7 @@ def family_of(model: str) -> str:
 
 def _remark_on_estimate(metric: str, estimate: Estimate) -> str:
     if metric == WEIGHTED and estimate.mean == 0 and not estimate.n:
-        return "no answer is wrong, so the index is 0 by its definition"
+        return "no forecast is wrong, so there is no index; a mean over sizes counts it as 0"
     has_enough = estimate.clusters >= min(_MIN_SOURCES, estimate.n)
     if has_enough or not estimate.method or metric_of(metric).by:
         return ""

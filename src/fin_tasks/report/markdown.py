@@ -13,18 +13,18 @@ from pydantic import BaseModel, TypeAdapter
 from fin_tasks.errors import escape
 
 from . import Json
-from .conditions import CONDITIONS
+from .conditions import CONDITIONS, WORDS
 from .leaderboard_model import QuestionCorrection
-from .model import KNOWN_BENCHMARKS, metric_of
+from .model import KNOWN_BENCHMARKS, WEIGHTED, metric_of
 
 _MARKUP = re.compile(r"([\\`*_\[\]|~$#@])|(:)(?=//)")
 _WWW = re.compile(r"(?i)\b(www)\.")  # GitHub makes a link of it
 _MAX_TEXT = 400
 _SCORINGS = {"paper": "scored as the authors do", "robust": "scored robustly"}
 # Conditions that are usual, or stand in the header.
-_NOT_NAMED = ("", "cot", "pot", "none")
+_NOT_NAMED = ("", "cot", "pot")
 _ROW = ["label", "published"]
-_NUMBERS = ["published", "value", "low", "high", "uncorrected", "window"]
+_NUMBERS = ["published", "value", "low", "high", "n", "uncorrected", "window"]
 _TEXTS = ["benchmark", "metric", "unit", "scoring", "doubts", "remarks"]
 _COLUMNS = ["label", *_TEXTS, *CONDITIONS, *_NUMBERS]
 _CORRECTIONS = "corrections.md"
@@ -94,7 +94,12 @@ def _lines_of(table: _Table, values: DataFrame) -> DataFrame:
 def _heading(line: Line) -> str:
     """Name the conditions that are not the usual ones, and the scoring."""
     usual = {*_NOT_NAMED, KNOWN_BENCHMARKS[line["benchmark"]].usual_split}
-    words = [line[name] for name in CONDITIONS[1:] if line[name] not in usual]
+    words = []
+    for name in CONDITIONS[1:]:
+        value = line[name]
+        if value not in usual:
+            words.append(WORDS.get(name, {}).get(value, value))
+    words = [word for word in words if word]
     scoring = line["scoring"]
     return ", ".join([*words, _SCORINGS.get(scoring) or scoring])
 
@@ -164,7 +169,10 @@ def _corrections_text(corrections: Sequence[QuestionCorrection]) -> str:
 
 
 def number_text(line: Line) -> str:
-    """Return a value with its interval, shares in percent."""
+    """Return a value with its interval, shares in percent; a dash for an index over no wrong forecast."""
+    is_index = line["metric"] == WEIGHTED and not line.get("published")
+    if is_index and line.get("n") == 0:
+        return "–"
     is_share = line["unit"] == "fraction"
 
     def number(name: str) -> str:
@@ -194,6 +202,7 @@ def _means_over_windows(
     means = groups.first().assign(
         task=task,
         value=groups["value"].mean(),
+        n=groups["n"].sum(),
         std=groups["value"].std(ddof=0),
         low=math.nan,
         doubts=groups["doubts"].agg(lambda doubts: "; ".join(filter(None, doubts))),
@@ -206,6 +215,8 @@ def _remark_on_mean(lines: DataFrame, n_windows: int) -> str:
     notes = []
     if len(lines) < n_windows:
         notes.append(f"mean over {len(lines)} of {n_windows} windows")
+    if lines["n"].eq(0).all():
+        notes.append("no forecast is wrong, so there is no index")
     if lines["remarks"].str.contains("cut").any():
         notes.append("not certain, as responses were cut off")
     return "; ".join(notes)

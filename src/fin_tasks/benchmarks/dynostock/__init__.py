@@ -16,8 +16,8 @@ BENCHMARK = Benchmark(
     name="dynostock",
     title="DynoStock",
     description=(
-        "Which way a stock moves after an earnings report, "
-        "and whether recent or authoritative news misleads the model."
+        "Forecasts of stocks after earnings reports, and how far a statement "
+        "(the latest event, or the word of a well-known figure) leads them astray."
     ),
     version=5,
     package=__name__,
@@ -25,10 +25,14 @@ BENCHMARK = Benchmark(
     order=2,
     source_of=ticker_of,
     breakdowns={
-        "arm": "Arm",
-        "window": "Window",
+        "arm": "Statement (arm)",
+        "window": "Reports shown",
         "ticker": "Stock",
         "category": "Category of question",
+    },
+    part_labels={
+        "recency": "latest event (recency)",
+        "authority": "well-known figure (authority)",
     },
     sized_tasks=r"(?P<family>recency|authority)(?:_w(?P<size>\d+))?",
     overview_tasks=("dynostock_recency", "dynostock_authority"),

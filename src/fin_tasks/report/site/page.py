@@ -78,7 +78,8 @@ def task_name(task: BoardTask) -> str:
     parts = [benchmark.title]
     if task.family:
         windows = f"{task.window} reports" if task.window else "all windows"
-        parts.append(f"{task.family}, {windows}")
+        family = benchmark.part_labels.get(task.family, task.family)
+        parts.append(f"{family}, {windows}")
     else:
         parts.append(benchmark.part_labels.get(part, part.replace("_", " ")))
     for condition in _CONDITIONS:

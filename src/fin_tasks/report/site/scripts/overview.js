@@ -136,8 +136,10 @@ function modelTable(name, columns, models) {
 
 function cellOf({ places, maximum }, entry, footnotes) {
   if (!entry) return null;
-  const place = places.get(entry.run.id);
-  const texts = [...entry.doubts, entry.correctionNote].filter(Boolean);
+  const isRanked = !isUndefined(entry);
+  const place = isRanked && places.get(entry.run.id);
+  const reasons = isRanked ? [] : entry.remarks;
+  const texts = [...entry.doubts, ...reasons, entry.correctionNote].filter(Boolean);
   for (const text of texts) {
     if (!footnotes.has(text)) footnotes.set(text, footnotes.size + 1);
   }

@@ -19,7 +19,12 @@ function valueText(value, metric) {
 }
 
 // With many cut-off responses, it is a lower bound.
+// An index over wrong forecasts, of which there are none.
+const isUndefined = ({ metric, n, isMeasured }) =>
+  isMeasured && metric === "bias_index" && n === 0;
+
 function boundText(entry) {
+  if (isUndefined(entry)) return "–";
   if (entry.value === null && entry.n) return "not defined";
   const sign = entry.cut_off?.is_lower_bound ? `≥${SPACE}` : "";
   return `${sign}${valueText(entry.value, entry.metric)}`;
