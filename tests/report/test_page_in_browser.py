@@ -131,6 +131,31 @@ def show(page: Any, address: str, where: str) -> None:
     page.wait_for_selector(DRAWN)
 
 
+def test_the_first_view_names_the_statement_and_says_why_there_is_no_index(
+    browser: Any, tmp_path: Path
+) -> None:
+    rows = [{"acc": 1.0, "bias_index": [1.0, 0.0, 0.0]}] * 4
+    docs = [{"ticker": ticker, "window": 4} for ticker in "ABCD"]
+    for arm in ("none", "signal"):
+        provenance = {**PROVENANCE, "arm": arm, "data": {"origin": "sample"}}
+        write_run(
+            tmp_path / "runs" / arm,
+            {"dynostock_recency_w4": rows},
+            docs=docs,
+            metadata={"provenance": provenance},
+        )
+    found = read([tmp_path / "runs"], page=tmp_path / "page")
+    write_page(found, board(found), tmp_path)
+    with browser.new_context() as context:
+        page = context.new_page()
+        show(page, (tmp_path / "index.html").as_uri(), "")
+        text = page.inner_text("main")
+    header = text.partition("ranks and tests")[0]
+    assert "with the statement" in header and "packaged sample" in header
+    assert "no statement" not in text.partition("side by side")[0]
+    assert "no forecast is wrong, so there is no index" in text
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_every_view_is_accessible_and_fits_the_screen(

@@ -36,7 +36,10 @@ def test_names(tmp_path: Path) -> None:
         "dynostock_recency_w4", mode="text", retrieval="none", arm="signal"
     )
     named = task_name(task_of("dynostock", conditions, "paper", "acc"))
-    assert named == "DynoStock, recency, 4 reports, price tables, with the statement"
+    assert (
+        named
+        == "DynoStock, latest event (recency), 4 reports, price tables, with the statement"
+    )
 
 
 def test_numbers() -> None:

@@ -84,6 +84,7 @@ def build_dynostock(
     from fin_tasks.benchmarks.dynostock.chart_files import chart_of
     from fin_tasks.benchmarks.dynostock.data import SAMPLE_SHARE
     from fin_tasks.benchmarks.dynostock.market import strict_timing
+    from fin_tasks.benchmarks.dynostock.replay import find_files, metadata_of
     from fin_tasks.charts.pool import draw_charts
 
     market = market_of(prices, earnings, sample=sample, tickers=tickers)
@@ -121,6 +122,12 @@ def build_dynostock(
         "tickers": len(market.tickers),
         "not_rebuilt": missing,
     }
+    if from_recording:
+        models = {file.resolve().parent.name for file in find_files(from_recording)}
+        summary["asked_as_the_authors"] = [
+            {"model": model, "metadata": json.dumps(metadata_of(model))}
+            for model in sorted(models)
+        ]
     if charts:
         drawing = (
             chart_of(window_set.market.excerpt(window.ticker, window.start, window.end))

@@ -94,14 +94,13 @@ def _lines_of(table: _Table, values: DataFrame) -> DataFrame:
 def _heading(line: Line) -> str:
     """Name the conditions that are not the usual ones, and the scoring."""
     usual = {*_NOT_NAMED, KNOWN_BENCHMARKS[line["benchmark"]].usual_split}
-    words = []
+    words: list[str] = []
     for name in CONDITIONS[1:]:
         value = line[name]
         if value not in usual:
             words.append(WORDS.get(name, {}).get(value, value))
-    words = [word for word in words if word]
-    scoring = line["scoring"]
-    return ", ".join([*words, _SCORINGS.get(scoring) or scoring])
+    words.append(_SCORINGS.get(line["scoring"], line["scoring"]))
+    return ", ".join(word for word in words if word)
 
 
 def _section_parts(lines: DataFrame) -> list[str]:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from fin_tasks.benchmarks.dynostock.files import table
 from fin_tasks.benchmarks.dynostock.files.read import read_market
 from fin_tasks.benchmarks.dynostock.files.table import read_file
 from fin_tasks.errors import DataError
@@ -65,9 +66,9 @@ def prices_of(tmp_path: Path, text: str, name: str = "prices.csv") -> pd.DataFra
 def test_days_are_decided_over_the_whole_column(
     tmp_path: Path, days: tuple[str, str], first: str
 ) -> None:
-    table = prices_of(tmp_path, "Date,Close\n" + "".join(f"{d},1.5\n" for d in days))
-    assert table["date"].iloc[0] == pd.Timestamp(first)
-    assert table["ticker"].tolist() == ["PRICES"] * 2
+    rows = prices_of(tmp_path, "Date,Close\n" + "".join(f"{d},1.5\n" for d in days))
+    assert rows["date"].iloc[0] == pd.Timestamp(first)
+    assert rows["ticker"].tolist() == ["PRICES"] * 2
 
 
 def test_days_of_reports_decide_for_each_other(tmp_path: Path) -> None:
@@ -98,9 +99,9 @@ def test_numbers_of_a_country(
     tmp_path: Path, cells: tuple[str, str], numbers: tuple[float | None, ...]
 ) -> None:
     rows = [f'2024-02-0{n},"{cell}",1\n' for n, cell in enumerate(cells, start=1)]
-    table = prices_of(tmp_path, "Date,Volume,Close\n" + "".join(rows))
-    assert table["volume"].astype(object).where(
-        table["volume"].notna(), None
+    rows = prices_of(tmp_path, "Date,Volume,Close\n" + "".join(rows))
+    assert rows["volume"].astype(object).where(
+        rows["volume"].notna(), None
     ).tolist() == [*numbers]
 
 
@@ -146,8 +147,8 @@ def test_what_is_not_understood_is_one_sentence(
 
 
 def test_stocks_that_are_named_like_columns(tmp_path: Path) -> None:
-    table = prices_of(tmp_path, "Date,LOW,OPEN,BRK.B\n2024-01-02,1,2,3\n")
-    assert table.set_index("ticker")["close"].to_dict() == {
+    rows = prices_of(tmp_path, "Date,LOW,OPEN,BRK.B\n2024-01-02,1,2,3\n")
+    assert rows.set_index("ticker")["close"].to_dict() == {
         "LOW": 1,
         "OPEN": 2,
         "BRK.B": 3,
@@ -155,8 +156,8 @@ def test_stocks_that_are_named_like_columns(tmp_path: Path) -> None:
 
 
 def test_a_ticker_keeps_its_zeros(tmp_path: Path) -> None:
-    table = prices_of(tmp_path, "Symbol,Date,Close\n0700,2024-01-02,1\n")
-    assert table["ticker"].tolist() == ["0700"]
+    rows = prices_of(tmp_path, "Symbol,Date,Close\n0700,2024-01-02,1\n")
+    assert rows["ticker"].tolist() == ["0700"]
 
 
 def test_prices_and_reports_of_different_stocks(tmp_path: Path) -> None:
@@ -164,3 +165,14 @@ def test_prices_and_reports_of_different_stocks(tmp_path: Path) -> None:
     file.write_bytes((FILES / "nasdaq" / "ACME.csv").read_bytes())
     with pytest.raises(DataError, match=r"HISTORICALDATA and reports of ACME"):
         read_market(file, FILES / "earnings" / "iso.csv")
+
+
+@pytest.mark.parametrize("name", ["A.csv", "A.csv.gz"])
+def test_a_file_that_is_too_large_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(table, "ROWS_MB", 1)
+    frame = pd.DataFrame({"Date": ["2024-01-02"] * 100_000, "Close": 1.5})
+    frame.to_csv(tmp_path / name, index=False)
+    with pytest.raises(DataError, match="at most 1 MB"):
+        read_file(tmp_path / name, "prices")

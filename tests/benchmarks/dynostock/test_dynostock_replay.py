@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from fin_tasks.benchmarks.dynostock.replay import read_recording
+from fin_tasks.benchmarks.dynostock import SAMPLINGS
+from fin_tasks.benchmarks.dynostock.data import Options
+from fin_tasks.benchmarks.dynostock.replay import metadata_of, read_recording
 from fin_tasks.cli import app
 from fin_tasks.errors import DataError
 
@@ -120,3 +122,25 @@ def test_files_and_their_mean_and_the_run_folder(tmp_path: Path) -> None:
         0,
         0,
     ]
+
+
+@pytest.mark.parametrize(
+    ("model", "sampling", "picture"),
+    [
+        ("gpt-4o", "paper_api", "last"),
+        ("gemini-1.5-pro", "paper_api", "last"),
+        ("claude-3-5-sonnet", "paper_claude", "last"),
+        ("MGM-7B-HD", "paper_mini_gemini", "first"),
+        ("Mini-Gemini-7B-HD", "paper_mini_gemini", "first"),
+        ("MiniCPM-Llama3-V-2_5", "paper_minicpm", "first"),
+        ("llava-v1.6-mistral-7b-hf-4bit", "paper", "first"),
+    ],
+)
+def test_a_task_can_ask_as_the_authors_asked(
+    model: str, sampling: str, picture: str
+) -> None:
+    metadata = metadata_of(model)
+    assert (metadata["sampling"], metadata["picture"]) == (sampling, picture)
+    assert metadata["sampling"] in SAMPLINGS
+    options = Options(bias="recency", **metadata)
+    assert (options.prompts, options.chart) == ("upstream", "paper")

@@ -23,6 +23,17 @@ ASKED = {"mode": "image", "arm": "signal", "anonymize": False}
 """How the authors asked, as results say it."""
 
 
+_FAMILIES = (
+    ("mini-gemini", "paper_mini_gemini", "first"),
+    ("mgm", "paper_mini_gemini", "first"),
+    ("minicpm", "paper_minicpm", "first"),
+    ("claude", "paper_claude", "last"),
+    ("gemini", "paper_api", "last"),
+    ("gpt", "paper_api", "last"),
+)
+"""Words in the names of models, and how the authors sampled them and where the chart stood."""
+
+
 class Recording(NamedTuple):
     """A file's documents with the response to each."""
 
@@ -46,6 +57,23 @@ class _Row(BaseModel):
 
 
 _ROWS = TypeAdapter(Annotated[list[_Row], Field(min_length=1)])
+
+
+def metadata_of(model: str) -> dict[str, str]:
+    """Return the metadata with which a task asks as the authors asked a model of this family."""
+    sampling = "paper"
+    picture = "first"
+    for word, own_sampling, own_picture in _FAMILIES:
+        if word in model.lower().replace("_", "-"):
+            sampling = own_sampling
+            picture = own_picture
+            break
+    return {
+        "prompts": "upstream",
+        "chart": "paper",
+        "picture": picture,
+        "sampling": sampling,
+    }
 
 
 def find_files(paths: Sequence[Path]) -> list[Path]:

@@ -17,6 +17,8 @@ from pandas.errors import ParserWarning
 from pydantic import BaseModel, Field, ValidationError
 
 from fin_tasks.errors import DataError, first_problem
+from fin_tasks.limited_file import ROWS_MB, read_limited, read_limited_json
+from fin_tasks.settings import Settings
 
 from ..market import TABLES, with_types
 from .cells import CellError, days_of, numbers_of
@@ -33,7 +35,6 @@ _UNKNOWN = (
 """Texts of cells without a value; NA is none of them, because a ticker has this name."""
 _NEEDED = {"prices": ("date", "close"), "earnings": ("reported", "surprise")}
 _DAYS = {"prices": ("date",), "earnings": ("reported", "fiscal_end")}
-_MAX_BYTES = 1 << 30
 _HEAD_BYTES = 1 << 16
 _SEPARATORS = ",;\t|"
 _HEADER_ROWS = 30
@@ -66,7 +67,7 @@ def read_file(file: Path, part: str) -> pd.DataFrame:
     """Read a file of `prices` or `earnings`; raise DataError with the place of what cannot be understood."""
     try:
         if file.suffix == ".json":
-            table = _alpha_vantage_table(_content_of(file))
+            table = _alpha_vantage_table(read_limited_json(file, ROWS_MB))
         elif file.suffix == ".parquet":
             table = pd.read_parquet(file)
             table.columns = our_names(list(table.columns), part)
@@ -122,12 +123,16 @@ def our_names(names: Sequence[str], part: str) -> list[str]:
 
 
 def _content_of(file: Path) -> bytes:
-    """Return a file without gzip's packing; raise ValueError if it is too large."""
-    opened: Any = gzip.open if file.suffix == ".gz" else Path.open
-    with opened(file, "rb") as stream:
-        content = bytes(stream.read(_MAX_BYTES + 1))
-    if len(content) > _MAX_BYTES:
-        raise ValueError(f"more than {_MAX_BYTES:,} bytes; split the file")
+    """Return the content of a text file without gzip's packing; raise DataError if it is too large."""
+    if file.suffix != ".gz":
+        return read_limited(file, ROWS_MB)
+    n_bytes = max(ROWS_MB, Settings.from_environ().max_mb) << 20
+    with gzip.open(file) as stream:
+        content = stream.read(n_bytes + 1)
+    if len(content) > n_bytes:
+        raise DataError(
+            f"{file}: expected at most {n_bytes >> 20:,} MB unpacked, got more. FIN_TASKS_MAX_MB raises the limit."
+        )
     return content
 
 
