@@ -98,8 +98,8 @@ def _heading(line: Line) -> str:
     for name in CONDITIONS[1:]:
         value = line[name]
         if value not in usual:
-            words.append(WORDS.get(name, {}).get(value, value))
-    words.append(_SCORINGS.get(line["scoring"], line["scoring"]))
+            words.append(str(WORDS.get(name, {}).get(str(value), value)))
+    words.append(str(_SCORINGS.get(str(line["scoring"]), line["scoring"])))
     return ", ".join(word for word in words if word)
 
 
