@@ -179,10 +179,27 @@ def test_a_corrected_document_is_no_example_for_others(tmp_path: Path) -> None:
     assert (docs[0]["target"] != "", docs[1]["target"]) == (True, "")
 
 
-@pytest.mark.parametrize("task", ["dynostock_recency_w4_text", "mme_finance_mt_zh"])
-def test_tasks_that_cannot_be_corrected_refuse_the_option(task: str) -> None:
-    with pytest.raises(ConfigError, match="corrections"):
-        TaskFile(task).load({**SAMPLE, "corrections": "c.yaml"})
+def test_conversations_cannot_be_corrected() -> None:
+    with pytest.raises(ConfigError, match="whose turns need each other"):
+        TaskFile("mme_finance_mt_zh").load({**SAMPLE, "corrections": "c.yaml"})
+
+
+def test_windows_can_only_be_excluded(tmp_path: Path) -> None:
+    task = TaskFile("dynostock_recency_w4_text")
+    part = {**SAMPLE, "sample_n": 4}
+    docs, plain = task.load(part)
+    gone = {"benchmark": "dynostock", "id": docs[0]["id"]}
+    path = write(tmp_path, {**gone, "exclude": True})
+    left, facts = task.load({**part, "corrections": str(path)})
+    assert docs[0]["id"] not in [doc["id"] for doc in left]
+    assert [doc["id"] for doc in docs[1:]] == [
+        doc["id"] for doc in left if doc["id"] in {one["id"] for one in docs}
+    ]
+    assert facts["corrections"]["note"] == "1 question excluded"
+    assert facts["hash"] != plain["hash"]
+    path = write(tmp_path, {**gone, "truth": 1})
+    with pytest.raises(DataError, match="follows from its prices"):
+        task.load({**part, "corrections": str(path)})
 
 
 def test_questions_for_a_judge_are_corrected(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from fin_tasks.data.documents import (
 from fin_tasks.errors import ConfigError, DataError, first_problem
 from fin_tasks.settings import Settings
 
+from ..corrections import read_corrections
 from . import VERSION
 from .anonymous import anonymous
 from .chart_files import add_charts, chart_of
@@ -93,6 +94,8 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
         facts["after"] = options.after
     if options.sampling is not None:
         facts["sampling"] = options.sampling
+    if options.corrections is not None:
+        windows, facts["corrections"] = _kept(windows, options.corrections)
     draw = partial(draw_rows, "dynostock", n=options.sample_n, seed=options.sample_seed)
     if options.bias == RECALL:
         docs = recall_documents(window_set.market, windows)
@@ -118,6 +121,23 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
                 "found none."
             )
     return {"test": dataset_of(docs, facts)}
+
+
+def _kept(windows: Sequence[Window], path: Path) -> tuple[list[Window], dict[str, str]]:
+    """Return the windows that a file of corrections does not exclude, and what results say of it."""
+    corrections = read_corrections(path)
+    by_id = corrections.of("dynostock")
+    for correction in by_id.values():
+        if not correction.exclude:
+            raise DataError(
+                f"{path}, dynostock {correction.id}: expected exclude: true, as a window's truth follows from "
+                f"its prices, got truth {correction.truth!r:.40}. Correct the prices."
+            )
+    kept = [window for window in windows if window.id not in by_id]
+    applied = [by_id[window.id] for window in windows if window.id in by_id]
+    if not kept:
+        raise DataError(f"{path}: expected a window to be left, got all excluded.")
+    return kept, corrections.facts("dynostock", applied)
 
 
 @lru_cache(maxsize=2)  # the tasks of a group ask for the same set

@@ -37,6 +37,8 @@ class Options(BaseModel):
     """Whether the chart stands before the text or behind it."""
     system_role: Literal["system", "user"] = "system"
     sampling: str | None = None
+    corrections: Path | None = None
+    """File of windows to leave out."""
     after: str = Field("", pattern=r"^\d{4}-\d\d(-\d\d)?$")
     """Only windows whose newest report is after this month or day."""
     sample_n: int | str | None = None
