@@ -75,7 +75,8 @@ def main() -> None:
                     command, check=True, stdout=subprocess.PIPE, text=True
                 ).stdout
             )
-            print("{}: {seconds:.1f} s, {mb:,.0f} MB".format(side, **told), flush=True)
+            line = "{}: {seconds:.1f} s, {cpu:.1f} s of processors, {mb:,.0f} MB"
+            print(line.format(side, **told), flush=True)
             seconds[side] = told["seconds"]
         plain = seconds.pop("pandas loop", None)
         for side, own in seconds.items() if plain else ():
@@ -110,18 +111,15 @@ def measure(side: str, folder: Path) -> None:
             board(found)
     seconds = time.perf_counter() - begun
     joblib.externals.loky.get_reusable_executor().shutdown()  # its memory is known when it has ended
-    own, largest = (
-        resource.getrusage(of).ru_maxrss
-        for of in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    )
-    print(
-        json.dumps(
-            {
-                "seconds": seconds,
-                "mb": (own + largest * min(4, joblib.cpu_count())) / 1000,
-            }
-        )
-    )
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    workers = resource.getrusage(resource.RUSAGE_CHILDREN)
+    n_workers = min(4, joblib.cpu_count())
+    told = {
+        "seconds": seconds,
+        "cpu": own.ru_utime + own.ru_stime + workers.ru_utime + workers.ru_stime,
+        "mb": (own.ru_maxrss + n_workers * workers.ru_maxrss) / 1000,
+    }
+    print(json.dumps(told))
 
 
 def write_run(folder: Path, number: int, rows: int) -> None:

@@ -32,7 +32,7 @@ from .question_corrections import correction_note, uncorrected_value
 from .redact import printable
 from .values import Value, values_of
 
-_USED = ("run", "task", "scoring", "doc_id", "source")  # text columns
+_USED = ("run", "task", "scoring", "source")  # text columns
 _MIN_SOURCES = 20  # with fewer, an interval is markedly too narrow
 _MAX_NOTE = 100  # characters
 _FAMILY = re.compile(
@@ -69,9 +69,7 @@ def scored_tasks(
     With `any_decoding` runs may be compared whatever their decoding.
     """
     headlines = _headlines_of(report)
-    # Values need few of the text columns, and each of them costs time.
-    unused = [name for name in COLUMNS if name not in _USED]
-    report = replace(report, rows=report.rows.drop(columns=unused))
+    report = _by_document(report)
     by_task = defaultdict[str, list[Scored]](list)
     for run, result in report.results:
         conditions = conditions_of(result)
@@ -82,7 +80,7 @@ def scored_tasks(
             values = values_of(rows, result, scoring, main_metric)
             if not values:
                 continue
-            counted = _numbered(rows, main_metric)
+            counted = rows.reindex(columns=[main_metric, "source"])
             n_scored = int(counted[main_metric].count())
             scored = Scored(
                 run=run,
@@ -100,14 +98,15 @@ def scored_tasks(
     return by_task
 
 
-def _numbered(rows: DataFrame, main_metric: str) -> DataFrame:
-    """Return the headline and the source of rows, under a number for each document."""
-    counted = rows.reindex(columns=[main_metric, "source"])
+def _by_document(report: Report) -> Report:
+    """Return a report whose rows stand under a number for each document, with the text columns that values need."""
+    rows = report.rows
     if rows.empty:
-        return counted
+        return report
     tasks = rows["task"].cat.codes.to_numpy(np.int64)
     documents = tasks << 32 | rows["doc_id"].cat.codes.to_numpy()
-    return counted.set_axis(documents)
+    unused = [name for name in COLUMNS if name not in _USED]
+    return replace(report, rows=rows.drop(columns=unused).set_axis(documents))
 
 
 def _headlines_of(report: Report) -> dict[tuple[str, Conditions], str]:

@@ -113,8 +113,7 @@ def values_of(
 def _measured(rows: DataFrame) -> set[str]:
     """Return the metrics that have a value in some row."""
     metrics = [name for name in rows.columns if name not in COLUMNS]
-    has_value = ~np.isnan(rows[metrics].to_numpy(float)).all(axis=0)
-    measured = {name for name, known in zip(metrics, has_value, strict=True) if known}
+    measured = {name for name in metrics if not np.isnan(rows[name].to_numpy()).all()}
     if _has_index(rows):
         measured.add(WEIGHTED)
     return measured

@@ -193,13 +193,20 @@ def _list_of(
     shown = rows.rename(columns={metric: "value"}).reindex(columns=columns)
     part_values = {}
     scores = {}
-    # Plain objects are much faster here than categories.
-    for scoring, scored in shown.astype(object).groupby("scoring"):
-        table = scored.set_index("doc_id").reindex(order)
-        table["value"] = table["value"].astype(float).round(6)
-        table["cut_off"] = table["cut_off"].astype(float) > 0
-        table["answer"] = table["answer"].replace(words)
-        scores[scoring] = {name: table[name].tolist() for name in _SCORES}
+    for scoring, scored in shown.groupby("scoring", observed=True):
+        table = scored
+        if table["doc_id"].tolist() != order:
+            # Plain objects are much faster here than categories.
+            table = scored.astype(object).set_index("doc_id").reindex(order)
+        columns_of_scores = {
+            "value": table["value"].astype(float).round(6),
+            "answer": table["answer"].astype(object).replace(words),
+            "reason": table["reason"],
+            "cut_off": table["cut_off"].astype(float) > 0,
+        }
+        scores[scoring] = {
+            name: column.tolist() for name, column in columns_of_scores.items()
+        }
         part_values = {name: table[name].tolist() for name in parts}
     titles = [question.title for question in questions.values()]
     pleas = [bool(question.answer.get("pleas")) for question in questions.values()]
