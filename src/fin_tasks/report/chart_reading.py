@@ -92,4 +92,5 @@ def _share_of(rows: DataFrame) -> Share:
 
 
 def _texts(column: "Series[str]") -> list[str]:
-    return column.astype(object).fillna("").astype(str).tolist()
+    texts: list[str] = column.astype(object).fillna("").astype(str).tolist()
+    return texts

@@ -64,12 +64,12 @@ def _markdown(effects: Sequence[Effect]) -> str:
     for (heading, statement), by_mitigation in cells.items():
         texts = []
         for name in mitigations:
-            found = by_mitigation.get(name)
-            texts.append(change_text(found) if found else "–")
+            effect = by_mitigation.get(name)
+            texts.append(change_text(effect) if effect else "–")
         first = next(iter(by_mitigation.values()))
-        more = [share(first.flipped), index_text(first), charts_text(first)]
+        figures = [share(first.flipped), index_text(first), charts_text(first)]
         windows = f"{first.n_windows} of {first.n_stocks} stocks"
-        lines.append([safe(heading), safe(statement), *texts, *more, windows])
+        lines.append([safe(heading), safe(statement), *texts, *figures, windows])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
@@ -137,15 +137,15 @@ def draw_effects(effects: Sequence[Effect], stem: Path, scoring: str) -> None:
         figure = Figure(figsize=size, layout="constrained")
         axes = figure.subplots()
         for number, heading in enumerate(headings):
-            own = [effect for effect in effects if heading_of(effect) == heading]
+            of_model = [effect for effect in effects if heading_of(effect) == heading]
             shift = 0.5 * ((number + 0.5) / len(headings) - 0.5)
-            values = [100 * effect.change for effect in own]
-            below = [0 if isnan(e.low) else 100 * (e.change - e.low) for e in own]
-            above = [0 if isnan(e.low) else 100 * (e.high - e.change) for e in own]
+            heights = [rows.index(_row_name(effect)) + shift for effect in of_model]
+            table = 100 * DataFrame(of_model)[["change", "low", "high"]].astype(float)
+            table = table.fillna({"low": table["change"], "high": table["change"]})
             axes.errorbar(
-                values,
-                [rows.index(_row_name(effect)) + shift for effect in own],
-                xerr=[below, above],
+                table["change"],
+                heights,
+                xerr=[table["change"] - table["low"], table["high"] - table["change"]],
                 fmt="o",
                 color=_COLORS[number % len(_COLORS)],
                 elinewidth=1,

@@ -71,7 +71,7 @@ class Effect(NamedTuple):
     off_high: float = nan
     off_windows: int = 0
     read: Share | None = None
-    """The share of its charts, or tables, that the model reads; None if it was not asked."""
+    """The share of its charts, or tables, that the model reads; None if it was not asked about them."""
 
 
 def effects_of(report: Report, scoring: str) -> list[Effect]:
@@ -139,20 +139,20 @@ def _effects_of_group(rows: DataFrame) -> Iterator[Effect]:
     is_none = rows["arm"] == "none"
     changes: dict[tuple[str, str], DataFrame] = {}
     statements = rows[~is_none].groupby(["mitigation", "statement", "arm"])
-    for (mitigation, statement, arm), asked in statements:
+    for (mitigation, statement, arm), with_statement in statements:
         without = rows[is_none & (rows["mitigation"] == mitigation)]
-        pairs = _pairs(asked, without)
+        pairs = _pairs(with_statement, without)
         if pairs.empty:
             continue
-        effect = _effect(asked, pairs)
+        effect = _effect(with_statement, pairs)
         base = changes.get((statement, arm))
         if mitigation == NO_MITIGATION:
             changes[statement, arm] = pairs
         elif base is not None:
-            both = base.merge(pairs, on="doc_id", suffixes=("_base", ""))
+            shared = base.merge(pairs, on="doc_id", suffixes=("_base", ""))
             off = mean_difference(
-                (both["change_base"] - both["change"]).to_numpy(),
-                factorize(both["ticker"])[0],
+                (shared["change_base"] - shared["change"]).to_numpy(),
+                factorize(shared["ticker"])[0],
             )
             effect = effect._replace(
                 off=off.mean,
@@ -163,10 +163,10 @@ def _effects_of_group(rows: DataFrame) -> Iterator[Effect]:
         yield effect
 
 
-def _pairs(asked: DataFrame, without: DataFrame) -> DataFrame:
+def _pairs(with_statement: DataFrame, without: DataFrame) -> DataFrame:
     """Return the windows with a forecast in both arms, and how each changes."""
     names = ["doc_id", "mean_probability", "signal_probability"]
-    pairs = asked.merge(without[names], on="doc_id", suffixes=("", "_without"))
+    pairs = with_statement.merge(without[names], on="doc_id", suffixes=("", "_without"))
     after = pairs["mean_probability"]
     before = pairs["mean_probability_without"]
     # The signal is a rise where its probability is that of a rise; one half says nothing of it.
@@ -187,7 +187,7 @@ def _pairs(asked: DataFrame, without: DataFrame) -> DataFrame:
     return pairs.dropna(subset="change")
 
 
-def _effect(asked: DataFrame, pairs: DataFrame) -> Effect:
+def _effect(with_statement: DataFrame, pairs: DataFrame) -> Effect:
     first = pairs.iloc[0]
     tickers = factorize(pairs["ticker"])[0]
     change = mean_difference(pairs["change"].to_numpy(), tickers)
@@ -208,7 +208,7 @@ def _effect(asked: DataFrame, pairs: DataFrame) -> Effect:
         high=change.high,
         n_windows=change.n,
         n_stocks=change.clusters,
-        left_out=len(asked) - len(pairs),
+        left_out=len(with_statement) - len(pairs),
         flipped=flipped.mean,
         flipped_low=flipped.low,
         flipped_high=flipped.high,
@@ -222,16 +222,16 @@ def sentence_of(effect: Effect) -> str:
     interval = ""
     if effect.low == effect.low:
         interval = f" [{points(effect.low)}, {points(effect.high)}]"
-    what = "the forecast of a rise" if effect.direction == "none" else "the forecast"
-    way = "" if effect.direction == "none" else " its way"
+    subject = "the forecast of a rise" if effect.direction == "none" else "the forecast"
+    side = "" if effect.direction == "none" else " its way"
     name = effect.statement.replace("_", " ")
     if effect.arm != "signal":
         name += f" ({effect.arm})"
     if effect.mitigation:
         name += f", with {effect.mitigation.replace('_', ' ')}"
     text = (
-        f"{effect.model}: the statement {name} moved {what} by {points(effect.change)} points{interval}"
-        f"{way}, in {effect.n_windows:,} windows of {effect.n_stocks:,} stocks; "
+        f"{effect.model}: the statement {name} moved {subject} by {points(effect.change)} points{interval}"
+        f"{side}, in {effect.n_windows:,} windows of {effect.n_stocks:,} stocks; "
         f"{effect.flipped:.0%} of decisions flipped."
     )
     if effect.read is None:
