@@ -13,6 +13,8 @@ from .conditions import conditions_of
 from .model import Report, Run, TaskResult
 
 _TASK = "dynostock_reading"
+_MAX_ANSWERS = 2000
+"""Answers to one kind of question that are dealt to other charts."""
 _COLUMNS = ["doc_id", "ticker", "category", "acc", "truth", "answer"]
 
 Key = tuple[str, str, bool]
@@ -72,9 +74,9 @@ def _share_of(rows: DataFrame) -> Share:
         if form is None:  # a stranger's file
             continue
         truths = numbers_of(form, _texts(of_kind["truth"]))
-        answers = numbers_of(form, _texts(of_kind["answer"]))
-        # A row for each truth, and a column for each answer.
-        chance = are_right(form, answers, truths[:, None]).mean(axis=1)
+        answers = numbers_of(form, _texts(of_kind["answer"].head(_MAX_ANSWERS)))
+        shares = [are_right(form, answers, truth).mean() for truth in truths]
+        chance = np.array(shares)
         chances.append(chance)
         excess.append(of_kind["acc"].to_numpy(float) - chance)
         # Behind the kind of question an id names ticker and period.

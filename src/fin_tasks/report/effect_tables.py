@@ -47,7 +47,7 @@ def _markdown(effects: Sequence[Effect]) -> str:
     for effect in effects:
         row = cells.setdefault((heading_of(effect), statement_of(effect)), {})
         row[effect.mitigation] = effect
-    names = [name.replace("_", " ") or "No mitigation" for name in mitigations]
+    names = [safe(name.replace("_", " ")) or "No mitigation" for name in mitigations]
     header = [
         "Model",
         "Statement",
@@ -64,8 +64,8 @@ def _markdown(effects: Sequence[Effect]) -> str:
     for (heading, statement), by_mitigation in cells.items():
         texts = []
         for name in mitigations:
-            effect = by_mitigation.get(name)
-            texts.append(change_text(effect) if effect else "–")
+            is_known = name in by_mitigation
+            texts.append(change_text(by_mitigation[name]) if is_known else "–")
         first = next(iter(by_mitigation.values()))
         figures = [share(first.flipped), index_text(first), charts_text(first)]
         windows = f"{first.n_windows} of {first.n_stocks} stocks"
@@ -157,7 +157,9 @@ def draw_effects(effects: Sequence[Effect], stem: Path, scoring: str) -> None:
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
         axes.grid(axis="x")
-        axes.set_xlabel("points by which the forecast moves its way, 95 % intervals")
+        axes.set_xlabel(
+            "points toward what is said (a rise, if it says nothing), 95 % intervals"
+        )
         title = f"What statements do to forecasts, {scoring}"
         figure.suptitle(title, x=0.012, ha="left", fontsize=11, fontweight="bold")
         figure.legend(loc="outside lower left")

@@ -117,7 +117,9 @@ def numbers_of(form: str, texts: Sequence[str]) -> Floats:
     return np.array(numbers, dtype=np.float64)
 
 
-def are_right(form: str, answers: Floats, truths: Floats) -> npt.NDArray[np.bool_]:
+def are_right(
+    form: str, answers: Floats, truths: Floats | np.float64
+) -> npt.NDArray[np.bool_]:
     """Return whether answers are near enough to truths; the arrays are broadcast."""
     tolerances = {
         "price": PRICE_TOLERANCE * np.abs(truths) + 1e-9,

@@ -87,7 +87,7 @@ def rows_of_effects(plan: EffectPlan) -> tuple[list[Json], list[Json]]:
         n = plan.needed(points / 100)
         by_effect.append(
             {
-                "Effect": f"{points} points",
+                "Effect": f"{points} point{'s' * (points > 1)}",
                 "Windows": f"{n:,}",
                 "Requests": f"{2 * n:,}",
             }
