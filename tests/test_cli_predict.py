@@ -199,6 +199,21 @@ MSFT,2010-09-01,2010-11-30
         assert line["statement"] in line["prompt"] and line["response"]
 
 
+def test_a_list_takes_statements_of_ones_own(tmp_path: Path) -> None:
+    rows = "ticker,start,end\nAAPL,2009-01-01,2010-10-30\n"
+    file = tmp_path / "mine.yaml"
+    file.write_text("tip:\n  title: Tip\n  sentence: Sam expects {movement}.\n")
+    more = ("--statements", "none,tip", "--statement-file", str(file))
+    assert listed(tmp_path, rows, *more).exit_code == 0
+    table = pd.read_csv(tmp_path / "out" / "predictions.csv")
+    assert table[["probability_none", "probability_tip"]].notna().all(axis=None)
+    lines = (tmp_path / "out" / "responses.jsonl").read_text().splitlines()
+    _, tip = [json.loads(line) for line in lines]
+    assert tip["statement"].startswith("Sam expects a ")
+    wrong = listed(tmp_path, rows, "--statements", "rumor")
+    assert isinstance(wrong.exception, ConfigError)
+
+
 def test_a_list_with_one_start_for_all_rows(tmp_path: Path) -> None:
     done = listed(tmp_path, "ticker,end\nAAPL,2010-10-30\n", "--start", "2009-01-01")
     assert done.exit_code == 0 and "1 rows, 3 responses of m" in done.stdout

@@ -3,7 +3,7 @@
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -12,10 +12,6 @@ from fin_tasks.settings import OPENAI, Settings
 
 from .options import AsJson, BaseUrl, Earnings, Out, Prices, Sample, Ticker, market_of
 from .output import exit_with, say, show
-
-if TYPE_CHECKING:
-    from fin_tasks.benchmarks.dynostock.market import Market
-
 
 _Start = Annotated[
     datetime | None,
@@ -71,10 +67,19 @@ def predict(
     base_url: BaseUrl = OPENAI,
     bias: Annotated[
         Literal["recency", "authority", "none"],
-        typer.Option(
-            help="Biased statement to add. A list is asked with each and without."
-        ),
+        typer.Option(help="Biased statement to add."),
     ] = "none",
+    statements: Annotated[
+        str,
+        typer.Option(help="With --list: names of statements, separated by commas."),
+    ] = "none,recency,authority",
+    statement_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --list: YAML with statements of your own (docs/dynostock.md).",
+        ),
+    ] = None,
 ) -> None:
     """Ask a model whether a stock's price will rise, and show its forecast and what happened.
 
@@ -85,6 +90,7 @@ def predict(
     Example: fin-tasks predict --list stocks.csv --model gpt-4o --out results
     """
     from fin_tasks.benchmarks.dynostock import predict as own
+    from fin_tasks.benchmarks.dynostock import predict_list as lists
     from fin_tasks.benchmarks.dynostock.own_window import own_window
 
     settings = Settings.from_environ()
@@ -99,10 +105,15 @@ def predict(
             raise ConfigError(
                 "--list: expected --model and --out beside it, and no ticker or --end."
             )
+        named = lists.statements_named(statements, statement_file)
+        periods = lists.read_periods(list_file, start.date() if start else None)
         market = market_of(prices, earnings, sample=sample, tickers=None)
-        _predict_list(
-            market, list_file, start, model, base_url, settings, text=text, out=out
-        )
+        lists.word_questions(market, periods, named, text=text, folder=out / "charts")
+        lists.ask_about(periods, model, base_url, settings)
+        file = lists.write_predictions(periods, named, model, out)
+        n_responses = sum(len(period.results) for period in periods)
+        say(f"{len(periods)} rows, {n_responses} responses of {model}: {file}")
+        exit_with(lists.problems_of(periods, list_file))
         return
     if ticker is None or start is None or end is None:
         raise ConfigError(
@@ -119,34 +130,6 @@ def predict(
         return
     reply = own.ask(doc, model, base_url, settings)
     show({"model": model, **own.result_of(doc, reply)}, as_json)
-
-
-def _predict_list(
-    market: "Market",
-    list_file: Path,
-    start: datetime | None,
-    model: str,
-    base_url: str,
-    settings: Settings,
-    *,
-    text: bool,
-    out: Path,
-) -> None:
-    """Ask about each row of a list under each statement, and write the forecasts; status 1 if a row has a problem."""
-    from fin_tasks.benchmarks.dynostock import predict_list as lists
-
-    periods = lists.read_periods(list_file, start.date() if start else None)
-    statements = lists.STATEMENTS
-    lists.word_questions(market, periods, statements, text=text, folder=out / "charts")
-    lists.ask_about(periods, model, base_url, settings)
-    file = lists.write_predictions(periods, statements, model, out)
-    n_forecasts = sum(len(period.results) for period in periods)
-    say(f"{len(periods)} rows, {n_forecasts} responses of {model}: {file}")
-    problems = []
-    for period in periods:
-        for problem in period.problems:
-            problems.append(f"{list_file}, row {period.line}: {problem}")
-    exit_with(problems)
 
 
 def chart(

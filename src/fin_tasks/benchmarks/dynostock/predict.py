@@ -15,6 +15,7 @@ from .data import Document, document
 from .market import Market
 from .probability import paper_probability, robust_probability
 from .prompts import house_prompt
+from .statements import Statement
 from .windows import Window
 
 _MOVES: dict[int | None, str] = {1: "a rise", 0: "a fall", None: "not known"}
@@ -38,11 +39,17 @@ def own_question(
     *,
     text: bool,
     folder: Path,
+    statement: Statement | None = None,
 ) -> Document:
-    """Return a window's document, and draw its chart into a folder."""
+    """Return a window's document, and draw its chart into a folder.
+
+    The statement is that of the window's bias if no other is given.
+    """
     arm = "none" if window.signal is None else "signal"
     excerpt = market.excerpt(window.ticker, window.start, window.end)
-    prompt = house_prompt(excerpt, window, arm=arm, text="table" if text else None)
+    prompt = house_prompt(
+        excerpt, window, arm=arm, text="table" if text else None, statement=statement
+    )
     doc = document(
         window,
         prompt,

@@ -20,8 +20,10 @@ from .data import Document
 from .market import Market
 from .own_window import own_window
 from .predict import messages_of, own_question, result_of
+from .statements import Statement, chosen_statement
 
-STATEMENTS = ("none", "recency", "authority")
+Statements = Mapping[str, Statement | None]
+"""Statements by name; None stands for a question without one."""
 _TOKENS = 1024
 
 
@@ -55,27 +57,38 @@ def read_periods(path: Path, start: date | None) -> list[StockPeriod]:
     return periods
 
 
+def statements_named(names: str, file: Path | None = None) -> Statements:
+    """Return the statements that are named, separated by commas: those of a file, or ours."""
+    statements: dict[str, Statement | None] = {}
+    for name in names.replace(" ", "").split(","):
+        statements[name] = None
+        if name != "none":
+            _, statements[name] = chosen_statement(name, file)
+    return statements
+
+
 def word_questions(
     market: Market,
     periods: Sequence[StockPeriod],
-    statements: Sequence[str],
+    statements: Statements,
     *,
     text: bool,
     folder: Path,
 ) -> None:
     """Add the questions about each period; what a period does not allow is a problem of its row."""
     for period in periods:
-        for statement in statements:
-            kind: Any = "plain" if statement == "none" else statement
+        for name, statement in statements.items():
+            kind: Any = statement.windows if statement else "plain"
             try:
                 start = _day_of(period.start)
                 end = _day_of(period.end)
                 window = own_window(market, period.ticker, start, end, bias=kind)
-                doc = own_question(market, window, text=text, folder=folder)
-                period.docs[statement] = doc
+                period.docs[name] = own_question(
+                    market, window, text=text, folder=folder, statement=statement
+                )
             except DataError as error:
-                period.problems.append(str(error))
-                if statement == "none":
+                period.problems.append(f"{name}: {error}")
+                if statement is None:
                     break  # no statement would help
 
 
@@ -122,7 +135,7 @@ def ask_about(
 
 
 def write_predictions(
-    periods: Sequence[StockPeriod], statements: Sequence[str], model: str, folder: Path
+    periods: Sequence[StockPeriod], statements: Statements, model: str, folder: Path
 ) -> Path:
     """Write `predictions.csv`, a row for each period, and `responses.jsonl` with what the model was told and said."""
     rows = []
@@ -140,7 +153,7 @@ def write_predictions(
     return file
 
 
-def _row_of(period: StockPeriod, statements: Sequence[str]) -> Mapping[str, object]:
+def _row_of(period: StockPeriod, statements: Statements) -> Mapping[str, object]:
     results = list(period.results.values())
     row: dict[str, object] = {
         "ticker": quote_formulas(period.ticker),
@@ -154,3 +167,12 @@ def _row_of(period: StockPeriod, statements: Sequence[str]) -> Mapping[str, obje
     row["happened"] = results[0]["happened"] if results else None
     row["problem"] = quote_formulas(" ".join(period.problems))
     return row
+
+
+def problems_of(periods: Sequence[StockPeriod], path: Path) -> list[str]:
+    """Return a sentence for each problem of a row of the list."""
+    problems = []
+    for period in periods:
+        for problem in period.problems:
+            problems.append(f"{path}, row {period.line}: {problem}")
+    return problems
