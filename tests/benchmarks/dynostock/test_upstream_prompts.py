@@ -174,8 +174,16 @@ def test_the_frame_of_the_paper_may_be_the_users_copy(naive_folder: Path) -> Non
         documents(naive_folder, prompt="naive")
 
 
+def test_a_report_among_the_facts_is_an_error(naive_folder: Path) -> None:
+    file = naive_folder / "dynostock" / "gen.py"
+    code = file.read_text("utf-8")
+    file.write_text(code.replace("Latest report:\\n", "Latest: "), "utf-8")
+    with pytest.raises(DataError, match="not the latest report"):
+        documents(naive_folder, prompt="naive")
+
+
 def test_a_statement_that_is_elsewhere_is_an_error(folder: Path) -> None:
-    with pytest.raises(DataError, match="found it elsewhere"):
+    with pytest.raises(DataError, match="expected the statement, and not"):
         documents(folder, prompt="naive")
     with pytest.raises(ConfigError, match="naive has no statement"):
         documents(folder, prompt="naive", arm="flipped")

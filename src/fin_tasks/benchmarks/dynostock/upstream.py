@@ -165,11 +165,15 @@ class AuthorsPrompt:
         with _telling_other_code():
             slots, statement = self._slots(excerpt, window, window.signal, text)
             question, background, *_, retrieved = slots
+            (latest,) = self._sentences(
+                "construct_current_eps", _reports(excerpt).head(1)
+            )
         retrieved = _without_facts(retrieved)
-        if any(line in retrieved for line in statement.splitlines() if line.strip()):
+        said = [line for line in statement.splitlines() if line.strip()]
+        if latest not in retrieved or any(line in retrieved for line in said):
             raise DataError(
-                "gen.py of DynoStock's authors: expected the statement below one of the headings "
-                f"{' and '.join(_NOT_NAIVE)}, found it elsewhere. Use prompts: house."
+                "gen.py of DynoStock's authors: expected the statement, and not the latest report, below "
+                f"one of the headings {' and '.join(_NOT_NAIVE)}. Use prompts: house."
             )
         user = fill_fields(
             self.naive_frame,
