@@ -39,7 +39,10 @@ def correction_note(report: Report, result: TaskResult) -> str:
     """Say how many questions of a result are excluded or have another truth; empty if none."""
     rows = _published_rows(report, result)
     if not rows.empty:
-        applied = [one for one in report.corrections if _is_meant(rows, one).any()]
+        applied = []
+        for correction in report.corrections:
+            if _is_meant(rows, correction).any():
+                applied.append(correction)
         return note_of(applied)
     asked_under = result.provenance.get("corrections")
     if not isinstance(asked_under, Mapping):

@@ -50,14 +50,17 @@ def corrections_in(sheets: Sequence[Path]) -> tuple[list[Correction], list[str]]
             else:
                 decisions[cells["benchmark"], cells["id"]].append(decision)
     corrections = []
-    for (benchmark, question), made in decisions.items():
-        meanings = {one and (one.exclude, one.truth) for one in made}
+    for (benchmark, question), answers in decisions.items():
+        meanings = {
+            correction and (correction.exclude, correction.truth)
+            for correction in answers
+        }
         if len(meanings) > 1:
             problems.append(
                 f"{benchmark} {question}: expected one decision, got several. Settle it in one of the sheets."
             )
-        elif made[0]:
-            corrections.append(made[0])
+        elif answers[0]:
+            corrections.append(answers[0])
     return corrections, problems
 
 

@@ -146,8 +146,8 @@ def _with_printed(
         part = questions
         if task:
             part = questions[[task in names for names in questions["task"]]]
-        named = dict.fromkeys(group for of, group, _ in printed if of == task)
-        for size in _sizes_of(part, list(named)):
+        groups = dict.fromkeys(group for name, group, _ in printed if name == task)
+        for size in _sizes_of(part, list(groups)):
             row = printed.get((task, size.group, size.name), {})
             if task and not row:
                 continue
@@ -156,8 +156,8 @@ def _with_printed(
             yield replace(size, task=task, printed=value, source=source)
 
 
-def _sizes_of(questions: DataFrame, named: list[str]) -> Iterator[Size]:
-    """Yield the sizes of all groups, then the shares that papers print, whose groups are named, then lengths."""
+def _sizes_of(questions: DataFrame, printed_groups: list[str]) -> Iterator[Size]:
+    """Yield the sizes of all groups, then the shares that papers print, then lengths."""
     yield Size("questions", _ALL, "n", len(questions))
     columns = [name for name in questions if name not in _NO_GROUPS]
     for column in columns:
@@ -165,10 +165,10 @@ def _sizes_of(questions: DataFrame, named: list[str]) -> Iterator[Size]:
         for name, count in counts.items():
             yield Size(str(column), str(name), "n", int(count))
             share = _SHARE_OF + str(column)
-            if share in named:
+            if share in printed_groups:
                 of_all = round(100 * count / len(questions), 1)
                 yield Size(share, str(name), "%", of_all)
-    for group in named:
+    for group in printed_groups:
         if ", " not in group:
             continue
         first, second = group.split(", ")

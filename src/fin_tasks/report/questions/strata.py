@@ -74,13 +74,13 @@ def _kinds_of(report: Report, responses: DataFrame) -> Series:
     kinds = Series("", index=responses.index, dtype=object)
     rows = report.rows.drop_duplicates(["benchmark", "doc_id"])
     keys = rows["benchmark"].astype(str) + "\n" + rows["doc_id"].astype(str)
-    own = responses["benchmark"].astype(str)
-    own_keys = own + "\n" + responses["doc_id"].astype(str)
-    for name in own.unique():
+    benchmarks = responses["benchmark"].astype(str)
+    own_keys = benchmarks + "\n" + responses["doc_id"].astype(str)
+    for name in benchmarks.unique():
         column = next(iter(KNOWN_BENCHMARKS[name].breakdowns), "")
         if column in rows:
             groups = Series(rows[column].astype(object).to_numpy(), index=keys)
-            is_own = own == name
+            is_own = benchmarks == name
             kinds[is_own] = own_keys[is_own].map(groups).astype(object).fillna("")
     return kinds
 

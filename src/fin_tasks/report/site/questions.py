@@ -35,12 +35,12 @@ def write_questions(report: Report, folder: Path) -> bool:
         return False
     responses = responses_of(report, scoring)
     table = table_of_responses(responses)
-    places = np.empty(len(table), dtype=int)
-    places[table["number"]] = np.arange(len(table))
+    positions = np.empty(len(table), dtype=int)
+    positions[table["number"]] = np.arange(len(table))
     names = responses["run"] + "\n" + responses["task"]
     respondents, keys = factorize(names)
     responses = responses.assign(
-        place=places[responses["number"]], respondent=respondents
+        place=positions[responses["number"]], respondent=respondents
     )
     ids = {f"{run.id}\n{result.task}": result.id for run, result in report.results}
     data = {
@@ -58,8 +58,8 @@ def _scoring_of(report: Report) -> str:
     """Return the scoring under which questions are measured; empty if no row is right or wrong."""
     if METRIC not in report.rows:
         return ""
-    found = set(report.rows["scoring"][report.rows[METRIC].notna()])
-    return next((scoring for scoring in _SCORINGS if scoring in found), "")
+    scorings = set(report.rows["scoring"][report.rows[METRIC].notna()])
+    return next((scoring for scoring in _SCORINGS if scoring in scorings), "")
 
 
 def _columns_of(table: DataFrame) -> Json:
@@ -86,11 +86,11 @@ def _largest_results(report: Report, responses: DataFrame) -> list[str]:
     """Return for each task the result with most questions: its list of samples names them."""
     sizes = responses.groupby(["task", "run"], sort=False).size()
     largest = set(sizes.groupby(level="task").idxmax())
-    found = []
+    results = []
     for run, result in report.results:
         if (result.task, run.id) in largest and result.samples:
-            found.append(result.id)
-    return found
+            results.append(result.id)
+    return results
 
 
 def _write_answers(responses: DataFrame, n_questions: int, folder: Path) -> None:
@@ -105,10 +105,10 @@ def _write_answers(responses: DataFrame, n_questions: int, folder: Path) -> None
     ]
     starts = np.searchsorted(ordered["place"], np.arange(n_questions + 1)).tolist()
     for first in range(0, n_questions, CHUNK):
-        places = range(first, min(first + CHUNK, n_questions))
+        numbers = range(first, min(first + CHUNK, n_questions))
         chunk = []
-        for place in places:
-            part = slice(starts[place], starts[place + 1])
+        for number in numbers:
+            part = slice(starts[number], starts[number + 1])
             chunk.append([column[part] for column in columns])
         name = f"answers-{first // CHUNK}"
         (folder / f"{name}.js").write_text(script(name, chunk))
