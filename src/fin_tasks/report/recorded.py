@@ -39,30 +39,30 @@ def keep_beside(
     chosen: set[str] = set()
     for name in names:
         is_nearest = name == NEAREST
-        found = _nearest(reports, scoring) if is_nearest else _named(name, recorded)
-        if not found:
+        run_ids = _nearest(reports, scoring) if is_nearest else _named(name, recorded)
+        if not run_ids:
             raise ConfigError(_nothing_found(name))
-        chosen |= found
-    kept = {}
+        chosen |= run_ids
+    shorter = {}
     for path, report in reports.items():
-        own = [run for run in report.runs if run not in recorded or run.id in chosen]
+        runs = [run for run in report.runs if run not in recorded or run.id in chosen]
         # The baseline is the first of one's own.
-        own.sort(key=lambda run: run.model.startswith(MODEL_PREFIX))
-        kept[path] = replace(report, runs=tuple(own))
-    return kept
+        runs.sort(key=lambda run: run.model.startswith(MODEL_PREFIX))
+        shorter[path] = replace(report, runs=tuple(runs))
+    return shorter
 
 
 def _named(name: str, recorded: Sequence[Run]) -> set[str]:
     benchmark, colon, model = name.partition(":")
     if not colon:
         benchmark, model = "*", name
-    found = set()
+    run_ids = set()
     for run in recorded:
         benchmarks = {result.benchmark for result in run.tasks}
         is_model = fnmatchcase(run.model.removeprefix(MODEL_PREFIX), model)
-        if is_model and any(fnmatchcase(one, benchmark) for one in benchmarks):
-            found.add(run.id)
-    return found
+        if is_model and any(fnmatchcase(title, benchmark) for title in benchmarks):
+            run_ids.add(run.id)
+    return run_ids
 
 
 def _nearest(reports: Mapping[str, Report], scoring: str) -> set[str]:
@@ -80,15 +80,15 @@ def _nearest(reports: Mapping[str, Report], scoring: str) -> set[str]:
                 recorded_values[conditions_of(result)][run.id] = value
             else:
                 own_values[conditions_of(result)].append(value)
-    found: set[str] = set()
+    run_ids: set[str] = set()
     for conditions, values in own_values.items():
         others = recorded_values[conditions]
         for value in values:
             above = [run for run in others if others[run] >= value]
             below = [run for run in others if others[run] < value]
-            found.update(sorted(above, key=others.__getitem__)[:_N_NEAREST])
-            found.update(sorted(below, key=others.__getitem__)[-_N_NEAREST:])
-    return found
+            run_ids.update(sorted(above, key=others.__getitem__)[:_N_NEAREST])
+            run_ids.update(sorted(below, key=others.__getitem__)[-_N_NEAREST:])
+    return run_ids
 
 
 def _nothing_found(name: str) -> str:

@@ -107,8 +107,8 @@ def rows_of(source: str, samples: Iterable[Sample], benchmark_name: str) -> Samp
         readings = sample.readings
         figures = sample.metrics
         if is_ours:
-            own = document_values(benchmark, sample.doc, readings, sample.metrics)
-            figures = {**own, **sample.metrics}
+            parts = document_values(benchmark, sample.doc, readings, sample.metrics)
+            figures = {**parts, **sample.metrics}
             aggregated = {name: figures.get(name) for name in aggregate_names}
             aggregated_by_scoring[sample.scoring].append(aggregated)
         document = documents.get(sample.id)
@@ -174,12 +174,12 @@ def _texts_of(sample: Sample, readings: Readings) -> dict[str, str]:
 
 def _text_columns(texts: Sequence[Mapping[str, str]]) -> dict[str, Categorical]:
     """Return the text columns of rows; an empty text is missing."""
-    named = set[str]().union(*texts)
+    filled = set[str]().union(*texts)
     nothing = texts_column([None]).repeat(len(texts))
     columns = {}
     for name in _TEXTS:
         columns[name] = nothing
-        if name in named:
+        if name in filled:
             columns[name] = texts_column([row.get(name) or None for row in texts])
     return columns
 
