@@ -170,22 +170,26 @@ def report_table(market: Market) -> pd.DataFrame:
     closes[price_lines, price_columns] = prices["close"]
     is_missing = _missing_days(prices, price_lines, price_columns, shape)
     n_missing = is_missing.cumsum(axis=0, dtype=np.int32)
-    closing_days = prices.dropna(subset="close").groupby("ticker")["date"]
+    has_close = prices["close"].notna().to_numpy()
+    closing_days = pd.Series(price_days[has_close]).groupby(price_columns[has_close])
     reports = market.reports[["ticker", "reported", "surprise"]]
-    first = reports["ticker"].map(closing_days.min())
-    last = reports["ticker"].map(closing_days.max())
-    is_priced = reports["reported"].between(first, last)
-    reports = reports.assign(last=last)[is_priced].reset_index(drop=True)
-    days = (reports["reported"] - _EPOCH).dt.days.to_numpy()
-    lines = days - first_day
     columns = pd.Index(names, dtype=object).get_indexer(reports["ticker"])
+    day = (reports["reported"] - _EPOCH).dt.days.to_numpy()
+    first = closing_days.min().reindex(columns).to_numpy()
+    last = closing_days.max().reindex(columns).to_numpy()
+    # A stock without closes has no first day, and no comparison with it holds.
+    is_priced = (first <= day) & (day <= last)
+    reports = reports[is_priced].reset_index(drop=True)
+    columns = columns[is_priced]
+    days = day[is_priced].astype(np.int64)
+    lines = days - first_day
     return reports.assign(
         day=days,
         movement=movements_of(closes[lines[:, None] + NEARBY, columns[:, None]]),
         n_missing_before=n_missing[lines - BEFORE - 1, columns],
         n_missing_until=n_missing[lines, columns],
         is_meet=reports["surprise"] >= 0,
-        is_pending=reports["reported"] + pd.Timedelta(days=AFTER) > reports["last"],
+        is_pending=days + AFTER > last[is_priced],
         has_twin=reports.duplicated(["ticker", "reported"], keep="last"),
     )
 
@@ -201,13 +205,15 @@ def _missing_days(
     A day without any price is a holiday of the stock's exchange, unless more such days follow each other than an
     exchange is ever closed. A day with some prices, but without a candle, is always missing.
     """
-    has_candle = prices[["low", "high"]].notna().all(axis=1).to_numpy()
+    has_candle = (prices["low"].notna() & prices["high"].notna()).to_numpy()
     is_missing = np.zeros(shape, dtype=bool)
     # A file may hold nothing but closes.
     has_candles = np.bincount(columns, has_candle, minlength=shape[1]) > 0
     is_drawn = np.where(has_candles[columns], has_candle, prices["close"].notna())
-    is_flawed = prices[CANDLE_COLUMNS].notna().any(axis=1).to_numpy() & ~is_drawn
-    is_missing[lines[is_flawed], columns[is_flawed]] = True
+    undrawn = np.flatnonzero(~is_drawn)
+    has_price = prices[CANDLE_COLUMNS].iloc[undrawn].notna().any(axis=1)
+    flawed = undrawn[has_price.to_numpy()]
+    is_missing[lines[flawed], columns[flawed]] = True
     lines = lines[is_drawn]
     columns = columns[is_drawn]
     has_hole = np.diff(lines) > LONGEST_CLOSURE + 1
