@@ -264,7 +264,8 @@ def types(
     if labels.unread:
         exit_with(
             [
-                f"xfinbench types: expected one or two types, got {len(labels.unread)} replies with none or "
-                f"more. {out} has the others; --ask-again asks for these once more."
+                "xfinbench types: expected one or two types in each reply, found none or more in "
+                f"{len(labels.unread)} of {labels.n_asked}. {out} has the others; --ask-again asks "
+                "for these once more."
             ]
         )
