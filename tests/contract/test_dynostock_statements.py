@@ -99,26 +99,26 @@ def test_a_mitigation_takes_off_what_it_does(
     assert line["off"] == pytest.approx(effect.off) and line["charts"] == "not asked"
 
 
-def test_a_model_that_cannot_see_cannot_be_interpreted(
-    results: Path, tmp_path: Path
-) -> None:
-    """A second model says the same, and gives one answer to every question about a chart."""
-    task = "dynostock_statement_text"
-    blind = tmp_path / "blind"
-    for arm in ("none", "signal"):
-        found = run(task, answer=follower(BY), statement="framing", arm=arm, **SMALL)
-        saved(found, blind / arm, model="blind")
-    found = run("dynostock_reading_text", answer=lambda doc: "yes", sample_n=60)
-    saved(found, blind / "reading", model="blind")
-    seeing = run("dynostock_reading_text", answer=follower(0), sample_n=60)
-    saved(seeing, tmp_path / "seeing")
-    report = read([results, blind, tmp_path / "seeing"])
+def test_a_model_that_cannot_see_cannot_be_interpreted(tmp_path: Path) -> None:
+    """Two models follow a statement; one of them gives one answer to every question about a chart."""
+    few: dict[str, Any] = {"frequency": "monthly", "sample_n": 15}
+    readers = {"seeing": follower(0), "blind": lambda doc: "Final answer: yes"}
+    for model, read_charts in readers.items():
+        for arm in ("none", "signal"):
+            options = {"statement": "framing", "arm": arm, **few}
+            found = run("dynostock_statement_text", answer=follower(BY), **options)
+            saved(found, tmp_path / model / arm, model=model)
+        found = run("dynostock_reading_text", answer=read_charts, sample_n=60)
+        saved(found, tmp_path / model / "reading", model=model)
+    report = read([tmp_path / "seeing", tmp_path / "blind"])
     by_model = {effect.model: effect for effect in effects_of(report, "robust")}
     assert by_model["blind"].read and by_model["blind"].read.is_chance
     assert "Cannot be interpreted" in sentence_of(by_model["blind"])
-    assert by_model["model"].read and by_model["model"].read.read == 1
-    assert "annot be interpreted" not in sentence_of(by_model["model"])
-    written = write_report([blind], tmp_path / "out", samples=False, published=False)
+    assert by_model["seeing"].read and by_model["seeing"].read.read == 1
+    assert "annot be interpreted" not in sentence_of(by_model["seeing"])
+    written = write_report(
+        [tmp_path / "blind"], tmp_path / "out", samples=False, published=False
+    )
     remarks = [
         entry.remarks
         for entry in written.leaderboard.entries
