@@ -38,7 +38,7 @@ class Share(NamedTuple):
 
     def text(self) -> str:
         """Say what the share is, and whether it lets an index or an effect be interpreted."""
-        shares = f"{self.read:.0%} of {self.n:,} questions about its charts are right, {self.chance:.0%} by chance"
+        shares = f"{self.read:.0%} of {self.n:,} questions about what it sees are right, {self.chance:.0%} by chance"
         return f"cannot be interpreted: {shares}" if self.is_chance else shares
 
 

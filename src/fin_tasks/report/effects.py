@@ -228,7 +228,7 @@ def sentence_of(effect: Effect) -> str:
     if effect.arm != "signal":
         name += f" ({effect.arm})"
     if effect.mitigation:
-        name += f", with {effect.mitigation.replace('_', ' ')}"
+        name += f" (mitigation: {effect.mitigation.replace('_', ' ')})"
     text = (
         f"{effect.model}: the statement {name} moved {subject} by {points(effect.change)} points{interval}"
         f"{side}, in {effect.n_windows:,} windows of {effect.n_stocks:,} stocks; "
