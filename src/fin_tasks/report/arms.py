@@ -7,8 +7,9 @@ from pandas import DataFrame, concat, to_numeric
 from fin_tasks.errors import DataError
 
 from . import experiment
+from .chart_reading import shares_read
 from .compare import Comparisons, Line
-from .conditions import conditions_of, differences, setting_id
+from .conditions import WORDS, conditions_of, differences, setting_id
 from .entries import task_of
 from .model import Report, TaskResult
 
@@ -21,6 +22,9 @@ def compare_arms(report: Report, scoring: str, *, effects: bool) -> Comparisons:
     Lines have the window size as group; `mean` is the mean over sizes.
     """
     rows, notes = arm_rows(report, scoring)
+    for (model, mode, is_anonymized), share in shares_read(report, scoring).items():
+        shown = WORDS["mode"][mode] + (", anonymized" if is_anonymized else "")
+        notes.append(f"{model}, {shown}: {share.text()}.")
     names = [name for name in experiment.GROUP if name != "bias"]
     tables = []
     if effects:
