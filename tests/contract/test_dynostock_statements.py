@@ -119,12 +119,12 @@ def test_a_model_that_cannot_see_cannot_be_interpreted(tmp_path: Path) -> None:
     written = write_report(
         [tmp_path / "blind"], tmp_path / "out", samples=False, published=False
     )
-    remarks = [
-        entry.remarks
+    doubts = [
+        entry.doubts
         for entry in written.leaderboard.entries
         if entry.metric == "bias_index"
     ]
-    assert remarks and all("cannot be interpreted" in str(one) for one in remarks)
+    assert doubts and all("cannot be interpreted" in str(one) for one in doubts)
     table = (tmp_path / "out" / "tables" / "dynostock_effects.md").read_text()
     assert "| framing |" in table and "cannot be interpreted" in table
     assert (tmp_path / "out" / "figures" / "dynostock_effects_robust.png").is_file()

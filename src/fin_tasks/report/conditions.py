@@ -127,9 +127,9 @@ def _style(settings: Mapping[str, str], *, may_decline: bool) -> str:
         parts[style] = style != usual
     if settings.get("protocol"):
         parts[f"{settings['protocol']} protocol"] = True
-    for kind in ("statement", "mitigation"):
+    for kind, words in (("statement", ""), ("mitigation", "mitigation ")):
         name = settings.get(f"{kind}.name", "").replace("_", " ")
-        parts[f"{kind} {name}"] = bool(name)
+        parts[words + name] = bool(name)
     parts["anonymized"] = settings.get("anonymize") == "true"
     parts["may decline"] = may_decline or settings.get("na") == "true"
     return ", ".join(part for part, is_shown in parts.items() if is_shown)

@@ -192,7 +192,8 @@ def entries_of(
             scored.correction_note,
         ]
         if metric == WEIGHTED and charts_read:
-            remarks.append(charts_read.text())
+            notes = doubts if charts_read.is_chance else remarks
+            notes.append(charts_read.text())
         if metric == main_metric:
             remarks.append(_remark_on_judge(result, scored.run.model))
             remarks.append(_remark_on_recording(result))
