@@ -55,7 +55,9 @@ class _Question(NamedTuple):
 def script(name: str, value: Any) -> str:
     """Return a script that hands a value to the page, as JSON text: nothing in it can run."""
     content = orjson.dumps(value).decode()
-    text = json.dumps(content).replace("<", "\\u003c")
+    # Other characters are escaped, which takes longer: some end a line of a script.
+    text = orjson.dumps(content).decode() if content.isascii() else json.dumps(content)
+    text = text.replace("<", "\\u003c")
     return f"give({json.dumps(name)}, {text});\n"
 
 
