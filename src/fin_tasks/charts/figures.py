@@ -17,7 +17,18 @@ def drawing(*styles: Path) -> AbstractContextManager[None]:
     return style.context([_STYLE, *styles], after_reset=True)
 
 
-def save(figure: "Figure", stem: Path) -> None:
-    """Write a figure as `<stem>.png` and `<stem>.svg`, without dates or versions."""
-    figure.savefig(f"{stem}.png", metadata={"Software": None})
-    figure.savefig(f"{stem}.svg", metadata={"Date": None, "Creator": None})
+_NO_DATES = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+
+
+def save(figure: "Figure", stem: Path, *formats: str) -> list[Path]:
+    """Write a figure in some formats, by default as PNG and SVG, without dates or versions; return the files."""
+    files = []
+    for form in formats or ("png", "svg"):
+        file = Path(f"{stem}.{form}")
+        figure.savefig(file, metadata=_NO_DATES[form])
+        files.append(file)
+    return files

@@ -14,7 +14,7 @@ from fin_tasks.report import Json
 
 from .effects import show_effects
 from .options import AsJson, Corrected, CorrectionFile, Out, ShowAll
-from .output import exit_with, meaning_of, print_table, say
+from .output import exit_with, meaning_of, print_table, say, warn
 
 
 def compare(
@@ -25,8 +25,9 @@ def compare(
     by: Annotated[
         list[str] | None,
         typer.Option(
-            help="style, knowledge, variant, corrections, arm, window, statement or mitigation; or groups of rows: "
-            "capability, topic, ... Repeatable."
+            help="What one model's results differ in: style, mode, scoring, judge, limit, temperature, knowledge, "
+            "variant, corrections, arm, window, statement or mitigation; or groups of rows: capability, topic, ... "
+            "Repeatable."
         ),
     ] = None,
     corrected: Corrected = None,
@@ -58,7 +59,7 @@ def compare(
 ) -> None:
     """Compare runs with the first one on the same rows: differences with intervals and tests, by task and group.
 
-    --out gets compare.csv, and compare.png and compare.svg if there are differences.
+    --out gets compare.csv, compare.tex for LaTeX, and a figure for each task with differences, as PDF and PNG.
 
     Example: fin-tasks compare results/a results/b --by capability
 
@@ -66,13 +67,13 @@ def compare(
     """
     from fin_tasks.report import arms, memorization, read
     from fin_tasks.report import compare as comparing
+    from fin_tasks.report.comparison_files import write_comparison
     from fin_tasks.report.corrections import read_corrections
-    from fin_tasks.report.figures import draw_differences
+    from fin_tasks.report.factors import FACTORS
     from fin_tasks.report.recorded import keep_beside
-    from fin_tasks.report.tables import write_csv
 
     columns = set(by or [])
-    factor = _chosen(columns, comparing.FACTORS)
+    factor = _chosen(columns, FACTORS)
     group = _chosen(columns, comparing.GROUPS)
     arm = _chosen(columns, comparing.ARMS)
     effect = _chosen(columns, comparing.EFFECTS)
@@ -86,7 +87,7 @@ def compare(
     if columns != {factor, group} - {""} and columns != {arm}:
         raise ConfigError(
             "compare --by: expected arm, window, statement, mitigation, or one of "
-            f"{', '.join(comparing.FACTORS)} and one of {', '.join(comparing.GROUPS)}, got {', '.join(columns)!r}."
+            f"{', '.join(FACTORS)} and one of {', '.join(comparing.GROUPS)}, got {', '.join(columns)!r}."
         )
     if (metric and arm) or metric == "bias_index":
         raise ConfigError(
@@ -121,15 +122,17 @@ def compare(
             reports = keep_beside(reports, beside, scoring)
         compared = comparing.compare(reports, options)
     if out:
-        out.mkdir(parents=True, exist_ok=True)
-        write_csv(compared.lines, out / "compare.csv")
-        draw_differences(compared.lines, out / "compare")
+        for file in write_comparison(compared, out):
+            warn(f"wrote {file}")
     if as_json:
         lines = json.loads(compared.lines.to_json(orient="records"))
         print(json.dumps({"scoring": scoring, "lines": lines, "notes": compared.notes}))
     else:
         rows = [_row(line) for line in compared.lines.to_dict("records")]
-        say(f"Scored as `{scoring}`:")
+        scorings = (
+            compared.lines["scoring"].unique() if factor == "scoring" else [scoring]
+        )
+        say(f"Scored as {' and '.join(f'`{name}`' for name in scorings)}:")
         print_table("", rows, show_all=show_all)
         for line in compared.lines.to_dict("records"):
             _say_smallest(line)

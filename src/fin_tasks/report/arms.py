@@ -51,7 +51,6 @@ def compare_arms(report: Report, scoring: str, *, effects: bool) -> Comparisons:
     lines = lines.assign(
         task="",
         model="",
-        family="",
         scoring=scoring,
         unit=1.0,
         group=lines["window"].astype(str),

@@ -13,17 +13,9 @@ from fin_tasks.stats.pairs import compare_pair, holm
 from . import cut_off
 from .conditions import conditions_of, differences
 from .corrections import Corrections, note_of
+from .factors import FACTORS
 from .model import BREAKDOWNS, Report, TaskResult, headline, largest
 from .values import value_of
-
-FACTORS = {
-    "style": ("mode", "style"),
-    "knowledge": ("retrieval",),
-    "variant": ("split",),
-    "corrections": (),
-}
-"""What one model's results may be compared by, with the conditions that differ; `memorization.py` compares variants.
-Corrections differ between the reports."""
 
 ARMS = ("arm", "window")
 """Columns that `arms.compare_arms` compares."""
@@ -35,8 +27,6 @@ GROUPS = tuple(name for name in BREAKDOWNS if name not in ARMS)
 """Columns by which rows can be grouped."""
 
 _BASELINES = ("cot", "none")
-_MAY_DIFFER = ("corrections.", "style.", "prompts.", "mode", "version", "retrieval.")
-"""Beginnings of the names of settings that may differ if results of one model are compared."""
 
 
 class Line(NamedTuple):
@@ -53,8 +43,6 @@ class Line(NamedTuple):
     run: str = ""
     against: str = ""
     """The baseline; empty for the baseline itself."""
-    family: str = ""
-    """`p_holm` is corrected over the lines of a family."""
     test: str = ""
     unit: float = 1.0
     """The largest value of the metric."""
@@ -64,6 +52,7 @@ class Line(NamedTuple):
     high: float = nan
     p: float = nan
     p_holm: float = nan
+    """Corrected over all lines, which are one family of tests."""
     difference: float = nan
     difference_low: float = nan
     difference_high: float = nan
@@ -109,6 +98,7 @@ class _LabeledResult(NamedTuple):
     """The name of the run; with a factor the result's style or knowledge, such as `cot`."""
     model: str
     """Empty if runs are compared."""
+    scoring: str
     result: TaskResult
     rows: DataFrame
     is_part: bool
@@ -131,16 +121,22 @@ def compare(reports: Mapping[str, Report], options: Options) -> Comparisons:
             metrics.update(*entry.result.totals.values())
     if not lines:
         expected = f"{options.metric or 'a value'} under {options.scoring}"
-        if options.factor:
-            expected += f" that differ in {options.factor}"
         got = ", ".join(sorted(metrics)) or "no metric"
+        if options.factor and not metrics:
+            expected += f", and results of one model that differ in {options.factor}"
+            got = "none that differ in it"
         raise DataError(f"compare: expected results with {expected}, got {got}.")
     table = DataFrame(lines)
-    table["p_holm"] = table.groupby("family")["p"].transform(lambda p: holm(p.tolist()))
+    table["p_holm"] = holm(table["p"].tolist())
+    n_tests = table["p"].notna().sum()
+    if n_tests:
+        notes.append(
+            f"Holm is p corrected over the {n_tests} tests of this table, which are one family."
+        )
     if not table["against"].any():
         notes.append(
             "Nothing is compared: the runs share no task under the same conditions. "
-            "--by style and --by knowledge compare conditions of one model."
+            "--by style, --by mode and others compare results of one model."
         )
     return Comparisons(table, notes)
 
@@ -210,19 +206,28 @@ def _entries_of(
                 label += f" ({path})"
             parts = {member for result in run.tasks for member in result.members}
             for result in sorted(run.tasks, key=lambda result: not result.members):
-                conditions = conditions_of(result)
-                if factor is not None:
-                    own = [getattr(conditions, name) for name in factor]
-                    label = ", ".join(filter(None, own)) or path
-                    conditions = conditions._replace(**dict.fromkeys(factor, ""))
-                yield _LabeledResult(
-                    heading=conditions.text(),
+                entry = _LabeledResult(
+                    heading=conditions_of(result).text(),
                     label=label,
-                    model=run.model if factor is not None else "",
+                    model="",
+                    scoring=options.scoring,
                     result=result,
                     rows=report.rows_of(result, options.scoring),
                     is_part=result.task in parts,
                 )
+                if factor is None:
+                    yield entry
+                elif factor.scorings:
+                    for scoring in factor.scorings:
+                        rows = report.rows_of(result, scoring)
+                        scored = entry._replace(scoring=scoring, rows=rows)
+                        yield scored._replace(label=scoring, model=run.model)
+                else:
+                    yield entry._replace(
+                        heading=factor.shared_conditions(result).text(),
+                        label=factor.label_of(result) or path,
+                        model=run.model,
+                    )
 
 
 def _compare_with(
@@ -237,12 +242,13 @@ def _compare_with(
         differing = "; ".join(differences(*results))
         return [], [f"{where} is not compared with {first.label}: {differing}."]
     if metric not in entry.rows or entry.rows[metric].isna().all():
-        return [], [f"{where} has no {options.scoring} value of {metric}."]
+        return [], [f"{where} has no {entry.scoring} value of {metric}."]
     notes = []
     if metric not in first.rows:
         notes.append(f"is not compared, as {first.label} has no value of {metric}")
     if not entry.is_part:
-        expected = ("tasks", *(_MAY_DIFFER if options.factor else ()))
+        factor = FACTORS.get(options.factor)
+        expected = ("tasks", *(factor.may_differ if factor else ()))
         differing = "; ".join(differences(*results, expected))
         if differing:
             notes.append(f"differs from {first.label} in {differing}")
@@ -251,8 +257,8 @@ def _compare_with(
             notes.append(f"has a {bound}")
     corrections = options.corrections
     run = entry.result.id
-    notes.append(note_of(corrections.of(run, options.scoring, metric)))
-    notes.append(corrections.difference_note(run, first.result.id, options.scoring))
+    notes.append(note_of(corrections.of(run, entry.scoring, metric)))
+    notes.append(corrections.difference_note(run, first.result.id, entry.scoring))
     lines = _lines_of(first, entry, metric, options)
     return lines, [f"{where} {note}." for note in notes if note]
 
@@ -263,17 +269,15 @@ def _lines_of(
     by = "" if entry.is_part else options.by
     bases = groups_of(first.rows, by)
     for group, rows in groups_of(entry.rows, by).items():
-        kind = "parts" if group or entry.is_part else "headline"
         value = value_of(rows, metric)
         line = Line(
             heading=entry.heading,
             task=entry.result.task,
             metric=metric,
-            scoring=options.scoring,
+            scoring=entry.scoring,
             group=group,
             model=entry.model,
             run=entry.label,
-            family=f"{entry.model or entry.label}, {kind}",
             unit=largest(metric),
             value=value.mean,
             low=value.low,
