@@ -95,7 +95,7 @@ def test_out_writes_a_table_for_latex_and_a_figure_for_each_task(
     out = tmp_path / "out"
     done = CliRunner().invoke(app, ["compare", *map(str, runs), "--out", str(out)])
     assert done.exit_code == 0, done.exception
-    assert "p corrected over the 4 tests of this table" in done.stdout
+    assert "one family, 4 in number" in done.stdout
     names = sorted(file.name for file in out.iterdir())
     figures = [name for name in names if name.endswith((".pdf", ".png"))]
     assert len(figures) == 4

@@ -131,7 +131,7 @@ def compare(reports: Mapping[str, Report], options: Options) -> Comparisons:
     n_tests = table["p"].notna().sum()
     if n_tests:
         notes.append(
-            f"Holm is p corrected over the {n_tests} tests of this table, which are one family."
+            f"Holm: p corrected over all tests of this table as one family, {n_tests} in number."
         )
     if not table["against"].any():
         notes.append(
