@@ -246,7 +246,8 @@ def test_command_prints_writes_and_refuses(tmp_path: Path) -> None:
     )
     lines = json.loads(ran.stdout)["lines"]
     assert (ran.exit_code, len(lines)) == (0, 8)
-    assert {path.suffix for path in out.iterdir()} == {".csv", ".png", ".svg"}
+    suffixes = {path.suffix for path in out.iterdir()}
+    assert suffixes == {".csv", ".tex", ".pdf", ".png"}
     p_values = [one["p"] for one in lines if one["p"] is not None]
     assert pd.read_csv(out / "compare.csv")["p"].dropna().to_list() == pytest.approx(
         p_values
@@ -280,6 +281,9 @@ def test_effects_of_statements_stand_before_the_values_of_each_size(
             groups = {"dynostock_recency": [f"dynostock_recency_w{size}"]}
             write_run(folder, tasks, docs=docs, metadata=metadata, groups=groups)
     command = ["compare", str(tmp_path), "--by", "arm"]
+    out = tmp_path / "out"
+    assert CliRunner().invoke(app, [*command, "--out", str(out)]).exit_code == 0
+    assert list(out.glob("*.pdf"))
     assert "more rows: --all shows them." in CliRunner().invoke(app, command).stdout
     printed = CliRunner().invoke(app, [*command, "--json"]).stdout
     lines = [
@@ -331,7 +335,7 @@ def test_one_run_has_no_figure(tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = CliRunner().invoke(app, ["compare", str(folder), "--out", str(out)])
     assert done.exit_code == 0, done.output
-    assert [path.name for path in out.iterdir()] == ["compare.csv"]
+    assert {path.name for path in out.iterdir()} == {"compare.csv", "compare.tex"}
 
 
 def test_styles_of_all_models_are_one_table_with_a_baseline_of_choice(
