@@ -19,7 +19,6 @@ from fin_tasks.data.documents import (
     refuse_typos,
 )
 from fin_tasks.data.locate import Located, locate
-from fin_tasks.data.strata import read_strata
 from fin_tasks.errors import ConfigError, DataError, first_problem
 from fin_tasks.settings import Settings
 from fin_tasks.variants.folder import read_variants
@@ -163,6 +162,8 @@ class Request:
     def _strata(self) -> Mapping[str, str] | None:
         if self.sample_strata is None:
             return None
+        from fin_tasks.data.strata import read_strata
+
         return read_strata(self.sample_strata, self.benchmark)
 
     def sample_facts(self) -> dict[str, Any]:

@@ -23,7 +23,6 @@ from fin_tasks.data.documents import (
 from fin_tasks.errors import ConfigError, DataError, first_problem
 from fin_tasks.settings import Settings
 
-from ..corrections import read_corrections
 from . import VERSION
 from .anonymous import anonymous
 from .chart_files import add_charts, chart_of
@@ -125,6 +124,8 @@ def load(**metadata: Any) -> "dict[str, Dataset]":
 
 def _kept(windows: Sequence[Window], path: Path) -> tuple[list[Window], dict[str, str]]:
     """Return the windows that a file of corrections does not exclude, and what results say of it."""
+    from ..corrections import read_corrections
+
     corrections = read_corrections(path)
     by_id = corrections.of("dynostock")
     for correction in by_id.values():
