@@ -100,7 +100,10 @@ def score_benchmark_file(
             f"{rows[0].id or rows[0].question!r:.80}"
         )
         if not runs:
-            raise DataError(f"{message}.")
+            raise DataError(
+                f"{file}: {benchmark} expected ids of its questions, got "
+                f"{rows[0].id or rows[0].question!r:.80} (and {len(rows) - 1:,} other rows)."
+            )
         leave_out(f"{message}, and are left out.", strict=strict)
     return runs
 
