@@ -32,7 +32,7 @@ from .question_corrections import correction_note, uncorrected_value
 from .redact import printable
 from .values import Value, values_of
 
-_USED = ("run", "task", "scoring", "source")  # text columns
+_USED = ("run", "task", "scoring", "doc_id", "source")  # text columns
 _MIN_SOURCES = 20  # with fewer, an interval is markedly too narrow
 _MAX_NOTE = 100  # characters
 _FAMILY = re.compile(
