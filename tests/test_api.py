@@ -80,6 +80,11 @@ def import_time() -> int:
     return int(microseconds)
 
 
+def test_documents_of_every_benchmark_have_an_id() -> None:
+    documents = fin_tasks.load("financemath", **SAMPLE)
+    assert list(documents["id"]) == list(documents["question_id"])
+
+
 def test_responses_by_id_in_order_and_as_a_table_score_alike(documents: Any) -> None:
     in_order = documents["target"]
     by_id = dict(zip(documents["id"], in_order, strict=True))

@@ -72,6 +72,8 @@ def test_version_path_and_help(tmp_path: Path) -> None:
 def test_doctor_names_the_sandbox_and_why(tmp_path: Path) -> None:
     found = json.loads(run("doctor", "--json", cwd=tmp_path).stdout)
     assert found["tiers"][found["sandbox"]] == "works"
+    chosen = run("doctor", "--json", cwd=tmp_path, FIN_TASKS_SANDBOX="landlock")
+    assert json.loads(chosen.stdout)["sandbox"] == "landlock"
 
 
 def test_fetch_verify_compares_what_is_cached_with_the_pins(tmp_path: Path) -> None:

@@ -115,6 +115,10 @@ def test_asks_a_model_and_shows_its_forecast(tmp_path: Path) -> None:
     ):
         assert line in shown
     assert list((tmp_path / "run" / "charts").glob("AAPL_*.png"))
+    (file,) = (tmp_path / "run").glob("AAPL_*.json")
+    written = json.loads(file.read_text())
+    assert (written["response"], written["robust"]) == (result["response"], 0.65)
+    assert result["statement"] in written["message"]["user"]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from .benchmarks.contract import id_of
 from .benchmarks.task_file import TaskFile
 from .benchmarks.task_file import task_names as tasks
 from .errors import ConfigError
@@ -32,13 +33,16 @@ __all__ = ["compare", "load", "read_runs", "score", "tasks", "write_report"]
 
 
 def load(task: str, **metadata: object) -> "Dataset":
-    """Load the documents of a task; their `prompt` is what a model is asked.
+    """Load the documents of a task; their `prompt` is what a model is asked, and their `id` names them.
 
     Args:
         task: Name of the task.
         metadata: Options as in lm-eval's `--metadata`, such as `source="sample"` or `split="test"`.
     """
-    return TaskFile(task).load_documents(metadata)
+    documents = TaskFile(task).load_documents(metadata)
+    if "id" in documents.column_names:
+        return documents
+    return documents.add_column("id", [id_of(document) for document in documents])
 
 
 def score(task: str, responses: Responses, **metadata: object) -> "DataFrame":

@@ -29,7 +29,8 @@ def describe_installation() -> dict[str, Any]:
     """Return versions, packages, folders and sandbox tiers; trying the tiers takes a second or two."""
     settings = Settings.from_environ()
     tiers = sandbox.describe_tiers()
-    working = (name for name, state in tiers.items() if state == "works")
+    allowed = [*tiers] if settings.sandbox == "auto" else [settings.sandbox]
+    working = (name for name in allowed if tiers[name] == "works")
     return {
         "version": fin_tasks.__version__,
         "python": platform.python_version(),

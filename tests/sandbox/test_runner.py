@@ -13,7 +13,7 @@ import pydantic
 import pytest
 
 import fin_tasks
-from fin_tasks.errors import SandboxError
+from fin_tasks.errors import ConfigError, SandboxError
 from fin_tasks.sandbox import (
     Outcome,
     Runner,
@@ -129,6 +129,18 @@ def test_an_unknown_tier_and_one_whose_canaries_escape_are_refused(
         SandboxError,
         match=r"cannot be run safely here.*bwrap.*landlock.*harmless.*install",
     ):
+        open_runner()
+
+
+def test_the_environment_names_tier_and_workers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FIN_TASKS_SANDBOX", "landlock")
+    monkeypatch.setenv("FIN_TASKS_SANDBOX_WORKERS", "1")
+    with open_runner() as found:
+        assert (found.tier, found.threads._max_workers) == ("landlock", 1)
+    monkeypatch.setenv("FIN_TASKS_SANDBOX", "docker")
+    with pytest.raises(ConfigError, match="FIN_TASKS_SANDBOX"):
         open_runner()
 
 

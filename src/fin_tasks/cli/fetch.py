@@ -23,7 +23,7 @@ def fetch(
         bool,
         typer.Option(
             "--verify",
-            help="Download nothing; check the files that tasks would read.",
+            help="Download nothing; check that all pinned files are in the folder that tasks read.",
         ),
     ] = False,
     tickers: Tickers = None,

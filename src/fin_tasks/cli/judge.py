@@ -118,7 +118,7 @@ def judge(
     columns: ColumnNames = "",
     strict: Strict = False,
 ) -> None:
-    """Have a judge score saved predictions by a rubric. A second run asks only for what failed.
+    """Have a judge score saved predictions by a rubric. A second run asks only for what failed or could not be read.
 
     The judge is --model, else FIN_TASKS_JUDGE_MODEL, at --base-url, else FIN_TASKS_JUDGE_BASE_URL.
 

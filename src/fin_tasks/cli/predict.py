@@ -92,6 +92,7 @@ def predict(
     from fin_tasks.benchmarks.dynostock import predict as own
     from fin_tasks.benchmarks.dynostock import predict_list as lists
     from fin_tasks.benchmarks.dynostock.own_window import own_window
+    from fin_tasks.benchmarks.dynostock.predict import write_prediction
 
     settings = Settings.from_environ()
     asks_openai = model and not print_prompt and "api.openai.com" in base_url
@@ -129,7 +130,11 @@ def predict(
         print(json.dumps(parts) if as_json else "\n\n".join(texts))
         return
     reply = own.ask(doc, model, base_url, settings)
-    show({"model": model, **own.result_of(doc, reply)}, as_json)
+    result = {"model": model, **own.result_of(doc, reply)}
+    if out:
+        file = write_prediction(out, own.parts_of(doc), result)
+        say(f"{file} holds the message, the reply and the forecast")
+    show(result, as_json)
 
 
 def chart(

@@ -132,18 +132,21 @@ class Runner(AbstractContextManager["Runner"]):
 
 
 def open_runner(
-    *, tier: str = "auto", workers: int = 2, limits: Limits = DEFAULT_LIMITS
+    *, tier: str = "", workers: int = 0, limits: Limits = DEFAULT_LIMITS
 ) -> Runner:
     """Start a runner in a tier, by default in the best one that works here.
 
     Args:
-        tier: One of `SANDBOX_TIERS`.
-        workers: How many programs run side by side.
+        tier: One of `SANDBOX_TIERS`. Default: that of `FIN_TASKS_SANDBOX`.
+        workers: How many programs run side by side. Default: `FIN_TASKS_SANDBOX_WORKERS`.
         limits: Limits of one program.
 
     Raises:
         SandboxError: No tier works; the message has the reasons.
     """
+    settings = Settings.from_environ()
+    tier = tier or settings.sandbox
+    workers = workers or settings.sandbox_workers
     if tier not in SANDBOX_TIERS:
         raise SandboxError(
             f"sandbox tier: expected one of {', '.join(SANDBOX_TIERS)}, got {tier!r}."

@@ -1,11 +1,14 @@
 """A user's own question: the message about one stock and period, and the forecast in the model's reply."""
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from anyio.from_thread import start_blocking_portal
 
 from fin_tasks.data.documents import IMAGE_MARK
+from fin_tasks.data.locate import write_file
 from fin_tasks.data.pictures import picture_url
 from fin_tasks.endpoints.chat import Endpoint, open_chat
 from fin_tasks.settings import Settings
@@ -110,3 +113,14 @@ def result_of(doc: Document, response: str) -> dict[str, Any]:
         "forecast": forecast,
         "happened": _MOVES[doc["truth"]],
     }
+
+
+def write_prediction(
+    folder: Path, message: Mapping[str, str], result: Mapping[str, Any]
+) -> Path:
+    """Write a message and its result as JSON into a file named by stock and period, and return the file."""
+    name = "_".join(str(result[fact]) for fact in ("ticker", "start", "end"))
+    file = folder / f"{name}.json"
+    content = json.dumps({**result, "message": message}, indent=1)
+    write_file(file, f"{content}\n".encode())
+    return file
