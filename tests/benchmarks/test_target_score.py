@@ -101,3 +101,82 @@ def test_fields_of_several_types_are_refused() -> None:
     docs = [doc("number", "480", gold="480"), doc("number", "250", gold=250)]
     with pytest.raises(DataError, match="one type in each field"):
         dataset_of(docs, {})
+
+
+MANY = [f"choice number {number}" for number in range(26)]
+SAYS = "Therefore, my answer is {}."
+OWN_KINDS = [
+    (doc("letter", "Z", choices=MANY), "Z", 1.0),
+    (doc("letter", "Z", choices=MANY), "Y", 0.0),
+    (doc("letters", "A, C", choices=MANY[:4]), "C and A", 1.0),
+    (doc("letters", "A, C", choices=MANY[:4]), "options A and C", 1.0),
+    (doc("letters", "A, C", choices=MANY[:4]), "AC", 1.0),
+    (doc("letters", "A, C", choices=MANY[:4]), "A", 0.0),
+    (doc("letters", "A, C", choices=MANY[:4]), "A, B and C", 0.0),
+    (doc("letters", "X and Z", choices=MANY), "Z, X", 1.0),
+    (doc("date", "2024-03-31"), "March 31, 2024", 1.0),
+    (doc("date", "2024-03-31"), "31 March 2024", 1.0),
+    (doc("date", "2024-03-31"), "31.3.2024", 1.0),
+    (doc("date", "2024-03-31"), "3/31/2024", 1.0),
+    (doc("date", "2024-03-31"), "2024-03-30", 0.0),
+    (doc("text", "current ratio", alternatives=["CR"]), "the current ratio", 1.0),
+    (doc("text", "current ratio", alternatives=["CR"]), "CR", 1.0),
+    (doc("text", "current ratio", alternatives=None), "not the current ratio", 0.0),
+    (doc("text", "J.P. Morgan"), "J.P. Morgan", 1.0),
+    (doc("number", "200", tolerance=0.05), "209", 1.0),
+    (doc("number", "200", tolerance=0.05), "211", 0.0),
+    (doc("number", "200", tolerance=None), "209", 0.0),
+]
+
+
+@pytest.mark.parametrize(("document", "said", "acc"), OWN_KINDS)
+def test_the_kinds_of_ones_own(document: dict[str, Any], said: str, acc: float) -> None:
+    check_documents([document], Path("q.jsonl"))
+    for scoring in ("paper", "robust"):
+        reading = read(document, SAYS.format(said), scoring=scoring)
+        values = metric_values(document, [reading])
+        assert (values["acc"], values["acc_err"]) == (acc, acc)
+        assert values["no_answer"] == 0.0
+        assert compare(document, reading).reason == ("right" if acc else "wrong")
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        (doc("letters", "A", choices=CHOICES), "A good one"),
+        (doc("letters", "A", choices=CHOICES), "A. Stocks and B. Bonds"),
+        (doc("date", "2024-03-04"), "3/4/2024"),
+        (doc("date", "2024-03-04"), "February 30, 2024"),
+        (doc("text", "beta"), "x" * 300),
+    ],
+)
+def test_in_doubt_no_answer_is_read(document: dict[str, Any], said: str) -> None:
+    reading = read(document, SAYS.format(said), scoring="robust")
+    assert reading.answer is None
+    assert metric_values(document, [reading])["no_answer"] == 1.0
+    assert reader_item(document, SAYS.format(said)) is None
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"choices": [*MANY, "one more"]}, "choices: expected at most 26, got 27"),
+        ({"tolerance": 5}, "tolerance: expected a share"),
+        ({"tolerance": "1 %"}, "tolerance: expected a share"),
+        ({"alternatives": "CR"}, "alternatives: expected a list of texts"),
+    ],
+)
+def test_fields_that_cannot_be_used_are_refused(
+    more: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(DataError, match=said):
+        check_documents([doc("letter", "A", **more)], Path("q.jsonl"))
+
+
+def test_a_field_of_some_documents_is_missing_in_the_others() -> None:
+    docs = [doc("number", "480"), doc("letter", "B", choices=CHOICES)]
+    found = dataset_of(docs, {}).to_list()
+    assert [row["choices"] for row in found] == [None, CHOICES]
+    found = dataset_of(docs[::-1], {}).to_list()
+    assert [row["choices"] for row in found] == [CHOICES, None]
+    check_documents(found, Path("q.jsonl"))

@@ -20,7 +20,7 @@ from fin_tasks.answers.cut_off import CutOffResponse, FailedResponse, mark_respo
 from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.scored_task import SCORINGS, read_responses
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile, pictures_of, task_names
-from fin_tasks.data.documents import IMAGE_MARK
+from fin_tasks.data.documents import prompt_parts
 from fin_tasks.endpoints.replies import ChatReply
 from fin_tasks.errors import ConfigError, EndpointError
 from fin_tasks.judging.item import Item, Judged, Messages
@@ -242,14 +242,12 @@ def _task(name: str, metadata: Mapped) -> Task:
 
 
 def _sample(doc: Document) -> Sample:
-    prompt = doc["prompt"]
-    text = prompt.removeprefix(IMAGE_MARK).removesuffix(IMAGE_MARK)
-    content: list[model.Content] = [model.ContentText(text=text)]
-    pictures = [model.ContentImage(image=file) for file in pictures_of(doc)]
-    if prompt.endswith(IMAGE_MARK):
-        content += pictures
-    else:
-        content = [*pictures, *content]
+    content: list[model.Content] = []
+    for kind, value in prompt_parts(doc["prompt"], pictures_of(doc)):
+        if kind == "image":
+            content.append(model.ContentImage(image=value))
+        else:
+            content.append(model.ContentText(text=value))
     messages = [model.ChatMessageUser(content=content)]
     if doc.get("system"):
         messages.insert(0, model.ChatMessageSystem(content=doc["system"]))

@@ -17,7 +17,7 @@ from fin_tasks.answers.cut_off import FailedResponse
 from fin_tasks.benchmarks.contract import Document
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.benchmarks.task_file import TaskFile, pictures_of, task_names
-from fin_tasks.data.documents import IMAGE_MARK
+from fin_tasks.data.documents import IMAGE_MARK, in_users_turn, prompt_parts
 from fin_tasks.errors import ConfigError, DataError, EndpointError, JudgeError
 from fin_tasks.judging.item import missing_reason
 from fin_tasks.judging.judge import (
@@ -93,7 +93,7 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
     ) -> dict[str, object]:
         """Return the columns of a row, which are for people and for `fin-tasks judge`."""
         questions = [doc.get("question") or _text_of(doc) for doc in docs]
-        answers = [doc.get("answer") or str(doc["target"]) for doc in docs]
+        answers = [str(doc.get("answer") or doc["target"]) for doc in docs]
         row = {
             "index": index,
             "question": "\n\n".join(questions),
@@ -106,10 +106,13 @@ class FinTasks(ImageBaseDataset):  # type: ignore[misc]
         return row
 
     def build_prompt(self, line: Mapping[str, object]) -> list[Any]:
-        """Return a row's picture and prompt."""
+        """Return a row's pictures and prompt."""
         (doc,) = self.docs[str(line["index"])]
-        (picture,) = pictures_of(doc)
-        parts = [_part("image", picture), _part("text", _text_of(doc))]
+        pictures = pictures_of(doc)
+        if len(pictures) > 1:
+            return _parts_of_turn(in_users_turn(doc))
+        parts = [_part("image", picture) for picture in pictures]
+        parts.append(_part("text", _text_of(doc)))
         if doc["prompt"].endswith(IMAGE_MARK):
             parts.reverse()
         return parts
@@ -278,12 +281,9 @@ def _tasks_by_dataset() -> Mapping[str, TaskFile]:
 
 def _parts_of_turn(doc: Document) -> list[Part]:
     """Return the texts of a prompt with the newest pictures between them."""
-    first, *texts = doc["prompt"].split(IMAGE_MARK)
-    parts = [_part("text", first)]
-    pictures = pictures_of(doc)[-len(texts) :]
-    for picture, text in zip(pictures, texts, strict=False):
-        parts += [_part("image", picture), _part("text", text)]
-    return [part for part in parts if part["value"]]
+    n_marks = doc["prompt"].count(IMAGE_MARK)
+    pictures = pictures_of(doc)[-n_marks:] if n_marks else ()
+    return [_part(*part) for part in prompt_parts(doc["prompt"], pictures)]
 
 
 def _part(kind: str, value: str) -> Part:
@@ -292,7 +292,7 @@ def _part(kind: str, value: str) -> Part:
 
 def _text_of(doc: Document) -> str:
     question = doc["prompt"].removeprefix(IMAGE_MARK).removesuffix(IMAGE_MARK)
-    return "\n\n".join(filter(None, (doc["system"], question)))
+    return "\n\n".join(filter(None, (doc.get("system"), question)))
 
 
 register(FinTasks)

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from operator import itemgetter
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -128,9 +128,26 @@ def _every_few(ids: Sequence[str], n: int, seed: int) -> list[str]:
 
 def in_users_turn(doc: Mapping[str, Any]) -> dict[str, Any]:
     """Return a document with its system message on the lines before the question, behind a picture."""
-    mark = IMAGE_MARK if doc["prompt"].startswith(IMAGE_MARK) else ""
-    texts = [doc["system"], doc["prompt"].removeprefix(mark)]
-    return {**doc, "system": "", "prompt": mark + "\n".join(filter(None, texts))}
+    question = doc["prompt"]
+    while question.startswith(IMAGE_MARK):
+        question = question.removeprefix(IMAGE_MARK)
+    marks = doc["prompt"].removesuffix(question)
+    texts = [doc.get("system"), question]
+    return {**doc, "system": "", "prompt": marks + "\n".join(filter(None, texts))}
+
+
+def prompt_parts(prompt: str, pictures: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the parts of a prompt, each `image` and its file or `text` and the text.
+
+    Pictures without a mark in the prompt stand first.
+    """
+    texts = prompt.split(IMAGE_MARK)
+    n_unmarked = max(0, len(pictures) - len(texts) + 1)
+    parts = [("image", file) for file in pictures[:n_unmarked]]
+    parts.append(("text", texts[0]))
+    for file, text in zip_longest(pictures[n_unmarked:], texts[1:], fillvalue=""):
+        parts += [("image", file), ("text", text)]
+    return [(kind, value) for kind, value in parts if value]
 
 
 def dataset_of(
@@ -138,8 +155,8 @@ def dataset_of(
 ) -> "Dataset":
     """Return documents as a data set whose `info.description` is the JSON of the facts.
 
-    There is at least one document, and all have the same keys. Our version, the number of rows and
-    the hash of all facts, as `hash`, are added. Equal facts mean equal documents. The split is
+    There is at least one document. A field that some documents lack is None in these. Our version, the number of
+    rows and the hash of all facts, as `hash`, are added. Equal facts mean equal documents. The split is
     called `sample` or `own` if the files are not the authors'.
     """
     from datasets import Dataset, DatasetInfo
@@ -154,7 +171,8 @@ def dataset_of(
         facts["split"] = "own"
     text = json.dumps(facts, sort_keys=True)
     digest = hashlib.sha256(text.encode()).hexdigest()
-    columns = {name: list(map(itemgetter(name), docs)) for name in docs[0]}
+    names = dict.fromkeys(chain.from_iterable(docs))
+    columns = {name: [doc.get(name) for doc in docs] for name in names}
     description = json.dumps({"hash": digest[:_SHOWN_DIGITS], **facts})
     try:
         table = InMemoryTable.from_pydict(columns)
@@ -179,6 +197,12 @@ def documents_of_file(
 ) -> Documents:
     """Return documents that a benchmark made of a file of its own package, as lm-eval loads them."""
     data = {"origin": "package", "revision": sha256_of(file)[:_SHOWN_DIGITS]}
+    pictures: list[str] = []
+    for doc in docs:
+        pictures += doc.get("image_paths") or filter(None, [doc.get("image_path")])
+    if pictures:
+        hashes = [sha256_of(Path(picture)) for picture in pictures]
+        data["pictures"] = hash_of(hashes)[:_SHOWN_DIGITS]
     return {"test": dataset_of(docs, {"split": split, "data": data})}
 
 

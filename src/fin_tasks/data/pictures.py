@@ -2,18 +2,19 @@
 
 A photograph may be stored on its side with a note (EXIF orientation) that some readers follow and
 others ignore, so a model and its judge could see two different pictures. Both get the file of
-`upright_file`.
+`upright_file`. `own_pictures.py` takes the pictures of a user's own questions.
 """
 
 import base64
 import re
 import warnings
+from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
 
 from PIL import Image, ImageOps
 
-from fin_tasks.errors import EndpointError
+from fin_tasks.errors import DataError, EndpointError
 
 from .locate import sha256_of, write_file
 
@@ -67,6 +68,20 @@ def _upright(image: Image.Image) -> bytes:
             upright = upright.convert("RGB")
         upright.save(content, "PNG", compress_level=1, exif=b"")
     return content.getvalue()
+
+
+def opened(paths: Iterable[str]) -> list[Image.Image]:
+    """Open pictures as lm-eval hands them to models; raise DataError for one that is missing or broken."""
+    pictures = []
+    for path in paths:
+        try:
+            with Image.open(path, formats=FORMATS) as picture:
+                pictures.append(picture.convert("RGB"))
+        except BROKEN as error:
+            raise DataError(
+                f"{path}: expected a whole picture, got {error}. Fetch the pictures again."
+            ) from error
+    return pictures
 
 
 def picture_url(path: Path) -> str:

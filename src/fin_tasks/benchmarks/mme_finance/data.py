@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from fin_tasks.data.documents import IMAGE_MARK, dataset_of, hash_of
 from fin_tasks.data.locate import Located, sha256_of
-from fin_tasks.data.pictures import BROKEN, FORMATS, upright_file
+from fin_tasks.data.pictures import BROKEN, FORMATS, opened, upright_file
 from fin_tasks.data.tables import read_table
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.judging.rubric import load_rubric
@@ -347,13 +347,4 @@ def _documents(
 
 def open_pictures(doc: Document) -> list[Image.Image]:
     """Open the pictures of a document, in a conversation those up to its turn; lm-eval calls this as `doc_to_image`."""
-    pictures = []
-    for path in doc.get("image_paths") or [doc["image_path"]]:
-        try:
-            with Image.open(path, formats=FORMATS) as picture:
-                pictures.append(picture.convert("RGB"))
-        except BROKEN as error:
-            raise DataError(
-                f"{path}: expected a whole picture, got {error}. Fetch the pictures again."
-            ) from error
-    return pictures
+    return opened(doc.get("image_paths") or [doc["image_path"]])
