@@ -199,6 +199,6 @@ def _fetch_error(
     if pins.host != "hub":
         gate = ""
     return FetchError(
-        f"{expected}, but {reason}. Or get it from {pins.homepage}{gate}, put it at "
+        f"{expected}, but {reason}. Run again with a network, or get it from {pins.homepage}{gate}, put it at "
         f"DIR/{pins.name}/{path}, and set data_dir or FIN_TASKS_DATA to DIR."
     )

@@ -85,7 +85,7 @@ class Endpoint(BaseModel, extra="forbid", frozen=True, protected_namespaces=()):
     model: str
     base_url: tuple[str, ...] = Field(min_length=1)
     """Addresses, as a rule ending in /v1."""
-    key: str = Field(default="OPENAI_API_KEY", pattern=r"_KEY$")
+    key: str = "OPENAI_API_KEY"
     """Name of the environment variable with the key."""
     requests_per_minute: int | None = Field(default=None, ge=1)
     timeout: float = Field(default=120.0, gt=0, allow_inf_nan=False)
@@ -96,6 +96,16 @@ class Endpoint(BaseModel, extra="forbid", frozen=True, protected_namespaces=()):
     """Requests and tokens so far."""
     refused: Refused = Field(default_factory=dict, exclude=True)
     """Options that a server refused, and what is done instead; this then holds for all servers."""
+
+    @field_validator("key")
+    @classmethod
+    def check_key(cls, name: str) -> str:
+        """Refuse a name that is not in the settings; it is not shown, as it may be the key itself."""
+        if not name.endswith("_KEY"):
+            raise ValueError(
+                "expected the name of an environment variable that ends in _KEY, got another text"
+            )
+        return name
 
     @field_validator("base_url")
     @classmethod
