@@ -311,6 +311,8 @@ def test_a_misspelled_option_of_the_judge_is_named() -> None:
 
 def test_a_key_in_place_of_its_variable_is_refused_and_not_shown() -> None:
     options = {"judge_model": "m", "judge_key": "sk-secret"}
-    with pytest.raises(ConfigError, match="a variable that ends in _KEY") as caught:
+    with pytest.raises(
+        ConfigError, match="environment variable that ends in _KEY"
+    ) as caught:
         judge_from(options, Settings.from_environ({}))
     assert "sk-secret" not in str(caught.value)
