@@ -22,7 +22,7 @@ CONTRACT_TESTS ?= tests/contract
 PYTHONS ?= $(PYTHON)
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: help system demo test test-slow test-thorough check format lint-page lint-workflows attack hostile bench docs docs-run dist try-wheel sbom vlmevalkit newest clean
+.PHONY: help system demo test test-slow test-thorough check format lint-page lint-workflows attack hostile bench docs docs-run dist release-check try-wheel sbom vlmevalkit newest clean
 help:
 	@grep -E '^[a-z-]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 12
 
@@ -106,6 +106,12 @@ dist: $(VENV)/.installed ## wheel and sdist, checked, into dist/
 	$(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*
 	$(BIN)/check-wheel-contents dist/*.whl
+
+release-check: dist ## what is released: both distributions, the README, the wheel alone and the README's first commands
+	$(MAKE) try-wheel PYTHONS=$(PYTHON)
+	cd build && HF_HUB_OFFLINE=1 try/bin/lm_eval --model dummy --tasks xfinbench_calc --metadata '{"source": "sample"}' \
+	  --output_path release/results --log_samples
+	cd build && try/bin/fin-tasks report release/results --out release/report
 
 try-wheel: ## install the wheel of dist/ alone in a new environment of each of PYTHONS, and run it
 	set -e; for python in $(PYTHONS); do \

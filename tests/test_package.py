@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import installing
 import pytest
 
 from fin_tasks import resources
@@ -82,3 +83,16 @@ def test_a_text_task_imports_nothing_for_studies_charts_sheets_and_judges() -> N
         "scipy",
     ):
         assert f"'{name}'" not in done.stdout
+
+
+@pytest.mark.parametrize("page", installing.PAGES, ids=lambda page: page.name)
+def test_a_page_installs_from_where_the_package_is(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert installing.with_source(text, on_index=installing.is_on_index()) == text
+
+
+def test_one_place_switches_all_pages() -> None:
+    clone = 'pip install ".[hf]", `pip install .`'
+    index = 'pip install "fin-tasks[hf]", `pip install fin-tasks`'
+    assert installing.with_source(clone, on_index=True) == index
+    assert installing.with_source(index, on_index=False) == clone

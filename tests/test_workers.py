@@ -42,4 +42,4 @@ def test_without_the_package_ray(
     options = ["--engine", "ray", "--out", str(tmp_path)]
     error = CliRunner().invoke(app, [*BUILD, *options]).exception
     assert isinstance(error, ConfigError)
-    assert "pip install 'fin-tasks[ray]'" in str(error)
+    assert "pip install ray" in str(error)

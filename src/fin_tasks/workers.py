@@ -28,7 +28,7 @@ def running_on(engine: Engine) -> Iterator[None]:
         from ray.util.joblib import register_ray
     except ImportError as error:
         raise ConfigError(
-            "--engine ray: expected the package ray, found none. Run `pip install 'fin-tasks[ray]'`."
+            "--engine ray: expected the package ray, found none. Run `pip install ray`."
         ) from error
     import joblib
 

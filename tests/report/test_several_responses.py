@@ -66,5 +66,5 @@ def test_the_missing_extra_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "inspect_ai.log", None)
     (tmp_path / "one.eval").write_bytes(b"")
-    with pytest.raises(DataError, match=r'pip install "fin-tasks\[inspect\]"'):
+    with pytest.raises(DataError, match=r"pip install inspect-ai"):
         report.read([tmp_path])

@@ -14,6 +14,7 @@ The package may have the files `metrics.csv`, `tables.yaml` and `published.csv`.
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -40,11 +41,6 @@ Document = Mapping[str, Any]
 """A question as the harness gets it; each benchmark's `data.py` says which fields it has."""
 ReadingFields = Mapping[str, Any]
 """A reading as the samples of a run hold it."""
-
-
-@cache
-def _scorer_in(package: str) -> Scorer:
-    return cast("Scorer", import_module(f"{package}.score"))
 
 
 def id_of(doc: Document) -> str:
@@ -146,7 +142,8 @@ class Benchmark:
     def scorer(self) -> Scorer:
         """The functions of its `score.py`."""
         # Not kept in the object, as VLMEvalKit pickles its data sets, and a module cannot be pickled.
-        return _scorer_in(self.package)
+        name = f"{self.package}.score"
+        return cast("Scorer", sys.modules.get(name) or import_module(name))
 
     def module(self, name: str) -> Any:
         """Return a module of its package; None if the package has none of this name."""

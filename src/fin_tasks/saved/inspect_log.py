@@ -52,7 +52,7 @@ def inspect_for(path: Path) -> Any:
         module = importlib.import_module("inspect_ai.log")
     except ImportError as error:
         raise DataError(
-            f'{path}: a log of inspect_ai; `pip install "fin-tasks[inspect]"` brings what reads it.'
+            f"{path}: a log of inspect_ai; `pip install inspect-ai` brings what reads it."
         ) from error
     n_bytes: Counter[str] = Counter()
     with zipfile.ZipFile(path) as archive:

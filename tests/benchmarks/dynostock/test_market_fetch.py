@@ -252,9 +252,7 @@ def test_offline_no_key_and_no_yfinance(
     server: MarketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "yfinance", None)
-    assert "pip install 'fin-tasks[market]'" in str(
-        fetch("A", tmp_path / "m").exception
-    )
+    assert "pip install yfinance" in str(fetch("A", tmp_path / "m").exception)
     monkeypatch.delenv("ALPHAVANTAGE_API_KEY")
     assert "ALPHAVANTAGE_API_KEY" in str(
         fetch("A", tmp_path / "n", "--earnings", "alpha-vantage").exception

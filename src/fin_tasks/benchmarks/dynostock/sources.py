@@ -129,7 +129,7 @@ def _yfinance() -> Any:
         import yfinance
     except ImportError as error:
         raise ConfigError(
-            "prices: expected yfinance, found none. Run `pip install 'fin-tasks[market]'`."
+            "prices: expected yfinance, found none. Run `pip install yfinance`."
         ) from error
     return yfinance
 
