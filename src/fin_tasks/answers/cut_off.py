@@ -7,7 +7,7 @@ _LIMIT_REASONS = frozenset(
 
 
 class CutOffResponse(str):
-    """A response of which the backend says that the limit of tokens ended it.
+    """A response that ended at the limit of tokens, as the backend says.
 
     Harnesses hand responses on as texts, so the type of the text is the mark. The cache of lm-eval
     stores this type by its name: do not rename or move it.

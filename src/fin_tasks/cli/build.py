@@ -59,7 +59,7 @@ def build_dynostock(
     timing: Annotated[
         Literal["paper", "strict"],
         typer.Option(
-            help="strict counts a report before the opening bell to the day before."
+            help="strict moves a report before the opening bell to the previous day."
         ),
     ] = "paper",
     charts: Annotated[

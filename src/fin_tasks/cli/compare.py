@@ -52,7 +52,7 @@ def compare(
         typer.Option(
             "--with",
             metavar="MODEL",
-            help="Of the recorded models in PATHS only this one, such as financemath:gpt-4o, or nearest: "
+            help="Take only this one of the recorded models in PATHS, such as financemath:gpt-4o, or nearest: "
             "the three above and below. Repeatable.",
         ),
     ] = None,

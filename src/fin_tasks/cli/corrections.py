@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 _Folder = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Your copy. Default: as the tasks find it."),
+    typer.Option(
+        metavar="DIR",
+        help="Your copy of the benchmark. Default: the files that tasks would use.",
+    ),
 ]
 NewFile = Annotated[
     Path, typer.Option("--out", metavar="FILE", help="The YAML file to write.")

@@ -34,7 +34,9 @@ def judge(
     judge_base_url: Annotated[
         list[str] | None,
         typer.Option(
-            "--base-url", metavar="URL", help="Address of the model; repeatable."
+            "--base-url",
+            metavar="URL",
+            help="Address of the model; the option may be repeated.",
         ),
     ] = None,
     judge_key: Annotated[
@@ -58,7 +60,7 @@ def judge(
         int | None,
         typer.Option(
             "--requests-per-minute",
-            help="Limit of requests.",
+            help="Most requests in a minute.",
             show_default="no limit",
         ),
     ] = None,
@@ -74,7 +76,7 @@ def judge(
         float | None,
         typer.Option(
             "--max-failed",
-            help="Share of failed responses that is an error.",
+            help="Share of failed responses above which the command ends with an error.",
             show_default="0.2",
         ),
     ] = None,

@@ -142,13 +142,14 @@ def merge_sheets(
 def agree(
     sheets: Sheets,
     judge: Annotated[
-        list[Path], typer.Option(metavar="RUN", help="Judged run; repeatable.")
+        list[Path],
+        typer.Option(metavar="RUN", help="A judged run; the option may be repeated."),
     ],
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Folder of corrected.json. Default: that of the first sheet.",
+            help="Folder for corrected.json. Default: the folder of the first sheet.",
         ),
     ] = None,
     as_json: AsJson = False,
@@ -199,7 +200,7 @@ def make_corrections(
     below: Annotated[
         float,
         typer.Option(
-            help="Of a study with scores: exclude questions with a mean score below this on one scale at least."
+            help="For a study with scores: exclude questions whose mean score is below this on at least one scale."
         ),
     ] = 4.0,
 ) -> None:

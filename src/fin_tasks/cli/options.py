@@ -82,7 +82,7 @@ Corrected = Annotated[
     ),
 ]
 SourceName = Literal["auto", "upstream", "data_dir", "sample"]
-Source = Annotated[SourceName, typer.Option(help="Where the files are from.")]
+Source = Annotated[SourceName, typer.Option(help="Where the files come from.")]
 DataDir = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Folder of your files. Default: FIN_TASKS_DATA."),

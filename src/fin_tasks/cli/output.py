@@ -90,7 +90,7 @@ def print_table(
         console.width = max(_FILE_WIDTH, console.width)
     is_narrow = console.width < _NARROW
     padding = (0, 0 if is_narrow else 1, 0, 0)
-    # An interval stands behind its value, or below it.
+    # An interval is shown behind its value or below it.
     interval = "\n[" if is_narrow else " ["
     columns = [column for column in rows[0] if column]
     printed = rows if show_all else rows[:_SCREEN]

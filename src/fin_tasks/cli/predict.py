@@ -59,7 +59,7 @@ def predict(
         bool,
         typer.Option(
             "--print-prompt",
-            help="Print the message and ask no model, as without --model.",
+            help="Print the message and ask no model. This is the default without --model.",
         ),
     ] = False,
     out: Out = None,

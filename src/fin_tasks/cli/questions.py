@@ -73,7 +73,9 @@ def questions(
     ] = "",
     accuracy: Annotated[
         list[float] | None,
-        typer.Option(help="With --plan and no runs: a share from 0 to 1; twice."),
+        typer.Option(
+            help="With --plan and no runs: an accuracy from 0 to 1; give the option twice."
+        ),
     ] = None,
     correlation: Annotated[
         float,

@@ -38,7 +38,7 @@ def report(
     ] = True,
     title: Annotated[
         str,
-        typer.Option(help="Title of the page. Default: that of board.yaml."),
+        typer.Option(help="Title of the page. Default: the title in board.yaml."),
     ] = "",
 ) -> None:
     """Make a page, tables and figures of results, with intervals, ranks and tests. An older report is replaced.

@@ -41,7 +41,7 @@ def build_variants(
     as_json: AsJson = False,
     per_question: Annotated[
         int,
-        typer.Option(min=1, max=20, help="Variants of each question, at most."),
+        typer.Option(min=1, max=20, help="Most variants of each question."),
     ] = 3,
     seed: Seed = 7,
     source: Source = "auto",

@@ -33,7 +33,9 @@ def verify(
     corrections: CorrectionFile = None,
     source: Annotated[
         str | None,
-        typer.Option(help="Where your gold data are: upstream, data_dir or sample."),
+        typer.Option(
+            help="Where your gold data come from: upstream, data_dir or sample."
+        ),
     ] = None,
     revision: Annotated[
         str | None,
@@ -43,7 +45,7 @@ def verify(
         int | None,
         typer.Option(
             min=1,
-            help="Number of rows of each task that were to be asked, from the first. "
+            help="Number of rows of each task that the run was to ask, counted from the first. "
             "Default: all.",
         ),
     ] = None,
@@ -79,7 +81,7 @@ def verify(
         float,
         typer.Option(
             min=0.01,
-            help="How long the programs of a task may run here, all together.",
+            help="Minutes that all programs of a task together may run.",
         ),
     ] = 60,
     board: Annotated[

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from fin_tasks.benchmarks.xfinbench.retrievers import GoldTerms, RetrieverResult
 
 app = typer.Typer(
-    no_args_is_help=True, help="Measure what surrounds XFinBench's questions."
+    no_args_is_help=True,
+    help="Label XFinBench's calculations, and measure how well terms are found.",
 )
 
 
@@ -52,7 +53,9 @@ def build_xfinbench(
     base_url: BaseUrl = OPENAI,
     rules: Annotated[
         Literal["house", "paper"],
-        typer.Option(help="What drops a question: our rules, or the authors'."),
+        typer.Option(
+            help="Rules by which questions are dropped: ours or the authors'."
+        ),
     ] = "house",
     validation: Annotated[
         float,
@@ -109,7 +112,7 @@ def build_xfinbench(
 def retrieval(
     split: Annotated[
         Literal["test", "validation"],
-        typer.Option(help="The questions; the papers retrieve for the test set."),
+        typer.Option(help="Split of the questions; the papers use the test set."),
     ] = "test",
     bank: Annotated[
         Path | None,
@@ -119,7 +122,8 @@ def retrieval(
         ),
     ] = None,
     top_k: Annotated[
-        int, typer.Option(min=1, help="Terms for a question; ties bring more.")
+        int,
+        typer.Option(min=1, help="Number of terms for a question; ties may add more."),
     ] = 3,
     encoder: Annotated[
         str | None,
@@ -202,11 +206,12 @@ def types(
     out: Annotated[
         Path,
         typer.Option(
-            metavar="CSV", help="Write the types to this file: id, math_types."
+            metavar="CSV", help="File for the types; its columns are id and math_types."
         ),
     ],
     split: Annotated[
-        Literal["test", "validation"], typer.Option(help="The calculations to label.")
+        Literal["test", "validation"],
+        typer.Option(help="Split whose calculations are labeled."),
     ] = "test",
     limit: Annotated[
         int | None, typer.Option(min=1, help="Label only so many of them.")

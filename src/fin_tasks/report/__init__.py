@@ -29,7 +29,7 @@ def read(
 ) -> "Report":
     """Read all runs in files and folders: run folders as lm-eval writes them, and logs of inspect_ai.
 
-    Raise DataError if there are none. What is wrong with a single file stands in the report's problems.
+    Raise DataError if there are none. The report's problems say what is wrong with single files.
     Samples are written into the folder `page`, if there is one, for the page of a report. Hidden runs are left out:
     results files or folders, relative to the folder that is read. `corrections` is a file of questions that leave,
     or that have another truth.

@@ -85,7 +85,7 @@ class Comparison(_Model):
     rows: NonNegativeInt
     """Rows that any of the models was asked."""
     sources: NonNegativeInt
-    """Figures, exercises, pictures, ... that these rows are about; `rows` if each stands alone."""
+    """Number of figures, exercises, pictures, ... that these rows are about; equal to `rows` if none is shared."""
     test: Literal["McNemar", "t"]
     """McNemar's exact test, or a t test of the differences."""
     is_corrected: bool

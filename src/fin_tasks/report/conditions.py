@@ -162,7 +162,7 @@ def differences(
     reference: TaskResult,
     ignored: tuple[str, ...] = (),
 ) -> list[str]:
-    """Say in plain words in what two results differ, but for settings that begin with an ignored text."""
+    """Say in plain words how two results differ, except in settings that begin with an ignored text."""
     texts = []
     for name, (here, expected) in varying([result, reference]).items():
         if not name.startswith(ignored):

@@ -123,7 +123,7 @@ def _standard_of(
 
 
 def is_whole(member: Scored) -> bool:
-    """Return whether a run says that it asked all questions of its task, but for 2 %."""
+    """Return whether a run says that it asked at least 98 % of its task's questions."""
     return member.result.n >= _MIN_ASKED * member.result.n_all
 
 

@@ -160,8 +160,8 @@ def entries_of(
 ) -> Iterator[Entry]:
     """Yield an entry for each value of a task, with doubts and remarks.
 
-    `charts_read` is what the model reads of the charts of its forecasts. The settings are held against those of the
-    reference, but for those that begin with an ignored text. `is_shown` is whether the run stands for its model. `out`
+    `charts_read` is what the model reads of the charts of its forecasts. The settings are compared with those of the
+    reference, except those that begin with an ignored text. `is_shown` is whether the run stands for its model. `out`
     is the folder of the report.
     """
     result = scored.result

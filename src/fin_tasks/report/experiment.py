@@ -64,7 +64,7 @@ _Floats = npt.NDArray[np.float64]
 def by_window(rows: pd.DataFrame) -> pd.DataFrame:
     """Return accuracy, bias index and other means of each group and arm, a line for each window size.
 
-    A line with the size "mean" averages the sizes of Table 1. Other sizes stand behind it.
+    A line with the size "mean" averages the sizes of Table 1. Other sizes come after it.
     """
     lines = []
     for key, arm_rows in _without_repeats(rows).groupby(_GROUP_AND_ARM):

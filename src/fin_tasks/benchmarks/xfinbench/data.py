@@ -80,7 +80,9 @@ def load(
     **metadata: Any,
 ) -> Documents:
     """Load the documents of one subset; `Request` names the other metadata."""
-    options = set(load.__kwdefaults__ or ()) - {"mode"}  # `model` is no typo of it
+    options = set(load.__kwdefaults__ or ()) - {
+        "mode"
+    }  # `model` is not a misspelling of it
     request = Request.of("xfinbench", metadata, split="test", others=options)
     for name, value, allowed in (
         ("split", request.split, SPLITS),

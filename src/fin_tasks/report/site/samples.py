@@ -166,7 +166,7 @@ def picture_folders() -> tuple[Path, ...]:
 
 
 def _prompt(sample: Sample) -> Any:
-    """Return what was asked: a text, but for strangers' files."""
+    """Return what was asked; only in files from others it may be something else than a text."""
     doc = sample.doc
     return doc.get("prompt") or doc.get("question") or sample.prompt or ""
 

@@ -51,7 +51,7 @@ def compare_prompts(rows: Rows, docs: Docs) -> Prompts:
     is_odd = table["text"] != table["place"].map(template)
     odd = []
     for row_id, place, text in table[is_odd].itertuples(index=False):
-        odd.append(f"{row_id}: {text!r:.120} stands {place}")
+        odd.append(f"{row_id}: {text!r:.120} is {place}")
     n_unknown = sum(row.prompt is None for row in rows.values())
     return Prompts(missing, odd, " … ".join(filter(None, template)), n_unknown)
 
@@ -71,13 +71,13 @@ def check_prompts(rows: Rows, docs: Docs) -> Item:
         return Item(
             "prompts",
             "not verified",
-            f"much text stands around ours: {around!r:.{_MAX_TEMPLATE}}",
+            f"there is much text around ours: {around!r:.{_MAX_TEMPLATE}}",
         )
     return item_of(
         "prompts",
         changed,
         "prompts are not ours",
-        f"{len(rows):,} prompts are ours; around them stands {repr(around) if around else 'nothing'}",
+        f"{len(rows):,} prompts are ours; the text around them is {repr(around) if around else 'empty'}",
     )
 
 

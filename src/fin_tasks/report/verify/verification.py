@@ -92,7 +92,7 @@ class _RunCheck:
         if result.members:
             return [check_group(result, self.scored)]
         items: list[Item] = []
-        reason = "an item above comes first"
+        reason = "an item above could not be verified"
         try:
             items.extend(self._checked(result))
         except (FinTasksError, RecursionError) as error:

@@ -216,7 +216,7 @@ const INTERVAL =
   "The tick is the value. The line is its 95 % interval: with other questions of this kind, the " +
   "value could be anywhere there.";
 const RANKS =
-  "In brackets, the ranks that a model may really have. Two models are told apart only if a test " +
+  "In brackets, the range of ranks that a model may have. Two models are told apart only if a test " +
   "on the same questions does so (5 %, Holm's correction).";
 const LOWER_BOUND =
   "More than 2 % of the responses were cut off, so the value is a lower bound. The dotted line " +

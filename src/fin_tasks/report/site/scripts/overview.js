@@ -2,8 +2,8 @@
 // and conditions side by side.
 
 const OVERVIEW_TEXT =
-  "Each cell has the value, its 95 % interval as a line, and the ranks that the model may really " +
-  "have. There is no overall score: the benchmarks measure different things. ≥ is a lower bound, " +
+  "Each cell has the value, its 95 % interval as a line, and the range of ranks that the " +
+  "model may have. There is no overall score: the benchmarks measure different things. ≥ is a lower bound, " +
   "because responses were cut off. All tasks of a benchmark are below the table.";
 
 const SAME_IN_MODES = ["task", "split", "style", "retrieval", "arm"];
