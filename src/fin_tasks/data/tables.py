@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from io import StringIO
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import ZipFile
@@ -27,6 +27,7 @@ _MAX_COLUMNS = 1000
 _MAX_CELLS = 5_000_000
 """Limits of a table, so that a small file cannot take much memory."""
 _MAX_HEADER = 1 << 20  # characters
+_HEADER_ROWS = 100  # of a sheet that may hold the table
 _MAX_CELL = (1 << 31) - 1  # characters; the default is 128 kB
 _MAX_BYTES = 1 << 28  # of a workbook, unpacked
 _USUAL_BYTES = 16 << 20  # of a table that is read without more ado
@@ -57,18 +58,17 @@ class Record(NamedTuple):
     """Number of cells that the header lacks; negative if the row is short."""
 
 
-def read_table(
-    path: Path, columns: Sequence[str] = (), *, sheet: str | None = None
-) -> list[Record]:
+def read_table(path: Path, columns: Sequence[str] = ()) -> list[Record]:
     """Read the rows of a CSV, TSV or XLSX file as texts; a file of another kind is read as CSV.
 
     The first row with text is the header. It must have these columns and may have more, each once;
     columns without a name are left out, and so are rows without any text. The encoding and the separator of a
-    text file are found, and unusual ones are logged. A workbook's first sheet is read unless another is named.
+    text file are found, and unusual ones are logged. Of a workbook the first sheet with these columns is read,
+    whatever its name.
     """
     check_name(path)
     is_workbook = path.suffix.lower() == ".xlsx"
-    rows = _workbook_rows(path, sheet) if is_workbook else _csv_rows(path)
+    rows = _workbook_rows(path, columns) if is_workbook else _csv_rows(path)
     header: Sequence[str] = []
     records: list[Record] = []
     n_cells = 0
@@ -138,24 +138,34 @@ def _separator_of(text: str, usual: str) -> str:
     return max(n_columns, key=n_columns.__getitem__)  # of equal ones the first
 
 
-def _workbook_rows(path: Path, sheet: str | None) -> Iterator[list[str]]:
+def _workbook_rows(path: Path, columns: Sequence[str]) -> Iterator[list[str]]:
     from openpyxl import load_workbook
 
     try:
         _check_parts(path)
         with path.open("rb") as file:
             book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
-            worksheet = book[sheet] if sheet else book.worksheets[0]
-            worksheet.reset_dimensions()  # what the file says of its size may be wrong
-            for values in worksheet.iter_rows(values_only=True):
-                cells = list(map(_text_of, values))
-                while cells and not cells[-1]:
-                    cells.pop()
-                yield cells
+            chosen = book.worksheets[0]
+            for worksheet in book.worksheets if columns else ():
+                first_rows = islice(_cells_of(worksheet), _HEADER_ROWS)
+                header = next(filter(any, first_rows), [])
+                if set(columns) <= set(header):
+                    chosen = worksheet
+                    break
+            yield from _cells_of(chosen)
     except Exception as error:  # a broken workbook raises anything
         raise DataError(
             f"{path}: expected a workbook that can be read, got: {error}. Save it again as .xlsx."
         ) from error
+
+
+def _cells_of(worksheet: Any) -> Iterator[list[str]]:
+    worksheet.reset_dimensions()  # what the file says of its size may be wrong
+    for values in worksheet.iter_rows(values_only=True):
+        cells = list(map(_text_of, values))
+        while cells and not cells[-1]:
+            cells.pop()
+        yield cells
 
 
 def _check_parts(path: Path) -> None:

@@ -13,7 +13,6 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.limited_file import ROWS_MB, read_limited_json
 
 from .draw import Draw
-from .sheet import SHEET
 
 _MAX_SHOWN = 80  # characters of a cell
 
@@ -97,12 +96,9 @@ def _read_cells(
 ) -> dict[tuple[str, str], str]:
     """Return the usable values of a sheet by row and column, and add its problems to the list."""
     open_cells = draw.open_cells()
-    records = read_table(path, sheet=SHEET if path.suffix == ".xlsx" else None)
-    for column in ["row", *draw.study.columns()]:
-        if not records or column not in records[0].cells:
-            raise DataError(
-                f"{path}: expected rows with a column {column}, found none."
-            )
+    records = read_table(path, ("row", *draw.study.columns()))
+    if not records:
+        raise DataError(f"{path}: expected rows with labels, found none.")
     counts = Counter(record.cells["row"].strip() for record in records)
     values = {}
     for record in records:

@@ -1,11 +1,9 @@
 """What people decide in a study, and of which rows; `docs/labels.md` explains the files."""
 
 from collections.abc import Sequence
-from contextlib import suppress
-from decimal import Decimal, InvalidOperation
 from itertools import combinations
 from string import ascii_uppercase
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, model_validator
 
@@ -13,6 +11,8 @@ from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.errors import ConfigError
 from fin_tasks.resources import folder_of
 from fin_tasks.yaml_file import read_yaml
+
+from .cells import CellRule
 
 
 def _word_of(value: object) -> object:
@@ -37,36 +37,6 @@ ShownField = Literal[
     "gold",
     "response",
 ]
-
-
-class CellRule(NamedTuple):
-    """What a cell may hold: one of some words, or a number up to a limit."""
-
-    words: Sequence[str]
-    largest: float | None = None
-    """The limit of a number and of its negative; None if numbers are not allowed."""
-    summary: str = ""
-    """What is allowed, for people, where the words are too many to be listed."""
-
-    def read(self, text: str) -> str | None:
-        """Return a cell's value in its usual spelling; None if it is not allowed."""
-        # A spreadsheet may write a whole number with `.0`.
-        plain = text.casefold().removesuffix(".0")
-        for word in self.words:
-            if word.casefold() == plain:
-                return word
-        with suppress(InvalidOperation):
-            number = Decimal(text.replace(",", ""))
-            if self.largest is not None and abs(number) <= self.largest:
-                return f"{number:f}"
-        return None
-
-    def __str__(self) -> str:
-        if self.summary:
-            return self.summary
-        if self.largest is None:
-            return ", ".join(self.words)
-        return ", ".join([*self.words, f"a number up to {self.largest:g}"])
 
 
 class Question(BaseModel, extra="forbid", frozen=True):

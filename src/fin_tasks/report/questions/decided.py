@@ -20,7 +20,7 @@ from fin_tasks.data.tables import read_table
 from fin_tasks.errors import DataError, first_problem
 
 from .distance import SAME
-from .sheet import DECISIONS, SHEET, TO_FILL
+from .sheet import DECISIONS, TO_FILL
 
 _SOURCE = "FinanceMath-"
 """How FinanceReasoning names the source of questions that are FinanceMath's."""
@@ -35,8 +35,7 @@ def corrections_in(sheets: Sequence[Path]) -> tuple[list[Correction], list[str]]
     decisions = defaultdict[tuple[str, str], list[Correction | None]](list)
     problems = []
     for path in sheets:
-        sheet = SHEET if path.suffix == ".xlsx" else None
-        for record in read_table(path, ("benchmark", "id", *TO_FILL), sheet=sheet):
+        for record in read_table(path, ("benchmark", "id", *TO_FILL)):
             cells = {name: text.strip() for name, text in record.cells.items()}
             if not cells["decision"]:
                 continue
