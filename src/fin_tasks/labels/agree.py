@@ -25,8 +25,9 @@ from fin_tasks.stats.means import Estimate
 from fin_tasks.stats.prediction_powered import corrected_mean, p_value
 
 from .agreement import agreement
-from .draw import Draw, response_of
+from .draw import Draw
 from .filled import FilledSheets
+from .run_rows import response_of
 from .vote import most_frequent
 
 

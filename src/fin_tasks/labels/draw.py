@@ -1,54 +1,31 @@
 """Draw the rows of a study from a run, or from a benchmark's documents."""
 
 import json
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, model_validator
+from pydantic import BaseModel
 
-from fin_tasks import report
 from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.data.documents import draw_rows
-from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.report.model import headline
-from fin_tasks.report.samples import Sample, read_samples
+from fin_tasks.errors import ConfigError, DataError, FinTasksError
 from fin_tasks.saved.origin import models_of
 from fin_tasks.variants.build import Variant
 
+from .cells import CellRule
 from .file_rows import AnsweredTask, answered_tasks
-from .study import CellRule, Study, load_study
+from .row import Row, row_of
+from .run_rows import rows_of_run
+from .study import Study, load_study
 
-
-class Row(BaseModel):
-    """A row that people label."""
-
-    id: str = ""
-    doc_id: str
-    task: str
-    doc: dict[str, Any]
-    facts: dict[str, list[str]]
-    """What shares are broken down by: `task`, the benchmark's breakdowns, and `response`, which is right or wrong."""
-    response: str = ""
-    labels: dict[str, str | float] = {}
-    """What was decided in an earlier round, by question."""
-
-    @model_validator(mode="after")
-    def _can_be_labelled(self) -> Self:
-        choices = self.doc.get("choices") or []
-        if not self.facts.get("task") or not isinstance(choices, list):
-            raise ValueError("expected facts with a task, and choices as a list")
-        return self
-
-    @property
-    def kind(self) -> str:
-        """The `task` of the document, such as `bool`; of a document without one, lm-eval's task."""
-        return self.facts["task"][0]
+_log = logging.getLogger(__name__)
 
 
 class Draw(BaseModel):
@@ -93,8 +70,8 @@ def draw(
 ) -> Draw:
     """Draw n rows, by default as many as the study says, at random from its strata.
 
-    The questions are the benchmark's documents with the options `source`, `data_dir` and `split`.
-    The responses are those of the run, or of a file of responses, whose `columns` may be named.
+    Questions and responses are those of the run. Without a run, and for the responses in a file, whose `columns` may
+    be named, the questions are the benchmark's documents with the options `source`, `data_dir` and `split`.
     """
     drawn = Draw(study=study)
     rows = []
@@ -106,7 +83,11 @@ def draw(
         for answered_task in answered:
             rows += _rows_of_answered(drawn, answered_task)
     elif run:
-        rows = _rows_of_run(drawn, run, options)
+        found = rows_of_run(
+            study, run, lambda task: _known_documents(drawn, task, options)
+        )
+        drawn.model, rows = found.model, found.rows
+        drawn.provenance = found.provenance
     elif "response" in study.show or study.wrong:
         raise ConfigError(
             f"label draw: the study {study.name} is about responses. Name a run folder."
@@ -191,37 +172,16 @@ def _add_terms(drawn: Draw, options: Mapping[str, Any]) -> None:
         doc |= terms_of_doc
 
 
-def _rows_of_run(
-    drawn: Draw,
-    path: Path,
-    options: Mapping[str, Any],
-) -> list[Row]:
-    """Return questions with the responses of a run, and note its model in the draw."""
-    loaded = report.read([path])
-    drawn.model = loaded.runs[0].model
-    rows = []
-    for run, result in loaded.results:
-        if result.samples is None or result.task not in drawn.study.tasks:
-            continue
-        if result.task in drawn.provenance or run.model != drawn.model:
-            raise DataError(
-                f"{path}: expected results of one model, each task once, got more of {result.task}."
-            )
-        rows_by_doc = {
-            row.doc_id: row for row in _rows_of_task(drawn, result.task, options)
-        }
-        metric = headline(result)
-        for sample in read_samples(result.samples):
-            # The lines of both scorings hold the same responses, so the first one is enough.
-            row = rows_by_doc.pop(sample.id, None)
-            score = sample.metrics.get(metric)
-            if row is None or (drawn.study.wrong and score != 0):
-                continue
-            row.response = response_of(sample)
-            if score is not None:
-                row.facts["response"] = ["right" if score > 0 else "wrong"]
-            rows.append(row)
-    return rows
+def _known_documents(
+    drawn: Draw, task: str, options: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Return the benchmark's own documents of a task by id; none if its files are not here."""
+    try:
+        rows = _rows_of_task(drawn, task, options)
+    except FinTasksError as error:
+        _log.warning("%s: its rows are shown as the run holds them (%s)", task, error)
+        return {}
+    return {row.doc_id: row.doc for row in rows}
 
 
 def _rows_of_answered(drawn: Draw, answered: AnsweredTask) -> list[Row]:
@@ -236,11 +196,6 @@ def _rows_of_answered(drawn: Draw, answered: AnsweredTask) -> list[Row]:
             row.facts["response"] = ["right" if score > 0 else "wrong"]
         rows.append(row)
     return rows
-
-
-def response_of(sample: Sample) -> str:
-    """Return the first response in a line of samples, empty if it has none."""
-    return str(next(iter(sample.responses), ""))
 
 
 def _rows_of_task(
@@ -258,6 +213,5 @@ def _rows_of_task(
     }
     rows = []
     for doc in documents:
-        parts = {"task": [doc.get("task") or task], **benchmark.groups_of(doc)}
-        rows.append(Row(doc_id=id_of(doc), task=task, doc=doc, facts=parts))
+        rows.append(row_of(benchmark, task, id_of(doc), doc, task))
     return rows

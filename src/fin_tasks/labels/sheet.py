@@ -10,11 +10,15 @@ from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.styles import Alignment, PatternFill
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.worksheet import Worksheet
+from PIL import Image
 
+from fin_tasks.benchmarks.task_file import pictures_of
+from fin_tasks.data.pictures import BROKEN, FORMATS
 from fin_tasks.data.tables import quote_formulas
 from fin_tasks.errors import ConfigError, DataError
 
-from .draw import Draw, Row
+from .draw import Draw
+from .row import Row
 
 SHEET = "Labels"
 _WIDTH = 45  # of a column, in characters
@@ -23,7 +27,6 @@ _MAX_HEIGHT = 409  # points; Excel has no higher rows
 _MAX_LIST = 255  # characters; Excel refuses files with longer lists in a rule
 _MAX_TERM = 1500  # characters of a finance term; Excel cuts a cell at 32,767
 _FIELDS = {
-    "picture": ("figure_path", "image_path"),
     "gold": ("python_solution", "answer", "target"),
 }
 """Fields of documents that a column may show; it shows the first one that is not empty."""
@@ -122,6 +125,8 @@ def _text_of(row: Row, name: str) -> str:
         case "choices":
             pairs = zip(ascii_uppercase, doc.get("choices") or (), strict=False)
             return "\n".join(map(". ".join, pairs))
+        case "picture":
+            return "\n".join(pictures_of(doc))
     for field in _FIELDS.get(name, (name, "prompt")):
         if doc.get(field):
             return str(doc[field])
@@ -137,12 +142,17 @@ def _copy_pictures(table: pd.DataFrame, folder: Path) -> None:
     """Copy pictures into a folder, and name in the table the paths of the copies, as seen from the sheets."""
     try:
         folder.mkdir(exist_ok=True)
-        for line, name in table["picture"].items():
-            if name:
-                copy = folder / f"{table.at[line, 'row']}{Path(name).suffix}"
+        for line, names in table["picture"].items():
+            copies = []
+            for number, name in enumerate(names.splitlines(), start=1):
+                # A run of a stranger may name any file as a picture.
+                Image.open(name, formats=FORMATS).close()
+                ending = f"_{number}" if number > 1 else ""
+                copy = folder / f"{table.at[line, 'row']}{ending}{Path(name).suffix}"
                 shutil.copyfile(name, copy)
-                table.at[line, "picture"] = f"{folder.name}/{copy.name}"
-    except OSError as error:
+                copies.append(f"{folder.name}/{copy.name}")
+            table.at[line, "picture"] = "\n".join(copies)
+    except BROKEN as error:
         raise DataError(
             f"--bundle: expected to copy the pictures, got {error}."
         ) from error

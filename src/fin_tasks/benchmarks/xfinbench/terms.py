@@ -109,7 +109,11 @@ def terms_for_people(
         )
     texts = []
     for doc, terms_of_doc in zip(docs, candidates, strict=True):
-        gold = [terms[term_id] for term_id in doc["gold_terms"] if term_id in terms]
+        gold = [
+            terms[term_id]
+            for term_id in doc.get("gold_terms") or ()
+            if term_id in terms
+        ]
         texts.append(
             {
                 "shown_gold_terms": list(map(_fields_of, gold)),
