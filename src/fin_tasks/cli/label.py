@@ -15,6 +15,7 @@ from .options import (
     OutDir,
     Seed,
     Sheets,
+    ShowAll,
     Source,
     Strict,
     task_options,
@@ -108,6 +109,7 @@ def merge_sheets(
         str,
         typer.Option(help="Name of the people in reports, if they answered questions."),
     ] = "people",
+    show_all: ShowAll = False,
 ) -> None:
     """Merge filled sheets into tables of votes, agreement and shares.
 
@@ -129,7 +131,7 @@ def merge_sheets(
     for title, table in tables.items():
         write_csv(table, out / f"{title}.csv")
         if len(table) and title not in ("labels", "problems"):
-            print_table(title, table.to_dict("records"))
+            print_table(title, table.to_dict("records"), show_all=show_all)
     if again and len(tables.get("undecided", ())):
         write_sheets(next_round(filled.draw, tables["labels"]), again)
         warn(f"wrote sheets for a second round beside {again}")
@@ -152,6 +154,15 @@ def agree(
             help="Folder for corrected.json. Default: the folder of the first sheet.",
         ),
     ] = None,
+    within: Annotated[
+        float | None,
+        typer.Option(
+            min=0.01,
+            metavar="POINTS",
+            help="Say how many labels narrow each interval to plus or minus these points of 100.",
+        ),
+    ] = None,
+    show_all: ShowAll = False,
     as_json: AsJson = False,
 ) -> None:
     """Compare judges with people who scored the same responses, and correct the judges' means.
@@ -160,7 +171,7 @@ def agree(
 
     Example: fin-tasks label agree study/mme_1.xlsx study/mme_2.xlsx --judge results/judged/gpt4o
     """
-    from fin_tasks.labels.agree import compare, corrections_of, read_judged
+    from fin_tasks.labels.agree import compare, corrections_of, labels_for, read_judged
     from fin_tasks.labels.filled import group_by_draw
 
     studies = [_read(sheets_of_draw) for sheets_of_draw in group_by_draw(sheets)]
@@ -174,11 +185,13 @@ def agree(
     judged = read_judged(studies, judge)
     corrections = corrections_of(judged)
     tables = {"judges": compare(judged), **corrections.model_dump(mode="json")}
+    if within:
+        tables["labels needed"] = labels_for(judged, within)
     if not as_json:
         for row in [*tables["runs"], *tables["differences"]]:
             row.pop("run", None)
             row.pop("runs", None)
-    show(tables, as_json)
+    show(tables, as_json, show_all)
     if corrections.runs:
         folder = out or sheets[0].parent
         folder.mkdir(parents=True, exist_ok=True)
@@ -228,8 +241,11 @@ def make_corrections(
 def _read(sheets: list[Path]) -> "FilledSheets":
     """Read sheets and the draw beside them; print which cells cannot be used."""
     from fin_tasks.labels.filled import read_sheets
+    from fin_tasks.labels.pairs import sheets_alike
 
     filled = read_sheets(sheets)
+    for sentence in sheets_alike(filled.values):
+        warn(sentence)
     for problem in filled.problems:
         warn(
             f"{problem.sheet}, row {problem.line or problem.row}, {problem.column}: {problem.message}"

@@ -44,8 +44,11 @@ def exit_with(problems: Sequence[str]) -> None:
         raise typer.Exit(1)
 
 
-def show(summary: Json, as_json: bool, show_all: bool = False) -> None:
-    """Print figures as JSON, or as tables: one of each list of rows, and one of all other figures."""
+def show(summary: Json, as_json: bool, show_all: bool | None = None) -> None:
+    """Print figures as JSON, or as tables: one of each list of rows, and one of all other figures.
+
+    `show_all` is None in a command without --all.
+    """
     if as_json:
         print(json.dumps(summary))
         return
@@ -75,9 +78,11 @@ def meaning_of(metric: str) -> str:
 
 
 def print_table(
-    title: str, rows: Sequence[Mapping[Any, Any]], *, show_all: bool = False
+    title: str, rows: Sequence[Mapping[Any, Any]], *, show_all: bool | None = None
 ) -> None:
     """Print a table whose texts may be other people's, one screen of it.
+
+    `show_all` is None in a command without --all.
 
     If rows have a column without a name, its texts are the titles of tables of their own.
     """
@@ -108,7 +113,8 @@ def print_table(
             table.add_row(*[text.replace(" [", interval) for text in texts])
         console.print(table)
     if len(rows) > len(printed):
-        print(f"{len(rows) - len(printed)} more rows: --all shows them.")
+        advice = "." if show_all is None else ": --all shows them."
+        print(f"{len(rows) - len(printed)} more rows{advice}")
 
 
 def _text(value: Any) -> str:

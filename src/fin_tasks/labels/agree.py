@@ -22,7 +22,7 @@ from fin_tasks.report.corrections import (
 from fin_tasks.report.model import Report, Run, TaskResult
 from fin_tasks.report.samples import read_samples
 from fin_tasks.stats.means import Estimate
-from fin_tasks.stats.prediction_powered import corrected_mean, p_value
+from fin_tasks.stats.prediction_powered import corrected_mean, labels_needed, p_value
 
 from .agreement import agreement
 from .draw import Draw
@@ -92,21 +92,8 @@ def compare(judged: Sequence[JudgedTask]) -> list[dict[str, Any]]:
 
 def corrections_of(judged: Sequence[JudgedTask]) -> Corrections:
     """Return corrected means, the highest of a task first, and the differences of runs."""
-    corrections = Corrections()
-    scoring_tasks = []
-    for task in judged:
-        problem = _why_not_random(task)
-        if problem:
-            corrections.refused.append(
-                f"{task.run.model}, {task.result.task}, {task.judge}: {problem}. Labels must be a "
-                "random sample."
-            )
-            continue
-        lowest, highest = _scale_of(task.filled.draw)
-        percent = 100 * (task.rows["people_mean"] - lowest) / (highest - lowest)
-        table = task.rows.assign(people=percent)
-        for _, rows in table.groupby("scoring", observed=True):
-            scoring_tasks.append(task._replace(rows=rows))
+    scoring_tasks, refused = _random_tasks(judged)
+    corrections = Corrections(refused=refused)
     corrections.runs += map(_corrected_run, scoring_tasks)
     corrections.runs.sort(
         key=lambda run: (run.task, run.scoring, -(run.corrected or 0))
@@ -118,6 +105,56 @@ def corrections_of(judged: Sequence[JudgedTask]) -> Corrections:
     return corrections
 
 
+def labels_for(judged: Sequence[JudgedTask], within: float) -> list[dict[str, Any]]:
+    """Return how many labels narrow the interval of each corrected mean to plus or minus some points."""
+    lines = []
+    for task in _random_tasks(judged)[0]:
+        judge = task.rows[METRIC].to_numpy()
+        people = task.rows["people"].to_numpy(float)
+        mean = _mean_of(task)
+        line = {
+            "model": task.run.model,
+            **_facts_of(task),
+            "rows": len(judge),
+            "labels": mean.n,
+            "now_within": (mean.high - mean.low) / 2,
+            "wish": within,
+            "labels_needed": labels_needed(judge, people, mean, within),
+        }
+        lines.append(line)
+    return lines
+
+
+def _random_tasks(
+    judged: Sequence[JudgedTask],
+) -> tuple[list[JudgedTask], list[str]]:
+    """Return the tasks whose labels are a random sample, one for each scoring, and why others are refused."""
+    scoring_tasks = []
+    refused = []
+    for task in judged:
+        problem = _why_not_random(task)
+        if problem:
+            refused.append(
+                f"{task.run.model}, {task.result.task}, {task.judge}: {problem}. Labels must be a "
+                "random sample."
+            )
+            continue
+        lowest, highest = _scale_of(task.filled.draw)
+        percent = 100 * (task.rows["people_mean"] - lowest) / (highest - lowest)
+        table = task.rows.assign(people=percent)
+        for _, rows in table.groupby("scoring", observed=True):
+            scoring_tasks.append(task._replace(rows=rows))
+    return scoring_tasks, refused
+
+
+def _mean_of(task: JudgedTask) -> Estimate:
+    return corrected_mean(
+        task.rows[METRIC].to_numpy(),
+        task.rows["people"].to_numpy(float),
+        clusters=pd.factorize(task.rows["source"])[0],
+    )
+
+
 def _facts_of(task: JudgedTask) -> dict[str, Any]:
     """Return task, scoring and judge of a task whose rows are those of one scoring."""
     scoring = task.rows["scoring"].iat[0]
@@ -126,11 +163,7 @@ def _facts_of(task: JudgedTask) -> dict[str, Any]:
 
 def _corrected_run(task: JudgedTask) -> CorrectedRun:
     rows = task.rows
-    mean = corrected_mean(
-        rows[METRIC].to_numpy(),
-        rows["people"].to_numpy(float),
-        clusters=pd.factorize(rows["source"])[0],
-    )
+    mean = _mean_of(task)
     return CorrectedRun(
         **_facts_of(task),
         **_fields_of(mean),

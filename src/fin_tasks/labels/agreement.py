@@ -38,24 +38,35 @@ def alpha(votes: pd.DataFrame, question: Question) -> Values:
     >>> round(alpha(votes, Question(ask="Clear?"))["alpha"], 3)
     0.444
     """
-    values = question.allowed or sorted(set(votes.stack()))
-    counts = pd.DataFrame({value: (votes == value).sum(axis=1) for value in values})
-    counts = counts[counts.sum(axis=1) > 1]
-
-    def alpha_of(sample: pd.DataFrame) -> float:
-        if np.count_nonzero(sample.sum()) < 2:
-            return math.nan
-        value = krippendorff.alpha(
-            value_counts=sample.to_numpy(),
-            value_domain=range(counts.shape[1]),
-            level_of_measurement="ordinal" if question.scale else "nominal",
-        )
-        return float(value)
-
+    counts = _counts(votes, question)
     return {
         "rows": len(counts),
-        **_with_interval("alpha", counts, alpha_of),
+        **_with_interval("alpha", counts, lambda sample: _alpha_of(sample, question)),
     }
+
+
+def alpha_of_votes(votes: pd.DataFrame, question: Question) -> float | None:
+    """Return Krippendorff's alpha without an interval; None if it is not defined."""
+    value = _alpha_of(_counts(votes, question), question)
+    return None if math.isnan(value) else value
+
+
+def _counts(votes: pd.DataFrame, question: Question) -> pd.DataFrame:
+    """Return how many people chose each value, for rows with two labels or more."""
+    values = question.allowed or sorted(set(votes.stack()))
+    counts = pd.DataFrame({value: (votes == value).sum(axis=1) for value in values})
+    return counts[counts.sum(axis=1) > 1]
+
+
+def _alpha_of(counts: pd.DataFrame, question: Question) -> float:
+    if np.count_nonzero(counts.sum()) < 2:
+        return math.nan
+    value = krippendorff.alpha(
+        value_counts=counts.to_numpy(),
+        value_domain=range(counts.shape[1]),
+        level_of_measurement="ordinal" if question.scale else "nominal",
+    )
+    return float(value)
 
 
 def _with_interval(

@@ -11,6 +11,7 @@ from fin_tasks.stats.means import wilson
 from .agreement import alpha
 from .draw import Draw
 from .linked import write_linked_questions
+from .pairs import agreement_by_pair
 from .people import write_people_run
 from .study import Question
 
@@ -57,6 +58,7 @@ def merge(
         "labels": labels,
         "undecided": labels[labels["label"].isna()],
         "alpha": pd.DataFrame(alphas),
+        "pairs": agreement_by_pair(values, draw.study.questions),
         "shares": shares,
     }
     if shares["type"].any():  # a value may show a type of error

@@ -63,6 +63,40 @@ def corrected_mean(
     )
 
 
+def labels_needed(
+    judge: Floats, people: Floats, mean: Estimate, within: float
+) -> int | None:
+    """Return how many labels in all narrow the interval of a corrected mean to plus or minus `within`.
+
+    None if even a label for each row would not, or if nothing is known of the spread. The clustering of the rows to
+    come is taken to be that of the labeled ones.
+
+    Args:
+        judge: As in `corrected_mean`.
+        people: As in `corrected_mean`.
+        mean: What `corrected_mean` returned for them.
+        within: Half of the interval's width, in units of the scores.
+    """
+    n_rows = len(judge)
+    is_labeled = ~np.isnan(people)
+    rated = people[is_labeled]
+    if not mean.stderr > 0:
+        return None
+    covariance = np.cov(rated, judge[is_labeled], ddof=0)[0, 1]
+    variance = judge.var(ddof=1)
+    weight = float(np.clip(covariance / variance, 0, 1)) if variance else 0.0
+    spread = (rated - weight * judge[is_labeled]).var(ddof=1)
+    # The part of the variance that labels do not lower, and the part that is divided by their number.
+    fixed = (rated.var(ddof=1) - spread) / n_rows
+    observed = fixed + spread / mean.n
+    design = mean.stderr**2 / observed if observed > 0 else math.nan
+    for n in range(2, n_rows + 1):
+        reach = float(stdtrit(n - 1, 0.975))
+        if reach * math.sqrt(max(0.0, design * (fixed + spread / n))) <= within:
+            return n
+    return None
+
+
 def p_value(difference: Estimate) -> float:
     """Return the two-sided p-value of a corrected difference; 1 with too few labeled clusters for a test."""
     if difference.clusters < MIN_CLUSTERS or not difference.stderr > 0:
