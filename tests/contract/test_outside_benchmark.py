@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 FIN_TASKS = str(Path(sys.executable).with_name("fin-tasks"))
 OUTSIDE = ROOT / "tests" / "outside"
 WHOLE_PAGE = (ROOT / "docs" / "own_benchmark.md").read_text(encoding="utf-8")
-PAGE = WHOLE_PAGE.partition("\n## Make questions")[0]
+PAGE = WHOLE_PAGE.partition("\n## Pictures")[0]
 BLOCKS = dict(re.findall(r"```(\w+)\n(.*?)```", PAGE, re.DOTALL))
 
 # A model that knows all answers, saved as lm-eval saves a run.
