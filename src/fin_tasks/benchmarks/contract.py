@@ -128,8 +128,24 @@ class Benchmark:
     hub_files: Sequence[str] = ()
     """Files to fetch from a hub, as patterns; without them, those of the pins are fetched."""
     published: Published = Published()
+    has_house_rules: bool = False
+    """Whether both scorings are rules of the house, because no authors published a scorer."""
+    is_private: bool = False
+    """Whether its questions must not be published; the page says so."""
     task_folder: Path | None = None
     """The folder with its task files; None for the package's own folder of task files."""
+
+    @property
+    def page_text(self) -> str:
+        """What the page says of it: what it asks, whose rules score, and whether its questions are private."""
+        sentences = [self.description]
+        if self.has_house_rules:
+            sentences.append("All responses are scored by the house rules.")
+        if self.is_private:
+            sentences.append(
+                "Its questions are private: publish only a report made with --no-samples."
+            )
+        return " ".join(sentences)
 
     def load(self, **options: Any) -> Mapping[str, Dataset]:
         """Load the documents of one split, by its name. The options are the task's and those in the metadata."""

@@ -10,4 +10,6 @@ BENCHMARK = Benchmark(
     package=__name__,
     task_folder=Path(__file__).parent,
     breakdowns={"topic": "Topic"},
+    has_house_rules=True,
+    is_private=True,
 )

@@ -32,6 +32,7 @@ def write_page(report: Report, board: Leaderboard, folder: Path) -> None:
         benchmarks[name] = {
             field: getattr(benchmark, field) for field in _BENCHMARK_FIELDS
         }
+        benchmarks[name]["description"] = benchmark.page_text
     content, parts = packed(board)
     for task, blocks in parts.items():
         name = f"parts-{task}"
