@@ -73,9 +73,9 @@ def inspect_for(path: Path) -> Any:
 def _unpacked_size(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
     """Return the size of a part, counted up to the limit: what the archive says of it may be wrong."""
     part = copy(part)
-    part.file_size = _MAX_PART + 1
+    part.file_size = 2 * _MAX_PART
     n_bytes = 0
     with archive.open(part) as content:
-        while piece := content.read(_PIECE):
+        while n_bytes <= _MAX_PART and (piece := content.read(_PIECE)):
             n_bytes += len(piece)
     return n_bytes
