@@ -20,8 +20,7 @@ function valueText(value, metric) {
 
 // With many cut-off responses, it is a lower bound.
 // An index over wrong forecasts, of which there are none.
-const isUndefined = ({ metric, n, isMeasured }) =>
-  isMeasured && metric === "bias_index" && n === 0;
+const isUndefined = ({ metric, n, isMeasured }) => isMeasured && metric === "bias_index" && n === 0;
 
 function boundText(entry) {
   if (isUndefined(entry)) return "–";
