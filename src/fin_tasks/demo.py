@@ -1,6 +1,7 @@
 """`fin-tasks demo`: a small language model answers finance questions, offline, in a few minutes."""
 
 import importlib.metadata
+import logging
 import os
 import shlex
 import subprocess
@@ -107,6 +108,8 @@ def find_model() -> Path:
 
 def replay_examples(output: Path, *, limit: int) -> Path:
     """Score our own responses to the first questions of each task; return the results file."""
+    # That only the first questions are asked needs no warning.
+    logging.getLogger("fin_tasks.saved").setLevel(logging.ERROR)
     runs = []
     for task in (*TASKS, CHARTS):
         rows = read_saved_rows(_RESPONSES / f"{task}.jsonl")[:limit]
