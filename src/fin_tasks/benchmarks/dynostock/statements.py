@@ -170,7 +170,7 @@ def _chosen(kind: str, name: str, entries: Mapping[str, _Entry]) -> tuple[str, _
 
 
 def read_statements(file: Path) -> Mapping[str, Statement]:
-    """Read statements; raise ConfigError if the file is none of them, or a sentence cannot be filled."""
+    """Read statements; raise ConfigError if the file holds no statements, or a sentence cannot be filled."""
     entries = read_yaml(
         file, _StatementFile, expected="statements by name with title and sentence"
     ).root

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pandas import DataFrame, concat
+from tqdm import tqdm
 
 from fin_tasks.benchmarks.contract import Benchmark, Document, benchmark_named, id_of
 from fin_tasks.benchmarks.task_file import (
@@ -65,7 +66,8 @@ def overview_of(name: str, metadata: Mapped) -> Overview:
     left_out = {}
     problems = []
     split = ""
-    for task in _distinct_tasks(benchmark):
+    distinct = list(_distinct_tasks(benchmark))
+    for task in tqdm(distinct, "Loading tasks", unit="task", disable=None):
         try:
             docs, facts = task.load(metadata)
         except FinTasksError as error:
