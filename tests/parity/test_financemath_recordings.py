@@ -1,15 +1,21 @@
 """Six models' recorded programs and chains of thought: the authors' own verdicts, item by item."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from loopback import Loopback
+from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.financemath.score import compare
 from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
 from fin_tasks.benchmarks.task_file import TaskFile
+from fin_tasks.cli import app
+from fin_tasks.recordings.catalog import read_catalog
+from fin_tasks.report import read
 from fin_tasks.saved.recordings import read_financemath
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "financemath"
@@ -76,3 +82,50 @@ def test_words(model: str) -> None:
         for values, row in zip(task.values["paper"], rows, strict=True)
     ]
     assert (sum(agree), len(agree)) == (AGREE[model], 200)
+
+
+@pytest.fixture
+def repository_server(
+    no_proxy: None, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Loopback]:
+    """Serve the six models' files where the pins of `fin-tasks recordings` expect them."""
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    (recorded,) = [one for one in read_catalog() if one.benchmark == "financemath"]
+    root = f"/{recorded.repository}/{recorded.commit}"
+    with Loopback() as running:
+        for part in recorded.parts:
+            for file in part.files:
+                if file.model in AGREE:
+                    path = DATA / part.mode / f"{file.model}.json"
+                    running.files[f"{root}/{file.path}"] = path.read_bytes()
+        monkeypatch.setenv("FIN_TASKS_GITHUB_RAW", running.url)
+        yield running
+
+
+def test_six_models_by_one_command(repository_server: Loopback, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    command = ["recordings", "financemath", "--models", ",".join(AGREE)]
+    command += ["--out", str(out)]
+    (late,) = (name for name in repository_server.files if "cot_outputs/gpt-4o" in name)
+    body = repository_server.files.pop(late)
+    assert CliRunner().invoke(app, command).exit_code == 1
+    repository_server.files[late] = body
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.output
+    found = {
+        (model.model.removeprefix("recorded/"), task.task): task.totals["paper"]["acc"]
+        for model, task in read(out).results
+    }
+    assert len(found) == 2 * len(AGREE)
+    for model, agree in AGREE.items():
+        thoughts, programs = (
+            json.loads((DATA / mode / f"{model}.json").read_text(encoding="utf-8"))
+            for mode in ("cot", "pot")
+        )
+        assert found[model, "financemath_pot"] == pytest.approx(authors_mean(programs))
+        differ = abs(found[model, "financemath"] - authors_mean(thoughts))
+        assert differ <= (200 - agree) / 200 + 1e-9
+
+
+def authors_mean(rows: list[dict[str, Any]]) -> float:
+    return sum(row["result"]["acc"] for row in rows) / len(rows)
