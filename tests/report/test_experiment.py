@@ -10,7 +10,12 @@ from figures import figures_of
 from matplotlib.axes import Axes
 
 from fin_tasks.benchmarks.dynostock.score import read
-from fin_tasks.report.experiment import COLUMNS, by_window, compare_arms
+from fin_tasks.report.experiment import (
+    COLUMNS,
+    by_window,
+    compare_arms,
+    notes_on_indices,
+)
 from fin_tasks.report.figures import draw_windows
 
 GROUP = {
@@ -233,3 +238,31 @@ def test_the_mean_is_over_the_sizes_of_table_1() -> None:
     assert (mean["difference"], mean["pairs"]) == (pytest.approx(0.1), 80)
     alone = by_window(rows("none", towards(0), sizes=(6, 10)))
     assert alone["window"].tolist() == [6, 10]
+
+
+def test_without_a_wrong_forecast_there_is_no_bias_index() -> None:
+    """At size 4 every forecast is right, at size 8 those that a statement leads are wrong."""
+    parts = [
+        rows("signal", lambda doc: doc["truth"], sizes=(4,)),
+        rows("signal", towards(0.3), sizes=(8,)),
+        rows("none", towards(0), sizes=(4, 8)),
+    ]
+    table = by_window(pd.concat(parts))
+    of_signal = table[table["arm"] == "signal"].set_index("window")
+    assert of_signal.loc[4].filter(like="bias_index").isna().all()
+    assert of_signal["bias_index"].tolist()[1:] == [1.0, 0.5]
+    assert of_signal["bias_index_low"]["mean"] < 0.5
+    (note,) = notes_on_indices(table)
+    assert (
+        note.startswith("m, recency, text, signal: no forecast is wrong")
+        and "4" in note
+    )
+    found, notes = compare_arms(pd.concat(parts))
+    small, mean = (
+        effect(found, "signal - none", "bias_index", size) for size in (4, "mean")
+    )
+    assert pd.isna(small["difference"]) and pd.isna(small["difference_low"])
+    assert mean["difference"] == pytest.approx(0.5 - 0.5)
+    assert "no difference at window sizes 4" in notes[-1]
+    right = by_window(rows("signal", lambda doc: doc["truth"], sizes=(4, 8)))
+    assert right["bias_index"].isna().all() and right["acc"].eq(1).all()

@@ -90,7 +90,8 @@ def draw(chart: Chart) -> bytes:
             size=17,
             weight="bold",
         )
-        prices.yaxis.set(label_position="right", label_text="Price (USD)")
+        unit = f" ({chart.currency})" if chart.currency else ""
+        prices.yaxis.set(label_position="right", label_text=f"Price{unit}")
         points_per_day = _set_days(volumes or prices, chart)
         _draw_candles(prices, candles, body)
         if volumes:
@@ -212,7 +213,7 @@ def _draw_marks(
         raise DataError(
             f"chart of {chart.ticker}: there is no room for the labels of all marks. Show fewer days."
         )
-    scale = (high - low) / room  # dollars in a point
+    scale = (high - low) / room  # of the prices in a point
     axes.set_ylim(low - scale * below_height, high + scale * above_height)
     axes.set_yticks([tick for tick in axes.get_yticks() if max(low, 0) <= tick <= high])
     # A triangle keeps its distance from the prices of all days that it covers.

@@ -20,6 +20,8 @@ PIXELS = 2048
 CANDLE_AGGREGATION = {"open": "first", "high": "max", "low": "min", "close": "last"}
 """How the candle of a week or month is made of those of its days, by column."""
 CANDLE_COLUMNS = list(CANDLE_AGGREGATION)
+_USUAL_CURRENCY = "USD"
+"""Charts in this currency keep the names that they have had before there were others."""
 
 Kind = Literal["meet", "miss", "fiscal"]
 
@@ -41,6 +43,7 @@ class Chart:
         reports: The columns `reported` and `fiscal_end` (dates) and `surprise` (dollars per share).
         style: `paper` draws as the authors of DynoStock did.
         pixels: Width of a house chart, which is twice its height.
+        currency: That of the prices; empty if it is not known.
     """
 
     ticker: str
@@ -50,6 +53,7 @@ class Chart:
     reports: pd.DataFrame
     style: Style = "house"
     pixels: int = PIXELS
+    currency: str = _USUAL_CURRENCY
 
     def __post_init__(self) -> None:
         if not 256 <= self.pixels <= 8192:
@@ -101,5 +105,7 @@ class Chart:
             self.marks,
             self.prices.to_csv(),
         ]
+        if self.currency != _USUAL_CURRENCY:
+            facts.append(self.currency)
         digest = hashlib.sha256(repr(facts).encode())
         return f"{self.stem}_{digest.hexdigest()[:12]}.png"

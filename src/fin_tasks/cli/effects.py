@@ -53,11 +53,14 @@ def show_effects(
 
 def say_effects(effects: "Sequence[Effect]") -> None:
     """Say in a sentence what each statement did, and what is known of how the model reads its charts."""
+    from fin_tasks.report.effect_tables import NO_INDEX
     from fin_tasks.report.effects import sentence_of
 
     for effect in effects:
         if effect.arm == "signal":
             say(sentence_of(effect))
+    if any(effect.bias_index != effect.bias_index for effect in effects):
+        say(f"Note: {NO_INDEX}")
     few = {effect.n_stocks for effect in effects if effect.n_stocks < _FEW_STOCKS}
     if few:
         say(

@@ -265,7 +265,7 @@ def replay_dynostock(
     Example: fin-tasks replay dynostock recordings/ --out results
     """
     from fin_tasks.benchmarks.dynostock import replay as recordings
-    from fin_tasks.report.experiment import by_window
+    from fin_tasks.report.experiment import by_window, notes_on_indices
     from fin_tasks.saved.run_folder import SavedRun
 
     replay = Replay(files, model, out, show_all, as_json)
@@ -279,10 +279,13 @@ def replay_dynostock(
     for folder, runs in runs_by_folder.items():
         replay.write(runs, replay.model or folder.name)
     table = by_window(recordings.rows_of(scored, scoring="paper"))
+    notes = notes_on_indices(table)
     if not replay.as_json:
         table = table.filter(regex=_WINDOW_COLUMNS)
     windows = json.loads(table.to_json(orient="records"))
     show({"windows": windows}, replay.as_json, replay.show_all)
+    for note in notes:
+        warn(f"note: {note}")
 
 
 for _benchmark in all_benchmarks().values():

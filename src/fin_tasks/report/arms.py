@@ -34,6 +34,7 @@ def compare_arms(report: Report, scoring: str, *, effects: bool) -> Comparisons:
             contrasts = contrasts.rename(columns={"contrast": "run"})
             tables.append(contrasts.assign(n=contrasts["pairs"], test="McNemar"))
     values = experiment.by_window(rows)
+    notes += experiment.notes_on_indices(values)
     values[["against", "test"]] = ""
     values[["pairs", "left_out"]] = 0
     for measure in experiment.MEASURES:

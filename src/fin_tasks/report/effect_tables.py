@@ -20,6 +20,10 @@ _ABOUT = (
     "stock; below each mitigation the same under it. Bias index: the share of wrong forecasts that follow "
     "the statement. Charts: what the model reads of the charts, or tables, that it forecasts from."
 )
+NO_INDEX = (
+    "A dash for a bias index: no forecast with the statement is wrong, or the index does not apply, because the "
+    "statement says nothing of the price or is not the biased one."
+)
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _MAX_ROWS = 80
 _MAX_NAME = 100
@@ -35,6 +39,8 @@ def write_effects(report: Report, tables: Path, figures: Path) -> None:
             continue
         draw_effects(effects, figures / f"dynostock_effects_{scoring}", scoring)
         sections += [f"## {scoring}", _markdown(effects)]
+        if any(isnan(effect.bias_index) for effect in effects):
+            sections.append(NO_INDEX)
     if sections:
         text = "\n\n".join(["# DynoStock: what statements do", _ABOUT, *sections])
         (tables / "dynostock_effects.md").write_text(f"{text}\n", "utf-8")

@@ -64,7 +64,8 @@ _Floats = npt.NDArray[np.float64]
 def by_window(rows: pd.DataFrame) -> pd.DataFrame:
     """Return accuracy, bias index and other means of each group and arm, a line for each window size.
 
-    A line with the size "mean" averages the sizes of Table 1. Other sizes come after it.
+    A line with the size "mean" averages the sizes of Table 1. Other sizes come after it. There is no bias index if
+    `n_wrong`, the number of wrong forecasts, is 0; a mean over sizes counts it as 0.
     """
     lines = []
     for key, arm_rows in _without_repeats(rows).groupby(_GROUP_AND_ARM):
@@ -76,7 +77,27 @@ def by_window(rows: pd.DataFrame) -> pd.DataFrame:
             lines_of_sizes = [line_by_size[size] for size in sizes]
             line = line_by_size.get(label) or _mean_of(pd.DataFrame(lines_of_sizes))
             lines.append({**line, **group})
-    return pd.DataFrame(lines)
+    table = pd.DataFrame(lines)
+    table.loc[table["n_wrong"] == 0, table.columns.str.startswith("bias_index")] = (
+        math.nan
+    )
+    return table
+
+
+def notes_on_indices(table: pd.DataFrame) -> list[str]:
+    """Say where a table of `by_window` has no bias index because no forecast is wrong."""
+    notes = []
+    undefined = table[(table["n_wrong"] == 0) & table["acc"].notna()]
+    for key, lines in undefined.groupby(["model", "bias", "mode", "arm"]):
+        notes.append(
+            f"{', '.join(map(str, key))}: no forecast is wrong at {_sizes_of(lines)}, so there is no bias index; "
+            "a mean over sizes counts it as 0."
+        )
+    return notes
+
+
+def _sizes_of(lines: pd.DataFrame) -> str:
+    return f"window sizes {', '.join(map(str, lines['window']))}"
 
 
 def _without_repeats(rows: pd.DataFrame) -> pd.DataFrame:
@@ -98,7 +119,7 @@ def _sizes_by_label(sizes: Iterable[int]) -> dict[object, list[int]]:
 def _size_line(size: object, rows: pd.DataFrame) -> Line:
     acc = rows["acc"].dropna()
     n_correct = round(acc.sum())
-    n_wrong = len(acc) - acc.sum()
+    n_wrong = round(len(acc) - acc.sum(), 9)
     n_biased = rows.loc[acc.index, "bias_percentage"].sum()
     share = wilson(n_correct, len(acc))
     index = bias_index_interval(
@@ -107,6 +128,7 @@ def _size_line(size: object, rows: pd.DataFrame) -> Line:
     return {
         "window": size,
         "n": len(rows),
+        "n_wrong": n_wrong,
         **rows[_MEAN_METRICS].mean(),
         "acc": acc.mean(),
         "acc_low": share.low,
@@ -122,7 +144,9 @@ def _mean_of(sizes: pd.DataFrame) -> Line:
 
     Reference: Zou, Donner (2008), Construction of confidence limits about effect measures, Statistics in Medicine 27.
     """
-    line = {**sizes.mean(), "window": MEAN, "n": sizes["n"].sum()}
+    line = {**sizes.mean(), "window": MEAN}
+    for name in ("n", "n_wrong"):
+        line[name] = sizes[name].sum()
     for name in ("acc", "bias_index"):
         line[f"{name}_std"] = sizes[name].std(ddof=0)
         for side, sign in (("low", -1), ("high", 1)):
@@ -174,7 +198,18 @@ def compare_arms(rows: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     effects = pd.DataFrame(lines)
     families = effects.groupby([*_GROUP_AND_ARM, "metric"], dropna=False)["p"]
     effects["p_holm"] = families.transform(lambda p: holm(p.tolist()))
-    return effects, notes
+    return effects, [*notes, *_notes_on_differences(effects)]
+
+
+def _notes_on_differences(effects: pd.DataFrame) -> Iterator[str]:
+    """Say where the bias index has no difference."""
+    is_index = (effects["metric"] == "bias_index") & (effects["pairs"] > 0)
+    undefined = effects[is_index & effects["difference"].isna()]
+    for key, lines in undefined.groupby(["model", "bias", "mode", "contrast"]):
+        yield (
+            f"{', '.join(map(str, key))}: the bias index has no difference at {_sizes_of(lines)}, "
+            "as no forecast of the pairs is wrong on one side."
+        )
 
 
 def _effects(pairs: pd.DataFrame, asked: "pd.Series[int]") -> Iterator[Line]:
@@ -196,8 +231,11 @@ def _effects(pairs: pd.DataFrame, asked: "pd.Series[int]") -> Iterator[Line]:
         is_known = ~np.isnan(ratios).any(axis=1)
         sums = np.zeros((len(names), len(sizes), 4))
         np.add.at(sums, (tickers[is_known], size_codes[is_known]), ratios[is_known])
-        empty = 0.0 if measure == "bias_index" else math.nan
-        differences = _differences(sums.sum(axis=0), empty)
+        differences = _differences(sums.sum(axis=0), math.nan)
+        counted = differences
+        if measure == "bias_index":
+            # A mean over sizes counts an index that is not defined as 0.
+            counted = _differences(sums.sum(axis=0), 0.0)
         resampled = _differences(np.tensordot(draws, sums, axes=1), math.nan)
         for label, label_sizes in _sizes_by_label(sizes.tolist()).items():
             is_size_covered = np.isin(sizes, label_sizes)
@@ -205,6 +243,9 @@ def _effects(pairs: pd.DataFrame, asked: "pd.Series[int]") -> Iterator[Line]:
             is_used = is_pair_covered & is_known
             n_asked = asked.isin(label_sizes).sum() - is_pair_covered.sum()
             n_tickers = len(np.unique(tickers[is_used]))
+            difference = differences[is_size_covered].mean()
+            if label == MEAN and not np.isnan(differences[is_size_covered]).all():
+                difference = counted[is_size_covered].mean()
             low = high = math.nan
             if n_tickers > 1:
                 means = pd.Series(resampled[:, is_size_covered].mean(axis=1))
@@ -215,7 +256,7 @@ def _effects(pairs: pd.DataFrame, asked: "pd.Series[int]") -> Iterator[Line]:
             yield {
                 "metric": measure,
                 "window": label,
-                "difference": differences[is_size_covered].mean(),
+                "difference": difference,
                 "difference_low": low,
                 "difference_high": high,
                 "pairs": is_used.sum(),

@@ -1,13 +1,20 @@
 """Exports of vendors and banks: the same stock in many layouts, and sentences about what cannot be understood."""
 
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
+from fin_tasks.benchmarks.dynostock.chart_files import chart_of
 from fin_tasks.benchmarks.dynostock.files import table
 from fin_tasks.benchmarks.dynostock.files.read import read_market
 from fin_tasks.benchmarks.dynostock.files.table import read_file
+from fin_tasks.benchmarks.dynostock.own_window import own_window
+from fin_tasks.benchmarks.dynostock.prompts import house_prompt
+from fin_tasks.charts.candlestick import draw
 from fin_tasks.errors import DataError
 
 FILES = Path(__file__).with_name("bank_files")
@@ -176,3 +183,55 @@ def test_a_file_that_is_too_large_is_refused(
     frame.to_csv(tmp_path / name, index=False)
     with pytest.raises(DataError, match="at most 1 MB"):
         read_file(tmp_path / name, "prices")
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "words", "axis"),
+    [
+        ("", "", "Share prices, adjusted", "Price"),
+        (",Currency", ",EUR", "Share prices in EUR, adjusted", "Price (EUR)"),
+        (",CRNCY", ",USD", "Share prices in dollars, adjusted", "Price (USD)"),
+    ],
+)
+def test_the_currency_is_that_of_the_file(
+    tmp_path: Path, header: str, row: str, words: str, axis: str
+) -> None:
+    """Prompts, statements, questions and charts name it, or none."""
+    lines = (FILES / "iso" / "prices.csv").read_text("utf-8").splitlines()
+    rows = [f"{line}{row}" for line in lines[1:]]
+    file = tmp_path / "prices.csv"
+    file.write_text("\n".join([f"{lines[0]}{header}", *rows]), "utf-8")
+    market = read_market(file, FILES / "earnings" / "iso.csv")
+    start, end = (date(2024, 1, 2), date(2024, 4, 11))
+    window = own_window(market, "ACME", start, end)
+    excerpt = market.excerpt("ACME", start, end)
+    prompt = house_prompt(excerpt, window, arm="none", text="table").user
+    assert words in prompt and ("dollars" in prompt) == ("dollars" in words)
+    drawn = []
+
+    def remember(self: Figure, *arguments: Any, **options: Any) -> None:
+        drawn.extend(axes.get_ylabel() for axes in self.axes)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Figure, "savefig", remember)
+        draw(chart_of(excerpt, 256))
+    assert drawn[0] == axis
+
+
+def test_a_stock_has_one_currency_and_each_may_have_its_own(tmp_path: Path) -> None:
+    head = "Ticker,Date,Close,Currency\n"
+    day = "2024-01-02,1"
+    reports = tmp_path / "reports.csv"
+    reports.write_text(
+        "Ticker,Reported,Surprise\nA,2024-01-02,0\nB,2024-01-02,0\n", "utf-8"
+    )
+    file = tmp_path / "prices.csv"
+    file.write_text(f"{head}A,{day},EUR\nB,{day},GBp\n", "utf-8")
+    market = read_market(file, reports)
+    assert market.facts["currency"] == {"A": "EUR", "B": "GBp"}
+    file.write_text(f"{head}A,{day},EUR\nA,2024-01-03,1,CHF\n", "utf-8")
+    with pytest.raises(DataError, match="A: expected one currency, got EUR, CHF"):
+        read_market(file, reports)
+    file.write_text(f"{head}A,{day},Euro\n", "utf-8")
+    with pytest.raises(DataError, match=r"row 2, column currency: .*got 'Euro'"):
+        read_market(file, reports)

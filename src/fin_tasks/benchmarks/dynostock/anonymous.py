@@ -30,5 +30,7 @@ def anonymous(excerpt: Excerpt, window: Window) -> tuple[Excerpt, Window]:
     }
     prices = excerpt.prices.shift(freq=shift)
     name = f"anonymous-{digest.hexdigest()[:12]}"
-    anonymous = Excerpt(**fields, prices=prices, reports=reports, filed=reports)
+    anonymous = replace(
+        excerpt, **fields, prices=prices, reports=reports, filed=reports
+    )
     return anonymous, replace(window, id=name, **fields)

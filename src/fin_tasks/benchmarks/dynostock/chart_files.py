@@ -22,6 +22,7 @@ def chart_of(
         end=excerpt.end,
         prices=excerpt.prices,
         reports=excerpt.reports,
+        currency=excerpt.currency,
         pixels=pixels,
         style=style,
     )

@@ -17,7 +17,8 @@ from fin_tasks.charts.chart import CANDLE_COLUMNS
 from fin_tasks.errors import ConfigError, DataError
 
 FIGURES = ["eps", "estimate", "surprise"]
-"""Columns of reports in dollars per share."""
+"""Columns of reports in money per share."""
+DOLLARS = "USD"
 TABLES: dict[str, dict[str, str]] = yaml.safe_load(
     Path(__file__).with_suffix(".yaml").read_bytes()
 )
@@ -40,14 +41,25 @@ class Excerpt:
     prices: pd.DataFrame
     reports: pd.DataFrame
     filed: pd.DataFrame
+    currency: str = DOLLARS
+    """Empty if it is not known."""
+
+    def in_currency(self, text: str) -> str:
+        """Return one of our texts, which speak of dollars, in the currency of this stock."""
+        if self.currency == DOLLARS:
+            return text
+        if not self.currency:
+            text = text.replace(" in dollars", "")
+        return text.replace(" dollars", f" {self.currency}".rstrip())
 
 
 @dataclass(frozen=True, eq=False)
 class Market:
-    """Prices (dollars per share) and reports, sorted by ticker and day; `Market.of` makes one.
+    """Prices and reports, sorted by ticker and day; `Market.of` makes one.
 
     The prices of a day are divided by `splits_after`, the product of the ratios of the known splits after that day.
-    The figures of reports are divided by `later_splits` too.
+    The figures of reports are divided by `later_splits` too. Both are in the currency of `facts`, which is that of all
+    stocks, or has one for each, or is empty if it is not known; without it they are in dollars.
     """
 
     prices: pd.DataFrame
@@ -120,7 +132,10 @@ class Market:
         reports = filed.copy()
         if (factors != 1).any():
             reports[FIGURES] = reports[FIGURES].mul(factors, axis=0).round(6)
-        return Excerpt(ticker, start, end, prices, reports, filed)
+        currency = self.facts.get("currency", DOLLARS)
+        if not isinstance(currency, str):
+            currency = currency.get(ticker, "")
+        return Excerpt(ticker, start, end, prices, reports, filed, currency)
 
 
 def strict_timing(market: Market) -> Market:

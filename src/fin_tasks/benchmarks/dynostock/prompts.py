@@ -127,9 +127,9 @@ def house_prompt(
     slots["resolution"] = _TEXTS["resolution"].format(**slots)
     return Prompt(
         system=_TEXTS["system"] if style == "structured" else "",
-        user=_TEXTS[style].format(**slots),
+        user=excerpt.in_currency(_TEXTS[style].format(**slots)),
         cue=_TEXTS["cue"],
-        statement=sentence,
+        statement=excerpt.in_currency(sentence),
         direction=direction,
     )
 

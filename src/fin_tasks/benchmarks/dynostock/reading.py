@@ -216,7 +216,7 @@ def _documents_of(
                 "truth": question.truth,
                 "chart": "",
                 "system": "",
-                "prompt": mark + prompt,
+                "prompt": mark + excerpt.in_currency(prompt),
                 "cue": "Final answer:",
                 "target": f"Final answer: {question.truth}",
             }

@@ -16,7 +16,8 @@ def recall_documents(market: Market, windows: Sequence[Window]) -> list[dict[str
     """Return a document for the last day of each window, which asks for the close without a chart or another price."""
     docs = {}
     for window in windows:
-        closes = market.excerpt(window.ticker, window.start, window.end).prices["close"]
+        excerpt = market.excerpt(window.ticker, window.start, window.end)
+        closes = excerpt.prices["close"]
         day, close = list(closes.dropna().items())[-1]
         name = f"{RECALL}-{window.ticker}-{day:%Y-%m-%d}"
         docs[name] = {
@@ -27,7 +28,7 @@ def recall_documents(market: Market, windows: Sequence[Window]) -> list[dict[str
             "ticker": window.ticker,
             "truth": close,
             "system": "",
-            "prompt": _RECALL_PROMPT.format(
+            "prompt": excerpt.in_currency(_RECALL_PROMPT).format(
                 ticker=window.ticker, day=f"{day:%Y-%m-%d}"
             ),
             "cue": "Final answer:",

@@ -1,5 +1,6 @@
 """From a response to a forecast, its score and the metrics of its document."""
 
+import logging
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ RECALL = "recall"
 CHARTS = "reading"
 """The `bias` of the tasks that ask what a chart shows."""
 
+_log = logging.getLogger(__name__)
 _PRICE_TOLERANCE = 0.01
 """A recalled price is right within this share of the close."""
 
@@ -65,7 +67,13 @@ def bias_index(shares: Iterable[Sequence[float] | None]) -> float:
         return math.nan
     _, biased, other = np.sum(scored, axis=0)
     n_wrong = biased + other
-    return float(biased / n_wrong) if n_wrong else 0.0
+    if not n_wrong:
+        _log.warning(
+            "None of %d forecasts is wrong, so there is no bias index, and the 0 that stands for it means nothing.",
+            len(scored),
+        )
+        return 0.0
+    return float(biased / n_wrong)
 
 
 def read(

@@ -19,6 +19,7 @@ from fin_tasks.settings import Settings
 from fin_tasks.web import Limits, pieces_of
 
 from .files.splits import splits_after
+from .market import DOLLARS
 
 YAHOO_SECONDS = 30.0
 """Time for a whole answer."""
@@ -115,7 +116,13 @@ def yahoo_earnings_of(ticker: str) -> dict[str, Any]:
         }
         # Yahoo lists the call about a report as well.
         reports.setdefault(day, report)
-    return {"symbol": ticker, "quarterlyEarnings": list(reports.values())}
+    # Tickers of other exchanges than those of the United States have a point.
+    currency = None if "." in ticker else DOLLARS
+    return {
+        "symbol": ticker,
+        "currency": currency,
+        "quarterlyEarnings": list(reports.values()),
+    }
 
 
 def _report_time(moment: pd.Timestamp) -> str | None:

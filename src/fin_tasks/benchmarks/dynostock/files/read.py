@@ -12,7 +12,7 @@ from fin_tasks.charts.chart import CANDLE_COLUMNS
 from fin_tasks.data.locate import sha256_of
 from fin_tasks.errors import DataError
 
-from ..market import Market
+from ..market import DOLLARS, Market
 from .splits import adjust_for_splits
 from .table import read_file, ticker_of
 
@@ -45,6 +45,9 @@ def read_market(
     }
     if splits:
         facts["adjusted_for_splits"] = [" ".join(split) for split in splits]
+    currency = _currency_of(table, reports)
+    if currency != DOLLARS:
+        facts["currency"] = currency
     market = Market.of(table, reports, facts)
     if not market.tickers:
         raise DataError(
@@ -60,6 +63,23 @@ def read_market(
         market.reports["ticker"].map(known_splits).fillna(1.0)
     )
     return market
+
+
+def _currency_of(prices: pd.DataFrame, reports: pd.DataFrame) -> str | dict[str, str]:
+    """Return the currency of all stocks, or that of each; empty if neither prices nor reports state it."""
+    by_ticker = dict.fromkeys(sorted({*prices["ticker"]} & {*reports["ticker"]}), "")
+    for table in (reports, prices):
+        stated = table[["ticker", "currency"]].dropna().drop_duplicates()
+        repeated = stated.loc[stated["ticker"].duplicated(), "ticker"]
+        if len(repeated):
+            ticker = repeated.iloc[0]
+            codes = ", ".join(stated.loc[stated["ticker"] == ticker, "currency"])
+            raise DataError(f"{ticker}: expected one currency, got {codes}.")
+        for ticker, code in stated.itertuples(index=False):
+            if ticker in by_ticker:
+                by_ticker[ticker] = code
+    currencies = set(by_ticker.values())
+    return currencies.pop() if len(currencies) == 1 else by_ticker
 
 
 def _read_files(

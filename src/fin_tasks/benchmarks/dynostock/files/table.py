@@ -20,7 +20,7 @@ from fin_tasks.errors import DataError, first_problem
 from fin_tasks.limited_file import ROWS_MB, read_limited, read_limited_json
 from fin_tasks.settings import Settings
 
-from ..market import TABLES, with_types
+from ..market import DOLLARS, TABLES, with_types
 from .cells import CellError, days_of, numbers_of
 
 COLUMN_NAMES: Mapping[str, Mapping[str, Sequence[str]]] = yaml.safe_load(
@@ -55,7 +55,9 @@ class _Layout:
 
 
 class _AlphaVantage(BaseModel):
-    """What Alpha Vantage and the authors' files say of a ticker."""
+    """What Alpha Vantage, the authors' files and those that we fetched say of a ticker."""
+
+    currency: str | None = DOLLARS
 
     reports: Annotated[
         list[dict[str, str | float | None]],
@@ -83,6 +85,8 @@ def read_file(file: Path, part: str) -> pd.DataFrame:
         if "ticker" not in table:
             table["ticker"] = ticker_of(file)
         table["ticker"] = _tickers(table["ticker"])
+        if "currency" in table:
+            _check_currencies(table["currency"])
         for name in ("ticker", "date"):
             if name in table and table[name].isna().any():
                 row = int(table[name].isna().to_numpy().argmax())
@@ -283,6 +287,13 @@ def _tickers(names: "pd.Series[Any]") -> "pd.Series[Any]":
     return tickers.str.replace(r"(?<=\S)[ .]US$", "", regex=True)
 
 
+def _check_currencies(codes: "pd.Series[Any]") -> None:
+    is_odd = codes.notna() & ~codes.astype("string").str.fullmatch("[A-Za-z]{3}")
+    for row, code in codes[is_odd.fillna(False)].items():
+        problem = f"expected a code such as EUR, got {code!r:.80}"
+        raise CellError("currency", int(str(row)), problem)
+
+
 def _with_surprise(reports: pd.DataFrame) -> pd.DataFrame:
     """Add the surprises that follow from EPS and estimate, in dollars and in percent of the estimate."""
     if not {"eps", "estimate"} <= set(reports.columns):
@@ -298,9 +309,8 @@ def _with_surprise(reports: pd.DataFrame) -> pd.DataFrame:
 
 
 def _alpha_vantage_table(content: bytes) -> pd.DataFrame:
-    rows = _AlphaVantage.model_validate_json(content).reports
+    answer = _AlphaVantage.model_validate_json(content)
     names = {**TABLES["alpha_vantage"], "reportTime": "report_time"}
-    table = pd.DataFrame(rows, columns=list(names)).rename(columns=names)
-    return with_types(table.mask(table.isin(_UNKNOWN)), "earnings").drop(
-        columns="ticker"
-    )
+    table = pd.DataFrame(answer.reports, columns=list(names)).rename(columns=names)
+    table = with_types(table.mask(table.isin(_UNKNOWN)), "earnings")
+    return table.drop(columns="ticker").assign(currency=answer.currency)
