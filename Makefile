@@ -80,19 +80,8 @@ attack: $(VENV)/.installed ## tries to cheat in more than forty ways, and what v
 hostile: $(VENV)/.installed ## thousands of mutated runs, replies, outcomes of programs and sheets
 	$(BIN)/python -m pytest -m thorough -n $(JOBS) tests/hostile
 
-bench: $(VENV)/.installed ## speed, each beside what it is compared with
-	$(BIN)/python perf/startup.py
-	$(BIN)/python perf/overhead.py
-	$(BIN)/python perf/replay.py
-	$(BIN)/python perf/sandbox.py
-	$(BIN)/python perf/retrieval.py
-	$(BIN)/python perf/judge.py
-	$(BIN)/python perf/report.py
-	$(BIN)/python perf/page.py
-	$(BIN)/python perf/recorded_page.py
-	$(BIN)/python perf/questions.py
-	$(BIN)/python perf/windows.py
-	$(BIN)/python perf/charts.py --ray
+bench: $(VENV)/.installed ## speed, each beside what it is compared with, written into docs/speed.md; some 30 minutes
+	$(BIN)/python perf/bench.py
 
 docs: $(VENV)/.installed ## the documentation site, into site/
 	$(BIN)/python docs/reference.py

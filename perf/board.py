@@ -5,14 +5,17 @@
 Goals for 200 models: the page loads less than 4 MB before the first paint, which comes in less than a second.
 """
 
-import argparse
 import json
 import random
 import shutil
+import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from measured import Figure, finish, options
 
 from fin_tasks.report.write import write_report
 
@@ -25,7 +28,7 @@ TASKS = {
     "mme_finance_en": "score",
     "dynostock_recency_w4": "acc",
 }
-WIDTHS = (1400, 390)
+WIDTHS, GOAL_S, GOAL_MB = (1400, 390), 1, 4
 PLACES = {
     "overview": "",
     "task": "view=board&benchmark=financemath",
@@ -36,49 +39,66 @@ PLACES = {
 }
 
 
-def main() -> None:
+def main() -> int:
     """Make runs, report and pictures, and print sizes and seconds."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("--models", type=int, default=200)
     parser.add_argument("--rows", type=int, default=40)
     parser.add_argument("--keep", type=Path, help="use the report of this folder")
     parser.add_argument("--pictures", type=Path, help="write pictures of the views")
     arguments = parser.parse_args()
+    n_models = 2 if arguments.tiny else arguments.models
+    figures = []
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.keep or Path(temporary)
         out = folder / "out"
         if not out.exists():
-            write_runs(folder / "runs", arguments.models, arguments.rows)
+            write_runs(
+                folder / "runs", n_models, 5 if arguments.tiny else arguments.rows
+            )
             begun = time.perf_counter()
             write_report(
                 folder / "runs", out, token_prices=folder / "runs" / "prices.yaml"
             )
-            print(f"report: {time.perf_counter() - begun:.1f} s")
+            seconds = time.perf_counter() - begun
+            what = f"the report of {n_models} models on {len(TASKS)} benchmarks"
+            figures.append(Figure(what=what, value=seconds, unit="s"))
         names = ("index.html", "page/page.css", "page/page.js", "page/data.js")
         size = sum((out / name).stat().st_size for name in names)
-        print(f"before the first paint: {size / 1e6:.2f} MB")
+        what = "before the first paint"
+        figures.append(Figure(what=what, value=size / 1e6, unit="MB", most=GOAL_MB))
         chromium = shutil.which("chromium")
         if chromium:
-            browse((out / "index.html").as_uri(), chromium, arguments.pictures)
+            address = (out / "index.html").as_uri()
+            widths = WIDTHS[:1] if arguments.tiny else WIDTHS
+            figures += browse(address, chromium, arguments.pictures, widths)
+    return finish(figures, arguments, __file__)
 
 
-def browse(address: str, chromium: str, pictures: Path | None) -> None:
-    """Print seconds until the first view is shown, and take pictures of all views."""
+def browse(
+    address: str, chromium: str, pictures: Path | None, widths: Sequence[int]
+) -> list[Figure]:
+    """Return the seconds until each view is shown, and take pictures of all views."""
     from playwright.sync_api import sync_playwright
 
+    figures = []
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        for width in WIDTHS:
+        for width in widths:
             page = browser.new_page(viewport={"width": width, "height": 900})
             for name, place in PLACES.items():
                 page.goto("about:blank")
                 begun = time.perf_counter()
                 page.goto(f"{address}#{place}")
                 page.wait_for_selector("#main[aria-busy=false]")
-                print(f"{width} {name}: {time.perf_counter() - begun:.2f} s")
+                seconds = time.perf_counter() - begun
+                most = GOAL_S if name == "overview" else None
+                what = f"the view *{name}* at {width} px"
+                figures.append(Figure(what=what, value=seconds, unit="s", most=most))
                 if pictures:
                     pictures.mkdir(parents=True, exist_ok=True)
                     page.screenshot(path=pictures / f"{name}-{width}.png")
+    return figures
 
 
 def write_runs(folder: Path, n_models: int, n_rows: int) -> None:
@@ -161,4 +181,4 @@ def write_run(folder: Path, model: str, n_rows: int, chance: random.Random) -> N
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

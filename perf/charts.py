@@ -3,6 +3,7 @@
 The plain side draws no marks; ours does. `--ray` draws on all CPUs of a Ray cluster too.
 """
 
+import argparse
 import io
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from statistics import median
 import matplotlib as mpl
 import mplfinance as mpf
 from matplotlib import pyplot as plt
+from measured import Figure, finish, options
 
 from fin_tasks.benchmarks.dynostock.chart_files import chart_of
 from fin_tasks.benchmarks.dynostock.market import sample_market
@@ -23,6 +25,7 @@ from fin_tasks.charts.pool import draw_charts
 from fin_tasks.workers import Engine, running_on
 
 SIZES = (4, 8, 12, 16, 20)
+GOAL_RATIO = 2
 
 
 def charts(n: int) -> list[Chart]:
@@ -57,30 +60,53 @@ def plain(chart: Chart) -> None:
     plt.close(figure)
 
 
-if __name__ == "__main__":
+def main() -> int:
+    parser = options(__doc__)
+    parser.add_argument("--ray", action="store_true", help="draw with Ray too")
+    given = parser.parse_args()
     mpl.use("agg")
+    figures = [*beside_mplfinance(given), *side_by_side(given)]
+    return finish(figures, given, __file__)
+
+
+def beside_mplfinance(given: argparse.Namespace) -> list[Figure]:
+    """Return the processor time of a chart of each size on both sides."""
+    sizes, rounds = ((4,), 2) if given.tiny else (SIZES, 4)
+    figures = []
     totals = [0.0, 0.0]
-    for size, chart in zip(SIZES, charts(len(SIZES)), strict=True):
+    for size, chart in zip(sizes, charts(len(sizes)), strict=True):
         times: list[list[float]] = [[], []]
-        for number in range(8):  # in turn; the first round warms up
+        for number in range(2 * rounds):  # in turn; the first round warms up
             started = time.process_time()
             (plain, draw)[number % 2](chart)
             times[number % 2].append(time.process_time() - started)
-        a, b = (median(taken[1:]) for taken in times)
-        totals = [totals[0] + a, totals[1] + b]
-        print(
-            f"{size:2} reports: plain {a:.2f} s, ours {b:.2f} s, {a / b:.2f} times as fast"
-        )
-    print(f"all: {totals[0] / totals[1]:.2f} times as fast (goal 2)")
+        theirs, ours = (median(taken[1:]) for taken in times)
+        totals = [totals[0] + theirs, totals[1] + ours]
+        what = f"a chart of {size} reports, processor time"
+        beside = f"mplfinance without marks, {theirs:.2f} s"
+        figures.append(Figure(what=what, value=ours, unit="s", beside=beside))
+    ratio = totals[0] / totals[1]
+    what = "mplfinance takes as long for all sizes"
+    return [*figures, Figure(what=what, value=ratio, unit="times", least=GOAL_RATIO)]
+
+
+def side_by_side(given: argparse.Namespace) -> list[Figure]:
+    """Return the seconds that many charts take in one process, in two, and with Ray."""
+    n_charts = 2 if given.tiny else 40
     ways: list[tuple[int, Engine]] = [(1, "local"), (2, "local")]
-    if "--ray" in sys.argv:
-        ways.append((2, "ray"))
+    ways = ways[:1] if given.tiny else ways
+    ways += [(2, "ray")] if given.ray else []
+    figures = []
     for jobs, engine in ways:
         with tempfile.TemporaryDirectory() as folder, running_on(engine):
             draw_charts(charts(jobs), Path(folder, "warm-up"), jobs=jobs)
             started = time.perf_counter()
-            draw_charts(charts(40), Path(folder), jobs=jobs)
-            print(
-                f"{jobs} at a time ({engine}): 40 charts in {time.perf_counter() - started:.1f} s"
-            )
-    sys.exit(0 if totals[0] >= 2 * totals[1] else 1)
+            draw_charts(charts(n_charts), Path(folder), jobs=jobs)
+            seconds = time.perf_counter() - started
+        what = f"{n_charts} charts, {jobs} at a time ({engine})"
+        figures.append(Figure(what=what, value=seconds, unit="s"))
+    return figures
+
+
+if __name__ == "__main__":
+    sys.exit(main())

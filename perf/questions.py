@@ -5,42 +5,50 @@
 Goal: less than 20 s for a hundred runs of 4,235 questions.
 """
 
-import argparse
 import random
+import sys
 import tempfile
 import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from measured import Figure, finish, options
 from pandas import Categorical, DataFrame, concat
 
 from fin_tasks.report.model import COLUMNS, texts_column
 from fin_tasks.report.questions.table import question_table
 from fin_tasks.report.site.questions import write_questions
 
+GOAL_S = 20
 TASK = "xfinbench_calc"
 
 
-def main() -> None:
+def main() -> int:
     """Make rows, measure, print seconds."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--questions", type=int, default=4235)
     arguments = parser.parse_args()
-    report = report_of(arguments.runs, arguments.questions)
+    n_runs, n_questions = arguments.runs, arguments.questions
+    report = report_of(*(3, 20) if arguments.tiny else (n_runs, n_questions))
     begun = time.perf_counter()
     table = question_table(report)
-    print(f"table of {len(table):,} questions: {time.perf_counter() - begun:.1f} s")
+    of_table = time.perf_counter() - begun
     with tempfile.TemporaryDirectory() as folder:
         begun = time.perf_counter()
         write_questions(report, Path(folder))
         seconds = time.perf_counter() - begun
         size = sum(file.stat().st_size for file in Path(folder).iterdir()) / 1e6
         first = (Path(folder) / "questions.js").stat().st_size / 1e6
-    print(
-        f"page of {len(report.rows):,} rows: {seconds:.1f} s, {size:.1f} MB, {first:.1f} MB at once"
-    )
+    made_of = f"{n_runs} runs of {len(table):,} questions"
+    figures = [
+        Figure(what=f"the table of {made_of}", value=of_table, unit="s", most=GOAL_S),
+        Figure(what="their view of the page", value=seconds, unit="s", most=GOAL_S),
+        Figure(what="its files", value=size, unit="MB"),
+        Figure(what="of which the page loads at once", value=first, unit="MB"),
+    ]
+    return finish(figures, arguments, __file__)
 
 
 def report_of(n_runs: int, n_questions: int) -> Any:
@@ -86,4 +94,4 @@ def report_of(n_runs: int, n_questions: int) -> Any:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -6,7 +6,6 @@ The runs are made up, with the sizes of FinanceMath's recordings. Goal: the repo
 the first paint. With `--keep`, the report and screenshots at 1,400 and 390 px stay in the folder.
 """
 
-import argparse
 import json
 import random
 import shutil
@@ -16,6 +15,8 @@ import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
+
+from measured import Figure, finish, options
 
 from fin_tasks import write_report
 
@@ -36,23 +37,24 @@ VIEWS = {
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = options(__doc__)
     parser.add_argument("--keep", type=Path, help="report and screenshots stay here")
-    keep = parser.parse_args().keep
+    given = parser.parse_args()
+    keep, n_models = given.keep, 2 if given.tiny else MODELS
     with tempfile.TemporaryDirectory() as temporary:
         folder = keep or Path(temporary)
         shutil.rmtree(folder / "runs", ignore_errors=True)
         write_model(folder / "runs", "own-9b", 0, is_recorded=False)
-        for number in range(MODELS):
+        for number in range(n_models):
             write_model(folder / "runs", f"family{number % 9}-{number}b", number)
         begun = time.perf_counter()
         written = write_report(folder / "runs", folder / "report")
         seconds = time.perf_counter() - begun
         assert not written.problems, written.problems
-        print(f"report of {written.n_models} models: {seconds:.1f} s; goal {GOAL_S} s")
-        megabytes = browse(folder / "report" / "index.html", folder)
-    print(f"before the first paint: {megabytes:.2f} MB; goal {GOAL_MB} MB")
-    return 0 if seconds < GOAL_S and megabytes < GOAL_MB else 1
+        what = f"the report of {written.n_models} models in two modes"
+        figures = [Figure(what=what, value=seconds, unit="s", most=GOAL_S)]
+        figures += browse(folder / "report" / "index.html", folder)
+    return finish(figures, given, __file__)
 
 
 def write_model(
@@ -114,10 +116,11 @@ def samples(number: int, mode: str, is_recorded: bool) -> list[dict[str, Any]]:
     ]
 
 
-def browse(page_file: Path, out: Path) -> float:
-    """Open the views in both widths, print seconds, and return the megabytes before the first table."""
+def browse(page_file: Path, out: Path) -> list[Figure]:
+    """Open the views in both widths, and return the seconds and the megabytes before the first table."""
     from playwright.sync_api import sync_playwright
 
+    figures = []
     megabytes = 0.0
     with sync_playwright() as play:
         chromium = play.chromium.launch(
@@ -133,12 +136,14 @@ def browse(page_file: Path, out: Path) -> float:
                 page.goto(address)
                 page.wait_for_selector(sight)
                 seconds = time.perf_counter() - begun
-                print(f"{view} at {width} px: {seconds:.2f} s")
+                what = f"the view *{view}* at {width} px"
+                figures.append(Figure(what=what, value=seconds, unit="s"))
                 if view == "board":
                     paths = [Path(unquote(urlsplit(url).path)) for url in loaded]
                     megabytes = sum(path.stat().st_size for path in paths) / 1e6
                 page.screenshot(path=out / f"{view}_{width}.png")
-    return megabytes
+    what = "before the first paint"
+    return [*figures, Figure(what=what, value=megabytes, unit="MB", most=GOAL_MB)]
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import tempfile
 import venv
 from pathlib import Path
 
+from measured import Figure, finish, options
 from timing import command, in_turn
 
 ROOT = Path(__file__).parents[1]
@@ -18,6 +19,7 @@ STARTS = 60
 
 
 def main() -> int:
+    given = options(__doc__).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         env = {
             name: text
@@ -31,17 +33,28 @@ def main() -> int:
         )
         commands = [(plain, "pass"), (plain, "import fin_tasks"), (hooked, "pass")]
         taken = in_turn(
-            [command(python, "-c", code, env=env) for python, code in commands], STARTS
+            [command(python, "-c", code, env=env) for python, code in commands],
+            runs=1 if given.tiny else STARTS,
         )
     bare, imported, started = (1000 * statistics.median(seconds) for seconds in taken)
-    print(f"interpreter alone        {bare:6.2f} ms (median of {STARTS})")
-    print(
-        f"import fin_tasks         {imported:6.2f} ms, so {imported - bare:+.2f} ms; limit 30"
-    )
-    print(
-        f"interpreter with hook    {started:6.2f} ms, so {started - bare:+.2f} ms; limit 3"
-    )
-    return 0 if imported - bare < 30 and started - bare < 3 else 1
+    beside = f"{bare:.1f} ms for the interpreter alone, medians of {STARTS} starts"
+    figures = [
+        Figure(
+            what="`import fin_tasks` adds",
+            value=imported - bare,
+            unit="ms",
+            most=30,
+            beside=beside,
+        ),
+        Figure(
+            what="the hook for lm-eval adds to the start of an interpreter",
+            value=started - bare,
+            unit="ms",
+            most=3,
+            beside=beside,
+        ),
+    ]
+    return finish(figures, given, __file__)
 
 
 def environment(path: Path, *, hook: bool = False) -> str:

@@ -9,14 +9,16 @@ def in_turn(
     works: Sequence[Callable[[], object]],
     runs: int,
     clock: Callable[[], float] = time.perf_counter,
+    *,
+    warm: bool = True,
 ) -> list[list[float]]:
-    """Return the seconds of each work in each run, after one round that fills caches."""
+    """Return the seconds of each work in each run; `warm` adds a round before them that fills caches."""
     taken: list[list[float]] = [[] for _ in works]
-    for number in range(runs + 1):
+    for number in range(-1 if warm else 0, runs):
         for work, seconds in zip(works, taken, strict=True):
             started = clock()
             work()
-            if number:
+            if number >= 0:
                 seconds.append(clock() - started)
     return taken
 

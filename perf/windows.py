@@ -12,6 +12,7 @@ from operator import attrgetter
 
 import numpy as np
 import pandas as pd
+from measured import Figure, finish, options
 
 from fin_tasks.benchmarks.dynostock.market import Market
 from fin_tasks.benchmarks.dynostock.windows import WINDOWS, find_windows
@@ -30,8 +31,11 @@ NAMES = [
 ]
 
 
-def large() -> tuple[float, float]:
-    market, started = synthetic(500), time.perf_counter()
+GOAL_RATIO, GOAL_S, GOAL_GB = 500, 5, 2
+
+
+def large(tickers: int) -> tuple[float, float]:
+    market, started = synthetic(tickers), time.perf_counter()
     find_windows(market)
     return time.perf_counter() - started, resource.getrusage(
         resource.RUSAGE_SELF
@@ -137,12 +141,11 @@ def movement(prices: pd.DataFrame, day: pd.Timestamp) -> int:
     return int(after >= before)
 
 
-if __name__ == "__main__":
-    market = synthetic(20)
-    windows, started = (
-        find_windows(market).windows,
-        time.perf_counter(),
-    )  # once to warm up
+def main() -> int:
+    given = options(__doc__).parse_args()
+    market = synthetic(1 if given.tiny else 20)
+    windows = find_windows(market).windows  # once to warm up
+    started = time.perf_counter()
     for _ in range(5):
         find_windows(market)
     ours, started = (time.perf_counter() - started) / 5, time.perf_counter()
@@ -151,14 +154,29 @@ if __name__ == "__main__":
     assert sorted(map(attrgetter(*NAMES), windows)) == theirs, (
         "the two sides found different windows"
     )
-    print(
-        f"{len(theirs)} windows: loop {slow:.1f} s, ours {ours:.4f} s, {slow / ours:,.0f} times as fast (goal 500)"
-    )
-    with multiprocessing.get_context("spawn").Pool(
-        1
-    ) as pool:  # its peak memory is that of the large market alone
-        seconds, gigabytes = pool.apply(large)
-    print(
-        f"500 tickers, 5 sizes, 2 biases: {seconds:.2f} s (goal 5), peak {gigabytes:.2f} GB (goal 2)"
-    )
-    sys.exit(0 if slow / ours >= 500 and seconds < 5 and gigabytes < 2 else 1)
+    n_tickers = 5 if given.tiny else 500
+    # In a process of its own, whose peak memory is that of the large market alone.
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        seconds, gigabytes = pool.apply(large, (n_tickers,))
+    what = f"the windows of {n_tickers} tickers, 5 sizes, 2 biases, {YEARS} years"
+    figures = [
+        Figure(
+            what=f"{len(theirs):,} windows of 20 tickers",
+            value=ours,
+            unit="s",
+            beside=f"a loop over tickers, sizes and reports, {slow:.0f} s",
+        ),
+        Figure(
+            what="the loop takes as long",
+            value=slow / ours,
+            unit="times",
+            least=GOAL_RATIO,
+        ),
+        Figure(what=what, value=seconds, unit="s", most=GOAL_S),
+        Figure(what="their memory", value=gigabytes, unit="GB", most=GOAL_GB),
+    ]
+    return finish(figures, given, __file__)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
