@@ -16,7 +16,6 @@ from typer.testing import CliRunner
 from fin_tasks import report
 from fin_tasks.cli import app
 from fin_tasks.errors import DataError
-from fin_tasks.report.conditions import settings_of
 from fin_tasks.report.lm_eval_results import run_of
 from fin_tasks.report.samples import read_samples
 
@@ -188,13 +187,6 @@ def test_secrets_are_left_out(tmp_path: Path) -> None:
     )
     assert "sk-1234" not in repr(report.read([tmp_path]))
     assert "abc" not in repr(report.read([tmp_path]).runs[0].settings)
-
-
-def test_saved_predictions_compare_whatever_their_files_are_called() -> None:
-    first, second = (
-        {"provenance": {"file": f"{name}.xlsx", "file_sha256": name}} for name in "ab"
-    )
-    assert settings_of(first) == settings_of(second)
 
 
 def test_a_folder_name_that_is_not_utf8_is_escaped(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import struct
+from types import SimpleNamespace
 
 import pytest
 
@@ -129,3 +130,24 @@ def test_a_kernel_without_landlock_is_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(policy.platform, "machine", lambda: "x86_64")
     with pytest.raises(OSError, match="Landlock: expected a kernel"):
         Policy([], "/x", need_landlock=True)
+
+
+@pytest.mark.parametrize("failing", range(3))
+def test_a_wall_that_does_not_stand_is_an_error(
+    failing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of the calls by which a child locks itself in fails once."""
+    n_calls = 0
+
+    def call(*_: object) -> int:
+        nonlocal n_calls
+        n_calls += 1
+        return -1 if n_calls == failing + 1 else 0
+
+    made = Policy.__new__(Policy)
+    vars(made).update(_ruleset=3, _program=b"")
+    monkeypatch.setattr(policy, "_libc", SimpleNamespace(prctl=call, syscall=call))
+    monkeypatch.setattr(os, "closerange", lambda *_: None)
+    with pytest.raises(OSError, match=r"no_new_privs|landlock_restrict_self|seccomp"):
+        made.enter(kept_fds=3)
+    assert n_calls == failing + 1
