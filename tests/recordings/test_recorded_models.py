@@ -426,3 +426,16 @@ def test_a_recorded_model_that_is_not_in_the_results(
     result = compare(name)
     assert result.exit_code == 1
     assert f"found no '{name}' in the results" in str(result.exception)
+
+
+def test_other_prompts_than_the_recorded_ones_are_named(
+    run: Callable[..., Result], repository: Path, tmp_path: Path
+) -> None:
+    run("--from", repository, "--models", "calm-1", "--mode", "cot")
+    texts = {row["question_id"]: "The answer is 3." for row in QUESTIONS}
+    own = score_responses("financemath", texts, {"data_dir": str(repository)})
+    write_run(tmp_path / "results", [own], model="own", made_by="replay")
+    arguments = ["compare", str(tmp_path / "results"), "--with", "financemath:calm-1"]
+    notes = CliRunner().invoke(app, [*arguments, "--json"]).output
+    assert "own has no result to compare recorded/calm-1 with" in notes
+    assert "asked with the authors' prompts" in notes

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from pandas import DataFrame, factorize, merge
 
 from fin_tasks.errors import DataError
+from fin_tasks.recordings import MODEL_PREFIX
 from fin_tasks.stats.pairs import compare_pair, holm
 
 from . import cut_off
@@ -15,6 +16,7 @@ from .conditions import conditions_of, differences
 from .corrections import Corrections, note_of
 from .factors import FACTORS
 from .model import BREAKDOWNS, Report, TaskResult, headline, largest
+from .recorded import AS_RECORDED
 from .values import value_of
 
 ARMS = ("arm", "window")
@@ -184,9 +186,10 @@ def _sets_of(
         if name in entries:
             sets.append([entries.pop(name), *entries.values()])
         else:
-            notes.append(
-                f"{heading}: {name} has no result to compare {', '.join(entries)} with."
-            )
+            others = ", ".join(entries)
+            note = f"{heading}: {name} has no result to compare {others} with."
+            is_recorded = any(other.startswith(MODEL_PREFIX) for other in entries)
+            notes.append(f"{note} {AS_RECORDED}" if is_recorded else note)
     return sets, notes
 
 

@@ -13,6 +13,12 @@ from .model import Report, Run, headline
 from .values import value_of
 
 NEAREST = "nearest"
+AS_RECORDED = (
+    "Recorded models were asked with the authors' prompts, so ask your model with them, too: "
+    """lm_eval ... --metadata '{"prompts": "upstream"}'."""
+)
+"""What brings a model into the setting of the recorded ones."""
+
 _N_NEAREST = 3  # above, and below
 
 
@@ -99,8 +105,7 @@ def _nothing_found(name: str) -> str:
     if name == NEAREST:
         return (
             "compare --with nearest: found no recorded model under the conditions of your runs. "
-            f"`{get}` brings them. They were asked with the authors' prompts, so ask your model with them, too: "
-            """lm_eval ... --metadata '{"prompts": "upstream"}'."""
+            f"`{get}` brings them. {AS_RECORDED}"
         )
     return (
         f"compare --with: expected nearest or a recorded model such as financemath:gpt-4o, and found no {name!r:.80} "
