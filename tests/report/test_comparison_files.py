@@ -100,7 +100,6 @@ def test_out_writes_a_table_for_latex_and_a_figure_for_each_task(
     figures = [name for name in names if name.endswith((".pdf", ".png"))]
     assert len(figures) == 4
     assert set(names) - set(figures) == {"compare.csv", "compare.tex"}
-    assert all((out / name).stat().st_size > 1000 for name in figures)
     check_table((out / "compare.tex").read_text("utf-8"))
 
 
