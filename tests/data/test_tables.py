@@ -155,6 +155,18 @@ def test_encodings_and_separators_are_found_and_named(
     assert words in caplog.text
 
 
+@pytest.mark.parametrize("rows", [["看涨"], ["答案是 B。收盘价更高。"] * 40])
+def test_chinese_tables_of_excel_are_read(
+    tmp_path: Path, rows: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    english = "The answer is 5.\n" * 2000  # before the first Chinese row
+    body = f"text\n{english}" + "".join(f"{row}\n" for row in rows)
+    (tmp_path / "a.csv").write_bytes(body.encode("gbk"))
+    records = read_table(tmp_path / "a.csv", ["text"])
+    assert [record.cells["text"] for record in records[2000:]] == rows
+    assert "GB 18030" in caplog.text
+
+
 @pytest.mark.parametrize("separator", [",", "\t"])
 def test_nothing_is_said_of_a_usual_table(
     tmp_path: Path, separator: str, caplog: pytest.LogCaptureFixture

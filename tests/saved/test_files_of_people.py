@@ -19,7 +19,7 @@ from fin_tasks.saved.origin import models_of
 TASK = "bizbench_finknow"
 REFUSED = {
     "archive.json": "got a ZIP archive",
-    "bytes.csv": "expected text in UTF-8, UTF-16 or Windows-1252",
+    "bytes.csv": "expected text in UTF-8, UTF-16, Windows-1252 or GB 18030",
     "no_responses.csv": "got id, question",
     "no_rows.csv": "expected at least one row, got none",
     "old_excel.xls": "got a workbook of an old Excel; save it as .xlsx",

@@ -3,6 +3,7 @@
 import codecs
 import gzip
 import zlib
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
@@ -28,7 +29,13 @@ _OTHER_KINDS = {
     b"\x28\xb5\x2f\xfd": "a file packed by Zstandard; unpack it",
 }
 """What files begin with that are no text, and what to do."""
-_NAMES = {"utf-8-sig": "UTF-8", "utf-8": "UTF-8", "cp1252": "Windows-1252"}
+_NAMES = {
+    "utf-8-sig": "UTF-8",
+    "utf-8": "UTF-8",
+    "cp1252": "Windows-1252",
+    "gb18030": "GB 18030",
+}
+_LOOKED_AT = 100_000  # bytes that tell encodings apart
 
 
 class TextFile(NamedTuple):
@@ -39,7 +46,7 @@ class TextFile(NamedTuple):
 
 
 def read_text_file(path: Path) -> TextFile:
-    """Read a text in UTF-8 or UTF-16, or else in Windows-1252, as Excel writes it in Western countries.
+    """Read a text in UTF-8 or UTF-16, or else as Excel writes it in Western countries and in China.
 
     Raises:
         DataError: The file cannot be read, is larger than the limit, or is no text.
@@ -64,7 +71,7 @@ def read_text_file(path: Path) -> TextFile:
             name = _NAMES.get(encoding, "UTF-16")
             return TextFile(text.removeprefix("\ufeff"), name)
     raise DataError(
-        f"{path}: expected text in UTF-8, UTF-16 or Windows-1252, got other bytes. Save it as UTF-8."
+        f"{path}: expected text in UTF-8, UTF-16, Windows-1252 or GB 18030, got other bytes. Save it as UTF-8."
     )
 
 
@@ -79,12 +86,27 @@ def _content_of(path: Path) -> bytes:
         return unpacked.read(limit + 1)
 
 
-def _encodings_of(content: bytes) -> list[str]:
-    """Return the encodings that a file may have, the likeliest first."""
+def _encodings_of(content: bytes) -> Iterator[str]:
+    """Yield the encodings that a file may have, the likeliest first."""
     for mark, encoding in _BYTE_ORDER_MARKS.items():
         if content.startswith(mark):
-            return [encoding]
+            yield encoding
+            return
     start = content[:1000]
     if start.count(0) > len(start) / 4:  # UTF-16 without its mark
-        return ["utf-16-le" if start[1::2].count(0) else "utf-16-be"]
-    return ["utf-8", "cp1252"]
+        yield "utf-16-le" if start[1::2].count(0) else "utf-16-be"
+        return
+    yield "utf-8"
+    yield from _encodings_of_excel(content)
+
+
+def _encodings_of_excel(content: bytes) -> list[str]:
+    """Return the encodings of a CSV that Excel wrote, Western or Chinese, the likelier one first."""
+    from charset_normalizer import from_bytes
+
+    lines = [line for line in content.splitlines() if not line.isascii()]
+    telling = b"\n".join(lines)[:_LOOKED_AT]
+    best = from_bytes(telling, cp_isolation=["cp1252", "gb18030"]).best()
+    if best is not None and best.encoding == "gb18030":
+        return ["gb18030", "cp1252"]
+    return ["cp1252", "gb18030"]
