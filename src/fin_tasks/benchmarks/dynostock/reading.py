@@ -55,9 +55,10 @@ def questions_of(excerpt: Excerpt, window: Window) -> list[Question]:
     """
     closes = excerpt.prices["close"].dropna()
     is_weekly = (excerpt.end - excerpt.start).days > _WEEKLY_DAYS
-    surprises = excerpt.reports.dropna(subset="surprise")
-    report_days = surprises["reported"][surprises["reported"].isin(closes.index)]
-    n_met = int((surprises["surprise"] >= 0).sum())
+    surprises = excerpt.reports["surprise"].dropna()
+    report_days = excerpt.reports["reported"][surprises.index]
+    report_days = report_days[report_days.isin(closes.index)]
+    n_met = int((surprises >= 0).sum())
     return [
         Question("last close", f"{closes.iloc[-1]:.2f}"),
         *_highest(closes, is_weekly=is_weekly),
@@ -88,8 +89,10 @@ def _direction(
     """Return a question about the closes on the days of two reports that are clearly apart."""
     least = _CLEAR_MOVE * float(np.ptp(closes))
     pairs = []
-    for first, second in combinations(report_days, 2):
-        if abs(closes[second] - closes[first]) >= least > 0:
+    for (first, before), (second, after) in combinations(
+        closes[report_days].items(), 2
+    ):
+        if abs(after - before) >= least > 0:
             pairs.append((first, second))
     if not pairs:
         return []
