@@ -63,13 +63,12 @@ READINGS = st.lists(
 )
 
 
-@pytest.mark.parametrize("name", task_names())
-def test_a_task_has_at_most_six_metrics(name: str) -> None:
-    task = TaskFile(name)
-    metrics = list(task.metrics)
-    assert len(metrics) <= 6
-    assert metrics[0] in task.benchmark.headlines
-    assert {"cut_off", "unscored"} <= set(metrics)
+def test_a_task_has_at_most_six_metrics() -> None:
+    for task in map(TaskFile, task_names()):
+        metrics = list(task.metrics)
+        assert len(metrics) <= 6
+        assert metrics[0] in task.benchmark.headlines
+        assert {"cut_off", "unscored"} <= set(metrics)
 
 
 @example("bizbench", {"published_truth": 10**400}, [{"answer": 0.5}], "acc")
