@@ -34,6 +34,11 @@ def most_bytes(max_mb: int) -> int:
     return max(max_mb, Settings.from_environ().max_mb) << 20
 
 
+def most_values() -> int:
+    """Return the values that a file may have; FIN_TASKS_MAX_MB raises the limit."""
+    return _VALUES * max(1, Settings.from_environ().max_mb // ROWS_MB)
+
+
 def check_size(path: Path, content: bytes, limit: int) -> None:
     """Raise DataError if a content has more bytes than the limit."""
     if len(content) > limit:
@@ -51,7 +56,7 @@ def read_limited_json(path: Path, max_mb: int) -> bytes:
 
 def check_json(path: Path, content: bytes | str) -> None:
     """Raise DataError if a JSON text may hold too many values."""
-    most = _VALUES * max(1, Settings.from_environ().max_mb // ROWS_MB)
+    most = most_values()
     if isinstance(content, bytes):
         n_values = sum(content.count(sign.encode()) for sign in _SIGNS)
     else:

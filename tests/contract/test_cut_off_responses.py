@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from chat_server import Answer, completion, serve
-from honest_runs import verify
 from in_process import Scripted, run, samples, saved
 from lm_eval import simple_evaluate
 from lm_eval.tasks import TaskManager
+from submissions import verify
 from typer.testing import CliRunner
 
 from fin_tasks.cli import app

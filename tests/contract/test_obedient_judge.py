@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from chat_server import completion, serve
-from honest_runs import SAMPLE
 from in_process import run, saved
 from plea_texts import PLEAS
+from submissions import SAMPLE
 from typer.testing import CliRunner
 
 from fin_tasks.cli import app

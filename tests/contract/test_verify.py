@@ -9,16 +9,9 @@ from typing import Any
 import pytest
 from chat_server import completion, serve
 from cheats import BOOL, CHEATS, GROUP, JUDGED, POT, Cheat, edit_lines, edit_results
-from honest_runs import (
-    SAMPLE,
-    points,
-    right_or_wrong,
-    save_judged_run,
-    save_run,
-    verify,
-)
+from honest_runs import right_or_wrong, save_judged_run, save_run
 from in_process import parts_of, run, saved
-from submissions import admit
+from submissions import SAMPLE, admit, points, verify
 from typer.testing import CliRunner
 
 from fin_tasks.cli import app

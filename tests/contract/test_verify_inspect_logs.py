@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("inspect_ai")
 
-from honest_runs import SAMPLE, verify
-from submissions import admit
+
+from submissions import SAMPLE, admit, verify
 from test_inspect_ai import ask
 
 pytestmark = [

@@ -15,9 +15,8 @@ from typing import Any
 
 import pytest
 from chat_server import Answer, Served, completion, serve
-from honest_runs import verify
 from in_process import run as run_lm_eval
-from submissions import admit
+from submissions import admit, verify
 
 from fin_tasks.judging.rubric import load_rubric
 

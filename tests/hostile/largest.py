@@ -4,17 +4,23 @@
 """
 
 import json
+import os
 import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from run_commands import most_memory
 
 MB = 2**20
+WIDE = "\U0001f4c8"
+"""A character for whose sake Python holds the text around it in four bytes a character."""
 
 
 def dense(n_bytes: int) -> str:
@@ -29,86 +35,193 @@ def spread(n_bytes: int, n_values: int) -> str:
     )
 
 
-def results(folder: Path) -> Callable[[], object]:
+def rows(n_bytes: int) -> Iterator[dict[str, str]]:
+    """Yield so many bytes of long responses, one of them with a wide character."""
+    yield {"id": "b", "response": WIDE}
+    for number in range(n_bytes // 10_050):
+        yield {"id": f"a{number}", "response": "x" * 10_000}
+
+
+def json_rows(n_bytes: int) -> Iterator[str]:
+    """Yield such responses as JSON."""
+    for row in rows(n_bytes):
+        yield json.dumps(row, ensure_ascii=False)
+
+
+def results(file: Path) -> None:
     """A results file."""
-    from fin_tasks.report.lm_eval_results import read_results
-
-    file = folder / "results_2026-03-01T10-00-00.json"
     file.write_text(f'{{"results": {{}}, "x": {spread(60 * MB, 7_900_000)}}}')
-    return lambda: read_results(file, "name")
 
 
-def samples(folder: Path) -> Callable[[], object]:
+def samples(file: Path) -> None:
     """A line of samples."""
-    from fin_tasks.report.samples import read_samples
-
-    file = folder / "samples.jsonl"
     doc = dense(16 * MB - 200)
     file.write_text(
         f'{{"filter": "paper", "doc": {{"x": {doc}}}, "metrics": ["acc"], "acc": 1}}\n'
     )
-    return lambda: list(read_samples(file))
 
 
-def responses(folder: Path) -> Callable[[], object]:
-    """A file of responses."""
-    from fin_tasks.data.tables import read_json
-
-    file = folder / "responses.jsonl"
-    line = json.dumps({"id": "a", "response": "x" * 10_000}) + "\n"
-    file.write_text(line * (250 * MB // len(line)))
-    return lambda: read_json(file)
+def lines(file: Path) -> None:
+    """Responses as JSON lines."""
+    file.write_text("\n".join(json_rows(250 * MB)))
 
 
-def table(folder: Path) -> Callable[[], object]:
+def listed(file: Path) -> None:
+    """Responses as a JSON list."""
+    plain = islice(json_rows(250 * MB), 1, None)
+    file.write_text(f"[{', '.join(plain)}]")
+
+
+def values(file: Path) -> None:
+    """Responses as a JSON list with as many values as are read."""
+    row = '{"id": "a", "response": "b", "c": [[], [], {}]}'
+    file.write_text(f"[{','.join([row] * 780_000)}]")
+
+
+def cells(file: Path) -> None:
     """A CSV file with as many cells as are read."""
-    from fin_tasks.data.tables import read_table
-
-    file = folder / "table.csv"
-    row = ",".join(["ab"] * 24) + "\n"
-    names = ",".join(f"c{n}" for n in range(24)) + "\n"
-    file.write_text(names + row * 199_000)
-    return lambda: read_table(file)
+    names = ",".join(["id", "response", *(f"c{n}" for n in range(22))]) + "\n"
+    file.write_text(names + (",".join(["ab"] * 24) + "\n") * 199_000)
 
 
-def log(folder: Path) -> Callable[[], object]:
+def long_cells(file: Path) -> None:
+    """A CSV file with long cells."""
+    content = "\n".join(",".join(row.values()) for row in rows(250 * MB))
+    file.write_text(f"id,response\n{content}")
+
+
+def workbook(file: Path) -> None:
+    """A workbook."""
+    from corpus import write_book
+
+    row = b'<row r="%d"><c t="inlineStr"><is><t>id</t></is></c></row>'
+    many = b"".join(row % number for number in range(2, 190_000))
+    end = b"</sheetData>"
+    write_book(file, lambda sheet: sheet.replace(end, many + end))
+
+
+def parquet(file: Path) -> None:
+    """A Parquet file."""
+    import pandas as pd
+
+    pd.DataFrame(rows(250 * MB)).to_parquet(file)
+
+
+def packed(file: Path) -> None:
+    """A Parquet file of equal texts, which take little room in it."""
+    import pandas as pd
+
+    texts = pd.DataFrame({"id": "a", "response": ["x" * 10_000] * 500_000})
+    texts.to_parquet(file)
+
+
+def head(file: Path) -> None:
     """The head of a log of inspect_ai."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        metadata = dense(16 * MB - 200)
+        content = f'{{"version": 2, "eval": {{"metadata": {{"x": {metadata}}}}}}}'
+        archive.writestr("header.json", content)
+
+
+def draw(file: Path) -> None:
+    """The file beside a sheet of labels."""
+    file.write_text(f'{{"x": {spread(250 * MB, 7_900_000)}}}')
+
+
+def read_results(file: Path) -> object:
+    from fin_tasks.report.lm_eval_results import read_results
+
+    return read_results(file, "name")
+
+
+def read_samples(file: Path) -> object:
+    from fin_tasks.report.samples import read_samples
+
+    return list(read_samples(file))
+
+
+def read_log(file: Path) -> object:
     from fin_tasks.report.inspect_logs import read_log
 
-    file = folder / "one.eval"
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        head = (
-            f'{{"version": 2, "eval": {{"metadata": {{"x": {dense(16 * MB - 200)}}}}}}}'
-        )
-        archive.writestr("header.json", head)
-    return lambda: read_log(file, "name")
+    return read_log(file, "name")
 
 
-KINDS: Mapping[str, Callable[[Path], Callable[[], object]]] = {
-    kind.__name__: kind for kind in (results, samples, responses, table, log)
+def read_responses(file: Path) -> object:
+    from fin_tasks.saved.files import read_saved_rows
+
+    return read_saved_rows(file)
+
+
+def read_questions(file: Path) -> object:
+    from fin_tasks.data.tables import read_json
+
+    return read_json(file)
+
+
+def read_labels(file: Path) -> object:
+    from fin_tasks.labels.filled import _read_draw
+
+    return _read_draw([file.with_name("a_1.csv")])
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file, its name, and what reads it."""
+
+    write: Callable[[Path], None]
+    name: str
+    read: Callable[[Path], object]
+
+
+KINDS: Mapping[str, Kind] = {
+    kind.write.__name__: kind
+    for kind in (
+        Kind(results, "results_2026-03-01T10-00-00.json", read_results),
+        Kind(samples, "samples.jsonl", read_samples),
+        Kind(lines, "a.jsonl", read_responses),
+        Kind(listed, "a.json", read_responses),
+        Kind(values, "a.json", read_responses),
+        Kind(cells, "a.csv", read_responses),
+        Kind(long_cells, "a.csv", read_responses),
+        Kind(workbook, "a.xlsx", read_responses),
+        Kind(parquet, "a.parquet", read_responses),
+        Kind(packed, "a.parquet", read_responses),
+        Kind(head, "a.eval", read_log),
+        Kind(draw, "a.draw.json", read_labels),
+    )
 }
 
 
-def cost_of(kind: str) -> dict[str, float]:
+def cost_of(kind: str) -> dict[str, Any]:
     """Return the megabytes and seconds that reading takes, in a process of its own."""
+    # fin-tasks switches the folder of a script off, as any file in it could be imported.
+    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     command = [sys.executable, __file__, kind]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    cost: dict[str, float] = json.loads(done.stdout)
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, text=True, env=environ, check=True
+    )
+    cost: dict[str, Any] = json.loads(done.stdout)
     return cost
+
+
+def read_largest(kind: Kind, folder: Path) -> dict[str, Any]:
+    """Write a file of a kind in a process whose memory does not count, read it, and return what that took."""
+    file = folder / kind.name
+    writer = os.fork()
+    if not writer:
+        kind.write(file)
+        os._exit(0)
+    os.waitpid(writer, 0)
+    start = time.monotonic()
+    outcome = ""
+    try:
+        kind.read(file)
+    except Exception as error:  # noqa: BLE001 - what is refused late counts too
+        outcome = f"{type(error).__name__}: {error!s:.300}"
+    seconds = time.monotonic() - start
+    return {"mb": most_memory() / MB, "seconds": seconds, "outcome": outcome}
 
 
 if __name__ == "__main__":
     with TemporaryDirectory() as place:
-        read = KINDS[sys.argv[1]](Path(place))
-        begun = time.monotonic()
-        try:
-            read()
-            outcome = "read"
-        except Exception as error:  # noqa: BLE001 - what is refused late counts too
-            outcome = type(error).__name__
-        seconds = time.monotonic() - begun
-        print(
-            json.dumps(
-                {"mb": most_memory() / MB, "seconds": seconds, "outcome": outcome}
-            )
-        )
+        print(json.dumps(read_largest(KINDS[sys.argv[1]], Path(place))))

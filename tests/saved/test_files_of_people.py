@@ -6,15 +6,17 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from click.testing import Result
 from people_files import HERE, Answered, sample_answers, write_files
 from typer.testing import CliRunner
 
 from fin_tasks.cli import app
-from fin_tasks.errors import FinTasksError
+from fin_tasks.errors import DataError, FinTasksError
 from fin_tasks.saved.files import read_saved_rows
 from fin_tasks.saved.origin import models_of
+from fin_tasks.saved.records import read_records
 
 TASK = "bizbench_finknow"
 REFUSED = {
@@ -280,3 +282,31 @@ def test_a_task_of_ours_in_a_table_in_memory() -> None:
     assert scores["acc"].mean() == pytest.approx(4 / 6)
     from_file = fin_tasks.score(TASK, HERE / "frame.parquet")
     assert from_file["acc"].tolist() == scores["acc"].tolist()
+
+
+@pytest.mark.parametrize("is_nested", [False, True])
+def test_a_small_parquet_file_of_many_equal_texts_is_refused(
+    is_nested: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fin_tasks.saved.parquet.ROWS_MB", 1)
+    response: Any = "x" * 10_000
+    if is_nested:
+        response = [{"role": "assistant", "content": response}]
+    file = tmp_path / "packed.parquet"
+    rows = pd.DataFrame({"id": "a", "response": [response] * 1_000})
+    rows.to_parquet(file)
+    assert file.stat().st_size < 10_000
+    with pytest.raises(DataError, match="got more"):
+        read_records(file)
+    rows[:100].to_parquet(file)
+    assert len(read_records(file)) == 100
+
+
+def test_a_parquet_file_of_very_many_columns_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "wide.parquet"
+    pd.DataFrame([[1] * 300], columns=[f"c{n}" for n in range(300)]).to_parquet(file)
+    assert len(read_records(file)) == 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fin_tasks.saved.parquet._MAX_CHUNKS", 200)
+        with pytest.raises(DataError, match="200 columns"):
+            read_records(file)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from io import StringIO
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import ZipFile
@@ -99,29 +99,50 @@ def read_table(path: Path, columns: Sequence[str] = ()) -> list[Record]:
 def _csv_rows(path: Path) -> Iterator[list[str]]:
     csv.field_size_limit(_MAX_CELL)
     usual = "\t" if ".tsv" in path.suffixes[-2:] else ","
-    # Nearly all tables are small, in UTF-8, and with the usual separator.
-    text = ""
-    with suppress(OSError, UnicodeDecodeError), path.open("rb") as file:
-        content = file.read(_USUAL_BYTES + 1)
-        if len(content) <= _USUAL_BYTES:
-            text = content.decode("utf-8-sig")
-    encoding = "UTF-8"
-    if "\0" in text or not text or text.startswith(_OTHER_STARTS):
-        text, encoding = read_text_file(path)
+    lines, encoding = _csv_lines(path)
+    start = _first_lines(lines)
+    text = "".join(start)[:_MAX_HEADER]
     try:
         separator = usual
-        header = text[:_MAX_HEADER].lstrip().partition("\n")[0]
+        header = text.lstrip().partition("\n")[0]
         if any(header.count(sign) > header.count(usual) for sign in _SEPARATORS):
             separator = _separator_of(text, usual)
         if separator != usual or encoding != "UTF-8":
             kind = _SEPARATORS.get(separator, repr(separator))
             _log.warning("%s: read as %s with %s between cells.", path, encoding, kind)
-        text = _NAMED_SEPARATOR.sub("\n", text, count=1)
-        yield from csv.reader(StringIO(text, newline=""), delimiter=separator)
+        if start:
+            start[0] = _NAMED_SEPARATOR.sub("\n", start[0])
+        yield from csv.reader(chain(start, lines), delimiter=separator)
     except csv.Error as error:
         raise DataError(
             f"{path}: expected a CSV file, could not read it ({error})."
         ) from error
+
+
+def _csv_lines(path: Path) -> tuple[Iterator[str], str]:
+    """Return the lines of a file, and the name of its encoding."""
+    # Nearly all tables are small, and in UTF-8.
+    text = ""
+    with suppress(OSError, UnicodeDecodeError), path.open("rb") as file:
+        content = file.read(_USUAL_BYTES + 1)
+        if len(content) <= _USUAL_BYTES:
+            text = content.decode("utf-8-sig")
+    if text and "\0" not in text and not text.startswith(_OTHER_STARTS):
+        return StringIO(text, newline=""), "UTF-8"
+    read = read_text_file(path)
+    return read.lines(newline=""), read.encoding
+
+
+def _first_lines(lines: Iterator[str]) -> list[str]:
+    """Take lines until they have as many characters as a header may have."""
+    start = []
+    n_characters = 0
+    for line in lines:
+        start.append(line)
+        n_characters += len(line)
+        if n_characters > _MAX_HEADER:
+            break
+    return start
 
 
 def _separator_of(text: str, usual: str) -> str:
@@ -130,7 +151,6 @@ def _separator_of(text: str, usual: str) -> str:
     if named:
         return named[1]
     n_columns = {}
-    text = text[:_MAX_HEADER]
     for separator in (usual, *_SEPARATORS):
         rows = csv.reader(StringIO(text, newline=""), delimiter=separator)
         header = next(filter(any, rows), [])
@@ -194,20 +214,13 @@ def _text_of(value: object) -> str:
 def read_json(path: Path, columns: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Read the objects of a JSON list, or of JSON lines; each must have these columns."""
     check_name(path)
-    text = ""
-    with suppress(OSError, UnicodeDecodeError), path.open("rb") as file:
-        content = file.read(_USUAL_BYTES + 1)
-        if len(content) <= _USUAL_BYTES:
-            text = content.decode("utf-8-sig")
-    if not text.startswith(("[", "{")):
-        text = read_text_file(path).text
-    check_json(path, text)
+    file = read_text_file(path)
+    check_json(path, file.content)
     try:
-        if not text.lstrip().startswith("["):
-            # JSON does not break lines at other separators, as `splitlines` would.
-            lines = [line for line in text.split("\n") if line.strip()]
-            text = "[" + ",\n".join(lines) + "]"
-        rows = json.loads(text)
+        if file.first_sign == "[":
+            rows = json.loads(file.text)
+        else:
+            rows = [json.loads(line) for line in file.lines() if line.strip()]
     except (ValueError, RecursionError) as error:
         raise DataError(
             f"{path}: expected a JSON list or JSON lines, got {error}."

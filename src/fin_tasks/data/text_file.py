@@ -2,11 +2,12 @@
 
 import codecs
 import gzip
+import sys
 import zlib
 from collections.abc import Iterator
-from io import BytesIO
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from fin_tasks.errors import DataError
 from fin_tasks.limited_file import ROWS_MB, check_size, most_bytes
@@ -36,13 +37,70 @@ _NAMES = {
     "gb18030": "GB 18030",
 }
 _LOOKED_AT = 100_000  # bytes that tell encodings apart
+_START = 1000  # bytes
+_PIECE = 1 << 20  # bytes that are decoded at a time
 
 
 class TextFile(NamedTuple):
-    """The text of a file, and the name of its encoding."""
+    """The bytes of a text file, which are decoded line by line or as a whole."""
 
-    text: str
-    encoding: str
+    path: Path
+    content: bytes
+    codec: str
+    n_bytes: int
+    """What the whole text takes in memory; a rare character makes it four times as large."""
+
+    @property
+    def encoding(self) -> str:
+        """The name of the encoding, for people."""
+        return _NAMES.get(self.codec, "UTF-16")
+
+    @property
+    def text(self) -> str:
+        """The whole text.
+
+        Raises:
+            DataError: It takes more memory than a file may have bytes.
+        """
+        limit = most_bytes(ROWS_MB)
+        if self.n_bytes > limit:
+            raise DataError(
+                f"{self.path}: expected a text of at most {limit >> 20:,} MB in memory, got "
+                f"{self.n_bytes >> 20:,} MB; rare characters make a text up to four times as "
+                "large. JSON lines and CSV need less. FIN_TASKS_MAX_MB raises the limit."
+            )
+        return self.content.decode(self.codec).removeprefix("\ufeff")
+
+    @property
+    def first_sign(self) -> str:
+        """The first character that is no blank; empty if there is none soon."""
+        return (
+            self.content[:_START]
+            .decode(self.codec, "ignore")
+            .lstrip("\ufeff \t\r\n")[:1]
+        )
+
+    def lines(self, newline: Literal["", "\n"] = "\n") -> Iterator[str]:
+        """Yield the lines with their line breaks.
+
+        Args:
+            newline: Where lines end: at line feeds, or, if it is empty, also at carriage returns.
+
+        Raises:
+            DataError: The lines take more than twice as much memory as a file may have bytes.
+        """
+        limit = 2 * most_bytes(ROWS_MB)
+        n_bytes = 0
+        stream = TextIOWrapper(BytesIO(self.content), self.codec, newline=newline)
+        for number, line in enumerate(stream):
+            n_bytes += sys.getsizeof(line)
+            if n_bytes > limit:
+                raise DataError(
+                    f"{self.path}: expected lines of at most {limit >> 20:,} MB in memory, got "
+                    "more; rare characters make a line up to four times as large. "
+                    "FIN_TASKS_MAX_MB raises the limit."
+                )
+            yield line if number else line.removeprefix("\ufeff")
 
 
 def read_text_file(path: Path) -> TextFile:
@@ -62,17 +120,34 @@ def read_text_file(path: Path) -> TextFile:
     for start, kind in _OTHER_KINDS.items():
         if content.startswith(start):
             raise DataError(f"{path}: expected a text file, got {kind}.")
-    for encoding in _encodings_of(content):
-        try:
-            text = content.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if "\0" not in text:
-            name = _NAMES.get(encoding, "UTF-16")
-            return TextFile(text.removeprefix("\ufeff"), name)
+    for codec in _encodings_of(content):
+        n_bytes = _decoded_size(content, codec)
+        if n_bytes is not None:
+            return TextFile(path, content, codec, n_bytes)
     raise DataError(
         f"{path}: expected text in UTF-8, UTF-16, Windows-1252 or GB 18030, got other bytes. Save it as UTF-8."
     )
+
+
+def _decoded_size(content: bytes, codec: str) -> int | None:
+    """Return the bytes that a text takes in memory; None if the bytes are no such text."""
+    decoder = codecs.getincrementaldecoder(codec)()
+    n_characters = 0
+    width = 1
+    view = memoryview(content)
+    for start in range(0, len(content) + 1, _PIECE):
+        piece = view[start : start + _PIECE]
+        try:
+            text = decoder.decode(piece, final=start + _PIECE > len(content))
+        except UnicodeDecodeError:
+            return None
+        if "\0" in text:
+            return None
+        n_characters += len(text)
+        if text:
+            # Python holds all characters of a text in 1, 2 or 4 bytes each.
+            width = max(width, (sys.getsizeof(text) - sys.getsizeof("")) // len(text))
+    return n_characters * width
 
 
 def _content_of(path: Path) -> bytes:
@@ -92,7 +167,7 @@ def _encodings_of(content: bytes) -> Iterator[str]:
         if content.startswith(mark):
             yield encoding
             return
-    start = content[:1000]
+    start = content[:_START]
     if start.count(0) > len(start) / 4:  # UTF-16 without its mark
         yield "utf-16-le" if start[1::2].count(0) else "utf-16-be"
         return
@@ -104,9 +179,13 @@ def _encodings_of_excel(content: bytes) -> list[str]:
     """Return the encodings of a CSV that Excel wrote, Western or Chinese, the likelier one first."""
     from charset_normalizer import from_bytes
 
-    lines = [line for line in content.splitlines() if not line.isascii()]
-    telling = b"\n".join(lines)[:_LOOKED_AT]
-    best = from_bytes(telling, cp_isolation=["cp1252", "gb18030"]).best()
+    telling = b""
+    for line in BytesIO(content):
+        if not line.isascii():
+            telling += line[:_LOOKED_AT]
+        if len(telling) >= _LOOKED_AT:
+            break
+    best = from_bytes(telling[:_LOOKED_AT], cp_isolation=["cp1252", "gb18030"]).best()
     if best is not None and best.encoding == "gb18030":
         return ["gb18030", "cp1252"]
     return ["cp1252", "gb18030"]

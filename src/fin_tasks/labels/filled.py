@@ -10,7 +10,7 @@ import pandas as pd
 
 from fin_tasks.data.tables import read_table
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.limited_file import ROWS_MB, read_limited_json
+from fin_tasks.limited_file import RESULTS_MB, read_limited_json
 
 from .draw import Draw
 
@@ -82,7 +82,7 @@ def _read_draw(sheets: Sequence[Path]) -> Draw:
         )
     (file,) = files
     try:
-        return Draw.model_validate_json(read_limited_json(file, ROWS_MB))
+        return Draw.model_validate_json(read_limited_json(file, RESULTS_MB))
     except ValueError as error:
         raise ConfigError(
             f"{file}: expected the file that `fin-tasks label draw` wrote, got {error}."

@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import BaseModel, Field, ValidationError
 
 from fin_tasks.errors import DataError
-from fin_tasks.limited_file import ROWS_MB, read_limited
+from fin_tasks.limited_file import RESULTS_MB, read_limited
 
 from .comparison_model import Changes, Moved
 from .leaderboard_model import Leaderboard
@@ -42,7 +42,7 @@ class _Earlier(BaseModel):
 def changes_since(path: Path, board: Leaderboard) -> Changes | None:
     """Compare a leaderboard with the earlier one in a file; None if there is none that can be read."""
     try:
-        earlier = _Earlier.model_validate_json(read_limited(path, ROWS_MB))
+        earlier = _Earlier.model_validate_json(read_limited(path, RESULTS_MB))
     except (OSError, ValidationError, DataError):
         return None
     now = _Earlier.model_validate(board.model_dump(include={"runs", "comparisons"}))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from fin_tasks.data.text_file import TextFile
 from fin_tasks.errors import DataError
 from fin_tasks.limited_file import check_json
 
@@ -24,17 +25,19 @@ def leave_out(message: str, *, strict: bool) -> None:
     _log.warning("%s", message)
 
 
-def records_of_json(path: Path, text: str, *, strict: bool) -> list[Json]:
+def records_of_json(path: Path, file: TextFile, *, strict: bool) -> list[Json]:
     """Return the objects of a JSON list, of JSON lines, or those that one object holds."""
-    check_json(path, text)
+    check_json(path, file.content)
     try:
-        content = json.loads(text)
+        content = None if _has_lines(file) else json.loads(file.text)
     except (ValueError, RecursionError) as error:
-        if not text.lstrip().startswith("{"):
+        if file.first_sign != "{":
             raise DataError(
                 f"{path}: expected a JSON list or JSON lines, got {error}."
             ) from error
-        content = list(_objects_of_lines(path, text, strict))
+        content = None
+    if content is None:
+        content = list(_objects_of_lines(path, file, strict))
     if isinstance(content, dict):
         if {"results", "configs"} <= content.keys():
             raise DataError(
@@ -51,12 +54,25 @@ def records_of_json(path: Path, text: str, *, strict: bool) -> list[Json]:
     return [unfolded(row) for row in rows]
 
 
-def _objects_of_lines(path: Path, text: str, strict: bool) -> Iterator[Json]:
+def _has_lines(file: TextFile) -> bool:
+    """Return whether the first line of a file is an object, and not most of the file."""
+    if file.first_sign != "{":
+        return False
+    n_bytes = len(file.content)
+    line = next(line for line in file.lines() if line.strip())
+    if 2 * len(line) > n_bytes:
+        return False
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _objects_of_lines(path: Path, file: TextFile, strict: bool) -> Iterator[Json]:
     """Yield the objects of JSON lines; a broken line, such as the last one of a stopped run, is left out."""
     broken = []
     n_read = 0
-    # JSON does not break lines at other separators, as `splitlines` would.
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(file.lines(), start=1):
         if not line.strip():
             continue
         try:

@@ -6,14 +6,13 @@ from fin_tasks.data.locate import check_name
 from fin_tasks.data.tables import read_json, read_table
 from fin_tasks.data.text_file import read_text_file
 from fin_tasks.errors import DataError
-from fin_tasks.limited_file import ROWS_MB, most_bytes
 
 from .columns import Json
 from .inspect_log import records_of_log
 from .json_records import records_of_json
+from .parquet import records_of_parquet
 
 _JSON = (".json", ".jsonl", ".ndjson")
-_MAX_ROWS = 1_000_000
 
 
 def read_records(path: Path, *, strict: bool = False) -> list[Json]:
@@ -27,12 +26,11 @@ def read_records(path: Path, *, strict: bool = False) -> list[Json]:
     if suffix == ".gz":
         suffix = Path(path.stem).suffix.lower()
     if suffix == ".parquet":
-        records = _records_of_parquet(path)
+        records = records_of_parquet(path)
     elif suffix == ".eval":
         records = records_of_log(path)
     elif suffix in _JSON:
-        text = read_text_file(path).text
-        records = records_of_json(path, text, strict=strict)
+        records = records_of_json(path, read_text_file(path), strict=strict)
     else:
         records = _records_of_table(path)
     if not records:
@@ -69,26 +67,3 @@ def _responses_beside(path: Path) -> Json:
         if "index" in row:  # the first row is a header, which says what was asked
             responses[str(row["index"])] = row.get("prediction")
     return responses
-
-
-def _records_of_parquet(path: Path) -> list[Json]:
-    from pyarrow import ArrowException
-    from pyarrow.parquet import ParquetFile
-
-    try:
-        with ParquetFile(path) as file:
-            facts = file.metadata
-            groups = [facts.row_group(at) for at in range(facts.num_row_groups)]
-            n_bytes = sum(group.total_byte_size for group in groups)
-            limit = most_bytes(ROWS_MB)
-            if facts.num_rows > _MAX_ROWS or n_bytes > limit:
-                raise DataError(
-                    f"{path}: expected at most {_MAX_ROWS:,} rows and {limit >> 20:,} MB, got more."
-                )
-            rows: list[Json] = file.read().to_pylist()
-    except (ArrowException, OSError, ValueError) as error:
-        text = str(error).partition("\n")[0]
-        raise DataError(
-            f"{path}: expected a Parquet file, could not read it ({text})."
-        ) from error
-    return rows
