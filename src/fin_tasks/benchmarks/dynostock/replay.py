@@ -19,7 +19,12 @@ from ..scored_task import ScoredTask, score_task
 from ..task_file import TaskFile
 from .windows import WINDOW_ID
 
-ASKED = {"mode": "image", "arm": "signal", "anonymize": False}
+ASKED = {
+    "mode": "image",
+    "arm": "signal",
+    "anonymize": False,
+    "prompts": {"set": "upstream"},
+}
 """How the authors asked, as results say it."""
 
 
