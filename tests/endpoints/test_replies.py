@@ -91,23 +91,28 @@ MALFORMED = {
 }
 
 
-@pytest.mark.parametrize("name", MALFORMED)
-def test_a_malformed_reply_is_an_endpoint_error(settings: Settings, name: str) -> None:
-    with pytest.raises(
-        EndpointError, match=r"^m at http://127\.0\.0\.1:\d+: expected a reply, got"
+STATUSES = [400, 401, 404, 418, 500, 400]
+BODIES = [b"", b"null", DEEP, b"\xff", b"[" * 10, b'{"error": null}']
+
+
+def test_a_malformed_reply_is_an_endpoint_error(settings: Settings) -> None:
+    """And the next request is asked as if nothing had happened."""
+    answers: list[Answer] = list(MALFORMED.values())
+    answers += [
+        (status, {}, body) for status, body in zip(STATUSES, BODIES, strict=True)
+    ]
+    next_answers: list[Answer] = []
+    start = r"^m at http://127\.0\.0\.1:\d+: expected a reply, got"
+    with (
+        serve(lambda _: next_answers.pop()) as served,
+        chat_with("m", [served.base_url], settings, retries=0) as chat,
     ):
-        ask(settings, MALFORMED[name])
-
-
-@pytest.mark.parametrize("status", [400, 401, 404, 418, 500])
-@pytest.mark.parametrize(
-    "body", [b"", b"null", DEEP, b"\xff", b"[" * 10, b'{"error": null}']
-)
-def test_a_refusal_of_any_form_is_an_endpoint_error(
-    settings: Settings, status: int, body: bytes
-) -> None:
-    with pytest.raises(EndpointError, match=f"expected a reply, got {status}"):
-        ask(settings, (status, {}, body))
+        for number, answer in enumerate(answers):
+            status = "" if answer[0] == 200 else f" {answer[0]}"
+            next_answers += [completion("4"), answer]
+            with pytest.raises(EndpointError, match=start + status):
+                chat.ask(QUESTION, seed=number)
+            assert chat.ask(QUESTION, seed=number).text == "4"
 
 
 @pytest.mark.parametrize(
