@@ -136,16 +136,6 @@ def test_two_percent_of_the_rows_may_be_missing(
         assert marks_of(document)["cut"][0].startswith("not ranked")
 
 
-def test_rank_lies_in_its_range(tmp_path: Path) -> None:
-    for seed in range(5):
-        rows = [*answers(seed, 40)[: 40 - 4 * seed], *scored(*[None] * (4 * seed))]
-        write_run(tmp_path / str(seed), {TASK: rows}, model=str(seed))
-    for one in made(tmp_path)["comparisons"]:
-        assert len(one["ranks"]) == 5
-        for place in one["ranks"]:
-            assert 1 <= place["best"] <= place["rank"] <= place["worst"] <= 5
-
-
 def test_of_many_runs_the_pairs_of_the_best_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,20 +220,6 @@ def test_group_of_windows_averages_their_bias_indices(tmp_path: Path) -> None:
     ]
     assert [(e["value"], e["n"]) for e in found] == [(0.75, 5)]
     assert found[0]["low"] is not None
-
-
-def test_claims_that_rows_do_not_bear_out_are_marked(tmp_path: Path) -> None:
-    file = write_run(tmp_path, {TASK: answers(1)})
-    content = json.loads(file.read_text())
-    content["results"][TASK]["acc,robust"] = 0.99
-    file.write_text(json.dumps(content))
-    entry = next(
-        e
-        for e in made(tmp_path)["entries"]
-        if e["metric"] == "acc" and "/robust" in e["task"] and e["group"]
-    )
-    assert entry["value"] == pytest.approx(np.mean([row["acc"] for row in answers(1)]))
-    assert "claims 0.99" in entry["doubts"][0]
 
 
 def test_own_questions_are_not_beside_published_figures(tmp_path: Path) -> None:
