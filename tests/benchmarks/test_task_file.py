@@ -191,7 +191,6 @@ GREEDY = {"until": [], "max_gen_toks": 1024, "do_sample": False, "temperature": 
 @pytest.mark.parametrize(
     ("task", "sampling", "changes"),
     [
-        ("xfinbench_bool", "greedy", {}),
         (
             "xfinbench_mcq_visual",
             "paper",
@@ -235,6 +234,11 @@ def test_sampling_as_the_authors_set_it(
     assert TaskFile(task).generation_kwargs(metadata) == expected
     theirs = TaskFile(task, load_yaml(manager.task_index[task].yaml_path))
     assert theirs.generation_kwargs(metadata) == expected
+
+
+def test_all_tasks_are_asked_alike_unless_they_are_told_otherwise() -> None:
+    for name in task_names():
+        assert TaskFile(name).generation_kwargs({}) == GREEDY, name
 
 
 @pytest.mark.parametrize("sampling", ["hot", "paper_claude", ["paper"]])
