@@ -4,6 +4,7 @@ An empty list takes 25 times as much memory as its text, so values are counted b
 parsed. FIN_TASKS_MAX_MB raises the limits.
 """
 
+import zipfile
 from pathlib import Path
 
 from .errors import DataError
@@ -14,6 +15,9 @@ RESULTS_MB = 64
 ROWS_MB = 256
 """Most megabytes of a table, or of a file of responses."""
 _VALUES = 8_000_000
+_PIECE = 1 << 20  # bytes
+_LISTED = b"PK\x01\x02"
+"""The start of each entry in the list of an archive's parts."""
 _SIGNS = (",", "[", "{")  # each value but the first has one before it
 
 
@@ -66,3 +70,19 @@ def check_json(path: Path, content: bytes | str) -> None:
             f"{path}: expected at most {most:,} values, got a file with {n_values:,} commas and "
             "opening brackets. FIN_TASKS_MAX_MB raises the limit."
         )
+
+
+def open_archive(path: Path, most_parts: int) -> zipfile.ZipFile:
+    """Open a ZIP archive; raise ValueError if it may list more parts.
+
+    `zipfile` makes an object of each part that is listed, before anybody can count them.
+    """
+    n_parts = 0
+    end = b""
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE):
+            n_parts += (end + piece).count(_LISTED)
+            end = piece[1 - len(_LISTED) :]
+    if n_parts > most_parts:
+        raise ValueError(f"more than {most_parts:,} parts")
+    return zipfile.ZipFile(path)

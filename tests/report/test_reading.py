@@ -277,6 +277,18 @@ def test_a_log_with_a_huge_part_is_refused(
         report.read([tmp_path])
 
 
+@pytest.mark.parametrize(
+    ("limit", "sentence"), [("_MAX_PARTS", "more than 3 parts"), ("_MAX_TOTAL", "0 MB")]
+)
+def test_a_log_of_too_many_parts_is_refused(
+    limit: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"fin_tasks.saved.inspect_log.{limit}", 3)
+    write_log(tmp_path / "one.eval", {f"samples/{n}_epoch_1.json": 1 for n in range(4)})
+    with pytest.raises(DataError, match=sentence):
+        report.read([tmp_path])
+
+
 def test_a_log_that_states_a_small_size_is_counted(tmp_path: Path) -> None:
     log = tmp_path / "one.eval"
     write_log(log, {"header.json": 2**24 + 1})

@@ -10,16 +10,16 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from io import StringIO
-from itertools import chain, islice, zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import ZipFile
 
 from fin_tasks.errors import DataError
 from fin_tasks.limited_file import check_json
 
 from .locate import check_name
 from .text_file import read_text_file
+from .workbook import workbook_rows
 
 _log = logging.getLogger(__name__)
 _MAX_ROWS = 200_000
@@ -27,14 +27,11 @@ _MAX_COLUMNS = 1000
 _MAX_CELLS = 5_000_000
 """Limits of a table, so that a small file cannot take much memory."""
 _MAX_HEADER = 1 << 20  # characters
-_HEADER_ROWS = 100  # of a sheet that may hold the table
 _MAX_CELL = (1 << 31) - 1  # characters; the default is 128 kB
-_MAX_BYTES = 1 << 28  # of a workbook, unpacked
 _USUAL_BYTES = 16 << 20  # of a table that is read without more ado
 _OTHER_STARTS = ("PK", "%PDF", "{\\rtf", "BZh")  # of other kinds of files
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _NAMED_SEPARATOR = re.compile(r"\Asep=(.)\r?\n")  # the first line that Excel writes
-_MAX_TAGS = 4_000_000  # of a workbook; a cell has four
 
 # Some spreadsheet programs begin a new cell at `;`, a tab or a line break. Plain numbers are no
 # formulas.
@@ -68,7 +65,7 @@ def read_table(path: Path, columns: Sequence[str] = ()) -> list[Record]:
     """
     check_name(path)
     is_workbook = path.suffix.lower() == ".xlsx"
-    rows = _workbook_rows(path, columns) if is_workbook else _csv_rows(path)
+    rows = workbook_rows(path, columns) if is_workbook else _csv_rows(path)
     header: Sequence[str] = []
     records: list[Record] = []
     n_cells = 0
@@ -156,59 +153,6 @@ def _separator_of(text: str, usual: str) -> str:
         header = next(filter(any, rows), [])
         n_columns[separator] = len(header)
     return max(n_columns, key=n_columns.__getitem__)  # of equal ones the first
-
-
-def _workbook_rows(path: Path, columns: Sequence[str]) -> Iterator[list[str]]:
-    from openpyxl import load_workbook
-
-    try:
-        _check_parts(path)
-        with path.open("rb") as file:
-            book = load_workbook(file, read_only=True, data_only=True, keep_links=False)
-            chosen = book.worksheets[0]
-            for worksheet in book.worksheets if columns else ():
-                first_rows = islice(_cells_of(worksheet), _HEADER_ROWS)
-                header = next(filter(any, first_rows), [])
-                if set(columns) <= set(header):
-                    chosen = worksheet
-                    break
-            yield from _cells_of(chosen)
-    except Exception as error:  # a broken workbook raises anything
-        raise DataError(
-            f"{path}: expected a workbook that can be read, got: {error}. Save it again as .xlsx."
-        ) from error
-
-
-def _cells_of(worksheet: Any) -> Iterator[list[str]]:
-    worksheet.reset_dimensions()  # what the file says of its size may be wrong
-    for values in worksheet.iter_rows(values_only=True):
-        cells = list(map(_text_of, values))
-        while cells and not cells[-1]:
-            cells.pop()
-        yield cells
-
-
-def _check_parts(path: Path) -> None:
-    """Refuse a workbook that needs much memory: openpyxl reads some of its parts as a whole."""
-    n_tags = 0
-    with ZipFile(path) as archive:
-        n_bytes = sum(part.file_size for part in archive.infolist())
-        if n_bytes > _MAX_BYTES:
-            raise ValueError(f"more than {_MAX_BYTES:,} bytes unpacked")
-        for part in archive.infolist():
-            with archive.open(part) as file:
-                while piece := file.read(1 << 20):
-                    n_tags += piece.count(b"<")
-            if n_tags > _MAX_TAGS:
-                raise ValueError(f"more than {_MAX_TAGS:,} tags")
-
-
-def _text_of(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
 
 
 def read_json(path: Path, columns: Sequence[str] = ()) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fin_tasks.errors import DataError
+from fin_tasks.limited_file import most_bytes, open_archive
 
 from .columns import Json
 from .replies import unfolded
@@ -19,6 +20,9 @@ _MAX_PART = 16 * 2**20
 """Bytes of the head of a log, and of a sample in one epoch: Python may take 50 times as many to hold them."""
 _MAX_SAMPLE = 32 * 2**20
 """Bytes of a sample in all epochs, which are held at once."""
+_MAX_PARTS = 200_000
+_MAX_TOTAL = 8 * 2**30
+"""Bytes of all parts, for which a machine needs less than a minute."""
 _PIECE = 2**20
 
 
@@ -47,7 +51,12 @@ def records_of_log(path: Path) -> list[Json]:
 
 
 def inspect_for(path: Path) -> Any:
-    """Return inspect_ai's module of logs, unless a part of the log is huge once it is unpacked."""
+    """Return inspect_ai's module of logs, unless the log has too many parts, or is huge once it is unpacked.
+
+    Raises:
+        DataError: inspect_ai is not installed, or the log is too large.
+        ValueError, OSError, BadZipFile: The log is no archive, or has too many parts.
+    """
     try:
         module = importlib.import_module("inspect_ai.log")
     except ImportError as error:
@@ -55,13 +64,19 @@ def inspect_for(path: Path) -> Any:
             f"{path}: a log of inspect_ai; `pip install inspect-ai` brings what reads it."
         ) from error
     n_bytes: Counter[str] = Counter()
-    with zipfile.ZipFile(path) as archive:
+    most_unpacked = max(_MAX_TOTAL, most_bytes(0))
+    with open_archive(path, _MAX_PARTS) as archive:
         for part in archive.infolist():
             if part.filename.startswith(_UNREAD_PARTS):
                 continue
             sample = part.filename.rpartition("_epoch_")[0]
             n_unpacked = _unpacked_size(archive, part)
             n_bytes[sample] += n_unpacked
+            if n_bytes.total() > most_unpacked:
+                raise DataError(
+                    f"{path}: expected at most {most_unpacked >> 20:,} MB unpacked, got more. "
+                    "FIN_TASKS_MAX_MB raises the limit."
+                )
             if n_unpacked > _MAX_PART or (sample and n_bytes[sample] > _MAX_SAMPLE):
                 raise DataError(
                     f"{path}: expected parts of at most {_MAX_PART:,} bytes, and samples of at most "
