@@ -29,7 +29,8 @@ def run(*arguments: str, cwd: Path, **environ: str) -> subprocess.CompletedProce
     """Run the command in a process of its own."""
     program = str(Path(sys.executable).with_name("fin-tasks"))
     env = {k: v for k, v in os.environ.items() if not k.startswith("FIN_TASKS")}
-    env |= {"FIN_TASKS_CACHE": str(cwd / "cache"), "COLUMNS": "200", **environ}
+    env |= {"FIN_TASKS_CACHE": str(cwd / "cache"), "COLUMNS": "200"}
+    env |= {"HF_HUB_OFFLINE": "1", **environ}
     command = [program, *arguments]
     return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True)
 
@@ -56,6 +57,7 @@ def command(
         monkeypatch.delenv(name)
     monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.chdir(tmp_path)
 
     def run_here(*arguments: str, **environ: str) -> Done:

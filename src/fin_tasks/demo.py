@@ -14,7 +14,7 @@ import pandas as pd
 from .benchmarks import xfinbench
 from .errors import ConfigError
 from .report.leaderboard_model import Leaderboard
-from .report.markdown import number_text
+from .report.paper_tables import number_text
 from .report.tables import values_table
 from .resources import task_yaml_dir
 from .saved.files import read_saved_rows, texts_by_id

@@ -146,7 +146,13 @@ def test_a_model_that_is_down_is_unscored_and_never_wrong(
         ),
     ],
 )
-def test_replay(tmp_path: Path, command: list[str], row: dict[str, Any]) -> None:
+def test_replay(
+    tmp_path: Path,
+    command: list[str],
+    row: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
     file = tmp_path / "model.jsonl"
     out = tmp_path / "out"
     file.write_text(
@@ -175,7 +181,10 @@ def test_replay(tmp_path: Path, command: list[str], row: dict[str, Any]) -> None
     assert robust.to_dict() == {0.0: 0.0, 1.0: 1.0}
 
 
-def test_replay_needs_the_name_of_the_model(tmp_path: Path) -> None:
+def test_replay_needs_the_name_of_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
     file = tmp_path / "model.jsonl"
     file.write_text('{"id": "a", "ground_truth": 1, "model_response": ""}')
     command = [

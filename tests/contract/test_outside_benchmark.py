@@ -202,6 +202,14 @@ def test_the_page_shows_its_words_and_samples(folder: Path) -> None:
     assert data(asked)[8]["truth"] == "B"
 
 
+def test_its_table_names_the_house_rules(folder: Path) -> None:
+    tables = folder / "report" / "tables"
+    text = (tables / "bank_exam.md").read_text()
+    assert "scored by the house rules (paper)" in text
+    assert "authors" not in text
+    assert r"\textbf{100.0}" in (tables / "bank_exam.tex").read_text()
+
+
 def test_people_can_label_it(folder: Path) -> None:
     (folder / "study.yaml").write_text(STUDY)
     run_command(

@@ -127,7 +127,7 @@ def test_calculation_errors(xfinbench: Path, tmp_path: Path) -> None:
         "sample",
     )
     book = load_workbook(tmp_path / "calc_1.xlsx")
-    assert book.sheetnames == ["Instructions", "Labels"]
+    assert book.sheetnames == ["Instructions", "Labels", "Tables"]
     assert book["Labels"].data_validations.dataValidation[0].formula1 == '"yes,no"'
     assert book["Labels"]["D2"].data_type == "s"  # the response begins with =
 
@@ -505,6 +505,8 @@ def test_a_users_study_on_a_real_recording(tmp_path: Path) -> None:
             "--mode",
             "cot",
             str(recording),
+            "--data-dir",
+            str(RECORDINGS.parent),
             "--out",
             str(tmp_path),
         ],

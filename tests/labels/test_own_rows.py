@@ -76,7 +76,7 @@ def test_the_pictures_of_a_run_are_bundled_and_no_other_file(tmp_path: Path) -> 
     docs[0]["image_paths"] = list(map(str, files))
     table = draw(write_run(tmp_path / "run", docs), tmp_path / "a.csv", "--bundle")
     (line,) = table[table["question"] == "My question 0?"].to_dict("records")
-    names = line["picture"].splitlines()
+    names = [line["picture"], line["picture_2"]]
     assert names == [f"a_pictures/{line['row']}.png", f"a_pictures/{line['row']}_2.png"]
     assert all((tmp_path / name).is_file() for name in names)
     secret = tmp_path / "key.png"

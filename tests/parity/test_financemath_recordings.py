@@ -10,13 +10,13 @@ import pytest
 from loopback import Loopback
 from typer.testing import CliRunner
 
+from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.benchmarks.financemath.score import compare
-from fin_tasks.benchmarks.scored_task import ScoredTask, score_task
-from fin_tasks.benchmarks.task_file import TaskFile
+from fin_tasks.benchmarks.scored_task import ScoredTask
 from fin_tasks.cli import app
 from fin_tasks.recordings.catalog import read_catalog
 from fin_tasks.report import read
-from fin_tasks.saved.recordings import read_financemath
+from fin_tasks.saved.scoring import score_file
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "financemath"
 AGREE = {
@@ -38,12 +38,12 @@ pytestmark = [
 
 
 def scored(model: str, mode: str) -> tuple[ScoredTask, list[dict[str, Any]]]:
-    """Return a file scored by us, and the authors' rows."""
+    """Return a file scored by the published truths, and the authors' rows in the same order."""
     path = DATA / mode / f"{model}.json"
-    recording = read_financemath(path, mode=mode)
-    task_file = TaskFile("financemath" if mode == "cot" else "financemath_pot")
-    task = score_task(task_file, recording.docs, recording.responses)
-    return task, json.loads(path.read_text(encoding="utf-8"))
+    name = "financemath" if mode == "cot" else "financemath_pot"
+    task = score_file(name, path, {"data_dir": str(DATA.parent)}).scored
+    rows = {row["question_id"]: row for row in json.loads(path.read_text("utf-8"))}
+    return task, [rows[id_of(doc)] for doc in task.docs]
 
 
 @pytest.mark.parametrize("model", AGREE)

@@ -11,8 +11,8 @@ from test_board import TASK, made
 from fin_tasks import report
 from fin_tasks.report.compare import Options, compare
 from fin_tasks.report.leaderboard import board
-from fin_tasks.report.markdown import write_tables
 from fin_tasks.report.tables import values_table
+from fin_tasks.report.write import write_tables
 
 
 def rows(*pairs: tuple[float | None, float | None]) -> list[dict[str, float | None]]:

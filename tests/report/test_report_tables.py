@@ -13,8 +13,8 @@ from statsmodels.stats.proportion import proportion_confint
 from fin_tasks import report
 from fin_tasks.demo import scores
 from fin_tasks.report.leaderboard import board
-from fin_tasks.report.markdown import write_tables
 from fin_tasks.report.tables import values_table, write_csv
+from fin_tasks.report.write import write_tables
 
 PARTS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc")
 

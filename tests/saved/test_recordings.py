@@ -32,6 +32,11 @@ SAMPLES = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _no_downloads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -1,14 +1,15 @@
 """`fin-tasks replay`: score saved responses again, without a model."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from fin_tasks.benchmarks import all_benchmarks
+from fin_tasks.benchmarks import all_benchmarks, benchmark_named
 from fin_tasks.benchmarks.contract import Benchmark
 from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.saved.columns import Json, read_columns
@@ -31,7 +32,10 @@ from .options import (
 from .output import show, warn
 
 if TYPE_CHECKING:
+    from fin_tasks.saved.recordings import Recording
     from fin_tasks.saved.run_folder import SavedRun
+
+    Reader = Callable[[Path, Mapping[str, str]], Recording]
 
 _WINDOW_COLUMNS = "^(model|bias|window|n|acc|bias_index)(_std)?$"
 
@@ -86,11 +90,12 @@ def _main_figures(runs: "list[SavedRun]") -> Json:
     for task in [run.scored for run in runs]:
         totals = task.totals()
         rows = []
+        rules = "house rules" if task.benchmark.has_house_rules else "authors' scorer"
         for metric in task.metrics:
             rows.append(
                 {
                     "Measure": metric_of(metric).label,
-                    "paper (the authors' scorer)": totals[f"{metric},paper"],
+                    f"paper (the {rules})": totals[f"{metric},paper"],
                     "robust (a careful reader)": totals[f"{metric},robust"],
                 }
             )
@@ -157,8 +162,6 @@ def _add_command(benchmark: Benchmark) -> None:
         columns: ColumnNames = "",
         strict: Strict = False,
     ) -> None:
-        from fin_tasks.saved.scoring import score_benchmark_file
-
         tasks = benchmark.replay_tasks.get(mode)
         if not tasks:
             modes = ", ".join(benchmark.replay_tasks)
@@ -166,22 +169,49 @@ def _add_command(benchmark: Benchmark) -> None:
         options = task_options(
             metadata, data_dir=data_dir, source=source, corrections=corrections
         )
-
-        names = read_columns(columns)
-
-        def score(file: Path) -> "list[SavedRun]":
-            return score_benchmark_file(
-                benchmark.name, tasks, file, options, columns=names, strict=strict
-            )
-
-        Replay(files, model, out, show_all, as_json, benchmark.name).run(score)
+        replay = Replay(files, model, out, show_all, as_json, benchmark.name)
+        read = _reader_of(benchmark.name, mode)
+        replay.run(_scorer_of(benchmark.name, tasks, options, columns, read, strict))
 
     replay_benchmark.__doc__ = (
-        f"Score {benchmark.title} responses: CSV, JSON or JSON lines with question_id and output, or "
-        "lm-eval's samples.\n\nExample: "
+        f"Score {benchmark.title} responses in any of the files that replay task reads.\n\n"
+        "The truths are the benchmark's own, found by the ids; others in the file are counted and named.\n\nExample: "
         f"fin-tasks replay {benchmark.name} --mode {next(iter(benchmark.replay_tasks))} gpt-4o.json --out results"
     )
     app.command(benchmark.name)(replay_benchmark)
+
+
+def _reader_of(benchmark: str, mode: Any) -> "Reader | None":
+    """Return the reader of the questions that authors' files hold; None if their files hold none."""
+    from fin_tasks.saved.recordings import read_financemath, read_financereasoning
+
+    if benchmark == "financemath":
+        return partial(read_financemath, mode=mode)
+    if benchmark == "financereasoning":
+        return partial(read_financereasoning, mode=mode)
+    return None
+
+
+def _scorer_of(
+    benchmark: str,
+    tasks: Sequence[str],
+    options: Json,
+    columns: str,
+    read: "Reader | None",
+    strict: bool,
+) -> "Callable[[Path], list[SavedRun]]":
+    """Return the function that scores a file of responses to some tasks."""
+    from fin_tasks.saved.recordings import score_authors_file
+
+    return partial(
+        score_authors_file,
+        benchmark,
+        tasks,
+        metadata=options,
+        read=read,
+        columns=read_columns(columns),
+        strict=strict,
+    )
 
 
 @app.command("xfinbench")
@@ -196,57 +226,34 @@ def replay_xfinbench(
     metadata: Metadata = "{}",
     corrections: CorrectionFile = None,
     task: Annotated[
-        Literal["bool", "mcq", "calc"], typer.Option(help="Kind of the questions.")
-    ],
+        Literal["bool", "mcq", "calc"] | None,
+        typer.Option(help="Only questions of this kind. Default: all, by their ids."),
+    ] = None,
     mode: Annotated[
         Literal["cot", "da", "pot"],
         typer.Option(help="pot: programs; cot, da: words."),
     ] = "cot",
+    columns: ColumnNames = "",
+    strict: Strict = False,
 ) -> None:
-    """Score XFinBench responses: lm-eval's samples_*.jsonl, or CSV/JSON/JSONL with id, ground_truth, model_response.
+    """Score XFinBench responses in any of the files that replay task reads.
 
-    Capabilities and choices that a file lacks are taken from the benchmark's own files, by id.
+    The truths are the benchmark's own, found by the ids; others in the file are counted and named.
 
-    Example: fin-tasks replay xfinbench --task calc --mode pot gpt-4o.csv --out results
+    Example: fin-tasks replay xfinbench --mode pot gpt-4o.csv --out results
     """
-    from fin_tasks.saved.recordings import read_xfinbench, score_recording
+    from fin_tasks.saved.recordings import read_xfinbench
 
+    tasks = []
+    for name in benchmark_named("xfinbench").replay_tasks[mode]:
+        if f"{name}_".startswith(f"xfinbench_{task or ''}"):
+            tasks.append(name)
+    if not tasks:
+        raise ConfigError(f"--mode: expected cot or da for {task}, got pot.")
     options = task_options(metadata, data_dir=data_dir, corrections=corrections)
-
-    def score(file: Path) -> "list[SavedRun]":
-        recording = read_xfinbench(file, task=task, mode=mode, data_dir=data_dir)
-        return [score_recording(recording, options)]
-
-    Replay(files, model, out, show_all, as_json).run(score)
-
-
-@app.command("financemath")
-def replay_financemath(
-    files: Responses,
-    *,
-    data_dir: DataDir = None,
-    model: AnsweringModel = None,
-    out: Out = None,
-    show_all: ShowAll = False,
-    as_json: AsJson = False,
-    metadata: Metadata = "{}",
-    corrections: CorrectionFile = None,
-    mode: Annotated[
-        Literal["cot", "pot"], typer.Option(help="pot: programs; cot: words.")
-    ],
-) -> None:
-    """Score FinanceMath responses: JSON or JSONL with question_id, output, ground_truth, or lm-eval's samples.
-
-    Example: fin-tasks replay financemath --mode cot gpt-4o.json --out results
-    """
-    from fin_tasks.saved.recordings import read_financemath, score_recording
-
-    options = task_options(metadata, data_dir=data_dir, corrections=corrections)
-
-    def score(file: Path) -> "list[SavedRun]":
-        return [score_recording(read_financemath(file, mode=mode), options)]
-
-    Replay(files, model, out, show_all, as_json).run(score)
+    read = partial(read_xfinbench, task=task, mode=mode) if task else None
+    replay = Replay(files, model, out, show_all, as_json, "xfinbench")
+    replay.run(_scorer_of("xfinbench", tasks, options, columns, read, strict))
 
 
 @app.command("dynostock")
@@ -289,5 +296,5 @@ def replay_dynostock(
 
 
 for _benchmark in all_benchmarks().values():
-    if _benchmark.replay_tasks:
+    if _benchmark.replay_tasks and _benchmark.name != "xfinbench":
         _add_command(_benchmark)

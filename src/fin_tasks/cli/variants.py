@@ -50,11 +50,13 @@ def build_variants(
 
     A model that remembers the published answers fails on variants. Tasks ask them with the metadata
     variants: DIR. XFinBench has no gold programs: --programs names runs of xfinbench_calc_pot, whose
-    right programs take their place. Of each variant the programs of two models must agree.
+    right programs take their place. Of each variant the programs of two models must agree. Of a benchmark
+    of your own the questions count that have a program.
 
     Example: fin-tasks build variants financemath --out variants
     """
     from fin_tasks.benchmarks import benchmark_named
+    from fin_tasks.benchmarks.own_variants import own_sources
     from fin_tasks.benchmarks.request import Request
     from fin_tasks.data.locate import sha256_of
     from fin_tasks.labels.draw import draw_variants
@@ -83,6 +85,8 @@ def build_variants(
         )
         located, sources = makes_sources(request)
         hashes = located.provenance()["files"]
+    elif known.task_folder and not programs:
+        sources, hashes = own_sources(known)
     else:
         raise ConfigError(
             "build variants: expected a benchmark with gold programs, such as financemath, or "

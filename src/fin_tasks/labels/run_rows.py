@@ -62,7 +62,6 @@ def _rows_of_task(
     benchmark = benchmark_named(study.benchmark)
     metric = headline(result)
     rows: dict[str, Row] = {}
-    is_known_set = False
     for sample in read_samples(result.samples):
         # The lines of both scorings hold the same responses, so the first one is enough.
         has_question = any(isinstance(sample.doc.get(name), str) for name in _TEXTS)
@@ -71,7 +70,6 @@ def _rows_of_task(
         doc = sample.doc
         own = known.get(sample.id)
         if own is not None and _is_same_question(doc, own):
-            is_known_set = True
             pictures = {name: own[name] for name in _PICTURES if own.get(name)}
             doc = {**own, **doc, **pictures}
         row = row_of(benchmark, result.task, sample.id, doc, sample.where)
@@ -81,9 +79,6 @@ def _rows_of_task(
             row.facts["response"] = ["right" if score > 0 else "wrong"]
         rows[sample.id] = row
     chosen = list(rows.values())
-    if is_known_set:
-        # The study may ask about some of the task's questions alone, such as those with a figure.
-        chosen = [row for row in chosen if row.doc_id in known]
     if study.wrong:
         chosen = [row for row in chosen if row.facts.get("response") == ["wrong"]]
     return chosen

@@ -1,24 +1,33 @@
 """Write the sheets that people fill in, as spreadsheets or CSV files."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from string import ascii_uppercase
+from typing import NamedTuple
 
 import pandas as pd
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.styles import Alignment, PatternFill
 from openpyxl.worksheet.datavalidation import DataValidation
+from openpyxl.worksheet.hyperlink import Hyperlink
 from openpyxl.worksheet.worksheet import Worksheet
-from PIL import Image
 
 from fin_tasks.benchmarks.task_file import pictures_of
-from fin_tasks.data.pictures import BROKEN, FORMATS
 from fin_tasks.data.tables import quote_formulas
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import ConfigError
 
 from .draw import Draw
+from .readable import readable
 from .row import Row
+from .sheet_pictures import (
+    COLUMN,
+    copy_pictures,
+    folders_of_pictures,
+    is_picture_column,
+    picture_columns,
+    show_picture,
+)
 
 SHEET = "Labels"
 _WIDTH = 45  # of a column, in characters
@@ -26,13 +35,21 @@ _LINE_HEIGHT = 15  # points
 _MAX_HEIGHT = 409  # points; Excel has no higher rows
 _MAX_LIST = 255  # characters; Excel refuses files with longer lists in a rule
 _MAX_TERM = 1500  # characters of a finance term; Excel cuts a cell at 32,767
-_FIELDS = {
-    "gold": ("python_solution", "answer", "target"),
-}
-"""Fields of documents that a column may show; it shows the first one that is not empty."""
+_GOLD = ("python_solution", "answer", "target")
+"""Fields of documents that hold the right answer; a sheet shows the first one that is not empty."""
+_TABLES = "Tables"
+"""The tab with the tables of all texts."""
 
 _YELLOW = PatternFill("solid", fgColor="FFF2CC")
 _WRAPPED = Alignment(wrap_text=True, vertical="top")
+
+
+class _Tables(NamedTuple):
+    """The lines of the tab of tables."""
+
+    lines: list[list[str]]
+    lines_by_cell: dict[tuple[str, str], int]
+    """The line on which the tables of a text begin, by the row and the column of the text."""
 
 
 def write_sheets(
@@ -43,7 +60,8 @@ def write_sheets(
 ) -> list[Path]:
     """Write a sheet for each person, .xlsx or .csv, and the draw, which merging needs.
 
-    With `bundle`, copies of the pictures stand in a folder beside the sheets.
+    A spreadsheet shows pictures small in their cells, and has the tables of texts in a tab of their own. With
+    `bundle`, copies of the pictures are in a folder beside the sheets.
     """
     numbers = range(1, draw.study.annotators + 1)
     paths = [out.with_name(f"{out.stem}_{number}{out.suffix}") for number in numbers]
@@ -54,55 +72,89 @@ def write_sheets(
             f"--out {out}: expected a new name that ends in .xlsx or .csv, so that no labels are lost."
         )
     out.parent.mkdir(parents=True, exist_ok=True)
-    table = _table(draw)
-    if bundle and "picture" in table:
-        _copy_pictures(table, out.with_name(f"{out.stem}_pictures"))
-    safe_table = table.map(quote_formulas)
-    study = draw.study
-    instructions = [
-        study.title,
-        *study.instructions.splitlines(),
-        "",
-        "Cells to fill in:",
-    ]
-    instructions += map(": ".join, study.columns().items())
-    if out.suffix == ".csv":
+    tables = None if out.suffix == ".csv" else _Tables([], {})
+    table = _table(draw, tables).map(quote_formulas)
+    trusted = folders_of_pictures(draw.study.benchmark)
+    if bundle and COLUMN in table:
+        pictures = out.with_name(f"{out.stem}_pictures")
+        copy_pictures(table, pictures)
+        trusted.append(pictures.resolve())
+    instructions = _instructions(draw)
+    if tables is None:
         out.with_suffix(".txt").write_text("\n".join(instructions), "utf-8")
-    for path in paths:
-        if out.suffix == ".csv":
-            safe_table.to_csv(path, index=False, encoding="utf-8-sig")
-            continue
-        with pd.ExcelWriter(path, engine="openpyxl") as writer:
-            pd.Series(instructions).to_excel(
-                writer,
-                sheet_name="Instructions",
-                index=False,
-                header=False,
-            )
-            safe_table.to_excel(
-                writer,
-                sheet_name=SHEET,
-                index=False,
-                freeze_panes=(1, 1),
-            )
-            writer.sheets["Instructions"].column_dimensions["A"].width = 130
-            _format(writer.sheets[SHEET], draw)
+        for path in paths:
+            table.to_csv(path, index=False, encoding="utf-8-sig")
+    else:
+        _write_workbook(paths[0], instructions, table, tables, draw, trusted)
+        for path in paths[1:]:
+            shutil.copyfile(paths[0], path)
     draw_file.write_text(draw.model_dump_json(indent=1), "utf-8")
     return paths
 
 
-def _table(draw: Draw) -> pd.DataFrame:
+def _instructions(draw: Draw) -> list[str]:
+    study = draw.study
+    lines = [study.title, *study.instructions.splitlines(), "", "Cells to fill in:"]
+    lines += map(": ".join, study.columns().items())
+    return lines
+
+
+def _write_workbook(
+    path: Path,
+    instructions: Sequence[str],
+    table: pd.DataFrame,
+    tables: _Tables,
+    draw: Draw,
+    trusted: Sequence[Path],
+) -> None:
+    """Write instructions, rows, and the tables of all texts into the tabs of a spreadsheet."""
+    with pd.ExcelWriter(path, engine="openpyxl") as writer:
+        first_tab = pd.Series(instructions)
+        first_tab.to_excel(writer, sheet_name="Instructions", index=False, header=False)
+        writer.sheets["Instructions"].column_dimensions["A"].width = 130
+        table.to_excel(writer, sheet_name=SHEET, index=False, freeze_panes=(1, 1))
+        if tables.lines:
+            tab = writer.book.create_sheet(_TABLES)
+            for line in tables.lines:
+                tab.append([quote_formulas(_printable(cell)) for cell in line])
+        _format(writer.sheets[SHEET], draw, tables, path.parent, trusted)
+
+
+def _table(draw: Draw, tables: _Tables | None) -> pd.DataFrame:
+    """Return a line for each row; tables of its texts go to their tab, or stay in the text if there is none."""
     open_cells = draw.open_cells()
     lines = []
     for row in draw.rows:
-        if row.id in open_cells:
-            line = {"row": row.id}
-            for name in draw.study.show:
-                line[name] = _text_of(row, name)
-            for column in draw.study.columns():
-                line[column] = str(row.labels.get(column, ""))
-            lines.append(line)
-    return pd.DataFrame(lines).replace(ILLEGAL_CHARACTERS_RE, "�")
+        if row.id not in open_cells:
+            continue
+        line = {"row": row.id}
+        for name in draw.study.show:
+            if name == COLUMN:
+                line |= {COLUMN: "", **picture_columns(pictures_of(row.doc))}
+            else:
+                line[name] = _shown(row.id, name, _text_of(row, name), tables)
+        for column in draw.study.columns():
+            line[column] = str(row.labels.get(column, ""))
+        lines.append(line)
+    table = pd.DataFrame(lines).fillna("").map(_printable)
+    # A row with more pictures than the first one has added columns at the end.
+    asked = list(draw.study.columns())
+    return table[[*(name for name in table if name not in asked), *asked]]
+
+
+def _printable(text: str) -> str:
+    return str(ILLEGAL_CHARACTERS_RE.sub("�", text))
+
+
+def _shown(row_id: str, name: str, text: str, tables: _Tables | None) -> str:
+    text_to_read = readable(text)
+    if tables is None or not text_to_read.tables:
+        return text_to_read.inline()
+    tables.lines_by_cell[row_id, name] = len(tables.lines) + 1
+    for number, rows in enumerate(text_to_read.tables, start=1):
+        title = [f"{row_id}, {name}, table {number}"]
+        tables.lines.extend([title, *rows, []])
+    return text_to_read.text.replace("[table ", f"[tab {_TABLES}: table ")
 
 
 def _text_of(row: Row, name: str) -> str:
@@ -125,9 +177,7 @@ def _text_of(row: Row, name: str) -> str:
         case "choices":
             pairs = zip(ascii_uppercase, doc.get("choices") or (), strict=False)
             return "\n".join(map(". ".join, pairs))
-        case "picture":
-            return "\n".join(pictures_of(doc))
-    for field in _FIELDS.get(name, (name, "prompt")):
+    for field in _GOLD if name == "gold" else (name, "prompt"):
         if doc.get(field):
             return str(doc[field])
     return ""
@@ -138,39 +188,33 @@ def _term_text(term: Mapping[str, str]) -> str:
     return text if len(text) <= _MAX_TERM else f"{text[: _MAX_TERM - 1]}…"
 
 
-def _copy_pictures(table: pd.DataFrame, folder: Path) -> None:
-    """Copy pictures into a folder, and name in the table the paths of the copies, as seen from the sheets."""
-    try:
-        folder.mkdir(exist_ok=True)
-        for line, names in table["picture"].items():
-            copies = []
-            for number, name in enumerate(names.splitlines(), start=1):
-                # A run of a stranger may name any file as a picture.
-                Image.open(name, formats=FORMATS).close()
-                ending = f"_{number}" if number > 1 else ""
-                copy = folder / f"{table.at[line, 'row']}{ending}{Path(name).suffix}"
-                shutil.copyfile(name, copy)
-                copies.append(f"{folder.name}/{copy.name}")
-            table.at[line, "picture"] = "\n".join(copies)
-    except BROKEN as error:
-        raise DataError(
-            f"--bundle: expected to copy the pictures, got {error}."
-        ) from error
+def _format(
+    sheet: Worksheet, draw: Draw, tables: _Tables, folder: Path, trusted: Sequence[Path]
+) -> None:
+    """Make cells as large as their texts; color those to fill in, and let them offer the words that they may hold.
 
-
-def _format(sheet: Worksheet, draw: Draw) -> None:
-    """Make cells as large as their texts; color those to fill in, and let them offer the words that they may hold."""
+    Pictures are shown, and texts with tables are linked to these.
+    """
     lists_of_words: dict[str, DataValidation] = {}
     open_cells = draw.open_cells()
     for cells in sheet.iter_rows():
         n_lines = 1
-        rules = open_cells.get(cells[0].value, {})
+        picture_height = 0.0
+        row_id = cells[0].value
+        rules = open_cells.get(row_id, {})
         for cell in cells:
             cell.alignment = _WRAPPED
             sheet.column_dimensions[cell.column_letter].width = _WIDTH
             text = str(cell.value)
             n_lines = max(n_lines, 1 + len(text) // _WIDTH + text.count("\n"))
             name = sheet.cell(1, cell.column).value
+            if is_picture_column(name) and cell.value and cell.row > 1:
+                height = show_picture(cell, folder, trusted)
+                picture_height = max(picture_height, height)
+            line = tables.lines_by_cell.get((row_id, name))
+            if line:
+                place = f"{_TABLES}!A{line}"
+                cell.hyperlink = Hyperlink(ref=cell.coordinate, location=place)
             if name in rules:
                 cell.fill = _YELLOW
                 words = ",".join(rules[name].words)
@@ -180,7 +224,7 @@ def _format(sheet: Worksheet, draw: Draw) -> None:
                     )
                     lists_of_words.setdefault(words, list_of_words).add(cell)
         # LibreOffice does not make a row as high as its text.
-        height = min(_LINE_HEIGHT * n_lines, _MAX_HEIGHT)
-        sheet.row_dimensions[cells[0].row].height = height
+        height = max(_LINE_HEIGHT * n_lines, picture_height)
+        sheet.row_dimensions[cells[0].row].height = min(height, _MAX_HEIGHT)
     for list_of_words in lists_of_words.values():
         sheet.add_data_validation(list_of_words)

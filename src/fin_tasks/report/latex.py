@@ -30,6 +30,8 @@ _MARKED = re.compile("|".join(map(re.escape, _SPECIAL)))
 _PREAMBLE = (
     "% \\usepackage[utf8]{inputenc} \\usepackage[T1]{fontenc} \\usepackage{booktabs}\n"
 )
+_MOST_COLUMNS = 8
+"""A table with more columns is made as narrow as the page, which needs graphicx."""
 
 
 class Section(NamedTuple):
@@ -70,11 +72,13 @@ def table(
         n_texts: The number of first columns that hold texts; the others are aligned to the right.
     """
     columns = "l" * n_texts + "r" * (len(header) - n_texts)
+    is_wide = len(header) > _MOST_COLUMNS
     lines = [
         r"\begin{table}",
         r"\centering\small",
         rf"\caption{{{plain(caption)}}}",
         rf"\label{{{label}}}",
+        *([r"\resizebox{\linewidth}{!}{%"] if is_wide else []),
         rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
         _row([plain(title) for title in header]),
@@ -85,12 +89,15 @@ def table(
             title = rf"\emph{{{plain(section.title)}}}"
             lines.append(rf"\multicolumn{{{len(header)}}}{{l}}{{{title}}} \\")
         lines += [_row(row) for row in section.rows]
-    lines += [r"\bottomrule", r"\end{tabular}"]
+    lines += [r"\bottomrule", r"\end{tabular}" + ("}" if is_wide else "")]
     if notes:
         text = " ".join(map(plain, notes))
         lines.append(rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize {text}}}")
     lines.append(r"\end{table}")
-    return _PREAMBLE + "\n".join(lines) + "\n"
+    preamble = _PREAMBLE
+    if is_wide:
+        preamble = preamble.replace("\n", " \\usepackage{graphicx}\n")
+    return preamble + "\n".join(lines) + "\n"
 
 
 def _row(cells: Sequence[str]) -> str:

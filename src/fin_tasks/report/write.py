@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pandas import DataFrame
+
 from fin_tasks.endpoints.prices import read_prices
 from fin_tasks.errors import ConfigError
 
@@ -14,10 +16,12 @@ from .corrections import read_corrections
 from .effect_tables import write_effects
 from .figures import draw_window_figures
 from .folder import replacing
+from .latex_tables import latex_of
 from .leaderboard import board
-from .leaderboard_model import Leaderboard
-from .markdown import write_tables
+from .leaderboard_model import Leaderboard, QuestionCorrection
+from .markdown import markdown_of, write_corrections
 from .model import Report
+from .paper_tables import paper_tables
 from .site.page import write_page
 from .tables import values_table, write_csv
 
@@ -103,6 +107,19 @@ def write_report(
         notes=leaderboard.notes,
         problems=[problem.message for problem in leaderboard.problems],
     )
+
+
+def write_tables(
+    values: DataFrame,
+    folder: Path,
+    corrections: Sequence[QuestionCorrection] = (),
+) -> None:
+    """Write each table in the shape of the papers' as Markdown and LaTeX, and the corrections of questions."""
+    if corrections:
+        write_corrections(corrections, folder)
+    for table in paper_tables(values):
+        (folder / f"{table.stem}.md").write_text(markdown_of(table), "utf-8")
+        (folder / f"{table.stem}.tex").write_text(latex_of(table), "utf-8")
 
 
 def _reference_run(report: Report, reference: AnyPath | None) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fin_tasks.benchmarks.contract import Document
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile
-from fin_tasks.errors import FinTasksError
+from fin_tasks.errors import FetchError, FinTasksError
 
 from .files import SavedRow
 from .matching import match_rows
@@ -38,12 +38,15 @@ def questions_in(
     If none of the likely options has a document of any row, these are the documents of the metadata.
     """
     fallback = None
-    own_error = None
+    own_error: FinTasksError | None = None
     for options in _likely_options(rows, metadata, file):
+        is_download = options.get("source") != "sample"
+        if is_download and isinstance(own_error, FetchError):
+            continue  # another split would not come either
         try:
             questions = load_questions(task, options)
         except FinTasksError as error:  # an option or a split that the benchmark lacks
-            if options == metadata:
+            if options == metadata or isinstance(error, FetchError):
                 own_error = error
             continue
         if match_rows(rows, questions.docs).rows_by_id:

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -26,13 +26,14 @@ from fin_tasks.benchmarks.xfinbench.rows import (
     read_rows,
 )
 from fin_tasks.data.locate import locate
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import ConfigError, DataError, FetchError
 from fin_tasks.settings import Settings
 
+from .columns import Json
 from .files import SavedRow, read_saved_rows
 from .origin import questions_of
 from .run_folder import Fields, SavedRun
-from .scoring import score_documents
+from .scoring import score_benchmark_file, score_documents
 
 _XFINBENCH_TRUTHS: dict[Task, str] = {
     "bool": "1 or 0",
@@ -41,6 +42,10 @@ _XFINBENCH_TRUTHS: dict[Task, str] = {
 }
 _QUESTION_FIELDS = {"question", "choices", "capabilities", "has_table", "figure"}
 _log = logging.getLogger(__name__)
+
+
+Names = Mapping[str, str]
+"""A file's names of our columns."""
 
 
 class Recording(NamedTuple):
@@ -52,6 +57,41 @@ class Recording(NamedTuple):
     responses: list[list[str]]
     facts: Fields
     """How the model was asked, and the version of the scorer."""
+
+
+def score_authors_file(
+    benchmark: str,
+    tasks: Sequence[str],
+    file: Path,
+    metadata: Mapped,
+    *,
+    read: Callable[[Path, Names], Recording] | None,
+    columns: Names,
+    strict: bool = False,
+) -> list[SavedRun]:
+    """Score the responses in a file by the benchmark's own truths.
+
+    If the benchmark's files cannot be downloaded, the truths in the file count, which is logged.
+
+    Args:
+        benchmark: Name of the benchmark.
+        tasks: The tasks that the file may have responses to.
+        file: The file.
+        metadata: Options of the tasks.
+        read: Reads the questions and truths in the file; None if they are never used.
+        columns: The file's names of our columns.
+        strict: Rows that do not fit, and files that cannot be downloaded, are an error.
+    """
+    try:
+        return score_benchmark_file(
+            benchmark, tasks, file, metadata, columns=columns, strict=strict
+        )
+    except FetchError as error:
+        if strict or read is None:
+            raise
+        text = "%s: scored by the truths in the file, as the benchmark's own cannot be had (%s)"
+        _log.warning(text, file, error)
+    return [score_recording(read(file, columns), metadata)]
 
 
 def score_recording(recording: Recording, metadata: Mapped) -> SavedRun:
@@ -82,10 +122,12 @@ def _corrected(recording: Recording, path: str) -> Recording:
     )
 
 
-def read_financemath(path: Path, *, mode: Literal["cot", "pot"]) -> Recording:
+def read_financemath(
+    path: Path, columns: Names | None = None, *, mode: Literal["cot", "pot"]
+) -> Recording:
     """Read FinanceMath's questions and the responses to them."""
-    rows = read_saved_rows(path)
-    records = [{**row.fields, "question_id": row.id} for row in rows]
+    rows = read_saved_rows(path, columns=columns)
+    records = [_record_of(row, "question_id") for row in rows]
     questions = rows_of(financemath_data.Row, path, records)
     docs = []
     for question in questions:
@@ -100,10 +142,12 @@ def read_financemath(path: Path, *, mode: Literal["cot", "pot"]) -> Recording:
     return _recording(path, task, docs, rows, facts)
 
 
-def read_financereasoning(path: Path, *, mode: Literal["cot", "pot"]) -> Recording:
+def read_financereasoning(
+    path: Path, columns: Names | None = None, *, mode: Literal["cot", "pot"]
+) -> Recording:
     """Read FinanceReasoning's questions, all of one level, and the responses to them."""
-    rows = read_saved_rows(path)
-    records = [{"level": "hard", **row.fields, "question_id": row.id} for row in rows]
+    rows = read_saved_rows(path, columns=columns)
+    records = [{"level": "hard", **_record_of(row, "question_id")} for row in rows]
     questions = rows_of(financereasoning_data.Row, path, records)
     docs = []
     for question in questions:
@@ -118,6 +162,7 @@ def read_financereasoning(path: Path, *, mode: Literal["cot", "pot"]) -> Recordi
 
 def read_xfinbench(
     path: Path,
+    columns: Names | None = None,
     *,
     task: Literal["bool", "mcq", "calc"],
     mode: Mode = "cot",
@@ -132,8 +177,8 @@ def read_xfinbench(
             f"replay xfinbench: expected mode cot or da for {task}, got pot."
         )
     file_task = TASKS[task]
-    all_rows = read_saved_rows(path)
-    records = [{**row.fields, "id": row.id} for row in all_rows]
+    all_rows = read_saved_rows(path, columns=columns)
+    records = [_record_of(row, "id") for row in all_rows]
     questions = rows_of(Row, path, records)
     known_questions = _known_questions(data_dir, file_task)
     rows = []
@@ -164,6 +209,16 @@ def read_xfinbench(
     name = f"xfinbench_{subset}" if mode == "cot" else f"xfinbench_{subset}_{mode}"
     facts = {"style": {"mode": mode}, "scorer": xfinbench.VERSION}
     return _recording(path, name, docs, rows, facts)
+
+
+def _record_of(row: SavedRow, id_name: str) -> Json:
+    """Return what a file says of a question, under the names of the benchmark."""
+    record = {**row.fields, id_name: row.id}
+    if row.truth is not None:
+        record["ground_truth"] = row.truth
+    if row.question:
+        record["question"] = row.question
+    return record
 
 
 def _recording(

@@ -10,7 +10,7 @@ from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.corrections import read_corrections
 from fin_tasks.benchmarks.scored_task import score_task
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile
-from fin_tasks.errors import ConfigError, DataError
+from fin_tasks.errors import ConfigError, DataError, FinTasksError
 from fin_tasks.sandbox import shared_runner
 
 from .files import SavedRow, read_saved_rows, rows_of_records, texts_of
@@ -85,9 +85,20 @@ def score_benchmark_file(
     """
     rows = read_saved_rows(file, columns=columns, strict=strict)
     n_rows = len(rows)
-    runs = []
+    options = metadata
+    missing = ""
+    runs: list[SavedRun] = []
     for task in tasks:
-        questions, options = questions_in(_unjudged(task), rows, metadata, file)
+        if not rows:
+            break
+        try:
+            questions, options = questions_in(_unjudged(task), rows, options, file)
+        except FinTasksError as error:
+            if not runs:
+                raise
+            # The files of one task may be missing, such as figures.
+            missing = f" Questions of {task} cannot be had: {error}"
+            continue
         matched = match_rows(rows, questions.docs)
         if matched.rows_by_id:
             rows = matched.others
@@ -104,7 +115,7 @@ def score_benchmark_file(
                 f"{file}: {benchmark} expected ids of its questions, got "
                 f"{rows[0].id or rows[0].question!r:.80} (and {len(rows) - 1:,} other rows)."
             )
-        leave_out(f"{message}, and are left out.", strict=strict)
+        leave_out(f"{message}, and are left out.{missing}", strict=strict)
     return runs
 
 

@@ -12,6 +12,7 @@ BENCHMARK = Benchmark(
     order=3,
     breakdowns={"topic": "Topic"},
     overview_tasks=("financemath",),
+    replay_tasks={"cot": ("financemath",), "pot": ("financemath_pot",)},
     usual_split="validation",
 )
 VERSION = BENCHMARK.version

@@ -3,6 +3,8 @@
 from ..contract import Benchmark, Published
 from .sources import source_of
 
+_PARTS = ("bool", "calc", "mcq", "mcq_visual")
+
 BENCHMARK = Benchmark(
     name="xfinbench",
     title="XFinBench",
@@ -17,6 +19,11 @@ BENCHMARK = Benchmark(
     group_breakdowns=("capability",),
     group_fallbacks={"acc_err": "acc"},  # statements and choices have no margin
     overview_tasks=("xfinbench_text", "xfinbench_mcq_visual"),
+    replay_tasks={
+        "cot": [f"xfinbench_{part}" for part in _PARTS],
+        "da": [f"xfinbench_{part}_da" for part in _PARTS],
+        "pot": ["xfinbench_calc_pot"],
+    },
     part_labels={
         "": "all questions",
         "text": "all text questions",

@@ -16,7 +16,13 @@ from .samples import CHUNK, script
 
 _OWN = Path(__file__).parent
 _FILES = ("page.css", "vendor/katex.min.js", "vendor/katex.min.css")
-_BENCHMARK_FIELDS = ("title", "description", "overview_tasks", "overview_metrics")
+_BENCHMARK_FIELDS = (
+    "title",
+    "description",
+    "overview_tasks",
+    "overview_metrics",
+    "has_house_rules",
+)
 _CONDITIONS = ("mode", "split", "retrieval", "style", "arm")
 
 

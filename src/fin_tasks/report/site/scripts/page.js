@@ -52,7 +52,8 @@ async function draw() {
   const all = ["", "All benchmarks of these runs"];
   const reset = { task: "", measure: "", run: "", with: "", sample: "", part: "", question: "" };
   addChoice("Benchmark", "benchmark", [all, ...titles], reset);
-  const named = scorings().map((scoring) => [scoring, SCORINGS[scoring]]);
+  const shown = choices.benchmark ? [choices.benchmark] : benchmarks();
+  const named = scorings().map((scoring) => [scoring, scoringName(scoring, shown)]);
   // The questions are measured under one scoring.
   if (choices.view !== "questions") addChoice("Answers scored", "scoring", named);
   const [viewName, show] = VIEWS[choices.view];

@@ -90,7 +90,7 @@ function scoringOf(run, scoring, scores, index, readings) {
   const reason = scores.reason[index];
   const read = answer === null ? "No answer was read." : ["Answer read: ", strong(answer)];
   const details = readings.map((text) => el("div", { class: "text", tabindex: 0 }, text));
-  const title = `Scored ${SCORINGS[scoring] || scoring}: `;
+  const title = `Scored ${scoringName(scoring, [taskOf(run).benchmark])}: `;
   return [
     el("h3", {}, title, el("span", { class: kind }, text)),
     !isPoints && el("p", {}, read),

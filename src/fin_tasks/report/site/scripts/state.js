@@ -155,6 +155,14 @@ function settingsOf(entry) {
 
 // --- choices
 
+// Return what a scoring is called for these benchmarks. Without a paper, it follows house rules.
+function scoringName(scoring, names) {
+  const hasHouseRules = (name) => report.benchmarks[name]?.has_house_rules;
+  if (names.length && names.every(hasHouseRules)) return `by the house rules (${scoring})`;
+  if (names.some(hasHouseRules) && scoring === "paper") return `${SCORINGS.paper}, or by house rules`;
+  return SCORINGS[scoring] || scoring;
+}
+
 function readChoices(views) {
   choices = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
   if (!Object.hasOwn(views, choices.view)) choices.view = "board";

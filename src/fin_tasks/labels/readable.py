@@ -1,0 +1,155 @@
+"""Texts as people read them in a cell: LaTeX in plain signs, and tables apart from the text."""
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+Table = list[list[str]]
+"""The rows of a table, each with its cells."""
+
+_SIGNS = {
+    "times": "×",
+    "cdot": "·",
+    "div": "÷",
+    "pm": "±",
+    "leq": "≤",
+    "le": "≤",
+    "geq": "≥",
+    "ge": "≥",
+    "neq": "≠",
+    "ne": "≠",
+    "approx": "≈",
+    "sum": "Σ",
+    "prod": "Π",
+    "int": "∫",
+    "infty": "∞",
+    "to": "→",
+    "rightarrow": "→",
+    "Rightarrow": "⇒",
+    "ldots": "…",
+    "dots": "…",
+    "cdots": "…",
+    "quad": " ",
+    "qquad": " ",
+    "left": "",
+    "right": "",
+    "displaystyle": "",
+    "centering": "",
+    "hline": "",
+}
+_WRAPPERS = "text|textbf|textit|textrm|mathrm|mathbf|mathit|operatorname|boxed|caption"
+_GROUP = r"\{([^{}]*)\}"
+_FRACTION = re.compile(rf"\\[dt]?frac\s*{_GROUP}\s*{_GROUP}")
+_ROOT = re.compile(rf"\\sqrt\s*{_GROUP}")
+_WRAPPED = re.compile(rf"\\(?:{_WRAPPERS})\s*{_GROUP}")
+_RAISED = re.compile(rf"([\^_]){_GROUP}")
+_COMMAND = re.compile(r"\\([A-Za-z]+)(?![A-Za-z])")
+_ESCAPED = re.compile(r"\\([$%&_#{}])")
+_SPACE = re.compile(r"\\[,;:! ]")
+_DELIMITERS = re.compile(r"\\[()\[\]]|\$\$")
+_DOLLARS = re.compile(r"(?<![\\\w$])\$([^$\n]*[\\^_{=][^$\n]*)\$(?![\d$])")
+"""A formula between dollars; sums of money have no such signs between them."""
+_ENVIRONMENT = re.compile(
+    r"\\(?:begin|end)\{(?:table|center|align|equation)\*?\}(\[\w*\])?"
+)
+
+_TABULAR = re.compile(
+    r"\\begin\{(tabular|array)\*?\}(?:\{[^{}]*\})*(.*?)\\end\{\1\*?\}", re.DOTALL
+)
+_RULES = re.compile(
+    r"\\(?:hline|(?:top|mid|bottom)rule|c(?:mid)?(?:rule|line)\{[^{}]*\})"
+)
+_SPAN = re.compile(rf"\\multi(?:column|row)\{{[^{{}}]*\}}\{{[^{{}}]*\}}{_GROUP}")
+_MARKDOWN_TABLE = re.compile(
+    r"^[ \t]*\|.*\|[ \t]*\n[ \t]*\|[ \t:|-]+\|[ \t]*(?:\n[ \t]*\|.*\|[ \t]*)*",
+    re.MULTILINE,
+)
+_GAP = re.compile(r"\n\s*\n")
+_MARK = "[table {}]"
+
+
+class Readable(NamedTuple):
+    """A text, and the tables that stood in it."""
+
+    text: str
+    """It has `[table 1]` in the place of the first table."""
+    tables: list[Table]
+
+    def inline(self) -> str:
+        """Return the text with its tables, a line for each row."""
+        text = self.text
+        for number, table in enumerate(self.tables, start=1):
+            rows = "\n".join(" | ".join(row) for row in table)
+            text = text.replace(_MARK.format(number), rows, 1)
+        return text
+
+
+def readable(text: str) -> Readable:
+    """Return a text without the marks of LaTeX, apart from its tables; programs stay as they are."""
+    if "```" in text:
+        return Readable(text, [])
+    tables: list[Table] = []
+
+    def take(rows: Table) -> str:
+        tables.append(rows)
+        return _MARK.format(len(tables))
+
+    text = _TABULAR.sub(lambda match: take(_rows_of_tabular(match[2])), text)
+    text = _MARKDOWN_TABLE.sub(lambda match: take(_rows_of_markdown(match[0])), text)
+    if not tables and "\\" not in text and "$" not in text:
+        return Readable(text, [])
+    return Readable(_GAP.sub("\n\n", plain_formulas(text)).strip(), tables)
+
+
+def _rows_of_tabular(body: str) -> Table:
+    rows = []
+    for line in re.split(r"\\\\(?:\[[^\]]*\])?", _RULES.sub("", body)):
+        cells = re.split(r"(?<!\\)&", _SPAN.sub(r"\1", line))
+        row = [plain_formulas(cell).strip() for cell in cells]
+        if any(row):
+            rows.append(row)
+    return rows
+
+
+def _rows_of_markdown(text: str) -> Table:
+    lines = text.strip().splitlines()
+    rows = []
+    for line in (lines[0], *lines[2:]):
+        cells = line.strip().removeprefix("|").removesuffix("|").split("|")
+        rows.append([plain_formulas(cell).strip() for cell in cells])
+    return rows
+
+
+def plain_formulas(text: str) -> str:
+    r"""Write the usual LaTeX of formulas in plain signs; a command that is not known stays.
+
+    >>> plain_formulas(r"\(\frac{D_1}{r - g} \times 2\)")
+    '(D_1)/(r - g) × 2'
+    """
+    text = _DOLLARS.sub(r"\1", _DELIMITERS.sub("", _ENVIRONMENT.sub("", text)))
+    before = ""
+    while before != text:  # groups may stand in groups
+        before = text
+        text = _WRAPPED.sub(r"\1", text)
+        text = _FRACTION.sub(r"(\1)/(\2)", text)
+        text = _ROOT.sub(r"√(\1)", text)
+        text = _RAISED.sub(_raised, text)
+    text = _ESCAPED.sub(r"\1", _SPACE.sub(" ", text))
+    return _COMMAND.sub(_sign, text)
+
+
+def _raised(match: re.Match[str]) -> str:
+    mark, inner = match.groups()
+    return f"{mark}{inner}" if len(inner) == 1 else f"{mark}({inner})"
+
+
+def _sign(match: re.Match[str]) -> str:
+    name = match[1]
+    if name in _SIGNS:
+        return _SIGNS[name]
+    case = "SMALL" if name.islower() else "CAPITAL"
+    letter = "LAMDA" if name.lower() == "lambda" else name.upper()
+    try:
+        return unicodedata.lookup(f"GREEK {case} LETTER {letter}")
+    except KeyError:
+        return match[0]

@@ -1,0 +1,51 @@
+"""The tables of a report in LaTeX."""
+
+from pathlib import Path
+
+import pytest
+from run_files import scored, write_run
+
+from fin_tasks.report.write import write_report
+
+GOOD = [1.0] * 30 + [0.0] * 10
+BAD = [1.0] * 10 + [0.0] * 30
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Path:
+    """Write the report of two models."""
+    for model, values in (("good_1", GOOD), ("bad & old", BAD)):
+        rows = scored(*values)
+        tasks = {"financemath": rows, "xfinbench_mcq_visual": rows}
+        write_run(tmp_path / "runs" / model[:4], tasks, model=model)
+    write_report(tmp_path / "runs", tmp_path / "out", samples=False)
+    return tmp_path / "out" / "tables"
+
+
+def rows(file: Path) -> list[list[str]]:
+    lines = file.read_text().splitlines()
+    return [
+        line.removesuffix(r" \\").split(" & ") for line in lines if line.endswith(r"\\")
+    ]
+
+
+def test_the_best_value_is_bold_and_names_are_plain(tables: Path) -> None:
+    table = rows(tables / "financemath.tex")
+    assert table[0][:2] == ["Model", "CoT"]
+    shown = {row[0]: row[1] for row in table if len(row) > 1}
+    assert shown[r"good\_1"].startswith(r"\textbf{75.0} [")
+    assert shown[r"bad \& old"].startswith("25.0 [")
+
+
+def test_the_papers_rows_are_marked(tables: Path) -> None:
+    labels = [row[0] for row in rows(tables / "xfinbench_main.tex")]
+    assert r"good\_1" in labels
+    assert any(label.endswith(r"\emph{published}") for label in labels)
+
+
+def test_a_wide_table_fits_the_page_and_has_no_intervals(tables: Path) -> None:
+    text = (tables / "xfinbench_main.tex").read_text()
+    assert r"\resizebox{\linewidth}{!}{%" in text
+    assert r"\usepackage{graphicx}" in text.splitlines()[0]
+    assert "The intervals are in xfinbench\\_main.md." in text
+    assert text.count("{") == text.count("}")
