@@ -36,9 +36,9 @@ def _section_parts(section: ModelSection) -> list[str]:
             line = row.cells.get(header)
             cells.append(_cell(line, notes) if line else "–")
         rows.append(cells)
-    header = ["Model", *section.headers]
+    titles = ["Model", *section.headers]
     rules = ["---", *["---:"] * len(section.headers)]
-    table = [f"| {' | '.join(cells)} |" for cells in (header, rules, *rows)]
+    table = [f"| {' | '.join(cells)} |" for cells in (titles, rules, *rows)]
     listed = [f"- ({number}) {safe(note)}" for note, number in notes.items()]
     return ["\n".join(part) for part in (table, listed) if part]
 
