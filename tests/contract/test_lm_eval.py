@@ -51,6 +51,7 @@ def dummy_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out / "out"
 
 
+@pytest.mark.slow
 def test_results_hold_both_scorings_and_what_was_run(dummy_run: Path) -> None:
     found = results_of(dummy_run)
     tasks = {
@@ -89,6 +90,7 @@ def test_results_hold_both_scorings_and_what_was_run(dummy_run: Path) -> None:
     assert other["metadata"]["sandbox"]["tier"] in ("bwrap", "landlock")
 
 
+@pytest.mark.slow
 def test_samples_show_prompt_and_reading_and_can_be_replayed(dummy_run: Path) -> None:
     (path,) = dummy_run.rglob("samples_xfinbench_bool_*.jsonl")
     first = json.loads(path.read_text().splitlines()[0])

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shutil
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -134,11 +133,14 @@ def test_link_out_of_the_folder_is_skipped(tmp_path: Path) -> None:
     assert len(problems) == 1
 
 
-def test_copy_of_a_run_is_named_once(tmp_path: Path) -> None:
-    write_run(tmp_path / "a", {"xfinbench_bool": scored(1.0)})
-    shutil.copytree(tmp_path / "a", tmp_path / "b")
+def test_of_copies_of_a_run_the_oldest_counts_and_the_other_is_named(
+    tmp_path: Path,
+) -> None:
+    for name, stamp in (("a", STAMP), ("b", "2026-02-01T10-00-00")):
+        write_run(tmp_path / name, {"xfinbench_bool": scored(1.0)}, stamp=stamp)
     runs, rows, problems = report.read([tmp_path])
-    assert (len(runs), len(rows), len(problems)) == (1, 2, 1)
+    assert [run.path.parent.name for run in runs] == ["b"]
+    assert (len(rows), len(problems)) == (2, 1)
 
 
 def test_nan_is_unscored(tmp_path: Path) -> None:

@@ -129,3 +129,12 @@ def test_figures_of_stated_probabilities() -> None:
     assert found["bias_percentage"] == 1 / 3
     assert found["ece"] == [[0.3, 1], [0.9, 1]]
     assert found["mean_probability"] == pytest.approx(0.6)
+
+
+@pytest.mark.parametrize(
+    ("price", "acc"), [("99", 1), ("101", 1), ("101.1", 0), ("", 0)]
+)
+def test_a_price_from_memory_is_right_within_one_percent(price: str, acc: int) -> None:
+    doc = {"bias_type": "recall", "truth": 100.0}
+    reading = read(doc, f"Answer: {price}", scoring="paper")
+    assert metric_values(doc, [reading])["acc"] == acc
