@@ -22,7 +22,7 @@ CONTRACT_TESTS ?= tests/contract
 PYTHONS ?= $(PYTHON)
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 
-.PHONY: help system demo test test-slow test-thorough check format lint-page lint-workflows attack hostile bench docs docs-run dist release-check try-wheel sbom vlmevalkit newest clean
+.PHONY: help system demo test test-slow test-thorough check format lint-page lint-workflows attack hostile bench docs pictures docs-run dist release-check try-wheel sbom vlmevalkit newest clean
 help:
 	@grep -E '^[a-z-]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 12
 
@@ -86,6 +86,9 @@ bench: $(VENV)/.installed ## speed, each beside what it is compared with, writte
 docs: $(VENV)/.installed ## the documentation site, into site/
 	$(BIN)/python docs/reference.py
 	$(BIN)/zensical build --clean --strict
+
+pictures: $(VENV)/.installed ## the pictures of the docs, from the sample and from recorded models
+	$(BIN)/python docs/pictures.py
 
 docs-run: $(VENV)/.installed ## the commands of the README and the docs, on samples; PAGES="judge.md" takes these alone
 	$(BIN)/python tests/docs_run.py $(PAGES)
