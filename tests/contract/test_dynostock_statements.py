@@ -99,19 +99,38 @@ def test_a_mitigation_takes_off_what_it_does(
     assert line["off"] == pytest.approx(effect.off) and line["charts"] == "not asked"
 
 
-def test_a_model_that_cannot_see_cannot_be_interpreted(tmp_path: Path) -> None:
-    """Two models follow a statement; one of them gives one answer to every question about a chart."""
-    few: dict[str, Any] = {"frequency": "monthly", "sample_n": 15}
+@pytest.mark.parametrize("suffix", ["", "_text"])
+def test_a_model_that_cannot_see_cannot_be_interpreted(
+    suffix: str, tmp_path: Path
+) -> None:
+    """Of charts and of tables: two models follow one statement, not the placebo, and one of them reads nothing."""
+    few: dict[str, Any] = {"sample_n": 15, "pixels": 256}
+    if suffix:
+        few["frequency"] = "monthly"
     readers = {"seeing": follower(0), "blind": lambda doc: "Final answer: yes"}
+    arms = {
+        "none": {"arm": "none"},
+        "framing": {"statement": "framing"},
+        "placebo": {"statement": "placebo"},
+    }
+    for name, options in arms.items():
+        task = f"dynostock_statement{suffix}"
+        found = run(task, answer=follower(BY), sees=not suffix, **options, **few)
+        for model in readers:
+            saved({**found}, tmp_path / model / name, model=model)
     for model, read_charts in readers.items():
-        for arm in ("none", "signal"):
-            options = {"statement": "framing", "arm": arm, **few}
-            found = run("dynostock_statement_text", answer=follower(BY), **options)
-            saved(found, tmp_path / model / arm, model=model)
-        found = run("dynostock_reading_text", answer=read_charts, sample_n=60)
+        task = f"dynostock_reading{suffix}"
+        found = run(task, answer=read_charts, sees=not suffix, sample_n=40, pixels=256)
         saved(found, tmp_path / model / "reading", model=model)
     report = read([tmp_path / "seeing", tmp_path / "blind"])
-    by_model = {effect.model: effect for effect in effects_of(report, "robust")}
+    by_model = {}
+    for effect in effects_of(report, "robust"):
+        true = 0 if effect.statement == "placebo" else BY
+        assert effect.low <= true <= effect.high, sentence_of(effect)
+        assert (effect.low > 0) == (true > 0)
+        assert effect.mode == ("text" if suffix else "image")
+        by_model[effect.model] = effect
+    assert set(by_model) == set(readers)
     assert by_model["blind"].read and by_model["blind"].read.is_chance
     assert "Cannot be interpreted" in sentence_of(by_model["blind"])
     assert by_model["seeing"].read and by_model["seeing"].read.read == 1

@@ -395,6 +395,8 @@ def points(body: dict[str, Any]) -> Answer:
     [
         ("XFinBench_MCQ_V", "xfinbench_mcq_visual"),
         ("DynoStock_Recency_W4", "dynostock_recency_w4"),
+        ("DynoStock_Statement", "dynostock_statement"),
+        ("DynoStock_Reading", "dynostock_reading"),
         ("MMEFinance", "mme_finance_en"),
         ("MMEFinance_CN_NA", "mme_finance_zh_na"),
         ("MMEFinance_Binary", "mme_finance_binary_zh"),
@@ -406,7 +408,9 @@ def test_scores_are_lm_evals(run: Run, dataset: str, task: str, tmp_path: Path) 
         Odd("\nFinal prediction: 0.7" if "dyno" in task else ""),
         points,
     )
-    run.metadata = {**SAMPLE, "pixels": 256} if "dyno" in task else SAMPLE
+    run.metadata = SAMPLE
+    if "dyno" in task:
+        run.metadata = {**SAMPLE, "pixels": 256, "sample_n": 12}
     found = run(dataset, judge="judge" if judged else "")
     assert found, run.log[-3000:]
     said = {
