@@ -7,6 +7,7 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from fin_tasks.report.leaderboard_model import Leaderboard
 from fin_tasks.settings import Settings
 
 NOT_IN_SETTINGS = {
-    "FIN_TASKS_AUTOLOAD": "0: lm-eval and VLMEvalKit do not see our tasks by themselves; default 1."
+    "FIN_TASKS_AUTOLOAD": "0: turn off the hook that shows our tasks to lm-eval and VLMEvalKit; default 1."
 }
 
 
@@ -48,6 +49,8 @@ def option_row(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
         names = f"`{parameter.metavar or parameter.name.upper()}`"
     default = parameter.default
+    if isinstance(default, datetime):
+        default = default.date()
     is_shown = default not in (None, "", False, ...) and not callable(default)
     suffix = f" Default: `{default}`." if is_shown else ""
     help_text = (getattr(parameter, "help", None) or "").replace("|", "\\|")

@@ -88,7 +88,7 @@ class Settings(BaseSettings):
     )
     """The OpenAI-compatible address that embeds texts for `dense` knowledge; default OpenAI."""
     judge_model: str | None = Field(None, validation_alias="FIN_TASKS_JUDGE_MODEL")
-    """The judge, unless an option or the metadata name another."""
+    """The name of the judge, unless an option or the metadata name another."""
     judge_base_urls: _Addresses = Field(
         (OPENAI,), validation_alias="FIN_TASKS_JUDGE_BASE_URL"
     )
@@ -102,9 +102,9 @@ class Settings(BaseSettings):
     )
     """1: download nothing; default 0."""
     max_mb: int = Field(0, ge=0, le=1 << 20, validation_alias="FIN_TASKS_MAX_MB")
-    """The most megabytes of a file of responses or results; default 256, and 64 for a results file."""
+    """The largest file of responses or results that is read, in megabytes; default 256, and 64 for a results file."""
     sandbox: Tier = Field("auto", validation_alias="FIN_TASKS_SANDBOX")
-    """Where programs run: `bwrap`, `landlock`; default `auto`: the first that works."""
+    """The sandbox in which programs run, `bwrap` or `landlock`; default `auto`, the first that works."""
     sandbox_workers: int = Field(
         min(os.cpu_count() or 1, _USUAL_WORKERS),
         ge=1,

@@ -51,7 +51,7 @@ def main() -> None:
 
 @app.callback()
 def overview() -> None:
-    """Finance benchmarks for lm-evaluation-harness and VLMEvalKit.
+    """Finance benchmarks for lm-evaluation-harness, VLMEvalKit and inspect_ai.
 
     Try it offline: fin-tasks demo
 

@@ -41,34 +41,40 @@ def build_dynostock(
     tickers: Tickers = None,
     from_recording: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE|DIR", help="Rebuild its windows."),
+        typer.Option(
+            metavar="FILE|DIR",
+            help="Recorded responses whose windows are rebuilt; repeatable.",
+        ),
     ] = None,
     out: Out = None,
     as_json: AsJson = False,
     bias: Annotated[
-        str, typer.Option(help="Biases, separated by commas.")
+        str, typer.Option(help="Names of biases, separated by commas.")
     ] = "recency,authority",
     windows: Annotated[
         str, typer.Option(help="Window sizes in reports, separated by commas.")
     ] = "4,8,12,16,20",
     samples: Annotated[
         int,
-        typer.Option(min=0, help="Windows to keep of each bias and size; 0 for all."),
+        typer.Option(
+            min=0, help="Number of windows to keep for each bias and size; 0 keeps all."
+        ),
     ] = 100,
     seed: Seed = 42,
     timing: Annotated[
         Literal["paper", "strict"],
         typer.Option(
-            help="strict moves a report before the opening bell to the previous day."
+            help="strict: a report before the opening bell counts for the previous day."
         ),
     ] = "paper",
     charts: Annotated[
-        bool, typer.Option("--charts/--no-charts", help="Draw the charts too.")
+        bool, typer.Option("--charts/--no-charts", help="Also draw the charts.")
     ] = True,
     jobs: Annotated[
         int,
         typer.Option(
-            min=1, help="Processes that draw charts; ignored with --engine ray."
+            min=1,
+            help="Number of processes that draw charts; ignored with --engine ray.",
         ),
     ] = 1,
     engine: Engine = "local",

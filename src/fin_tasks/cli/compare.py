@@ -38,12 +38,14 @@ def compare(
     scoring: Annotated[
         Literal["paper", "robust"], typer.Option(help="The scores to compare.")
     ] = "paper",
-    metric: Annotated[str, typer.Option(help="Metric, by default score or acc.")] = "",
+    metric: Annotated[
+        str, typer.Option(help="The metric to compare. Default: score or acc.")
+    ] = "",
     baseline: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="What the others are compared with: a run, a style or knowledge as the tables "
+            help="What all others are compared with: a run, a style or knowledge as the tables "
             "name it. Default: the first run, cot, or none.",
         ),
     ] = "",

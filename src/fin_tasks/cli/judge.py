@@ -23,7 +23,7 @@ def judge(
         str,
         typer.Option(
             metavar="NAME|YAML",
-            help="mme_finance_en, mme_finance_zh, upstream, or a file.",
+            help="The rubric: mme_finance_en, mme_finance_zh, upstream, or a YAML file.",
         ),
     ],
     *,
@@ -36,7 +36,7 @@ def judge(
         typer.Option(
             "--base-url",
             metavar="URL",
-            help="Address of the model; the option may be repeated.",
+            help="OpenAI-compatible address of the model; repeatable.",
         ),
     ] = None,
     judge_key: Annotated[
@@ -44,7 +44,7 @@ def judge(
         typer.Option(
             "--key-env",
             metavar="VARIABLE",
-            help="Environment variable with the key.",
+            help="The environment variable with the key; its name ends in _KEY.",
             show_default="OPENAI_API_KEY",
         ),
     ] = None,
@@ -52,7 +52,7 @@ def judge(
         int | None,
         typer.Option(
             "--concurrency",
-            help="Requests at the same time.",
+            help="Number of requests at the same time.",
             show_default="32",
         ),
     ] = None,
@@ -60,7 +60,7 @@ def judge(
         int | None,
         typer.Option(
             "--requests-per-minute",
-            help="Most requests in a minute.",
+            help="The largest number of requests in a minute.",
             show_default="no limit",
         ),
     ] = None,
@@ -96,14 +96,14 @@ def judge(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Folder of the pictures.",
+            help="The folder of the pictures.",
             show_default="that of FILE",
         ),
     ] = None,
     batch: Annotated[
         Literal["submit", "status", "collect", "wait"] | None,
         typer.Option(
-            help="Judge by a batch at half the price: one step of it, or wait for its end."
+            help="Judge by a batch, which costs half the price: one step of it, or wait for its end."
         ),
     ] = None,
     dry_run: Annotated[

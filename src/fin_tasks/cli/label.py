@@ -107,7 +107,7 @@ def merge_sheets(
     ] = None,
     name: Annotated[
         str,
-        typer.Option(help="Name of the people in reports, if they answered questions."),
+        typer.Option(help="What reports call the people, if they answered questions."),
     ] = "people",
     show_all: ShowAll = False,
 ) -> None:
@@ -159,7 +159,7 @@ def agree(
         typer.Option(
             min=0.01,
             metavar="POINTS",
-            help="Say how many labels narrow each interval to plus or minus these points of 100.",
+            help="Also say how many labels would narrow each interval to plus or minus this many points of 100.",
         ),
     ] = None,
     show_all: ShowAll = False,

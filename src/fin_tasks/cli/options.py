@@ -23,7 +23,7 @@ Out = Annotated[
 OutDir = Annotated[
     Path, typer.Option(metavar="DIR", help="Write the results to this folder.")
 ]
-ShowAll = Annotated[bool, typer.Option("--all", help="Print all rows, not one screen.")]
+ShowAll = Annotated[bool, typer.Option("--all", help="Print all rows of long tables.")]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object instead of tables.")
 ]
@@ -46,7 +46,7 @@ Sample = Annotated[
 ]
 Tickers = Annotated[
     str | None,
-    typer.Option(metavar="AAPL,MSFT", help="DynoStock: only these stocks."),
+    typer.Option(metavar="AAPL,MSFT", help="DynoStock: use only these stocks."),
 ]
 Ticker = Annotated[
     str, typer.Argument(metavar="TICKER", help="The stock, such as AAPL.")
@@ -63,7 +63,7 @@ BaseUrl = Annotated[
 ]
 TokenPrices = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="YAML: prices of models' tokens."),
+    typer.Option(metavar="FILE", help="YAML file with the prices of models' tokens."),
 ]
 Scoring = Annotated[Literal["paper", "robust"], typer.Option(help="The scores to use.")]
 CorrectionFile = Annotated[
@@ -71,7 +71,7 @@ CorrectionFile = Annotated[
     typer.Option(
         "--corrections",
         metavar="FILE",
-        help="YAML: questions to leave out, and truths to replace (docs/questions.md).",
+        help="YAML file of questions to leave out and truths to replace (docs/questions.md).",
     ),
 ]
 Corrected = Annotated[
@@ -106,7 +106,7 @@ ColumnNames = Annotated[
     typer.Option(
         "--columns",
         metavar="id=NAME,response=NAME",
-        help="The file's names of columns, if they are unusual; also question, truth, finish_reason.",
+        help="What the file calls its columns, if their names are unusual; also question, truth, finish_reason.",
     ),
 ]
 Strict = Annotated[

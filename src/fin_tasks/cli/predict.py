@@ -67,7 +67,7 @@ def predict(
     base_url: BaseUrl = OPENAI,
     bias: Annotated[
         Literal["recency", "authority", "none"],
-        typer.Option(help="Biased statement to add."),
+        typer.Option(help="The biased statement to add."),
     ] = "none",
     statements: Annotated[
         str,

@@ -30,11 +30,13 @@ def report(
     corrections: CorrectionFile = None,
     no_samples: Annotated[
         bool,
-        typer.Option("--no-samples", help="Leave out questions and responses."),
+        typer.Option(
+            "--no-samples", help="Leave questions and responses out of the page."
+        ),
     ] = False,
     as_json: AsJson = False,
     published: Annotated[
-        bool, typer.Option(help="Show the papers' figures too.")
+        bool, typer.Option(help="Also show the papers' figures.")
     ] = True,
     title: Annotated[
         str,

@@ -41,7 +41,9 @@ def build_variants(
     as_json: AsJson = False,
     per_question: Annotated[
         int,
-        typer.Option(min=1, max=20, help="Most variants of each question."),
+        typer.Option(
+            min=1, max=20, help="The largest number of variants of a question."
+        ),
     ] = 3,
     seed: Seed = 7,
     source: Source = "auto",

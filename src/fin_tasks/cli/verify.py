@@ -39,21 +39,19 @@ def verify(
     ] = None,
     revision: Annotated[
         str | None,
-        typer.Option(help="Revision of your gold data that you recorded before."),
+        typer.Option(help="Revision of your gold data, as you recorded it before."),
     ] = None,
     rows: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Number of rows of each task that the run was to ask, counted from the first. "
+            help="Number of rows of each task that the run was expected to ask, from the first on. "
             "Default: all.",
         ),
     ] = None,
     sample_seed: Annotated[
         int | None,
-        typer.Option(
-            help="With --rows: the rows were to be drawn at random with this seed."
-        ),
+        typer.Option(help="With --rows: random seed with which these rows were drawn."),
     ] = None,
     judge_model: Annotated[
         str | None,
@@ -67,7 +65,7 @@ def verify(
         str,
         typer.Option(
             metavar="JSON",
-            help="Options with which the tasks were to be asked.",
+            help="Options with which the tasks were expected to be asked.",
         ),
     ] = "{}",
     judge_rows: Annotated[
@@ -95,7 +93,7 @@ def verify(
         str, typer.Option(help="With --board: who sent the submission.")
     ] = "",
 ) -> None:
-    """Score other people's responses with your own data, prompts and scorers, and list what is established.
+    """Score other people's responses with your own data, prompts and scorers, and list what is verified.
 
     The exit status is 0 if everything is verified, 3 if something is not, 1 if something failed, and 2 if the command
     cannot run. With --board it is 0 for an admitted submission, 3 for one with claims, 1 for a refused one.
@@ -138,7 +136,7 @@ def verify(
 
 
 def _verify(paths: "Sequence[Path]", options: "Options", as_json: bool) -> int:
-    """List what is established about a submission, and return the exit status."""
+    """List what is verified of a submission, and return the exit status."""
     from fin_tasks.report.verify.items import EXIT_STATUS
     from fin_tasks.report.verify.verification import verify as verify_runs
 

@@ -27,20 +27,23 @@ def build_xfinbench(
         typer.Option(
             "--from",
             metavar="CSV",
-            help="id, source, chapter, question, answer, kinds.",
+            help="Exercises, with the columns id, source, chapter, question, answer, kinds.",
         ),
     ],
     model: AskedModel,
     out: OutDir,
     verify_model: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Another model to verify."),
+        typer.Option(
+            metavar="NAME",
+            help="The model that verifies the questions. Default: --model.",
+        ),
     ] = None,
     upstream_prompts: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="The authors' construct_data/prompts, to ask in their words.",
+            help="Folder of the authors' prompts (construct_data/prompts), to ask in their words.",
         ),
     ] = None,
     ask_again: Annotated[
@@ -214,7 +217,7 @@ def types(
         typer.Option(help="Split whose calculations are labeled."),
     ] = "test",
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Label only so many of them.")
+        int | None, typer.Option(min=1, help="Label only this many calculations.")
     ] = None,
     ask_again: Annotated[
         bool,
