@@ -252,6 +252,17 @@ def test_published_figures_stand_apart(tmp_path: Path) -> None:
     assert not math.isnan(sum(e["value"] for e in theirs))
 
 
+def test_of_a_metric_of_others_less_may_be_better(tmp_path: Path) -> None:
+    for model, value in (("good", 3.0), ("weak", 9.0)):
+        rows = [{"word_perplexity": value + at % 3} for at in range(30)]
+        write_run(tmp_path / model, {"wikitext": rows}, model=model)
+    document = made(tmp_path, papers=False)
+    models = {run["id"]: run["model"] for run in document["runs"]}
+    assert len(document["comparisons"]) == 2
+    for one in document["comparisons"]:
+        assert [models[place["run"]] for place in one["ranks"]] == ["good", "weak"]
+
+
 def claim(file: Path, task: str, **values: float) -> None:
     """Change what a results file claims under both scorings."""
     content = json.loads(file.read_text())

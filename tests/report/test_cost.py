@@ -77,3 +77,19 @@ def test_seconds_of_all_tasks_are_those_of_the_run(tmp_path: Path) -> None:
     assert [cost.seconds for cost in costs] == [None, None, 60]
     assert costs[-1].tokens_out == 400_000
     assert costs[-1].cost is None
+
+
+def test_tokens_are_an_estimate_unless_the_results_say_they_were_counted(
+    tmp_path: Path,
+) -> None:
+    for name, said in (("a", {}), ("b", {"estimated": False})):
+        usage = {"prompt_tokens": 5, "response_tokens": 2, **said}
+        write_run(
+            tmp_path / name,
+            {"financemath": scored(1)},
+            model=name,
+            metadata={"usage": usage},
+        )
+    costs = [costs_of(run)[0] for run in report.read([tmp_path]).runs]
+    estimated = {cost.model: cost.estimated for cost in costs}
+    assert estimated == {"a": ["tokens_in", "tokens_out"], "b": []}
