@@ -12,10 +12,11 @@ from tempfile import TemporaryDirectory
 TESTS = Path(__file__).parents[1]
 sys.path += [str(TESTS / "endpoints")]
 
-from board_cheats import BOARD_CHEATS  # noqa: E402
+from board_cheats import BOARD_CHEATS, BoardCheat  # noqa: E402
 from chat_server import serve  # noqa: E402
 from cheats import BOOL, CHEATS, GROUP, JUDGED, POT, Cheat  # noqa: E402
 from largest import KINDS, cost_of  # noqa: E402
+from more_board_cheats import MORE_BOARD_CHEATS  # noqa: E402
 from submissions import (  # noqa: E402
     SAMPLE,
     admit,
@@ -39,17 +40,23 @@ def attack(cheat: Cheat, copy: Path, judge: tuple[str, ...]) -> bool:
     return status == 0
 
 
-def attack_board(name: str, copy: Path, board: Path, judge: tuple[str, ...]) -> bool:
+def attack_board(
+    cheat: Cheat | BoardCheat, copy: Path, board: Path, judge: tuple[str, ...] = ()
+) -> bool:
     """Print what `verify --board` says of a cheat, and return whether it passes or changes an honest run."""
     before = content_of(board)
     status, told, _ = admit(copy, board, *judge)
     after = content_of(board)
     shutil.rmtree(board / copy.name, ignore_errors=True)
     outcome = f"refused for {', '.join(sorted(refused(told)))}"
-    if status != 1:
+    if status == 3:
         outcome = f"admitted, only claimed are {', '.join(told['claims'])}"
-    print(f"{status}  on a board, {name}: {outcome}")
-    return status in (0, 2) or any(after[file] != before[file] for file in before)
+    elif status == 0:
+        outcome = "admitted as if it were not there"
+    print(f"{status}  on a board, {cheat.name}: {outcome}")
+    is_ignored = isinstance(cheat, BoardCheat) and cheat.ignored
+    is_told = status in (1, 3) or (status == 0 and is_ignored)
+    return not is_told or any(after[file] != before[file] for file in before)
 
 
 def attack_all(folder: Path, address: str) -> int:
@@ -73,11 +80,11 @@ def attack_all(folder: Path, address: str) -> int:
         cheat.change(copy)
         options = (*judge, "--judge-rows", "44") if cheat.run == JUDGED else ()
         n_passed += attack(cheat, copy, judge)
-        n_passed += attack_board(cheat.name, copy, board, options)
-    for number, board_cheat in enumerate(BOARD_CHEATS):
+        n_passed += attack_board(cheat, copy, board, options)
+    for number, board_cheat in enumerate((*BOARD_CHEATS, *MORE_BOARD_CHEATS)):
         copy = Path(shutil.copytree(folder / BOOL, folder / f"trick-{number}"))
         board_cheat.change(copy)
-        n_passed += attack_board(board_cheat.name, copy, board, ())
+        n_passed += attack_board(board_cheat, copy, board)
     return n_passed
 
 

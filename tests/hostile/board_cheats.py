@@ -23,6 +23,8 @@ class BoardCheat:
     """The name of what is refused; empty if the run is admitted."""
     claimed: str = ""
     """The name of the claim."""
+    ignored: bool = False
+    """Whether the run is admitted as if nothing had been changed."""
 
 
 def each_line(change: Callable[[Line], object]) -> Callable[[Path], None]:

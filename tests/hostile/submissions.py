@@ -1,6 +1,7 @@
 """Submissions for boards: runs over the packaged samples, written as lm-eval writes them, but without lm-eval."""
 
 import json
+import random
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -19,6 +20,10 @@ from fin_tasks.sandbox import shared_runner
 from fin_tasks.saved.run_folder import SavedRun, write_run
 
 SAMPLE = ("--source", "sample")
+WORDS = (
+    *("asset", "bond", "cash", "debt", "equity", "fund", "growth", "hedge"),
+    *("income", "lease", "margin", "option", "profit", "rate", "share", "yield"),
+)
 Answer = Callable[[Mapping[str, Any]], str]
 GROUP_TASKS = ("xfinbench_bool", "xfinbench_mcq", "xfinbench_calc")
 
@@ -29,7 +34,8 @@ def explained(name: str) -> Answer:
     def answer(doc: Mapping[str, Any]) -> str:
         row_id = str(doc.get("id", doc.get("question_id")))
         is_right = (sum(map(ord, row_id)) + len(name)) % 3
-        reasoning = f"As {name}, I looked for what question {row_id} asks and thought about it twice."
+        words = random.Random(f"{name} {row_id}").choices(WORDS, k=16)  # noqa: S311 - the same in each process
+        reasoning = f"As {name}, I say of {row_id}: {' '.join(words)}."
         return f"{reasoning}\n{doc['target'] if is_right else 'I cannot say.'}"
 
     return answer

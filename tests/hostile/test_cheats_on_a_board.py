@@ -10,11 +10,16 @@ import pytest
 from board_cheats import BOARD_CHEATS, BoardCheat
 from chat_server import completion, serve
 from cheats import BOOL, CHEATS, GROUP, JUDGED, POT, Cheat
+from more_board_cheats import MORE_BOARD_CHEATS
 from submissions import admit, content_of, refused, submit, submit_judged
 
+import fin_tasks
 from fin_tasks import report
+from fin_tasks.benchmarks.scored_task import score_task
+from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.report.write import write_report
 
+ALL_BOARD_CHEATS = (*BOARD_CHEATS, *MORE_BOARD_CHEATS)
 HONEST = ("model of alpha", "model of beta")
 
 
@@ -74,14 +79,37 @@ def ends_as_told(
     return status, refused(told), set(told["claims"])
 
 
-@pytest.mark.parametrize("cheat", BOARD_CHEATS, ids=lambda cheat: cheat.name)
+@pytest.fixture(scope="module")
+def as_admitted(
+    two_runs: Path, honest: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Any:
+    """What a board has of the honest run of which cheats are changed copies."""
+    place = tmp_path_factory.mktemp("third")
+    board = Path(shutil.copytree(two_runs, place / "board"))
+    folder = Path(shutil.copytree(honest / BOOL, place / "gamma"))
+    assert admit(folder, board)[0] == 0
+    return scores_of(board / "gamma")
+
+
+def scores_of(folder: Path) -> Any:
+    """Return what a board has of a run: its lines, its totals, and how they were asked."""
+    (file,) = folder.rglob("results_*.json")
+    content = json.loads(file.read_text())
+    (samples,) = folder.rglob("samples_*.jsonl")
+    facts = [content[name] for name in ("results", "configs", "n-samples", "versions")]
+    return [*facts, samples.read_text()]
+
+
+@pytest.mark.parametrize("cheat", ALL_BOARD_CHEATS, ids=lambda cheat: cheat.name)
 def test_a_board_is_not_bent(
-    cheat: BoardCheat, honest: Path, board: Path, tmp_path: Path
+    cheat: BoardCheat, honest: Path, board: Path, as_admitted: Any, tmp_path: Path
 ) -> None:
     folder = Path(shutil.copytree(honest / BOOL, tmp_path / "gamma"))
     cheat.change(folder)
     status, names, claims = ends_as_told(folder, board)
-    if cheat.refused:
+    if cheat.ignored:
+        assert (status, scores_of(board / "gamma")) == (0, as_admitted), names
+    elif cheat.refused:
         assert (status, cheat.refused in names) == (1, True), names
     else:
         assert (status, cheat.claimed in claims) == (3, True), claims
@@ -117,7 +145,7 @@ def test_forged_scores_are_not_taken_over(
 
 def test_no_admitted_claim_moves_an_honest_run(board: Path, tmp_path: Path) -> None:
     before = honest_entries(board, tmp_path / "before")
-    claimed = [cheat for cheat in BOARD_CHEATS if cheat.claimed]
+    claimed = [cheat for cheat in ALL_BOARD_CHEATS if cheat.claimed]
     for number, cheat in enumerate(claimed):
         folder = submit(tmp_path / f"s{number}", model=f"model {number}")
         cheat.change(folder)
@@ -138,3 +166,40 @@ def honest_entries(board: Path, out: Path) -> dict[tuple[str, ...], Any]:
             facts = ("value", "low", "high", "n", "group", "is_shown", "doubts")
             entries[key] = [entry[name] for name in facts]
     return entries
+
+
+HEDGES = (
+    "The answer is {0}. The answer is {1}.",
+    "The answer is {0} or {1}.",
+    "{0}\n{1}\n{0}\n{1}",
+    "{0}, {1}",
+    "Final answer: {0}/{1}",
+    "\\boxed{{{0}}} \\boxed{{{1}}}",
+    '{{"answer": "{0}"}} {{"answer": "{1}"}}',
+    "<think>{0}</think>{1}<think>{0}</think>",
+    "If it is {0}, then {0}; if it is {1}, then {1}.",
+)
+
+
+@pytest.mark.parametrize("hedge", HEDGES)
+@pytest.mark.parametrize(
+    ("task", "options"),
+    [("xfinbench_bool", ("True", "False")), ("xfinbench_mcq", ("A", "B", "C", "D"))],
+)
+def test_naming_every_option_gains_nothing(
+    task: str, options: tuple[str, ...], hedge: str
+) -> None:
+    """Who names all options in any order has no more points than who always names the same one."""
+    docs = fin_tasks.load(task, source="sample").to_list()
+    file = TaskFile(task)
+
+    def totals(text: str) -> dict[str, float]:
+        return score_task(file, docs, [[text]] * len(docs)).totals()
+
+    for scoring in ("paper", "robust"):
+        best = max(totals(f"The answer is {one}.")[f"acc,{scoring}"] for one in options)
+        for first, *others in (options, options[::-1]):
+            text = hedge.format(first, others[0])
+            for another in others[1:]:
+                text += "\n" + hedge.format(first, another)
+            assert totals(text)[f"acc,{scoring}"] <= best

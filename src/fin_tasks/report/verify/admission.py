@@ -18,11 +18,13 @@ from .board_folder import BoardFolder, open_board
 from .candidate import Candidate
 from .copies import COPIED, twins_of
 from .items import Finding, Options
-from .names import folder_name, mixed_alphabets, name_key
+from .names import folder_name, letters_of, mixed_alphabets, name_key
 
 _ALWAYS_CLAIMED = ("model", "decoding")
 """Nobody can check these, so they do not change the exit status."""
 _MAX_SENTENCE = 500  # characters
+_MAX_BYTES = 32 << 30
+"""Of a submission; to hash more takes minutes."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,9 @@ def admit(
         JudgeError: The host's judge failed too often.
     """
     _check_places(submission, board)
+    if _size_of(submission) > _MAX_BYTES:
+        sentence = f"its files have more than {_MAX_BYTES >> 30} GB"
+        return Verdict([Finding("files", "refused", sentence)])
     digest = digest_of(submission)
     try:
         submitted = report.read([submission])
@@ -107,6 +112,15 @@ def _files_of_hosts(submission: Path) -> list[Finding]:
         for file in sorted(submission.rglob(name)):
             findings.append(Finding("files", "refused", f"{file}: only a board has it"))
     return findings
+
+
+def _size_of(submission: Path) -> int:
+    """Return the bytes of all files; a file may state very many and have none on the disk."""
+    n_bytes = 0
+    for file in submission.rglob("*"):
+        if file.is_file() and not file.is_symlink():
+            n_bytes += file.stat().st_size
+    return n_bytes
 
 
 def digest_of(submission: Path) -> str:
@@ -183,6 +197,9 @@ class _Host:
                 f"the run at {target} has more; remove its folder first if it is to go"
             )
             candidate.refuse("runs", sentence, lost)
+        if not letters_of(candidate.model):
+            sentence = f"the name {candidate.model!r} has no letter and no digit"
+            candidate.refuse("model", sentence)
         alphabets = mixed_alphabets(candidate.model)
         if alphabets:
             sentence = f"the name {candidate.model!r} mixes letters of {' and '.join(alphabets)}"

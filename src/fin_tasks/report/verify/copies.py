@@ -8,6 +8,7 @@ from typing import NamedTuple
 from fin_tasks.saved.origin import task_of
 
 from ..samples import read_samples
+from .names import letters_of
 
 MIN_LENGTH = 40
 """Letters and digits of a response; shorter responses of good models are the same."""
@@ -17,6 +18,10 @@ COPIED = 0.9
 """Share of the long responses from which on a run is a copy."""
 SIMILAR = 0.5
 """Share from which on a run is said to be similar."""
+_BLOCK = 8  # letters
+_MIN_BLOCKS = 3
+_COPIED_BLOCKS = 0.6
+"""Share of a response's blocks that another response has."""
 
 Texts = Mapping[str, Mapping[str, str]]
 """What was answered, by task and document, as letters and digits."""
@@ -46,8 +51,7 @@ class Twin(NamedTuple):
 
 def plain_text(responses: list[str]) -> str:
     """Return the letters and digits of a row's responses."""
-    joined = "\n".join(responses).casefold()
-    return "".join(filter(str.isalnum, joined))
+    return letters_of("\n".join(responses))
 
 
 def twins_of(texts: Texts, folders: list[Path]) -> Iterator[Twin]:
@@ -84,9 +88,21 @@ def _count_same(texts: Mapping[str, str], file: Path) -> tuple[int, int]:
             continue
         n += 1
         board_text = plain_text(list(map(str, sample.responses)))
-        # A few words more at the end make no other response.
-        is_part = text in board_text or (
-            board_text in text and len(board_text) > MIN_LENGTH
-        )
-        n_same += is_part
+        n_same += _is_copy(text, board_text, str(sample.doc.get("prompt", "")))
     return n_same, n
+
+
+def _is_copy(text: str, board_text: str, prompt: str) -> bool:
+    """Return whether most of a response is another one's, also with other words in between or around it."""
+    if text in board_text or (board_text in text and len(board_text) > MIN_LENGTH):
+        return True
+    starts = range(0, len(text) - _BLOCK + 1, _BLOCK)
+    blocks = [text[start : start + _BLOCK] for start in starts]
+    n_found = sum(block in board_text for block in blocks)
+    if n_found < _COPIED_BLOCKS * len(blocks):
+        return False
+    # Two models may both repeat the question.
+    question = letters_of(prompt)
+    own = [block for block in blocks if block not in question]
+    n_own_found = sum(block in board_text for block in own)
+    return len(own) >= _MIN_BLOCKS and n_own_found >= _COPIED_BLOCKS * len(own)

@@ -7,8 +7,21 @@ import unicodedata
 _MAX_FOLDER = 60  # characters
 _RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?|.*\.(json|ya?ml)")
 """Devices of Windows, and names of files on a board."""
-_ALPHABETS = ("LATIN", "CYRILLIC", "GREEK")
+_ALPHABETS = (
+    *("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"),
+    *("COPTIC", "GEORGIAN", "LISU", "OSAGE", "TIFINAGH", "VAI"),
+)
 """Alphabets with letters that look the same."""
+_LOOKS = {
+    "01i": "oll",
+    "авекмнорстухіјѕԁԛԝһӏ": "abekmhopctyxljsdqwhl",
+    "αβεζηικμνορτυχ": "abeznlkmvoptux",
+    "ɑɡıɩʟᴏ": "aglllo",
+}
+_AS_LATIN = str.maketrans("".join(_LOOKS), "".join(_LOOKS.values()))
+"""Letters and digits that look like a Latin letter; `1`, `l` and a capital `I` look the same."""
+_INVISIBLE = {"\u115f", "\u1160"}
+"""Letters of Korean without any shape."""
 
 
 def folder_name(name: str) -> str:
@@ -22,11 +35,20 @@ def folder_name(name: str) -> str:
     return f"{stem}-{digest}" if stem else f"name-{digest}"
 
 
+def letters_of(text: str) -> str:
+    """Return the letters and digits of a text; those that look the same are the same.
+
+    >>> letters_of("GPT-40") == letters_of("gрt 4o")  # the second has a Russian letter
+    True
+    """
+    plain = unicodedata.normalize("NFKC", text).casefold().translate(_AS_LATIN)
+    letters = filter(str.isalnum, plain)
+    return "".join(letter for letter in letters if letter not in _INVISIBLE)
+
+
 def name_key(name: str) -> str:
     """Return what names share that people read as the same: its letters and digits."""
-    plain = unicodedata.normalize("NFKC", name).casefold()
-    key = "".join(character for character in plain if character.isalnum())
-    return key or plain
+    return letters_of(name) or unicodedata.normalize("NFKC", name).casefold()
 
 
 def mixed_alphabets(name: str) -> list[str]:
