@@ -55,6 +55,7 @@ NEEDS_MORE = {
     r"fin-tasks .*--(judge-)?model gpt-4o": "asks a model",
     r"fin-tasks build corrections --financemath": "needs the files of both benchmarks",
     r"fin-tasks build dynostock": "needs market data",
+    r"fin-tasks build variants bank_exam": "needs questions with programs",
     r"fin-tasks build variants .*--programs": "reads files of yours",
 }
 EXAMPLES = "examples.txt"

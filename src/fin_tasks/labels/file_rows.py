@@ -1,4 +1,4 @@
-"""Questions with the responses of a file, for studies that no run folder is needed for."""
+"""Questions of a study with the responses in a file, for people who have no run folder."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Questions with the finance terms that people chose, in the format of the set."""
+"""Write questions with the finance terms that people linked them to, in the format of the benchmark's own file."""
 
 from pathlib import Path
 

@@ -72,12 +72,12 @@ class Question(BaseModel, extra="forbid", frozen=True):
         if self.values != "candidates":
             return CellRule(self.allowed)
         numbers = list(map(str, range(1, n_candidates + 1)))
-        summary = f"{self.told}; the row has {n_candidates}"
+        summary = f"{self.instruction}; the row has {n_candidates}"
         return CellRule(["none", *self._joined(numbers)], summary=summary)
 
     @property
-    def told(self) -> str:
-        """What people may write."""
+    def instruction(self) -> str:
+        """What a person may write, for the head of the column."""
         if self.values == "candidates":
             numbers = f"the numbers of up to {self.choose} candidates in order"
             return f"none, or {numbers}, such as 2+5"
@@ -149,7 +149,7 @@ class Study(BaseModel, extra="forbid", frozen=True):
                 "minutes": "The minutes that you took",
             }
         return {
-            name: f"{question.ask} ({question.told})"
+            name: f"{question.ask} ({question.instruction})"
             for name, question in self.questions.items()
         }
 

@@ -69,7 +69,7 @@ def latex_of(lines: DataFrame) -> str:
     return table(
         _HEADER,
         sections,
-        caption=f"Results on the same questions, scored as {scorings or 'stated'}.",
+        caption=f"Results on the same questions (scoring: {scorings or 'as stated'}).",
         label="tab:compare",
         notes=_notes(lines),
         n_texts=2,

@@ -136,7 +136,9 @@ def _style(settings: Mapping[str, str], *, may_decline: bool) -> str:
 
 
 def setting_text(value: object) -> str:
-    """Return a setting as text, JSON for all but texts."""
+    """Return a setting as text, JSON for all but texts; a whole number has no decimals."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from fin_tasks.errors import escape
 
 _SPECIAL = {
+    "--": "-{}-",
     "\\": r"\textbackslash{}",
     "{": r"\{",
     "}": r"\}",
@@ -28,10 +29,11 @@ _SPECIAL = {
 }
 _MARKED = re.compile("|".join(map(re.escape, _SPECIAL)))
 _PREAMBLE = (
-    "% \\usepackage[utf8]{inputenc} \\usepackage[T1]{fontenc} \\usepackage{booktabs}\n"
+    "% \\usepackage[utf8]{inputenc} \\usepackage[T1]{fontenc}\n"
+    "% \\usepackage{booktabs} \\usepackage{graphicx}\n"
 )
-_MOST_COLUMNS = 8
-"""A table with more columns is made as narrow as the page, which needs graphicx."""
+_SHRINK = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+"""A table that is wider than the page becomes as wide as the page."""
 
 
 class Section(NamedTuple):
@@ -72,13 +74,12 @@ def table(
         n_texts: The number of first columns that hold texts; the others are aligned to the right.
     """
     columns = "l" * n_texts + "r" * (len(header) - n_texts)
-    is_wide = len(header) > _MOST_COLUMNS
     lines = [
         r"\begin{table}",
         r"\centering\small",
         rf"\caption{{{plain(caption)}}}",
         rf"\label{{{label}}}",
-        *([r"\resizebox{\linewidth}{!}{%"] if is_wide else []),
+        _SHRINK,
         rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
         _row([plain(title) for title in header]),
@@ -89,15 +90,12 @@ def table(
             title = rf"\emph{{{plain(section.title)}}}"
             lines.append(rf"\multicolumn{{{len(header)}}}{{l}}{{{title}}} \\")
         lines += [_row(row) for row in section.rows]
-    lines += [r"\bottomrule", r"\end{tabular}" + ("}" if is_wide else "")]
+    lines += [r"\bottomrule", r"\end{tabular}}"]
     if notes:
         text = " ".join(map(plain, notes))
         lines.append(rf"\par\smallskip\parbox{{\linewidth}}{{\footnotesize {text}}}")
     lines.append(r"\end{table}")
-    preamble = _PREAMBLE
-    if is_wide:
-        preamble = preamble.replace("\n", " \\usepackage{graphicx}\n")
-    return preamble + "\n".join(lines) + "\n"
+    return _PREAMBLE + "\n".join(lines) + "\n"
 
 
 def _row(cells: Sequence[str]) -> str:

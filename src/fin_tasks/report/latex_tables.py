@@ -1,48 +1,63 @@
 """The tables of a report in LaTeX: a section for each way to ask and score, the best values in bold."""
 
+from collections.abc import Sequence
+
 from .latex import Section, bold, plain, table
 from .paper_tables import Line, ModelSection, PaperTable, note_of, number_texts
 
-_MOST_WITH_INTERVALS = 4
-"""A table with more columns of values has no room for their intervals."""
+_MOST_COLUMNS = 4
+"""A table with more columns of values becomes several, which a page has room for."""
 
 
 def latex_of(paper_table: PaperTable) -> str:
-    """Return a table; a section lacks the columns that none of its models has."""
+    """Return a table, or several below each other if it has many columns."""
     headers: dict[str, None] = {}
     for section in paper_table.sections:
         headers.update(dict.fromkeys(section.headers))
-    has_intervals = len(headers) <= _MOST_WITH_INTERVALS
+    names = list(headers)
+    n_parts = -(-len(names) // _MOST_COLUMNS)
+    width = -(-len(names) // n_parts)
+    parts = []
+    for number in range(n_parts):
+        columns = names[number * width : (number + 1) * width]
+        parts.append(_part(paper_table, columns, number + 1, n_parts))
+    return "\n".join(parts)
+
+
+def _part(
+    paper_table: PaperTable, headers: Sequence[str], number: int, n_parts: int
+) -> str:
+    """Return the table of some columns; rows and sections without a value in them are left out."""
     notes: dict[str, int] = {}
     sections = []
     for section in paper_table.sections:
-        rows = _rows_of(section, list(headers), notes, has_intervals=has_intervals)
-        sections.append(Section(section.heading, rows))
-    sentences = [paper_table.about, "The best values are in bold."]
-    if has_intervals:
-        sentences.append("95 % intervals in brackets.")
-    else:
-        sentences.append(f"The intervals are in {paper_table.stem}.md.")
-    sentences += [f"({number}) {note}." for note, number in notes.items()]
+        rows = _rows_of(section, headers, notes)
+        if rows:
+            sections.append(Section(section.heading, rows))
+    is_whole = n_parts == 1
+    label = f"tab:{paper_table.stem.replace('_', '-')}"
+    sentences = [
+        paper_table.about,
+        "The best values are in bold, 95 % intervals in brackets.",
+        *(f"({number_of_note}) {note}." for note, number_of_note in notes.items()),
+    ]
     return table(
         ["Model", *headers],
         sections,
-        caption=paper_table.title,
-        label=f"tab:{paper_table.stem.replace('_', '-')}",
+        caption=paper_table.title + ("" if is_whole else f", part {number}"),
+        label=label if is_whole else f"{label}-{number}",
         notes=sentences,
     )
 
 
 def _rows_of(
-    section: ModelSection,
-    headers: list[str],
-    notes: dict[str, int],
-    *,
-    has_intervals: bool,
+    section: ModelSection, headers: Sequence[str], notes: dict[str, int]
 ) -> list[list[str]]:
-    """Return the rows of a section, and number the notes on its values."""
+    """Return the rows of a section that have a value, and number the notes on their values."""
     rows = []
     for row in section.rows:
+        if row.cells.keys().isdisjoint(headers):
+            continue
         label = plain(row.label)
         cells = [rf"{label}, \emph{{published}}" if row.is_published else label]
         for header in headers:
@@ -51,21 +66,17 @@ def _rows_of(
                 cells.append("--")
                 continue
             is_best = not line["doubts"] and line["value"] == section.best.get(header)
-            cells.append(
-                _cell(line, notes, is_best=is_best, has_interval=has_intervals)
-            )
+            cells.append(_cell(line, notes, is_best=is_best))
         rows.append(cells)
     return rows
 
 
-def _cell(
-    line: Line, notes: dict[str, int], *, is_best: bool, has_interval: bool
-) -> str:
+def _cell(line: Line, notes: dict[str, int], *, is_best: bool) -> str:
     """Return a value with its interval and the number of its note."""
     value, interval = map(plain, number_texts(line))
     if is_best:
         value = bold(value)
-    if has_interval and interval:
+    if interval:
         value += f" {interval}"
     note = note_of(line)
     if note:

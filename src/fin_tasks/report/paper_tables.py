@@ -124,7 +124,7 @@ def _usual_shape(benchmark: Benchmark, values: DataFrame) -> dict[str, _Shape]:
             columns[f"{header}, programs"] = f"{task} {metric} pot"
         else:
             columns[header] = f"{task} {metric}"
-    shape = _Shape(title=benchmark.title, about=benchmark.page_text, columns=columns)
+    shape = _Shape(title=benchmark.title, about=benchmark.description, columns=columns)
     return {benchmark.name: shape}
 
 

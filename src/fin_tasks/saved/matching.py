@@ -1,4 +1,4 @@
-"""Which document each row of a file answers, and what in the file does not fit: said, and left out."""
+"""Find the document that each row of a file answers, and say what in the file does not fit."""
 
 import math
 import re
@@ -83,7 +83,7 @@ def _simple(text: str) -> str:
 def check_rows(
     matched: Matched, docs: Sequence[Document], benchmark: Benchmark, where: str
 ) -> Iterator[str]:
-    """Yield what a person should know of a file: repeated rows, missing rows, other questions, other truths."""
+    """Yield a sentence each about repeated rows, missing rows and responses, other questions, and other truths."""
     yield from _repeated(matched, where)
     n_missing = len(docs) - len(matched.rows_by_id)
     if n_missing:

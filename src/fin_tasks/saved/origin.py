@@ -18,7 +18,7 @@ _SAMPLES = re.compile(
     r"samples_(?P<task>.+)_(?P<stamp>\d{4}-\d\d-\d\dT[\d.+-]+)\.jsonl(?:\.gz)?"
 )
 _SPLIT = re.compile(r"(vali|test|sample)(?:dation)?[-_]")
-
+"""The start of an id that names its split, such as `vali_12` or `test-3`."""
 
 _KINDS = {
     ".gz",
@@ -33,10 +33,10 @@ _KINDS = {
     ".txt",
 }
 """Endings of names that say the form of a file; a version in a name, such as `.5`, is none."""
-_PLAIN = re.compile(
+_OTHER_WORDS = re.compile(
     r"(?i)[\s_.-]*(?:model[_-]?)?(?:responses?|outputs?|predictions?|results?|answers?|completions?|generations?)\Z"
 )
-"""What names of files say beside the model."""
+"""Words at the end of a file's name that do not belong to the model's name."""
 
 
 def models_of(files: Sequence[Path], task: str = "") -> list[str]:
@@ -58,7 +58,7 @@ def _name_of(file: Path, task: str) -> str:
         return name
     if task:
         name = re.sub(rf"(^|[\s_.-]+){re.escape(task)}(?=$|[\s_.-])", "", name)
-    return _PLAIN.sub("", name) or file.resolve().parent.name
+    return _OTHER_WORDS.sub("", name) or file.resolve().parent.name
 
 
 def model_of(file: Path) -> str:

@@ -1,4 +1,4 @@
-"""The questions that a file of responses is about, although it may not name their split."""
+"""Load the questions that a file of responses answers. Their split is found, as the file may not name it."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -33,9 +33,10 @@ def load_questions(task: TaskFile, metadata: Mapped) -> Questions:
 def questions_in(
     task: TaskFile, rows: Sequence[SavedRow], metadata: Mapped, file: Path
 ) -> tuple[Questions, Mapped]:
-    """Load the documents that the rows of a file are about, and return them with the options that chose them.
+    """Load the documents that the rows of a file answer, and return them with the options that chose them.
 
-    If none of the likely options has a document of any row, these are the documents of the metadata.
+    Likely splits and sources are tried until one has a document of some row. If none has, the documents are those of
+    the metadata.
     """
     fallback = None
     own_error: FinTasksError | None = None
@@ -52,7 +53,8 @@ def questions_in(
         if match_rows(rows, questions.docs).rows_by_id:
             differing = []
             for name, value in options.items():
-                if metadata.get(name) != value:
+                is_usual = name == "split" and value == task.benchmark.usual_split
+                if metadata.get(name) != value and not is_usual:
                     differing.append(f"{name} {value}")
             if differing:
                 text = "%s: its rows are answers to the questions with %s."

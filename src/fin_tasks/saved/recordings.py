@@ -1,4 +1,7 @@
-"""Files in which authors saved responses together with the questions and truths."""
+"""Files in which authors saved responses together with the questions and truths.
+
+The truths of a benchmark's own files count. Those in such a file count only where these cannot be had.
+"""
 
 import logging
 import re

@@ -71,7 +71,7 @@ class _Sample(BaseModel):
 
 
 def unfolded(record: Json) -> Json:
-    """Return a record with `response`, `question` and `finish_reason` where they stand deeper in it.
+    """Return a record with columns for the response, the question and the finish reason that are deeper in it.
 
     Any other record is returned as it is.
     """

@@ -48,7 +48,7 @@ def score_responses(
     """
     if isinstance(responses, Path):
         return score_file(task, responses, metadata, strict=strict)
-    questions = _ask(task, metadata)
+    questions = _questions_of(task, metadata)
     rows = _rows_of(questions, responses)
     return _score_rows(questions, rows, metadata, where=task, strict=strict)
 
@@ -104,7 +104,7 @@ def score_benchmark_file(
             rows = matched.others
             run = score_matched(questions, matched, options, str(file), strict=strict)
             runs.append(run)
-    rows = _left(benchmark, rows, metadata)
+    rows = _without_excluded(benchmark, rows, metadata)
     if rows:
         message = (
             f"{file}: {len(rows):,} of {n_rows:,} rows have the id of no question of {benchmark}, such as "
@@ -138,8 +138,8 @@ def score_documents(
     return SavedRun(scored, provenance, facts)
 
 
-def _ask(task: str, metadata: Mapped) -> Questions:
-    """Load the documents of a task without a judge."""
+def _questions_of(task: str, metadata: Mapped) -> Questions:
+    """Load the documents of a task; raise ConfigError if the task has a judge."""
     file = _unjudged(task)
     file.model_step(metadata)  # a wrong option ends it before loading
     return load_questions(file, metadata)
@@ -166,7 +166,7 @@ def _score_rows(
 ) -> SavedRun:
     """Score the rows that answer a document; say what is left out."""
     task = questions.file.name
-    rows = _left(questions.file.benchmark.name, rows, metadata)
+    rows = _without_excluded(questions.file.benchmark.name, rows, metadata)
     if not rows:
         raise DataError(f"{task}: expected at least one response, got none.")
     matched = match_rows(rows, questions.docs)
@@ -209,7 +209,9 @@ def score_matched(
     return run._replace(scored=replace(run.scored, n_all=len(questions.docs)))
 
 
-def _left(benchmark: str, rows: Sequence[SavedRow], metadata: Mapped) -> list[SavedRow]:
+def _without_excluded(
+    benchmark: str, rows: Sequence[SavedRow], metadata: Mapped
+) -> list[SavedRow]:
     """Return the rows of questions that the corrections in the metadata do not exclude."""
     if not metadata.get("corrections"):
         return list(rows)
