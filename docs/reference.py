@@ -37,7 +37,7 @@ def variables() -> Iterator[tuple[str, str]]:
         alias = field.validation_alias
         names = getattr(alias, "choices", [alias])
         if alias:
-            yield " or ".join(names), field.description
+            yield " or ".join(names), field.description or ""
     yield from NOT_IN_SETTINGS.items()
 
 
@@ -77,7 +77,12 @@ def section(name: str, command: Any) -> list[str]:
 
 def reference() -> str:
     """Return the page."""
-    lines = ["# Reference", "", "Written from the code, by `make docs`.", ""]
+    lines = [
+        "# Reference",
+        "",
+        "This page is written from the code, by `make docs`.",
+        "",
+    ]
     lines += ["## Environment variables", "", "| Variable | Meaning |", "|---|---|"]
     lines += [f"| `{name}` | {meaning} |" for name, meaning in variables()]
     lines.append("")
@@ -86,8 +91,17 @@ def reference() -> str:
     return "\n".join(lines)
 
 
-if __name__ == "__main__":
-    Path(__file__).with_suffix(".md").write_text(reference(), encoding="utf-8")
+def files() -> dict[Path, str]:
+    """Return the texts of both files."""
     schema = Leaderboard.model_json_schema(mode="serialization")
-    schema_file = Path(__file__).with_name("leaderboard.schema.json")
-    schema_file.write_text(json.dumps(schema, indent=1) + "\n", encoding="utf-8")
+    return {
+        Path(__file__).with_suffix(".md"): reference(),
+        Path(__file__).with_name(
+            "leaderboard.schema.json"
+        ): f"{json.dumps(schema, indent=1)}\n",
+    }
+
+
+if __name__ == "__main__":
+    for file, text in files().items():
+        file.write_text(text, encoding="utf-8")

@@ -4,9 +4,17 @@ import re
 import runpy
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 REFERENCE = runpy.run_path(str(ROOT / "docs" / "reference.py"))
 PAGE = REFERENCE["reference"]()
+
+
+@pytest.mark.parametrize("file", REFERENCE["files"](), ids=lambda file: str(file.name))
+def test_the_committed_reference_is_that_of_the_code(file: Path) -> None:
+    text = REFERENCE["files"]()[file]
+    assert file.read_text(encoding="utf-8") == text, "run `python docs/reference.py`"
 
 
 def test_every_variable_that_the_code_names_is_in_the_reference() -> None:
