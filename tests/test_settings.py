@@ -1,11 +1,13 @@
 """The environment, read in one place."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
-from fin_tasks.errors import ConfigError
+import fin_tasks
+from fin_tasks.errors import ConfigError, FinTasksError
 from fin_tasks.settings import OPENAI, Settings
 
 
@@ -72,20 +74,63 @@ def test_secrets_have_no_line_breaks_and_are_not_shown(
     assert "secret" not in repr(settings) + str(settings)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("FIN_TASKS_SANDBOX_WORKERS", "0"),
-        ("FIN_TASKS_SANDBOX_WORKERS", "many"),
-        ("FIN_TASKS_SANDBOX", "docker"),
-        ("FIN_TASKS_OFFLINE", "maybe"),
-        ("FIN_TASKS_METADATA", "sample"),
-        ("FIN_TASKS_METADATA", "1"),
-    ],
-)
-def test_a_wrong_value_is_named(
-    name: str, value: str, monkeypatch: pytest.MonkeyPatch
+WRONG = {
+    "FIN_TASKS_GITHUB_RAW": ["raw.example.org"],
+    "FIN_TASKS_ALPHA_VANTAGE": ["ftp://example.org"],
+    "FIN_TASKS_EMBEDDINGS_BASE_URL": ["localhost:8000/v1"],
+    "FIN_TASKS_JUDGE_BASE_URL": ["http://a, b", "https://"],
+    "FIN_TASKS_METADATA": ["sample", "1", "[" * 100_000],
+    "FIN_TASKS_OFFLINE": ["maybe"],
+    "FIN_TASKS_MAX_MB": ["-1", "much", "9" * 5_000],
+    "FIN_TASKS_SANDBOX": ["docker"],
+    "FIN_TASKS_SANDBOX_WORKERS": ["0", "many"],
+}
+"""Wrong values of each variable that not every text is right for."""
+ANY_TEXT = {"FIN_TASKS_DATA", "FIN_TASKS_CACHE", "FIN_TASKS_JUDGE_MODEL"}
+SOURCES = Path(fin_tasks.__file__).parent
+
+
+def our_variables() -> set[str]:
+    names = []
+    for field in Settings.model_fields.values():
+        alias = field.validation_alias
+        names += getattr(alias, "choices", [alias])
+    return {name for name in names if name and name.startswith("FIN_TASKS_")}
+
+
+@pytest.mark.parametrize("name", sorted(our_variables()))
+def test_a_wrong_value_is_one_sentence(
+    name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(name, value)
-    with pytest.raises(ConfigError, match=rf"{name}: expected .* got '{value}'"):
-        Settings.from_environ()
+    assert (name in WRONG) != (name in ANY_TEXT), "say which values are wrong"
+    for value in WRONG.get(name, []):
+        monkeypatch.setenv(name, value)
+        with pytest.raises(ConfigError) as caught:
+            Settings.from_environ()
+        assert re.fullmatch(
+            rf"{name}: expected another value, got .*\.", str(caught.value)
+        )
+        assert len(str(caught.value)) < 400
+
+
+def test_the_environment_is_read_in_one_place() -> None:
+    """One more variable is read at interpreter start, and one is set for child processes."""
+    readers = set()
+    for file in SOURCES.rglob("*.py"):
+        text = file.read_text("utf-8")
+        if re.search(r"environ(\.get|\[)|getenv|environb", text):
+            readers.add(file.relative_to(SOURCES).as_posix())
+    assert readers == {"settings.py", "workers.py", "adapters/vlmeval.py"}
+
+
+@pytest.mark.parametrize("name", ["FIN_TASKS_DATA", "FIN_TASKS_CACHE"])
+def test_a_folder_that_cannot_be_used_is_one_sentence(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
+    monkeypatch.setenv(name, str(file))
+    source = "data_dir" if name == "FIN_TASKS_DATA" else "upstream"
+    with pytest.raises(FinTasksError, match=str(file)):
+        fin_tasks.load("financemath", source=source)

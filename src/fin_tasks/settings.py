@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -24,10 +25,28 @@ SANDBOX_TIERS: tuple[Tier, ...] = get_args(Tier)
 _USUAL_WORKERS = 8
 
 
+def _address(text: str) -> str:
+    """Return an address without a slash at its end."""
+    if not re.match("https?://[^/]", text):
+        raise ValueError("An address begins with http:// or https://")
+    return text.rstrip("/")
+
+
 def _addresses(text: str) -> tuple[str, ...]:
     """Return addresses that are separated by commas, without slashes at their ends."""
-    addresses = (address.strip().rstrip("/") for address in text.split(","))
-    return tuple(filter(None, addresses))
+    named = filter(None, map(str.strip, text.split(",")))
+    return tuple(map(_address, named))
+
+
+def _object(text: str) -> Any:
+    """Return a JSON object."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise ValueError('It is a JSON object such as {"source": "sample"}')
+    return value
 
 
 def _as_path(value: str | Path) -> Path:
@@ -36,9 +55,9 @@ def _as_path(value: str | Path) -> Path:
 
 
 _Folder = Annotated[Path, BeforeValidator(_as_path)]
-_Address = Annotated[str, AfterValidator(lambda address: address.rstrip("/"))]
+_Address = Annotated[str, AfterValidator(_address)]
 _Addresses = Annotated[tuple[str, ...], BeforeValidator(_addresses)]
-_Metadata = Annotated[dict[str, Any], BeforeValidator(json.loads)]
+_Metadata = Annotated[dict[str, Any], BeforeValidator(_object)]
 
 
 class Settings(BaseSettings):
@@ -127,6 +146,7 @@ class Settings(BaseSettings):
         except ValidationError as error:
             problem = error.errors()[0]
             name = str(problem["loc"][0])
+            reason = problem["msg"].removeprefix("Value error, ")
             raise ConfigError(
-                f"{name}: expected another value, got {variables[name]!r}. {problem['msg']}."
+                f"{name}: expected another value, got {variables[name]!r:.200}. {reason}."
             ) from error
