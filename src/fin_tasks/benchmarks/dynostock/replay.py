@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from fin_tasks.answers.cut_off import mark_response
 from fin_tasks.errors import DataError
-from fin_tasks.limited_file import ROWS_MB, read_limited_json
+from fin_tasks.limited_file import RESULTS_MB, read_limited_json
 
 from ..contract import Document
 from ..scored_task import ScoredTask, score_task
@@ -100,7 +100,7 @@ def read_recording(path: Path) -> Recording:
             f"{path}: expected a file such as exp_recency_4.json, got another name."
         )
     try:
-        rows = _ROWS.validate_json(read_limited_json(path, ROWS_MB))
+        rows = _ROWS.validate_json(read_limited_json(path, RESULTS_MB))
     except (OSError, ValidationError) as error:
         raise DataError(
             f"{path}: expected a JSON list of the authors' rows, got {error}"
