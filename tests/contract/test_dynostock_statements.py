@@ -2,14 +2,19 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
+from chat_server import Answer, completion, serve
 from in_process import run, saved
 from typer.testing import CliRunner
 
+from fin_tasks.benchmarks.dynostock.data import load
 from fin_tasks.benchmarks.dynostock.statements import STATEMENTS
 from fin_tasks.cli import app
 from fin_tasks.report import read
@@ -147,3 +152,102 @@ def test_a_model_that_cannot_see_cannot_be_interpreted(
     table = (tmp_path / "out" / "tables" / "dynostock_effects.md").read_text()
     assert "| framing |" in table and "cannot be interpreted" in table
     assert (tmp_path / "out" / "figures" / "dynostock_effects_robust.png").is_file()
+
+
+def write_bank_files(folder: Path) -> list[str]:
+    """Write prices and reports of eight made-up stocks as a bank may export them; return options that name them."""
+    generator = np.random.default_rng(3)
+    days = pd.bdate_range("2012-01-02", "2020-12-31")
+    quarters = pd.date_range("2012-03-31", "2020-09-30", freq="QE")
+    prices = []
+    reports = []
+    for name in (
+        "ALPHA",
+        "BRAVO",
+        "CHARLIE",
+        "DELTA",
+        "ECHO",
+        "FOXTROT",
+        "GOLF",
+        "HOTEL",
+    ):
+        close = 50 * np.exp(generator.normal(0, 0.014, len(days)).cumsum())
+        columns = {"Symbol": name, "Date": days.strftime("%d.%m.%Y"), "PX_LAST": close}
+        columns |= {"PX_OPEN": close, "PX_HIGH": 1.01 * close, "PX_LOW": 0.99 * close}
+        prices.append(pd.DataFrame({**columns, "CRNCY": "EUR"}))
+        reported = quarters + pd.to_timedelta(
+            generator.integers(20, 45, len(quarters)), "D"
+        )
+        surprise = generator.normal(0.04, 0.06, len(quarters))
+        columns = {"Symbol": name, "Report Date": reported.strftime("%d.%m.%Y")}
+        reports.append(
+            pd.DataFrame({**columns, "Actual": 1 + surprise, "Consensus": 1})
+        )
+    options = []
+    for part, tables in (("prices", prices), ("earnings", reports)):
+        file = folder / f"{part}.csv"
+        table = pd.concat(tables).round(2)
+        table.to_csv(file, sep=";", decimal=",", index=False)
+        options += [f"--{part}", str(file)]
+    return options
+
+
+def test_an_analyst_gets_the_sentence_for_her_own_stocks(tmp_path: Path) -> None:
+    """The four commands of docs/dynostock.md, with a server whose model follows what clients say."""
+    windows = str(tmp_path / "windows")
+    command = [
+        "build",
+        "dynostock",
+        *write_bank_files(tmp_path),
+        "--no-charts",
+        "--out",
+        windows,
+    ]
+    built = CliRunner().invoke(app, command, env={"COLUMNS": "160"})
+    assert built.exit_code == 0, built.output
+    assert "windows of 8 stocks" in built.stdout and "EUR" in built.stdout
+    asked = load(bias="reading", mode="text", windows_dir=windows, sample_n=40)["test"]
+    truths = {doc["prompt"]: doc["truth"] for doc in asked}
+
+    def answer(body: dict[str, Any]) -> Answer:
+        text = body["messages"][-1]["content"]
+        if text in truths:
+            return completion(f"Final answer: {truths[text]}")
+        probability = 0.5 + noise(text)
+        probability += BY * ("price will go up" in text) - BY * (
+            "price will go down" in text
+        )
+        return completion(f"Final prediction: {probability:.4f}")
+
+    tasks = ("dynostock_statement_text", "dynostock_reading_text")
+    options = {"source": "auto", "windows_dir": windows}
+    with serve(answer) as served:
+        found = run(*tasks, served=served, arm="none", sample_n=40, **options)
+        saved(found, tmp_path / "results")
+        found = run(tasks[0], served=served, statement="sycophancy", **options)
+        saved(found, tmp_path / "results")
+    command = ["compare", str(tmp_path / "results"), "--by", "statement"]
+    compared = CliRunner().invoke(app, [*command, "--scoring", "robust"])
+    assert compared.exit_code == 0, compared.output
+    sentence = re.search(
+        r"model: the statement sycophancy moved the forecast by ([\d.]+) points \[([\d.]+), ([\d.]+)\] "
+        r"toward what it says, in \d+ windows of 8 stocks; \d+% of decisions flipped. 100% of 40 questions",
+        compared.stdout,
+    )
+    assert sentence, compared.stdout
+    by, low, high = map(float, sentence.groups())
+    assert low <= 100 * BY <= high and by == pytest.approx(100 * BY, abs=3)
+
+
+def test_runs_that_cannot_be_paired_are_told_apart(tmp_path: Path) -> None:
+    few: dict[str, Any] = {"sample_n": 5, "frequency": "monthly"}
+    found = run("dynostock_statement_text", answer=follower(BY), **few)
+    saved(found, tmp_path / "with")
+    command = ["compare", str(tmp_path), "--by", "statement"]
+    error = str(CliRunner().invoke(app, command).exception)
+    assert "only a run with a statement, and none without one" in error
+    few["frequency"] = "weekly"
+    found = run("dynostock_statement_text", answer=follower(0), arm="none", **few)
+    saved(found, tmp_path / "without")
+    error = str(CliRunner().invoke(app, command).exception)
+    assert "frequency: monthly here, weekly in the reference" in error

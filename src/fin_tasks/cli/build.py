@@ -23,7 +23,7 @@ from .options import (
     Tickers,
     market_of,
 )
-from .output import show
+from .output import print_table, say, show
 from .variants import build_variants
 from .xfinbench import build_xfinbench
 
@@ -142,4 +142,43 @@ def build_dynostock(
         with running_on(engine):
             paths, drawn = draw_charts(drawing, window_set.charts, jobs=jobs)
         summary |= {"charts": len(set(paths)), "drawn": drawn}
-    show(summary, as_json)
+    if as_json:
+        show(summary, as_json)
+    else:
+        _show_windows(summary)
+
+
+def _show_windows(summary: Json) -> None:
+    """Print which windows were found and why others were not, and what to do next."""
+    from fin_tasks.benchmarks.dynostock import BENCHMARK
+    from fin_tasks.benchmarks.dynostock.market import TABLES
+
+    reasons = {reason for count in summary["counts"] for reason in count["dropped"]}
+    rows = []
+    for count in summary["counts"]:
+        row = {
+            "Statement": BENCHMARK.part_labels[count["bias_type"]],
+            "Reports shown": count["window"],
+            "Candidates": count["candidates"],
+        }
+        for reason in sorted(reasons):
+            row[TABLES["reasons"][reason]] = count["dropped"].get(reason, 0)
+        row[TABLES["reasons"]["unbiased"]] = count["unbiased"]
+        rows.append(row | {"Windows": count["found"], "Kept": count["kept"]})
+    if rows:
+        print_table("Windows", rows, show_all=True)
+    market = summary["market"]
+    facts = {
+        "stocks": summary["tickers"],
+        "currency": market.get("currency", "USD") or "not known",
+        "adjusted for splits": ", ".join(market.get("adjusted_for_splits", ())) or None,
+        "not rebuilt": summary["not_rebuilt"] or None,
+        "asked as the authors": summary.get("asked_as_the_authors"),
+        "charts": summary.get("charts"),
+        "charts drawn now": summary.get("drawn"),
+    }
+    show(facts, as_json=False)
+    say(
+        f"{summary['windows']:,} windows of {summary['tickers']:,} stocks are in the folder {summary['folder']}. "
+        f"Ask a model about them with --metadata '{json.dumps({'windows_dir': str(summary['folder'])})}'."
+    )

@@ -12,10 +12,10 @@ from fin_tasks.errors import DataError
 from fin_tasks.stats.means import Floats, estimate, mean_difference
 
 from .chart_reading import Share, shares_read
-from .conditions import conditions_of, setting_id
+from .conditions import conditions_of, differences, setting_id
 from .entries import task_of
 from .experiment import SETTINGS_OF_ARMS
-from .model import Report
+from .model import Report, TaskResult
 
 _COLUMNS = [
     "doc_id",
@@ -29,7 +29,8 @@ _COLUMNS = [
 _GROUP = ["model", "windows", "mode", "anonymized", "setting"]
 """Rows are paired if they agree in these columns; `setting` stands for everything else that must be the same."""
 _OWN_SETTINGS = (*SETTINGS_OF_ARMS, "windows")
-_OWN_STARTS = ("statement.", "mitigation.")
+_OWN_STARTS = ("statement.", "mitigation.", "sample.")
+"""Statement and mitigation have columns of their own; a sample decides which windows there are, and pairs share one."""
 NO_MITIGATION = ""
 
 
@@ -86,9 +87,42 @@ def effects_of(report: Report, scoring: str) -> list[Effect]:
     if not effects:
         raise DataError(
             "compare: expected windows of DynoStock that were asked with a statement and, under the arm "
-            f"none, without one, found none under {scoring}."
+            f"none, without one, found none under {scoring}.{_why_unpaired(report)}"
         )
     return effects
+
+
+def _why_unpaired(report: Report) -> str:
+    """Say what is missing, or how runs with and without a statement differ."""
+    found: dict[tuple[str, str], dict[str, TaskResult]] = {}
+    for run, result in report.results:
+        if result.benchmark == "dynostock" and "arm" in result.settings:
+            kind = "without" if result.settings["arm"] == "none" else "with"
+            mode = "tables" if conditions_of(result).mode == "text" else "charts"
+            found.setdefault((run.model, mode), {})[kind] = _without_own(result)
+    for (model, mode), results in found.items():
+        if len(results) == 2:
+            differing = differences(results["with"], results["without"])
+            if differing:
+                return (
+                    f" {model}, {mode}: the run with a statement (here) differs from that without one (the "
+                    f"reference) in {'; '.join(differing)}."
+                )
+    for (model, mode), results in found.items():
+        if len(results) == 1:
+            (kind,) = results
+            missing = "without one" if kind == "with" else "with one"
+            return f" {model}, {mode}: there is only a run {kind} a statement, and none {missing}."
+    return ""
+
+
+def _without_own(result: TaskResult) -> TaskResult:
+    """Return a result without the settings in which runs with and without a statement may differ."""
+    settings = {}
+    for name, value in result.settings.items():
+        if name not in _OWN_SETTINGS and not name.startswith(_OWN_STARTS):
+            settings[name] = value
+    return replace(result, task="", settings=settings)
 
 
 def effect_rows(report: Report, scoring: str) -> DataFrame:
@@ -108,17 +142,13 @@ def effect_rows(report: Report, scoring: str) -> DataFrame:
         rows = rows[rows["arm"].notna()]
         if not isinstance(windows, str) or rows.empty:
             continue
-        settings = {}
-        for name, value in result.settings.items():
-            if name not in _OWN_SETTINGS and not name.startswith(_OWN_STARTS):
-                settings[name] = value
         tables.append(
             rows.assign(
                 model=run.model,
                 windows=windows,
                 mode="text" if conditions.mode == "text" else "image",
                 anonymized=result.settings.get("anonymize") is True,
-                setting=setting_id(replace(result, task="", settings=settings))[:6],
+                setting=setting_id(_without_own(result))[:6],
                 statement=str(result.settings.get("statement.name") or family),
                 direction=str(
                     result.settings.get("statement.direction") or "against_past"
@@ -223,7 +253,7 @@ def sentence_of(effect: Effect) -> str:
     if effect.low == effect.low:
         interval = f" [{points(effect.low)}, {points(effect.high)}]"
     subject = "the forecast of a rise" if effect.direction == "none" else "the forecast"
-    side = "" if effect.direction == "none" else " its way"
+    side = "" if effect.direction == "none" else " toward what it says"
     name = effect.statement.replace("_", " ")
     if effect.arm != "signal":
         name += f" ({effect.arm})"

@@ -235,3 +235,16 @@ def test_a_stock_has_one_currency_and_each_may_have_its_own(tmp_path: Path) -> N
     file.write_text(f"{head}A,{day},Euro\n", "utf-8")
     with pytest.raises(DataError, match=r"row 2, column currency: .*got 'Euro'"):
         read_market(file, reports)
+
+
+def test_what_a_file_does_not_tell_is_not_known() -> None:
+    """Yahoo's reports have no fiscal ends, and a day may have no volume."""
+    market = read_market(FILES / "iso", FILES / "earnings" / "yahoo.csv")
+    start, end = (date(2024, 1, 2), date(2024, 4, 11))
+    market.prices.loc[market.prices["date"] == f"{start}", "volume"] = None
+    window = own_window(market, "ACME", start, end)
+    excerpt = market.excerpt("ACME", start, end)
+    for text, said in (("table", "1181.21,not known"), ("narrative", "; not known")):
+        prompt = house_prompt(excerpt, window, arm="none", text=text).user
+        assert "for the quarter to not known" in prompt
+        assert prompt.count(said) == 1

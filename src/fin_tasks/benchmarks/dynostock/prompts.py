@@ -257,10 +257,10 @@ def _report_rows(excerpt: Excerpt, window: Window) -> list[TextRow]:
 
 def _texts_of(values: "pd.Series[Any]", form: str) -> list[str]:
     """Write numbers or days; strings in a column of pandas would take five times as long."""
-    texts = list(map(form.format, values.tolist()))
-    for row in np.flatnonzero(values.isna()):
-        texts[row] = _UNKNOWN
-    return texts
+    # NaN and NaT differ from themselves.
+    return [
+        form.format(value) if value == value else _UNKNOWN for value in values.tolist()
+    ]
 
 
 def _rows_of(columns: Mapping[str, list[str]]) -> list[TextRow]:
