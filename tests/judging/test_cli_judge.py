@@ -197,6 +197,7 @@ def test_a_dry_run_asks_nothing(tmp_path: Path) -> None:
         run(tmp_path, *options)
         second = json.loads(run(tmp_path, *options, "--dry-run").stdout)
         assert (second["requests"], second["cached"]) == (0, 3)
+        assert second["completion_tokens"] == second["cost_without_pictures"] == 0
 
 
 def test_limits_of_requests(tmp_path: Path) -> None:

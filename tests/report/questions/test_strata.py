@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.cli import app
 from fin_tasks.data.documents import draw_rows
-from fin_tasks.data.strata import read_strata
+from fin_tasks.data.strata import read_strata, write_strata
 from fin_tasks.errors import ConfigError
 from fin_tasks.report import read
 from fin_tasks.report.leaderboard import board
@@ -127,3 +127,11 @@ def test_reports_say_that_a_sample_is_by_strata(tmp_path: Path) -> None:
     entries = board(read(tmp_path), papers=False).entries
     remarks = [entry.remarks for entry in entries if entry.metric == "acc"]
     assert all("by strata" in remark[0] for remark in remarks)
+
+
+def test_no_id_becomes_a_formula(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "strata.csv"
+    write_strata([("financemath", '=HYPERLINK("x")', "easy")], file)
+    assert """'=HYPERLINK""" in file.read_text()
+    with pytest.raises(ConfigError, match="expected a new name"):
+        write_strata([], file)
