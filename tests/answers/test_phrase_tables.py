@@ -2,11 +2,14 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from case_files import rows
 
+import fin_tasks
 from fin_tasks.answers.choices import read_choice
 from fin_tasks.answers.phrases import Phrases
 from fin_tasks.answers.quantities import read_quantity
@@ -15,6 +18,7 @@ from fin_tasks.answers.text import CURRENCY, find_near, plain
 from fin_tasks.answers.types import Extraction
 from fin_tasks.answers.verdicts import read_verdict
 
+PACKAGE = Path(fin_tasks.__file__).parent
 CHINESE = Phrases("chinese")
 REASONING = Phrases("reasoning")
 ANNOUNCED = Phrases(
@@ -99,6 +103,16 @@ def test_an_announcement_is_looked_for_near_its_words(style: str) -> None:
         for text in map(str.lower, TEXTS):
             near = find_near(words, pattern, text, before=_BEFORE, after=_AFTER)
             assert spans(near) == spans(pattern.finditer(text))
+
+
+def test_every_pattern_is_used() -> None:
+    """By a module, or by another pattern of its file."""
+    code = "".join(file.read_text("utf-8") for file in PACKAGE.rglob("*.py"))
+    for file in (PACKAGE / "answers" / "phrases").glob("*.yaml"):
+        text = file.read_text("utf-8")
+        for name in yaml.safe_load(text):
+            in_code = re.search(rf"[\"'.]{re.escape(name)}\b", code)
+            assert in_code or f"{{{name}}}" in text, f"{file.name}: {name}"
 
 
 @pytest.mark.parametrize(
