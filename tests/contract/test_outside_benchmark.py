@@ -167,7 +167,7 @@ def test_a_changed_score_is_found(folder: Path, tmp_path: Path) -> None:
         (tmp_path / file.name).write_text(text)
     done = python(folder, FIN_TASKS, "verify", str(tmp_path))
     assert done.returncode == 1
-    assert "scores are not ours" in done.stdout
+    assert "failed        scores" in done.stdout
 
 
 def test_models_are_ranked(folder: Path) -> None:

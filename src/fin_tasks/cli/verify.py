@@ -23,6 +23,11 @@ _SHOWN = 5  # details of an item
 _MAX_ROWS = 100  # in JSON
 _CANNOT_RUN = 2
 _USUAL_JUDGE_ROWS = 50
+_CONCLUSIONS = {
+    "verified": "Everything is verified.",
+    "not verified": "What is not verified may be right, but nothing here proves it.",
+    "failed": "What failed is wrong, or cannot be used.",
+}
 
 
 def verify(
@@ -153,7 +158,9 @@ def _verify(paths: "Sequence[Path]", options: "Options", as_json: bool) -> int:
             say(f"  {item.status:<13} {item.name}: {item.evidence}")
             for detail in item.details[:_SHOWN]:
                 say(f"    {detail}")
-    say(f"The submission is {verification.status}.")
+            if len(item.details) > _SHOWN:
+                say("    and more, which --json lists")
+    say(_CONCLUSIONS[verification.status])
     return EXIT_STATUS[verification.status]
 
 
@@ -201,4 +208,4 @@ def _decision(verdict: "Verdict") -> str:
     if verdict.refused:
         return "refused, and the board is as it was"
     claims = ", ".join(verdict.claims)
-    return f"admitted; only claimed are {claims}" if claims else "admitted"
+    return f"admitted. Only claimed are: {claims}" if claims else "admitted"

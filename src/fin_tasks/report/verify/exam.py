@@ -162,21 +162,25 @@ class TaskExam:
         has_examples = "fewshot" in self.result.settings
         wrong = prompts.missing if has_examples else prompts.missing + prompts.odd
         if wrong:
-            self._add("prompts", "refused", "what was sent is not our text", wrong)
+            self._add(
+                "prompts", "refused", "what was sent is not the text of the task", wrong
+            )
             return
         if prompts.odd:
-            sentence = (
-                f"{len(prompts.odd):,} texts around our prompts differ between rows."
-            )
+            sentence = f"{len(prompts.odd):,} texts around the prompts differ between questions."
             self._add("prompts", "claimed", sentence, prompts.odd)
         if prompts.n_unknown:
             n = f"{prompts.n_unknown:,} of {len(self.rows):,}"
             sentence = f"What the model was sent cannot be checked for {n} questions."
             self._add("prompts", "claimed", sentence)
         else:
-            self._add("prompts", "checked", "The prompts in the samples are ours.")
+            self._add(
+                "prompts",
+                "checked",
+                "The samples say that the prompts of the task were sent.",
+            )
         if prompts.around:
-            sentence = f"Around our prompts the model was sent {prompts.around!r:.400}."
+            sentence = f"Around the prompts of the task the model was sent {prompts.around!r:.400}."
             self._add("template", "claimed", sentence)
 
     def _check_requests(self, task: InstalledTask) -> None:
@@ -199,7 +203,10 @@ class TaskExam:
             self._add("roles", "claimed", sentence, roles)
         pictures = sent.odd_pictures(self.rows, task.docs)
         if pictures:
-            sentence = f"{len(pictures):,} rows were sent with other pictures or files than ours: {pictures[0]}."
+            sentence = (
+                f"{len(pictures):,} rows were sent with other pictures or files than "
+                f"the task has: {pictures[0]}."
+            )
             self._add("pictures", "claimed", sentence, pictures)
 
     def _score(self, task: InstalledTask) -> None:

@@ -23,7 +23,7 @@ class Prompts(NamedTuple):
     """How what was sent differs from the prompts that a task builds."""
 
     missing: list[str]
-    """Rows in which a text of ours is missing."""
+    """Rows in which a text of the task is missing."""
     odd: list[str]
     """Rows with text around ours that other rows do not have."""
     around: str
@@ -41,7 +41,7 @@ def compare_prompts(rows: Rows, docs: Docs) -> Prompts:
             continue
         own_gaps = _gaps(row.prompt, _pieces(row_id, rows, docs), docs[row_id])
         if own_gaps is None:
-            missing.append(f"{row_id}: a text of ours is missing")
+            missing.append(f"{row_id}: a text of the task is missing")
             continue
         gaps += [(row_id, *gap) for gap in own_gaps]
     table = pd.DataFrame(gaps, columns=["row", "place", "text"])
@@ -71,13 +71,14 @@ def check_prompts(rows: Rows, docs: Docs) -> Item:
         return Item(
             "prompts",
             "not verified",
-            f"there is much text around ours: {around!r:.{_MAX_TEMPLATE}}",
+            f"there is much text around the prompts: {around!r:.{_MAX_TEMPLATE}}",
         )
+    around_text = f"with {around!r} around them" if around else "no other text"
     return item_of(
         "prompts",
         changed,
-        "prompts are not ours",
-        f"{len(rows):,} prompts are ours; the text around them is {repr(around) if around else 'empty'}",
+        "prompts are not those of the task",
+        f"{len(rows):,} questions were sent with the prompts of the task, and {around_text}",
     )
 
 

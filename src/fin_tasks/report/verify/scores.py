@@ -139,19 +139,26 @@ def check_scores(scored: ScoredTask, rows: Rows) -> Item:
             for name in different(theirs, values):
                 if name not in _NOT_COMPARED:
                     differences.append(
-                        f"{name} {theirs[name]!r:.60}, ours {values.get(name)!r:.60}"
+                        f"{name} {theirs[name]!r:.60}, here {values.get(name)!r:.60}"
                     )
         if differences:
             is_open = any(map(_is_open, row_texts, claim.readings, ours.readings))
             details = unproven if is_open else wrong
             details.append(f"{row_id}, {ours.scoring}: {'; '.join(differences[:3])}")
-    evidence = f"{len(rows):,} rows have the scores that we give to their responses"
+    evidence = (
+        f"the responses to {len(rows):,} questions get the claimed scores here, too"
+    )
     if wrong:
-        return item_of("scores", wrong, "scores are not ours", evidence)
+        return item_of(
+            "scores",
+            wrong,
+            "scores are not those that the responses get here",
+            evidence,
+        )
     return item_of(
         "scores",
         unproven,
-        "scores have no proof: no response, no reply of a judge, or a stopped program",
+        "scores cannot be proven: a response or a reply of the judge is missing, or a program was stopped",
         evidence,
         "not verified",
     )
@@ -198,9 +205,17 @@ def check_totals(result: TaskResult, ours: Fields, status: Status = "failed") ->
     details = []
     for name in different(claims, ours):
         if not name.startswith("cut_off,"):
-            details.append(f"{name}: {claims[name]}, ours {ours.get(name)}")
-    evidence = f"{len(claims):,} totals follow from the responses"
-    return item_of("totals", details, "totals are not ours", evidence, status)
+            details.append(f"{name}: {claims[name]}, here {ours.get(name)}")
+    evidence = (
+        f"the {len(claims):,} figures of the results file follow from the responses"
+    )
+    return item_of(
+        "totals",
+        details,
+        "figures of the results file do not follow from the responses",
+        evidence,
+        status,
+    )
 
 
 class _Mean(BaseModel):

@@ -174,7 +174,13 @@ class _RunCheck:
                 )
             if isinstance(seconds, float) and tokens > seconds * _MAX_SPEED:
                 signs.append(f"{tokens:,} tokens in {seconds:.3g} seconds are many")
-        return item_of("oddities", signs, "oddities", "nothing odd was seen", "warning")
+        return item_of(
+            "oddities",
+            signs,
+            "signs that somebody should look",
+            "nothing odd was seen",
+            "warning",
+        )
 
 
 def _check_pleas(rows: Rows) -> Item:
@@ -241,7 +247,7 @@ def _check_task(result: TaskResult, task: InstalledTask) -> Item:
     return item_of(
         "task",
         list(different_settings(result, task).values()),
-        "settings differ from yours; --metadata sets them",
+        "settings are not those with which you would ask; --metadata sets yours",
         f"{task.file.name}, version {version_of(task)}, without examples",
         "not verified",
     )
@@ -249,10 +255,10 @@ def _check_task(result: TaskResult, task: InstalledTask) -> Item:
 
 def wrong_rows(rows: Rows, docs: Fields) -> list[str]:
     """Return the rows that are missing, foreign, or without the claims of a scoring."""
-    details = [f"{row_id}: missing" for row_id in sorted(docs.keys() - rows.keys())]
+    details = [f"{row_id}: not asked" for row_id in sorted(docs.keys() - rows.keys())]
     for row_id, row in rows.items():
         if row_id not in docs:
-            details.append(f"{row_id}: foreign")
+            details.append(f"{row_id}: no question of the task")
         elif len(row.claims) < len(SCORINGS):
             details.append(f"{row_id}: a scoring is missing")
     return details
@@ -278,5 +284,5 @@ def _check_rows(rows: Rows, docs: Fields, problems: Sequence[str]) -> Item:
         "rows",
         [*problems, *wrong_rows(rows, docs), *chain.from_iterable(changed)],
         "rows are not as they should be",
-        f"{len(docs):,} documents, each once",
+        f"each of the {len(docs):,} questions was asked, and no other",
     )
