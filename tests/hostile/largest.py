@@ -74,8 +74,8 @@ def listed(file: Path) -> None:
 
 def values(file: Path) -> None:
     """Responses as a JSON list with as many values as are read."""
-    row = '{"id": "a", "response": "b", "c": [[], [], {}]}'
-    file.write_text(f"[{','.join([row] * 780_000)}]")
+    row = f'{{"id": "a", "response": "b", "c": [{"[]," * 16}0]}}'
+    file.write_text(f"[{','.join([row] * 200_000)}]")
 
 
 def cells(file: Path) -> None:

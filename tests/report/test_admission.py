@@ -396,6 +396,7 @@ def test_missing_responses_count_as_wrong(
     assert result.totals["robust"]["score"] == pytest.approx(100 * 43 / 44)
     items = {item["name"]: item["sentence"] for item in admission_of(board)["items"]}
     assert "wrong: 1" in items["missing"]
+    assert "43 responses talk to the judge" in items["pleas"]
 
 
 def test_forged_replies_do_not_count_if_the_judge_is_asked(

@@ -32,6 +32,7 @@ from .verification import (
     check_gold,
     different_settings,
     options_for,
+    pleas_in,
     version_of,
     wrong_rows,
 )
@@ -235,6 +236,10 @@ class TaskExam:
         judge = HostJudge(task, self.result, self.options, self.rows)
         scored, findings = judge.score(scored, replies)
         self.findings += findings
+        pleas = pleas_in(self.rows) if replies else []
+        if pleas:
+            sentence = f"{len(pleas):,} responses talk to the judge: {pleas[0]:.200}."
+            self._add("pleas", "checked", sentence, pleas)
         self._keep(task, scored)
 
     def _compare_claims(self, item: Item, task: InstalledTask) -> None:

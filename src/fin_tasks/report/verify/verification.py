@@ -183,12 +183,18 @@ class _RunCheck:
         )
 
 
-def _check_pleas(rows: Rows) -> Item:
-    """Name the responses that talk to the judge."""
+def pleas_in(rows: Rows) -> list[str]:
+    """Return the rows whose responses talk to the judge, each with the passage."""
     details = []
     for row_id, row in rows.items():
         pleas = filter(None, map(plea_in, row.responses))
         details += [f"{row_id}: {plea!r}" for plea in pleas]
+    return details
+
+
+def _check_pleas(rows: Rows) -> Item:
+    """Name the responses that talk to the judge."""
+    details = pleas_in(rows)
     wrong = "responses talk to the judge"
     return item_of("pleas", details, wrong, "no response talks to the judge", "warning")
 
