@@ -205,6 +205,9 @@ def test_the_first_view_is_sorted_by_any_column(page: Any, address: str) -> None
     page.click("table.models thead button:has-text('Score')")
     assert names.first.inner_text() == "org/strong"
     assert page.locator("[aria-sort=descending]").count() == 1
+    for _ in range(2):  # what is missing comes last in both orders
+        page.click("table.models thead button:has-text('calculations')")
+        assert HOSTILE in names.last.inner_text()
 
 
 def test_the_choice_of_benchmark_carries_through_all_views(
@@ -272,6 +275,10 @@ def test_a_choice_that_needs_two_runs_ends_with_the_second_run(
         "document.getElementById('status').textContent.startsWith('40 of 40')"
     )
     assert page.locator("#choice-show").input_value() == ""
+    page.select_option("#choice-show", "disagree")
+    page.wait_for_function(
+        "document.getElementById('status').textContent.startsWith('0 of 40')"
+    )
 
 
 def test_the_first_question_is_open_and_keys_go_on(page: Any, address: str) -> None:
@@ -334,6 +341,10 @@ def test_other_settings_are_marked_in_the_first_view(page: Any, address: str) ->
     page.click("summary:has-text('XFinBench')")
     page.wait_for_selector("details sup")
     assert "version of the data" in page.locator("details ol").inner_text()
+    for _ in range(2):
+        page.click("summary:has-text('XFinBench')")
+    fold = page.locator("details[open]", has_text="XFinBench")
+    assert fold.locator("table").count() == 1
 
 
 def test_every_view_fits_on_paper(page: Any, address: str) -> None:
@@ -392,6 +403,9 @@ def test_judged_samples_have_points_and_no_reading(page: Any, address: str) -> N
     page.wait_for_selector("#sample-title")
     assert "100 of 100 points" in page.locator("article").inner_text()
     assert "No answer was read" not in page.locator("article").inner_text()
+    show(page, address, "view=board&benchmark=mme_finance")
+    row = page.locator("#main tbody tr", has_text="org/strong").first
+    assert "92.0" in row.inner_text()
 
 
 def test_two_models_are_compared_on_the_same_questions(page: Any, address: str) -> None:
@@ -407,6 +421,20 @@ def test_two_models_are_compared_on_the_same_questions(page: Any, address: str) 
     page.wait_for_selector("#sample-title")
     assert page.locator("#choice-show").input_value() == "lost"
     assert page.locator("article section").count() == 2
+
+
+def test_an_interval_is_turned_round_with_its_difference(
+    page: Any, address: str
+) -> None:
+    for a, b, sign in (("strong", "weak", 1), ("weak", "strong", -1)):
+        show(page, address, f"view=compare&benchmark=financemath&a=org/{a}&b=org/{b}")
+        row = page.locator("table[aria-label=Differences] tbody tr").inner_text()
+        texts = re.search(r"(\S+) points\s+(\S+) to (\S+)", row)
+        assert texts, row
+        value, low, high = (
+            float(text.replace("\N{MINUS SIGN}", "-")) for text in texts.groups()
+        )
+        assert low < value == 70 * sign < high
 
 
 def test_compare_opens_on_the_two_best(page: Any, address: str) -> None:
@@ -450,6 +478,11 @@ def test_a_phone_sorts_and_keeps_the_name_of_the_model(page: Any, address: str) 
     assert names.all_inner_texts() == ascending[::-1]
     position = "node => getComputedStyle(node).position"
     assert page.locator("tbody th").first.evaluate(position) == "sticky"
+
+
+def test_the_task_of_most_models_comes_first(page: Any, address: str) -> None:
+    show(page, address, "view=board&benchmark=xfinbench")
+    assert "true or false" in page.locator("h2").inner_text()
 
 
 def test_heads_and_names_stay_in_sight(page: Any, address: str) -> None:
@@ -661,6 +694,7 @@ def test_costs_are_drawn_against_scores(page: Any, board_address: str) -> None:
     show(page, board_address, "view=board&benchmark=financemath")
     assert page.locator("svg.plot circle").count() == 2
     assert page.locator("svg.plot .range").count() == 2
+    assert page.locator("svg.plot .best circle").count() == 2
     text = page.locator("svg.plot title").first.text_content()
     assert text.startswith("Cheap: 30.0")
 
@@ -718,6 +752,7 @@ def test_recorded_models_are_told_from_ones_own(page: Any, address: str) -> None
     write_report(runs, folder / "out", published=False)
     show(page, (folder / "out" / "index.html").as_uri(), "")
     assert page.locator("table.models th strong").all_inner_texts() == ["own"]
+    assert page.locator("text='rank 1 (1 to 3)'").count() == 3
     page.select_option("#choice-recorded", "hide")
     page.wait_for_selector("h2:text('1 of 3 models')")
     page.select_option("#choice-recorded", "only")

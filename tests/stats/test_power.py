@@ -20,7 +20,7 @@ from fin_tasks.stats.power import (
 )
 
 N_REPETITIONS = 2000
-N_CLUSTERED = 200
+N_CLUSTERED = 100
 
 
 def shown(first: np.ndarray, second: np.ndarray, clusters: np.ndarray) -> float:
