@@ -1,6 +1,7 @@
 """The plots of the page: programs that ran against accuracy, and the radar of capabilities."""
 
 import math
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,6 +93,15 @@ def test_programs_that_ran_stand_against_accuracy(page: Any, address: str) -> No
     )
     x = float(plot.locator("circle").first.get_attribute("cx"))
     assert x == pytest.approx(left + 0.8 * (right - left))
+    bottom, top = (
+        float(plot.locator("line.axis").nth(number).get_attribute("y1"))
+        for number in (0, 8)
+    )
+    for circle in plot.locator("circle").all():
+        title = circle.locator("title").text_content().replace("\u00a0", " ")
+        right_share = float(re.findall(r"([\d.]+) % right", title)[0]) / 100
+        y = float(circle.get_attribute("cy"))
+        assert y == pytest.approx(bottom + right_share * (top - bottom), abs=0.2)
 
 
 def test_the_radar_has_an_axis_for_each_capability(page: Any, address: str) -> None:
