@@ -312,3 +312,19 @@ def lowest_green(chart: Chart) -> float:
     image = pixels(chart).astype(int)
     is_green = (image[:, :, 1] > image[:, :, 0] + 60).any(axis=1)
     return float(np.flatnonzero(is_green).max() / len(image))
+
+
+def test_axes_of_a_flat_price_and_of_volumes(monkeypatch: pytest.MonkeyPatch) -> None:
+    figures: list[Any] = []
+    make = candlestick.Figure
+
+    def keep(**options: Any) -> Any:
+        figures.append(make(**options))
+        return figures[-1]
+
+    monkeypatch.setattr(candlestick, "Figure", keep)
+    columns = dict.fromkeys(("open", "high", "low", "close"), 50.0)
+    draw(made(prices=made().prices.assign(**columns)))
+    prices, volumes = figures[0].axes
+    assert prices.get_ylim() == pytest.approx((49.95, 50.05))
+    assert volumes.get_ylim() == pytest.approx((0, 1.08))
