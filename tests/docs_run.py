@@ -37,6 +37,7 @@ WITHOUT_RUN = {
     "mme_finance.md": "needs a model that sees",
     "python.md": "its examples run in tests/test_api.py",
     "reference.md": "is written from the code",
+    "reports.md": "reads results of yours; tutorial.md runs its commands",
     "results.md": "reads files of yours",
     "speed.md": "is written by the scripts in perf/",
     "thinking_models.md": "has options of models only",

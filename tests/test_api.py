@@ -148,7 +148,7 @@ def test_programs_run_in_the_sandbox() -> None:
         ),
         (
             lambda: fin_tasks.score(BOOL, {"x": "a"}, **SAMPLE),
-            "no document has the id 'x'",
+            "the first row has 'x'",
         ),
         (
             lambda: fin_tasks.score(BOOL, {"x": 5}, **SAMPLE),
@@ -250,7 +250,7 @@ def test_replay_knows_what_was_cut_off(
             "expected the columns id (or question_id, index, custom_id, or the question's text) and response",
         ),
         ('{"id": "a", "response": {"x": 1}}', "a: expected text as response"),
-        ('{"id": "a", "response": "b"}', "no document has the id 'a'"),
+        ('{"id": "a", "response": "b"}', "the first row has 'a'"),
     ],
 )
 def test_replay_refuses_what_it_cannot_score(

@@ -25,7 +25,7 @@ REFUSED = {
     "no_responses.csv": "got id, question",
     "no_rows.csv": "expected at least one row, got none",
     "old_excel.xls": "got a workbook of an old Excel; save it as .xlsx",
-    "other_questions.csv": "got 'x1'|no document has the id 'x1'|such as .* got 'x1'|expected to look up",
+    "other_questions.csv": "the first row has 'x1'|such as .* got 'x1'|expected to look up",
     "report.pdf": "got a PDF",
     "results.json": "got a results file of lm-eval|expected results_TIME.json",
     "unquoted_commas.csv": "line 8: expected as many cells as columns",
@@ -40,7 +40,7 @@ SAID = {
     "missing_rows.csv": "questions have no row and are in no figure",
     "repeated_row.csv": r"1 of them with the same text in each row, such as .* \(2 rows\)",
     "other_truths.csv": "1 of 6 truths in the file are not ours, such as .*something else",
-    "stopped.jsonl": "1 of 7 lines are no JSON objects and are left out, first line 7",
+    "stopped.jsonl": "1 of 7 lines hold no JSON object and are left out, first line 7",
     "unfinished_batch.jsonl": "1 of 6 responses are missing",
 }
 """What is logged of a file that is scored."""

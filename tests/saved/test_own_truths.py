@@ -124,7 +124,7 @@ def test_questions_of_nobody_are_refused(tmp_path: Path, data: Path) -> None:
     file = financemath(tmp_path, question_id="q-1")
     done = replay(file, "financemath", "--mode", "cot", "--data-dir", data)
     assert isinstance(done.exception, DataError)
-    assert "expected ids of its questions, got 'q-1'" in str(done.exception)
+    assert "found none; the first row has 'q-1'" in str(done.exception)
 
 
 def test_without_the_files_the_truths_in_a_file_count_and_this_is_said(

@@ -89,7 +89,7 @@ def _objects_of_lines(path: Path, file: TextFile, strict: bool) -> Iterator[Json
     if broken:
         n_lines = n_read + len(broken)
         message = (
-            f"{path}: {len(broken):,} of {n_lines:,} lines are no JSON objects and are left out, "
+            f"{path}: {len(broken):,} of {n_lines:,} lines hold no JSON object and are left out, "
             f"first line {broken[0]}."
         )
         leave_out(message, strict=strict)

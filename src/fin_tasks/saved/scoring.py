@@ -112,8 +112,8 @@ def score_benchmark_file(
         )
         if not runs:
             raise DataError(
-                f"{file}: {benchmark} expected ids of its questions, got "
-                f"{rows[0].id or rows[0].question!r:.80} (and {len(rows) - 1:,} other rows)."
+                f"{file}: expected ids of questions of {benchmark}, found none; the first row has "
+                f"{rows[0].id or rows[0].question!r:.80}."
             )
         leave_out(f"{message}, and are left out.{missing}", strict=strict)
     return runs
@@ -171,10 +171,9 @@ def _score_rows(
         raise DataError(f"{task}: expected at least one response, got none.")
     matched = match_rows(rows, questions.docs)
     if not matched.rows_by_id:
-        n_others = len(rows) - 1
         raise DataError(
-            f"{task}: expected ids of its documents, such as {id_of(questions.docs[0])!r}; no document "
-            f"has the id {rows[0].id or rows[0].question!r:.80} (and {n_others:,} other rows)."
+            f"{task}: expected ids of its documents, such as {id_of(questions.docs[0])!r}, found none; "
+            f"the first row has {rows[0].id or rows[0].question!r:.80}."
         )
     if matched.others:
         text = others_text(matched.others, len(rows), questions.file, metadata)

@@ -167,7 +167,7 @@ def test_replay_scores_one_file_with_the_questions_of_all_levels(
     )
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 1
-    assert "expected ids of its questions, got 'else'" in str(done.exception)
+    assert "found none; the first row has 'else'" in str(done.exception)
 
 
 @pytest.mark.slow
