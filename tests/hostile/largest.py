@@ -125,7 +125,7 @@ def head(file: Path) -> None:
 
 def draw(file: Path) -> None:
     """The file beside a sheet of labels."""
-    file.write_text(f'{{"x": {spread(250 * MB, 7_900_000)}}}')
+    file.write_text(f'{{"x": {spread(60 * MB, 7_900_000)}}}')
 
 
 def read_results(file: Path) -> object:

@@ -179,6 +179,7 @@ def _show_windows(summary: Json) -> None:
     }
     show(facts, as_json=False)
     say(
-        f"{summary['windows']:,} windows of {summary['tickers']:,} stocks are in the folder {summary['folder']}. "
+        f"{summary['windows']:,} windows of {summary['tickers']:,} stocks are in the folder "
+        f"{summary['folder']}. "
         f"Ask a model about them with --metadata '{json.dumps({'windows_dir': str(summary['folder'])})}'."
     )
