@@ -49,3 +49,18 @@ def test_the_docs_name_only_options_that_exist() -> None:
             named = re.findall(r"(?<= )--[a-z-]+", line.partition("#")[0])
             unknown += [f"{file.name}: {name}" for name in named if name not in options]
     assert unknown == []
+
+
+def test_the_readme_of_a_benchmark_names_only_files_that_exist() -> None:
+    source = ROOT / "src" / "fin_tasks"
+    readmes = sorted(source.glob("benchmarks/*/README.md"))
+    assert len(readmes) == 6
+    missing = []
+    for readme in readmes:
+        names = re.findall(
+            r"`(\w[\w/]*\.(?:py|yaml|csv|json)|\w+/)`", readme.read_text()
+        )
+        for name in names:
+            if not (readme.parent / name).exists() and not (source / name).exists():
+                missing.append(f"{readme.parent.name}: {name}")
+    assert missing == []
