@@ -69,6 +69,7 @@ def test_a_share_is_printed_where_a_paper_prints_one() -> None:
     assert "share of image_style,computer screenshot,%,47.3" in text
 
 
+@pytest.mark.slow
 def test_windows_are_counted_by_year_and_no_chart_is_drawn() -> None:
     overview = overview_of("dynostock", {**SAMPLE, "sample_n": 2})
     tasks = values(overview, "task")
