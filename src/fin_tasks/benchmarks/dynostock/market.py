@@ -2,13 +2,13 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, lru_cache
 from importlib.metadata import distribution
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 import yaml
@@ -53,14 +53,6 @@ class Excerpt:
         return text.replace(" dollars", f" {self.currency}".rstrip())
 
 
-class _Stock(NamedTuple):
-    """The tables of one stock: prices and the ratios of later splits by date, and reports."""
-
-    prices: pd.DataFrame
-    splits_after: "pd.Series[float]"
-    reports: pd.DataFrame
-
-
 @dataclass(frozen=True, eq=False)
 class Market:
     """Prices and reports, sorted by ticker and day; `Market.of` makes one.
@@ -73,7 +65,6 @@ class Market:
     prices: pd.DataFrame
     reports: pd.DataFrame
     facts: Mapping[str, Any]
-    _stocks: dict[str, _Stock] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(
@@ -107,20 +98,6 @@ class Market:
         days = self.prices.dropna(subset="close").groupby("ticker")["date"].max()
         return dict(days.items())
 
-    def _stock(self, ticker: str) -> _Stock:
-        """Return the tables of a stock, which are searched once, because a mask of all rows takes long."""
-        if ticker not in self._stocks:
-            tables = []
-            for table in (self.prices, self.reports):
-                first_row = table["ticker"].searchsorted(ticker)
-                end_row = table["ticker"].searchsorted(ticker, "right")
-                tables.append(table.iloc[first_row:end_row])
-            prices = tables[0].set_index("date")
-            self._stocks[ticker] = _Stock(
-                prices[[*CANDLE_COLUMNS, "volume"]], prices["splits_after"], tables[1]
-            )
-        return self._stocks[ticker]
-
     def excerpt(
         self,
         ticker: str,
@@ -129,23 +106,32 @@ class Market:
     ) -> Excerpt:
         """Return a stock from `start` to `end`, both included; raise DataError if it has no prices on these days."""
         days = pd.Timestamp(start), pd.Timestamp(end)
-        stock = self._stock(ticker)
-        prices = stock.prices.loc[days[0] : days[1]]
-        if prices["close"].isna().all():
+        # The tables are sorted by ticker and day, and a mask of all rows would take much longer.
+        tables = []
+        for table in (self.prices, self.reports):
+            first_row = table["ticker"].searchsorted(ticker)
+            end_row = table["ticker"].searchsorted(ticker, "right")
+            tables.append(table.iloc[first_row:end_row])
+        every_day, every_report = tables
+        first_row = every_day["date"].searchsorted(days[0])
+        end_row = every_day["date"].searchsorted(days[1], "right")
+        rows = every_day.iloc[first_row:end_row]
+        if rows["close"].isna().all():
             known = "no prices"
-            if len(stock.prices):
-                first, last = stock.prices.index[[0, -1]].date
+            if len(every_day):
+                first, last = every_day["date"].dt.date.iloc[[0, -1]]
                 known = f"prices from {first} to {last}"
             raise DataError(
                 f"{ticker}: expected prices from {start} to {end}, found {known}."
             )
-        factor = stock.splits_after[prices.index[-1]]
+        factor = rows["splits_after"].iloc[-1]
+        prices = rows.set_index("date")[[*CANDLE_COLUMNS, "volume"]]
         if factor != 1:
             # Division and multiplication change the last bits.
             volume = prices["volume"] / factor
             prices = (prices * factor).assign(volume=volume).round(6)
-        is_shown = stock.reports["reported"].between(*days)
-        filed = stock.reports[is_shown].reset_index(drop=True)
+        is_shown = every_report["reported"].between(*days)
+        filed = every_report[is_shown].reset_index(drop=True)
         factors = filed["later_splits"] * factor
         reports = filed.copy()
         if (factors != 1).any():

@@ -1,10 +1,9 @@
 """The house prompts: our own wording of the paper's structure, and the paper's naive question for contrast."""
 
-import re
 from collections.abc import Mapping
 from datetime import timedelta
 from operator import itemgetter
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,7 @@ import pandas as pd
 from fin_tasks.charts.chart import CANDLE_AGGREGATION, CANDLE_COLUMNS
 from fin_tasks.errors import ConfigError, DataError
 
-from .market import FIGURES, Excerpt
+from .market import DOLLARS, FIGURES, Excerpt
 from .own_window import base_rate, past_movements
 from .statements import STATEMENTS, Mitigation, Statement
 from .windows import AUTHORITIES, HOUSE, Window
@@ -31,6 +30,10 @@ _MOVEMENTS = ("a fall", "a rise")
 _PRICE_COLUMNS = ["last", *CANDLE_COLUMNS, "volume"]
 _DAY = "%Y-%m-%d"
 _UNKNOWN = "not known"
+_PRICE_FORMS = {
+    **dict.fromkeys(("first", "last"), f"{{:{_DAY}}}"),
+    **dict.fromkeys((*CANDLE_COLUMNS, "volume"), "{:.2f}"),
+}
 
 
 class NoSuchEventError(DataError):
@@ -128,11 +131,15 @@ def house_prompt(
         question = "question_plain"
     slots["question"] = _TEXTS[question].format(**slots)
     slots["resolution"] = _TEXTS["resolution"].format(**slots)
+    user = _TEXTS[style].format(**slots)
+    if excerpt.currency != DOLLARS:
+        user = excerpt.in_currency(user)
+        sentence = excerpt.in_currency(sentence)
     return Prompt(
         system=_TEXTS["system"] if style == "structured" else "",
-        user=excerpt.in_currency(_TEXTS[style].format(**slots)),
+        user=user,
         cue=_TEXTS["cue"],
-        statement=excerpt.in_currency(sentence),
+        statement=sentence,
         direction=direction,
     )
 
@@ -202,67 +209,56 @@ def _history(
 
     Prices are those of days, weeks (Saturday to Friday) or months.
     """
-    price_rows = _price_rows(excerpt.prices, frequency)
-    if text == "table":
-        lines = [_TEXTS[f"prices_{frequency}"], _TEXTS["columns"]]
-        lines += [",".join(row[name] for name in _PRICE_COLUMNS) for row in price_rows]
-        lines += ["", _TEXTS["reports"], _TEXTS["report_columns"]]
-        lines += [",".join(row.values()) for row in reports]
-        return "\n".join(lines)
-    template = _TEXTS["day" if frequency == "daily" else "period"]
-    events = [(row["last"], template.format(**row)) for row in price_rows]
-    # A report stands after the prices of its own day, and before those of a week or month that ends later.
-    events += [(row["reported"], _TEXTS["report"].format(**row)) for row in reports]
-    events.sort(key=itemgetter(0))
-    return "\n".join([_TEXTS["intro"], *[sentence for _, sentence in events]])
-
-
-def _price_rows(prices: pd.DataFrame, frequency: str) -> list[TextRow]:
-    """Write the candles and volumes of days, weeks or months."""
+    prices = excerpt.prices
     periods = prices.assign(first=prices.index, last=prices.index)
     if frequency != "daily":
         groups = periods.groupby(prices.index.to_period(_PERIODS[frequency]))
         volume = groups["volume"].sum(min_count=1)
         candles = {"first": "first", "last": "last", **CANDLE_AGGREGATION}
         periods = groups.agg(candles).assign(volume=volume)
+    periods = periods.assign(volume=periods["volume"] / 1e6)
     columns = {}
-    for name in ("first", "last"):
-        columns[name] = periods[name].dt.strftime(_DAY).tolist()
+    for name, form in _PRICE_FORMS.items():
+        # NaN differs from itself. Strings in a column of pandas would take five times as long.
+        columns[name] = [
+            form.format(value) if value == value else _UNKNOWN
+            for value in periods[name].tolist()
+        ]
     for name in CANDLE_COLUMNS:
-        columns[name] = _texts_of(periods[name], "{:.2f}")
-        for row in np.flatnonzero(periods[name].abs() < 1):
-            columns[name][row] = f"{periods[name].iloc[row]:.4f}"
-    columns["volume"] = _texts_of(periods["volume"] / 1e6, "{:.2f}")
-    return _rows_of(columns)
+        for number in np.flatnonzero(periods[name].abs() < 1):
+            columns[name][number] = f"{periods[name].iloc[number]:.4f}"
+    if text == "table":
+        lines = [_TEXTS[f"prices_{frequency}"], _TEXTS["columns"]]
+        texts = [columns[name] for name in _PRICE_COLUMNS]
+        lines += map(",".join, zip(*texts, strict=True))
+        lines += ["", _TEXTS["reports"], _TEXTS["report_columns"]]
+        lines += [",".join(row.values()) for row in reports]
+        return "\n".join(lines)
+    template = _TEXTS["day" if frequency == "daily" else "period"]
+    events = []
+    for values in zip(*columns.values(), strict=True):
+        row = dict(zip(columns, values, strict=True))
+        events.append((row["last"], template.format(**row)))
+    # A report stands after the prices of its own day, and before those of a week or month that ends later.
+    events += [(row["reported"], _TEXTS["report"].format(**row)) for row in reports]
+    events.sort(key=itemgetter(0))
+    return "\n".join([_TEXTS["intro"], *[sentence for _, sentence in events]])
 
 
 def _report_rows(excerpt: Excerpt, window: Window) -> list[TextRow]:
     """Write the figures of a window's reports, oldest first, in the order of the table's columns."""
     reports = excerpt.reports.tail(window.window)
-    columns = {}
+    texts = pd.DataFrame()
     for name in ("reported", "fiscal_end"):
-        columns[name] = _texts_of(reports[name], f"{{:{_DAY}}}")
+        texts[name] = reports[name].dt.strftime(_DAY)
     for name in FIGURES:
         # Two decimals, or up to four if the figure has them. A z turns -0.0000 into 0.0000.
-        texts = _texts_of(reports[name], "{:z.4f}")
-        columns[name] = [re.sub("0{1,2}$", "", text) for text in texts]
+        figures = reports[name].map("{:z.4f}".format, na_action="ignore")
+        texts[name] = figures.astype("string").str.replace("0{1,2}$", "", regex=True)
     # Adding zero turns -0.0 into 0.0.
     percent = reports["surprise_percentage"].round(1) + 0.0
-    columns["percent"] = _texts_of(percent, "{:.1f}%")
-    surprises = reports["surprise"]
-    outcomes = np.where(surprises >= 0, "Meet", "Miss")
-    columns["outcome"] = np.where(surprises.isna(), _UNKNOWN, outcomes).tolist()
-    return _rows_of(columns)
-
-
-def _texts_of(values: "pd.Series[Any]", form: str) -> list[str]:
-    """Write numbers or days; strings in a column of pandas would take five times as long."""
-    # NaN and NaT differ from themselves.
-    return [
-        form.format(value) if value == value else _UNKNOWN for value in values.tolist()
-    ]
-
-
-def _rows_of(columns: Mapping[str, list[str]]) -> list[TextRow]:
-    rows = zip(*columns.values(), strict=True)
-    return [dict(zip(columns, row, strict=True)) for row in rows]
+    texts["percent"] = percent.map("{:.1f}%".format, na_action="ignore")
+    outcomes = (reports["surprise"] >= 0).map({True: "Meet", False: "Miss"})
+    texts["outcome"] = outcomes.where(reports["surprise"].notna())
+    rows: list[TextRow] = texts.fillna(_UNKNOWN).to_dict("records")
+    return rows
