@@ -77,7 +77,8 @@ def arm_rows(report: Report, scoring: str) -> tuple[DataFrame, list[str]]:
         # A stranger's file may hold anything.
         window = to_numeric(rows["window"].astype(object), errors="coerce")
         is_size = window.between(1, _MAX_WINDOW) & (window % 1 == 0)
-        rows = rows[is_size & rows["arm"].notna()]
+        # A size as a number, because the texts of the rows left out would stay categories.
+        rows = rows.assign(window=window)[is_size & rows["arm"].notna()]
         if rows.empty:
             continue
         mode = "text" if conditions.mode == "text" else "image"
