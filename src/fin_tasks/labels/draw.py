@@ -20,7 +20,7 @@ from fin_tasks.saved.origin import models_of
 from fin_tasks.variants.build import Variant
 
 from .cells import CellRule
-from .file_rows import AnsweredTask, answered_tasks
+from .file_rows import TaskResponses, responses_in
 from .row import Row, row_of
 from .run_rows import rows_of_run
 from .study import Study, load_study
@@ -77,11 +77,10 @@ def draw(
     rows = []
     if run and run.is_file() and not run.name.startswith("results"):
         drawn.model = models_of([run])[0]
-        answered = answered_tasks(
+        for answered in responses_in(
             run, list(study.tasks), options, columns=columns or {}, strict=strict
-        )
-        for answered_task in answered:
-            rows += _rows_of_answered(drawn, answered_task)
+        ):
+            rows += _rows_of_answered(drawn, answered)
     elif run:
         found = rows_of_run(
             study, run, lambda task: _known_documents(drawn, task, options)
@@ -184,7 +183,7 @@ def _known_documents(
     return {row.doc_id: row.doc for row in rows}
 
 
-def _rows_of_answered(drawn: Draw, answered: AnsweredTask) -> list[Row]:
+def _rows_of_answered(drawn: Draw, answered: TaskResponses) -> list[Row]:
     """Return the questions of a task with the responses of a file."""
     rows = []
     for row in _rows_of_task(drawn, answered.task, answered.options):

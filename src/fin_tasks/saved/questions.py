@@ -10,7 +10,7 @@ from fin_tasks.benchmarks.task_file import Mapped, TaskFile
 from fin_tasks.errors import FetchError, FinTasksError
 
 from .files import SavedRow
-from .matching import match_rows
+from .matching import Matched, match_rows
 from .origin import UNKNOWN, questions_of
 
 _log = logging.getLogger(__name__)
@@ -66,6 +66,62 @@ def questions_in(
         return fallback
     assert own_error  # noqa: S101 - the metadata alone are among the options
     raise own_error
+
+
+class AnsweredTask(NamedTuple):
+    """A task, and the rows of a file that answer its questions."""
+
+    questions: Questions
+    matched: Matched
+    options: Mapped
+    """They chose the documents."""
+
+
+class AnsweredTasks(NamedTuple):
+    """The tasks that a file has answers to."""
+
+    tasks: list[AnsweredTask]
+    others: list[SavedRow]
+    """The rows that answer no question."""
+    problem: str
+    """Why the questions of a task cannot be had; empty if all can."""
+
+
+def answered_tasks(
+    tasks: Sequence[TaskFile], rows: Sequence[SavedRow], metadata: Mapped, file: Path
+) -> AnsweredTasks:
+    """Find the rows of a file that answer the questions of some tasks; each row counts once.
+
+    Raises:
+        FinTasksError: The questions of no task can be had.
+    """
+    options = metadata
+    answered = []
+    first_error: FinTasksError | None = None
+    is_loaded = False
+    rows = list(rows)
+    for task in tasks:
+        if not rows:
+            break
+        try:
+            questions, options = questions_in(task, rows, options, file)
+        except FetchError:
+            if not answered:
+                raise
+            continue
+        except (
+            FinTasksError
+        ) as error:  # a task's own files are missing, such as figures
+            first_error = first_error or error
+            continue
+        is_loaded = True
+        matched = match_rows(rows, questions.docs)
+        if matched.rows_by_id:
+            answered.append(AnsweredTask(questions, matched, options))
+            rows = matched.others
+    if first_error and not is_loaded:
+        raise first_error
+    return AnsweredTasks(answered, rows, str(first_error or ""))
 
 
 def _likely_options(

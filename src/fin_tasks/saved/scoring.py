@@ -10,13 +10,13 @@ from fin_tasks.benchmarks.contract import Document, id_of
 from fin_tasks.benchmarks.corrections import read_corrections
 from fin_tasks.benchmarks.scored_task import score_task
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile
-from fin_tasks.errors import ConfigError, DataError, FinTasksError
+from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.sandbox import shared_runner
 
 from .files import SavedRow, read_saved_rows, rows_of_records, texts_of
 from .json_records import leave_out
 from .matching import Matched, check_rows, match_rows, others_text
-from .questions import Questions, load_questions, questions_in
+from .questions import Questions, answered_tasks, load_questions, questions_in
 from .run_folder import SavedRun
 
 if TYPE_CHECKING:
@@ -84,38 +84,23 @@ def score_benchmark_file(
         DataError: No task has a document of any row.
     """
     rows = read_saved_rows(file, columns=columns, strict=strict)
-    n_rows = len(rows)
-    options = metadata
-    missing = ""
-    runs: list[SavedRun] = []
-    for task in tasks:
-        if not rows:
-            break
-        try:
-            questions, options = questions_in(_unjudged(task), rows, options, file)
-        except FinTasksError as error:
-            if not runs:
-                raise
-            # The files of one task may be missing, such as figures.
-            missing = f" Questions of {task} cannot be had: {error}"
-            continue
-        matched = match_rows(rows, questions.docs)
-        if matched.rows_by_id:
-            rows = matched.others
-            run = score_matched(questions, matched, options, str(file), strict=strict)
-            runs.append(run)
-    rows = _without_excluded(benchmark, rows, metadata)
-    if rows:
-        message = (
-            f"{file}: {len(rows):,} of {n_rows:,} rows have the id of no question of {benchmark}, such as "
-            f"{rows[0].id or rows[0].question!r:.80}"
+    answered = answered_tasks(list(map(_unjudged, tasks)), rows, metadata, file)
+    others = _without_excluded(benchmark, answered.others, metadata)
+    if not answered.tasks:
+        raise DataError(
+            f"{file}: expected ids of questions of {benchmark}, found none; the first row has "
+            f"{rows[0].id or rows[0].question!r:.80}."
         )
-        if not runs:
-            raise DataError(
-                f"{file}: expected ids of questions of {benchmark}, found none; the first row has "
-                f"{rows[0].id or rows[0].question!r:.80}."
-            )
-        leave_out(f"{message}, and are left out.{missing}", strict=strict)
+    if others:
+        message = (
+            f"{file}: {len(others):,} of {len(rows):,} rows have the id of no question of {benchmark}, such as "
+            f"{others[0].id or others[0].question!r:.80}, and are left out. {answered.problem}"
+        )
+        leave_out(message.strip(), strict=strict)
+    runs = []
+    for questions, matched, options in answered.tasks:
+        run = score_matched(questions, matched, options, str(file), strict=strict)
+        runs.append(run)
     return runs
 
 
