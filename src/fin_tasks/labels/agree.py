@@ -60,7 +60,8 @@ def read_judged(
             judge = f"{model} {result.judge.get('rubric', '')}".strip()
             rows = _rows_of(loaded, filled, result)
             judged.append(JudgedTask(filled, run, result, judge, rows))
-    if not any(task.rows["people"].notna().any() for task in judged):
+    are_scored = [task.rows["people"].notna().any() for task in judged]
+    if not any(are_scored):
         raise DataError(
             f"--judge: expected responses of {', '.join(studies[0].draw.study.tasks)} that people "
             "scored, found none."
@@ -205,7 +206,10 @@ def _study_of(
     }
     for filled in asked:
         rows = [row for row in filled.draw.rows if row.task == result.task]
-        if all(responses.get(row.doc_id, row.response) == row.response for row in rows):
+        is_same = [
+            responses.get(row.doc_id, row.response) == row.response for row in rows
+        ]
+        if all(is_same):
             return filled
     raise DataError(
         f"{result.samples}: expected the responses that people saw, got others."
@@ -219,7 +223,8 @@ def _rows_of(loaded: Report, filled: FilledSheets, result: TaskResult) -> pd.Dat
     row_by_doc = {
         row.doc_id: row.id for row in filled.draw.rows if row.task == result.task
     }
-    votes = filled.values.stack().dropna().astype(float).groupby(level="row")
+    cells = filled.values.stack().dropna().astype(float)
+    votes = cells.groupby(level="row")
     row_ids = rows["doc_id"].astype(object).map(row_by_doc)
     return rows.assign(
         row=row_ids,
@@ -248,7 +253,8 @@ def _why_not_random(task: JudgedTask) -> str:
     draw, values, problems = task.filled
     n_drawn_from = draw.n_rows.get(task.result.task)
     is_chosen = draw.study.wrong or isinstance(draw.study.n, dict)
-    has_other_ids = any(not row.id.startswith(draw.id_prefix()) for row in draw.rows)
+    prefix = draw.id_prefix()
+    has_other_ids = not all(row.id.startswith(prefix) for row in draw.rows)
     if is_chosen or has_other_ids:
         return "the rows were chosen or changed"
     if any(problem.column == "row" for problem in problems):

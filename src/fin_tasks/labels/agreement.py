@@ -54,7 +54,8 @@ def alpha_of_votes(votes: pd.DataFrame, question: Question) -> float | None:
 def _counts(votes: pd.DataFrame, question: Question) -> pd.DataFrame:
     """Return how many people chose each value, for rows with two labels or more."""
     values = question.allowed or sorted(set(votes.stack()))
-    counts = pd.DataFrame({value: (votes == value).sum(axis=1) for value in values})
+    counts_by_value = {value: (votes == value).sum(axis=1) for value in values}
+    counts = pd.DataFrame(counts_by_value)
     return counts[counts.sum(axis=1) > 1]
 
 

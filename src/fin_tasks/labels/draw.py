@@ -22,7 +22,7 @@ from fin_tasks.variants.build import Variant
 from .cells import CellRule
 from .file_rows import TaskResponses, responses_in
 from .row import Row, row_of
-from .run_rows import rows_of_run
+from .run_rows import rows_of_run, short_provenance
 from .study import Study, load_study
 
 _log = logging.getLogger(__name__)
@@ -41,7 +41,8 @@ class Draw(BaseModel):
 
     def id_prefix(self) -> str:
         """Return the start of the ids of its rows, which differs from that of every other draw."""
-        texts = [self.study.name, self.model, *(row.doc_id for row in self.rows)]
+        doc_ids = [row.doc_id for row in self.rows]
+        texts = [self.study.name, self.model, *doc_ids]
         return sha256(json.dumps(texts).encode()).hexdigest()[:4]
 
     def open_cells(self) -> dict[str, dict[str, CellRule]]:
@@ -112,7 +113,9 @@ def draw_variants(benchmark: str, variants: Sequence[Variant], seed: int) -> Dra
     rows = []
     for variant in variants:
         fields = variant.fields
-        texts = [variant.question, fields.get("context", ""), *fields.get("tables", ())]
+        context = fields.get("context", "")
+        tables = fields.get("tables", ())
+        texts = [variant.question, context, *tables]
         changes = [f"{change['from']} -> {change['to']}" for change in variant.changes]
         gold = [*changes, f"{variant.truth:.12g}", variant.program]
         doc = {"question": "\n\n".join(texts), "answer": "\n".join(gold)}
@@ -188,7 +191,8 @@ def _rows_of_answered(drawn: Draw, answered: TaskResponses) -> list[Row]:
     rows = []
     for row in _rows_of_task(drawn, answered.task, answered.options):
         score = answered.scores.get(row.doc_id)
-        if row.doc_id not in answered.responses or (drawn.study.wrong and score != 0):
+        is_answered = row.doc_id in answered.responses
+        if not is_answered or (drawn.study.wrong and score != 0):
             continue
         row.response = answered.responses[row.doc_id]
         if score is not None:
@@ -207,9 +211,7 @@ def _rows_of_task(
     all_options = {**drawn.study.tasks[task], **options}
     (documents,) = benchmark.load(**all_options).values()
     facts = json.loads(documents.info.description)
-    drawn.provenance[task] = {
-        name: facts[name] for name in ("split", "data", "scorer") if name in facts
-    }
+    drawn.provenance[task] = short_provenance(facts)
     rows = []
     for doc in documents:
         rows.append(row_of(benchmark, task, id_of(doc), doc, task))

@@ -13,7 +13,8 @@ from .draw import Draw
 def write_linked_questions(draw: Draw, labels: pd.DataFrame, file: Path) -> None:
     """Write the questions whose terms are decided; labels name candidates by number."""
     (name,) = draw.study.questions
-    decided = labels[labels["question"] == name].dropna(subset="label")
+    of_question = labels[labels["question"] == name]
+    decided = of_question.dropna(subset="label")
     label_by_row = dict(zip(decided["row"], decided["label"], strict=True))
     docs = []
     linked = []
@@ -29,6 +30,7 @@ def write_linked_questions(draw: Draw, labels: pd.DataFrame, file: Path) -> None
         docs.append(row.doc)
         linked.append(ids)
     terms = benchmark_named(draw.study.benchmark).module("terms")
-    table = pd.DataFrame(terms.rows_with_terms(docs, linked), columns=terms.COLUMNS)
+    rows = terms.rows_with_terms(docs, linked)
+    table = pd.DataFrame(rows, columns=terms.COLUMNS)
     # The texts stay as they are: this is a file for the benchmark, not for a spreadsheet.
     write_file(file, table.to_csv(index=False).encode())

@@ -48,12 +48,18 @@ def rows_of_run(study: Study, path: Path, known: KnownDocuments) -> RunRows:
             raise DataError(
                 f"{path}: expected results of one model, each task once, got more of {result.task}."
             )
-        facts = result.provenance
-        provenance[result.task] = {
-            name: facts[name] for name in ("split", "data", "scorer") if name in facts
-        }
+        provenance[result.task] = short_provenance(result.provenance)
         rows += _rows_of_task(study, result, known(result.task))
     return RunRows(model, rows, provenance)
+
+
+def short_provenance(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a draw says of the documents of a task."""
+    provenance = {}
+    for name in ("split", "data", "scorer"):
+        if name in facts:
+            provenance[name] = facts[name]
+    return provenance
 
 
 def _rows_of_task(

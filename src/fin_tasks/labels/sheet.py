@@ -132,14 +132,16 @@ def _table(draw: Draw, tables: _Tables | None) -> pd.DataFrame:
             if name == COLUMN:
                 line |= {COLUMN: "", **picture_columns(pictures_of(row.doc))}
             else:
-                line[name] = _shown(row.id, name, _text_of(row, name), tables)
+                text = _text_of(row, name)
+                line[name] = _shown(row.id, name, text, tables)
         for column in draw.study.columns():
             line[column] = str(row.labels.get(column, ""))
         lines.append(line)
     table = pd.DataFrame(lines).fillna("").map(_printable)
     # A row with more pictures than the first one has added columns at the end.
     asked = list(draw.study.columns())
-    return table[[*(name for name in table if name not in asked), *asked]]
+    shown = [name for name in table if name not in asked]
+    return table[shown + asked]
 
 
 def _printable(text: str) -> str:
@@ -166,12 +168,14 @@ def _text_of(row: Row, name: str) -> str:
         case "response":
             return row.response
         case "terms":
-            return "\n".join(term["name"] for term in doc.get("terms") or ())
+            names = [term["name"] for term in doc.get("terms") or ()]
+            return "\n".join(names)
         case "gold_terms":
             return "\n\n".join(map(_term_text, doc.get("shown_gold_terms") or ()))
         case "candidates":
             numbered = []
-            for number, term in enumerate(doc.get("candidates") or (), start=1):
+            candidates = doc.get("candidates") or ()
+            for number, term in enumerate(candidates, start=1):
                 numbered.append(f"{number}. {_term_text(term)}")
             return "\n\n".join(numbered)
         case "choices":
@@ -206,7 +210,8 @@ def _format(
             cell.alignment = _WRAPPED
             sheet.column_dimensions[cell.column_letter].width = _WIDTH
             text = str(cell.value)
-            n_lines = max(n_lines, 1 + len(text) // _WIDTH + text.count("\n"))
+            n_lines_of_cell = 1 + len(text) // _WIDTH + text.count("\n")
+            n_lines = max(n_lines, n_lines_of_cell)
             name = sheet.cell(1, cell.column).value
             if is_picture_column(name) and cell.value and cell.row > 1:
                 height = show_picture(cell, folder, trusted)
