@@ -173,10 +173,13 @@ def _add_command(benchmark: Benchmark) -> None:
         read = _reader_of(benchmark.name, mode)
         replay.run(_scorer_of(benchmark.name, tasks, options, columns, read, strict))
 
+    first_mode = next(iter(benchmark.replay_tasks))
     replay_benchmark.__doc__ = (
         f"Score {benchmark.title} responses in any of the files that replay task reads.\n\n"
-        "The truths are the benchmark's own, found by the ids; others in the file are counted and named.\n\nExample: "
-        f"fin-tasks replay {benchmark.name} --mode {next(iter(benchmark.replay_tasks))} gpt-4o.json --out results"
+        "The truths are the benchmark's own, found by the ids; "
+        "others in the file are counted and named.\n\n"
+        f"Example: fin-tasks replay {benchmark.name} --mode {first_mode} "
+        "gpt-4o.json --out results"
     )
     app.command(benchmark.name)(replay_benchmark)
 

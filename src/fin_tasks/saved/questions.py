@@ -96,7 +96,7 @@ def answered_tasks(
         FinTasksError: The questions of no task can be had.
     """
     options = metadata
-    answered = []
+    answered: list[AnsweredTask] = []
     first_error: FinTasksError | None = None
     is_loaded = False
     rows = list(rows)
