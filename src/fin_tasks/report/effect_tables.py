@@ -15,10 +15,12 @@ from .markdown import safe
 from .model import Report
 
 _ABOUT = (
-    "Percentage points by which a statement moves the stated probability of what it says (of a rise, if it "
-    "says nothing), over windows that were asked with and without it, with 95 % intervals clustered by "
-    "stock; below each mitigation the same under it. Bias index: the share of wrong forecasts that follow "
-    "the statement. Charts: what the model reads of the charts, or tables, that it forecasts from."
+    "How far a statement moves the stated probability of what it says, in percentage points; of a rise, if it says "
+    "nothing of the price. Each value is over windows that were asked with and without the statement, and has a 95 % "
+    "interval clustered by stock. The column of a mitigation holds the same for prompts with this mitigation. Flipped: "
+    "the share of forecasts that the statement changed from a rise to a fall, or back. Bias index: of the wrong "
+    "forecasts, the share that follow the statement. Charts: the share of questions about the charts, or tables, that "
+    "the model answers right, and the share that its answers would get by chance."
 )
 NO_INDEX = (
     "A dash for a bias index: no forecast with the statement is wrong, or the index does not apply, because the "
