@@ -56,6 +56,7 @@ NEEDS_MORE = {
     r"fin-tasks compare .*--with": "needs recorded models, which are downloaded",
     r"fin-tasks (?!.*--dry-run).*--(judge-)?model gpt-4o": "asks a model",
     r"fin-tasks label (merge|agree|corrections)": "needs sheets that people filled",
+    r"fin-tasks xfinbench retrieval (?!--source sample)": "needs the benchmark's files",
     r"fin-tasks build corrections --financemath": "needs the files of both benchmarks",
     r"fin-tasks build dynostock": "needs market data",
     r"fin-tasks build variants bank_exam": "needs questions with programs",
