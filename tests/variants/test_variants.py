@@ -82,6 +82,7 @@ def changed_numbers(
         ("4,500 is 4,000 and 500.", set()),  # a sum
         ("4,500 is 4,000, 300 and 200.", set()),  # a sum of three
         ("It makes 750 at $6, or 4,500.", set()),  # a product
+        ("From 3,375 it rose by 33.3% to 4,500.", set()),  # a rounded change
         ("She is at the age of 7.", set()),
         ("No number.", set()),
     ],
@@ -172,6 +173,18 @@ def test_variants_follow_from_the_seed_and_keep_their_form() -> None:
     assert [variant.id for variant in first] == ["q-1~1", "q-1~2", "q-1~3"]
     for variant in first:
         check(variant)
+
+
+def test_a_number_keeps_its_size() -> None:
+    variants, _ = build_variants([source()], run, per_question=30, seed=7)
+    for variant in variants:
+        for change in variant.changes:
+            if change["to"][0].isdigit():
+                old, new = (
+                    float(change[side].replace(",", "")) for side in ("from", "to")
+                )
+                assert 0.45 < new / old < 2
+    assert len(variants) > 10
 
 
 def check(variant: Variant) -> None:
