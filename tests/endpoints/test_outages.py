@@ -149,3 +149,17 @@ def test_an_address_of_azure_has_its_version(settings: Settings) -> None:
     assert served.paths == [
         "/v1/openai/deployments/m/chat/completions?api-version=2024-10-21"
     ]
+
+
+@pytest.mark.parametrize("status", [401, 403, 404])
+def test_nobody_waits_for_what_does_not_pass(settings: Settings, status: int) -> None:
+    refused: Answer = (status, {}, {"error": {"message": "no"}})
+    with (
+        serve(lambda _: refused) as served,
+        chat_with("m", [served.base_url], settings, retries=0) as chat,
+    ):
+        for seed in range(chat_module.MOST_FAILED):
+            with pytest.raises(EndpointError, match=str(status)):
+                chat.ask(QUESTION, seed=seed)
+        assert chat.client.outage.pause == 0
+        assert chat.client.outage.gave_up > 0

@@ -325,7 +325,7 @@ def test_questions_that_changed_are_counted(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    changed = [{**QUESTIONS[0], "ground_truth": 9.0}, *QUESTIONS[1:]]
+    changed = [{**QUESTIONS[0], "ground_truth": 3.05}, *QUESTIONS[1:]]
     (repository / "data" / "validation.json").write_text(json.dumps(changed))
     run("--from", repository, "--models", "calm-1", "--mode", "cot")
     assert "1 of 4 questions are not those of the data set" in caplog.text
