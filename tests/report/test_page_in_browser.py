@@ -376,6 +376,8 @@ def test_a_lower_bound_is_marked_with_its_upper_bound(page: Any, address: str) -
     assert "at most 95.0\u00a0%; finished ones 80.0\u00a0%" in row
     assert "lower bound: 75.0 % of the responses were cut off" in row
     assert page.locator("#main svg .open").count() == 1
+    heads = page.locator("table[aria-label='Measured runs'] thead").inner_text()
+    assert "No answer" in heads
     lead = page.locator(".lead").inner_text()
     assert "org/strong leads with 90.0" in lead
     assert (

@@ -11,8 +11,10 @@ import pandas as pd
 import pytest
 
 from fin_tasks.answers.text import is_cut_off
+from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.errors import DataError
-from fin_tasks.saved.files import read_saved_rows, texts_by_id
+from fin_tasks.saved.files import SavedRow, read_saved_rows, texts_by_id
+from fin_tasks.saved.matching import check_rows, match_rows
 from fin_tasks.saved.origin import model_of, task_of
 
 RESPONSES = ["N/A", "nan", "007.50", "a\r\nb", "=1+1", "x" * 42_000, ""]
@@ -237,3 +239,11 @@ def test_files_that_are_refused_soon(
     with pytest.raises(DataError, match="hostile"):
         read_saved_rows(path)
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(("truth", "is_ours"), [(100.1, True), ("101", False)])
+def test_a_truth_that_was_rounded_is_ours(truth: object, is_ours: bool) -> None:
+    docs = [{"id": "a", "ground_truth": "100", "question": "How much?"}]
+    row = SavedRow("a", ["It is 100."], {}, truth=truth)
+    said = check_rows(match_rows([row], docs), docs, benchmark_named("xfinbench"), "f")
+    assert (list(said) == []) == is_ours
