@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from fin_tasks import report
 from fin_tasks.benchmarks.mme_finance.data import load
+from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, FinTasksError
 from fin_tasks.report.conditions import conditions_of
@@ -546,3 +547,26 @@ def test_a_changed_draw_is_refused(tmp_path: Path, change: dict[str, Any]) -> No
     file.write_text(json.dumps(draw))
     with pytest.raises(ConfigError, match=r"a\.draw\.json: expected the file that"):
         run("merge", tmp_path / "a_1.csv", "--out", tmp_path / "merged")
+
+
+def test_only_wrong_responses_of_a_file_are_drawn(tmp_path: Path) -> None:
+    documents, _ = TaskFile("xfinbench_bool").load({"source": "sample"})
+    answers = {doc["id"]: doc["ground_truth"] == "1.0" for doc in list(documents)[:4]}
+    lines = []
+    for number, (row_id, answer) in enumerate(answers.items()):
+        said = str(answer == (number < 2)).lower()
+        line = {"id": row_id, "response": f"Therefore, my answer is {said}."}
+        lines.append(json.dumps(line))
+    file = tmp_path / "model.jsonl"
+    file.write_text("\n".join(lines))
+    study = tmp_path / "mine.yaml"
+    study.write_text(
+        "name: mine\ntitle: Mine\ninstructions: Read.\nbenchmark: xfinbench\nwrong: true\n"
+        "tasks: {xfinbench_bool: {subset: bool}}\nn: 4\nshow: [question, response]\n"
+        "questions: {clear: {ask: 'Is it clear?'}}\n"
+    )
+    out = tmp_path / "sheet.csv"
+    run("draw", file, "--study", study, "--source", "sample", "--out", out)
+    sheet = next(tmp_path.glob("sheet*.csv")).read_text()
+    drawn = [doc["id"] for doc in list(documents)[:4] if doc["question"][:40] in sheet]
+    assert drawn == list(answers)[2:]
