@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from io import StringIO
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ _MAX_COLUMNS = 1000
 _MAX_CELLS = 5_000_000
 """Limits of a table, so that a small file cannot take much memory."""
 _MAX_HEADER = 1 << 20  # characters
+_HEADER_LINES = 1000  # in which the header is looked for
 _MAX_CELL = (1 << 31) - 1  # characters; the default is 128 kB
 _USUAL_BYTES = 16 << 20  # of a table that is read without more ado
 _OTHER_STARTS = ("PK", "%PDF", "{\\rtf", "BZh")  # of other kinds of files
@@ -96,8 +97,14 @@ def read_table(path: Path, columns: Sequence[str] = ()) -> list[Record]:
 def _csv_rows(path: Path) -> Iterator[list[str]]:
     csv.field_size_limit(_MAX_CELL)
     usual = "\t" if ".tsv" in path.suffixes[-2:] else ","
-    lines, encoding = _csv_lines(path)
-    start = _first_lines(lines)
+    usual_text = _usual_text(path)
+    encoding = "UTF-8"
+    lines: Iterator[str] = StringIO(usual_text, newline="")
+    if not usual_text:
+        file = read_text_file(path)
+        encoding = file.encoding
+        lines = file.lines(newline="")
+    start = list(islice(lines, _HEADER_LINES))
     text = "".join(start)[:_MAX_HEADER]
     try:
         separator = usual
@@ -116,30 +123,15 @@ def _csv_rows(path: Path) -> Iterator[list[str]]:
         ) from error
 
 
-def _csv_lines(path: Path) -> tuple[Iterator[str], str]:
-    """Return the lines of a file, and the name of its encoding."""
-    # Nearly all tables are small, and in UTF-8.
+def _usual_text(path: Path) -> str:
+    """Return the text of a small file in UTF-8, as nearly all tables are; empty for any other file."""
     text = ""
     with suppress(OSError, UnicodeDecodeError), path.open("rb") as file:
         content = file.read(_USUAL_BYTES + 1)
         if len(content) <= _USUAL_BYTES:
             text = content.decode("utf-8-sig")
-    if text and "\0" not in text and not text.startswith(_OTHER_STARTS):
-        return StringIO(text, newline=""), "UTF-8"
-    read = read_text_file(path)
-    return read.lines(newline=""), read.encoding
-
-
-def _first_lines(lines: Iterator[str]) -> list[str]:
-    """Take lines until they have as many characters as a header may have."""
-    start = []
-    n_characters = 0
-    for line in lines:
-        start.append(line)
-        n_characters += len(line)
-        if n_characters > _MAX_HEADER:
-            break
-    return start
+    is_other = "\0" in text or text.startswith(_OTHER_STARTS)
+    return "" if is_other else text
 
 
 def _separator_of(text: str, usual: str) -> str:
@@ -158,13 +150,16 @@ def _separator_of(text: str, usual: str) -> str:
 def read_json(path: Path, columns: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Read the objects of a JSON list, or of JSON lines; each must have these columns."""
     check_name(path)
-    file = read_text_file(path)
-    check_json(path, file.content)
+    text = _usual_text(path)
+    file = None if text else read_text_file(path)
+    check_json(path, file.content if file else text)
     try:
-        if file.first_sign == "[":
-            rows = json.loads(file.text)
+        if (file.first_sign if file else text.lstrip()[:1]) == "[":
+            rows = json.loads(file.text if file else text)
         else:
-            rows = [json.loads(line) for line in file.lines() if line.strip()]
+            # JSON does not break lines at other separators, as `splitlines` would.
+            lines = file.lines() if file else StringIO(text, newline="\n")
+            rows = [json.loads(line) for line in lines if line.strip()]
     except (ValueError, RecursionError) as error:
         raise DataError(
             f"{path}: expected a JSON list or JSON lines, got {error}."
