@@ -212,8 +212,8 @@ def test_a_list_takes_statements_of_ones_own(tmp_path: Path) -> None:
     table = pd.read_csv(tmp_path / "out" / "predictions.csv")
     assert table[["probability_none", "probability_tip"]].notna().all(axis=None)
     lines = (tmp_path / "out" / "responses.jsonl").read_text().splitlines()
-    _, tip = [json.loads(line) for line in lines]
-    assert tip["statement"].startswith("Sam expects a ")
+    by_name = {row["statement_name"]: row for row in map(json.loads, lines)}
+    assert by_name["tip"]["statement"].startswith("Sam expects a ")
     wrong = listed(tmp_path, rows, "--statements", "rumor")
     assert isinstance(wrong.exception, ConfigError)
 

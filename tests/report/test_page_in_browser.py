@@ -738,7 +738,9 @@ def test_no_text_keeps_the_page_busy(page: Any, hang_address: str, place: int) -
     sample = f"view=samples&benchmark=financemath&sample=financemath-{place}"
     show(page, hang_address, sample)
     page.wait_for_selector("article .text")
-    page.wait_for_load_state("networkidle")
+    page.wait_for_function(
+        "window.katex || !document.querySelector('script[src*=katex]')"
+    )
     page.evaluate(
         "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
     )
