@@ -1,6 +1,8 @@
 """Windows of an index: ours beside a researcher's loop over tickers, sizes and reports; both must find the same.
 
-Goals: the loop takes 500 times as long; 500 tickers, 5 sizes, 2 biases and 25 years take less than 5 s and 2 GB.
+Goals: 500 tickers, 5 sizes, 2 biases and 25 years take less than 5 s and 2 GB, and the loop would take 500 times as
+long. It takes a minute for 20 tickers, so its time is multiplied; it grows faster than that, as it reads all prices
+for each ticker.
 """
 
 import multiprocessing
@@ -166,13 +168,14 @@ def main() -> int:
             unit="s",
             beside=f"a loop over tickers, sizes and reports, {slow:.0f} s",
         ),
+        Figure(what=what, value=seconds, unit="s", most=GOAL_S),
         Figure(
-            what="the loop takes as long",
-            value=slow / ours,
+            what="the loop would take as long for them",
+            value=slow / len(market.tickers) * n_tickers / seconds,
             unit="times",
             least=GOAL_RATIO,
+            beside="its time for 20 tickers, multiplied",
         ),
-        Figure(what=what, value=seconds, unit="s", most=GOAL_S),
         Figure(what="their memory", value=gigabytes, unit="GB", most=GOAL_GB),
     ]
     return finish(figures, given, __file__)
