@@ -11,7 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 TESTS = Path(__file__).parents[1]
-sys.path += [str(TESTS / "endpoints")]
+# The folder of a script is no place of imports where PYTHONSAFEPATH is set.
+sys.path += [str(TESTS / "hostile"), str(TESTS / "endpoints")]
 
 from board_cheats import BOARD_CHEATS, BoardCheat  # noqa: E402
 from chat_server import serve  # noqa: E402
