@@ -159,7 +159,8 @@ function settingsOf(entry) {
 function scoringName(scoring, names) {
   const hasHouseRules = (name) => report.benchmarks[name]?.has_house_rules;
   if (names.length && names.every(hasHouseRules)) return `by the house rules (${scoring})`;
-  if (names.some(hasHouseRules) && scoring === "paper") return `${SCORINGS.paper}, or by house rules`;
+  if (names.some(hasHouseRules) && scoring === "paper")
+    return `${SCORINGS.paper}, or by house rules`;
   return SCORINGS[scoring] || scoring;
 }
 
