@@ -53,7 +53,7 @@ class Candidate:
         self.findings.append(Finding(name, "claimed", sentence))
 
     def check_groups(self) -> None:
-        """Refuse groups that are none, or whose totals are not those of their tasks."""
+        """Refuse tasks that are wrongly called groups, and groups whose totals are not those of their tasks."""
         scored = {}
         is_comparable = True
         for task, exam in self.exams.items():
