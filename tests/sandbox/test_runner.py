@@ -49,6 +49,16 @@ def test_order_is_kept_and_repeats_run_once(runner: Runner) -> None:
     assert runner.run([]) == []
 
 
+def test_few_numeric_programs_start_one_server() -> None:
+    programs = [f"import numpy\ndef solution(): return {n}" for n in range(15)]
+    programs += [f"def solution(): return {n}" for n in range(15)]
+    with open_runner(workers=2) as opened:
+        outcomes = opened.run(programs)
+        numbers_of_servers = [len(servers) for servers in opened.idle.values()]
+    assert [outcome.number for outcome in outcomes] == [*range(15), *range(15)]
+    assert numbers_of_servers[1] == 1
+
+
 def test_what_programs_see(runner: Runner) -> None:
     draw = "import random\nimport numpy as np\ndef solution():\n    return random.random() + np.random.rand() # {}\n"
     shown = "import numpy as np\ndef solution(): return (np.float64(0.5), 1)"

@@ -11,12 +11,12 @@ import socket
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock
 
 from tqdm import tqdm
 
@@ -39,6 +39,8 @@ _PLAIN = (
 )
 _NUMERIC = (*_PLAIN, "numpy", "scipy.optimize", "scipy.stats", "sympy")
 _NUMERIC_NAME = re.compile(r"numpy|scipy|sympy|mpmath|pandas")
+_NUMERIC_TOGETHER = 20
+"""So many numeric programs are run by one server: it starts in the time of hundreds of programs."""
 _MIN_SHOWN = 10  # programs from which progress is shown
 _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 """The time, as `time.monotonic` tells it, after which no program counts."""
@@ -77,48 +79,70 @@ class Runner(AbstractContextManager["Runner"]):
 
         A terminal shows the progress of ten or more programs.
         """
-        program_by_future: dict[Future[Outcome], str] = {}
-        for program in dict.fromkeys(programs):
-            if program is not None:
-                future = self.threads.submit(self._run_program, program)
-                program_by_future[future] = program
-        bar = tqdm(
-            as_completed(program_by_future),
-            desc="Running programs",
-            total=len(program_by_future),
-            unit="program",
-            # None hides the bar without a terminal.
-            disable=True if len(program_by_future) < _MIN_SHOWN else None,
-        )
+        is_numeric = {
+            program: bool(_NUMERIC_NAME.search(program))
+            for program in programs
+            if program is not None
+        }
+        numeric = [program for program in is_numeric if is_numeric[program]]
+        starts = range(0, len(numeric), _NUMERIC_TOGETHER)
+        jobs = [numeric[start : start + _NUMERIC_TOGETHER] for start in starts]
+        jobs += [[program] for program in is_numeric if not is_numeric[program]]
+        n_programs = sum(map(len, jobs))
+        is_stopped = Event()
+        futures = [
+            self.threads.submit(self._run_in_turn, job, is_stopped) for job in jobs
+        ]
+        # None hides the bar without a terminal.
+        is_hidden = True if n_programs < _MIN_SHOWN else None
         outcomes: dict[str | None, Outcome] = {None: _NO_CODE}
         try:
-            for future in bar:
-                outcomes[program_by_future[future]] = future.result()
-                if time.monotonic() > _deadline.get():
-                    raise ProgramTimeError(
-                        f"{len(outcomes) - 1:,} of {len(program_by_future):,} programs took all the time "
-                        "that they may take together"
-                    )
+            with tqdm(
+                desc="Running programs",
+                total=n_programs,
+                unit="program",
+                disable=is_hidden,
+            ) as bar:
+                for future in as_completed(futures):
+                    outcomes.update(future.result())
+                    bar.update(len(future.result()))
+                    if time.monotonic() > _deadline.get():
+                        raise ProgramTimeError(
+                            f"{len(outcomes) - 1:,} of {n_programs:,} programs took all the time "
+                            "that they may take together"
+                        )
         finally:
-            # After Ctrl-C, Python waits at its end for all programs that are not canceled.
-            for future in program_by_future:
+            # After Ctrl-C, Python waits at its end for all jobs that are not canceled.
+            is_stopped.set()
+            for future in futures:
                 future.cancel()
         return [outcomes[program] for program in programs]
 
-    def _run_program(self, source: str) -> Outcome:
-        preload = _NUMERIC if _NUMERIC_NAME.search(source) else _PLAIN
+    def _run_in_turn(
+        self, programs: Sequence[str], is_stopped: Event
+    ) -> dict[str, Outcome]:
+        """Run programs of one kind in one server, until the batch is stopped."""
+        is_numeric = _NUMERIC_NAME.search(programs[0])
+        preload = _NUMERIC if is_numeric else _PLAIN
         try:
             server = self.idle[preload].pop()
         except IndexError:
             server = Server(self.tier, self.limits, preload)
-        try:
-            attempt = server.run(source)
-            if attempt.worth_repeating:
-                attempt = server.run(source)
-        except (SandboxError, OSError) as error:
-            return Outcome(status=Status.broken, detail=escape(str(error)))
+        outcomes = {}
+        for program in programs:
+            if is_stopped.is_set():
+                break
+            try:
+                attempt = server.run(program)
+                if attempt.worth_repeating:
+                    attempt = server.run(program)
+                outcomes[program] = attempt.outcome
+            except (SandboxError, OSError) as error:
+                server.close()
+                detail = escape(str(error))
+                outcomes[program] = Outcome(status=Status.broken, detail=detail)
         self.idle[preload].append(server)
-        return attempt.outcome
+        return outcomes
 
     def close(self) -> None:
         """End all servers; the runner cannot be used afterwards."""
