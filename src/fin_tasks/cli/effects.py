@@ -84,7 +84,7 @@ def _row(effect: "Effect", by: str) -> Json:
     row |= {
         "Moves by": texts.change_text(effect),
         "Flipped": texts.share(effect.flipped),
-        "Bias index": texts.index_text(effect),
+        "Led by the statement": texts.index_text(effect),
     }
     if by == "mitigation":
         taken = "–"

@@ -18,13 +18,13 @@ _ABOUT = (
     "How far a statement moves the stated probability of what it says, in percentage points; of a rise, if it says "
     "nothing of the price. Each value is over windows that were asked with and without the statement, and has a 95 % "
     "interval clustered by stock. The column of a mitigation holds the same for prompts with this mitigation. Flipped: "
-    "the share of forecasts that the statement changed from a rise to a fall, or back. Bias index: of the wrong "
-    "forecasts, the share that follow the statement. Charts: the share of questions about the charts, or tables, that "
-    "the model answers right, and the share that its answers would get by chance."
+    "the share of forecasts that the statement changed from a rise to a fall, or back. Led by the statement: of the "
+    "wrong forecasts, the share that follow it (the paper's bias index). Charts: the share of questions about the "
+    "charts, or tables, that the model answers right, and the share that its answers would get by chance."
 )
 NO_INDEX = (
-    "A dash for a bias index: no forecast with the statement is wrong, or the index does not apply, because the "
-    "statement says nothing of the price or is not the biased one."
+    "A dash under `Led by the statement`: no forecast with the statement is wrong, or the share does not apply, "
+    "because the statement says nothing of the price or is not the biased one."
 )
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _MAX_ROWS = 80
@@ -61,7 +61,7 @@ def _markdown(effects: Sequence[Effect]) -> str:
         "Statement",
         *names,
         "Flipped",
-        "Bias index",
+        "Led by the statement",
         "Charts",
         "Windows",
     ]
