@@ -1,10 +1,11 @@
 """The largest files that are accepted: how much memory and time each of them takes.
 
-`python tests/hostile/largest.py KIND` reads one, and prints what it took as JSON.
+`python tests/hostile/largest.py read KIND FILE` reads one, and prints what it took as JSON.
 """
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from forged_parquet import forge_page, forge_width
 from run_commands import most_memory
 
 MB = 2**20
@@ -115,6 +117,16 @@ def packed(file: Path) -> None:
     texts.to_parquet(file)
 
 
+def page(file: Path) -> None:
+    """A Parquet file with a page of 1,900 MB of which its footer says nothing."""
+    forge_page(file, 1_900 * 10**6)
+
+
+def width(file: Path) -> None:
+    """A Parquet file of equal values with a large fixed width."""
+    forge_width(file, 2_000 * 10**6)
+
+
 def head(file: Path) -> None:
     """The head of a log of inspect_ai."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -186,6 +198,8 @@ KINDS: Mapping[str, Kind] = {
         Kind(workbook, "a.xlsx", read_responses),
         Kind(parquet, "a.parquet", read_responses),
         Kind(packed, "a.parquet", read_responses),
+        Kind(page, "a.parquet", read_responses),
+        Kind(width, "a.parquet", read_responses),
         Kind(head, "a.eval", read_log),
         Kind(draw, "a.draw.json", read_labels),
     )
@@ -196,22 +210,19 @@ def cost_of(kind: str) -> dict[str, Any]:
     """Return the megabytes and seconds that reading takes, in a process of its own."""
     # fin-tasks switches the folder of a script off, as any file in it could be imported.
     environ = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
-    command = [sys.executable, __file__, kind]
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, text=True, env=environ, check=True
-    )
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / KINDS[kind].name
+        for what in ("write", "read"):
+            command = [sys.executable, __file__, what, kind, str(file)]
+            done = subprocess.run(
+                command, stdout=subprocess.PIPE, text=True, env=environ, check=True
+            )
     cost: dict[str, Any] = json.loads(done.stdout)
     return cost
 
 
-def read_largest(kind: Kind, folder: Path) -> dict[str, Any]:
-    """Write a file of a kind in a process whose memory does not count, read it, and return what that took."""
-    file = folder / kind.name
-    writer = os.fork()
-    if not writer:
-        kind.write(file)
-        os._exit(0)
-    os.waitpid(writer, 0)
+def read_largest(kind: Kind, file: Path) -> dict[str, Any]:
+    """Read a file, and return what that took, also in processes that this one started."""
     start = time.monotonic()
     outcome = ""
     try:
@@ -219,9 +230,14 @@ def read_largest(kind: Kind, folder: Path) -> dict[str, Any]:
     except Exception as error:  # noqa: BLE001 - what is refused late counts too
         outcome = f"{type(error).__name__}: {error!s:.300}"
     seconds = time.monotonic() - start
-    return {"mb": most_memory() / MB, "seconds": seconds, "outcome": outcome}
+    of_others = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    most = max(most_memory(), of_others)
+    return {"mb": most / MB, "seconds": seconds, "outcome": outcome}
 
 
 if __name__ == "__main__":
-    with TemporaryDirectory() as place:
-        print(json.dumps(read_largest(KINDS[sys.argv[1]], Path(place))))
+    _, what, name, place = sys.argv
+    if what == "write":
+        KINDS[name].write(Path(place))
+    else:
+        print(json.dumps(read_largest(KINDS[name], Path(place))))
