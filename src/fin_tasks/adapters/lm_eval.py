@@ -1,14 +1,14 @@
 """Our tasks in lm-eval: two filters that read answers, and a task class that keeps the books.
 
 Scores come from the filters and from the `process_results` of a task file alone. The class notes what
-results should say of a run, marks responses that were cut off, and asks the turns of conversations.
+results should say of a run, and marks responses that were cut off.
 """
 
 import json
 import logging
 import time
-from collections import Counter, UserList, defaultdict
-from collections.abc import Sequence
+from collections import UserList, defaultdict
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -29,7 +29,7 @@ from fin_tasks.benchmarks.scored_task import (
 )
 from fin_tasks.benchmarks.task_file import Mapped, TaskFile, pictures_of
 from fin_tasks.data.documents import hash_of
-from fin_tasks.errors import ConfigError, FinTasksError
+from fin_tasks.errors import FinTasksError
 from fin_tasks.interrupt import on_interrupt
 from fin_tasks.sandbox import shared_runner
 from fin_tasks.settings import Settings
@@ -161,6 +161,9 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
 
     They are in `configs.<task>.metadata` of the results file.
     """
+
+    answer: Callable[[LM, Sequence[Instance]], list[str]] | None = None
+    """Asks the model in the task's own way, as conversations do, in place of `generate_until`."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         self.file = TaskFile(config["task"], config)
@@ -400,84 +403,6 @@ class FinTask(ConfigurableTask):  # type: ignore[misc]
         return config
 
 
-class ConversationTask(FinTask):
-    """A task whose documents are turns of conversations, asked with the model's own answers before.
-
-    Documents have `index` (of the conversation) and `turn` (from 1).
-    """
-
-    def build_all_requests(self, **kwargs: Any) -> None:
-        """Build the requests of all turns; their prompts follow when the turns before are answered."""
-        n_processes = kwargs["world_size"]
-        if n_processes > 1:
-            raise ConfigError(
-                f"{self.config.task}: expected one process, got {n_processes}: the turns of a "
-                "conversation follow each other. Run it without `accelerate launch`, or put the "
-                "model on a server."
-            )
-        self._template = (
-            kwargs["chat_template"] if kwargs["apply_chat_template"] else None
-        )
-        self._instruction = kwargs["system_instruction"]
-        super().build_all_requests(**kwargs)
-
-    def answer(self, lm: LM, requests: Sequence[Instance]) -> list[str]:
-        """Return the model's responses, asked round by round; earlier turns are asked even if nobody wants them."""
-        last_turns: dict[str, int] = {}
-        for request in requests:
-            index = request.doc["index"]
-            last_turns[index] = max(request.doc["turn"], last_turns.get(index, 0))
-        docs = {}
-        for doc in self.eval_docs:
-            if doc["turn"] <= last_turns.get(doc["index"], 0):
-                docs[doc["index"], doc["turn"]] = doc
-        conversations: dict[tuple[str, int], list[tuple[Mapped, str]]] = {}
-        for index in last_turns:
-            for repeat in range(self.config.repeats):
-                conversations[index, repeat] = []
-        requests_by_turn = {}
-        for turn in range(1, max(last_turns.values()) + 1):
-            keys = [key for key in conversations if last_turns[key[0]] >= turn]
-            turn_requests = []
-            for index, repeat in keys:
-                doc = docs[index, turn]
-                context = self._context(conversations[index, repeat], doc)
-                turn_requests.append(self.construct_requests(doc, context))
-                requests_by_turn[index, turn] = turn_requests[-1]
-            responses = lm.generate_until(turn_requests)
-            for key, request, response in zip(
-                keys, turn_requests, responses, strict=True
-            ):
-                conversations[key].append((request.doc, response))
-        n_answered: Counter[tuple[str, int]] = Counter()
-        texts = []
-        for request in requests:
-            index, turn = request.doc["index"], request.doc["turn"]
-            request.arguments = requests_by_turn[index, turn].arguments
-            repeat = n_answered[index, turn]
-            n_answered[index, turn] += 1
-            _, response = conversations[index, repeat][turn - 1]
-            texts.append(response)
-        return texts
-
-    def _context(self, before: Sequence[tuple[Mapped, str]], doc: Mapped) -> Context:
-        """Return the messages of a turn, or for a base model the transcript that it goes on with."""
-        transcript = ""
-        messages = []
-        if self._instruction:
-            messages.append({"role": "system", "content": self._instruction})
-        for earlier, response in before:
-            answer = response or ""
-            messages.append({"role": "user", "content": earlier["prompt"]})
-            messages.append({"role": "assistant", "content": answer})
-            transcript += f"{earlier['prompt']}\n\n{doc['cue']} {answer}\n\n"
-        if self._template is None:
-            return f"{transcript}{doc['prompt']}\n\n{doc['cue']}".rstrip()
-        messages.append({"role": "user", "content": doc["prompt"]})
-        context: Context = self._template(messages)
-        return context
-
-
 def _ask(lm: LM, requests: Sequence[Instance]) -> list[str]:
     """Return the model's responses to requests of our tasks, those that were cut off or failed marked as such."""
     started = time.monotonic()
@@ -485,15 +410,15 @@ def _ask(lm: LM, requests: Sequence[Instance]) -> list[str]:
     while isinstance(model, CachingLM):  # `--use_cache` wraps the model
         model = model.lm
     responses = [""] * len(requests)
-    positions_by_conversation: dict[ConversationTask | None, list[int]] = {}
+    positions_by_conversation: dict[FinTask | None, list[int]] = {}
     for position, request in enumerate(requests):
-        is_turn = isinstance(request.asker, ConversationTask)
-        asker = request.asker if is_turn else None
-        positions_by_conversation.setdefault(asker, []).append(position)
+        conversation = request.asker if request.asker.answer else None
+        positions_by_conversation.setdefault(conversation, []).append(position)
     with marking_cut_offs(model) as tells_cut_offs:
-        for asker, positions in positions_by_conversation.items():
+        for conversation, positions in positions_by_conversation.items():
             group = [requests[position] for position in positions]
-            texts = asker.answer(lm, group) if asker else lm.generate_until(group)
+            ask = conversation.answer if conversation else None
+            texts = ask(lm, group) if ask else lm.generate_until(group)
             if any(isinstance(text, FailedResponse) for text in texts):
                 forget_failures(lm, group, texts)
             for position, text in zip(positions, texts, strict=True):
