@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("inspect_ai")
 
 
+from inspect_ai.log import write_eval_log
 from submissions import SAMPLE, admit, verify
 from test_inspect_ai import ask
 
@@ -16,14 +17,27 @@ pytestmark = [
 ]
 
 
-def test_logs_lack_only_what_was_sent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_proxy: None
-) -> None:
+@pytest.fixture(autouse=True)
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_proxy: None) -> None:
     monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("INSPECT_LOG_DIR", str(tmp_path / "logs"))
+
+
+def test_logs_lack_only_what_was_sent(tmp_path: Path) -> None:
     ask("xfinbench_bool", "dynostock_recency_w4_text")
     status, worst, output = verify(tmp_path / "logs", *SAMPLE)
     open_items = {name for name, status in worst.items() if status != "verified"}
     assert (status, open_items) == (3, {"prompts"}), output
     status, told, output = admit(tmp_path / "logs", tmp_path / "board")
     assert (status, told["claims"]) == (3, ["prompts"]), output
+
+
+def test_a_head_that_names_another_model_than_the_samples(tmp_path: Path) -> None:
+    (log,) = ask("xfinbench_bool")
+    log.eval.model = "openai/gpt-9"
+    write_eval_log(log, log.location)
+    status, worst, output = verify(tmp_path / "logs", *SAMPLE)
+    assert (status, worst["oddities"]) == (3, "warning"), output
+    status, told, output = admit(tmp_path / "logs", tmp_path / "board")
+    assert (status, told["claims"]) == (3, ["models", "prompts"]), output
+    assert "mockllm/tested" in output

@@ -61,6 +61,7 @@ def _line(where: str, epochs: list[Any], scoring: str) -> Json:
         "filtered_resps": [[score["reading"] for score in scores]],
         "filter": scoring,
         "metrics": list(values),
+        "models": [sample.output.model for sample in epochs],
         **values,
     }
 

@@ -15,6 +15,7 @@ from .copies import plain_text
 from .exam import TaskExam
 from .items import Finding, Options
 from .scores import check_group, group_tasks, group_totals
+from .sent import other_models
 
 _N_NAMED = 6
 """Tasks that a sentence names."""
@@ -42,7 +43,16 @@ class Candidate:
             elif result.members:
                 self.groups[result.task] = result
             else:
-                self.exams[result.task] = TaskExam(result, options).run()
+                exam = TaskExam(result, options).run()
+                self.exams[result.task] = exam
+                self._check_models(exam)
+
+    def _check_models(self, exam: TaskExam) -> None:
+        """Say which responses are another model's, by what the samples of a task say."""
+        others = other_models(exam.rows, self.model)
+        if others:
+            sentence = f"The samples name another model for {len(others):,} responses, such as {others[0]}."
+            exam.findings.append(Finding("models", "claimed", sentence, others))
 
     def refuse(self, name: str, sentence: str, rows: Sequence[str] = ()) -> None:
         """Note why the run is refused."""

@@ -12,6 +12,7 @@ from fin_tasks.judging.item import missing_reason
 from fin_tasks.sandbox import shared_runner
 from fin_tasks.saved.run_folder import SavedRun
 
+from ..decoding import decoding_text
 from ..model import TaskResult
 from . import sent
 from .host_judge import HostJudge
@@ -186,7 +187,7 @@ class TaskExam:
 
     def _check_requests(self, task: InstalledTask) -> None:
         """Say what else the samples tell of the requests."""
-        decoding = sent.decoding_of(self.rows)
+        decoding = sent.decoding_of(self.rows) or decoding_text(self.result.decoding)
         sentence = "The submission does not say how its responses were decoded."
         if decoding:
             sentence = (

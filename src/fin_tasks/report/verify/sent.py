@@ -1,6 +1,7 @@
-"""What the samples say of the requests beside their text: roles, pictures, and how responses were decoded."""
+"""What the samples say of the requests beside their text: roles, pictures, models, and how responses were decoded."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -9,10 +10,12 @@ from typing import Any
 from fin_tasks.benchmarks.contract import Document
 from fin_tasks.benchmarks.task_file import pictures_of
 
+from ..redact import printable
 from .items import Row, Rows
 
 _MAX_TEXT = 200  # characters
 _NOT_SHOWN = ("until",)  # stop texts of a harness may be many
+_DATE = re.compile(r"(latest|\d{4,8})$")  # without signs
 _USUAL_ROLES = {"system": "system", "developer": "system", "user": "user"}
 
 
@@ -41,6 +44,28 @@ def odd_pictures(rows: Rows, docs: Mapping[str, Document]) -> list[str]:
         if n_sent is not None and n_sent != expected:
             details.append(f"{row_id}: {n_sent} pictures, expected {expected}")
     return details
+
+
+def other_models(rows: Rows, model: str) -> list[str]:
+    """Return the rows whose responses are another model's by the samples, which logs of inspect_ai say."""
+    details = []
+    for row_id, row in rows.items():
+        sample = next(iter(row.claims.values()))
+        named = sample.line.get("models")
+        for name in named if isinstance(named, list) else ():
+            if isinstance(name, str) and name and _plain(name) != _plain(model):
+                details.append(f"{row_id}: {printable(name):.80}")
+    return details
+
+
+def _plain(model: str) -> str:
+    """Return a model's name without provider, signs and date, as services name their models more fully.
+
+    >>> _plain("openai/GPT-4o") == _plain("gpt-4o-2024-08-06")
+    True
+    """
+    name = model.rpartition("/")[2].casefold()
+    return _DATE.sub("", "".join(filter(str.isalnum, name)))
 
 
 def decoding_of(rows: Rows) -> str:

@@ -42,6 +42,7 @@ from .scores import (
     load_task,
     score_rows,
 )
+from .sent import other_models
 
 _ITEMS = ("gold data", "task", "rows", "prompts", "scores", "totals")
 # Fields of documents with files, which differ between machines.
@@ -160,6 +161,11 @@ class _RunCheck:
                 counts["are the right answer in the benchmark's words"] += 1
         enough = max(_MIN_ROWS, _MANY * len(rows))
         signs = [f"{n:,} responses {what}" for what, n in counts.items() if n >= enough]
+        others = other_models(rows, self.run.model)
+        if others:
+            signs.append(
+                f"the samples name another model for {len(others):,} responses, such as {others[0]}"
+            )
         cut_off = result.totals.get("robust", {}).get("cut_off") or 0
         if cut_off > _LARGE_SHARE:
             signs.append(f"{cut_off:.0%} of the responses are said to be cut off")
