@@ -197,6 +197,17 @@ def test_a_name_belongs_to_who_brought_it_first(
     assert models(board) >= {"model-a"}
 
 
+def test_nobody_takes_the_name_that_is_left_to_a_submission(
+    tmp_path: Path, alpha: Path, board: Path
+) -> None:
+    admit(alpha, board)
+    names = {"thief": "model-a (beta)", "beta": "model-a"}
+    for submission, name in names.items():
+        folder = submit(tmp_path / submission, model=name, answer=explained(submission))
+        assert admit(folder, board)[0] in (0, 3)
+    assert models(board) == {"model-a", "model-a (beta)", "model-a (beta, 2)"}
+
+
 def test_a_name_like_another_submission_s_is_refused(
     tmp_path: Path, alpha: Path, board: Path
 ) -> None:

@@ -260,6 +260,9 @@ class _Host:
         sentence = f"The submission names its model {name!r}, as the submission {owner!r} did first."
         candidate.claim("name", sentence)
         own_name = f"{name} ({self.submission})"
-        if name_key(own_name) in owners:
-            candidate.refuse("model", f"the name {own_name!r} is taken, too")
+        number = 1
+        # Who takes this name, too, must not keep the submission from its model.
+        while name_key(own_name) in owners:
+            number += 1
+            own_name = f"{name} ({self.submission}, {number})"
         return own_name
