@@ -2,10 +2,10 @@
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -15,6 +15,10 @@ from fin_tasks.report import Json
 from .effects import show_effects
 from .options import AsJson, Corrected, CorrectionFile, Out, ShowAll
 from .output import exit_with, meaning_of, print_table, say, warn
+
+if TYPE_CHECKING:
+    from fin_tasks.report.compare import Comparisons, Options
+    from fin_tasks.report.model import Report
 
 
 def compare(
@@ -67,12 +71,11 @@ def compare(
 
     Example: fin-tasks compare results --with nearest
     """
-    from fin_tasks.report import arms, memorization, read
     from fin_tasks.report import compare as comparing
+    from fin_tasks.report import read
     from fin_tasks.report.comparison_files import write_comparison
     from fin_tasks.report.corrections import read_corrections
     from fin_tasks.report.factors import FACTORS
-    from fin_tasks.report.recorded import keep_beside
 
     columns = set(by or [])
     factor = _chosen(columns, FACTORS)
@@ -105,42 +108,66 @@ def compare(
         baseline=baseline,
         corrections=read_corrections(corrected),
     )
-    if arm or factor == "variant":
-        report = read(paths, corrections=corrections)
-        reports = {"": report}
-        if arm:
-            compared = arms.compare_arms(report, scoring, effects=arm == "arm")
-        else:
-            compared = memorization.compare_variants(report, options)
-    elif factor == "corrections":
-        reports = {
-            "published": read(paths),
-            "corrected": read(paths, corrections=corrections),
-        }
-        compared = comparing.compare(reports, options)
-    else:
-        reports = {str(path): read(path, corrections=corrections) for path in paths}
-        if beside:
-            reports = keep_beside(reports, beside, scoring)
-        compared = comparing.compare(reports, options)
+    reports = _read(paths, options, arm, corrections, beside or [])
+    compared = _compared(reports, options, arm)
     if out:
         for file in write_comparison(compared, out):
             warn(f"wrote {file}")
-    if as_json:
-        lines = json.loads(compared.lines.to_json(orient="records"))
-        print(json.dumps({"scoring": scoring, "lines": lines, "notes": compared.notes}))
-    else:
-        rows = [_row(line) for line in compared.lines.to_dict("records")]
-        scorings = (
-            compared.lines["scoring"].unique() if factor == "scoring" else [scoring]
-        )
-        say(f"Scored as {' and '.join(f'`{name}`' for name in scorings)}:")
-        print_table("", rows, show_all=show_all)
-        for line in compared.lines.to_dict("records"):
-            _say_smallest(line)
-        say(*(f"Note: {note}" for note in compared.notes))
+    _print(compared, options, as_json=as_json, show_all=show_all)
     problems = chain.from_iterable(report.problems for report in reports.values())
     exit_with([problem.message for problem in problems])
+
+
+def _read(
+    paths: Sequence[Path],
+    options: "Options",
+    arm: str,
+    corrections: Path | None,
+    beside: Sequence[str],
+) -> "dict[str, Report]":
+    """Return what is compared by name: one report of all paths, or two for corrections, or one for each path."""
+    from fin_tasks.report import read
+    from fin_tasks.report.recorded import keep_beside
+
+    if arm or options.factor == "variant":
+        return {"": read(paths, corrections=corrections)}
+    if options.factor == "corrections":
+        corrected = read(paths, corrections=corrections)
+        return {"published": read(paths), "corrected": corrected}
+    reports = {str(path): read(path, corrections=corrections) for path in paths}
+    return keep_beside(reports, beside, options.scoring) if beside else reports
+
+
+def _compared(
+    reports: "Mapping[str, Report]", options: "Options", arm: str
+) -> "Comparisons":
+    from fin_tasks.report import arms, memorization
+    from fin_tasks.report.compare import compare
+
+    if arm:
+        return arms.compare_arms(reports[""], options.scoring, effects=arm == "arm")
+    if options.factor == "variant":
+        return memorization.compare_variants(reports[""], options)
+    return compare(reports, options)
+
+
+def _print(
+    compared: "Comparisons", options: "Options", *, as_json: bool, show_all: bool
+) -> None:
+    scorings = [options.scoring]
+    if as_json:
+        lines = json.loads(compared.lines.to_json(orient="records"))
+        result = {"scoring": scorings[0], "lines": lines, "notes": compared.notes}
+        print(json.dumps(result))
+        return
+    if options.factor == "scoring":
+        scorings = compared.lines["scoring"].unique().tolist()
+    lines = compared.lines.to_dict("records")
+    say(f"Scored as {' and '.join(f'`{name}`' for name in scorings)}:")
+    print_table("", list(map(_row, lines)), show_all=show_all)
+    for line in lines:
+        _say_smallest(line)
+    say(*(f"Note: {note}" for note in compared.notes))
 
 
 def _chosen(columns: set[str], names: Iterable[str]) -> str:
