@@ -2,6 +2,7 @@
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping
 
 from pandas import DataFrame, Series, concat, json_normalize
 
@@ -13,6 +14,8 @@ from .comparison_model import Gap, GapDifference
 from .conditions import Conditions, conditions_of, differences, read_task_id
 from .model import BREAKDOWNS, Report, TaskResult, headline
 
+_Key = tuple[str, Conditions]
+"""A model, and how it was asked; questions and their variants have the same."""
 _EXPECTED = ("tasks", "split", "data.")
 """Beginnings of settings in which variants differ from published questions."""
 
@@ -36,18 +39,7 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
 
     Gaps are compared with that of the baseline, by default the first model.
     """
-    with_variants = {}
-    published = defaultdict[tuple[str, Conditions], list[TaskResult]](list)
-    # Of several runs of a model the most complete counts, then the newest.
-    for run, result in sorted(report.results, key=lambda pair: pair[1].n):
-        if run.is_refused:
-            continue
-        conditions = conditions_of(result)
-        key = (run.model, conditions._replace(split=""))
-        if conditions.split == "variants":
-            with_variants[key] = result
-        else:
-            published[key].append(result)
+    with_variants, published = _results_by_key(report)
     check_baseline(options, [model for model, _ in with_variants])
     gaps = []
     notes = []
@@ -98,6 +90,25 @@ def gaps_of(report: Report, options: Options) -> tuple[list[Gap], list[str]]:
         for difference, p in zip(family, adjusted, strict=True):
             difference.p_holm = p
     return gaps, notes
+
+
+def _results_by_key(
+    report: Report,
+) -> tuple[dict[_Key, TaskResult], Mapping[_Key, list[TaskResult]]]:
+    """Return the results on variants, and those on published questions; the last one of a list counts most."""
+    with_variants = {}
+    published = defaultdict[_Key, list[TaskResult]](list)
+    # Of several runs of a model the most complete counts, then the newest.
+    for run, result in sorted(report.results, key=lambda pair: pair[1].n):
+        if run.is_refused:
+            continue
+        conditions = conditions_of(result)
+        key = (run.model, conditions._replace(split=""))
+        if conditions.split == "variants":
+            with_variants[key] = result
+        else:
+            published[key].append(result)
+    return with_variants, published
 
 
 def compare_variants(report: Report, options: Options) -> Comparisons:
