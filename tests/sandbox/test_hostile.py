@@ -7,14 +7,15 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from fin_tasks.sandbox import Runner, Status, open_runner
+from fin_tasks.sandbox import Outcome, Runner, Status, open_runner
 from fin_tasks.sandbox.policy import landlock_abi
 from fin_tasks.sandbox.process import Limits
 
@@ -75,47 +76,70 @@ def any_runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
             yield runner
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
-def test_hostile_program(
-    any_runner: Runner, tmp_path: Path, case: dict[str, Any]
-) -> None:
-    bait, target = tmp_path / "bait", tmp_path / "target"
-    bait.write_text(SECRET)
+@dataclass(frozen=True)
+class Desk:
+    """A folder and a server beside the sandbox, which no program may touch."""
+
+    folder: Path
+    listener: socket.socket
+
+    def program(self, text: str) -> str:
+        """Return a program with the places in it."""
+        places = {
+            "BAIT": self.folder / "bait",
+            "TARGET": self.folder / "target",
+            "FOLDER": self.folder,
+            "PORT": self.listener.getsockname()[1],
+            "TRACE": "wiped-source " * 5_000,
+            **CALLS[platform.machine()],
+        }
+        for name, place in places.items():
+            text = text.replace(f"@{name}@", str(place))
+        return text
+
+    def state(self) -> tuple[object, ...]:
+        """Return what is in the folder, and of the bait all that a program could change."""
+        bait = self.folder / "bait"
+        facts = bait.stat()
+        files = sorted(path.name for path in self.folder.iterdir())
+        return files, bait.read_text(), facts.st_mtime_ns, facts.st_mode
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    """A desk that must be untouched in the end, and nobody may have called."""
+    (tmp_path / "bait").write_text(SECRET)
     (tmp_path / "secretmodule.py").write_text(f"secret = {SECRET!r}\n")
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.setblocking(False)
-        port = listener.getsockname()[1]
-        places = {
-            "BAIT": bait,
-            "TARGET": target,
-            "FOLDER": tmp_path,
-            "PORT": port,
-            "TRACE": "wiped-source " * 5_000,
-        }
-        before, program = case.get("before", "x = 1"), case["program"]
-        for name, place in {**places, **CALLS[platform.machine()]}.items():
-            before, program = (
-                source.replace(f"@{name}@", str(place)) for source in (before, program)
-            )
-        after = [BENIGN, NUMERIC]  # numeric programs have a server of their own
-        _, hostile, *benign = any_runner.run(
-            [
-                f"{before}# {case['id']}",
-                program,
-                *(source.format(case["id"]) for source in after),
-            ]
-        )
+        made = Desk(tmp_path, listener)
+        before = made.state()
+        yield made
+        assert made.state() == before
         with pytest.raises(BlockingIOError):
             listener.accept()[0].close()
+
+
+def check(outcome: Outcome) -> None:
+    told = f"{outcome.value} {outcome.detail}"
+    assert outcome.status is not Status.broken, told
+    assert SECRET not in told
+    assert "got through" not in told
+    assert outcome.detail.isprintable()
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+def test_hostile_program(any_runner: Runner, desk: Desk, case: dict[str, Any]) -> None:
+    tried = [case["before"], case["program"]] if "before" in case else [case["program"]]
+    # Numeric programs have a server of their own.
+    honest = [text.format(case["id"]) for text in (BENIGN, NUMERIC)]
+    outcomes = any_runner.run([*map(desk.program, tried), *honest])
+    *_, hostile, first, second = outcomes
+    check(hostile)
     assert hostile.status.value in case["expect"], hostile
-    assert SECRET not in f"{hostile.value} {hostile.detail}"
-    assert "got through" not in f"{hostile.value} {hostile.detail}"
-    assert hostile.detail.isprintable()
-    assert bait.read_text() == SECRET
-    assert not target.exists()
     if hostile.status is Status.ok:
         assert re.fullmatch(case["value"], hostile.value or "")
-    assert {outcome.value for outcome in benign} == {"7.0"}
+    assert first.value == second.value == "7.0"
 
 
 def program_of(expression: str) -> str:
@@ -134,43 +158,17 @@ def program_of(expression: str) -> str:
     return "\n".join([*lines, f"def solution(): return {expression}"])
 
 
-def batched(items: Sequence[str], n: int) -> Iterator[Sequence[str]]:
-    for start in range(0, len(items), n):
-        yield items[start : start + n]
-
-
 @pytest.mark.parametrize("kind", ESCAPES)
-def test_escapes(any_runner: Runner, tmp_path: Path, kind: str) -> None:
-    bait, target = tmp_path / "bait", tmp_path / "target"
-    bait.write_text(SECRET)
-    (tmp_path / "secretmodule.py").write_text(f"secret = {SECRET!r}\n")
-    before = (bait.stat().st_mtime_ns, bait.stat().st_mode)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.setblocking(False)
-        port = listener.getsockname()[1]
-        places = {"BAIT": bait, "TARGET": target, "FOLDER": tmp_path, "PORT": port}
-        expressions = []
-        for expression in ESCAPES[kind]:
-            for name, place in places.items():
-                expression = expression.replace(f"@{name}@", str(place))
-            expressions.append(expression)
-        # Behind some expressions, an honest program of each kind runs where they ran.
-        for number, tried in enumerate(batched(expressions, 8)):
-            honest = [
-                program.format(f"{kind} {number}") for program in (BENIGN, NUMERIC)
-            ]
-            *hostile, first, second = any_runner.run([*map(program_of, tried), *honest])
-            for expression, outcome in zip(tried, hostile, strict=True):
-                told = f"{outcome.value} {outcome.detail}"
-                assert outcome.status is not Status.broken, (expression, told)
-                assert SECRET not in told and "got through" not in told, expression
-                assert outcome.detail.isprintable(), expression
-            assert first.value == second.value == "7.0", tried
-        with pytest.raises(BlockingIOError):
-            listener.accept()[0].close()
-    assert bait.read_text() == SECRET
-    assert (bait.stat().st_mtime_ns, bait.stat().st_mode) == before
-    assert not target.exists() and not target.is_symlink()
+def test_escapes(any_runner: Runner, desk: Desk, kind: str) -> None:
+    # Behind some expressions, an honest program of each kind runs where they ran.
+    for start in range(0, len(ESCAPES[kind]), 8):
+        tried = ESCAPES[kind][start : start + 8]
+        honest = [text.format(f"{kind} {start}") for text in (BENIGN, NUMERIC)]
+        programs = [desk.program(program_of(expression)) for expression in tried]
+        *hostile, first, second = any_runner.run([*programs, *honest])
+        for outcome in hostile:
+            check(outcome)
+        assert first.value == second.value == "7.0", tried
 
 
 @pytest.mark.parametrize(

@@ -184,43 +184,41 @@ def test_a_killed_evaluator_takes_its_servers_along() -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("tier", ["bwrap", "landlock"])
-def test_other_packages_are_not_read(tmp_path: Path, tier: str) -> None:
-    if tier == "bwrap" and shutil.which("bwrap") is None:
-        pytest.skip("bubblewrap is not installed")
-    venv = tmp_path / "venv"  # under /tmp, where bubblewrap mounts a folder of its own
-    subprocess.run(
-        [sys.executable, "-m", "venv", "--without-pip", str(venv)],
-        check=True,
-        timeout=180,
-    )
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The packages of an environment with fin-tasks, another package, and a link out of it."""
+    # Under /tmp, where bubblewrap mounts a folder of its own.
+    venv = tmp_path_factory.mktemp("venv")
+    command = [sys.executable, "-m", "venv", "--without-pip", str(venv)]
+    subprocess.run(command, check=True, timeout=180)
     (site,) = venv.glob("lib/python*/site-packages")
     shutil.copytree(Path(fin_tasks.__file__).parent, site / "fin_tasks")
     (site / "others.pth").write_text(str(Path(pydantic.__file__).parents[1]))
     (site / "library.py").write_text("number = 7")
-    (sample,) = site.glob("fin_tasks/benchmarks/xfinbench/sample/validation_set.csv")
-    (link := site / "link").symlink_to(
-        "/etc/hostname"
-    )  # and no link leads out of a folder that may be read
-    programs = [
-        f"def solution(): return open({str(path)!r}).read()" for path in (sample, link)
-    ]
-    others = [site / "library.py", Path(pydantic.__file__), *Path("/usr/src").glob("*")]
-    programs += [
-        f"def solution(): return open({str(path)!r}).read()" for path in others
-    ]
-    programs.append("import library\ndef solution(): return 1")
-    programs.append("import numpy, scipy.integrate\ndef solution(): return 1")
-    programs.append("import pandas\ndef solution(): return 1")
-    script = "from fin_tasks.sandbox import open_runner\n"
-    script += f"with open_runner(tier={tier!r}, workers=1) as r: print(*(o.status.value for o in r.run({programs})))\n"
-    command = [str(venv / "bin" / "python"), "-c", script]
-    environ = {
-        name: value for name, value in os.environ.items() if name != "PYTHONPATH"
-    }
+    (site / "link").symlink_to("/etc/hostname")
+    return site
+
+
+@pytest.mark.parametrize("tier", ["bwrap", "landlock"])
+def test_other_packages_are_not_read(site: Path, tier: str) -> None:
+    if tier == "bwrap" and shutil.which("bwrap") is None:
+        pytest.skip("bubblewrap is not installed")
+    sample = "fin_tasks/benchmarks/xfinbench/sample/validation_set.csv"
+    read = [site / sample, site / "link", site / "library.py", Path(pydantic.__file__)]
+    read += Path("/usr/src").glob("*")
+    programs = [f"def solution(): return open({str(path)!r}).read()" for path in read]
+    for modules in ("library", "numpy, scipy.integrate", "pandas"):
+        programs.append(f"import {modules}\ndef solution(): return 1")
+    script = f"""\
+from fin_tasks.sandbox import open_runner
+with open_runner(tier={tier!r}, workers=1) as runner:
+    print(*(outcome.status.value for outcome in runner.run({programs})))
+"""
+    command = [str(site.parents[2] / "bin" / "python"), "-c", script]
+    environ = dict(os.environ)
+    environ.pop("PYTHONPATH", None)
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=120, env=environ
     )
-    refused = ["forbidden"] * (2 + len(others))
-    expected = [*refused, "exception", "ok", "ok"]
+    expected = ["forbidden"] * len(read) + ["exception", "ok", "ok"]
     assert done.stdout.split() == expected, done.stderr
