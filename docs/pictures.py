@@ -1,22 +1,21 @@
 """Make the pictures of docs/images: `make pictures`.
 
 Charts come from the packaged sample. The other pictures show recorded responses, which are in ../shared/data (see
-`fin-tasks recordings --from`). The pictures of the page are taken by tests/report/test_screenshots.py, in Chromium.
+`fin-tasks recordings --from`). The pictures of the page are taken in Chromium.
 """
 
-import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from page_pictures import take_pictures
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
 RECORDED = ROOT.parent / "shared" / "data"
-SCREENSHOTS = "tests/report/test_screenshots.py"
 CHARTS = {
     "chart.png": ("AAPL", "2011-03-21", "2012-01-24"),
     "chart_20.png": ("IBM", "2008-03-17", "2013-01-22"),
@@ -66,14 +65,6 @@ def shrink(picture: Path) -> None:
         drawn.convert("RGB").quantize(COLORS).save(picture, optimize=True)
 
 
-def take_pictures_of_the_page() -> None:
-    """Take the pictures of reports."""
-    environ = {**os.environ, "FIN_TASKS_SCREENSHOTS": str(IMAGES)}
-    command = [sys.executable, "-m", "pytest", "-q", "-m", "slow or not slow"]
-    command.append(SCREENSHOTS)
-    subprocess.run(command, cwd=ROOT, env=environ, check=True)  # noqa: S603 - our own
-
-
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as temporary:
         draw_charts()
@@ -81,4 +72,4 @@ if __name__ == "__main__":
         draw_windows(Path(temporary, "dynostock"))
     for name in DRAWN:
         shrink(IMAGES / name)
-    take_pictures_of_the_page()
+    take_pictures(IMAGES)

@@ -12,6 +12,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -40,7 +41,7 @@ def main() -> int:
     parser = options(__doc__)
     parser.add_argument("--keep", type=Path, help="report and screenshots stay here")
     given = parser.parse_args()
-    keep, n_models = given.keep, 2 if given.tiny else MODELS
+    keep, n_models = given.keep, 1 if given.tiny else MODELS
     with tempfile.TemporaryDirectory() as temporary:
         folder = keep or Path(temporary)
         shutil.rmtree(folder / "runs", ignore_errors=True)
@@ -53,7 +54,8 @@ def main() -> int:
         assert not written.problems, written.problems
         what = f"the report of {written.n_models} models in two modes"
         figures = [Figure(what=what, value=seconds, unit="s", most=GOAL_S)]
-        figures += browse(folder / "report" / "index.html", folder)
+        widths = WIDTHS[-1:] if given.tiny else WIDTHS
+        figures += browse(folder / "report" / "index.html", folder, widths)
     return finish(figures, given, __file__)
 
 
@@ -116,8 +118,8 @@ def samples(number: int, mode: str, is_recorded: bool) -> list[dict[str, Any]]:
     ]
 
 
-def browse(page_file: Path, out: Path) -> list[Figure]:
-    """Open the views in both widths, and return the seconds and the megabytes before the first table."""
+def browse(page_file: Path, out: Path, widths: Sequence[int]) -> list[Figure]:
+    """Open the views in each width, and return the seconds and the megabytes before the first table."""
     from playwright.sync_api import sync_playwright
 
     figures = []
@@ -126,7 +128,7 @@ def browse(page_file: Path, out: Path) -> list[Figure]:
         chromium = play.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        for width in WIDTHS:
+        for width in widths:
             page = chromium.new_page(viewport={"width": width, "height": 900})
             loaded: list[str] = []
             page.on("request", lambda request, seen=loaded: seen.append(request.url))

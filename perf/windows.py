@@ -36,21 +36,21 @@ NAMES = [
 GOAL_RATIO, GOAL_S, GOAL_GB = 500, 5, 2
 
 
-def large(tickers: int) -> tuple[float, float]:
-    market, started = synthetic(tickers), time.perf_counter()
+def large(tickers: int, years: int) -> tuple[float, float]:
+    market, started = synthetic(tickers, years), time.perf_counter()
     find_windows(market)
     return time.perf_counter() - started, resource.getrusage(
         resource.RUSAGE_SELF
     ).ru_maxrss * 1024 / 1e9
 
 
-def synthetic(tickers: int) -> Market:
+def synthetic(tickers: int, years: int) -> Market:
     """Random walks on weekdays with candles, and a report a quarter, one in 200 without a surprise."""
     rng, days = (
         np.random.default_rng(0),
-        pd.bdate_range("2000-01-03", periods=YEARS * 261, unit="ns"),
+        pd.bdate_range("2000-01-03", periods=years * 261, unit="ns"),
     )
-    names, quarters = [f"T{number:03d}" for number in range(tickers)], 4 * YEARS
+    names, quarters = [f"T{number:03d}" for number in range(tickers)], 4 * years
     closes = (
         np.exp(rng.normal(0, 0.01, (tickers, len(days))).cumsum(axis=1))
         .round(4)
@@ -145,7 +145,8 @@ def movement(prices: pd.DataFrame, day: pd.Timestamp) -> int:
 
 def main() -> int:
     given = options(__doc__).parse_args()
-    market = synthetic(1 if given.tiny else 20)
+    years = 8 if given.tiny else YEARS
+    market = synthetic(1 if given.tiny else 20, years)
     windows = find_windows(market).windows  # once to warm up
     started = time.perf_counter()
     for _ in range(5):
@@ -159,8 +160,8 @@ def main() -> int:
     n_tickers = 5 if given.tiny else 500
     # In a process of its own, whose peak memory is that of the large market alone.
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        seconds, gigabytes = pool.apply(large, (n_tickers,))
-    what = f"the windows of {n_tickers} tickers, 5 sizes, 2 biases, {YEARS} years"
+        seconds, gigabytes = pool.apply(large, (n_tickers, years))
+    what = f"the windows of {n_tickers} tickers, 5 sizes, 2 biases, {years} years"
     figures = [
         Figure(
             what=f"{len(theirs):,} windows of 20 tickers",

@@ -104,10 +104,10 @@ def test_version_path_and_help(tmp_path: Path, command: Command) -> None:
     assert "fin-tasks demo" in "".join(command()[1:])
 
 
-def test_doctor_names_the_sandbox_and_why(tmp_path: Path) -> None:
-    found = json.loads(run("doctor", "--json", cwd=tmp_path).stdout)
+def test_doctor_names_the_sandbox_and_why(command: Command) -> None:
+    found = json.loads(command("doctor", "--json").stdout)
     assert found["tiers"][found["sandbox"]] == "works"
-    chosen = run("doctor", "--json", cwd=tmp_path, FIN_TASKS_SANDBOX="landlock")
+    chosen = command("doctor", "--json", FIN_TASKS_SANDBOX="landlock")
     assert json.loads(chosen.stdout)["sandbox"] == "landlock"
 
 
@@ -115,22 +115,15 @@ def test_fetch_verify_compares_what_is_cached_with_the_pins(
     tmp_path: Path, command: Command
 ) -> None:
     assert "test.json is not here" in command("fetch", "financemath", "--verify").stderr
-    folder = (
-        tmp_path
-        / "cache"
-        / "financemath"
-        / "bdddc58655947475da852e241b96a7dbd1478742"
-        / "data"
-    )
+    revision = "bdddc58655947475da852e241b96a7dbd1478742"
+    folder = tmp_path / "cache" / "financemath" / revision / "data"
     folder.mkdir(parents=True)
     (folder.parent / "utils").mkdir()
     for name in ("test.json", "validation.json", "../utils/model_input_utils.py"):
         (folder / name).write_text("[]")
     wrong = command("fetch", "financemath", "--verify")
-    assert (
-        wrong.status,
-        "test.json: expected sha256 8aaabdc9" in wrong.stderr,
-    ) == (1, True)
+    assert wrong.status == 1
+    assert "test.json: expected sha256 8aaabdc9" in wrong.stderr
 
 
 def test_fetch_verify_checks_the_folder_that_tasks_read(
@@ -139,12 +132,8 @@ def test_fetch_verify_checks_the_folder_that_tasks_read(
     folder = tmp_path / "own" / "financemath" / "data"
     folder.mkdir(parents=True)
     (folder / "test.json").write_text("[]")
-    done = command(
-        "fetch",
-        "financemath",
-        "--verify",
-        FIN_TASKS_DATA=str(tmp_path / "own"),
-    )
+    own = {"FIN_TASKS_DATA": str(tmp_path / "own")}
+    done = command("fetch", "financemath", "--verify", **own)
     assert done.status == 1
     assert done.stdout == f"financemath: 1 files in {folder.parent}\n"
     assert "data/validation.json is missing" in done.stderr
@@ -155,39 +144,23 @@ def test_fetch_verify_checks_the_folder_that_tasks_read(
     assert command("fetch", "bizbench", "--verify", **bizbench).status == 0
 
 
-@pytest.mark.parametrize(
-    ("encoding", "name"),
-    [("ascii", "\udcff"), ("latin-1", "\u4e00"), ("utf-8", "\udcff")],
-)
-def test_any_terminal_shows_any_name(tmp_path: Path, encoding: str, name: str) -> None:
+@pytest.mark.parametrize("encoding", ["ascii", "utf-8"])
+def test_any_terminal_shows_any_name(tmp_path: Path, encoding: str) -> None:
+    name = "\udcff"
     environ = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0", "LC_ALL": "C"}
     environ["FIN_TASKS_DATA"] = str(tmp_path / name)
     done = run("fetch", "bizbench", "--verify", cwd=tmp_path, **environ)
     assert "0 files in" in done.stdout
     assert "Traceback" not in done.stderr
-    replayed = run(
-        "replay",
-        "financemath",
-        "--mode",
-        "cot",
-        f"{name}.jsonl",
-        cwd=tmp_path,
-        **environ,
-    )
+    words = ("replay", "financemath", "--mode", "cot", f"{name}.jsonl")
+    replayed = run(*words, cwd=tmp_path, **environ)
     assert replayed.stderr.count("\n") == 1 and "Traceback" not in replayed.stderr
     assert replayed.stderr.startswith("fin-tasks: error: ")
 
 
 def test_chart_draws_and_prints_its_name(tmp_path: Path, command: Command) -> None:
-    done = command(
-        "chart",
-        "AAPL",
-        "--sample",
-        "--start",
-        "2010-01-04",
-        "--end",
-        "2010-12-31",
-    )
+    days = ("--start", "2010-01-04", "--end", "2010-12-31")
+    done = command("chart", "AAPL", "--sample", *days)
     assert done.stdout == "AAPL_2010-01-04_2010-12-31.png\n"
     with Image.open(tmp_path / "AAPL_2010-01-04_2010-12-31.png") as picture:
         assert max(picture.size) == 2048  # what models see
@@ -202,21 +175,16 @@ def test_replay_prints_one_object_and_writes_a_run_folder(
     summary = json.loads(done.stdout)
     assert summary["n"] == 1
     assert (summary["paper"]["acc"], summary["robust"]["execution_rate"]) == (1.0, 1.0)
-    (samples,) = (tmp_path / "runs" / "org__m").glob(
-        "samples_xfinbench_calc_pot_*.jsonl"
-    )
+    folder = tmp_path / "runs" / "org__m"
+    (samples,) = folder.glob("samples_xfinbench_calc_pot_*.jsonl")
     lines = [json.loads(line) for line in samples.read_text().splitlines()]
-    assert [(line["filter"], line["answer"], line["acc"]) for line in lines] == [
-        ("paper", 6, 1),
-        ("robust", 6, 1),
-    ]
+    scores = [(line["filter"], line["answer"], line["acc"]) for line in lines]
+    assert scores == [("paper", 6, 1), ("robust", 6, 1)]
     assert {line["doc"]["id"] for line in lines} == {RESPONSE["id"]}
     assert [line["resps"] for line in lines] == [[[RESPONSE["model_response"]]]] * 2
-    (results,) = (tmp_path / "runs" / "org__m").glob("results_*.json")
-    assert (
-        json.loads(results.read_text())["results"]["xfinbench_calc_pot"]["acc,paper"]
-        == 1.0
-    )
+    (results,) = folder.glob("results_*.json")
+    totals = json.loads(results.read_text())["results"]["xfinbench_calc_pot"]
+    assert totals["acc,paper"] == 1.0
     assert "paper.acc_err" in command(*arguments, "--all").stdout
     screen = command(*arguments).stdout
     assert "Accuracy, within the margin" in screen and "paper." not in screen
@@ -246,28 +214,13 @@ def test_what_a_strangers_file_says_cannot_steer_the_terminal(
 def test_a_run_folder_holds_any_text(tmp_path: Path, command: Command) -> None:
     row = '{"id": "\\ud800", "ground_truth": 1, "model_response": "Therefore, my answer is true."}\n'
     (tmp_path / "r.jsonl").write_text(row)
-    done = command(
-        "replay",
-        "xfinbench",
-        "--task",
-        "bool",
-        "r.jsonl",
-        "--out",
-        "runs",
-    )
+    replay = ("replay", "xfinbench", "--task", "bool", "r.jsonl", "--out")
+    done = command(*replay, "runs")
     assert done.status == 0, done.stderr
     (samples,) = (tmp_path / "runs" / "r").glob("samples_*.jsonl")
     assert json.loads(samples.read_text().splitlines()[0])["doc"]["id"] == "\ud800"
     (tmp_path / "file").write_text("")
-    refused = command(
-        "replay",
-        "xfinbench",
-        "--task",
-        "bool",
-        "r.jsonl",
-        "--out",
-        "file/runs",
-    )
+    refused = command(*replay, "file/runs")
     assert refused.status == 1
     assert "expected a folder that can be written" in refused.stderr
 

@@ -20,6 +20,9 @@ from fin_tasks.benchmarks.dynostock.windows import find_windows
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, DataError, FinTasksError
 
+SHORT = ("--start", "2010-08-01", "--end", "2010-10-10")
+LATE = ("--start", "2010-09-01")
+PRINT = ("--print-prompt",)
 AAPL = ("AAPL", "--sample", "--start", "2009-01-01", "--end", "2010-10-30")
 
 
@@ -31,30 +34,24 @@ def clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, no_proxy: None) -> No
 
 
 def predict(*arguments: str) -> str:
-    return (
-        CliRunner().invoke(app, ["predict", *arguments], catch_exceptions=False).stdout
-    )
+    command = ["predict", *arguments]
+    return CliRunner().invoke(app, command, catch_exceptions=False).stdout
 
 
 @pytest.mark.parametrize("bias", ["recency", "authority"])
 def test_a_window_of_the_benchmark_is_the_same_question(bias: str) -> None:
-    found = find_windows(
-        sample_market(), biases=[bias], windows=[4, 12], share=SAMPLE_SHARE
-    ).windows
-    assert len(found) > 20
-    assert found == [
-        own_window(sample_market(), w.ticker, w.start, w.end, bias=w.bias_type)
-        for w in found
-    ]
-    docs = next(
-        iter(data.load(bias=bias, window=4, mode="text", source="sample").values())
-    )
-    doc: dict[str, Any] = docs[0]
-    days = ("--start", doc["start"], "--end", doc["end"], "--bias", bias)
-    shown = json.loads(
-        predict(doc["ticker"], "--sample", *days, "--text", "--print-prompt", "--json")
-    )
-    assert shown == {"system": doc["system"], "user": doc["prompt"]}
+    market = sample_market()
+    found = find_windows(market, biases=[bias], windows=[4, 12], share=SAMPLE_SHARE)
+    assert len(found.windows) > 20
+    for window in found.windows[::6]:
+        days = (window.ticker, window.start, window.end)
+        assert own_window(market, *days, bias=bias) == window
+    doc: dict[str, Any] = data.load(bias=bias, window=4, mode="text", source="sample")[
+        "test"
+    ][0]
+    named = ("--start", doc["start"], "--end", doc["end"], "--bias", bias)
+    shown = predict(doc["ticker"], "--sample", *named, *PRINT, "--text", "--json")
+    assert json.loads(shown) == {"system": doc["system"], "user": doc["prompt"]}
 
 
 def test_the_signal_knows_nothing_after_the_last_day() -> None:
@@ -62,16 +59,12 @@ def test_the_signal_knows_nothing_after_the_last_day() -> None:
     prices = market.prices[market.prices["date"] <= end]
     cut = Market.of(prices, market.reports[market.reports["reported"] <= end])
     for ticker in market.tickers:
-        days = (date(2008, 1, 1), date.fromisoformat(end))
-        known, unknown = (
-            own_window(one, ticker, *days, bias="recency") for one in (market, cut)
-        )
+        days = (ticker, date(2008, 1, 1), date.fromisoformat(end))
+        known = own_window(market, *days, bias="recency")
+        unknown = own_window(cut, *days, bias="recency")
         assert unknown.truth is None and known.truth is not None
-        assert (known.signal, known.n_same, known.n_contrary) == (
-            unknown.signal,
-            unknown.n_same,
-            unknown.n_contrary,
-        )
+        for name in ("signal", "n_same", "n_contrary"):
+            assert getattr(known, name) == getattr(unknown, name)
 
 
 def test_prints_the_message_and_asks_nobody(tmp_path: Path) -> None:
@@ -88,31 +81,20 @@ def test_prints_the_message_and_asks_nobody(tmp_path: Path) -> None:
 
 
 def test_asks_a_model_and_shows_its_forecast(tmp_path: Path) -> None:
-    with serve(
-        lambda body: completion("Thought: it rose.\x1b[31m\nFinal prediction: 0.65")
-    ) as served:
+    reply = completion("Thought: it rose.\x1b[31m\nFinal prediction: 0.65")
+    with serve(lambda body: reply) as served:
         asked = ("--model", "m", "--base-url", served.base_url, "--bias", "authority")
         shown = predict(*AAPL, *asked, "--out", str(tmp_path / "run"))
         result = json.loads(predict(*AAPL, *asked, "--json"))
     (body,) = served.bodies  # the second reply was kept
-    assert [part["type"] for part in body["messages"][-1]["content"]] == [
-        "image_url",
-        "text",
-    ]
-    assert result["statement"] in body["messages"][-1]["content"][1]["text"]
+    picture, text = body["messages"][-1]["content"]
+    assert (picture["type"], text["type"]) == ("image_url", "text")
+    assert result["statement"] in text["text"]
     assert "go down after the latest report." in result["statement"]
-    assert (result["paper"], result["robust"], result["forecast"], result["truth"]) == (
-        0.65,
-        0.65,
-        "a rise",
-        1,
-    )
-    for line in (
-        r"Thought: it rose.\x1b[31m",
-        "Final prediction: 0.65",
-        "happened",
-        "a rise",
-    ):
+    assert result["paper"] == result["robust"] == 0.65
+    assert (result["forecast"], result["truth"]) == ("a rise", 1)
+    thought = r"Thought: it rose.\x1b[31m"
+    for line in (thought, "Final prediction: 0.65", "happened", "a rise"):
         assert line in shown
     assert list((tmp_path / "run" / "charts").glob("AAPL_*.png"))
     (file,) = (tmp_path / "run").glob("AAPL_*.json")
@@ -124,27 +106,11 @@ def test_asks_a_model_and_shows_its_forecast(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (
-            ("XYZ", *AAPL[1:], "--print-prompt"),
-            DataError,
-            "expected tickers among AAPL",
-        ),
-        (
-            (*AAPL, "--start", "2010-08-01", "--end", "2010-10-10", "--print-prompt"),
-            DataError,
-            "earnings report",
-        ),
-        (
-            (*AAPL, "--start", "2010-09-01", "--bias", "recency", "--print-prompt"),
-            DataError,
-            "recency needs",
-        ),
-        (
-            (*AAPL, "--start", "2010-09-01", "--bias", "authority", "--print-prompt"),
-            DataError,
-            "authority needs",
-        ),
-        (("AAPL", *AAPL[2:], "--print-prompt"), ConfigError, "found neither"),
+        (("XYZ", *AAPL[1:], *PRINT), DataError, "expected tickers among AAPL"),
+        ((*AAPL, *SHORT, *PRINT), DataError, "earnings report"),
+        ((*AAPL, *LATE, "--bias", "recency", *PRINT), DataError, "recency needs"),
+        ((*AAPL, *LATE, "--bias", "authority", *PRINT), DataError, "authority needs"),
+        (("AAPL", *AAPL[2:], *PRINT), ConfigError, "found neither"),
         ((*AAPL, "--model", "gpt-4o"), ConfigError, "OPENAI_API_KEY"),
     ],
 )

@@ -145,9 +145,15 @@ def test_an_lm_eval_that_fails_is_an_error(
         ask(limit=4, output=tmp_path)
 
 
-def test_scores_of_example_responses(tmp_path: Path) -> None:
-    replay_examples(tmp_path, limit=47)
-    rows = scores(board(read([tmp_path]), papers=False))
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("examples")
+    replay_examples(folder, limit=47)
+    return folder
+
+
+def test_scores_of_example_responses(examples: Path) -> None:
+    rows = scores(board(read([examples]), papers=False))
     shown = {row["Task"]: (row["n"], row["robust"].partition(" ")[0]) for row in rows}
     assert shown == {
         "xfinbench_bool, cot": ("32", "81.2"),
@@ -158,10 +164,9 @@ def test_scores_of_example_responses(tmp_path: Path) -> None:
     }
 
 
-def test_example_responses_pass_verify_but_for_their_prompts(tmp_path: Path) -> None:
-    replay_examples(tmp_path, limit=47)
+def test_example_responses_pass_verify_but_for_their_prompts(examples: Path) -> None:
     items = []
-    for task in verify([tmp_path], Options(metadata={"source": "sample"})).tasks:
+    for task in verify([examples], Options(metadata={"source": "sample"})).tasks:
         items += task.items
     assert {item.name for item in items if item.status != "verified"} == {"prompts"}
 

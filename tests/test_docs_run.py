@@ -12,10 +12,8 @@ DOCS_RUN = runpy.run_path(str(Path(__file__).with_name("docs_run.py")))
     ("text", "ends_well"),
     [
         ("Words alone.\n", False),
-        ("```bash\npip install .\n```\n", False),
         ("```bash\nfin-tasks report missing --out report\n```\n", False),
         ("```bash\nfin-tasks path\n```\n", True),
-        ("```pycon\n>>> 1 + 1\n2\n```\n", True),
         ("```pycon\n>>> 1 + 1\n3\n```\n", False),
         ("```bash\nfin-tasks path\nfin-tasks pth\n```\n", False),
     ],

@@ -36,15 +36,8 @@ simple_evaluate("dummy", tasks=["financemath"], task_manager=manager)
 """
 CONCURRENCY = 16
 JUDGE = (
-    "judge",
-    "rows.json",
-    "--rubric",
-    "mme_finance_en",
-    "--model",
-    "m",
-    "--no-image",
-    "--concurrency",
-    f"{CONCURRENCY}",
+    *("judge", "rows.json", "--rubric", "mme_finance_en", "--model", "m"),
+    *("--no-image", "--concurrency", f"{CONCURRENCY}"),
 )
 
 
@@ -57,12 +50,8 @@ class Command:
             for name, text in os.environ.items()
             if not name.startswith("FIN_TASKS")
         }
-        env |= {
-            "FIN_TASKS_CACHE": str(folder / "cache"),
-            "HF_HUB_OFFLINE": "1",
-            "OPENAI_API_KEY": "sk-test",
-        }
-        env |= environ
+        env["FIN_TASKS_CACHE"] = str(folder / "cache")
+        env |= {"HF_HUB_OFFLINE": "1", "OPENAI_API_KEY": "sk-test", **environ}
         self._stderr = folder / "stderr.txt"
         with self._stderr.open("w") as stderr:
             self._process = subprocess.Popen(
@@ -177,15 +166,9 @@ def test_lm_eval_is_interrupted_while_a_judge_is_asked(tmp_path: Path) -> None:
 
 def test_a_download_is_interrupted(tmp_path: Path) -> None:
     with silent_server() as (url, requests):
-        options = ("fetch", "financemath")
-        command = Command(
-            tmp_path,
-            *FIN_TASKS,
-            *options,
-            FIN_TASKS_GITHUB_RAW=url,
-            HF_ENDPOINT=url,
-            HF_HUB_OFFLINE="0",
-        )
+        addresses = {"FIN_TASKS_GITHUB_RAW": url, "HF_ENDPOINT": url}
+        options = (*FIN_TASKS, "fetch", "financemath")
+        command = Command(tmp_path, *options, **addresses, HF_HUB_OFFLINE="0")
         command.press_ctrl_c(when=lambda: requests)
         assert command.wait() == 130, command.stderr
     assert command.stderr.strip().endswith("and the same command gets the others only.")

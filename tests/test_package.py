@@ -1,5 +1,6 @@
 """What importing the package costs and pulls in."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -10,11 +11,7 @@ import pytest
 
 from fin_tasks import resources
 
-HEAVY = ("lm_eval", "torch", "pandas", "matplotlib", "numpy", "datasets", "dataclasses")
-
-
 SCORE_A_TEXT_TASK = """
-import sys
 from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.saved.scoring import score_responses
 
@@ -22,67 +19,41 @@ documents = TaskFile("xfinbench_calc").load_documents({"source": "sample"})
 responses = {doc["id"]: "The answer is [1]." for doc in documents}
 run = score_responses("xfinbench_calc", responses, {"source": "sample"})
 assert run.scored.totals()
-print(sorted(set(sys.modules)))
+show()
 """
 
 
-@pytest.mark.parametrize("module", ["fin_tasks", "fin_tasks.adapters.autoload"])
-def test_import_is_light(module: str) -> None:
-    code = f"import sys; before = set(sys.modules); import {module}; print(sorted(set(sys.modules) - before))"
-    env = {
-        **os.environ,
-        "FIN_TASKS_AUTOLOAD": "0",
-        "PYTHONPATH": str(Path(resources.__file__).parents[1]),
-    }
-    done = subprocess.run(
-        [sys.executable, "-S", "-c", code],
-        env=env,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    imported = done.stdout
-    assert module in imported
-    assert [name for name in HEAVY if f"'{name}'" in imported] == []
+def modules_after(code: str, *options: str, **environ: str) -> list[set[str]]:
+    """Run code in a process of its own, and return what it prints: the modules at several places of it."""
+    code = f"import sys\ndef show(): print(sorted(sys.modules))\n{code}"
+    command = [sys.executable, *options, "-c", code]
+    env = {**os.environ, **environ}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+    return [set(ast.literal_eval(line)) for line in done.stdout.splitlines()]
 
 
-def test_the_command_line_imports_nothing_heavy_before_it_is_used() -> None:
-    heavy = ("lm_eval", "torch", "pandas", "matplotlib")
-    code = f"import sys; import fin_tasks.cli; print([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
+def test_import_needs_no_other_package() -> None:
+    """Python starts without the folder of installed packages, so that any import of one fails."""
+    source = str(Path(resources.__file__).parents[1])
+    code = "import fin_tasks, fin_tasks.adapters.autoload\nshow()"
+    environ = {"FIN_TASKS_AUTOLOAD": "0", "PYTHONPATH": source}
+    (modules,) = modules_after(code, "-S", **environ)
+    assert "dataclasses" not in modules
 
 
-def test_a_report_does_not_import_the_distributions_of_scipy() -> None:
-    """They take a second, in each of its processes."""
-    code = (
-        "import sys; import fin_tasks.report.write; print('scipy.stats' in sys.modules)"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert ran.stdout.strip() == "False", ran.stderr
+def test_commands_and_reports_import_little_before_they_are_used() -> None:
+    code = "import fin_tasks.cli\nshow()\nimport fin_tasks.report.write\nshow()"
+    of_cli, of_report = modules_after(code)
+    assert of_cli.isdisjoint({"lm_eval", "torch", "pandas", "matplotlib"})
+    # Its distributions take a second, in each process of a report.
+    assert "scipy.stats" not in of_report
 
 
 def test_a_text_task_imports_nothing_for_studies_charts_sheets_and_judges() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", SCORE_A_TEXT_TASK],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    # Not pandas, which `datasets` imports, in which harnesses take documents.
-    for name in (
-        "joblib",
-        "krippendorff",
-        "matplotlib",
-        "mplfinance",
-        "openai",
-        "openpyxl",
-        "pooch",
-        "scipy",
-    ):
-        assert f"'{name}'" not in done.stdout
+    (modules,) = modules_after(SCORE_A_TEXT_TASK)
+    # But pandas, which `datasets` imports, in which harnesses take documents.
+    packages = "joblib krippendorff matplotlib mplfinance openai openpyxl pooch scipy"
+    assert modules.isdisjoint(packages.split())
 
 
 @pytest.mark.parametrize("page", installing.PAGES, ids=lambda page: page.name)

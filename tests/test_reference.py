@@ -24,20 +24,6 @@ def test_every_variable_that_the_code_names_is_in_the_reference() -> None:
     assert [name for name in sorted(names) if name not in PAGE] == []
 
 
-def test_every_command_has_its_options_and_an_example() -> None:
-    sections = PAGE.split("\n## ")[2:]
-    names = [section.partition("\n")[0] for section in sections]
-    assert "fin-tasks label agree" in names
-    without_example = [
-        name
-        for name, text in zip(names, sections, strict=True)
-        if "```bash" not in text
-    ]
-    assert set(without_example) <= {"fin-tasks path", "fin-tasks doctor"}
-    empty = re.findall(r"^\| (`[^|]*`) \|\s*\|$", PAGE, re.MULTILINE)
-    assert empty == []
-
-
 def test_the_docs_name_only_options_that_exist() -> None:
     options = set(re.findall(r"`(--[a-z-]+)`", PAGE))
     unknown = []

@@ -1,13 +1,12 @@
 """Addresses on the loopback interface that fail, trickle and flood."""
 
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import httpx2
 import pytest
+from chat_server import serving
 from slow_server import BODY, HEADERS, endless
 
 from fin_tasks.errors import WebError
@@ -24,13 +23,8 @@ def serve(status: int, body: bytes) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with serving(Handler) as url:
+        yield url
 
 
 def read(url: str, limits: Limits = LIMITS, timeout: float = 5.0) -> bytes:
@@ -44,10 +38,9 @@ def test_what_is_served_is_read() -> None:
 
 
 def test_a_trickling_server_is_left_in_time() -> None:
-    started = time.monotonic()
+    """Or the test would never end."""
     with endless(BODY) as url, pytest.raises(WebError, match="it took too long"):
         read(url, Limits(seconds=0.3, n_bytes=1000))
-    assert time.monotonic() - started < 5
 
 
 def test_a_silent_server_is_left_in_time() -> None:

@@ -1,15 +1,14 @@
 """A server with OpenAI's batch interface on this machine, which answers as a test tells it to."""
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.parser import BytesParser
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
-from chat_server import Answer
+from chat_server import Answer, serving
 
 Change = Callable[[int, list[dict[str, Any]]], list[Any]]
 """Takes the number of a batch and its results; returns the lines to serve."""
@@ -82,11 +81,9 @@ class ServedBatches:
         output = []
         errors = []
         for result in self.change(number, results):
-            is_good = (
-                isinstance(result, bytes)
-                or result.get("response", {}).get("status_code") == 200
-            )
-            line = result if isinstance(result, bytes) else json.dumps(result).encode()
+            is_line = isinstance(result, bytes)
+            line = result if is_line else json.dumps(result).encode()
+            is_good = is_line or result.get("response", {}).get("status_code") == 200
             (output if is_good else errors).append(line)
         for kind, lines in (("output", output), ("error", errors)):
             if lines:
@@ -131,19 +128,6 @@ def serve_batches(
             self.end_headers()
             self.wfile.write(data)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    served = ServedBatches(f"http://127.0.0.1:{server.server_port}/v1", answer, change)
-    thread = threading.Thread(
-        target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-    )
-    thread.start()
-    try:
+    with serving(Handler) as url:
+        served = ServedBatches(f"{url}/v1", answer, change)
         yield served
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

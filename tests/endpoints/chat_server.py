@@ -52,6 +52,23 @@ class Served:
 
 
 @contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Serve on a free port, and yield the address."""
+    handler.log_message = lambda *_: None  # type: ignore[method-assign]
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        )
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@contextmanager
 def serve(
     answer: Callable[[dict[str, Any]], Answer], *, pause: float = 0.0
 ) -> Iterator[Served]:
@@ -77,33 +94,15 @@ def serve(
             data = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
             try:
                 self.send_response(status)
-                for name, value in {
-                    "Content-Type": "application/json",
-                    **headers,
-                }.items():
+                kind = {"Content-Type": "application/json"}
+                for name, value in {**kind, **headers}.items():
                     self.send_header(name, value)
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
                 self.wfile.write(data)
-            except (
-                BrokenPipeError,
-                ConnectionResetError,
-            ):  # the client gave up waiting
-                self.close_connection = True
+            except (BrokenPipeError, ConnectionResetError):
+                self.close_connection = True  # the client gave up waiting
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    served = Served(base_url=f"http://127.0.0.1:{server.server_port}/v1")
-    thread = threading.Thread(
-        target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-    )
-    thread.start()
-    try:
+    with serving(Handler) as url:
+        served = Served(base_url=f"{url}/v1")
         yield served
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

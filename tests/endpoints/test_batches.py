@@ -1,5 +1,6 @@
 """`fin-tasks judge --batch` at a server with OpenAI's batch interface."""
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -31,14 +32,12 @@ def answer(body: dict[str, Any]) -> Answer:
     return completion(REPLIES[word], usage=(100, 1))
 
 
-def write_rows(folder: Path, *responses: str) -> Path:
-    file = folder / "gpt_MMEFinance.jsonl"
+def write_rows(folder: Path, *responses: str) -> None:
     lines = []
     for number, response in enumerate(responses):
         row = {"index": number, "question": f"{number}?", "answer": "1"}
         lines.append(json.dumps({**row, "prediction": response, "category": "OCR"}))
-    file.write_text("\n".join(lines))
-    return file
+    (folder / "gpt_MMEFinance.jsonl").write_text("\n".join(lines))
 
 
 def judge(folder: Path, url: str, *options: str) -> Any:
@@ -48,6 +47,11 @@ def judge(folder: Path, url: str, *options: str) -> Any:
     command += ["--rubric", "mme_finance_en", "--model", "m", "--base-url", url]
     command += ["--token-prices", str(prices), "--out", str(folder / "out")]
     return CliRunner().invoke(app, [*command, *options])
+
+
+def batch(folder: Path, url: str, step: str) -> dict[str, Any]:
+    """Run a step, which must end well, and return its figures."""
+    return figures(judge(folder, url, "--batch", step))
 
 
 def figures(done: Any) -> dict[str, Any]:
@@ -71,7 +75,7 @@ def test_the_same_scores_at_half_the_price(tmp_path: Path) -> None:
     with serve(answer) as served:
         expected = figures(judge(alone, served.base_url))
     with serve_batches(answer) as server:
-        found = figures(judge(batched, server.base_url, "--batch", "wait"))
+        found = batch(batched, server.base_url, "wait")
     assert scores(found) == scores(expected)
     assert found["requests"] == expected["requests"] == 5
     assert found["prompt_tokens"] == expected["prompt_tokens"]
@@ -83,10 +87,7 @@ def test_the_same_scores_at_half_the_price(tmp_path: Path) -> None:
 def test_steps_in_commands_of_their_own(tmp_path: Path) -> None:
     write_rows(tmp_path, "one", "two", "three", "one")
     with serve_batches(answer) as server:
-
-        def step(name: str) -> dict[str, Any]:
-            return figures(judge(tmp_path, server.base_url, "--batch", name))
-
+        step = functools.partial(batch, tmp_path, server.base_url)
         assert step("submit")["under_way"] == 4
         assert step("submit")["batches"] == 1  # nothing is sent twice
         assert step("status")["batch"][0]["status"] == "in_progress"
@@ -102,29 +103,24 @@ def test_steps_in_commands_of_their_own(tmp_path: Path) -> None:
     assert temperatures == [0, 0.5, 1]
 
 
-def test_a_command_that_ends_before_it_knows_its_batch(tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_begun", [True, False])
+def test_a_command_that_ends_before_it_knows_its_batch(
+    tmp_path: Path, has_begun: bool
+) -> None:
+    """The next command finds the batch, or sends it again if there is none."""
     write_rows(tmp_path, "one", "three")
     with serve_batches(answer) as server:
         url = server.base_url
         server.loses_reply = True
         done = judge(tmp_path, url, "--batch", "submit")
         assert isinstance(done.exception, EndpointError)
-        assert figures(judge(tmp_path, url, "--batch", "submit"))["under_way"] == 2
-        found = figures(judge(tmp_path, url, "--batch", "wait"))
+        if not has_begun:
+            server.batches.clear()
+            server.requests.clear()
+        assert batch(tmp_path, url, "submit")["under_way"] == 2
+        found = batch(tmp_path, url, "wait")
     assert (found["overall_robust"], found["requests"]) == (80, 2)
-    assert len(server.requests) == 1, "the batch is not sent again"
-
-
-def test_a_batch_that_was_not_started_is_sent_again(tmp_path: Path) -> None:
-    write_rows(tmp_path, "one", "three")
-    with serve_batches(answer) as server:
-        server.loses_reply = True
-        done = judge(tmp_path, server.base_url, "--batch", "submit")
-        assert isinstance(done.exception, EndpointError)
-        server.batches.clear()
-        server.requests.clear()
-        found = figures(judge(tmp_path, server.base_url, "--batch", "wait"))
-    assert (found["overall_robust"], found["requests"]) == (80, 2)
+    assert len(server.requests) == 1
 
 
 def test_an_upload_that_fails_is_tried_twice(tmp_path: Path) -> None:
@@ -159,8 +155,8 @@ def test_no_file_shows_the_key(
             return {**file, "id": key}
 
         server.upload = echo  # type: ignore[method-assign]
-        assert figures(judge(tmp_path, server.base_url, "--batch", "submit"))
-        figures(judge(tmp_path, server.base_url, "--batch", "collect"))
+        assert batch(tmp_path, server.base_url, "submit")
+        batch(tmp_path, server.base_url, "collect")
     files = [*tmp_path.rglob("*"), *own_cache.rglob("*")]
     assert len(files) > 3
     assert not [f for f in files if f.is_file() and key.encode() in f.read_bytes()]
@@ -191,14 +187,14 @@ def test_results_that_are_not_as_they_should_be(tmp_path: Path) -> None:
         server.status = "expired"
         server.n_looks = 0
         url = server.base_url
-        figures(judge(tmp_path, url, "--batch", "submit"))
+        batch(tmp_path, url, "submit")
         done = judge(tmp_path, url, "--batch", "collect")
         found = figures(done)
         assert (found["lacking"], found["requests"], found["failed"]) == (2, 3, 1)
         names = ("repeated", "unknown", "unreadable", "missing")
         assert [found[name] for name in names] == [1, 1, 2, 1]
         server.status = "completed"
-        found = figures(judge(tmp_path, url, "--batch", "wait"))
+        found = batch(tmp_path, url, "wait")
     assert (found["overall_robust"], found["unscored"]) == (20 * (5 + 3 + 1 + 5) / 4, 0)
     assert [len(requests) for requests in server.requests] == [4, 2]
 
@@ -209,14 +205,14 @@ def test_changed_rows_are_counted(
     write_rows(tmp_path, "one", "three", "four")
     with serve_batches(answer) as server:
         url = server.base_url
-        assert figures(judge(tmp_path, url, "--batch", "submit"))["changed"] == 0
+        assert batch(tmp_path, url, "submit")["changed"] == 0
         assert "3 rows" not in caplog.text
         write_rows(tmp_path, "one", "three", "four more")
-        found = figures(judge(tmp_path, url, "--batch", "collect"))
+        found = batch(tmp_path, url, "collect")
         assert (found["changed"], found["under_way"]) == (1, 3)
         assert "1 of 3 rows" in caplog.text
-        figures(judge(tmp_path, url, "--batch", "submit"))
-        assert figures(judge(tmp_path, url, "--batch", "collect"))["changed"] == 0
+        batch(tmp_path, url, "submit")
+        assert batch(tmp_path, url, "collect")["changed"] == 0
 
 
 def test_wait_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,9 +221,9 @@ def test_wait_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     with serve_batches(answer) as server:
         url = server.base_url
         server.n_looks = 1_000_000
-        assert figures(judge(tmp_path, url, "--batch", "wait"))["under_way"] == 1
+        assert batch(tmp_path, url, "wait")["under_way"] == 1
         server.n_looks = 0
-        assert figures(judge(tmp_path, url, "--batch", "wait"))["unscored"] == 0
+        assert batch(tmp_path, url, "wait")["unscored"] == 0
 
 
 def test_limits_of_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,8 +237,8 @@ def test_limits_of_a_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     write_rows(tmp_path, "one", "three", "four")
     with serve_batches(answer, enlarge) as server:
         server.n_looks = 0
-        figures(judge(tmp_path, server.base_url, "--batch", "submit"))
-        found = figures(judge(tmp_path, server.base_url, "--batch", "collect"))
+        batch(tmp_path, server.base_url, "submit")
+        found = batch(tmp_path, server.base_url, "collect")
     assert [len(requests) for requests in server.requests] == [2, 1]
     assert (found["unreadable"], found["missing"], found["lacking"]) == (1, 1, 1)
 
@@ -251,9 +247,9 @@ def test_a_file_that_changed(tmp_path: Path) -> None:
     write_rows(tmp_path, "one", "three")
     with serve_batches(answer) as server:
         url = server.base_url
-        figures(judge(tmp_path, url, "--batch", "submit"))
+        batch(tmp_path, url, "submit")
         write_rows(tmp_path, "one", "four")
-        found = figures(judge(tmp_path, url, "--batch", "wait"))
+        found = batch(tmp_path, url, "wait")
         assert found["overall_robust"] == 20 * (5 + 1) / 2
         done = judge(tmp_path, url, "--batch", "submit", "--no-image")
         assert isinstance(done.exception, ConfigError)
@@ -269,7 +265,7 @@ def test_options_that_the_judge_refuses(tmp_path: Path) -> None:
 
     write_rows(tmp_path, "one", "three")
     with serve_batches(strict) as server:
-        found = figures(judge(tmp_path, server.base_url, "--batch", "wait"))
+        found = batch(tmp_path, server.base_url, "wait")
     assert (found["overall_robust"], found["failed"]) == (80, 2)
     assert "max_completion_tokens" in server.requests[1][0]["body"]
 

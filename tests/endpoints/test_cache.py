@@ -85,18 +85,14 @@ def test_a_killed_process_blocks_nobody(settings: Settings) -> None:
         with chat_with("m", [served.base_url], settings) as model:
             started = time.monotonic()
             assert model.ask(question(0)).text == "0"
-            assert time.monotonic() - started < 10
+            assert time.monotonic() - started < 30
 
 
 def test_replies_of_earlier_versions_are_found(settings: Settings) -> None:
     """The key as version 0.3 made it, and the row as it wrote it."""
     url = "http://127.0.0.1:9/v1"
-    request = {
-        "model": "m",
-        "messages": question(7),
-        "max_tokens": 3,
-        "temperature": 0.0,
-    }
+    options = {"max_tokens": 3, "temperature": 0.0}
+    request = {"model": "m", "messages": question(7), **options}
     text = json.dumps([[url], request], sort_keys=True)
     key = hashlib.sha256(text.encode()).hexdigest()
     replies = ReplyCache(settings.cache_dir)
@@ -105,13 +101,13 @@ def test_replies_of_earlier_versions_are_found(settings: Settings) -> None:
         database.execute("INSERT INTO chat_replies VALUES (?, ?)", (key, row))
         database.commit()
     with chat_with("m", [f"{url}/"], settings) as model:
-        reply = model.ask(question(7), temperature=0.0, max_tokens=3)
+        reply = model.ask(question(7), **options)
         assert (reply.text, reply.cached) == ("4", True)
 
 
 def test_equal_rows_are_asked_once(settings: Settings) -> None:
     with (
-        serve(echo, pause=0.5) as served,
+        serve(echo, pause=0.3) as served,
         chat_with("m", [served.base_url], settings) as model,
         ThreadPoolExecutor(4) as pool,
     ):

@@ -15,28 +15,18 @@ QUESTION = [{"role": "user", "content": "What?"}]
 
 
 def test_a_reply_is_asked_for_once(settings: Settings) -> None:
+    options = {"temperature": 0, "max_tokens": 3}
     with serve(lambda _: completion("4", usage=(90, 1))) as served:
         for cached in (False, True):
             with chat_with("m", [served.base_url], settings) as chat:
-                reply = chat.ask(QUESTION, temperature=0, max_tokens=3)
-                assert (
-                    reply.text,
-                    reply.reason,
-                    reply.prompt_tokens,
-                    reply.cached,
-                ) == (
-                    "4",
-                    "stop",
-                    90,
-                    cached,
-                )
-                assert (chat.usage.requests, chat.usage.cached) == (
-                    int(not cached),
-                    int(cached),
-                )
+                reply = chat.ask(QUESTION, **options)
+                assert (reply.text, reply.reason) == ("4", "stop")
+                assert (reply.prompt_tokens, reply.cached) == (90, cached)
+                usage = chat.usage
+                assert (usage.requests, usage.cached) == (not cached, cached)
         with chat_with("m", [served.base_url], settings) as chat:
             chat.ask(QUESTION, temperature=0.5, max_tokens=3)
-            chat.ask(QUESTION, temperature=0, max_tokens=3, fresh=True)
+            chat.ask(QUESTION, **options, fresh=True)
             assert chat.usage.requests == 2
     assert served.headers[0]["authorization"] == f"Bearer {KEY}"
 
@@ -84,9 +74,9 @@ def test_addresses_are_asked_in_turn(settings: Settings) -> None:
         serve(lambda _: completion("4")) as two,
         chat_with("m", [one.base_url, two.base_url], settings) as chat,
     ):
-        for n in range(10):
+        for n in range(6):
             chat.ask(QUESTION, seed=n)
-    assert (len(one.bodies), len(two.bodies)) == (5, 5)
+    assert (len(one.bodies), len(two.bodies)) == (3, 3)
 
 
 def test_the_key_is_shown_nowhere(settings: Settings) -> None:
@@ -110,29 +100,19 @@ def test_the_key_is_shown_nowhere(settings: Settings) -> None:
     )
 
 
-@pytest.mark.parametrize("part", ["?api_key=sk-secret", "#sk-secret"])
-def test_an_address_with_a_key_is_refused(part: str) -> None:
-    for url in (f"http://127.0.0.1:8000/v1{part}", "http://me:sk-secret@127.0.0.1/v1"):
-        with pytest.raises(ConfigError) as error:
-            Endpoint(model="m", base_url=(url,))
-        assert "sk-secret" not in str(error.value)
-
-
 @pytest.mark.parametrize(
     "url",
     [
-        "127.0.0.1:8000/v1",
-        "ftp://host/v1",
-        "http:///v1",
-        "http://[/v1",
+        *("127.0.0.1:8000/v1", "ftp://host/v1", "http:///v1", "http://[/v1"),
+        "http://127.0.0.1:8000/v1?api_key=sk-secret",
+        "http://127.0.0.1:8000/v1#sk-secret",
+        "http://me:sk-secret@127.0.0.1/v1",
     ],
 )
-def test_an_address_that_is_none_is_refused(settings: Settings, url: str) -> None:
-    with (
-        pytest.raises(ConfigError, match="expected an address such as"),
-        chat_with("m", [url], settings),
-    ):
-        pass
+def test_an_address_that_is_none_or_has_a_key_is_refused(url: str) -> None:
+    with pytest.raises(ConfigError, match="expected") as error:
+        Endpoint(model="m", base_url=(url,))
+    assert "sk-secret" not in str(error.value)
 
 
 def test_a_limit_of_requests_a_minute_holds(settings: Settings) -> None:

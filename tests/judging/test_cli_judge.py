@@ -22,85 +22,56 @@ from fin_tasks.saved.run_folder import SavedRun, write_run
 
 ROWS = [
     {
-        "index": 7,
-        "answer": "1",
-        "prediction": "one",
-        "task_category": "OCR",
-        "image_type": "table",
-    },
-    {
-        "index": 3,
-        "answer": "2",
-        "prediction": "two",
-        "task_category": "OCR",
-        "image_type": "document",
-    },
-    {
-        "index": 5,
-        "answer": "3",
-        "prediction": "three",
-        "task_category": "Not Applicable",
-        "image_type": "table",
-    },
-    {
-        "index": 9,
-        "answer": "4",
-        "prediction": "",
-        "task_category": "Image Caption",
-        "image_type": "table",
-    },
+        "index": index,
+        "question": f"{index}?",
+        "answer": answer,
+        "prediction": prediction,
+        "task_category": category,
+        "image_type": image_type,
+        "image_style": "screenshot",
+    }
+    for index, answer, prediction, category, image_type in (
+        (7, "1", "one", "OCR", "table"),
+        (3, "2", "two", "OCR", "document"),
+        (5, "3", "three", "Not Applicable", "table"),
+        (9, "4", "", "Image Caption", "table"),
+    )
 ]
 pytestmark = pytest.mark.usefixtures("own_cache")
+DOWN = "http://127.0.0.1:9/v1"
 SCORES = {"one": "5", "two": "Score: 2", "three": "3"}
 
 
 def answer(body: dict[str, Any]) -> Answer:
-    text = (
-        body["messages"][1]["content"]
-        .split("BEGIN RESPONSE")[1]
-        .split("END RESPONSE")[0]
-    )
-    return completion(
-        next(score for word, score in SCORES.items() if word in text), usage=(100, 1)
-    )
+    text = body["messages"][1]["content"].split("BEGIN RESPONSE")[1]
+    text = text.split("END RESPONSE")[0]
+    score = next(score for word, score in SCORES.items() if word in text)
+    return completion(score, usage=(100, 1))
 
 
-def run(tmp_path: Path, *options: str) -> Any:
-    rows = [
-        {**row, "question": f"{row['index']}?", "image_style": "screenshot"}
-        for row in ROWS
-    ]
+def judge(file: Path, out: Path, url: str, *options: str) -> Any:
+    """Run `fin-tasks judge`."""
+    command = ["judge", str(file), "--rubric", "mme_finance_en", "--model", "m"]
+    command += ["--out", str(out), "--base-url", url, *options]
+    return CliRunner().invoke(app, command)
+
+
+def run(tmp_path: Path, url: str, *options: str) -> Any:
+    """Judge the rows in a workbook."""
     (tmp_path / "gpt").mkdir(exist_ok=True)
-    pd.DataFrame(rows).to_excel(
-        file := tmp_path / "gpt" / "gpt_MMEFinance.xlsx", index=False
-    )
-    out = ["--out", str(tmp_path / "out")]
-    return CliRunner().invoke(
-        app,
-        [
-            "judge",
-            str(file),
-            "--rubric",
-            "mme_finance_en",
-            "--model",
-            "m",
-            *out,
-            *options,
-        ],
-    )
+    file = tmp_path / "gpt" / "gpt_MMEFinance.xlsx"
+    pd.DataFrame(ROWS).to_excel(file, index=False)
+    return judge(file, tmp_path / "out", url, *options)
 
 
 def test_from_a_workbook_to_a_run_folder(tmp_path: Path) -> None:
     with serve(answer) as served:
-        done = run(tmp_path, "--base-url", served.base_url, "--json")
-        again = run(tmp_path, "--base-url", served.base_url, "--json")
+        done = run(tmp_path, served.base_url, "--json")
+        again = run(tmp_path, served.base_url, "--json")
     assert done.exception is None, done.output
     found = json.loads(done.stdout)
-    assert (found["n"], found["unscored"], found["requests"]) == (
-        4,
-        2,
-        7,
-    )  # five tries for the second response
+    # Five tries for the second response.
+    assert [found[name] for name in ("n", "unscored", "requests")] == [4, 2, 7]
     assert found["overall"] == pytest.approx(20 * (5 + 2 + 3 + 0) / 4)
     assert found["overall_robust"] == pytest.approx(20 * (5 + 3) / 2)
     assert found["by_category"] == {"OCR": 70, "Not Applicable": 60, "Image Caption": 0}
@@ -108,41 +79,34 @@ def test_from_a_workbook_to_a_run_folder(tmp_path: Path) -> None:
     assert found["by_style"] == {"screenshot": 50}
     assert "2 of 4 responses are unscored" in done.stderr
     second = json.loads(again.stdout)
-    assert (second["requests"], second["overall"]) == (
-        5,
-        found["overall"],
-    )  # only what could not be read
-
+    # Only for what could not be read.
+    assert (second["requests"], second["overall"]) == (5, found["overall"])
     assert (found["split"], found["source"]) == ("unknown", "unknown")
     results = json.loads(Path(found["results"]).read_text())
-    provenance = results["configs"]["mme_finance_en"]["metadata"]["provenance"]
+    metadata = results["configs"]["mme_finance_en"]["metadata"]
+    provenance, facts = metadata["provenance"], metadata["judge"]
     assert (provenance["split"], provenance["source"]) == ("unknown", "unknown")
     assert results["model_name"] == "gpt"
-    judge = results["configs"]["mme_finance_en"]["metadata"]["judge"]
-    assert (judge["model"], judge["rubric"], judge["usage"]["prompt_tokens"]) == (
-        "m",
-        "mme_finance_en@2",
-        700,
-    )
+    assert (facts["model"], facts["rubric"]) == ("m", "mme_finance_en@2")
+    assert facts["usage"]["prompt_tokens"] == 700
     assert "127.0.0.1" not in json.dumps(results)
-    (samples,) = Path(found["results"]).parent.glob(
-        f"samples_*{Path(found['results']).stem[8:]}.jsonl"
-    )
+    stamp = Path(found["results"]).stem.removeprefix("results")
+    (samples,) = Path(found["results"]).parent.glob(f"samples_*{stamp}.jsonl")
     lines = [json.loads(line) for line in samples.read_text().splitlines()]
-    by_filter = {
-        name: [line for line in lines if line["filter"] == name]
+    paper, robust = (
+        [line for line in lines if line["filter"] == name]
         for name in ("paper", "robust")
-    }
-    assert [line["doc"]["id"] for line in by_filter["paper"]] == ["7", "3", "5", "9"]
-    assert [line["score"] for line in by_filter["paper"]] == [100, 40, 60, 0]
-    assert [line["score"] for line in by_filter["robust"]] == [100, None, 60, None]
-    assert [line["answer"] for line in by_filter["robust"]] == [5, None, 3, None]
-    assert by_filter["paper"][0]["doc"]["image_type"] == "table"
+    )
+    assert [line["doc"]["id"] for line in paper] == ["7", "3", "5", "9"]
+    assert [line["score"] for line in paper] == [100, 40, 60, 0]
+    assert [line["score"] for line in robust] == [100, None, 60, None]
+    assert [line["answer"] for line in robust] == [5, None, 3, None]
+    assert paper[0]["doc"]["image_type"] == "table"
 
 
 def test_a_judge_that_is_down_writes_no_run(tmp_path: Path) -> None:
     with serve(lambda _: (400, {}, {})) as served:
-        done = run(tmp_path, "--base-url", served.base_url, "--json")
+        done = run(tmp_path, served.base_url, "--json")
     assert isinstance(done.exception, JudgeError)
     assert not (tmp_path / "out").exists()
     assert done.stdout == ""
@@ -154,24 +118,22 @@ def test_many_failures_are_an_error_after_saving(tmp_path: Path) -> None:
         return (400, {}, {}) if "\nthree" in text else answer(body)
 
     with serve(sometimes) as served:
-        done = run(tmp_path, "--base-url", served.base_url, "--json")
+        done = run(tmp_path, served.base_url, "--json")
         assert isinstance(done.exception, JudgeError)
         found = json.loads(done.stdout)
         assert (found["unscored"], Path(found["results"]).is_file()) == (3, True)
         assert "1 of 3 responses" in str(done.exception)
-        again = run(
-            tmp_path, "--base-url", served.base_url, "--json", "--max-failed", "0.9"
-        )
+        again = run(tmp_path, served.base_url, "--json", "--max-failed", "0.9")
     assert again.exception is None
 
 
 def test_what_the_console_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
     with serve(answer) as served:
-        done = run(tmp_path, "--base-url", served.base_url)
+        done = run(tmp_path, served.base_url)
         assert "2 of 4 responses are unscored" in done.stderr
         assert "no key" not in done.stderr
-        done = run(tmp_path, "--base-url", served.base_url, "--key-env", "OTHER_KEY")
+        done = run(tmp_path, served.base_url, "--key-env", "OTHER_KEY")
         assert "no key, as OTHER_KEY is not set" in done.stderr
 
 
@@ -179,13 +141,7 @@ def test_a_dry_run_asks_nothing(tmp_path: Path) -> None:
     prices = tmp_path / "prices.yaml"
     prices.write_text("models: {m: {input: 10, output: 1000}}")
     with serve(answer) as served:
-        options = [
-            "--base-url",
-            served.base_url,
-            "--json",
-            "--token-prices",
-            str(prices),
-        ]
+        options = [served.base_url, "--json", "--token-prices", str(prices)]
         first = json.loads(run(tmp_path, *options, "--dry-run").stdout)
         assert (first["n"], first["without_response"], first["requests"]) == (4, 1, 3)
         assert 1_000 < first["prompt_tokens_without_pictures"] < 10_000
@@ -202,20 +158,17 @@ def test_a_dry_run_asks_nothing(tmp_path: Path) -> None:
 
 def test_limits_of_requests(tmp_path: Path) -> None:
     with serve(answer, pause=0.05) as served:
-        run(tmp_path, "--base-url", served.base_url, "--concurrency", "1")
+        run(tmp_path, served.base_url, "--concurrency", "1")
         assert served.most_at_once == 1
-    done = run(tmp_path, "--base-url", "http://127.0.0.1:9/v1", "--timeout", "0")
+    done = run(tmp_path, DOWN, "--timeout", "0")
     assert "judge_timeout" in str(done.exception)
-    done = run(
-        tmp_path, "--base-url", "http://127.0.0.1:9/v1", "--requests-per-minute", "0"
-    )
+    done = run(tmp_path, DOWN, "--requests-per-minute", "0")
     assert "judge_requests_per_minute" in str(done.exception)
 
 
 def own_rubric(folder: Path) -> Path:
-    text = (
-        Path(__file__).resolve().parents[2] / "judges/mme_finance_en.yaml"
-    ).read_text("utf-8")
+    judges = Path(__file__).parents[2] / "judges"
+    text = (judges / "mme_finance_en.yaml").read_text("utf-8")
     path = folder / "own.yaml"
     path.write_text(text.replace("name: mme_finance_en", "name: strict"), "utf-8")
     return path
@@ -235,19 +188,11 @@ def test_results_have_the_name_of_the_task(
     tmp_path: Path, stem: str, task: str
 ) -> None:
     file = tmp_path / f"{stem}.jsonl"
-    file.write_text(json.dumps({**ROWS[0], "question": "?"}))
-    command = [
-        "judge",
-        str(file),
-        "--rubric",
-        str(own_rubric(tmp_path)),
-        "--model",
-        "m",
-        "--json",
-    ]
+    file.write_text(json.dumps(ROWS[0]))
+    rubric = ("--rubric", str(own_rubric(tmp_path)))
     with serve(answer) as served:
-        command += ["--base-url", served.base_url, "--out", str(tmp_path / "out")]
-        found = json.loads(CliRunner().invoke(app, command).stdout)
+        done = judge(file, tmp_path / "out", served.base_url, "--json", *rubric)
+    found = json.loads(done.stdout)
     assert (found["task"], found["rubric"]) == (task, "strict@2")
     (result,) = report.read(tmp_path / "out").runs[0].tasks
     assert (result.task, result.benchmark) == (task, "mme_finance")
@@ -258,26 +203,15 @@ def test_a_judged_run_can_be_compared_with_its_original(tmp_path: Path) -> None:
     documents = load(**options)["test"]
     docs = list(documents)
     rubric = load_rubric("mme_finance_en")
-    judge = JudgeModel(model="m", base_url=("http://127.0.0.1:9/v1",))
-    original = score_judged(
-        rubric, docs, [Judged("one")] * len(docs), task="mme_finance_en"
-    )
+    facts = JudgeModel(model="m", base_url=(DOWN,)).facts(rubric)
+    responses = [Judged("one")] * len(docs)
+    original = score_judged(rubric, docs, responses, task="mme_finance_en")
     provenance = json.loads(documents.info.description)
-    run = SavedRun(original, provenance, {"judge": judge.facts(rubric)})
+    run = SavedRun(original, provenance, {"judge": facts})
     write_run(tmp_path / "original", [run], model="gpt", made_by="fin-tasks judge")
     (file,) = (tmp_path / "original").rglob("samples_*.jsonl")
-    command = [
-        "judge",
-        str(file),
-        "--rubric",
-        "mme_finance_en",
-        "--model",
-        "m",
-        "--json",
-    ]
     with serve(lambda _: completion("4")) as served:
-        command += ["--base-url", served.base_url, "--out", str(tmp_path / "again")]
-        done = CliRunner().invoke(app, command)
+        done = judge(file, tmp_path / "again", served.base_url, "--json")
     assert done.exception is None, done.output
     assert json.loads(done.stdout)["source"] == "sample"
     first, second = report.read([tmp_path / "original", tmp_path / "again"]).runs

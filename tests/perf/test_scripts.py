@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 PERF = Path(__file__).parents[2] / "perf"
-SLOW = {"board", "overhead", "recordings"}  # many views, or many starts of commands
+# Many views, many starts of commands, and a second page: `page` makes and opens one in the quick group.
+SLOW = {"board", "overhead", "recorded_page", "recordings"}
 SCRIPTS = sorted(
     path.stem
     for path in PERF.glob("*.py")

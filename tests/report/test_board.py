@@ -1,5 +1,6 @@
 """The leaderboard: its JSON, comparable runs, ranks, and values equal to sums over the samples."""
 
+import itertools
 import json
 import math
 from collections.abc import Sequence
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from run_files import PROVENANCE, scored, write_run
+from run_files import board_of, claim, scored, write_run
 
 from fin_tasks import report
 from fin_tasks.report import ranks
@@ -23,23 +24,18 @@ TASK = "financemath"
 
 def made(folder: Path, **more: Any) -> dict[str, Any]:
     """Make the board of a folder, check its JSON, and add the pairs, which stand beside the page."""
-    made_board = board(report.read([folder]), **more)
+    made_board = board_of(folder, **more)
     text = made_board.model_dump_json()
     assert Leaderboard.model_validate_json(text).model_dump_json() == text
     assert '"pairs"' not in text
-    document = json.loads(text)
-    for comparison, own in zip(
-        document["comparisons"], made_board.comparisons, strict=True
-    ):
-        comparison["pairs"] = [pair.model_dump() for pair in own.pairs]
-    known = {key: {one["id"] for one in document[key]} for key in ("runs", "tasks")}
+    document: dict[str, Any] = json.loads(text)
+    for one, own in zip(document["comparisons"], made_board.comparisons, strict=True):
+        one["pairs"] = [pair.model_dump() for pair in own.pairs]
+    runs, tasks = ({one["id"] for one in document[key]} for key in ("runs", "tasks"))
     for entry in document["entries"]:
-        assert entry["run"] in known["runs"]
-        assert entry["task"] in known["tasks"]
-        assert (
-            entry["low"] is None
-            or entry["low"] <= entry["value"] + 1e-5 <= entry["high"] + 2e-5
-        )
+        assert entry["run"] in runs and entry["task"] in tasks
+        if entry["low"] is not None:
+            assert entry["low"] <= entry["value"] + 1e-5 <= entry["high"] + 2e-5
     return document
 
 
@@ -67,17 +63,16 @@ def test_values_are_sums_over_the_samples_file(tmp_path: Path) -> None:
     for model, seed in (("a", 1), ("b", 2)):
         write_run(tmp_path / model, {TASK: answers(seed)}, model=model)
     document = made(tmp_path)
-    for file in tmp_path.rglob("samples_*.jsonl"):
+    values = {
+        entry["model"]: entry["value"]
+        for entry in document["entries"]
+        if entry["metric"] == "acc" and "/paper" in entry["task"]
+    }
+    for model in values:
+        (file,) = (tmp_path / model).glob("samples_*.jsonl")
         lines = [json.loads(line) for line in file.read_text().splitlines()]
         own = [line["acc"] for line in lines if line["filter"] == "paper"]
-        found = [
-            e
-            for e in document["entries"]
-            if e["model"] == file.parent.name and "/paper" in e["task"]
-        ]
-        assert next(e["value"] for e in found if e["metric"] == "acc") == pytest.approx(
-            sum(own) / len(own)
-        )
+        assert values[model] == pytest.approx(sum(own) / len(own))
     (pair,) = comparison(document)["pairs"]
     first, second = (np.array([row["acc"] for row in answers(seed)]) for seed in (1, 2))
     assert abs(pair["difference"]) == pytest.approx(abs(first.mean() - second.mean()))
@@ -88,7 +83,7 @@ def test_folder_without_a_scored_row_is_a_report(tmp_path: Path) -> None:
     docs = [{"image_path": f"{at // 2}.png", "category": "OCR"} for at in range(6)]
     rows = [{"score": None, "unscored": 1.0}] * 6
     write_run(tmp_path, {"mme_finance_en": rows}, docs=docs)
-    document = made(tmp_path, papers=False)
+    document = made(tmp_path)
     assert comparison(document, "mme_finance_en")["ranks"] == []
     assert "no row is scored" in str(
         [e["doubts"] for e in document["entries"] if e["metric"] == "score"]
@@ -98,24 +93,23 @@ def test_folder_without_a_scored_row_is_a_report(tmp_path: Path) -> None:
 def test_junk_runs_do_not_push_complete_runs_out(tmp_path: Path) -> None:
     write_run(tmp_path / "whole", {TASK: answers(1)}, model="whole")
     for at in range(4):
-        file = write_run(
-            tmp_path / f"junk{at}", {TASK: answers(at, 5)}, model=f"junk{at}"
-        )
+        rows = {TASK: answers(at, 5)}
+        file = write_run(tmp_path / f"junk{at}", rows, model=f"junk{at}")
         content = json.loads(file.read_text())
         content["n-samples"][TASK]["original"] = 200
         file.write_text(json.dumps(content))
-    document = made(tmp_path, papers=False)
-    assert marks_of(document)["whole"] == []
-    assert all(marks_of(document)[f"junk{at}"] for at in range(4))
+    marks = marks_of(made(tmp_path))
+    assert marks.pop("whole") == []
+    assert len(marks) == 4 and all(marks.values())
 
 
 def test_reference_can_be_named(tmp_path: Path) -> None:
     write_run(tmp_path / "a", {TASK: answers(1)}, model="a")
-    other = {"provenance": {**PROVENANCE, "prompts": {"sha256": "b" * 64}}}
-    write_run(tmp_path / "b", {TASK: answers(2, 150)}, model="b", metadata=other)
+    other = {"prompts": {"sha256": "b" * 64}}
+    write_run(tmp_path / "b", {TASK: answers(2, 150)}, model="b", provenance=other)
     identity = next(run.id for run in report.read([tmp_path]).runs if run.model == "b")
-    assert marks_of(made(tmp_path, papers=False))["a"] == []
-    marks = marks_of(made(tmp_path, papers=False, reference=identity))
+    assert marks_of(made(tmp_path))["a"] == []
+    marks = marks_of(made(tmp_path, reference=identity))
     assert marks["b"] == []
     assert any("wording of the prompts" in mark for mark in marks["a"])
 
@@ -126,7 +120,7 @@ def test_two_percent_of_the_rows_may_be_missing(
 ) -> None:
     write_run(tmp_path / "whole", {TASK: answers(1)}, model="whole")
     write_run(tmp_path / "cut", {TASK: answers(2)[:-lost]}, model="cut")
-    document = made(tmp_path, papers=False)
+    document = made(tmp_path)
     found = comparison(document)
     assert (len(found["ranks"]) == 2) == compared
     assert bool(document["notes"]) == compared
@@ -168,7 +162,7 @@ def test_holm_corrects_the_headline_alone(tmp_path: Path) -> None:
 def test_of_complete_runs_of_a_model_the_newest_is_ranked(tmp_path: Path) -> None:
     write_run(tmp_path, {TASK: answers(1)})
     write_run(tmp_path, {TASK: answers(2)}, stamp="2026-03-02T10-00-00")
-    document = made(tmp_path, papers=False)
+    document = made(tmp_path)
     (place,) = comparison(document)["ranks"]
     runs = {one["id"]: one for one in document["runs"]}
     assert runs[place["run"]]["path"].endswith("2026-03-02T10-00-00.json")
@@ -185,7 +179,7 @@ def test_group_has_one_interval_over_the_sources_of_all_its_tasks(
     rows = answers(3, 40)
     tasks = {"xfinbench_bool": rows, "xfinbench_mcq": rows}
     write_run(tmp_path, tasks, docs=docs, groups={"xfinbench_text": list(tasks)})
-    document = made(tmp_path, papers=False)
+    document = made(tmp_path)
     width = {
         e["task"].partition("/")[0]: e["high"] - e["low"]
         for e in document["entries"]
@@ -195,81 +189,57 @@ def test_group_has_one_interval_over_the_sources_of_all_its_tasks(
     assert comparison(document, "xfinbench_text")["sources"] == 20
 
 
-def test_group_of_windows_averages_their_bias_indices(tmp_path: Path) -> None:
-    shares = {
-        "dynostock_recency_w4": [[0, 1, 0], [0, 0, 1], [1, 0, 0]],
-        "dynostock_recency_w8": [[0, 1, 0]] * 3,
-    }
+def write_windows(folder: Path, *shares: list[list[float]]) -> Path:
+    """Write a run of the sizes 4 and 8 from shares of each window, and return its results file."""
     tasks = {
-        task: [{"acc": float(one[0]), "bias_index": one} for one in of]
-        for task, of in shares.items()
+        f"dynostock_recency_w{size}": [{"acc": one[0], "bias_index": one} for one in of]
+        for size, of in zip((4, 8), shares, strict=True)
     }
-    file = write_run(
-        tmp_path,
-        tasks,
-        docs=[{"ticker": ticker} for ticker in "ABC"],
-        groups={"dynostock_recency": list(tasks)},
-    )
-    content = json.loads(file.read_text())
-    content["results"]["dynostock_recency"] |= {"bias_index,paper": (0.5 + 1.0) / 2}
-    file.write_text(json.dumps(content))
-    found = [
-        e
-        for e in made(tmp_path, papers=False)["entries"]
-        if e["metric"] == "bias_index" and "y/paper" in e["task"]
-    ]
-    assert [(e["value"], e["n"]) for e in found] == [(0.75, 5)]
-    assert found[0]["low"] is not None
+    known = {"window": 4, "arm": "signal", "bias_type": "recency"}
+    docs = [{"ticker": ticker, **known} for ticker in "ABCD"]
+    groups = {"dynostock_recency": list(tasks)}
+    return write_run(folder, tasks, docs=docs, groups=groups)
 
 
-def test_own_questions_are_not_beside_published_figures(tmp_path: Path) -> None:
-    own = {"provenance": {**PROVENANCE, "split": "own"}}
-    write_run(tmp_path, {TASK: answers(1)}, metadata=own)
-    document = made(tmp_path)
-    printed = {run["id"] for run in document["runs"] if run["source"] == "published"}
-    columns: dict[bool, set[str]] = {True: set(), False: set()}
-    for entry in document["entries"]:
-        columns[entry["run"] in printed].add(entry["task"])
-    assert columns[False] and columns[True].isdisjoint(columns[False])
+def test_group_of_windows_averages_their_bias_indices(tmp_path: Path) -> None:
+    shares = [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    file = write_windows(tmp_path, shares, shares[:1] * 3)
+    claim(file, "dynostock_recency", bias_index=(0.5 + 1.0) / 2)
+    (found,) = values_of(made(tmp_path), "dynostock_recency", "bias_index")
+    assert (found["value"], found["n"]) == (0.75, 5)
+    assert found["low"] is not None
 
 
 def test_published_figures_stand_apart(tmp_path: Path) -> None:
-    write_run(tmp_path, {TASK: answers(1)})
-    document = made(tmp_path)
-    printed = {run["id"] for run in document["runs"] if run["source"] == "published"}
-    theirs = [e for e in document["entries"] if e["run"] in printed]
+    write_run(tmp_path / "test", {TASK: answers(1)})
+    write_run(tmp_path / "own", {TASK: answers(1)}, provenance={"split": "own"})
+    document = made(tmp_path, papers=True)
+    runs = {run["id"]: run for run in document["runs"]}
+    printed = {name for name, run in runs.items() if run["source"] == "published"}
+    theirs = [entry for entry in document["entries"] if entry["run"] in printed]
     assert len(theirs) > 20
     assert all(entry["low"] is None for entry in theirs)
+    assert not math.isnan(sum(entry["value"] for entry in theirs))
     for entry in theirs:
         is_doubted = any("XFinBench's authors" in mark for mark in entry["doubts"])
         # Asked and scored as by XFinBench's authors, they compare.
         assert is_doubted != ("xfinbench protocol" in entry["task"])
-    assert not any(
-        place["run"] in printed
-        for one in document["comparisons"]
-        for place in one["ranks"]
-    )
-    assert not math.isnan(sum(e["value"] for e in theirs))
+    for one in document["comparisons"]:
+        assert printed.isdisjoint(place["run"] for place in one["ranks"])
+    own = [e for e in document["entries"] if runs[e["run"]]["path"].startswith("own/")]
+    assert own, "own questions are in other columns than the papers' figures"
+    assert {e["task"] for e in own}.isdisjoint(e["task"] for e in theirs)
 
 
 def test_of_a_metric_of_others_less_may_be_better(tmp_path: Path) -> None:
     for model, value in (("good", 3.0), ("weak", 9.0)):
         rows = [{"word_perplexity": value + at % 3} for at in range(30)]
         write_run(tmp_path / model, {"wikitext": rows}, model=model)
-    document = made(tmp_path, papers=False)
+    document = made(tmp_path)
     models = {run["id"]: run["model"] for run in document["runs"]}
     assert len(document["comparisons"]) == 2
     for one in document["comparisons"]:
         assert [models[place["run"]] for place in one["ranks"]] == ["good", "weak"]
-
-
-def claim(file: Path, task: str, **values: float) -> None:
-    """Change what a results file claims under both scorings."""
-    content = json.loads(file.read_text())
-    for name, value in values.items():
-        for scoring in ("paper", "robust"):
-            content["results"][task][f"{name},{scoring}"] = value
-    file.write_text(json.dumps(content))
 
 
 def values_of(document: dict[str, Any], task: str, metric: str) -> list[dict[str, Any]]:
@@ -290,7 +260,7 @@ def test_forged_totals_are_shown_as_a_mark_and_not_as_the_value(tmp_path: Path) 
     )
     claim(file, "xfinbench_text", acc=0.99)
     claim(file, "xfinbench_bool", no_answer=0.01)
-    document = made(tmp_path, papers=False)
+    document = made(tmp_path)
     (whole,) = values_of(document, "xfinbench_text", "acc")
     assert whole["value"] == pytest.approx(np.mean([row["acc"] for row in rows]))
     assert whole["low"] is not None and "claims 0.99" in whole["doubts"][0]
@@ -306,7 +276,7 @@ def test_unscored_rows_leave_a_group_its_interval(tmp_path: Path) -> None:
     }
     file = write_run(tmp_path, tasks, groups={"xfinbench_text": list(tasks)})
     claim(file, "xfinbench_text", acc=(2 / 3 + 1 / 4) / 2)
-    (whole,) = values_of(made(tmp_path, papers=False), "xfinbench_text", "acc")
+    (whole,) = values_of(made(tmp_path), "xfinbench_text", "acc")
     assert whole["value"] == pytest.approx((2 / 3 + 1 / 4) / 2)
     assert (whole["doubts"], whole["unscored"]) == ([], 10)
     assert whole["low"] < whole["value"] < whole["high"]
@@ -316,7 +286,7 @@ def test_newest_run_with_rows_is_ranked(tmp_path: Path) -> None:
     write_run(tmp_path, {TASK: answers(1)}, model="m")
     write_run(tmp_path, {TASK: answers(2)}, model="m", stamp="2026-03-02T10-00-00")
     (tmp_path / f"samples_{TASK}_2026-03-02T10-00-00.jsonl").unlink()
-    document = made(tmp_path, papers=False)
+    document = made(tmp_path)
     (place,) = comparison(document)["ranks"]
     runs = {run["id"]: run for run in document["runs"]}
     assert "03-01" in runs[place["run"]]["path"]
@@ -331,7 +301,7 @@ def test_a_run_without_any_score_is_no_reference(tmp_path: Path) -> None:
     broken = {"judge": {"model": "down"}}
     write_run(tmp_path / "broken", {TASK: rows}, model="broken", metadata=broken)
     write_run(tmp_path / "good", {TASK: answers(1)}, model="good")
-    document = made(tmp_path, papers=False)
+    document = made(tmp_path)
     assert marks_of(document)["good"] == []
     assert any(
         "judge: down here, not stated" in mark for mark in marks_of(document)["broken"]
@@ -347,7 +317,7 @@ def test_labels_say_what_differs(tmp_path: Path) -> None:
         write_run(
             tmp_path, {TASK: answers(at)}, model="m", metadata=metadata, stamp=stamp
         )
-    labels = {run["label"] for run in made(tmp_path, papers=False)["runs"]}
+    labels = {run["label"] for run in made(tmp_path)["runs"]}
     assert labels == {
         "m, judge: gpt-4o",
         "m, judge: qwen, 2026-03-02 10:00:00",
@@ -358,7 +328,7 @@ def test_labels_say_what_differs(tmp_path: Path) -> None:
 def test_an_interval_over_few_sources_has_a_note(tmp_path: Path) -> None:
     docs = [{"ticker": f"T{at % 3}"} for at in range(60)]
     write_run(tmp_path, {"dynostock_recency_w4": answers(1, 60)}, docs=docs)
-    (entry,) = values_of(made(tmp_path, papers=False), "dynostock_recency_w4", "acc")
+    (entry,) = values_of(made(tmp_path), "dynostock_recency_w4", "acc")
     assert entry["remarks"] == ["rough interval: the rows share only 3 sources"]
 
 
@@ -371,9 +341,7 @@ def test_a_bias_index_without_a_wrong_answer_is_0_as_in_lm_eval(
     claim(file, "dynostock_recency_w4", bias_index=0.0)
     if not has_samples:
         next(tmp_path.glob("samples_*")).unlink()
-    (entry,) = values_of(
-        made(tmp_path, papers=False), "dynostock_recency_w4", "bias_index"
-    )
+    (entry,) = values_of(made(tmp_path), "dynostock_recency_w4", "bias_index")
     assert (entry["value"], entry["low"], entry["n"]) == (0, None, 0)
     assert "claims" not in str(entry["doubts"])
     assert entry["remarks"] == [
@@ -383,24 +351,8 @@ def test_a_bias_index_without_a_wrong_answer_is_0_as_in_lm_eval(
 
 def test_a_window_without_a_wrong_answer_counts_as_0_everywhere(tmp_path: Path) -> None:
     """lm-eval's mean over windows, the page's value of the group and the Markdown table agree."""
-    shares = {
-        "dynostock_recency_w4": [[0.0, 1.0, 0.0]] * 3 + [[0.0, 0.0, 1.0]],
-        "dynostock_recency_w8": [[1.0, 0.0, 0.0]] * 4,
-    }
-    tasks = {
-        task: [{"acc": share[0], "bias_index": share} for share in rows]
-        for task, rows in shares.items()
-    }
-    docs = [
-        {"ticker": ticker, "window": 4, "arm": "signal", "bias_type": "recency"}
-        for ticker in "ABCD"
-    ]
-    file = write_run(
-        tmp_path / "run",
-        tasks,
-        docs=docs,
-        groups={"dynostock_recency": list(tasks)},
-    )
+    led, not_led, right = [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]
+    file = write_windows(tmp_path / "run", [led, led, led, not_led], [right] * 4)
     in_lm_eval = 0.75 / 2
     claim(file, "dynostock_recency", bias_index=in_lm_eval)
     written = write_report(tmp_path / "run", tmp_path / "out", published=False)
@@ -425,20 +377,47 @@ def test_entries_lead_from_the_report_to_their_results_files(tmp_path: Path) -> 
     assert {entry["results_file"] for entry in elsewhere["entries"]} == {None}
 
 
-def corrections(models: Sequence[str], pairs: Sequence[tuple[int, int]]) -> Corrections:
-    """Return corrected values of models, the last one the best, and intervals of differences."""
+def corrected_ranks(
+    folder: Path, n_corrected: int, p: float, *scores: float
+) -> tuple[list[tuple[str, int, int, int]] | None, set[float | None]]:
+    """Rank models m0, m1, ... that a judge gave scores, and of which people correct the last one to the best.
+
+    Returns model, rank, best and worst of each, and the p-values after Holm; None without ranks.
+    """
+    for number, score in enumerate(scores):
+        rows = [{"score": score + place % 3} for place in range(30)]
+        model = f"m{number}"
+        write_run(folder / model, {"mme_finance_en": rows}, model=model)
+    found = report.read([folder])
+    names = {result.id: run.model for run, result in found.results}
+    ids = sorted(names, key=names.__getitem__)
     line = {"task": "t", "scoring": "robust", "judge": "j", "n": 4, "labels": 4}
-    runs = []
-    for place, model in enumerate(models):
-        value = {"corrected": 50.0 + place, "low": None, "high": None}
-        means = {"judge_mean": 0.0, "people_mean": 0.0}
-        runs.append({**line, **value, **means, "model": model, "run": model})
-    differences = []
-    for low, high in pairs:
-        value = {"corrected": (low + high) / 2, "low": low, "high": high}
-        names = {"first": "m0", "second": "m1", "runs": ("m0", "m1")}
-        differences.append({**line, **value, **names})
-    return Corrections.model_validate({"runs": runs, "differences": differences})
+    value = {"low": None, "high": None, "judge_mean": 0.0, "people_mean": 0.0}
+    runs = [
+        {**line, **value, "model": names[one], "run": one, "corrected": 50.0 + place}
+        for place, one in enumerate(ids[:n_corrected])
+    ]
+    value = {"corrected": -5, "low": -9, "high": -1, "p": p}
+    pairs = [
+        {**line, **value, "first": names[a], "second": names[b], "runs": (a, b)}
+        for a, b in itertools.combinations(ids, 2)
+    ]
+    corrected = Corrections.model_validate({"runs": runs, "differences": pairs})
+    by_kind = {
+        one.is_corrected: one
+        for one in board(found, corrections=corrected).comparisons
+        if "/robust" in one.task
+    }
+    ranked = [
+        [(names[place.run], place.rank, place.best, place.worst) for place in one.ranks]
+        for one in (by_kind[False], by_kind.get(True))
+        if one
+    ]
+    if len(scores) == 2:
+        assert ranked[0] == [("m0", 1, 1, 1), ("m1", 2, 2, 2)]
+    if True not in by_kind:
+        return None, set()
+    return ranked[1], {pair.p_holm for pair in by_kind[True].pairs}
 
 
 @pytest.mark.parametrize(
@@ -450,51 +429,14 @@ def corrections(models: Sequence[str], pairs: Sequence[tuple[int, int]]) -> Corr
     ],
 )
 def test_values_that_people_corrected_rank_by_themselves(
-    n_corrected: int,
-    p: float,
-    expected: list[tuple[str, int, int, int]] | None,
-    tmp_path: Path,
+    n_corrected: int, p: float, expected: Any, tmp_path: Path
 ) -> None:
-    for model, score in (("m0", 80.0), ("m1", 20.0)):
-        rows = [{"score": score + place % 3} for place in range(30)]
-        write_run(tmp_path / model, {"mme_finance_en": rows}, model=model)
-    read = report.read([tmp_path])
-    model_by_id = {result.id: run.model for run, result in read.results}
-    corrected = corrections(["m0", "m1"][:n_corrected], [(-9, -1)])
-    ids = {model: identity for identity, model in model_by_id.items()}
-    for line in corrected.runs:
-        line.run = ids[line.model]
-    for difference in corrected.differences:
-        difference.runs = (ids["m0"], ids["m1"])
-        difference.p = p
-    document = board(read, corrections=corrected)
-    by_kind = {
-        c.is_corrected: [
-            (model_by_id[rank.run], rank.rank, rank.best, rank.worst)
-            for rank in c.ranks
-        ]
-        for c in document.comparisons
-        if "/robust" in c.task
-    }
-    assert by_kind.get(True) == expected
-    assert by_kind[False] == [("m0", 1, 1, 1), ("m1", 2, 2, 2)]
+    assert corrected_ranks(tmp_path, n_corrected, p, 80.0, 20.0)[0] == expected
 
 
 def test_corrected_ranks_use_holm(tmp_path: Path) -> None:
-    """Two of three pairs have p = 0.03, which is no difference after the correction."""
-    for model in ("m0", "m1", "m2"):
-        rows = [{"score": 50.0 + place % 3} for place in range(30)]
-        write_run(tmp_path / model, {"mme_finance_en": rows}, model=model)
-    read = report.read([tmp_path])
-    ids = {run.model: result.id for run, result in read.results}
-    corrected = corrections(["m0", "m1", "m2"], [(-9, -1)] * 3)
-    for line in corrected.runs:
-        line.run = ids[line.model]
-    names = [("m0", "m1"), ("m0", "m2"), ("m1", "m2")]
-    for difference, (first, second) in zip(corrected.differences, names, strict=True):
-        difference.runs = (ids[first], ids[second])
-        difference.p = 0.03
-    document = board(read, corrections=corrected)
-    ranked = next(c for c in document.comparisons if c.is_corrected)
-    assert {(place.best, place.worst) for place in ranked.ranks} == {(1, 3)}
-    assert {pair.p_holm for pair in ranked.pairs} == {0.09}
+    """Three pairs have p = 0.03, which is no difference after the correction."""
+    ranked, p_values = corrected_ranks(tmp_path, 3, 0.03, 50.0, 50.0, 50.0)
+    assert ranked is not None
+    assert {(best, worst) for *_, best, worst in ranked} == {(1, 3)}
+    assert p_values == {0.09}

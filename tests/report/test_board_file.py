@@ -8,8 +8,10 @@ import pytest
 from run_files import PROVENANCE, scored, write_run
 
 from fin_tasks.errors import ConfigError
+from fin_tasks.report import read
 from fin_tasks.report.board_file import BoardFile, read_board_file
 from fin_tasks.report.decoding import decoding_of, decoding_text
+from fin_tasks.report.leaderboard import board
 from fin_tasks.report.leaderboard_model import Leaderboard
 from fin_tasks.report.write import write_report
 
@@ -35,27 +37,24 @@ def rows(share: float) -> list[dict[str, float | None]]:
     return scored(*(float(at < share * 40) for at in range(40)))
 
 
-def board_of(folder: Path, **options: Any) -> Leaderboard:
-    out = folder.parent / "out"
-    return write_report(folder, out, published=False, **options).leaderboard
+def board_of(folder: Path) -> Leaderboard:
+    """Make the board of a folder, without its page."""
+    board_file = read_board_file([folder])
+    found = read([folder], hidden=board_file.hidden)
+    return board(found, papers=False, board_file=board_file)
 
 
-def ranked(board: Leaderboard) -> list[list[str]]:
-    models = {run.id: run.model for run in board.runs}
+def ranked(found: Leaderboard) -> list[list[str]]:
+    models = {run.id: run.model for run in found.runs}
     return [
         [models[place.run] for place in comparison.ranks]
-        for comparison in board.comparisons
+        for comparison in found.comparisons
         if "/robust" in comparison.task
     ]
 
 
-def test_a_missing_file_is_a_board_with_defaults(tmp_path: Path) -> None:
-    write_run(tmp_path / "runs" / "a", {TASK: rows(0.5)})
-    assert read_board_file([tmp_path / "runs"]) == BoardFile()
-    assert board_of(tmp_path / "runs").title == "Finance benchmarks"
-
-
 def test_board_file_names_models_and_hides_runs(tmp_path: Path) -> None:
+    assert read_board_file([tmp_path]) == BoardFile()
     for name in ("a", "b", "c"):
         write_run(tmp_path / "runs" / name, {TASK: rows(0.5)}, model=f"org/{name}")
     (tmp_path / "runs" / "board.yaml").write_text(
@@ -66,14 +65,18 @@ def test_board_file_names_models_and_hides_runs(tmp_path: Path) -> None:
         "hidden: [c]\n"
         "first_view: [financemath]\n"
     )
-    board = board_of(tmp_path / "runs")
-    assert board.title == "Our board"
-    assert board.first_view == ["financemath"]
-    assert {run.model for run in board.runs} == {"org/a", "org/b"}
-    assert board.models["org/a"].name == "Ash"
-    assert board.models["org/a"].open_weights is True
-    assert not list((tmp_path / "out" / "page").glob("*org/c*"))
-    assert board_of(tmp_path / "runs", title="Other").title == "Other"
+    out = tmp_path / "out"
+    written = write_report(tmp_path / "runs", out, published=False).leaderboard
+    assert written.title == "Our board"
+    assert written.first_view == ["financemath"]
+    assert {run.model for run in written.runs} == {"org/a", "org/b"}
+    assert written.models["org/a"].name == "Ash"
+    assert written.models["org/a"].open_weights is True
+    assert not [path for path in out.rglob("*.js") if "org/c" in path.read_text()]
+    found = read([tmp_path / "runs"])
+    assert board(found, papers=False).title == "Finance benchmarks"
+    board_file = BoardFile(title="Ours")
+    assert board(found, title="Other", board_file=board_file).title == "Other"
 
 
 @pytest.mark.parametrize(
@@ -91,10 +94,9 @@ def test_board_file_names_models_and_hides_runs(tmp_path: Path) -> None:
 def test_what_does_not_fit_is_one_sentence_with_the_key(
     tmp_path: Path, text: str, said: str
 ) -> None:
-    write_run(tmp_path / "runs" / "a", {TASK: rows(0.5)})
-    (tmp_path / "runs" / "board.yaml").write_text(text)
+    (tmp_path / "board.yaml").write_text(text)
     with pytest.raises(ConfigError, match=r"board\.yaml: expected") as error:
-        board_of(tmp_path / "runs")
+        read_board_file([tmp_path])
     assert said in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -123,24 +125,19 @@ def with_decoding(file: Path, **options: Any) -> None:
         ({}, False),
     ],
 )
-@pytest.mark.parametrize("any_decoding", [False, True])
 def test_runs_with_other_decoding_are_ranked_apart(
-    tmp_path: Path, other: dict[str, Any], is_together: bool, any_decoding: bool
+    tmp_path: Path, other: dict[str, Any], is_together: bool
 ) -> None:
-    first = write_run(tmp_path / "runs" / "a", {TASK: rows(0.5)}, model="a")
-    second = write_run(tmp_path / "runs" / "b", {TASK: rows(0.9)}, model="b")
+    first = write_run(tmp_path / "a", {TASK: rows(0.5)}, model="a")
+    second = write_run(tmp_path / "b", {TASK: rows(0.9)}, model="b")
     with_decoding(first, temperature=0.0, max_gen_toks=512)
     with_decoding(second, **other)
-    if any_decoding:
-        (tmp_path / "runs" / "board.yaml").write_text("any_decoding: true")
-    board = board_of(tmp_path / "runs")
-    expected = [["b", "a"]] if is_together or any_decoding else [["a"], ["b"]]
-    assert sorted(ranked(board), key=len) == sorted(expected, key=len) or sorted(
-        ranked(board)
-    ) == sorted(expected)
-    texts = {run.model: run.decoding for run in board.runs}
+    found = board_of(tmp_path)
+    assert sorted(ranked(found)) == ([["b", "a"]] if is_together else [["a"], ["b"]])
+    texts = {run.model: run.decoding for run in found.runs}
     assert texts["a"] == "temperature 0, at most 512 tokens"
-    assert "a,0.5" not in texts
+    (tmp_path / "board.yaml").write_text("any_decoding: true")
+    assert ranked(board_of(tmp_path)) == [["b", "a"]]
 
 
 @pytest.mark.parametrize(
@@ -189,12 +186,12 @@ def test_only_admitted_runs_are_ranked_and_their_admission_is_shown(
     admit(tmp_path / "runs" / "first" / "m")
     later = "2026-06-01T10:00:00+00:00"
     admit(tmp_path / "runs" / "second" / "m", submission="second", admitted_at=later)
-    board = board_of(tmp_path / "runs")
-    assert [sorted(names) for names in ranked(board)] == [["org/m", "org/m (second)"]]
-    refused = [e for e in board.entries if e.model == "org/m (not admitted)"]
+    found = board_of(tmp_path / "runs")
+    assert [sorted(names) for names in ranked(found)] == [["org/m", "org/m (second)"]]
+    refused = [e for e in found.entries if e.model == "org/m (not admitted)"]
     assert "it was not admitted to this board" in str([e.doubts for e in refused])
-    (first,) = (run for run in board.runs if run.model == "org/m")
-    admission = board.admissions[first.admission]
+    (first,) = (run for run in found.runs if run.model == "org/m")
+    admission = found.admissions[first.admission]
     assert admission.submitter == "Ada"
     assert [item.status for item in admission.items] == ["claimed", "checked"]
 
@@ -207,6 +204,6 @@ def test_a_broken_admission_is_a_problem_of_that_run_alone(
         write_run(tmp_path / "runs" / name / "m", {TASK: rows(0.5)}, model=name)
     admit(tmp_path / "runs" / "first" / "m")
     (tmp_path / "runs" / "second" / "m" / "admission.json").write_text(text)
-    board = board_of(tmp_path / "runs")
-    assert ranked(board) == [["first"]]
-    assert any("admission.json" in problem.message for problem in board.problems)
+    found = board_of(tmp_path / "runs")
+    assert ranked(found) == [["first"]]
+    assert any("admission.json" in problem.message for problem in found.problems)

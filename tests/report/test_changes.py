@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-from run_files import scored, write_run
+from run_files import board_of, scored, write_run
 
-from fin_tasks import report
 from fin_tasks.report.changes import changes_since
-from fin_tasks.report.leaderboard import board
 from fin_tasks.report.leaderboard_model import Leaderboard
 
 
@@ -14,7 +12,7 @@ def made(folder: Path, **n_right: int) -> Leaderboard:
     for model, n in n_right.items():
         rows = scored(*[1.0] * n, *[0.0] * (10 - n))
         write_run(folder / model, {"financemath": rows}, model=model)
-    return board(report.read([folder]), papers=False)
+    return board_of(folder)
 
 
 def test_models_that_are_new_gone_and_moved(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import Result
 from run_files import PROVENANCE, scored, write_run
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
@@ -20,6 +21,9 @@ from fin_tasks.report.arms import arm_rows
 from fin_tasks.report.compare import Comparisons, Options, compare
 
 TASK = "financemath"
+OLD = "2026-01-01T10-00-00"
+BIASES = ("recency", "authority")
+TOPICS = ("Accounting", "Risk Management", "Economics")
 
 
 def draw(seed: int, n: int = 60, share: float = 0.5) -> list[float]:
@@ -32,18 +36,30 @@ def compared(*folders: Path, **more: Any) -> Comparisons:
 
 
 def models(folder: Path, *seeds: int, topics: bool = False, n: int = 60) -> list[Path]:
-    docs = (
-        [
-            {"topic": ("Accounting", "Risk Management", "Economics")[at % 3]}
-            for at in range(n)
-        ]
-        if topics
-        else None
-    )
+    docs = [{"topic": TOPICS[at % 3]} for at in range(n)] if topics else None
     for seed in seeds:
         rows = scored(*draw(seed, n, 0.3 + 0.1 * seed))
         write_run(folder / f"m{seed}", {TASK: rows}, model=f"m{seed}", docs=docs)
     return [folder / f"m{seed}" for seed in seeds]
+
+
+def two_runs(
+    folder: Path, first: dict[str, Any], second: dict[str, Any], **more: Any
+) -> Comparisons:
+    """Compare two models, whose runs are written with some options each."""
+    for model, options in (("a", first), ("b", second)):
+        tasks = {TASK: options.pop("rows", scored(1, 0))}
+        write_run(folder / model, tasks, model=model, **options)
+    return compared(folder / "a", folder / "b", **more)
+
+
+def command(*words: object) -> Result:
+    return CliRunner().invoke(app, ["compare", *map(str, words)])
+
+
+def holm(lines: pd.DataFrame) -> list[float]:
+    """Return what statsmodels says of the p-values of a table, which are one family."""
+    return list(multipletests(lines["p"], method="holm")[1])
 
 
 def test_pair_equals_statsmodels_and_a_sum_over_the_samples(tmp_path: Path) -> None:
@@ -60,20 +76,15 @@ def test_pair_equals_statsmodels_and_a_sum_over_the_samples(tmp_path: Path) -> N
     assert line["difference"] == pytest.approx((second - first).mean())
     assert line["p"] == pytest.approx(mcnemar(table, exact=True).pvalue)
     assert (line["gained"], line["lost"]) == (table[1][0], table[0][1])
-    assert (line["difference_low"] > 0 or line["difference_high"] < 0) == (
-        line["p"] < 0.05
-    )
+    is_clear = line["difference_low"] > 0 or line["difference_high"] < 0
+    assert is_clear == (line["p"] < 0.05)
 
 
 def test_shared_sources_are_tested_together(tmp_path: Path) -> None:
     docs = [{"ticker": f"T{at % 16}", "window": 4, "arm": "signal"} for at in range(64)]
     for seed in (1, 2):
-        write_run(
-            tmp_path / str(seed),
-            {"dynostock_recency_w4": scored(*draw(seed, 64))},
-            model=f"m{seed}",
-            docs=docs,
-        )
+        tasks = {"dynostock_recency_w4": scored(*draw(seed, 64))}
+        write_run(tmp_path / str(seed), tasks, model=f"m{seed}", docs=docs)
     line = compared(tmp_path / "1", tmp_path / "2").lines.iloc[1]
     assert line["test"] == "clustered t"
 
@@ -87,183 +98,105 @@ def test_third_model_changes_only_the_correction_between_the_first_two(
     pd.testing.assert_frame_equal(
         two.drop(columns="p_holm"), rest.drop(columns="p_holm")
     )
-    tested = three[three["p"].notna()]
-    adjusted = multipletests(tested["p"], method="holm")[1]
-    assert list(tested["p_holm"]) == pytest.approx(list(adjusted))
-
-
-def test_all_tests_of_the_table_are_one_family(tmp_path: Path) -> None:
-    lines = compared(*models(tmp_path, 1, 4, topics=True, n=90), by="topic").lines
-    tested = lines[lines["against"] != ""]
-    assert len(tested) == 4
-    assert list(tested["p_holm"]) == pytest.approx(
-        list(multipletests(tested["p"], method="holm")[1])
-    )
+    for lines, n_tests in ((two, 4), (three, 8)):
+        tested = lines[lines["against"] != ""]
+        assert len(tested) == n_tests
+        assert list(tested["p_holm"]) == pytest.approx(holm(tested))
 
 
 def test_members_of_a_group_are_parts_of_it(tmp_path: Path) -> None:
     parts = ("xfinbench_bool", "xfinbench_mcq")
     for seed in (1, 2):
         tasks = {part: scored(*draw(seed + at, 30)) for at, part in enumerate(parts)}
-        write_run(
-            tmp_path / str(seed),
-            tasks,
-            model=f"m{seed}",
-            groups={"xfinbench_text": parts},
-        )
+        groups = {"xfinbench_text": parts}
+        write_run(tmp_path / str(seed), tasks, model=f"m{seed}", groups=groups)
     lines = compared(tmp_path / "1", tmp_path / "2").lines
     tested = lines[lines["against"] != ""].set_index("task")
-    assert tested["pairs"].to_dict() == {
-        "xfinbench_text": 60,
-        "xfinbench_bool": 30,
-        "xfinbench_mcq": 30,
-    }
-    adjusted = multipletests(tested["p"], method="holm")[1]
-    assert list(tested["p_holm"]) == pytest.approx(list(adjusted))
+    n_pairs = {"xfinbench_text": 60, "xfinbench_bool": 30, "xfinbench_mcq": 30}
+    assert tested["pairs"].to_dict() == n_pairs
+    assert list(tested["p_holm"]) == pytest.approx(holm(tested))
 
 
 def test_lost_and_unscored_rows_are_left_out_and_said(tmp_path: Path) -> None:
-    write_run(tmp_path / "a", {TASK: scored(1, 0, 1, 0, None, 1)}, model="a")
-    write_run(tmp_path / "b", {TASK: scored(1, 1, 1, 0, 1)}, model="b")
-    line = compared(tmp_path / "a", tmp_path / "b").lines.iloc[1]
+    first = {"rows": scored(1, 0, 1, 0, None, 1)}
+    line = two_runs(tmp_path, first, {"rows": scored(1, 1, 1, 0, 1)}).lines.iloc[1]
     assert (line["pairs"], line["left_out"], line["n"]) == (4, 2, 5)
     assert line["difference"] == 0.25
 
 
-def test_other_data_is_not_compared(tmp_path: Path) -> None:
-    write_run(tmp_path / "a", {TASK: scored(1, 0)}, model="a")
-    other = {"provenance": {**PROVENANCE, "split": "validation"}}
-    write_run(tmp_path / "b", {TASK: scored(1, 0)}, model="b", metadata=other)
-    found = compared(tmp_path / "a", tmp_path / "b")
+@pytest.mark.parametrize(
+    ("provenance", "note"),
+    [
+        ({**PROVENANCE, "split": "validation"}, "validation: a has no result to"),
+        ({**PROVENANCE, "data": {"revision": "new"}}, "version of the data: new"),
+        # An unknown split is not the test set.
+        ({"data": PROVENANCE["data"]}, "a has no result to compare b with"),
+    ],
+)
+def test_other_data_is_not_compared(
+    tmp_path: Path, provenance: dict[str, Any], note: str
+) -> None:
+    found = two_runs(tmp_path, {}, {"metadata": {"provenance": provenance}})
     assert not found.lines["against"].any()
-    assert any(
-        "validation: a has no result to compare b with" in note for note in found.notes
-    )
-    newer = {
-        "provenance": {
-            **PROVENANCE,
-            "data": {**PROVENANCE["data"], "revision": "newer"},
-        }
-    }
-    write_run(tmp_path / "c", {TASK: scored(1, 0)}, model="c", metadata=newer)
-    found = compared(tmp_path / "a", tmp_path / "c")
-    assert not found.lines["against"].any()
-    assert any("version of the data: newer" in note for note in found.notes)
-
-
-def test_questions_of_an_unknown_split_are_not_the_test_set(tmp_path: Path) -> None:
-    without = {name: fact for name, fact in PROVENANCE.items() if name != "split"}
-    write_run(tmp_path / "a", {TASK: scored(1, 0)}, model="a")
-    write_run(
-        tmp_path / "b",
-        {TASK: scored(1, 0)},
-        model="b",
-        metadata={"provenance": without},
-    )
-    found = compared(tmp_path / "a", tmp_path / "b")
-    assert not found.lines["against"].any()
+    assert any(note in text for text in found.notes), found.notes
 
 
 def test_newest_of_repeated_runs_counts(tmp_path: Path) -> None:
-    write_run(tmp_path / "a", {TASK: scored(1, 1)}, model="a")
-    write_run(
-        tmp_path / "b" / "old",
-        {TASK: scored(0, 0)},
-        model="b",
-        stamp="2026-01-01T10-00-00.1",
-    )
-    write_run(
-        tmp_path / "b" / "new",
-        {TASK: scored(1, 0)},
-        model="b",
-        stamp="2026-02-01T10-00-00.1",
-    )
-    found = compared(tmp_path / "a", tmp_path / "b")
+    write_run(tmp_path / "b", {TASK: scored(0, 0)}, model="b", stamp=OLD)
+    found = two_runs(tmp_path, {"rows": scored(1, 1)}, {})
     assert found.lines["value"].to_list() == [1.0, 0.5]
     assert any("newest" in note for note in found.notes)
 
 
-def conditions(folder: Path) -> None:
-    """Write one model's runs in four styles and with three kinds of knowledge."""
-    for at, (mode, role) in enumerate(
-        [("da", True), ("cot", False), ("cot", True), ("da", False)]
-    ):
-        own = {"provenance": {**PROVENANCE, "style": {"mode": mode, "role": role}}}
-        write_run(
-            folder / f"style{at}", {"xfinbench_bool": scored(*draw(at))}, metadata=own
-        )
-    for name in ("bm25", "oracle"):
-        own = {
-            "provenance": {
-                **PROVENANCE,
-                "style": {"mode": "cot", "role": True},
-                "retrieval": {"condition": name},
-            }
-        }
-        docs: list[dict[str, Any]] = [
-            {
-                "gold_terms": ["t1", "t2"] if at else [],
-                "terms": [{"id": "t9"}, {"id": "t1"}],
-            }
-            for at in range(60)
-        ]
-        for doc in docs[::2] if name == "bm25" else []:
-            doc["terms"] = [{"id": "t9"}]
-        write_run(
-            folder / name, {"xfinbench_bool": scored(*draw(7))}, metadata=own, docs=docs
-        )
-
-
 def test_styles_and_knowledge_of_one_model(tmp_path: Path) -> None:
-    conditions(tmp_path)
-    styles = compared(tmp_path, factor="style").lines
-    assert styles["run"].to_list()[0] == "cot"
-    assert set(styles["run"]) == {"cot", "cot, no role", "da", "da, no role"}
-    assert set(styles["against"]) == {"", "cot"}
-    knowledge = compared(tmp_path, factor="knowledge").lines
-    assert knowledge.loc[knowledge["metric"] == "acc", "run"].to_list() == [
-        "none",
-        "bm25",
-        "oracle",
-    ]
+    styles = (("da", True), ("cot", False), ("cot", True), ("da", False))
+    for at, (mode, role) in enumerate(styles):
+        style = {"style": {"mode": mode, "role": role}}
+        tasks = {"xfinbench_bool": scored(*draw(at))}
+        write_run(tmp_path / f"style{at}", tasks, provenance=style)
+    for name in ("bm25", "oracle"):
+        asked = {"mode": "cot", "role": True}
+        facts = {"style": asked, "retrieval": {"condition": name}}
+        tasks = {"xfinbench_bool": scored(*draw(7))}
+        terms = [{"id": "t9"}, {"id": "t1"}]
+        docs = [{"gold_terms": ["t1", "t2"], "terms": terms} for _ in range(60)]
+        write_run(tmp_path / name, tasks, provenance=facts, docs=docs)
+    lines = compared(tmp_path, factor="style").lines
+    assert lines["run"].to_list()[0] == "cot"
+    assert set(lines["run"]) == {"cot", "cot, no role", "da", "da, no role"}
+    assert set(lines["against"]) == {"", "cot"}
+    lines = compared(tmp_path, factor="knowledge").lines
+    runs = lines.loc[lines["metric"] == "acc", "run"].to_list()
+    assert runs == ["none", "bm25", "oracle"]
 
 
 def test_unknown_metric_names_those_there_are(tmp_path: Path) -> None:
-    folders = models(tmp_path, 1, 2)
     with pytest.raises(DataError, match="got acc, unscored"):
-        compared(*folders, metric="bleu")
+        compared(*models(tmp_path, 1, 2), metric="bleu")
 
 
 def test_command_prints_writes_and_refuses(tmp_path: Path) -> None:
-    folders = [str(one) for one in models(tmp_path, 1, 3, topics=True)]
-    assert (
-        "Accounting"
-        in CliRunner().invoke(app, ["compare", *folders, "--by", "topic"]).output
-    )
+    folders = models(tmp_path, 1, 3, topics=True)
     out = tmp_path / "out"
-    ran = CliRunner().invoke(
-        app, ["compare", *folders, "--by", "topic", "--out", str(out), "--json"]
-    )
+    ran = command(*folders, "--by", "topic", "--out", out, "--json")
     lines = json.loads(ran.stdout)["lines"]
     assert (ran.exit_code, len(lines)) == (0, 8)
     suffixes = {path.suffix for path in out.iterdir()}
     assert suffixes == {".csv", ".tex", ".pdf", ".png"}
     p_values = [one["p"] for one in lines if one["p"] is not None]
-    assert pd.read_csv(out / "compare.csv")["p"].dropna().to_list() == pytest.approx(
-        p_values
-    )
-    for by in (
+    written = pd.read_csv(out / "compare.csv")["p"].dropna().to_list()
+    assert written == pytest.approx(p_values)
+    for options in (
         ["--by", "color"],
         ["--by", "style", "--by", "knowledge"],
         ["--scoring", "exact"],
         ["--by", "arm", "--metric", "acc"],
         ["--metric", "bias_index"],
     ):
-        assert CliRunner().invoke(app, ["compare", *folders, *by]).exit_code > 0
-    (
-        tmp_path / "m1" / "samples_financemath_2026-03-01T10-00-00.123456.jsonl"
-    ).write_text("{")
-    assert CliRunner().invoke(app, ["compare", *folders]).exit_code == 1
+        assert command(*folders, *options).exit_code > 0, options
+    (samples,) = folders[0].glob("samples_*")
+    samples.write_text("{")
+    assert command(*folders).exit_code == 1
 
 
 def test_effects_of_statements_stand_before_the_values_of_each_size(
@@ -271,21 +204,20 @@ def test_effects_of_statements_stand_before_the_values_of_each_size(
 ) -> None:
     """The arms have other window sizes; the mean stands behind the sizes of Table 1."""
     for arm, sizes in (("none", (4, 6)), ("signal", (4, 6, 16))):
-        metadata = {"provenance": {**PROVENANCE, "arm": arm}}
         for size in sizes:
             docs = [{"ticker": f"T{at}", "arm": arm, "window": size} for at in range(8)]
             tasks = {
                 f"dynostock_{bias}_w{size}": scored(*draw(size, 8)) for bias in BIASES
             }
-            folder = tmp_path / f"{arm}{size}"
             groups = {"dynostock_recency": [f"dynostock_recency_w{size}"]}
-            write_run(folder, tasks, docs=docs, metadata=metadata, groups=groups)
-    command = ["compare", str(tmp_path), "--by", "arm"]
+            folder = tmp_path / f"{arm}{size}"
+            arms = {"arm": arm}
+            write_run(folder, tasks, docs=docs, provenance=arms, groups=groups)
+    words = [tmp_path, "--by", "arm"]
+    assert "more rows: --all shows them." in command(*words).stdout
     out = tmp_path / "out"
-    assert CliRunner().invoke(app, [*command, "--out", str(out)]).exit_code == 0
+    printed = command(*words, "--out", out, "--json").stdout
     assert list(out.glob("*.pdf"))
-    assert "more rows: --all shows them." in CliRunner().invoke(app, command).stdout
-    printed = CliRunner().invoke(app, [*command, "--json"]).stdout
     lines = [
         (line["run"], line["group"])
         for line in json.loads(printed)["lines"]
@@ -306,26 +238,16 @@ def test_rows_without_a_window_size_are_no_arms(tmp_path: Path) -> None:
         arm_rows(found, scoring="paper")
 
 
-BIASES = ("recency", "authority")
-
-
 def test_a_metric_that_the_baseline_lacks_is_a_note(tmp_path: Path) -> None:
-    write_run(tmp_path / "a", {TASK: scored(1, 0)}, model="a")
-    write_run(
-        tmp_path / "b",
-        {TASK: [{"acc": 1.0, "f1": 0.5}, {"acc": 0.0, "f1": 1.0}]},
-        model="b",
-    )
-    found = compared(tmp_path / "a", tmp_path / "b", metric="f1")
+    rows = [{"acc": 1.0, "f1": 0.5}, {"acc": 0.0, "f1": 1.0}]
+    found = two_runs(tmp_path, {}, {"rows": rows}, metric="f1")
     assert found.lines["value"].to_list() == [0.75]
     assert any("a has no value of f1" in note for note in found.notes)
 
 
 def test_runs_without_a_common_task_are_told_what_to_do(tmp_path: Path) -> None:
-    for mode in ("cot", "pot"):
-        metadata = {"provenance": {**PROVENANCE, "mode": mode}}
-        write_run(tmp_path / mode, {TASK: scored(1, 0)}, model="m", metadata=metadata)
-    found = compared(tmp_path / "cot", tmp_path / "pot")
+    modes = [{"provenance": {"mode": mode}} for mode in ("cot", "pot")]
+    found = two_runs(tmp_path, *modes)
     assert "share no task under the same conditions" in found.notes[-1]
     assert "name several runs" not in " ".join(found.notes)
 
@@ -333,7 +255,7 @@ def test_runs_without_a_common_task_are_told_what_to_do(tmp_path: Path) -> None:
 def test_one_run_has_no_figure(tmp_path: Path) -> None:
     (folder,) = models(tmp_path, 1)
     out = tmp_path / "out"
-    done = CliRunner().invoke(app, ["compare", str(folder), "--out", str(out)])
+    done = command(folder, "--out", out)
     assert done.exit_code == 0, done.output
     assert {path.name for path in out.iterdir()} == {"compare.csv", "compare.tex"}
 
@@ -343,28 +265,22 @@ def test_styles_of_all_models_are_one_table_with_a_baseline_of_choice(
 ) -> None:
     for model in ("m1", "m2"):
         for at, mode in enumerate(("cot", "da")):
-            metadata = {
-                "provenance": {**PROVENANCE, "style": {"mode": mode, "role": True}}
-            }
+            style = {"style": {"mode": mode, "role": True}}
             rows = {"xfinbench_bool": scored(*draw(at))}
-            write_run(tmp_path / f"{model}{mode}", rows, model=model, metadata=metadata)
-    printed = (
-        CliRunner().invoke(app, ["compare", str(tmp_path), "--by", "style"]).stdout
-    )
+            write_run(tmp_path / f"{model}{mode}", rows, model=model, provenance=style)
+    printed = command(tmp_path, "--by", "style").stdout
     assert printed.count("Difference") == 1 and "m1, cot" in printed
-    found = compared(tmp_path, factor="style", baseline="da")
-    assert found.lines["model"].to_list() == ["m1", "m1", "m2", "m2"]
-    assert found.lines["against"].to_list() == ["", "da", "", "da"]
+    lines = compared(tmp_path, factor="style", baseline="da").lines
+    assert lines["model"].to_list() == ["m1", "m1", "m2", "m2"]
+    assert lines["against"].to_list() == ["", "da", "", "da"]
     with pytest.raises(DataError, match="expected one of cot, da, got 'pot'"):
         compared(tmp_path, factor="style", baseline="pot")
 
 
 def test_the_baseline_may_be_any_run(tmp_path: Path) -> None:
-    found = compared(*models(tmp_path, 1, 2), baseline="m2")
-    assert found.lines[["run", "against"]].to_numpy().tolist() == [
-        ["m2", ""],
-        ["m1", "m2"],
-    ]
+    lines = compared(*models(tmp_path, 1, 2), baseline="m2").lines
+    pairs = lines[["run", "against"]].to_numpy().tolist()
+    assert pairs == [["m2", ""], ["m1", "m2"]]
 
 
 @pytest.mark.parametrize("width", [80, 120])
@@ -374,8 +290,8 @@ def test_tables_fit_the_terminal_without_cutting_numbers(
     terminal = {"COLUMNS": str(width), "FORCE_COLOR": "1", "TERM": "xterm"}
     for name, value in terminal.items():
         monkeypatch.setenv(name, value)
-    folders = [str(folder) for folder in models(tmp_path, 1, 3, topics=True)]
-    done = CliRunner().invoke(app, ["compare", *folders, "--by", "topic"])
+    folders = models(tmp_path, 1, 3, topics=True)
+    done = command(*folders, "--by", "topic")
     printed = re.sub(r"\x1b\[[\d;]*m", "", done.stdout)
     assert max(map(len, printed.splitlines())) <= width
     assert printed.count("Management") == 2
@@ -389,8 +305,7 @@ def test_tables_spell_out_metrics_and_groups(tmp_path: Path) -> None:
     for model in ("a", "b"):
         rows = [{"acc": 1.0, "acc_err": 1.0}] * 4
         write_run(tmp_path / model, {"xfinbench_calc": rows}, model=model, docs=docs)
-    command = ["compare", str(tmp_path / "a"), str(tmp_path / "b")]
-    command += ["--by", "capability", "--metric", "acc_err"]
-    printed = CliRunner().invoke(app, command).stdout
+    options = ("--by", "capability", "--metric", "acc_err")
+    printed = command(tmp_path / "a", tmp_path / "b", *options).stdout
     assert "Accuracy" in printed
     assert "Terminology" in printed and "acc_err" not in printed

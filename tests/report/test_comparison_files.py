@@ -1,11 +1,12 @@
 """What `compare --out` writes, and what results may be compared by."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from run_files import PROVENANCE, scored, write_run
+from run_files import scored, write_run
 from typer.testing import CliRunner
 
 import fin_tasks
@@ -27,10 +28,10 @@ def compared(folder: Path, factor: str) -> Any:
 
 def test_modes_of_one_model(tmp_path: Path) -> None:
     for suffix, mode, values in (("", "cot", BAD), ("_pot", "pot", GOOD)):
-        asked = {"provenance": {**PROVENANCE, "mode": mode}}
+        asked = {"mode": mode}
         tasks = {f"financemath{suffix}": scored(*values)}
         docs = [{"question_id": f"q{at}", "id": f"q{at}"} for at in range(40)]
-        write_run(tmp_path / mode, tasks, model="m", metadata=asked, docs=docs)
+        write_run(tmp_path / mode, tasks, model="m", provenance=asked, docs=docs)
     lines = compared(tmp_path, "mode")
     assert lines.loc["pot", "against"] == "cot"
     assert (lines.loc["pot", "pairs"], lines.loc["pot", "difference"]) == (40, 0.5)
@@ -41,31 +42,25 @@ def test_scorings_of_one_run(tmp_path: Path) -> None:
     write_run(tmp_path, {"financemath": scored(*GOOD)}, model="m")
     lines = compared(tmp_path, "scoring")
     assert list(lines["scoring"]) == ["paper", "robust"]
-    assert (lines.loc["robust", "against"], lines.loc["robust", "difference"]) == (
-        "paper",
-        0.0,
-    )
+    robust = lines.loc["robust"]
+    assert (robust["against"], robust["difference"]) == ("paper", 0.0)
 
 
 @pytest.mark.parametrize("name", ["temperature", "limit", "judge"])
 def test_settings_of_one_model(tmp_path: Path, name: str) -> None:
-    for setting, values in (("0", GOOD), ("1", BAD)):
-        metadata: dict[str, Any] = {"judge": {"model": f"j{setting}"}}
-        if name != "judge":
-            option = {"temperature": "temperature", "limit": "max_gen_toks"}[name]
-            metadata = {
-                "generation_kwargs": {option: int(setting) + 1, "do_sample": True}
-            }
-        path = write_run(
-            tmp_path / setting,
-            {"financemath": scored(*values)},
-            model="m",
-            metadata=metadata,
-        )
-        if name != "judge":
-            text = path.read_text()
-            kwargs = f'"generation_kwargs": {{"do_sample": true, "{option}": {int(setting) + 1}}}, "metadata"'
-            path.write_text(text.replace('"metadata"', kwargs, 1))
+    for number, values in enumerate((GOOD, BAD)):
+        folder = tmp_path / str(number)
+        tasks = {"financemath": scored(*values)}
+        if name == "judge":
+            judge = {"judge": {"model": f"j{number}"}}
+            write_run(folder, tasks, model="m", metadata=judge)
+            continue
+        options = {"limit": "max_gen_toks"}
+        kwargs = {"do_sample": True, options.get(name, name): number + 1}
+        file = write_run(folder, tasks, model="m")
+        content = json.loads(file.read_text())
+        content["configs"]["financemath"]["generation_kwargs"] = kwargs
+        file.write_text(json.dumps(content))
     lines = compared(tmp_path, name)
     assert len(lines) == 2
     assert lines["difference"].dropna().tolist() == [-0.5]

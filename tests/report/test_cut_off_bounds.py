@@ -1,16 +1,14 @@
 """Values with cut-off responses: bounds, and the value among finished ones."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from run_files import write_run
+from run_files import board_of, claim, write_run
 from test_board import TASK, made
 
 from fin_tasks import report
 from fin_tasks.report.compare import Options, compare
-from fin_tasks.report.leaderboard import board
 from fin_tasks.report.tables import values_table
 from fin_tasks.report.write import write_tables
 
@@ -87,12 +85,9 @@ def test_bounds_of_rows(
     tmp_path: Path,
 ) -> None:
     write_run(tmp_path, {TASK: rows(*pairs)})
-    cut_off = entry(made(tmp_path))["cut_off"]
-    assert (cut_off["share"], cut_off["upper"], cut_off["finished"]) == (
-        share,
-        upper,
-        finished,
-    )
+    found = entry(made(tmp_path))["cut_off"]
+    shown = [found[name] for name in ("share", "upper", "finished")]
+    assert shown == [share, upper, finished]
 
 
 @pytest.mark.parametrize("own", [SEVEN, [{"acc": 1.0}, {"acc": 0.0}]])
@@ -112,54 +107,39 @@ def test_points_of_a_judge(tmp_path: Path) -> None:
 
 def test_a_group_that_averages_its_tasks(tmp_path: Path) -> None:
     names = ("xfinbench_bool", "xfinbench_mcq")
-    file = write_run(
-        tmp_path,
-        {names[0]: rows((0.0, 1.0), (1.0, 0.0)), names[1]: rows(*[(1.0, 0.0)] * 8)},
-        groups={"xfinbench_text": names},
-    )
-    content = json.loads(file.read_text())
-    for scoring in ("paper", "robust"):
-        content["results"]["xfinbench_text"][f"acc,{scoring}"] = (
-            0.75  # the mean of both tasks
-        )
-    file.write_text(json.dumps(content))
-    found = [
+    tasks = {names[0]: rows((0.0, 1.0), (1.0, 0.0)), names[1]: SEVEN[:7] + SEVEN[:1]}
+    file = write_run(tmp_path, tasks, groups={"xfinbench_text": names})
+    claim(file, "xfinbench_text", acc=0.75)  # the mean of both tasks
+    (found,) = (
         one
         for one in made(tmp_path)["entries"]
         if one["task"].startswith("xfinbench_text/robust") and one["metric"] == "acc"
-    ]
-    assert found[0]["value"] == 0.75
-    cut_off = found[0]["cut_off"]
-    assert (cut_off["share"], cut_off["upper"]) == (0.25, 1.0)
+    )
+    assert found["value"] == 0.75
+    assert (found["cut_off"]["share"], found["cut_off"]["upper"]) == (0.25, 1.0)
 
 
 def test_a_bound_that_says_nothing_is_not_shown(tmp_path: Path) -> None:
     """All responses are right, those that were cut off, too."""
     write_run(tmp_path, {TASK: rows(*[(1.0, 1.0)] * 3)})
     found = entry(made(tmp_path))
-    assert (found["value"], found["cut_off"]["is_lower_bound"], found["remarks"]) == (
-        1.0,
-        False,
-        [],
-    )
+    assert not found["cut_off"]["is_lower_bound"]
+    assert (found["value"], found["remarks"]) == (1.0, [])
 
 
 def test_tables_and_csv(tmp_path: Path) -> None:
     for model, own in (("half", HALF), ("seven", SEVEN)):
         write_run(tmp_path / model, {TASK: own}, model=model)
-    values = values_table(board(report.read([tmp_path])))
+    values = values_table(board_of(tmp_path))
     of_half = values[(values.label == "half") & (values.metric == "acc")].iloc[0]
     assert (of_half.cut_off, of_half.upper, of_half.doubts) == (0.4, 0.9, "")
     assert of_half.remarks.startswith("lower bound: 40.0 %")
     write_tables(values, tmp_path)
     text = (tmp_path / "financemath.md").read_text()
     assert "lower bound: 40.0 % of the responses were cut off" in text
-    order = [
-        line.split(" | ")[0]
-        for line in text.splitlines()
-        if "half" in line or "seven" in line
-    ]
-    assert order[0] == "| seven"
+    lines = text.splitlines()
+    order = [line for line in lines if "half" in line or "seven" in line]
+    assert order[0].startswith("| seven | ")
     assert "**70.0" not in text  # the best only if nothing is open
 
 
@@ -169,6 +149,5 @@ def test_compare_names_lower_bounds(tmp_path: Path) -> None:
         write_run(tmp_path / model, {TASK: own}, model=model)
         reports[model] = report.read([tmp_path / model])
     found = compare(reports, Options())
-    notes = [note for note in found.notes if "lower bound" in note]
-    assert len(notes) == 1
-    assert "half has a lower bound: 40.0 % of the responses were cut off" in notes[0]
+    (note,) = (note for note in found.notes if "lower bound" in note)
+    assert "half has a lower bound: 40.0 % of the responses were cut off" in note

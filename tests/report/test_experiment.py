@@ -1,5 +1,6 @@
 """Effects of statements on the same windows: forecasters whose effects are known."""
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,31 +38,27 @@ def rows(
 ) -> pd.DataFrame:
     """Rows of 20 tickers in which signals and truths come in all four combinations."""
     found = []
-    for window in sizes:
-        for number in range(n):
-            signal = number % 2
-            doc = {
-                "window": window,
-                "ticker": f"T{number % 20}",
-                "signal": signal,
-                "truth": number // 2 % 2,
-            }
-            doc |= {
-                "statement": {"none": None, "signal": signal}.get(arm, 1 - signal),
-                "bias_type": "recency",
-            }
-            reading = read(doc, str(forecast(doc)), scoring="paper")
-            values = figures_of("dynostock", doc, [reading])
-            row = {
-                **GROUP,
-                **group,
-                "arm": arm,
-                "doc_id": f"{window}-{number}",
-                **doc,
-                **values,
-            }
-            found.append({name: row.get(name) for name in COLUMNS})
+    for window, number in itertools.product(sizes, range(n)):
+        signal = number % 2
+        doc = {
+            "window": window,
+            "ticker": f"T{number % 20}",
+            "signal": signal,
+            "truth": number // 2 % 2,
+            "statement": {"none": None, "signal": signal}.get(arm, 1 - signal),
+            "bias_type": "recency",
+        }
+        reading = read(doc, str(forecast(doc)), scoring="paper")
+        values = figures_of("dynostock", doc, [reading])
+        row = {**GROUP, **group, "arm": arm, "doc_id": f"{window}-{number}"}
+        row |= {**doc, **values}
+        found.append({name: row.get(name) for name in COLUMNS})
     return pd.DataFrame(found)
+
+
+def arms(*names: str, by: Any = 0.1, **options: Any) -> pd.DataFrame:
+    """Rows of several arms, whose statements move forecasts alike."""
+    return pd.concat([rows(name, towards(by), **options) for name in names])
 
 
 def towards(by: float) -> Callable[[Any], float]:
@@ -72,66 +69,51 @@ def towards(by: float) -> Callable[[Any], float]:
 
 def effect(
     table: pd.DataFrame, contrast: str, measure: str, window: Any = 4
-) -> pd.Series:
-    chosen = (table["contrast"] == contrast.replace("-", "\N{MINUS SIGN}")) & (
-        table["metric"] == measure
-    )
-    (place,) = table.index[chosen & (table["window"] == window)]
-    return table.loc[place]
+) -> dict[Any, Any]:
+    place = ["contrast", "metric", "window"]
+    lines = table.set_index(place).sort_index()
+    key = (contrast.replace("-", "\N{MINUS SIGN}"), measure, window)
+    (line,) = lines.loc[[key]].to_dict("records")
+    return line
 
 
 def test_a_model_that_every_statement_moves() -> None:
-    arms = ("signal", "none", "flipped", "aligned")
-    found, notes = compare_arms(pd.concat([rows(arm, towards(0.1)) for arm in arms]))
-    for contrast, moved, answers in (
-        ("signal - none", 0.1, 0.5),
-        ("flipped - none", -0.1, -0.5),
-    ):
-        assert effect(found, contrast, "signal_probability")[
-            "difference"
-        ] == pytest.approx(moved)
-        # without a statement 0.5 is up, which the signal says in half of the windows
+    found, notes = compare_arms(arms("signal", "none", "flipped", "aligned"))
+    for contrast, sign in (("signal - none", 1), ("flipped - none", -1)):
+        moved = effect(found, contrast, "signal_probability")
+        assert moved["difference"] == pytest.approx(sign * 0.1)
+        # Without a statement 0.5 is up, which the signal says in half of the windows.
         one = effect(found, contrast, "follows_signal")
-        assert (one["difference"], one["pairs"], one["tickers"]) == (answers, 40, 20)
+        assert (one["pairs"], one["tickers"]) == (40, 20)
+        assert one["difference"] == sign * 0.5
         assert one["p"] == pytest.approx(2**-19)
+        # After that of signal - flipped, the smallest of four.
+        assert one["p_holm"] == pytest.approx(3 * 2**-19)
         assert effect(found, contrast, "acc")["difference"] == 0
-        assert effect(found, contrast, "bias_index")["difference"] == answers
-    corrected = [
-        effect(found, f"{first} - none", "follows_signal")["p_holm"]
-        for first in ("signal", "flipped")
-    ]
-    assert corrected == pytest.approx(
-        [3 * 2**-19] * 2
-    )  # after that of signal - flipped, the smallest of four
+        assert effect(found, contrast, "bias_index")["difference"] == sign * 0.5
     assert notes == []
 
 
 def test_tickers_are_resampled_whole() -> None:
-    def of_ticker(
-        doc: Any,
-    ) -> float:  # all windows of a ticker move by the same amount, 0 to 0.19
-        return towards(int(doc["ticker"][1:]) / 100)(doc)
-
+    """All windows of a ticker move by the same amount, 0 to 0.19."""
     widths = []
     for n in (20, 200):
-        found, _ = compare_arms(
-            pd.concat([rows(arm, of_ticker, n=n) for arm in ("signal", "none")])
-        )
+        own = [
+            rows(arm, lambda doc: towards(int(doc["ticker"][1:]) / 100)(doc), n=n)
+            for arm in ("signal", "none")
+        ]
+        found, _ = compare_arms(pd.concat(own))
         one = effect(found, "signal - none", "signal_probability")
-        assert (
-            one["difference"] == pytest.approx(0.095)
-            and one["difference_low"] < 0.095 < one["difference_high"]
-        )
-        widths.append(one["difference_high"] - one["difference_low"])
+        low, high = one["difference_low"], one["difference_high"]
+        assert one["difference"] == pytest.approx(0.095) and low < 0.095 < high
+        widths.append(high - low)
     assert widths == pytest.approx([2 * 1.96 * 0.0577 / 20**0.5] * 2, rel=0.1)
 
 
 def test_effects_are_averaged_over_sizes() -> None:
-    sizes = ((4, 0.3, 60), (20, 0.1, 20))
     parts = [
-        rows(arm, towards(by), sizes=(at,), n=n)
-        for arm in ("signal", "none")
-        for at, by, n in sizes
+        arms("signal", "none", by=by, sizes=(size,), n=n)
+        for size, by, n in ((4, 0.3, 60), (20, 0.1, 20))
     ]
     found, _ = compare_arms(pd.concat(parts))
     mean = effect(found, "signal - none", "signal_probability", "mean")
@@ -140,18 +122,15 @@ def test_effects_are_averaged_over_sizes() -> None:
 
 
 def test_windows_of_one_arm_and_without_forecast_are_counted() -> None:
-    silent = rows(
-        "signal", lambda doc: "no idea" if doc["ticker"] == "T3" else 0.7, n=40
-    )
+    silent = rows("signal", lambda doc: "no idea" if doc["ticker"] == "T3" else 0.7)
     found, _ = compare_arms(pd.concat([silent, rows("none", towards(0), n=30)]))
-    stated, answers = (
-        effect(found, "signal - none", name)
-        for name in ("signal_probability", "follows_signal")
-    )
-    assert (stated["pairs"], stated["left_out"]) == (28, 12), (
-        "10 have no pair, 2 no forecast"
-    )
-    assert (answers["pairs"], answers["left_out"]) == (30, 10)
+    # 10 have no pair, 2 no forecast.
+    for name, counts in (
+        ("signal_probability", (28, 12)),
+        ("follows_signal", (30, 10)),
+    ):
+        one = effect(found, "signal - none", name)
+        assert (one["pairs"], one["left_out"]) == counts
 
 
 def test_other_settings_are_not_paired_and_of_repeated_runs_the_last_counts() -> None:
@@ -171,20 +150,11 @@ def test_names_hidden_and_shown() -> None:
 
 
 def test_table_1_and_figures(tmp_path: Path) -> None:
-    table = pd.concat(
-        [rows(arm, towards(0.1), sizes=(4, 8)) for arm in ("signal", "none")]
-    )
-    arms = by_window(table)
-    (mean,) = arms[(arms["arm"] == "none") & (arms["window"] == "mean")].to_dict(
-        "records"
-    )
-    assert (mean["acc"], mean["acc_std"], mean["bias_index"], mean["n"]) == (
-        0.5,
-        0.0,
-        0.5,
-        80,
-    )
-    assert mean["bias_index_low"] < 0.5 < mean["bias_index_high"]
+    table = arms("signal", "none", sizes=(4, 8))
+    means = by_window(table).query("window == 'mean'").set_index("arm").loc["none"]
+    assert (means["acc"], means["acc_std"]) == (0.5, 0.0)
+    assert (means["bias_index"], means["n"]) == (0.5, 80)
+    assert means["bias_index_low"] < 0.5 < means["bias_index_high"]
     draw_windows(table, tmp_path, "paper")
     drawn = {file.name for file in tmp_path.iterdir()}
     assert drawn == {f"dynostock_recency_paper.{ending}" for ending in ("png", "svg")}
@@ -192,41 +162,31 @@ def test_table_1_and_figures(tmp_path: Path) -> None:
 
 def test_eight_models_look_different(tmp_path: Path) -> None:
     """The paper's figures have eight models; each has a color, a marker and a line of its own."""
-    table = pd.concat(
-        [
-            rows("signal", towards(0.1), sizes=(4, 8)).assign(model=f"model {number}")
-            for number in range(8)
-        ]
-    )
+    one = rows("signal", towards(0.1), sizes=(4, 8), n=4)
+    table = pd.concat([one.assign(model=f"model {number}") for number in range(8)])
     looks = []
 
     def remember(axes: Any, *arguments: Any, **options: Any) -> Any:
         drawn = errorbar(axes, *arguments, **options)
         line = drawn.lines[0]
-        dashes = line._unscaled_dash_pattern
-        looks.append((line.get_color(), line.get_marker(), str(dashes)))
+        dashes = str(line._unscaled_dash_pattern)
+        looks.append((line.get_color(), line.get_marker(), dashes))
         return drawn
 
     errorbar = Axes.errorbar
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Axes, "errorbar", remember)
         draw_windows(table, tmp_path, "paper")
-    left_panel = looks[:8]
-    colors, markers, lines = zip(*left_panel, strict=True)
-    assert len(set(colors)) == len(set(markers)) == len(set(lines)) == 8
+    of_left_panel = zip(*looks[:8], strict=True)
+    assert [len(set(values)) for values in of_left_panel] == [8, 8, 8]
 
 
 def test_the_mean_is_over_the_sizes_of_table_1() -> None:
     """Sizes 6 and 10 move otherwise, and stand behind the mean."""
-    of_arm = {
-        arm: pd.concat(
-            [
-                rows(arm, towards(0.1), sizes=(4, 20)),
-                rows(arm, towards(0.4), sizes=(6, 10)),
-            ]
-        )
-        for arm in ("signal", "none")
-    }
+    of_arm = {}
+    for arm in ("signal", "none"):
+        used, others = arms(arm, sizes=(4, 20)), arms(arm, by=0.4, sizes=(6, 10))
+        of_arm[arm] = pd.concat([used, others])
     table = by_window(of_arm["signal"])
     assert table["window"].tolist() == [4, 20, "mean", 6, 10]
     by_size = table.set_index("window")["signal_probability"]

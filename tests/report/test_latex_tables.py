@@ -12,15 +12,16 @@ GOOD = [1.0] * 30 + [0.0] * 10
 BAD = [1.0] * 10 + [0.0] * 30
 
 
-@pytest.fixture
-def tables(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the report of two models."""
+    folder = tmp_path_factory.mktemp("latex")
     for model, values in (("good_1", GOOD), ("bad & old", BAD)):
         rows = scored(*values)
         tasks = {"financemath": rows, "xfinbench_mcq_visual": rows}
-        write_run(tmp_path / "runs" / model[:4], tasks, model=model)
-    write_report(tmp_path / "runs", tmp_path / "out", samples=False)
-    return tmp_path / "out" / "tables"
+        write_run(folder / "runs" / model[:4], tasks, model=model)
+    write_report(folder / "runs", folder / "out", samples=False)
+    return folder / "out" / "tables"
 
 
 def rows(file: Path) -> list[list[str]]:

@@ -81,10 +81,9 @@ class Repository:
     def __init__(self, folder: Path, workflow: dict[Any, Any]) -> None:
         self.folder = folder
         self.scripts = scripts(workflow)
-        self.calls, self.output, self.summary = (
-            folder.parent / name for name in ("calls", "output", "summary")
+        self.calls, self.output, self.summary, self.temporary = (
+            folder.parent / name for name in ("calls", "output", "summary", "temporary")
         )
-        self.temporary = folder.parent / "temporary"
         program = folder.parent / "bin" / "fin-tasks"
         for one in (folder, self.temporary, program.parent, folder / "board"):
             one.mkdir()
@@ -92,27 +91,19 @@ class Repository:
             path.write_text(text)
             path.chmod(path.stat().st_mode | stat.S_IXUSR)
         self.env = {
-            **{
-                "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}",
-                "CALLS": str(self.calls),
-            },
-            **{
-                "VERIFY": "--judge-model gpt-4o",
-                "EVENT": "pull_request",
-                "AUTHOR": "ann",
-                "GITHUB_REPOSITORY": "org/board",
-                "RUNNER_TEMP": str(self.temporary),
-                "HOME": str(folder.parent),
-            },
-            **{
-                "GITHUB_OUTPUT": str(self.output),
-                "GITHUB_STEP_SUMMARY": str(self.summary),
-            },
-            **{
-                "GIT_CONFIG_GLOBAL": os.devnull,
-                "GIT_CONFIG_SYSTEM": os.devnull,
-                "LANG": "C.UTF-8",
-            },
+            "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}",
+            "CALLS": str(self.calls),
+            "VERIFY": "--judge-model gpt-4o",
+            "EVENT": "pull_request",
+            "AUTHOR": "ann",
+            "GITHUB_REPOSITORY": "org/board",
+            "RUNNER_TEMP": str(self.temporary),
+            "HOME": str(folder.parent),
+            "GITHUB_OUTPUT": str(self.output),
+            "GITHUB_STEP_SUMMARY": str(self.summary),
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_CONFIG_SYSTEM": os.devnull,
+            "LANG": "C.UTF-8",
         }
         self.git("init", "-q", "-b", "main")
         self.write("submissions/old/results.json", "1")
@@ -149,38 +140,28 @@ class Repository:
 
     def run(self, name: str) -> tuple[int, str]:
         """Run a step as GitHub does where the shell is bash, and return its status and stdout."""
+        shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
         done = subprocess.run(
-            [
-                "bash",
-                "--noprofile",
-                "--norc",
-                "-eo",
-                "pipefail",
-                "-c",
-                self.scripts[name],
-            ],
+            [*shell, self.scripts[name]],
             cwd=self.folder,
             env=self.env,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            check=False,
         )
         # GitHub reads two pipes: what comes by the second may be read too late to be within the commands' stop
         assert "::" not in done.stderr.decode()
         return done.returncode, done.stdout.decode()
 
-    def changed(self) -> list[str]:
+    def changed(self, step: str = "What changed") -> list[str]:
         """Run the first step, which must pass, and return what is to be verified."""
-        status, log = self.run("What changed")
+        status, log = self.run(step)
         assert status == 0, log
         return (self.temporary / "changed").read_text().splitlines()
 
     def new(self, event: str = "push") -> list[str]:
         """Run the first step on main, and return what is to be admitted."""
         self.env |= {"EVENT": event, "AUTHOR": ""}
-        status, log = self.run("What is new")
-        assert status == 0, log
-        return (self.temporary / "changed").read_text().splitlines()
+        return self.changed("What is new")
 
     def refused(self) -> str:
         """Run the first step, which must fail, and return why."""
@@ -192,11 +173,8 @@ class Repository:
         return log
 
     def called(self) -> list[list[str]]:
-        return (
-            [line.split("\x1f")[:-1] for line in self.calls.read_text().splitlines()]
-            if self.calls.exists()
-            else []
-        )
+        lines = self.calls.read_text().splitlines()
+        return [line.split("\x1f")[:-1] for line in lines]
 
 
 @pytest.fixture
@@ -248,11 +226,8 @@ def test_files_out_of_place_and_odd_names_are_refused(
     repository.write(path, "2")
     repository.pull_request()
     log = repository.refused()
-    assert (
-        "must not change other files: readme"
-        if path == "readme"
-        else "expected submissions/NAME/..."
-    ) in log
+    said = "expected submissions/NAME/..."
+    assert ("must not change other files: readme" if path == "readme" else said) in log
     assert "::" not in log.removeprefix("::error::") and "##[" not in log
     assert not (repository.folder / "ran").exists()
 
@@ -282,10 +257,8 @@ def test_each_is_admitted_or_refused(repository: Repository) -> None:
         ["verify", f"submissions/{name}", *options] for name in ("a", "bad", "c")
     ]
     warned = "admitted with claims, which the log names"
-    assert (
-        repository.summary.read_text()
-        == f"- `a`: {warned}\n- `bad`: refused\n- `c`: admitted\n"
-    )
+    verdicts = f"- `a`: {warned}\n- `bad`: refused\n- `c`: admitted\n"
+    assert repository.summary.read_text() == verdicts
     assert f"::warning title=a::{warned}" in heard(log)
     assert [line for line in log.splitlines() if line.startswith("::error")] == [
         "::error title=bad::refused"
@@ -340,14 +313,12 @@ def test_the_board_is_recorded_as_it_was_admitted(repository: Repository) -> Non
     repository.write("board/a/model/results.json", "1")
     repository.write("admitted/b/model/results.json", "1")
     repository.write("admitted/COMMIT", "0" * 40)
-    insteads = [
-        f"url.{bare}.insteadOf",
-        "https://x-access-token:t@github.com/org/board",
-    ]
-    repository.env |= {"GIT_CONFIG_COUNT": "1", "TOKEN": "t"}
+    instead = "https://x-access-token:t@github.com/org/board"
     repository.env |= {
-        "GIT_CONFIG_KEY_0": insteads[0],
-        "GIT_CONFIG_VALUE_0": insteads[1],
+        "TOKEN": "t",
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": f"url.{bare}.insteadOf",
+        "GIT_CONFIG_VALUE_0": instead,
     }
     status, log = repository.run("Record")
     assert status == 0, log
@@ -376,12 +347,12 @@ def test_a_report_is_made_of_the_board(
     assert heard(repository.run("Report")[1]) == []
     assert repository.called() == [["report", "board", "--out", "public"]]
     assert (repository.folder / "board" / "board.yaml").read_text() == "title: A board"
-    upload = next(
-        step
+    uploads = [
+        step["with"]
         for step in workflow["jobs"]["build"]["steps"]
         if "upload-pages" in step.get("uses", "")
-    )
-    assert upload["with"] == {"path": "public"}
+    ]
+    assert uploads == [{"path": "public"}]
 
 
 def heard(log: str) -> list[str]:

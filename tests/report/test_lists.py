@@ -12,7 +12,7 @@ from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.benchmarks.task_file import TaskFile, task_names
 from fin_tasks.report import conditions
 from fin_tasks.report.conditions import WORDS, conditions_of, settings_of
-from fin_tasks.report.model import metric_of
+from fin_tasks.report.model import benchmark_of, metric_of
 
 CHANGES_NO_SCORE: Mapping[str, Any] = {
     "hash": "a",
@@ -122,3 +122,12 @@ def test_columns_of_a_table_are_what_their_heads_say(name: str) -> None:
             assert label.casefold() in head.casefold() or is_like, column
         if "ERR" in head or "EM" in head:
             assert ("ERR" in head) == (margin == "within the margin"), column
+
+
+def test_metrics_and_benchmarks_of_any_name_have_a_label() -> None:
+    assert metric_of("acc_TU").label == "Terminology understanding"
+    assert metric_of("acc_odd").label == "Acc odd"
+    assert metric_of("score_OCR").unit == "points"
+    names = ("mme_finance_en", "xfinbench", "xfinbenchmark_x")
+    found = [benchmark_of(name).name for name in names]
+    assert found == ["mme_finance", "xfinbench", "other"]

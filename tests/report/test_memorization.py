@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from run_files import board_of
 from typer.testing import CliRunner
 
 import fin_tasks
-from fin_tasks import report
 from fin_tasks.cli import app
-from fin_tasks.report.leaderboard import board
 
 MODELS = ("computes", "knows")
 
@@ -59,12 +58,8 @@ def compared(results: Path, *words: object) -> list[dict[str, Any]]:
 
 def test_one_that_computes_has_no_gap_and_one_that_knows_has_one(results: Path) -> None:
     computes, knows = compared(results)
-    assert (computes["run"], computes["value"], computes["recalled"]) == (
-        "computes",
-        0,
-        0,
-    )
-    assert (knows["run"], knows["value"], knows["recalled"]) == ("knows", 1, 1)
+    for line, name, gap in ((computes, "computes", 0), (knows, "knows", 1)):
+        assert (line["run"], line["value"], line["recalled"]) == (name, gap, gap)
     assert (knows["published"], knows["variants"], knows["spread"]) == (1, 0, 0)
     assert computes["p"] == 1 and knows["p"] < 0.05
     assert (knows["against"], knows["difference"]) == ("computes", 1)
@@ -99,10 +94,10 @@ def test_an_unknown_baseline_is_refused_and_tasks_have_plain_names(
 def test_the_leaderboard_has_the_gaps_if_variants_were_asked(
     results: Path, tmp_path: Path
 ) -> None:
-    gaps = board(report.read(results), papers=False).gaps
+    gaps = board_of(results).gaps
     paper = [gap for gap in gaps if "/paper/" in gap.task]
     assert [(gap.model, gap.gap) for gap in paper] == [("computes", 0), ("knows", 1)]
-    assert board(report.read(results / "published"), papers=False).gaps == []
+    assert board_of(results / "published").gaps == []
 
 
 def test_variants_without_published_questions_are_one_sentence(results: Path) -> None:

@@ -2,20 +2,13 @@
 
 import math
 import re
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import SCREENS, check_access, show, write_page_of
 from run_files import PROVENANCE, write_run
 
-from fin_tasks.report.write import write_report
-
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="needs Chromium: apt-get install chromium"
-)
 CAPABILITIES = ("TU", "TR", "FF", "SP", "NM")
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -52,29 +45,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     for number in range(10):
         model = HOSTILE if number == 9 else f"org/model-{number}"
         write_model(folder / "runs" / str(number), model, number)
-    written = write_report(folder / "runs", folder / "out", published=False)
-    return Path(written.page).as_uri()
-
-
-@pytest.fixture(scope="module")
-def page(address: str) -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        found, told = browser.new_page(), []
-        found.on("console", lambda message: told.append(message.text))
-        found.on("pageerror", lambda error: told.append(str(error)))
-        found.on("dialog", lambda dialog: told.append(dialog.message))
-        yield found
-        browser.close()
-        assert told == []
-
-
-def show(page: Any, address: str, where: str = "view=plots") -> None:
-    page.goto("about:blank")
-    page.goto(f"{address}#{where}")
-    page.wait_for_selector("#main[aria-busy=false]")
+    return write_page_of(folder)
 
 
 def figure(page: Any, title: str) -> Any:
@@ -82,21 +53,19 @@ def figure(page: Any, title: str) -> Any:
 
 
 def test_programs_that_ran_stand_against_accuracy(page: Any, address: str) -> None:
-    show(page, address)
+    show(page, address, "view=plots")
     plot = figure(page, "programs that ran, and")
     assert plot.locator("circle").count() == 10
     best = plot.locator("ol li").first.inner_text().replace("\u00a0", " ")
     assert "80.0 % ran, 80.0 % right" in best  # 40 of 50 ran; of 45 right ones 40 ran
-    left, right = (
-        float(plot.locator("line.axis").nth(number).get_attribute(name))
-        for number, name in ((1, "x1"), (9, "x1"))
-    )
+
+    def axis(number: int, name: str) -> float:
+        return float(plot.locator("line.axis").nth(number).get_attribute(name))
+
+    left, right = axis(1, "x1"), axis(9, "x1")
     x = float(plot.locator("circle").first.get_attribute("cx"))
     assert x == pytest.approx(left + 0.8 * (right - left))
-    bottom, top = (
-        float(plot.locator("line.axis").nth(number).get_attribute("y1"))
-        for number in (0, 8)
-    )
+    bottom, top = axis(0, "y1"), axis(8, "y1")
     for circle in plot.locator("circle").all():
         title = circle.locator("title").text_content().replace("\u00a0", " ")
         right_share = float(re.findall(r"([\d.]+) % right", title)[0]) / 100
@@ -105,7 +74,7 @@ def test_programs_that_ran_stand_against_accuracy(page: Any, address: str) -> No
 
 
 def test_the_radar_has_an_axis_for_each_capability(page: Any, address: str) -> None:
-    show(page, address)
+    show(page, address, "view=plots")
     radar = figure(page, "true or false")
     assert radar.count() == 1
     lines = radar.locator("polygon.look")
@@ -143,17 +112,8 @@ def test_chosen_models_are_drawn_and_have_numbers(page: Any, address: str) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
+@pytest.mark.parametrize("screen", SCREENS)
 def test_plots_are_accessible_and_fit_the_screen(
-    page: Any, address: str, width: int, scheme: str
+    page: Any, address: str, screen: tuple[int, str]
 ) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
-    page.set_viewport_size({"width": width, "height": 850})
-    page.emulate_media(color_scheme=scheme)
-    show(page, address)
-    for summary in page.locator("#main summary").all():
-        summary.click()
-    found = Axe().run(page, options={"preload": False})
-    assert found.violations_count == 0, found.generate_report()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    check_access(page, address, ["view=plots"], screen)

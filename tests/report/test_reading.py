@@ -7,8 +7,10 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import Result
 from run_files import STAMP, scored, write_run
 from typer.testing import CliRunner
 
@@ -24,31 +26,26 @@ def test_table_holds_what_the_samples_say(tmp_path: Path) -> None:
         {"capabilities": ["TU", "NM"], "figure": "a/7.png"},
         {"figure": "b/7.png"},
         {"question": "Which bond?"},
+        {"question": "Which yield?"},
     ]
-    write_run(
-        tmp_path / "a",
-        {"xfinbench_mcq": scored(1.0, 0.0, None)},
-        docs=docs,
-        model="<script>alert(1)</script>",
-    )
-    runs, rows, problems = report.read([tmp_path])
+    model = "<script>alert(1)</script>"
+    rows = scored(1.0, 0.0, None, float("nan"))
+    write_run(tmp_path / "a", {"xfinbench_mcq": rows}, docs=docs, model=model)
+    (run,), table, problems = report.read([tmp_path])
     assert not problems
-    (run,) = runs
-    assert (run.model, run.harness, run.name) == (
-        "<script>alert(1)</script>",
-        "lm-eval",
-        f"a/results_{STAMP}.json",
-    )
-    assert run.tasks[0].n == 3
-    assert run.tasks[0].totals["paper"]["acc"] == 0.5
-    assert len(rows) == 6
-    robust = rows[rows["scoring"] == "robust"]
-    assert robust["acc"].fillna(-1).tolist() == [1.0, 0.0, -1.0]
-    assert robust["source"].tolist() == ["7.png", "7.png", "whichbond"]
+    names = (model, "lm-eval", f"a/results_{STAMP}.json")
+    assert (run.model, run.harness, run.name) == names
+    assert run.tasks[0].n == 4
+    robust = table[table["scoring"] == "robust"]
+    assert len(table) == 2 * len(robust) == 8
+    assert robust["acc"].fillna(-1).tolist() == [1.0, 0.0, -1.0, -1.0]
+    assert robust["source"].tolist() == ["7.png", "7.png", "whichbond", "whichyield"]
     assert robust["capability"].iloc[0] == "TU|NM"
-    assert robust["answer"].tolist() == ["1", "1", "1"]
-    assert [one.doc["id"] for one in read_samples(run.tasks[0].samples)][:3] == [
-        f"xfinbench_mcq-{n}" for n in range(3)
+    assert robust["answer"].tolist() == ["1"] * 4
+    samples = read_samples(run.tasks[0].samples)
+    assert [one.doc["id"] for one in samples][:2] == [
+        "xfinbench_mcq-0",
+        "xfinbench_mcq-1",
     ]
 
 
@@ -63,16 +60,10 @@ def test_each_scoring_has_its_own_document(tmp_path: Path) -> None:
 
 
 def test_tasks_of_several_benchmarks_share_the_table(tmp_path: Path) -> None:
-    write_run(
-        tmp_path / "a",
-        {"xfinbench_bool": scored(1.0)},
-        docs=[{"capabilities": ["TU"], "figure": "7.png"}],
-    )
-    write_run(
-        tmp_path / "b",
-        {"financemath": [{"acc": 0.0, "acc_risk": 0.0}]},
-        docs=[{"topic": "Risk"}],
-    )
+    docs = [{"capabilities": ["TU"], "figure": "7.png"}]
+    write_run(tmp_path / "a", {"xfinbench_bool": scored(1.0)}, docs=docs)
+    tasks = {"financemath": [{"acc": 0.0, "acc_risk": 0.0}]}
+    write_run(tmp_path / "b", tasks, docs=[{"topic": "Risk"}])
     rows = report.read([tmp_path]).rows
     assert rows["capability"].tolist()[:2] == ["TU", "TU"]
     assert rows["capability"].isna().sum() == rows["acc_risk"].notna().sum() == 2
@@ -123,9 +114,8 @@ def test_broken_file_is_named_and_the_rest_is_complete(
 
 
 def test_link_out_of_the_folder_is_skipped(tmp_path: Path) -> None:
-    outside = write_run(
-        tmp_path / "outside", {"xfinbench_bool": scored(0.0)}, model="other"
-    )
+    tasks = {"xfinbench_bool": scored(0.0)}
+    outside = write_run(tmp_path / "outside", tasks, model="other")
     write_run(tmp_path / "given", {"xfinbench_bool": scored(1.0)})
     (tmp_path / "given" / "results_2026-01-01T00-00-00.json").symlink_to(outside)
     runs, _, problems = report.read([tmp_path / "given"])
@@ -141,12 +131,6 @@ def test_of_copies_of_a_run_the_oldest_counts_and_the_other_is_named(
     runs, rows, problems = report.read([tmp_path])
     assert [run.path.parent.name for run in runs] == ["b"]
     assert (len(rows), len(problems)) == (2, 1)
-
-
-def test_nan_is_unscored(tmp_path: Path) -> None:
-    write_run(tmp_path, {"xfinbench_bool": scored(1.0, float("nan"))})
-    rows = report.read([tmp_path]).rows
-    assert rows["acc"].isna().sum() == 2
 
 
 def test_totals_without_samples_are_kept_and_samples_without_results_are_named(
@@ -174,33 +158,30 @@ def test_missing_path_and_folder_without_results_are_refused(tmp_path: Path) -> 
 
 
 def test_secrets_are_left_out(tmp_path: Path) -> None:
-    file = write_run(
-        tmp_path,
-        {"xfinbench_bool": scored(1.0)},
-        metadata={"judge": {"model": "m", "api_key": "sk-12345678"}},
-    )
-    file.write_text(
-        json.dumps(
-            {
-                **json.loads(file.read_text()),
-                "config": {"model_args": "model=x,api_key=abc"},
-            }
-        )
-    )
-    assert "sk-1234" not in repr(report.read([tmp_path]))
-    assert "abc" not in repr(report.read([tmp_path]).runs[0].settings)
+    judge = {"judge": {"model": "m", "api_key": "sk-12345678"}}
+    file = write_run(tmp_path, {"xfinbench_bool": scored(1.0)}, metadata=judge)
+    config = {"config": {"model_args": "model=x,api_key=abc"}}
+    file.write_text(json.dumps({**json.loads(file.read_text()), **config}))
+    found = report.read([tmp_path])
+    assert "sk-1234" not in repr(found)
+    assert "abc" not in repr(found.runs[0].settings)
+
+
+def write_report(folder: Path) -> tuple[Result, Any]:
+    """Run `fin-tasks report`, and return how it ended and the leaderboard."""
+    out = folder / "out"
+    command = ["report", str(folder), "--out", str(out), "--no-published"]
+    done = CliRunner().invoke(app, command)
+    return done, json.loads((out / "leaderboard.json").read_text())
 
 
 def test_a_folder_name_that_is_not_utf8_is_escaped(tmp_path: Path) -> None:
-    write_run(tmp_path / os.fsdecode(b"caf\xe9"), {"xfinbench_bool": scored(1.0)})
-    write_run(
-        tmp_path / os.fsdecode(b"bad\xe9"), {"xfinbench_bool": scored(1.0)}, model="bad"
-    )
+    tasks = {"xfinbench_bool": scored(1.0)}
+    write_run(tmp_path / os.fsdecode(b"caf\xe9"), tasks)
+    write_run(tmp_path / os.fsdecode(b"bad\xe9"), tasks, model="bad")
     next(tmp_path.glob("bad*/samples_*")).write_text("{")
-    out = tmp_path / "out"
-    done = CliRunner().invoke(app, ["report", str(tmp_path), "--out", str(out)])
+    done, board = write_report(tmp_path)
     assert done.exit_code == 1 and r"bad\udce9" in done.output
-    board = json.loads((out / "leaderboard.json").read_text())
     assert any(run["path"].startswith(r"caf\udce9/") for run in board["runs"])
 
 
@@ -217,23 +198,19 @@ def test_names_that_are_expected_are_told(tmp_path: Path) -> None:
 
 
 def test_tasks_of_others_have_their_own_metrics(tmp_path: Path) -> None:
-    tasks = {
-        "gsm8k": [{"exact_match": 1.0}, {"exact_match": 0.0}],
-        "financemath": scored(1.0),
-    }
-    file = write_run(tmp_path, tasks)
-    text = file.read_text().replace("exact_match,paper", "exact_match,strict-match")
-    file.write_text(text.replace("exact_match,robust", "exact_match,flexible-extract"))
+    rows = [{"exact_match": 1.0}, {"exact_match": 0.0}]
+    file = write_run(tmp_path, {"gsm8k": rows, "financemath": scored(1.0)})
     (samples,) = tmp_path.glob("samples_gsm8k_*")
-    text = samples.read_text().replace('"filter": "paper"', '"filter": "strict-match"')
-    text = re.sub(r'"id": "[^"]*"', '"answer": "#### 7"', text)
-    samples.write_text(
-        text.replace('"filter": "robust"', '"filter": "flexible-extract"')
-    )
-    out = tmp_path / "out"
-    done = CliRunner().invoke(app, ["report", str(tmp_path), "--out", str(out)])
+    text = re.sub(r'"id": "[^"]*"', '"answer": "#### 7"', samples.read_text())
+    filters = {"paper": "strict-match", "robust": "flexible-extract"}
+    results = file.read_text()
+    for ours, theirs in filters.items():
+        text = text.replace(f'"filter": "{ours}"', f'"filter": "{theirs}"')
+        results = results.replace(f"exact_match,{ours}", f"exact_match,{theirs}")
+    file.write_text(results)
+    samples.write_text(text)
+    done, board = write_report(tmp_path)
     assert done.exit_code == 0, done.output
-    board = json.loads((out / "leaderboard.json").read_text())
     values = [
         (entry["task"], entry["value"], entry["n"])
         for entry in board["entries"]
@@ -243,7 +220,7 @@ def test_tasks_of_others_have_their_own_metrics(tmp_path: Path) -> None:
         ("gsm8k/flexible-extract/split=test", 0.5, 2),
         ("gsm8k/strict-match/split=test", 0.5, 2),
     ]
-    assert (out / "index.html").is_file()
+    assert (tmp_path / "out" / "index.html").is_file()
 
 
 def write_log(path: Path, sizes: Mapping[str, int]) -> None:
@@ -251,15 +228,6 @@ def write_log(path: Path, sizes: Mapping[str, int]) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as log:
         for name, size in sizes.items():
             log.writestr(name, b" " * size)
-
-
-def claim(path: Path, **fields: tuple[int, int]) -> None:
-    """Write other numbers into the head of the only part of an archive; a field is a place and a value."""
-    content = bytearray(path.read_bytes())
-    directory = content.index(b"PK\x01\x02")
-    for place, value in fields.values():
-        content[directory + place : directory + place + 4] = value.to_bytes(4, "little")
-    path.write_bytes(content)
 
 
 @pytest.mark.parametrize(
@@ -295,8 +263,12 @@ def test_a_log_that_states_a_small_size_is_counted(tmp_path: Path) -> None:
     log = tmp_path / "one.eval"
     write_log(log, {"header.json": 2**24 + 1})
     # A size of 1,000 bytes, with the checksum of the first 1,000.
-    checksum = zlib.crc32(b" " * 1_000)
-    claim(log, size=(24, 1_000), checksum=(16, checksum))
+    content = bytearray(log.read_bytes())
+    directory = content.index(b"PK\x01\x02")
+    for place, value in ((24, 1_000), (16, zlib.crc32(b" " * 1_000))):
+        start = directory + place
+        content[start : start + 4] = value.to_bytes(4, "little")
+    log.write_bytes(content)
     with pytest.raises(DataError, match=r"header\.json"):
         report.read([tmp_path])
 

@@ -4,11 +4,11 @@ import errno
 import json
 import re
 import shutil
-import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import write_page_of
 from PIL import Image
 from run_files import scored, write_run
 from typer.testing import CliRunner
@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import fin_tasks
 from fin_tasks.benchmarks.dynostock.data import load
 from fin_tasks.cli import app
-from fin_tasks.report.folder import replacing
+from fin_tasks.errors import FinTasksError
 from fin_tasks.report.site.pictures import copy_picture
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u2028"
@@ -56,13 +56,12 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def report(*words: object) -> tuple[int, str]:
-    found = CliRunner().invoke(app, ["report", *map(str, words)])
-    said = (
-        found.output
-        if found.exception is None or isinstance(found.exception, SystemExit)
-        else str(found.exception)
-    )
-    return found.exit_code, said
+    """Run the command, and return its status and what it said."""
+    command = ["report", *map(str, words), "--no-published"]
+    done = CliRunner().invoke(app, command)
+    if isinstance(done.exception, FinTasksError):
+        return done.exit_code, str(done.exception)
+    return done.exit_code, done.output
 
 
 def data(file: Path) -> Any:
@@ -75,25 +74,29 @@ def data(file: Path) -> Any:
 
 
 def test_scripts_hold_runs_and_samples_and_nothing_that_runs(
-    results: Path, tmp_path: Path
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert report(results, "--out", tmp_path / "out")[0] == 0
+    opened = []
+    usual = Path.open
+
+    def noting(path: Path, *words: Any, **options: Any) -> Any:
+        opened.append(path)
+        return usual(path, *words, **options)
+
+    monkeypatch.setattr(Path, "open", noting)
     out = tmp_path / "out"
-    assert {one.name for one in out.iterdir()} >= {
-        "index.html",
-        "leaderboard.json",
-        "page",
-    }
+    assert report(results, "--out", out)[0] == 0
+    read_times = [opened.count(file) for file in results.rglob("samples_*")]
+    assert read_times == [1, 1], "a samples file is read once"
+    names = {path.name for path in out.iterdir()}
+    assert names >= {"index.html", "leaderboard.json", "page"}
     shown = data(out / "page" / "data.js")
-    assert len(shown["files"]) == 2
-    assert len(shown["samples"]) == 2
+    assert len(shown["files"]) == len(shown["samples"]) == 2
+    models = {run["id"]: run["model"] for run in shown["runs"]}
     for key in shown["samples"]:
         rows = data(out / "page" / f"list-{key}.js")
         values = rows["by"]["paper"]["value"]
-        first = (
-            next(run for run in shown["runs"] if run["id"] == key)["model"] == "org/a"
-        )
-        assert values == ([0, 1, 0] if first else [1, 1, 1])
+        assert values == ([0, 1, 0] if models[key] == "org/a" else [1, 1, 1])
         asked = data(out / "page" / f"asked-{rows['files'][0]}.js")
         assert [bool(one["picture"]) for one in asked] == [True, False, False]
     for file in out.rglob("*.js"):
@@ -102,19 +105,23 @@ def test_scripts_hold_runs_and_samples_and_nothing_that_runs(
         assert "\u2028" not in text or file.name == "katex.min.js"
 
 
+def titles(folder: Path) -> list[str]:
+    """Write the page of a run, and return the titles in its list of samples."""
+    write_page_of(folder)
+    (file,) = (folder / "out" / "page").glob("list-*.js")
+    return list(data(file)["asked"])
+
+
 def test_a_sample_of_dynostock_has_ticker_and_day_as_its_title(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, own_cache: Path
 ) -> None:
     """All questions begin with the same sentence."""
-    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
     documents = load(bias="recency", window=4, mode="text", source="sample")["test"]
     docs = documents.to_list()[:3]
     tasks = {"dynostock_recency_w4_text": scored(1, 0, 1)}
-    write_run(tmp_path / "results", tasks, docs=docs)
-    assert report(tmp_path / "results", "--out", tmp_path / "out")[0] == 0
-    (file,) = (tmp_path / "out" / "page").glob("list-*.js")
+    write_run(tmp_path / "runs", tasks, docs=docs)
     expected = [f"{doc['ticker']}, 4 reports until {doc['end']}" for doc in docs]
-    assert data(file)["asked"] == expected
+    assert titles(tmp_path) == expected
 
 
 TABLES = [
@@ -126,20 +133,15 @@ TABLES = [
 ]
 
 
-def test_a_title_has_the_words_behind_a_table(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / "cache"))
+def test_a_title_has_the_words_behind_a_table(tmp_path: Path, own_cache: Path) -> None:
     questions = [f"{table}\n\nWhat is $x$?" for table in TABLES]
     others = [*TABLES, *(rf"Which row? {table} Why?" for table in TABLES)]
     docs = [{"question": question} for question in [*questions, *others]]
     rows = scored(*[1.0] * len(docs))
-    write_run(tmp_path / "results", {"xfinbench_calc": rows}, docs=docs)
-    assert report(tmp_path / "results", "--out", tmp_path / "out")[0] == 0
-    (file,) = (tmp_path / "out" / "page").glob("list-*.js")
+    write_run(tmp_path / "runs", {"xfinbench_calc": rows}, docs=docs)
     expected = ["What is $x$?"] * len(TABLES)
     expected += [" ".join(question.split()) for question in others]
-    assert data(file)["asked"] == expected
+    assert titles(tmp_path) == expected
 
 
 def test_a_report_of_runs_without_samples(results: Path, tmp_path: Path) -> None:
@@ -177,93 +179,6 @@ def test_many_runs_are_read_by_several_processes(
     assert written[0] == written[1] and len(written[0]) > 40
 
 
-def test_a_report_replaces_its_own_files_and_no_others(
-    results: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "out"
-    assert report(results, "--out", out)[0] == 0
-    (out / "mine.txt").write_text("kept")
-    (out / "tables" / "mine.md").write_text("kept")
-    (out / "figures" / "stale_models.png").write_text("of the first report")
-    with (out / "page" / "files.txt").open("a") as listed:
-        listed.write("\nfigures/stale_models.png\n../outside.txt")
-    (tmp_path / "outside.txt").write_text("kept")
-    (out / ".fin-tasks-unfinished" / "page").mkdir(
-        parents=True
-    )  # of a report that was killed
-    assert report(results, "--out", out, "--no-samples")[0] == 0
-    assert {
-        path.read_text()
-        for path in (
-            out / "mine.txt",
-            out / "tables" / "mine.md",
-            tmp_path / "outside.txt",
-        )
-    } == {"kept"}
-    assert not (out / "figures" / "stale_models.png").exists()
-    (out / "figures" / "stale_models.png").write_text("my own, later")
-    assert report(results, "--out", out, "--no-samples")[0] == 0
-    assert (out / "figures" / "stale_models.png").exists()
-    assert not list(out.glob("page/list-*.js"))
-    assert not (out / ".fin-tasks-unfinished").exists()
-
-
-def test_a_folder_that_is_not_its_own_is_refused(results: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    out.mkdir()
-    (out / "index.html").write_text("mine")
-    status, said = report(results, "--out", out)
-    assert status != 0
-    assert "expected a new folder, or one of an earlier report" in said
-    assert [path.name for path in out.iterdir()] == ["index.html"]
-    assert (out / "index.html").read_text() == "mine"
-    (out / "index.html").unlink()
-    assert report(results, "--out", out)[0] == 0
-    for file in out.glob("page/list-*"):
-        file.unlink()
-    listed = (out / "page" / "files.txt").read_text().replace("index.html\n", "")
-    (out / "page" / "files.txt").write_text(listed)
-    (out / "index.html").write_text("mine")
-    status, said = report(results, "--out", out)
-    assert "no file of yours named 'index.html'" in said
-    assert (out / "index.html").read_text() == "mine"
-
-
-def test_a_second_report_into_the_same_folder_waits(
-    results: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "out"
-    order = []
-
-    def second() -> None:
-        with replacing(out) as folder:
-            order.append("second begins")
-            (folder / "second.txt").write_text("x")
-            (folder / "page").mkdir()
-
-    with replacing(out) as folder:
-        thread = threading.Thread(target=second)
-        thread.start()
-        thread.join(0.5)
-        assert thread.is_alive()
-        (folder / "page").mkdir()
-        (folder / "first.txt").write_text("x")
-        order.append("first ends")
-    thread.join(30)
-    assert order == ["first ends", "second begins"]
-    assert (out / "second.txt").exists()
-    assert not (out / "first.txt").exists()
-
-
-def test_nothing_behind_a_link_is_removed(results: Path, tmp_path: Path) -> None:
-    kept = next(results.rglob("*.jsonl"))
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "page").symlink_to(kept.parent)
-    (kept.parent / "files.txt").write_text(f"page/{kept.name}")
-    assert report(results, "--out", tmp_path / "out")[0] == 0
-    assert kept.exists()
-
-
 def test_a_full_disk_is_one_sentence_and_leaves_the_old_report(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,23 +204,6 @@ def test_without_results_no_folder_is_left(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_a_samples_file_is_read_once(
-    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened = []
-    usual = Path.open
-
-    def noting(path: Path, *words: Any, **options: Any) -> Any:
-        opened.append(path)
-        return usual(path, *words, **options)
-
-    monkeypatch.setattr(Path, "open", noting)
-    assert report(results, "--out", tmp_path / "out")[0] == 0
-    files = list(results.rglob("samples_*"))
-    assert files
-    assert [opened.count(file) for file in files] == [1] * len(files)
-
-
 def test_samples_that_cannot_be_shown_still_count(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -313,7 +211,7 @@ def test_samples_that_cannot_be_shown_still_count(
         raise ValueError("no list")
 
     monkeypatch.setattr("fin_tasks.report.site.samples._list_of", broken)
-    written = fin_tasks.write_report([results], tmp_path / "out")
+    written = fin_tasks.write_report(results, tmp_path / "out", published=False)
     assert len(written.problems) == 2
     assert all("no list" in problem for problem in written.problems)
     entries = [entry for entry in written.leaderboard.entries if entry.metric == "acc"]

@@ -100,7 +100,11 @@ def paper_tables(values: DataFrame) -> Iterator[PaperTable]:
         if content is None:
             shapes = _usual_shape(benchmark, values)
         for stem, shape in shapes.items():
-            lines = _lines_of(shape, values)
+            tasks = tuple({column.split()[0] for column in shape.columns.values()})
+            own = values[values["task"].str.startswith(tasks)]
+            if own.empty:  # most tables of a report of one benchmark
+                continue
+            lines = _lines_of(shape, own)
             if lines.empty:
                 continue
             sections = []

@@ -6,8 +6,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+import run_files
 import yaml
 from answered_runs import write_runs
+from click.testing import Result
 from openpyxl import load_workbook
 from typer.testing import CliRunner
 
@@ -52,6 +54,14 @@ def correction(name: str, **more: Any) -> dict[str, Any]:
     return {"benchmark": "financemath", "id": name, **more}
 
 
+Q1 = correction("q1", truth=2.5)
+Q3 = correction("q3", exclude=True)
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(app, [*map(str, words)])
+
+
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
@@ -62,20 +72,16 @@ def correction(name: str, **more: Any) -> dict[str, Any]:
         (correction("a", exclude=True, date="yesterday"), "date"),
         ({"id": "a", "exclude": True}, "benchmark"),
         (correction("a", truth=float("nan")), "truth"),
+        (correction("twice", truth=1), "got two"),
     ],
 )
 def test_a_file_that_does_not_fit_is_one_sentence(
     tmp_path: Path, entry: dict[str, Any], message: str
 ) -> None:
+    path = write(tmp_path, correction("twice", exclude=True), entry)
     with pytest.raises(FinTasksError, match=message) as error:
-        read_corrections(write(tmp_path, entry))
+        read_corrections(path)
     assert "\n" not in str(error.value)
-
-
-def test_a_question_has_one_correction(tmp_path: Path) -> None:
-    entries = [correction("a", exclude=True), correction("a", truth=1)]
-    with pytest.raises(ConfigError, match="got two"):
-        read_corrections(write(tmp_path, *entries))
 
 
 def test_notes_and_hashes(tmp_path: Path) -> None:
@@ -239,35 +245,28 @@ def runs(tmp_path: Path) -> Path:
 def test_values_say_what_was_corrected_and_are_not_ranked_with_others(
     runs: Path, tmp_path: Path
 ) -> None:
-    path = write(tmp_path, correction("q1", truth=2.5), correction("q3", exclude=True))
+    path = write(tmp_path, Q1, Q3)
     plain = read(runs)
     ours = read(runs, corrections=path)
-    values = {}
-    groups = set()
-    for report in (plain, ours):
-        entries = board(report, title="", papers=False).entries
-        found = [
+    found = []
+    for report in (read(runs), read(runs, corrections=path)):
+        found += [
             one
-            for one in entries
+            for one in board(report, papers=False).entries
             if (one.metric, one.model) == ("acc", "good") and "robust" in one.task
         ]
-        values[report is ours] = found[0].value
-        groups.add(found[0].group)
-        assert not found[0].doubts
-    assert values == {False: 2 / 4, True: 3 / 3}
-    assert found[0].remarks == ["1 question excluded, 1 truth corrected"]
-    assert len(groups) == 2
+    plain, ours = found
+    assert (plain.value, ours.value) == (2 / 4, 3 / 3)
+    assert plain.doubts == ours.doubts == []
+    assert ours.remarks == ["1 question excluded, 1 truth corrected"]
+    assert plain.group != ours.group
 
 
 def test_a_leaderboard_lists_corrections_and_has_both_values(
     runs: Path, tmp_path: Path
 ) -> None:
-    path = write(
-        tmp_path,
-        correction("q1", truth=2.5, by="Ada"),
-        correction("q3", exclude=True),
-        correction("q9", exclude=True),  # a question that no run was asked
-    )
+    not_asked = correction("q9", exclude=True)
+    path = write(tmp_path, {**Q1, "by": "Ada"}, Q3, not_asked)
     found = board(read(runs, corrections=path), papers=False)
     listed = {one.id: one for one in found.question_corrections}
     assert listed.keys() == {"q1", "q3"}
@@ -286,9 +285,9 @@ def test_a_leaderboard_lists_corrections_and_has_both_values(
 def test_tables_link_to_the_corrections_and_name_both_values(
     runs: Path, tmp_path: Path
 ) -> None:
-    path = write(tmp_path, correction("q3", exclude=True, reason="No | answer"))
+    path = write(tmp_path, {**Q3, "reason": "No | answer"})
     out = tmp_path / "report"
-    write_report(runs, out, corrections=path, samples=False)
+    write_report(runs, out, corrections=path, samples=False, published=False)
     table = (out / "tables" / "financemath.md").read_text()
     assert "(corrections.md)" in table
     assert "50.0 without the corrections" in table
@@ -301,89 +300,65 @@ def test_tables_link_to_the_corrections_and_name_both_values(
 def test_a_correction_that_a_judge_would_need_is_a_problem_of_the_file(
     tmp_path: Path,
 ) -> None:
-    from run_files import write_run as write_judged
-
     rows = [{"score": 60.0, "unscored": 0.0}, {"score": 20.0, "unscored": 0.0}]
     docs = [{"answer": "a"}, {"answer": "b"}]
-    write_judged(tmp_path / "run", {"mme_finance_en": rows}, docs=docs)
+    run_files.write_run(tmp_path / "run", {"mme_finance_en": rows}, docs=docs)
     entry = {"benchmark": "mme_finance", "id": "mme_finance_en-0"}
-    report = read(
-        tmp_path / "run", corrections=write(tmp_path, {**entry, "truth": "c"})
-    )
+    path = write(tmp_path, {**entry, "truth": "c"})
+    report = read(tmp_path / "run", corrections=path)
     assert "exclude: true" in report.problems[0].message
-    report = read(
-        tmp_path / "run", corrections=write(tmp_path, {**entry, "exclude": True})
-    )
+    path = write(tmp_path, {**entry, "exclude": True})
+    report = read(tmp_path / "run", corrections=path)
     assert not report.problems
     assert report.rows["doc_id"].unique().tolist() == ["mme_finance_en-1"]
 
 
 def test_commands(runs: Path, tmp_path: Path) -> None:
-    path = write(tmp_path, correction("q1", truth=2.5), correction("q3", exclude=True))
-    arguments = [
-        "compare",
-        str(runs),
-        "--by",
-        "corrections",
-        "--corrections",
-        str(path),
-        "--scoring",
-        "robust",
-        "--json",
+    path = write(tmp_path, Q1, Q3)
+    under = ("--by", "corrections", "--scoring", "robust", "--json")
+    lines = json.loads(run("compare", runs, "--corrections", path, *under).stdout)
+    found = [
+        (line["model"], line["run"], round(line["value"], 3)) for line in lines["lines"]
     ]
-    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    lines = json.loads(result.stdout)["lines"]
-    found = [(line["model"], line["run"], round(line["value"], 3)) for line in lines]
     assert found == [
         ("fair", "published", 1 / 4),
         ("fair", "corrected", 0.667),
         ("good", "published", 2 / 4),
         ("good", "corrected", 3 / 3),
     ]
-    result = CliRunner().invoke(app, ["compare", str(runs), "--by", "corrections"])
-    assert "expected --corrections" in str(result.exception)
-    listed = ["questions", str(runs), "--corrections", str(path), "--json"]
-    result = CliRunner().invoke(app, listed, catch_exceptions=False)
-    truths = {
-        row["question"]: row["truth"] for row in json.loads(result.stdout)["questions"]
-    }
+    refused = run("compare", runs, "--by", "corrections")
+    assert "expected --corrections" in str(refused.exception)
+    listed = run("questions", runs, "--corrections", path, "--json").stdout
+    rows = json.loads(listed)["questions"]
+    truths = {row["question"]: row["truth"] for row in rows}
     assert truths == {"q0": "12", "q1": "2.5", "q2": "31.5"}
 
 
 def test_replay_of_a_recording_honors_corrections(runs: Path, tmp_path: Path) -> None:
-    path = write(tmp_path, correction("q1", truth=2.5), correction("q3", exclude=True))
+    path = write(tmp_path, Q1, Q3)
     out = tmp_path / "replayed"
-    arguments = [
-        "replay",
-        "financemath",
-        "--mode",
-        "cot",
-        str(runs.parent / "good.json"),
-    ]
-    arguments += ["--out", str(out), "--corrections", str(path)]
-    assert CliRunner().invoke(app, arguments).exit_code == 0
-    report = read(out)
-    assert report.rows["acc"].tolist() == [1.0] * 6
+    file = runs.parent / "good.json"
+    options = ("--out", out, "--corrections", path)
+    assert run("replay", "financemath", "--mode", "cot", file, *options).exit_code == 0
+    assert read(out).rows["acc"].tolist() == [1.0] * 6
 
 
 def test_decisions_in_a_sheet_become_corrections(runs: Path, tmp_path: Path) -> None:
     sheet = tmp_path / "questions.xlsx"
-    CliRunner().invoke(app, ["questions", str(runs), "--out", str(sheet)])
+    run("questions", runs, "--out", sheet)
     book = load_workbook(sheet)
     cells = book.active
     columns = {cell.value: cell.column for cell in cells[1]}
-    ids = [cells.cell(row, columns["id"]).value for row in range(2, cells.max_row + 1)]
-    assert set(ids) == {"q1", "q3"}
     decisions = {"q1": ("truth", "2.5"), "q3": ("leave", "")}
-    for row, name in enumerate(ids, start=2):
-        cells.cell(row, columns["decision"]).value = decisions[name][0]
-        cells.cell(row, columns["new_truth"]).value = decisions[name][1]
-        cells.cell(row, columns["by"]).value = "Ada"
-        cells.cell(row, columns["date"]).value = "2026-11-30"
+    for row in range(2, cells.max_row + 1):
+        decision, truth = decisions.pop(cells.cell(row, columns["id"]).value)
+        filled = {"decision": decision, "new_truth": truth, "by": "Ada"}
+        for name, text in {**filled, "date": "2026-11-30"}.items():
+            cells.cell(row, columns[name]).value = text
+    assert not decisions
     book.save(sheet)
     out = tmp_path / "corrections.yaml"
-    arguments = ["label", "corrections", str(sheet), "--out", str(out)]
-    result = CliRunner().invoke(app, arguments)
+    result = run("label", "corrections", sheet, "--out", out)
     assert result.exit_code == 1  # one row cannot be used
     assert "expected one of keep, exclude, truth, got 'leave'" in result.output
     (entry,) = read_corrections(out).of("financemath").values()
@@ -404,25 +379,7 @@ def test_people_who_differ_correct_nothing(tmp_path: Path) -> None:
         ]
         path.write_text(header + "".join(lines))
     out = tmp_path / "corrections.yaml"
-    arguments = ["label", "corrections", str(one), str(two), "--out", str(out)]
-    result = CliRunner().invoke(app, arguments)
+    result = run("label", "corrections", one, two, "--out", out)
     assert result.exit_code == 1
     assert "q1: expected one decision, got several" in result.output
     assert read_corrections(out).of("financemath").keys() == {"q0", "q2"}
-
-
-def test_board_file_names_corrections(runs: Path) -> None:
-    (runs / "board.yaml").write_text("corrections: corrections.yaml\n")
-    write(runs, correction("q3", exclude=True))
-    out = runs.parent / "report"
-    arguments = [
-        "report",
-        str(runs),
-        "--out",
-        str(out),
-        "--no-samples",
-        "--no-published",
-    ]
-    assert CliRunner().invoke(app, arguments).exit_code == 0
-    entries = json.loads((out / "leaderboard.json").read_text())["entries"]
-    assert {entry["n"] for entry in entries if entry["metric"] == "acc"} == {3}

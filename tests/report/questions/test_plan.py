@@ -23,17 +23,17 @@ CORRELATIONS = {"correlation": 0.45, "source_correlation": 0.1}
 
 def two_runs(folder: Path, task: str = TASK, **docs: object) -> list[Path]:
     generator = np.random.default_rng(2)
-    paths = []
-    for name, share in (("a", 0.5), ("b", 0.6)):
+    sources = [
+        {name: f"{value}{at % 12}" for name, value in docs.items()} for at in range(120)
+    ]
+    for model, share in (("a", 0.5), ("b", 0.6)):
         rows = scored(*(generator.random(120) < share).astype(float).tolist())
-        sources = [
-            {key: f"{value}{at % 12}"}
-            for at in range(120)
-            for key, value in docs.items()
-        ]
-        write_run(folder / name, {task: rows}, model=name, docs=sources or None)
-        paths.append(folder / name)
-    return paths
+        write_run(folder / model, {task: rows}, model=model, docs=sources)
+    return [folder / "a", folder / "b"]
+
+
+def run(*words: object) -> Any:
+    return CliRunner().invoke(app, [*map(str, words)], catch_exceptions=False)
 
 
 def test_runs_are_measured_as_compare_measures_them(tmp_path: Path) -> None:
@@ -79,18 +79,17 @@ def test_wrong_requests(tmp_path: Path) -> None:
 
 
 def test_command(tmp_path: Path) -> None:
-    arguments = ["questions", "--plan", "--benchmark", "financemath", "--json"]
-    arguments += ["--accuracy", "0.5", "--accuracy", "0.6"]
-    arguments += ["--metadata", '{"source": "sample"}']
-    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
-    (plan,) = json.loads(result.stdout)
+    plan_of = ("questions", "--plan")
+    metadata = ("--metadata", json.dumps(SAMPLE), "--json")
+    shares = ("--accuracy", "0.5", "--accuracy", "0.6")
+    told = run(*plan_of, "--benchmark", "financemath", *shares, *metadata)
+    (plan,) = json.loads(told.stdout)
     assert plan["accuracies"] == [0.5, 0.6]
     assert plan["needed_by_points"].keys() == {"1", "2", "3", "5"}
-    runs = list(map(str, two_runs(tmp_path)))
-    result = CliRunner().invoke(app, ["questions", "--plan", *runs])
-    assert "120 (this task)" in result.output
-    result = CliRunner().invoke(app, ["compare", *runs], catch_exceptions=False)
-    assert "120 pairs show differences from" in result.output
+    runs = two_runs(tmp_path)
+    assert "120 (this task)" in run(*plan_of, *runs).output
+    printed = run("compare", *runs).output
+    assert "120 pairs show differences from" in printed
 
 
 def test_runs_with_known_tokens_and_prices_have_a_cost(tmp_path: Path) -> None:
@@ -98,42 +97,34 @@ def test_runs_with_known_tokens_and_prices_have_a_cost(tmp_path: Path) -> None:
     rows = scored(*[1.0] * 60, *[0.0] * 60)
     for name in ("a", "b"):
         write_run(tmp_path / name, {TASK: rows}, model=name, metadata={"usage": usage})
-    prices = tmp_path / "prices.yaml"
-    prices.write_text(
-        "models: {a: {input: 1, output: 10}, b: {input: 2, output: 0}}\ncurrency: EUR\n"
-    )
-    paths = [str(tmp_path / name) for name in ("a", "b")]
-    arguments = ["questions", *paths, "--plan", "--token-prices", str(prices)]
-    done = CliRunner().invoke(app, [*arguments, "--json"], catch_exceptions=False)
-    (plan,) = json.loads(done.stdout)
+    file = tmp_path / "prices.yaml"
+    prices = "models: {a: {input: 1, output: 10}, b: {input: 2, output: 0}}\n"
+    file.write_text(f"{prices}currency: EUR\n")
+    priced = ("questions", "--plan", "--token-prices", file)
+    arguments = [*priced, tmp_path / "a", tmp_path / "b"]
+    (plan,) = json.loads(run(*arguments, "--json").stdout)
     # A question has 1,000 tokens and its response 500: 0.001 + 0.005 and 0.002.
     assert plan["question_cost"] == pytest.approx(0.008)
-    printed = CliRunner().invoke(app, arguments).output
     n_needed = plan["needed_by_points"]["5"]
-    assert f"{0.008 * n_needed:,.2f} EUR" in printed
-    prices.write_text("models: {a: {input: 1, output: 10}}\n")
-    assert "not known" in CliRunner().invoke(app, arguments).output
+    assert f"{0.008 * n_needed:,.2f} EUR" in run(*arguments).output
+    file.write_text("models: {a: {input: 1, output: 10}}\n")
+    assert "not known" in run(*arguments).output
     with pytest.raises(ConfigError, match="expected two runs with --plan"):
-        CliRunner().invoke(
-            app,
-            ["questions", "--plan", "--benchmark", TASK, *arguments[-2:]],
-            catch_exceptions=False,
-        )
+        run(*priced, "--benchmark", TASK)
 
 
 def test_windows_that_an_effect_needs() -> None:
     """A t test of 5 points with changes that deviate by 20 needs 128 independent windows, and more of few stocks."""
-    arguments = ["questions", "--plan", "--benchmark", "dynostock", "--json"]
+    arguments = ["questions", "--plan", "--benchmark", "dynostock"]
     arguments += ["--metadata", '{"source": "sample", "window": 4}']
 
     def plan(*options: str) -> dict[str, Any]:
-        result = CliRunner().invoke(app, [*arguments, *options], catch_exceptions=False)
-        return dict(json.loads(result.stdout))
+        return dict(json.loads(run(*arguments, "--json", *options).stdout))
 
     independent = plan("--source-correlation", "0")
     assert independent["design_effect"] == 1 and independent["stocks"] == 3
     assert independent["needed_by_points"]["5"] == 128
-    assert plan()["needed_by_points"]["5"] > 128
-    assert plan("--spread", "0.1")["needed_by_points"]["5"] < 128
-    shown = CliRunner().invoke(app, [item for item in arguments if item != "--json"])
+    correlated = plan("--spread", "0.1")["needed_by_points"]["5"]
+    assert correlated < 128 < plan()["needed_by_points"]["5"]
+    shown = run(*arguments)
     assert "23 (this task)" in shown.output and "5 points" in shown.output

@@ -1,18 +1,16 @@
 """The view of questions on the page: the table of the command, filters, and the responses to a question."""
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from answered_runs import write_runs
+from browsing import show
 
 from fin_tasks.report import read
 from fin_tasks.report.questions.table import question_table
 from fin_tasks.report.write import write_report
 
-CHROMIUM = shutil.which("chromium")
 TRUTHS = [12.0, 250.0, 31.5, 44.0]
 ANSWERS = {
     "good": [12, 2.5, 31.5, 44],
@@ -26,35 +24,23 @@ TABLE = "table[aria-label=Questions] tbody"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("questions")
     runs = write_runs(root / "answered", TRUTHS, ANSWERS)
-    write_report(runs, root / "report")
+    write_report(runs, root / "report", published=False)
     return root
 
 
-@pytest.fixture(scope="module")
-def view(folder: Path) -> Iterator[Any]:
-    """The view, opened from disk."""
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium: apt-get install chromium")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 390, "height": 800})
-        told: list[str] = []
-        page.on("pageerror", lambda error: told.append(str(error)))
-        yield page
-        assert told == []
-        browser.close()
+@pytest.fixture
+def view(page: Any) -> Any:
+    """A page on a phone."""
+    page.set_viewport_size({"width": 390, "height": 800})
+    return page
 
 
-def show(page: Any, folder: Path, where: str) -> None:
-    page.goto("about:blank")
-    page.goto(f"{(folder / 'report' / 'index.html').as_uri()}#{where}")
-    page.wait_for_selector("#main[aria-busy=false]")
+def address(folder: Path, name: str = "report") -> str:
+    return (folder / name / "index.html").as_uri()
 
 
 def test_the_view_has_the_rows_of_the_command(view: Any, folder: Path) -> None:
-    show(view, folder, "view=questions&look=all")
+    show(view, address(folder), "view=questions&look=all")
     shown = view.locator(f"{TABLE} tr").all_inner_texts()
     table = question_table(read(folder / "answered" / "runs"))
     assert len(shown) == len(table) == 4
@@ -70,20 +56,20 @@ def test_the_view_has_the_rows_of_the_command(view: Any, folder: Path) -> None:
 
 
 def test_the_list_is_filtered_and_searched(view: Any, folder: Path) -> None:
-    show(view, folder, "view=questions")
+    show(view, address(folder), "view=questions")
     assert view.locator(f"{TABLE} tr").count() == 1  # a rival leads
     assert "On 1 a rival of the truth leads" in view.inner_text("#main")
-    show(view, folder, "view=questions&look=all&find=NUMBER 3")
+    show(view, address(folder), "view=questions&look=all&find=NUMBER 3")
     assert "q3" in view.inner_text(TABLE)
     assert view.locator(f"{TABLE} tr").count() == 1
-    show(view, folder, "view=questions&look=none")
+    show(view, address(folder), "view=questions&look=none")
     assert view.locator(f"{TABLE} tr").count() == 0
 
 
 def test_a_question_shows_each_response_and_leads_to_its_sample(
     view: Any, folder: Path
 ) -> None:
-    show(view, folder, "view=questions&question=financemath:q1")
+    show(view, address(folder), "view=questions&question=financemath:q1")
     assert "What is number 1?" in view.inner_text("article")
     rows = view.locator("table[aria-label='Responses to q1'] tbody tr")
     texts = rows.all_inner_texts()
@@ -108,29 +94,25 @@ def test_values_lead_to_the_corrections_and_both_values(
     file = folder / "corrections.yaml"
     reason = "{benchmark: financemath, id: q1, exclude: true, reason: It is unclear.}"
     file.write_text(f"corrections: [{reason}]")
-    write_report(folder / "answered" / "runs", folder / "corrected", corrections=file)
-    view.goto("about:blank")
-    view.goto((folder / "corrected" / "index.html").as_uri())
-    view.wait_for_selector("#main[aria-busy=false]")
+    runs, out = folder / "answered" / "runs", folder / "corrected"
+    write_report(runs, out, corrections=file, published=False, samples=False)
+    show(view, address(folder, "corrected"))
     view.locator("ol a:has-text('1 question excluded')").click()
     view.wait_for_selector("table[aria-label='Corrections of questions']")
     listed = view.inner_text("table[aria-label='Corrections of questions'] tbody")
-    assert "q1" in listed
-    assert "It is unclear." in listed
+    assert "q1" in listed and "It is unclear." in listed
     name = "table[aria-label='Values with and without corrections'] tbody tr"
     shown = {text.split("\n")[0]: text for text in view.locator(name).all_inner_texts()}
     # The authors accept 2.5 for 250.
-    assert "66.7\u00a0%" in shown["fair"]
-    assert "75.0\u00a0%" in shown["fair"]
+    assert "66.7\u00a0%" in shown["fair"] and "75.0\u00a0%" in shown["fair"]
 
 
 def test_without_samples_questions_are_listed_by_their_ids(
     view: Any, folder: Path
 ) -> None:
-    write_report(folder / "answered" / "runs", folder / "bare", samples=False)
-    view.goto("about:blank")
-    view.goto(f"{(folder / 'bare' / 'index.html').as_uri()}#view=questions")
-    view.wait_for_selector("#main[aria-busy=false]")
+    runs = folder / "answered" / "runs"
+    write_report(runs, folder / "bare", published=False, samples=False)
+    show(view, address(folder, "bare"), "view=questions")
     assert view.inner_text(f"{TABLE} a") == "q1"
     view.click(f"{TABLE} a")
     view.wait_for_selector("table[aria-label='Responses to q1']")

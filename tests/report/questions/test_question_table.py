@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from answered_runs import write_runs
+from click.testing import Result
 from openpyxl import load_workbook
 from typer.testing import CliRunner
 
@@ -132,8 +133,9 @@ def _report(answers: list[list[str]], truth: str) -> Any:
 )
 def test_runs_without_a_rival_have_a_table_too(answers: list[list[str]]) -> None:
     report = _report(answers, "A")
+    known = report.rows["answer"].cat.categories
     report.rows["answer"] = report.rows["answer"].cat.remove_categories(
-        [text for text in [""] if text in report.rows["answer"].cat.categories]
+        known.intersection([""])
     )
     table = question_table(report)
     assert len(table) == len(answers[0])
@@ -157,10 +159,13 @@ def test_a_hundred_runs_take_seconds() -> None:
     assert time.monotonic() - start < 20
 
 
+def questions(*words: object) -> Result:
+    return CliRunner().invoke(app, ["questions", *map(str, words)])
+
+
 def test_command_prints_the_list_and_writes_a_sheet(runs: Path, tmp_path: Path) -> None:
     out = tmp_path / "questions.xlsx"
-    arguments = ["questions", str(runs), "--out", str(out)]
-    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    result = questions(runs, "--out", out)
     assert result.exit_code == 0
     assert "q1" in result.output
     assert "Models share mistakes" in result.output
@@ -172,18 +177,15 @@ def test_command_prints_the_list_and_writes_a_sheet(runs: Path, tmp_path: Path) 
     assert first["response_1"] == "good:\nTherefore, my answer is 2.5."
     assert first["response_2"].startswith("fair:")
     assert {"decision", "new_truth", "reason", "by", "date"} <= first.keys()
-    again = CliRunner().invoke(app, arguments)
-    assert "expected a new name" in str(again.exception)
+    assert "expected a new name" in str(questions(runs, "--out", out).exception)
 
 
 def test_one_run_has_no_rivals(runs: Path) -> None:
-    result = CliRunner().invoke(app, ["questions", str(runs / "good")])
-    assert "name runs of several models" in result.output
+    assert "name runs of several models" in questions(runs / "good").output
 
 
 def test_command_writes_csv_and_json(runs: Path, tmp_path: Path) -> None:
     out = tmp_path / "questions.csv"
-    arguments = ["questions", str(runs), "--out", str(out), "--json"]
-    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+    result = questions(runs, "--out", out, "--json")
     assert result.stdout.startswith('{"scoring": "robust", "questions": [{')
     assert pd.read_csv(out)["id"].tolist()[0] == "q1"

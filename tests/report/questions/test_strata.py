@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from answered_runs import write_runs
-from run_files import PROVENANCE, scored, write_run
+from run_files import board_of, scored, write_run
 from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.task_file import TaskFile
@@ -15,12 +15,11 @@ from fin_tasks.data.documents import draw_rows
 from fin_tasks.data.strata import read_strata, write_strata
 from fin_tasks.errors import ConfigError
 from fin_tasks.report import read
-from fin_tasks.report.leaderboard import board
 from fin_tasks.report.questions.strata import strata_of_runs
 from fin_tasks.stats.power import stratified_effect
 
 IDS = [f"q{number}" for number in range(1000)]
-N_DRAWS = 400
+N_DRAWS = 300
 
 
 def draw(n: int, seed: int, strata: dict[str, str] | None) -> list[str]:
@@ -122,9 +121,9 @@ def test_tasks_draw_by_a_file_and_say_so(tmp_path: Path) -> None:
 
 def test_reports_say_that_a_sample_is_by_strata(tmp_path: Path) -> None:
     sample = {"n": 4, "seed": 0, "strata": "ab"}
-    metadata = {"provenance": {**PROVENANCE, "sample": sample}}
-    write_run(tmp_path, {"financemath": scored(1, 0, 1, 1)}, metadata=metadata)
-    entries = board(read(tmp_path), papers=False).entries
+    rows = scored(1, 0, 1, 1)
+    write_run(tmp_path, {"financemath": rows}, provenance={"sample": sample})
+    entries = board_of(tmp_path).entries
     remarks = [entry.remarks for entry in entries if entry.metric == "acc"]
     assert all("by strata" in remark[0] for remark in remarks)
 
