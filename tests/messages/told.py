@@ -56,8 +56,8 @@ CONDITIONS: Mapping[str, Sequence[Metadata]] = {
     "dynostock_authority_w4_text": [{"arm": "none"}],
 }
 """More conditions of a task than its own."""
-_RANDOM_PART: Metadata = {"sample_n": 30}
-"""For tasks that ask many questions of each chart."""
+_NEWEST: Metadata = {"after": "2010-12"}
+"""For DynoStock, whose windows differ in numbers alone."""
 _OTHER_SIZES = ("_w8", "_w12", "_w16", "_w20")
 """Windows of other sizes, whose words are those of the smallest."""
 _PICTURES = ("chart", "figure_path", "image_path")
@@ -90,7 +90,7 @@ def sets() -> dict[str, Told]:
 
 
 def _of_task(task: str, metadata: Metadata) -> Told:
-    part = _RANDOM_PART if task.startswith("dynostock_reading") else {}
+    part = _NEWEST if task.startswith("dynostock") else {}
     docs = fin_tasks.load(task, source="sample", **metadata, **part).to_list()
     texts = []
     for doc in docs:

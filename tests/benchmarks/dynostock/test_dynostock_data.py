@@ -19,27 +19,34 @@ from fin_tasks.benchmarks.dynostock.window_set import WindowSet, write_set
 from fin_tasks.benchmarks.dynostock.windows import FoundWindows, find_windows
 from fin_tasks.charts.pool import draw_charts
 from fin_tasks.errors import ConfigError, DataError
-from fin_tasks.settings import Settings
 
-pytestmark = pytest.mark.usefixtures("own_cache")
+pytestmark = pytest.mark.usefixtures("shared_cache")
+
+
+FEW: dict[str, Any] = {
+    "bias": "recency",
+    "window": 4,
+    "mode": "text",
+    "source": "sample",
+    "frequency": "monthly",
+    "sample_n": 3,
+}
+"""A few windows of the sample, in few words."""
+
+
+def loaded(**options: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Return the documents, and what the provenance says of them."""
+    documents = load(**FEW | options)["test"]
+    return documents.to_list(), json.loads(documents.info.description)
 
 
 def documents(**options: Any) -> list[dict[str, Any]]:
-    return load(
-        **{
-            "bias": "recency",
-            "window": 4,
-            "mode": "text",
-            "source": "sample",
-            **options,
-        }
-    )["test"].to_list()
+    return loaded(**options)[0]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("bias", ["recency", "authority"])
 def test_arms_differ_in_the_last_fact_only(bias: str) -> None:
-    by_arm = {arm: documents(bias=bias, arm=arm, frequency="monthly") for arm in ARMS}
+    by_arm = {arm: documents(bias=bias, arm=arm) for arm in ARMS}
     for docs in zip(*by_arm.values(), strict=True):
         lines = dict(
             zip(ARMS, (doc["prompt"].split("\n") for doc in docs), strict=True)
@@ -67,7 +74,7 @@ def test_arms_differ_in_the_last_fact_only(bias: str) -> None:
         assert any(word in said["signal"] for word in words) and not any(
             word in said["flipped"] for word in words
         )
-    shown = documents(bias=bias)[0]
+    shown = documents(bias=bias, frequency="daily")[0]
     header, *table = (
         shown["prompt"].partition("Reported,")[2].partition("\n\n")[0].splitlines()
     )
@@ -77,10 +84,8 @@ def test_arms_differ_in_the_last_fact_only(bias: str) -> None:
 
 
 def test_a_naive_prompt_has_no_statement(tmp_path: Path) -> None:
-    assert (
-        documents(prompt="naive")[0]["arm"] == "none"
-        and "Facts:" not in documents(prompt="naive")[0]["prompt"]
-    )
+    doc = documents(prompt="naive")[0]
+    assert doc["arm"] == "none" and "Facts:" not in doc["prompt"]
     with pytest.raises(ConfigError, match="naive has no statement"):
         documents(prompt="naive", arm="flipped")
     market = sample_market()
@@ -139,18 +144,8 @@ def test_provenance_tells_questions_apart() -> None:
         {"anonymize": True},
         {"text": "narrative"},
     ]
-    fixed: dict[str, Any] = {
-        "bias": "recency",
-        "window": 4,
-        "mode": "text",
-        "source": "sample",
-        "frequency": "monthly",
-    }
     changes += [{"frequency": "weekly"}, {"prompt": "naive"}, {"pixels": 720}]
-    *found, same = (
-        json.loads(load(**fixed | change)["test"].info.description)
-        for change in changes
-    )
+    *found, same = [loaded(**change)[1] for change in changes]
     assert (
         len({facts["asked"] for facts in found})
         == len({facts["hash"] for facts in found})
@@ -194,50 +189,61 @@ def changed(market: Market, after: pd.Timestamp) -> Market:
     return Market.of(prices, reports)
 
 
-@pytest.mark.parametrize("mode", ["text", "image"])
 @pytest.mark.parametrize(
     "name", ["recency-w04-AAPL-2007-04-25", "authority-w04-MSFT-2002-04-18"]
 )
 def test_another_future_changes_no_byte(
-    mode: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bias, size, _, day = name.split("-", 3)
-    end, market = pd.Timestamp(day), sample_market()
+    sample = sample_market()
+    own_prices, own_reports = [
+        table[table["ticker"] == name.split("-")[2]]
+        for table in (sample.prices, sample.reports)
+    ]
+    market = Market.of(own_prices, own_reports)
     last = market.prices.assign(
         high=market.prices["high"].mask(market.prices["date"] == day, 1e4)
     )
-
-    def asked(market: Market, folder: str, **options: Any) -> tuple[Any, ...]:
+    sets = []
+    for number, known in enumerate(
+        (
+            market,
+            changed(market, pd.Timestamp(day)),
+            Market.of(last, market.reports),
+        )
+    ):
         windows = find_windows(
-            market, biases=[bias], windows=[int(size[1:])], share=SAMPLE_SHARE
+            known, biases=[bias], windows=[int(size[1:])], share=SAMPLE_SHARE
         ).windows
         own = [window for window in windows if window.id == name]
-        found = WindowSet(own, market, tmp_path / "built", {"market": {}})
-        monkeypatch.setattr(data, "find_set", lambda **_: found)
-        monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / folder))
-        (doc,) = documents(bias=bias, window=None, mode=mode, **options)
+        sets.append(WindowSet(own, known, tmp_path / str(number), {"market": {}}))
+
+    def asked(number: int, **options: Any) -> tuple[Any, ...]:
+        monkeypatch.setattr(data, "find_set", lambda **_: sets[number])
+        monkeypatch.setenv("FIN_TASKS_CACHE", str(tmp_path / f"cache{number}"))
+        whole = {"window": None, "sample_n": None, "frequency": "daily"}
+        (doc,) = documents(bias=bias, **whole | options)
         picture = Path(doc["chart"]).read_bytes() if doc["chart"] else b""
         return doc["system"], doc["prompt"], doc["cue"], doc["statement"], picture
 
-    others: dict[str, list[dict[str, Any]]] = {
-        "image": [{"chart": "paper"}],
-        "text": [{"arm": arm} for arm in ARMS],
-    }
-    others["text"] += [
+    small = {"mode": "image", "pixels": 512}
+    pictures = [small, {**small, "chart": "paper"}] if bias == "recency" else []
+    for options in (
+        *({"arm": arm} for arm in ARMS),
         {"anonymize": True},
         {"prompt": "naive"},
         {"text": "narrative", "frequency": "weekly"},
-    ]
-    for options in ({}, *others[mode]):
-        assert asked(market, "a", **options) == asked(
-            changed(market, end), "b", **options
-        ), options
-    assert asked(market, "a") != asked(Market.of(last, market.reports), "c"), (
-        "the last day is seen"
-    )
+        *pictures,
+    ):
+        assert asked(0, **options) == asked(1, **options), options
+    for options in ({}, *pictures[:1]):
+        assert asked(0, **options) != asked(2, **options), "the last day is seen"
 
 
-def test_charts_of_a_set_elsewhere_are_in_the_cache_too(tmp_path: Path) -> None:
+def test_charts_of_a_set_elsewhere_are_in_the_cache_too(
+    own_cache: Path, tmp_path: Path
+) -> None:
     """Reports look for pictures in the cache, and name a document by its title."""
     market = sample_market()
     windows = find_windows(market, biases=["recency"], windows=[4]).windows[:2]
@@ -255,21 +261,23 @@ def test_charts_of_a_set_elsewhere_are_in_the_cache_too(tmp_path: Path) -> None:
         "pixels": 256,
     }
     docs = documents(**options)
-    cache = Settings.from_environ().cache_dir
     for doc in docs:
         chart = Path(doc["chart"])
         assert chart.parent == folder / "charts"
-        (copy,) = cache.rglob(chart.name)
+        (copy,) = own_cache.rglob(chart.name)
         assert copy.read_bytes() == chart.read_bytes()
         assert doc["title"] == f"{doc['ticker']}, 4 reports until {doc['end']}"
 
 
 def test_windows_after_a_models_training() -> None:
-    ends = sorted(doc["end"] for doc in documents(window=None))
+    every: dict[str, Any] = {"window": 20, "sample_n": None}
+    ends = sorted(doc["end"] for doc in documents(**every))
     middle = ends[len(ends) // 2]
-    later = load(bias="recency", mode="text", source="sample", after=middle[:7])["test"]
-    assert sorted(later["end"]) == [end for end in ends if end[:7] > middle[:7]]
-    assert json.loads(later.info.description)["after"] == middle[:7]
+    later, facts = loaded(**every, after=middle[:7])
+    assert sorted(doc["end"] for doc in later) == [
+        end for end in ends if end[:7] > middle[:7]
+    ]
+    assert facts["after"] == middle[:7]
     with pytest.raises(DataError, match="newest is after 2999-01"):
         documents(after="2999-01")
     with pytest.raises(ConfigError, match="after"):
@@ -277,37 +285,28 @@ def test_windows_after_a_models_training() -> None:
 
 
 def test_a_random_sample_is_the_same_under_each_arm() -> None:
-    fixed = {"frequency": "monthly", "sample_n": 3}
-    everything = [doc["id"] for doc in documents(frequency="monthly")]
-    drawn = [doc["id"] for doc in documents(**fixed)]
+    def ids(**options: Any) -> list[str]:
+        return [doc["id"] for doc in documents(window=20, **options)]
+
+    drawn = ids()
     assert len(drawn) == 3
-    assert drawn == [name for name in everything if name in drawn]
-    assert drawn == [doc["id"] for doc in documents(**fixed, arm="none")]
-    assert drawn != [doc["id"] for doc in documents(**fixed, sample_seed=1)]
-    recalled = load(bias="recall", mode="text", source="sample", sample_n=2)["test"]
+    assert drawn == [name for name in ids(sample_n=None) if name in drawn]
+    assert drawn == ids(arm="none")
+    assert drawn != ids(sample_seed=1)
+    recalled, facts = loaded(bias="recall", after="2012-01", sample_n=2)
     assert len(recalled) == 2
-    assert json.loads(recalled.info.description)["sample"] == {"n": 2, "seed": 0}
+    assert facts["sample"] == {"n": 2, "seed": 0}
 
 
 def test_the_picture_may_stand_behind_the_text() -> None:
-    options = {"mode": "image", "pixels": 256, "sample_n": 2}
-    first = load(bias="recency", window=4, source="sample", **options)["test"]
-    last = load(
-        bias="recency",
-        window=4,
-        source="sample",
-        picture="last",
-        system_role="user",
-        sampling="paper_claude",
-        **options,
-    )["test"]
+    options = {"mode": "image", "pixels": 256, "sample_n": 1}
+    first, facts_of_first = loaded(**options)
+    last, facts = loaded(
+        picture="last", system_role="user", sampling="paper_claude", **options
+    )
     for doc, other in zip(first, last, strict=True):
         text = doc["prompt"].removeprefix("<image>\n")
         assert other["prompt"] == f"{doc['system']}\n{text}<image>\n"
         assert (other["chart"], other["system"]) == (doc["chart"], "")
-    facts = json.loads(last.info.description)
     assert facts["picture"] == "last" and facts["sampling"] == "paper_claude"
-    assert (
-        facts["system_role"] == "user"
-        and facts["asked"] != json.loads(first.info.description)["asked"]
-    )
+    assert facts["system_role"] == "user" and facts["asked"] != facts_of_first["asked"]

@@ -10,7 +10,7 @@ from fin_tasks.benchmarks.dynostock.data import load
 from fin_tasks.benchmarks.dynostock.windows import AUTHORITIES
 from fin_tasks.errors import ConfigError, DataError
 
-pytestmark = pytest.mark.usefixtures("own_cache")
+pytestmark = pytest.mark.usefixtures("shared_cache")
 
 CODE = """
 def construct_stock_history(df):
@@ -75,6 +75,7 @@ def documents(folder: Path, **options: Any) -> Any:
         "source": "sample",
         "prompts": "upstream",
         "data_dir": str(folder),
+        "sample_n": 3,
     }
     return load(**{"bias": "recency", "mode": "text", **fixed, **options})["test"]
 
@@ -101,7 +102,6 @@ def test_statement_prices_and_reports(folder: Path, text: str) -> None:
             assert earned[0].startswith(doc["end"]), "the newest report comes first"
 
 
-@pytest.mark.slow
 def test_arms_change_the_statement_only(folder: Path) -> None:
     arms = ("signal", "none", "flipped")
     by_arm = [documents(folder, bias="authority", arm=arm) for arm in arms]
@@ -117,9 +117,8 @@ def test_arms_change_the_statement_only(folder: Path) -> None:
         documents(folder, arm="aligned")
 
 
-@pytest.mark.slow
 def test_a_chart_stands_for_the_tables(folder: Path) -> None:
-    doc = documents(folder, mode="image", pixels=256)[0]
+    doc = documents(folder, mode="image", pixels=256, sample_n=1)[0]
     assert "See the picture." in doc["prompt"] and "Newest: " in doc["prompt"]
     assert "opened" not in doc["prompt"]
 

@@ -1,5 +1,6 @@
 """The house prompts: our own wording of the paper's structure, and the paper's naive question for contrast."""
 
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from operator import itemgetter
@@ -247,18 +248,22 @@ def _history(
 
 def _report_rows(excerpt: Excerpt, window: Window) -> list[TextRow]:
     """Write the figures of a window's reports, oldest first, in the order of the table's columns."""
-    reports = excerpt.reports.tail(window.window)
-    texts = pd.DataFrame()
-    for name in ("reported", "fiscal_end"):
-        texts[name] = reports[name].dt.strftime(_DAY)
-    for name in FIGURES:
-        # Two decimals, or up to four if the figure has them. A z turns -0.0000 into 0.0000.
-        figures = reports[name].map("{:z.4f}".format, na_action="ignore")
-        texts[name] = figures.astype("string").str.replace("0{1,2}$", "", regex=True)
-    # Adding zero turns -0.0 into 0.0.
-    percent = reports["surprise_percentage"].round(1) + 0.0
-    texts["percent"] = percent.map("{:.1f}%".format, na_action="ignore")
-    outcomes = (reports["surprise"] >= 0).map({True: "Meet", False: "Miss"})
-    texts["outcome"] = outcomes.where(reports["surprise"].notna())
-    rows: list[TextRow] = texts.fillna(_UNKNOWN).to_dict("records")
+    columns = ("reported", "fiscal_end", *FIGURES, "percent", "outcome")
+    rows = []
+    # A table of strings in pandas would take ten times as long.
+    for report in excerpt.reports.tail(window.window).to_dict("records"):
+        known = {name: value for name, value in report.items() if pd.notna(value)}
+        texts = dict.fromkeys(columns, _UNKNOWN)
+        for name, value in known.items():
+            if name in ("reported", "fiscal_end"):
+                texts[name] = f"{value:{_DAY}}"
+            elif name in FIGURES:
+                # Two decimals, or up to four if the figure has them. A z turns -0.0000 into 0.0000.
+                texts[name] = re.sub("0{1,2}$", "", f"{value:z.4f}")
+        if "surprise_percentage" in known:
+            percent = np.round(known["surprise_percentage"], 1)
+            texts["percent"] = f"{percent:z.1f}%"
+        if "surprise" in known:
+            texts["outcome"] = "Meet" if known["surprise"] >= 0 else "Miss"
+        rows.append(texts)
     return rows
