@@ -129,17 +129,24 @@ def test_long_periods_have_candles_of_weeks() -> None:
     assert len(widths) == 1 and 8 <= widths[0] <= 20, "one week, several pixels wide"
 
 
-@pytest.mark.parametrize("n_reports", [4, 12, 20, 40])
-def test_labels_cover_neither_prices_nor_each_other(
-    n_reports: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    figures: list[Any] = []
+@pytest.fixture
+def figures(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Return the list of the figures that are drawn from now on."""
+    drawn: list[Any] = []
     make = candlestick.Figure
-    monkeypatch.setattr(
-        candlestick,
-        "Figure",
-        lambda **options: figures.append(make(**options)) or figures[0],
-    )
+
+    def keep(**options: Any) -> Any:
+        drawn.append(make(**options))
+        return drawn[-1]
+
+    monkeypatch.setattr(candlestick, "Figure", keep)
+    return drawn
+
+
+@pytest.mark.parametrize("n_reports", [4, 40])
+def test_labels_cover_neither_prices_nor_each_other(
+    n_reports: int, figures: list[Any]
+) -> None:
     days = 30 + 91 * (n_reports - 1) + 1
     marks = tuple((day, -0.12) for day in range(30, days, 91))
     image = Image.open(io.BytesIO(draw(made(days, marks=marks))))
@@ -151,16 +158,9 @@ def test_labels_cover_neither_prices_nor_each_other(
     assert image.size == (2048, 1024)
     assert len(boxes) == 2 * n_reports
     assert all(box.y1 < lowest or box.y0 > highest for box in boxes)
-    assert all(
-        axes.bbox.padded(1).fully_containsx(x)
-        for box in boxes
-        for x in (box.x0, box.x1)
-    )
-    assert all(
-        axes.bbox.padded(1).fully_containsy(y)
-        for box in boxes
-        for y in (box.y0, box.y1)
-    )
+    panel = axes.bbox.padded(1)
+    assert all(panel.x0 < box.x0 and box.x1 < panel.x1 for box in boxes)
+    assert all(panel.y0 < box.y0 and box.y1 < panel.y1 for box in boxes)
     assert not [
         box for n, box in enumerate(boxes) for other in boxes[:n] if box.overlaps(other)
     ]
@@ -247,18 +247,12 @@ def as_upstream(chart: Chart) -> Any:
     return np.asarray(Image.open(file).convert("RGB"))
 
 
-# In the second chart the first quarter ends on a day before the first price.
-@pytest.mark.parametrize(
-    ("first_day", "marks"),
-    [(0, ((0, 0.2), (91, -0.3), (182, 0.0))), (4, ((11, 0.2), (102, -0.3)))],
-)
 def test_the_paper_style_is_the_authors_picture(
-    first_day: int,
-    marks: tuple[tuple[int, float], ...],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    prices = made(200).prices.iloc[first_day:]
-    chart = made(200, prices=prices, marks=marks, style="paper")
+    # The first quarter ends on a day before the first price.
+    marks = ((11, 0.2), (102, -0.3), (182, 0.0))
+    chart = made(200, prices=made(200).prices.iloc[4:], marks=marks, style="paper")
     ours = pixels(chart)
     assert not [
         record for record in caplog.records if "findfont" in record.getMessage()
@@ -268,18 +262,17 @@ def test_the_paper_style_is_the_authors_picture(
 
 
 def test_paper_draws_a_line_from_600_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    plot, seen = mplfinance.plot, list[dict[str, Any]]()
-    monkeypatch.setattr(
-        mplfinance,
-        "plot",
-        lambda prices, **options: seen.append(options) or plot(prices, **options),
-    )
+    seen = []
+
+    def plot(_: Any, **options: Any) -> Any:
+        seen.append((options["type"], options.get("mav")))
+        raise StopIteration
+
+    monkeypatch.setattr(mplfinance, "plot", plot)
     for rows in (599, 600):
-        draw(made(rows, marks=((300, 0.2),), style="paper"))
-    assert [(options["type"], options.get("mav")) for options in seen] == [
-        ("candle", 7),
-        ("line", None),
-    ]
+        with pytest.raises(StopIteration):
+            draw(made(rows, style="paper"))
+    assert seen == [("candle", 7), ("line", None)]
 
 
 def test_what_cannot_be_drawn_is_refused() -> None:
@@ -302,9 +295,9 @@ def test_without_volumes_there_is_no_panel_of_volumes(style: Any) -> None:
         prices = chart.prices.assign(volume=unknown)
         bare = made(style=style, prices=prices)
         assert not bare.has_volumes and bare.file_name != chart.file_name
-        # The lowest green line of the picture is that of a candle, and not of a bar of volume.
-        without, with_volumes = map(lowest_green, (bare, chart))
-        assert without < with_volumes
+    # The lowest green line of the picture is that of a candle, and not of a bar of volume.
+    without, with_volumes = map(lowest_green, (bare, chart))
+    assert without < with_volumes
 
 
 def lowest_green(chart: Chart) -> float:
@@ -314,15 +307,7 @@ def lowest_green(chart: Chart) -> float:
     return float(np.flatnonzero(is_green).max() / len(image))
 
 
-def test_axes_of_a_flat_price_and_of_volumes(monkeypatch: pytest.MonkeyPatch) -> None:
-    figures: list[Any] = []
-    make = candlestick.Figure
-
-    def keep(**options: Any) -> Any:
-        figures.append(make(**options))
-        return figures[-1]
-
-    monkeypatch.setattr(candlestick, "Figure", keep)
+def test_axes_of_a_flat_price_and_of_volumes(figures: list[Any]) -> None:
     columns = dict.fromkeys(("open", "high", "low", "close"), 50.0)
     draw(made(prices=made().prices.assign(**columns)))
     prices, volumes = figures[0].axes

@@ -133,7 +133,7 @@ def _draw_candles(axes: Axes, candles: pd.DataFrame, body: float) -> None:
 def _draw_volumes(axes: Axes, candles: pd.DataFrame, body: float) -> None:
     volume = candles["volume"] / 1e6
     _draw_bars(axes, candles, body, 0 * volume, volume)
-    axes.set_ylim(0, 1.08 * volume.max() or 1.0)
+    axes.set_ylim(0, 1.08 * volume.max())
     axes.locator_params(axis="y", nbins=3)
 
 
