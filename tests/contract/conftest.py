@@ -6,8 +6,9 @@ import pytest
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _no_facts_of_the_machine() -> Iterator[None]:
-    """Spare each run the two seconds in which lm-eval lists the packages of the machine."""
+def _alone() -> Iterator[None]:
+    """Look for no data in the internet, and spare each run the two seconds in which lm-eval lists all packages."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FIN_TASKS_OFFLINE", "1")
         patch.setattr("torch.utils.collect_env.get_pretty_env_info", lambda: "")
         yield

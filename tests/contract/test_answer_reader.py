@@ -92,15 +92,6 @@ def test_bizbench() -> None:
     assert by_kind == {"code": "rules", "choice": "model"}
 
 
-def test_a_response_that_was_cut_off_is_not_shown() -> None:
-    with serve(copy) as served:
-        found = run(
-            "xfinbench_bool", answer=lambda doc: f"<think>{unread(doc)}", **keys(served)
-        )
-    assert not served.bodies
-    assert found["results"]["xfinbench_bool"]["no_answer,robust"] == 1.0
-
-
 def test_a_response_of_which_the_server_says_that_it_was_cut_off_is_not_shown() -> None:
     unfinished = completion("One could call it true, and one could", "length")
     with serve(lambda _: unfinished) as asked, serve(copy) as served:

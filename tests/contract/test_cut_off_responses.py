@@ -9,12 +9,16 @@ import pytest
 from chat_server import Answer, completion, serve
 from in_process import Scripted, run, samples, saved
 from lm_eval import simple_evaluate
+from lm_eval.models.huggingface import HFLM
 from lm_eval.tasks import TaskManager
 from submissions import verify
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from typer.testing import CliRunner
 
 from fin_tasks.cli import app
-from fin_tasks.demo import find_model
 from fin_tasks.report import leaderboard, read
 from fin_tasks.resources import task_yaml_dir
 
@@ -74,42 +78,37 @@ def warnings_in(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [text for text in texts if "cut off" in text]
 
 
-@pytest.mark.parametrize("name", [*CUT_OFF, *COMPLETE])
-def test_a_server_cuts_off_every_response(
-    name: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    reply = {**CUT_OFF, **COMPLETE}[name]
-    with serve(lambda body: reply) as served:
-        found = run(TASK, served=served, limit=4)
-    assert cut_offs(found) == [float(name in CUT_OFF)] * 4
-    told = found["configs"][TASK]["metadata"]["cut_off"]
-    assert told == {"limit": 1024, "told_by": "model"}
-    expected = (
-        "xfinbench_bool: 4 of 4 responses were cut off at 1,024 tokens. They count as they are, most of "
+def test_a_server_cuts_off_some_responses(caplog: pytest.LogCaptureFixture) -> None:
+    for kind, is_cut_off in ((CUT_OFF, 1.0), (COMPLETE, 0.0)):
+        replies = list(kind.values())
+        with serve(lambda body, replies=replies: replies.pop()) as served:
+            found = run(TASK, served=served, limit=len(kind))
+        assert cut_offs(found) == [is_cut_off] * len(kind)
+        told = found["configs"][TASK]["metadata"]["cut_off"]
+        assert told == {"limit": 1024, "told_by": "model"}
+    assert warnings_in(caplog) == [
+        "xfinbench_bool: 3 of 3 responses were cut off at 1,024 tokens. They count as they are, most of "
         "them as wrong, so the scores are lower bounds. Run again with "
         "--gen_kwargs max_gen_toks=16384"
-    )
-    assert warnings_in(caplog) == ([expected] if name in CUT_OFF else [])
+    ]
 
 
 def test_one_request_at_a_time(caplog: pytest.LogCaptureFixture) -> None:
     replies = [completion(None, "length"), completion(ANSWER)] * 2
     with serve(lambda body: replies.pop()) as served:
-        found = evaluate(served.base_url)
+        found = ask_in_turn(served.base_url)
     assert sorted(cut_offs(found)) == [0.0, 0.0, 1.0, 1.0]
     assert len(warnings_in(caplog)) == 1
 
 
-def evaluate(base_url: str, **more: Any) -> dict[str, Any]:
-    """Ask a server one question after the other."""
+def evaluate(model: Any, **more: Any) -> dict[str, Any]:
     manager = TaskManager(
         metadata={"source": "sample"},
         include_path=task_yaml_dir(),
         include_defaults=False,
     )
     found = simple_evaluate(
-        model="local-chat-completions",
-        model_args={"model": "m", "base_url": f"{base_url}/chat/completions"},
+        model=model,
         tasks=[TASK],
         task_manager=manager,
         apply_chat_template=True,
@@ -120,38 +119,38 @@ def evaluate(base_url: str, **more: Any) -> dict[str, Any]:
     return dict(found or {})
 
 
+def ask_in_turn(base_url: str, **more: Any) -> dict[str, Any]:
+    """Ask a server one question after the other."""
+    server = {"model": "m", "base_url": f"{base_url}/chat/completions"}
+    return evaluate("local-chat-completions", model_args=server, **more)
+
+
 def test_the_mark_is_kept_in_the_cache_of_lm_eval(tmp_path: Path) -> None:
     replies = [completion("The statement is", "length"), completion(ANSWER)] * 2
     with serve(lambda body: replies.pop()) as served:
-        first = evaluate(served.base_url, use_cache=str(tmp_path / "cache"))
-        again = evaluate(served.base_url, use_cache=str(tmp_path / "cache"))
+        first = ask_in_turn(served.base_url, use_cache=str(tmp_path / "cache"))
+        again = ask_in_turn(served.base_url, use_cache=str(tmp_path / "cache"))
         assert len(served.bodies) == 4
     assert cut_offs(again) == cut_offs(first)
     assert sum(cut_offs(again)) == 2.0
 
 
-@pytest.mark.parametrize(
-    "task",
-    [
+def test_every_kind_of_task_counts_them() -> None:
+    one_turn = (
         "xfinbench_calc_pot",
         "bizbench_codefinqa",
         "financemath",
         "financemath_pot",
         "mme_finance_en",
         "mme_finance_binary_zh",
-        "mme_finance_mt_zh",
-        "dynostock_recency_w4_text",
-    ],
-)
-def test_every_kind_of_task_counts_them(task: str) -> None:
-    answer = lambda doc: "<think>First" if str(doc.get("id")) else ""  # noqa: E731
-    found = run(
-        task, answer=answer, sees=True, limit=None if task.endswith("mt_zh") else 2
+        "dynostock_recency_w20_text",
     )
-    rows = samples(found, task)
-    assert {row["cut_off"] for row in rows} == {1.0}
-    assert found["results"][task]["cut_off,robust"] == 1.0
-    assert found["configs"][task]["metadata"]["cut_off"]["told_by"] == "text"
+    for tasks, limit in ((one_turn, 2), (("mme_finance_mt_zh",), None)):
+        found = run(*tasks, answer=lambda doc: "<think>First", sees=True, limit=limit)
+        for task in tasks:
+            assert {row["cut_off"] for row in samples(found, task)} == {1.0}
+            assert found["results"][task]["cut_off,robust"] == 1.0
+            assert found["configs"][task]["metadata"]["cut_off"]["told_by"] == "text"
 
 
 def test_a_model_that_tells_nothing_is_counted_by_its_tokens() -> None:
@@ -179,35 +178,34 @@ def test_predictions_without_scores_keep_the_metric(
     assert len(warnings_in(caplog)) == 1
 
 
-def test_a_small_model_at_a_small_limit(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    model = find_model()
-    monkeypatch.chdir(model.parents[1])
-    manager = TaskManager(
-        metadata={"source": "sample"},
-        include_path=task_yaml_dir(),
-        include_defaults=False,
+def tiny_model() -> HFLM:
+    """A model of transformers that says the first word of its vocabulary again and again."""
+    words = Tokenizer(WordLevel({"word": 0, "<end>": 1, "?": 2}, unk_token="?"))  # noqa: S106
+    words.pre_tokenizer = Whitespace()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=words,
+        eos_token="<end>",  # noqa: S106
+        pad_token="<end>",  # noqa: S106
+        unk_token="?",  # noqa: S106
+        chat_template="{% for one in messages %}{{ one['content'] }} {% endfor %}",
     )
-    found = simple_evaluate(
-        model="hf",
-        model_args=f"pretrained={model.parent.name},gguf_file={model.name},dtype=float32",
-        device="cpu",
-        batch_size=2,
-        tasks=[TASK],
-        task_manager=manager,
-        apply_chat_template=True,
-        gen_kwargs="max_gen_toks=8",
-        limit=2,
-        bootstrap_iters=0,
-    )
-    assert found is not None
-    assert cut_offs(found) == [1.0, 1.0]
+    size = {"hidden_size": 8, "intermediate_size": 8, "num_attention_heads": 1}
+    config = LlamaConfig(vocab_size=3, num_hidden_layers=1, eos_token_id=1, **size)
+    model = LlamaForCausalLM(config)
+    # All words are as likely, and the first one is taken.
+    model.lm_head.weight.data.zero_()
+    return HFLM(pretrained=model, tokenizer=tokenizer, batch_size=2)
+
+
+def test_a_small_model_at_a_small_limit(caplog: pytest.LogCaptureFixture) -> None:
+    found = evaluate(tiny_model(), gen_kwargs="max_gen_toks=8")
+    assert cut_offs(found) == [1.0] * 4
+    assert samples(found, TASK)[0]["resps"] == [["word" + 7 * " word"]]
     told = found["configs"][TASK]["metadata"]["cut_off"]
     assert told == {"limit": 8, "told_by": "model"}
     (warning,) = warnings_in(caplog)
     assert warning.startswith(
-        "xfinbench_bool: 2 of 2 responses were cut off at 8 tokens."
+        "xfinbench_bool: 4 of 4 responses were cut off at 8 tokens."
     )
 
 
@@ -216,7 +214,7 @@ def test_a_thinking_model_at_64_tokens(
 ) -> None:
     thought = "<think>First I have to see what the statement says. It says that"
     with serve(lambda body: completion(thought, "length")) as served:
-        found = evaluate(served.base_url, gen_kwargs="max_gen_toks=64")
+        found = ask_in_turn(served.base_url, gen_kwargs="max_gen_toks=64")
         assert {body["max_tokens"] for body in served.bodies} == {64}
     assert cut_offs(found) == [1.0] * 4
     (warning,) = warnings_in(caplog)
@@ -244,45 +242,33 @@ def test_a_cut_off_run_is_verified_and_replayed(tmp_path: Path) -> None:
         output
     )
     (file,) = folder.rglob("samples_*.jsonl")
-    command = [
-        "replay",
-        "xfinbench",
-        "--task",
-        "bool",
-        str(file),
-        "--out",
-        str(tmp_path / "again"),
+    again = replayed(file, tmp_path / "again")
+    found_again = [line["cut_off"] for line in again if line["filter"] == "paper"]
+    assert sorted(found_again) == expected
+
+
+def replayed(file: Path, out: Path) -> list[dict[str, Any]]:
+    """Return the lines that `replay` writes of XFinBench's statements in a file."""
+    options = ["--task", "bool", str(file), "--out", str(out)]
+    done = CliRunner().invoke(app, ["replay", "xfinbench", *options])
+    assert done.exit_code == 0, done.output
+    (samples_file,) = out.rglob("samples_*.jsonl")
+    return list(map(json.loads, samples_file.read_text().splitlines()))
+
+
+def test_saved_responses_with_a_finish_reason(tmp_path: Path) -> None:
+    rows = [
+        {"model_response": "The", "finish_reason": "length"},
+        {"model_response": None, "finish_reason": "length"},
+        {"model_response": "<think>The", "finish_reason": "stop"},
+        {"model_response": "The", "finish_reason": "stop"},
+        {"model_response": "The"},
     ]
-    done = CliRunner().invoke(app, command)
-    assert done.exit_code == 0, done.output
-    (again,) = (tmp_path / "again").rglob("samples_*.jsonl")
-    lines = map(json.loads, again.read_text().splitlines())
-    assert (
-        sorted(line["cut_off"] for line in lines if line["filter"] == "paper")
-        == expected
-    )
-
-
-@pytest.mark.parametrize(
-    ("row", "is_cut_off"),
-    [
-        ({"model_response": "The", "finish_reason": "length"}, True),
-        ({"model_response": None, "finish_reason": "length"}, True),
-        ({"model_response": "<think>The", "finish_reason": "stop"}, True),
-        ({"model_response": "The", "finish_reason": "stop"}, False),
-        ({"model_response": "The"}, False),
-    ],
-)
-def test_saved_responses_with_a_finish_reason(
-    row: dict[str, Any], is_cut_off: bool, tmp_path: Path
-) -> None:
-    (tmp_path / "saved.jsonl").write_text(
-        json.dumps({"id": "1", "ground_truth": "1", **row})
-    )
-    command = ["replay", "xfinbench", "--task", "bool", str(tmp_path / "saved.jsonl")]
-    done = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "out")])
-    assert done.exit_code == 0, done.output
-    (file,) = (tmp_path / "out").rglob("samples_*.jsonl")
-    for line in map(json.loads, file.read_text().splitlines()):
+    file = tmp_path / "saved.jsonl"
+    for number, row in enumerate(rows):
+        row |= {"id": str(number), "ground_truth": "1"}
+    file.write_text("\n".join(map(json.dumps, rows)))
+    for line in replayed(file, tmp_path / "out"):
+        is_cut_off = int(line["doc"]["id"]) < 3
         assert line["cut_off"] == float(is_cut_off)
         assert json.loads(line["filtered_resps"][0][0])["cut_off"] == is_cut_off

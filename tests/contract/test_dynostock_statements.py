@@ -15,7 +15,6 @@ from in_process import run, saved
 from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.dynostock.data import load
-from fin_tasks.benchmarks.dynostock.statements import STATEMENTS
 from fin_tasks.cli import app
 from fin_tasks.report import read
 from fin_tasks.report.effects import Effect, effects_of, sentence_of
@@ -26,6 +25,7 @@ pytestmark = pytest.mark.slow
 BY = 0.12
 """How far the forecaster follows a statement."""
 SMALL: dict[str, Any] = {"frequency": "monthly", "sample_n": 40}
+NAMES = ("authority", "framing", "sycophancy", "placebo")
 
 
 def noise(text: str) -> float:
@@ -51,13 +51,13 @@ def follower(by: float) -> Callable[[Mapping[str, Any]], str]:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Runs of all statements, one without a statement for each kind of windows, and one under a mitigation."""
+    """Runs of four statements, one without a statement for each kind of windows, and one under a mitigation."""
     folder = tmp_path_factory.mktemp("runs")
     task = "dynostock_statement_text"
     for kind in ("recency", "authority"):
         found = run(task, answer=follower(0), statement=kind, arm="none", **SMALL)
         saved(found, folder / f"none-{kind}")
-    for name in STATEMENTS:
+    for name in NAMES:
         found = run(task, answer=follower(BY), statement=name, **SMALL)
         saved(found, folder / name)
     for arm, by in (("none", 0), ("signal", BY / 3)):
@@ -76,7 +76,7 @@ def effects(results: Path) -> dict[tuple[str, str], Effect]:
 def test_the_effect_of_each_statement_comes_back(
     effects: dict[tuple[str, str], Effect],
 ) -> None:
-    for name in STATEMENTS:
+    for name in NAMES:
         effect = effects[name, ""]
         true = 0 if name == "placebo" else BY
         assert effect.low <= true <= effect.high, sentence_of(effect)
@@ -104,28 +104,22 @@ def test_a_mitigation_takes_off_what_it_does(
     assert line["off"] == pytest.approx(effect.off) and line["charts"] == "not asked"
 
 
-@pytest.mark.parametrize("suffix", ["", "_text"])
-def test_a_model_that_cannot_see_cannot_be_interpreted(
-    suffix: str, tmp_path: Path
-) -> None:
-    """Of charts and of tables: two models follow one statement, not the placebo, and one of them reads nothing."""
-    few: dict[str, Any] = {"sample_n": 15, "pixels": 256}
-    if suffix:
-        few["frequency"] = "monthly"
+def test_a_model_that_cannot_see_cannot_be_interpreted(tmp_path: Path) -> None:
+    """Two models follow one statement, not the placebo, and one of them reads nothing."""
+    few: dict[str, Any] = {"after": "2010-06"}
     readers = {"seeing": follower(0), "blind": lambda doc: "Final answer: yes"}
-    arms = {
+    arms: dict[str, dict[str, Any]] = {
         "none": {"arm": "none"},
         "framing": {"statement": "framing"},
         "placebo": {"statement": "placebo"},
     }
     for name, options in arms.items():
-        task = f"dynostock_statement{suffix}"
-        found = run(task, answer=follower(BY), sees=not suffix, **options, **few)
+        options |= {"sample_n": 15, "frequency": "monthly"}
+        found = run("dynostock_statement_text", answer=follower(BY), **options, **few)
         for model in readers:
             saved({**found}, tmp_path / model / name, model=model)
     for model, read_charts in readers.items():
-        task = f"dynostock_reading{suffix}"
-        found = run(task, answer=read_charts, sees=not suffix, sample_n=40, pixels=256)
+        found = run("dynostock_reading_text", answer=read_charts, sample_n=40, **few)
         saved(found, tmp_path / model / "reading", model=model)
     report = read([tmp_path / "seeing", tmp_path / "blind"])
     by_model = {}
@@ -133,7 +127,7 @@ def test_a_model_that_cannot_see_cannot_be_interpreted(
         true = 0 if effect.statement == "placebo" else BY
         assert effect.low <= true <= effect.high, sentence_of(effect)
         assert (effect.low > 0) == (true > 0)
-        assert effect.mode == ("text" if suffix else "image")
+        assert effect.mode == "text"
         by_model[effect.model] = effect
     assert set(by_model) == set(readers)
     assert by_model["blind"].read and by_model["blind"].read.is_chance
@@ -155,22 +149,13 @@ def test_a_model_that_cannot_see_cannot_be_interpreted(
 
 
 def write_bank_files(folder: Path) -> list[str]:
-    """Write prices and reports of eight made-up stocks as a bank may export them; return options that name them."""
+    """Write prices and reports of four made-up stocks as a bank may export them; return options that name them."""
     generator = np.random.default_rng(3)
     days = pd.bdate_range("2012-01-02", "2020-12-31")
     quarters = pd.date_range("2012-03-31", "2020-09-30", freq="QE")
     prices = []
     reports = []
-    for name in (
-        "ALPHA",
-        "BRAVO",
-        "CHARLIE",
-        "DELTA",
-        "ECHO",
-        "FOXTROT",
-        "GOLF",
-        "HOTEL",
-    ):
+    for name in ("ALPHA", "BRAVO", "CHARLIE", "DELTA"):
         close = 50 * np.exp(generator.normal(0, 0.014, len(days)).cumsum())
         columns = {"Symbol": name, "Date": days.strftime("%d.%m.%Y"), "PX_LAST": close}
         columns |= {"PX_OPEN": close, "PX_HIGH": 1.01 * close, "PX_LOW": 0.99 * close}
@@ -205,7 +190,7 @@ def test_an_analyst_gets_the_sentence_for_her_own_stocks(tmp_path: Path) -> None
     ]
     built = CliRunner().invoke(app, command, env={"COLUMNS": "160"})
     assert built.exit_code == 0, built.output
-    assert "windows of 8 stocks" in built.stdout and "EUR" in built.stdout
+    assert "windows of 4 stocks" in built.stdout and "EUR" in built.stdout
     asked = load(bias="reading", mode="text", windows_dir=windows, sample_n=40)["test"]
     truths = {doc["prompt"]: doc["truth"] for doc in asked}
 
@@ -231,7 +216,7 @@ def test_an_analyst_gets_the_sentence_for_her_own_stocks(tmp_path: Path) -> None
     assert compared.exit_code == 0, compared.output
     sentence = re.search(
         r"model: the statement sycophancy moved the forecast by ([\d.]+) points \[([\d.]+), ([\d.]+)\] "
-        r"toward what it says, in \d+ windows of 8 stocks; \d+% of decisions flipped. 100% of 40 questions",
+        r"toward what it says, in \d+ windows of 4 stocks; \d+% of decisions flipped. 100% of 40 questions",
         compared.stdout,
     )
     assert sentence, compared.stdout

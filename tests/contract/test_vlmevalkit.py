@@ -78,7 +78,7 @@ class Kit:
             env=environ,
             cwd=folder,
         )
-        self.read("ready")
+        self.missing_names = self.read("missing_names")
 
     def read(self, name: str) -> Any:
         assert self.process.stdout is not None
@@ -263,6 +263,10 @@ def text_of(body: Mapping[str, Any]) -> str:
         if isinstance(content, str)
         else [part["text"] for part in content if part["type"] == "text"][-1]
     )
+
+
+def test_the_kit_has_the_names_that_are_no_public_interface(kit: Kit) -> None:
+    assert kit.missing_names == [], "see vlmeval_private.py"
 
 
 @pytest.mark.parametrize("way", ["xlsx", "tsv", "json", "--api-mode"])

@@ -123,7 +123,7 @@ def test_models_that_insist_on_a_picture_get_a_blank_one() -> None:
     )
 
 
-@pytest.mark.parametrize("knowledge", ["bm25", "dense", "oracle"])
+@pytest.mark.parametrize("knowledge", ["dense", "oracle"])
 def test_knowledge_goes_before_the_question_and_into_the_provenance(
     knowledge: str,
 ) -> None:

@@ -8,14 +8,24 @@ started, and its status when it has ended.
 import importlib
 import json
 import os
+import pkgutil
 import sys
 import traceback
 from typing import Any
 
+PRIVATE_NAMES = (
+    "vlmeval.dataset:DATASET_CLASSES",
+    "vlmeval.dataset:SUPPORTED_DATASETS",
+    "vlmeval.dataset:ImageBaseDataset.load_data",
+    "vlmeval.smp.file:load",
+    "vlmeval.smp.file:dump",
+)
+"""What our adapter uses though it is no public interface."""
+
 
 def main() -> None:
     kit = importlib.import_module("vlmeval.run")
-    say({"ready": True})
+    say({"missing_names": [name for name in PRIVATE_NAMES if not is_there(name)]})
     for line in sys.stdin:
         job = json.loads(line)
         process = os.fork()
@@ -23,6 +33,14 @@ def main() -> None:
             run(kit, job)
         say({"process": process})
         say({"status": os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])})
+
+
+def is_there(name: str) -> bool:
+    try:
+        pkgutil.resolve_name(name)
+    except (AttributeError, ImportError):
+        return False
+    return True
 
 
 def run(kit: Any, job: dict[str, Any]) -> None:

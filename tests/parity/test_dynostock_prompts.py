@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from authors_files import write_authors_files
 
 from fin_tasks.benchmarks.dynostock.data import load
 from fin_tasks.benchmarks.dynostock.windows import AUTHORITIES
@@ -15,26 +16,6 @@ CONFIG = (
 )
 # A chat template, the place of a picture.
 ADDED = re.compile(r"\[/?INST\]|<image>|<\|image_1\|>")
-CODE = """
-def construct_stock_history(df):
-    return "", [f"{row.Date}" for row in df.itertuples()]
-
-
-def construct_eps_history(df):
-    return "", [f"{row.reportedDate}" for row in df.itertuples()]
-
-
-def construct_current_eps(df):
-    cur = df.iloc[0]
-    return f"Newest: {cur.reportedEPS}"
-
-
-def construct_instruction(ticker, start_time, end_time, bias, df, eps):
-    figure = args.celebrity_cfg[np.random.choice(len(args.celebrity_cfg))]
-    bias_desc = f"{figure['name']}: {figure['summary']} {figure['impact']} {bias}"
-    instruction = [ticker, "background", "rule", start_time, end_time, bias_desc]
-    return instruction
-"""
 
 pytestmark = [
     pytest.mark.skipif(
@@ -57,15 +38,16 @@ def test_the_figures_stand_in_the_authors_order() -> None:
 
 
 def test_the_frame_is_filled(tmp_path: Path) -> None:
-    shutil.copytree(CONFIG, tmp_path / "dynostock" / "config")
-    (tmp_path / "dynostock" / "gen.py").write_text(CODE, "utf-8")
+    folder = write_authors_files(tmp_path)
+    shutil.copytree(CONFIG, folder / "dynostock" / "config", dirs_exist_ok=True)
     docs = load(
         bias="authority",
         window=4,
         mode="text",
         source="sample",
         prompts="upstream",
-        data_dir=str(tmp_path),
+        data_dir=str(folder),
+        sample_n=20,
     )["test"]
     frames = json.loads((CONFIG / "prompt.json").read_text("utf-8"))
     figures = json.loads((CONFIG / "celebrity.json").read_text("utf-8"))

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,11 +33,17 @@ pytestmark = pytest.mark.skipif(
 )
 
 
+@pytest.fixture(scope="module")
+def replayed() -> list[Any]:
+    """Return the recordings, each with its task."""
+    return list(replay([DATA]))
+
+
 @pytest.mark.parametrize(
     "path", FILES, ids=[f"{path.parent.name}-{path.stem}" for path in FILES]
 )
-def test_counts_are_those_beside_the_recording(path: Path) -> None:
-    ((_, task),) = replay([path])
+def test_counts_are_those_beside_the_recording(path: Path, replayed: list[Any]) -> None:
+    (task,) = [task for recording, task in replayed if recording.file == path]
     rows = task.values["paper"]
     beside = dict(
         re.findall(
@@ -62,10 +69,9 @@ def test_counts_are_those_beside_the_recording(path: Path) -> None:
     assert totals["bias_index,paper"] == float(beside["wrong by bias percentage"])
 
 
-def test_table_1() -> None:
-    table = by_window(rows_of(replay([DATA]), scoring="paper")).set_index(
-        ["model", "window"]
-    )
+def test_table_1(replayed: list[Any]) -> None:
+    table = by_window(rows_of(replayed, scoring="paper"))
+    table = table.set_index(["model", "window"])
     names = ["acc", "acc_std", "bias_index", "bias_index_std"]
     ours = {
         model: tuple(round(100 * table.loc[(model, "mean"), name], 1) for name in names)
@@ -76,9 +82,11 @@ def test_table_1() -> None:
     assert differing == {"llava-v1.6-mistral-7b-hf-4bit"}
 
 
-def test_parsers_agree_where_they_did_when_they_were_judged() -> None:
+def test_parsers_agree_where_they_did_when_they_were_judged(
+    replayed: list[Any],
+) -> None:
     agreed: Counter[str] = Counter()
-    for recording, task in replay([DATA]):
+    for recording, task in replayed:
         pairs = zip(task.readings["paper"], task.readings["robust"], strict=True)
         agreed[recording.file.parent.name] += sum(
             a.probability == b.probability for (a,), (b,) in pairs

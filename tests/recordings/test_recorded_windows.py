@@ -6,38 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from authors_files import write_authors_files
 from typer.testing import CliRunner
 
 from fin_tasks.benchmarks.dynostock.data import SAMPLE_SHARE
 from fin_tasks.benchmarks.dynostock.market import sample_market
 from fin_tasks.benchmarks.dynostock.window_set import read_set
-from fin_tasks.benchmarks.dynostock.windows import AUTHORITIES, Window, find_windows
+from fin_tasks.benchmarks.dynostock.windows import Window, find_windows
 from fin_tasks.cli import app
 from fin_tasks.recordings import catalog
 from fin_tasks.saved.run_folder import write_run
 from fin_tasks.saved.scoring import score_responses
 
 MODELS = ["calm", "bold"]
-CODE = """
-def construct_stock_history(df):
-    return "", [f"{row.Date}" for row in df.itertuples()]
-
-
-def construct_eps_history(df):
-    return "", [f"{row.reportedDate}" for row in df.itertuples()]
-
-
-def construct_current_eps(df):
-    cur = df.iloc[0]
-    return f"Newest: {cur.reportedEPS}"
-
-
-def construct_instruction(ticker, start_time, end_time, bias, df, eps):
-    bias_desc = f"It went {'up' if bias else 'down'}."
-    instruction = [ticker, "background", "rule", start_time, end_time, bias_desc]
-    return instruction
-"""
-"""What the authors' code is read for, in few lines of our own."""
 
 
 def invoke(*arguments: object) -> str:
@@ -85,18 +66,6 @@ def repository(
     return folder
 
 
-def authors_files(folder: Path) -> Path:
-    """Write files of the shape that the authors' prompts are read from."""
-    config = folder / "dynostock" / "config"
-    config.mkdir(parents=True)
-    frames = {"gpt-4o": {"prompt": "{} {} {} {} {} {}"}}
-    figures = [{"name": name, "summary": "x", "impact": "x"} for name in AUTHORITIES]
-    (config / "prompt.json").write_text(json.dumps(frames))
-    (config / "celebrity.json").write_text(json.dumps(figures))
-    (config.parent / "gen.py").write_text(CODE)
-    return folder
-
-
 def test_a_new_model_pairs_with_the_recorded_ones(
     windows: list[Window], repository: Path, tmp_path: Path
 ) -> None:
@@ -112,7 +81,10 @@ def test_a_new_model_pairs_with_the_recorded_ones(
     metadata = {"windows_dir": str(folder)}
     house = score_responses("dynostock_recency_w4", texts, metadata)
     write_run(results, [house], model="own", made_by="replay")
-    with_authors = {"prompts": "upstream", "data_dir": str(authors_files(tmp_path))}
+    with_authors = {
+        "prompts": "upstream",
+        "data_dir": str(write_authors_files(tmp_path)),
+    }
     own = score_responses("dynostock_recency_w4", texts, {**metadata, **with_authors})
     write_run(results, [own], model="own", made_by="replay")
     beside = ["--with", "dynostock:calm", "--with", "dynostock:bold"]

@@ -251,6 +251,14 @@ def test_numbers_are_replaced_from_the_back() -> None:
     assert replace_mentions(texts, changes) == ["10000 or 10000 or 10000", "10000"]
 
 
+def invoke(command: str, out: Path, *arguments: str) -> str:
+    """Run a command that writes into a folder; return what it prints."""
+    whole = [*command.split(), *arguments, "--out", str(out)]
+    done = CliRunner().invoke(app, whole)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
 TASKS = {
     "financemath": "financemath",
     "financereasoning": "financereasoning_easy",
@@ -263,19 +271,9 @@ def test_the_command_and_the_tasks_that_ask_variants(
     benchmark: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "variants"
-    command = [
-        "build",
-        "variants",
-        benchmark,
-        "--source",
-        "sample",
-        "--out",
-        str(out),
-        "--json",
-    ]
-    done = CliRunner().invoke(app, command)
-    assert done.exit_code == 0, done.output
-    counts = json.loads(done.stdout)
+    counts = json.loads(
+        invoke(f"build variants {benchmark} --source sample --json", out)
+    )
     assert (
         counts["with_variants"] > 0
         and counts["variants"] <= 3 * counts["with_variants"]
@@ -311,16 +309,7 @@ def test_the_command_and_the_tasks_that_ask_variants(
 def test_a_model_that_knows_the_published_answers_by_heart(
     benchmark: str, tmp_path: Path
 ) -> None:
-    command = [
-        "build",
-        "variants",
-        benchmark,
-        "--source",
-        "sample",
-        "--out",
-        str(tmp_path),
-    ]
-    assert CliRunner().invoke(app, command).exit_code == 0
+    invoke(f"build variants {benchmark} --source sample", tmp_path)
     options = {"source": "sample", "variants": str(tmp_path)}
     docs = fin_tasks.load(TASKS[benchmark], **options)
     said = "Therefore, the answer is {:.12g}."
@@ -338,16 +327,7 @@ def test_a_model_that_knows_the_published_answers_by_heart(
 
 def test_verify_warns_of_published_answers(tmp_path: Path) -> None:
     out = tmp_path / "variants"
-    command = [
-        "build",
-        "variants",
-        "financemath",
-        "--source",
-        "sample",
-        "--out",
-        str(out),
-    ]
-    assert CliRunner().invoke(app, command).exit_code == 0
+    invoke("build variants financemath --source sample", out)
     options = {"source": "sample", "variants": str(out)}
     for name in ("published_truth", "target"):
         responses = tmp_path / f"{name}.jsonl"
@@ -358,19 +338,10 @@ def test_verify_warns_of_published_answers(tmp_path: Path) -> None:
                 json.dumps({"id": doc["question_id"], "response": answer}) + "\n"
             )
         responses.write_text("".join(lines))
-        run = str(tmp_path / name)
+        run = tmp_path / name
         asked = ["--metadata", json.dumps(options)]
-        command = [
-            "replay",
-            "task",
-            "financemath",
-            str(responses),
-            *asked,
-            "--out",
-            run,
-        ]
-        assert CliRunner().invoke(app, command).exit_code == 0
-        done = CliRunner().invoke(app, ["verify", run, *asked, "--json"])
+        invoke("replay task financemath", run, str(responses), *asked)
+        done = CliRunner().invoke(app, ["verify", str(run), *asked, "--json"])
         (task,) = json.loads(done.stdout)["tasks"]
         (oddities,) = [item for item in task["items"] if item["name"] == "oddities"]
         is_odd = "100% of the variants get the published answer" in oddities["details"]
@@ -427,25 +398,21 @@ def program_run(folder: Path, model: str, program: str) -> str:
         for doc in fin_tasks.load("xfinbench_calc_pot", source="sample")
     ]
     file.write_text("\n".join(map(json.dumps, rows)))
-    out = str(folder / model)
-    options = ["--metadata", '{"source": "sample"}', "--model", model, "--out", out]
-    command = ["replay", "task", "xfinbench_calc_pot", str(file), *options]
-    done = CliRunner().invoke(app, command)
-    assert done.exit_code == 0, done.output
-    return out
+    asked = [str(file), "--metadata", '{"source": "sample"}', "--model", model]
+    invoke("replay task xfinbench_calc_pot", folder / model, *asked)
+    return str(folder / model)
 
 
 def variants_of_programs(
     folder: Path, *programs: str
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return what the command prints, and the variants, for one model per program."""
-    command = ["build", "variants", "xfinbench", "--out", str(folder / "v"), "--json"]
+    runs = []
     for number, program in enumerate(programs):
-        command += ["--programs", program_run(folder, f"m{number}", program)]
-    done = CliRunner().invoke(app, command)
-    assert done.exit_code == 0, done.output
+        runs += ["--programs", program_run(folder, f"m{number}", program)]
+    counts = invoke("build variants xfinbench --json", folder / "v", *runs)
     lines = (folder / "v" / "variants.jsonl").read_text().splitlines()
-    return json.loads(done.stdout), list(map(json.loads, lines))
+    return json.loads(counts), list(map(json.loads, lines))
 
 
 def test_programs_of_two_models_make_variants_of_xfinbench(tmp_path: Path) -> None:
@@ -500,19 +467,17 @@ def test_people_review_variants(tmp_path: Path) -> None:
     from openpyxl import load_workbook
 
     sheet = tmp_path / "sheet.xlsx"
-    folder = str(tmp_path / "variants")
-    command = ["build", "variants", "financemath", "--source", "sample", "--json"]
-    done = CliRunner().invoke(app, [*command, "--out", folder, "--review", str(sheet)])
-    assert done.exit_code == 0, done.output
-    n_variants = json.loads(done.stdout)["variants"]
+    folder = tmp_path / "variants"
+    command = "build variants financemath --source sample --json"
+    counts = json.loads(invoke(command, folder, "--review", str(sheet)))
     names = [f"{tmp_path}/sheet_{number}.xlsx" for number in (1, 2, 3)]
-    variants, _ = read_variants(Path(folder), "financemath")
+    variants, _ = read_variants(folder, "financemath")
     for name in names:
         book = load_workbook(name)
         header, *lines = book["Labels"].iter_rows()
         tables = str([cell.value for row in book["Tables"].iter_rows() for cell in row])
         columns = [cell.value for cell in header]
-        assert len(lines) == min(100, n_variants)
+        assert len(lines) == min(100, counts["variants"])
         for line in lines:
             question = line[columns.index("question")].value
             gold = line[columns.index("gold")].value
@@ -525,6 +490,5 @@ def test_people_review_variants(tmp_path: Path) -> None:
             line[columns.index("truth")].value = "no"
         book.save(name)
     merged = tmp_path / "merged"
-    done = CliRunner().invoke(app, ["label", "merge", *names, "--out", str(merged)])
-    assert done.exit_code == 0, done.output
-    assert (merged / "labels.csv").read_text().count("no") >= n_variants
+    invoke("label merge", merged, *names)
+    assert (merged / "labels.csv").read_text().count("no") >= counts["variants"]

@@ -1,6 +1,6 @@
 """What fin-tasks does with names of VLMEvalKit that are no public interface.
 
-A release of the kit may change each of these names. `tests/contract/test_vlmevalkit_names.py` has a
+A release of the kit may change each of these names. `tests/contract/test_vlmevalkit.py` has a
 test for each of them.
 
 The kit saves predictions in tables and reads them back on `--reuse`. `N/A` then comes back as

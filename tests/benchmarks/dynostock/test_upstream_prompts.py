@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from authors_files import write_authors_files
 
 from fin_tasks.benchmarks.dynostock.data import load
-from fin_tasks.benchmarks.dynostock.windows import AUTHORITIES
 from fin_tasks.errors import ConfigError, DataError
 
 pytestmark = pytest.mark.usefixtures("shared_cache")
@@ -55,18 +55,7 @@ FRAME = "Question: {}\nBackground: {}\nRule: {}\nFrom {} to {}\n{}\nSay {{a numb
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    root = tmp_path / "dynostock"
-    (root / "config").mkdir(parents=True)
-    figures = [
-        {"name": name, "summary": f"about {name}", "impact": "x"}
-        for name in AUTHORITIES
-    ]
-    (root / "config" / "celebrity.json").write_text(json.dumps(figures))
-    (root / "config" / "prompt.json").write_text(
-        json.dumps({"gpt-4o": {"prompt": FRAME}})
-    )
-    (root / "gen.py").write_text(CODE, encoding="utf-8")
-    return tmp_path
+    return write_authors_files(tmp_path, CODE, FRAME)
 
 
 def documents(folder: Path, **options: Any) -> Any:

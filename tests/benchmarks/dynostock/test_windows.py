@@ -258,7 +258,7 @@ def markets(draw: st.DrawFn) -> tuple[Any, Any, Any]:
     return closes, reports, draw(st.sampled_from([None, lows]))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50)
 @given(markets())
 def test_random_markets_against_the_slow_way(drawn: tuple[Any, Any, Any]) -> None:
     closes, reports, lows = drawn

@@ -91,20 +91,6 @@ def test_the_authors_prompts(tmp_path: Path, place: str) -> None:
     assert others["prompts"]["sha256"] != facts["prompts"]["sha256"]
 
 
-@pytest.mark.parametrize("mode", ["cot", "pot"])
-def test_messages_are_those_that_the_functions_return(
-    tmp_path: Path, mode: str
-) -> None:
-    (tmp_path / "model_input_utils.py").write_text(CODE)
-    docs, _ = asked(tmp_path, mode)
-    space: dict[str, Any] = {}
-    exec(CODE.replace("os.abort()", ""), space)  # noqa: S102
-    tables = [ROW["tables"], []]
-    examples = [{**ROW, "tables": tables_of_row} for tables_of_row in tables]
-    theirs = space[f"prepare_{mode}_model_input"](examples, "gpt-4o")
-    assert [[doc["system"], doc["prompt"]] for doc in docs] == theirs
-
-
 def test_the_questions_may_be_named_as_a_file(tmp_path: Path) -> None:
     (tmp_path / "model_input_utils.py").write_text(CODE)
     docs, _ = asked(tmp_path, "cot", data_dir=str(tmp_path / "validation.json"))

@@ -175,11 +175,11 @@ def test_replay_scores_one_file_with_the_questions_of_all_levels(
     not PUBLISHED.is_dir(), reason=f"the authors' questions are not at {PUBLISHED}"
 )
 def test_gold_programs_give_their_truths() -> None:
-    """The others give another number, which the authors rounded or corrected, or fail."""
+    """Of every fifth question; the others give another number, which the authors rounded or corrected, or fail."""
     counts = Counter[str]()
     for level in LEVELS:
         with gzip.open(PUBLISHED / f"{level}.json.gz") as file:
-            rows = json.load(file)
+            rows = json.load(file)[::5]
         programs = [as_function(row["python_solution"], row["context"]) for row in rows]
         outcomes = shared_runner().run(programs)
         for row, outcome in zip(rows, outcomes, strict=True):
@@ -193,7 +193,7 @@ def test_gold_programs_give_their_truths() -> None:
             counts["right"] += value is not None and _is_right(
                 value, row["ground_truth"]
             )
-    assert counts == {"rows": 2238, "ran": 2234, "right": 2144}
+    assert counts == {"rows": 448, "ran": 445, "right": 426}
 
 
 def _is_right(value: float, truth: float) -> bool:

@@ -3,7 +3,6 @@
 import hashlib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from figures import figures_of
@@ -89,6 +88,11 @@ def test_the_message(folder: str, tmp_path: Path) -> None:
     assert image["image_url"]["url"].startswith("data:image/jpeg;base64,")
     (message,) = rubric.messages(replace(ITEM, category="Not Applicable", picture=None))
     assert "Give points. Declined: 5.\n" in message["content"][0]["text"]
+    (message,) = rubric.messages(replace(ITEM, category="Image Caption"))
+    assert message["content"][0]["text"] == (
+        "Give points. Any answer: 5.\nQuestion | Ground truth | Prediction | Correctness\n"
+        "--- | --- | --- | ---\n\nQ? | x <AND> y <OR> z | {mark} | 5 | "
+    )
     assert read_points(rubric, Judged("x", ("3/5",)), "paper").answer == 5
 
 
@@ -116,17 +120,6 @@ def test_what_is_refused(folder: str) -> None:
     )
     with pytest.raises(DataError, match="expected a prompt"):
         rubric_named("upstream", language="en", data_dir=folder).messages(ITEM)
-
-
-@pytest.mark.parametrize("category", ["OCR", "Not Applicable", "Image Caption"])
-def test_the_message_is_what_the_function_returns(folder: str, category: str) -> None:
-    space: dict[str, Any] = {}
-    exec(MMFIN.partition("\n\n")[2], space)  # noqa: S102 - without the line that ends it
-    line = {"question": "Q?", "answer": ITEM.answer, "prediction": ITEM.response}
-    expected = space["build_mmfin_gpt4_prompt"]({**line, "task_category": category})
-    rubric = rubric_named("upstream", language="en", data_dir=folder)
-    (message,) = rubric.messages(replace(ITEM, category=category))
-    assert message["content"] == [{"type": "text", "text": expected}]
 
 
 # --- Conversations ---
@@ -217,7 +210,7 @@ TURNS = {
 def test_a_conversation_is_judged_as_in_the_authors_file(
     tmp_path: Path, place: str
 ) -> None:
-    """The message is that of the file's own function; All is over all turns, Valid over those read."""
+    """All is over all turns, Valid over those read."""
     file = tmp_path / place
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(MMDU, "utf-8")
@@ -225,16 +218,12 @@ def test_a_conversation_is_judged_as_in_the_authors_file(
     docs, _ = task.load({"source": "sample"})
     step = task.judge_step({"rubric": "upstream", "data_dir": str(tmp_path)})
     assert step is not None
-    space: dict[str, Any] = {}
-    code = MMDU.replace("import nowhere", "").replace("retries = nowhere.retries", "")
-    exec(code, space)  # noqa: S102
     rows = []
     for doc, (text, points) in zip(docs, TURNS.items(), strict=False):
         item = step.item(doc, "So {it} is.")
         assert item is not None
-        (message,) = step.rubric.messages(item)
-        wanted = space["mmdu_score"](doc["question"], doc["answer"], "So {it} is.")
-        assert message == {"role": "user", "content": wanted}
+        assert (item.question, item.answer) == (doc["question"], doc["answer"])
+        assert item.response == "So {it} is."
         judged = Judged("So {it} is.", (text,), "", step.rubric)
         reading = read(doc, judged, scoring="paper")
         figures = figures_of("mme_finance", doc, [reading])
