@@ -1,9 +1,12 @@
 """A small honest run, of which hostile tests make changed copies."""
 
 import json
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
+from corpus import hostile_files, hostile_runs
 
 import fin_tasks
 from fin_tasks.benchmarks.scored_task import score_task
@@ -11,6 +14,27 @@ from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.saved.run_folder import SavedRun, write_run
 
 TASK = "xfinbench_bool"
+
+
+Named = list[tuple[str, Path]]
+"""What is hostile, by name."""
+
+
+@pytest.fixture(scope="session")
+def files_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Named]:
+    """Write hostile files of some kinds, once for all commands, which only read them."""
+
+    @cache
+    def write(kinds: str) -> Named:
+        return [*hostile_files(tmp_path_factory.mktemp("hostile") / "files", kinds)]
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def broken_runs(honest: Path, tmp_path_factory: pytest.TempPathFactory) -> Named:
+    """Copies of the honest run, each broken in another way, for commands that only read them."""
+    return [*hostile_runs(honest, tmp_path_factory.mktemp("broken") / "runs")]
 
 
 @pytest.fixture(scope="session")

@@ -13,10 +13,10 @@ from test_hostile_files import run
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def runs(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two good runs, and copies of one of them that are broken in every way we know."""
-    folder = tmp_path / "runs"
+    folder = tmp_path_factory.mktemp("among") / "runs"
     submit(folder / "a", model="model-a")
     submit(folder / "b", model="model-b")
     names = [name for name, _ in hostile_runs(folder / "a", folder / "broken")]

@@ -5,18 +5,20 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from corpus import hostile_data, hostile_files, hostile_runs
+from corpus import hostile_data
 from typer.testing import CliRunner
 
 from fin_tasks.cli import app
 
 pytestmark = pytest.mark.slow
 
+Named = list[tuple[str, Path]]
+Files = Callable[[str], Named]
 MAX_SECONDS = 30
 MAX_MEMORY = 1_500_000_000  # bytes
 CHILD = Path(__file__).with_name("run_commands.py")
@@ -96,12 +98,14 @@ def check(ends: Sequence[End], files: Sequence[Path], *, is_named: bool = True) 
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_hostile_file(command: str, honest: Path, tmp_path: Path) -> None:
+def test_a_hostile_file(
+    command: str, honest: Path, files_of: Files, tmp_path: Path
+) -> None:
     rows = [{"index": 1, "question": "What?", "answer": "1", "prediction": "one"}]
     (tmp_path / "predictions.json").write_text(json.dumps(rows))
     calls = []
     files = []
-    for name, file in hostile_files(tmp_path / "hostile", COMMANDS[command]):
+    for name, file in files_of(COMMANDS[command]):
         calls.append((name, [*arguments_of(command, tmp_path, honest), str(file)]))
         files.append(file)
     check(run(calls, tmp_path), files)
@@ -110,7 +114,9 @@ def test_a_hostile_file(command: str, honest: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "command", ["label merge --out merged", "label agree --judge HONEST"]
 )
-def test_a_hostile_sheet(command: str, honest: Path, tmp_path: Path) -> None:
+def test_a_hostile_sheet(
+    command: str, honest: Path, files_of: Files, tmp_path: Path
+) -> None:
     draw = tmp_path / "a.csv"
     options = ["--source", "sample", "--n", "3", "--out", str(draw)]
     study = ["label", "draw", str(honest), "--study", "xfinbench_quality", *options]
@@ -118,8 +124,7 @@ def test_a_hostile_sheet(command: str, honest: Path, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     calls = []
     files = []
-    hostile = [*hostile_files(tmp_path / "sheets", "csv xlsx")]
-    for number, (name, file) in enumerate(hostile):
+    for number, (name, file) in enumerate(files_of("csv xlsx")):
         folder = tmp_path / f"sheet {number}"
         folder.mkdir()
         shutil.copy(tmp_path / "a.draw.json", folder)
@@ -128,7 +133,7 @@ def test_a_hostile_sheet(command: str, honest: Path, tmp_path: Path) -> None:
             shutil.copy(file, sheet)
         calls.append((name, [*arguments_of(command, tmp_path, honest), str(sheet)]))
         files.append(sheet)
-    for number, (name, file) in enumerate(hostile_files(tmp_path / "draws", "json")):
+    for number, (name, file) in enumerate(files_of("json")):
         folder = tmp_path / f"draw {number}"
         folder.mkdir()
         shutil.copy(tmp_path / "a_1.csv", folder)
@@ -160,10 +165,12 @@ def test_hostile_data(tmp_path: Path) -> None:
         "label draw --study xfinbench_quality --source sample --out sheets.csv",
     ],
 )
-def test_a_hostile_run(command: str, honest: Path, tmp_path: Path) -> None:
+def test_a_hostile_run(
+    command: str, honest: Path, broken_runs: Named, tmp_path: Path
+) -> None:
     calls = []
     files = []
-    for number, (name, folder) in enumerate(hostile_runs(honest, tmp_path / "runs")):
+    for number, (name, folder) in enumerate(broken_runs):
         words = command.replace("sheets", f"sheets_{number}").split()
         arguments = [*words, str(folder)]
         if command.startswith(("compare", "verify")):
@@ -175,10 +182,10 @@ def test_a_hostile_run(command: str, honest: Path, tmp_path: Path) -> None:
 
 
 def test_hostile_runs_leave_the_others_in_the_report(
-    honest: Path, tmp_path: Path
+    honest: Path, broken_runs: Named, tmp_path: Path
 ) -> None:
-    runs = tmp_path / "runs"
-    names = [folder.name for _, folder in hostile_runs(honest, runs)]
+    names = [folder.name for _, folder in broken_runs]
+    runs = broken_runs[0][1].parent
     (end,) = run(
         [("report", ["report", str(honest), str(runs), "--out", "page"])], tmp_path
     )

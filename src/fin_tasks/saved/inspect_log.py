@@ -51,7 +51,7 @@ def records_of_log(path: Path) -> list[Json]:
 
 
 def inspect_for(path: Path) -> Any:
-    """Return inspect_ai's module of logs, unless the log has too many parts, or is huge once it is unpacked.
+    """Check the size of a log, and return the module of inspect_ai that reads logs.
 
     Raises:
         DataError: inspect_ai is not installed, or the log is too large.
@@ -63,6 +63,12 @@ def inspect_for(path: Path) -> Any:
         raise DataError(
             f"{path}: a log of inspect_ai; `pip install inspect-ai` brings what reads it."
         ) from error
+    _check_size(path)
+    return module
+
+
+def _check_size(path: Path) -> None:
+    """Unpack all parts that are read later, and raise an error if one of them, a sample or their sum is too large."""
     n_bytes: Counter[str] = Counter()
     most_unpacked = max(_MAX_TOTAL, most_bytes(0))
     with open_archive(path, _MAX_PARTS) as archive:
@@ -82,7 +88,6 @@ def inspect_for(path: Path) -> Any:
                     f"{path}: expected parts of at most {_MAX_PART:,} bytes, and samples of at most "
                     f"{_MAX_SAMPLE:,} bytes in all epochs, got more in {part.filename:.80}."
                 )
-    return module
 
 
 def _unpacked_size(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:

@@ -27,7 +27,7 @@ from fin_tasks.saved.run_folder import sample_lines
 from fin_tasks.stats.averages import average
 
 from ..model import TaskResult
-from ..samples import sample_of
+from ..samples import Sample, sample_of
 from .items import Item, Options, Rows, Status, item_of
 
 # Only the model's server knows what was cut off. Reasons and rules explain a score.
@@ -104,6 +104,11 @@ def score_rows(
     ]
     if n_broken := statuses.count(ProgramStatus.broken):
         raise SandboxError(f"the sandbox broke on {n_broken:,} programs. Verify again.")
+    return _with_lost_as_wrong(scored, judge_may_fail=judge_may_fail)
+
+
+def _with_lost_as_wrong(scored: ScoredTask, *, judge_may_fail: bool) -> ScoredTask:
+    """Give the rows with an unscored response the values of a wrong one."""
     wrong = {}
     for name, metric in scored.metrics.items():
         if metric.higher_is_better and metric.aggregate is average:
@@ -129,18 +134,7 @@ def check_scores(scored: ScoredTask, rows: Rows) -> Item:
         ours = sample_of(row_id, line)
         row_texts = rows[row_id].responses
         claim = rows[row_id].claims[ours.scoring]
-        differences = []
-        pairs = zip(
-            [claim.metrics, *claim.readings],
-            [ours.metrics, *ours.readings],
-            strict=True,
-        )
-        for theirs, values in pairs:
-            for name in different(theirs, values):
-                if name not in _NOT_COMPARED:
-                    differences.append(
-                        f"{name} {theirs[name]!r:.60}, here {values.get(name)!r:.60}"
-                    )
+        differences = _differences(claim, ours)
         if differences:
             is_open = any(map(_is_open, row_texts, claim.readings, ours.readings))
             details = unproven if is_open else wrong
@@ -162,6 +156,19 @@ def check_scores(scored: ScoredTask, rows: Rows) -> Item:
         evidence,
         "not verified",
     )
+
+
+def _differences(claim: Sample, ours: Sample) -> list[str]:
+    """Return what a line claims of metrics and readings and what is otherwise here, each in words."""
+    texts = []
+    claimed = [claim.metrics, *claim.readings]
+    found = [ours.metrics, *ours.readings]
+    for theirs, values in zip(claimed, found, strict=True):
+        for name in different(theirs, values):
+            if name not in _NOT_COMPARED:
+                text = f"{name} {theirs[name]!r:.60}, here {values.get(name)!r:.60}"
+                texts.append(text)
+    return texts
 
 
 def claimed_unscored(scored: ScoredTask, rows: Rows) -> list[str]:

@@ -145,22 +145,8 @@ class _RunCheck:
             yield _check_pleas(rows)
 
     def _check_oddities(self, result: TaskResult, rows: Rows, recalled: float) -> Item:
-        """Return what is odd about a task; its responses are compared with those of earlier runs."""
-        run = self.run.name
-        counts = Counter[str]()
-        n_characters = 0
-        for row_id, row in rows.items():
-            text = "\n".join(row.responses)
-            n_characters += len(text)
-            first = self.first_runs.setdefault((result.task, row_id, text), run)
-            if len(text) < _MIN_LENGTH:
-                continue
-            if first != run:
-                counts[f"are those of {first}"] += 1
-            if text.strip() == str(row.doc.get("target")).strip():
-                counts["are the right answer in the benchmark's words"] += 1
-        enough = max(_MIN_ROWS, _MANY * len(rows))
-        signs = [f"{n:,} responses {what}" for what, n in counts.items() if n >= enough]
+        """Return what is odd about a task."""
+        signs = self._repeated_responses(result.task, rows)
         others = other_models(rows, self.run.model)
         if others:
             signs.append(
@@ -171,15 +157,7 @@ class _RunCheck:
             signs.append(f"{cut_off:.0%} of the responses are said to be cut off")
         if recalled > _LARGE_SHARE:
             signs.append(f"{recalled:.0%} of the variants get the published answer")
-        tokens = result.usage.get("response_tokens")
-        seconds = result.usage.get("seconds_of_all_tasks")
-        if isinstance(tokens, int) and not result.usage.get("estimated"):
-            if tokens * _MAX_LENGTH < n_characters:
-                signs.append(
-                    f"{tokens:,} tokens are few for {n_characters:,} characters"
-                )
-            if isinstance(seconds, float) and tokens > seconds * _MAX_SPEED:
-                signs.append(f"{tokens:,} tokens in {seconds:.3g} seconds are many")
+        signs += _odd_usage(result, rows)
         return item_of(
             "oddities",
             signs,
@@ -187,6 +165,37 @@ class _RunCheck:
             "nothing odd was seen",
             "warning",
         )
+
+    def _repeated_responses(self, task: str, rows: Rows) -> list[str]:
+        """Say how many responses are those of an earlier run, or the benchmark's own words, if many are."""
+        run = self.run.name
+        counts = Counter[str]()
+        for row_id, row in rows.items():
+            text = "\n".join(row.responses)
+            first = self.first_runs.setdefault((task, row_id, text), run)
+            if len(text) < _MIN_LENGTH:
+                continue
+            if first != run:
+                counts[f"are those of {first}"] += 1
+            if text.strip() == str(row.doc.get("target")).strip():
+                counts["are the right answer in the benchmark's words"] += 1
+        enough = max(_MIN_ROWS, _MANY * len(rows))
+        return [f"{n:,} responses {what}" for what, n in counts.items() if n >= enough]
+
+
+def _odd_usage(result: TaskResult, rows: Rows) -> list[str]:
+    """Say whether the tokens of a task are too few for its responses, or came too fast."""
+    tokens = result.usage.get("response_tokens")
+    seconds = result.usage.get("seconds_of_all_tasks")
+    if not isinstance(tokens, int) or result.usage.get("estimated"):
+        return []
+    signs = []
+    n_characters = sum(len("\n".join(row.responses)) for row in rows.values())
+    if tokens * _MAX_LENGTH < n_characters:
+        signs.append(f"{tokens:,} tokens are few for {n_characters:,} characters")
+    if isinstance(seconds, float) and tokens > seconds * _MAX_SPEED:
+        signs.append(f"{tokens:,} tokens in {seconds:.3g} seconds are many")
+    return signs
 
 
 def pleas_in(rows: Rows) -> list[str]:
