@@ -127,7 +127,8 @@ def judge(
     Example: fin-tasks judge gpt4o_MMEFinance.xlsx --rubric mme_finance_en --model gpt-4o --out results
     """
     from fin_tasks.benchmarks.mme_finance.score import rubric_named
-    from fin_tasks.judging.batch import PRICE_SHARE, judge_by_batch, read_state
+    from fin_tasks.judging.batch import PRICE_SHARE, judge_by_batch
+    from fin_tasks.judging.batch_state import read_state
     from fin_tasks.judging.estimate import estimate
     from fin_tasks.judging.judge import check_failures, judge_from, judge_items
     from fin_tasks.saved.columns import read_columns

@@ -1,7 +1,6 @@
 """Judge in batches: requests without a cached reply are sent, and their replies are cached.
 
-OpenAI's batch interface answers a file of requests within a day, at half the price. A file of ours keeps the state of
-the batches, so that the command can end before they do.
+OpenAI's batch interface answers a file of requests within a day, at half the price.
 """
 
 import json
@@ -10,26 +9,24 @@ import time
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import anyio
 from anyio.from_thread import start_blocking_portal
-from pydantic import BaseModel, Field, PrivateAttr, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
-from fin_tasks.data.locate import write_file
 from fin_tasks.endpoints.chat import MAX_REPLY_BYTES, ChatClient, open_chat
 from fin_tasks.endpoints.refusals import (
-    Refused,
     learn,
     refusal_text,
     says_limit_is_small,
     usable,
 )
-from fin_tasks.endpoints.replies import ChatReply, Usage, read_reply, request_key
-from fin_tasks.errors import ConfigError, EndpointError, first_problem
+from fin_tasks.endpoints.replies import ChatReply, read_reply, request_key
+from fin_tasks.errors import EndpointError, first_problem
 from fin_tasks.settings import Settings
 
+from .batch_state import BatchState, SentBatch
 from .item import Facts, Item, Judged, Messages
 from .judge import Asker, JudgeModel
 from .rubric import Rubric
@@ -58,35 +55,6 @@ _USUAL: Facts = {"messages": [{"role": "system"}], "max_tokens": 0, "temperature
 _log = logging.getLogger(__name__)
 
 
-class SentBatch(BaseModel):
-    """A batch that was sent, and the keys of its requests."""
-
-    file_id: str
-    custom_ids: set[str]
-    id: str = ""
-    """The server's name for the batch; empty until the server has said it."""
-    has_ended: bool = False
-    refused: Refused = {}
-    """What was known of refused options when the batch was sent."""
-
-
-class BatchState(BaseModel):
-    """What `batch.json` holds."""
-
-    _path: Path = PrivateAttr()
-    judge: Facts
-    items: set[str] = set()
-    """Hashes of the items that were judged when requests were last sent."""
-    batches: list[SentBatch] = []
-    refused: Refused = {}
-    """Options that the model refused, and what is done instead."""
-    problems: dict[str, int] = dict.fromkeys(
-        ("missing", "repeated", "unknown", "unreadable"), 0
-    )
-    """Results with a problem, by its kind."""
-    usage: Usage = Usage()
-
-
 class _File(BaseModel):
     id: _Id
 
@@ -112,26 +80,6 @@ class _Result(BaseModel):
 
     custom_id: str
     response: dict[str, Any] | None = None
-
-
-def read_state(path: Path, judge_model: JudgeModel, rubric: Rubric) -> BatchState:
-    """Read the state of batches; return a new one if there is none.
-
-    Raises:
-        ConfigError: The batches are of another judge or rubric, or cannot be read.
-    """
-    judge = {"model": judge_model.model, "image": judge_model.picture, **rubric.facts()}
-    state = BatchState(judge=judge)
-    try:
-        if path.exists():
-            state = BatchState.model_validate_json(path.read_bytes())
-        if state.judge != judge:
-            raise ValueError("those of another judge or rubric")
-    except ValueError as error:
-        expected = f"{path}: expected batches of this judge and rubric"
-        raise ConfigError(f"{expected}, got {error}. Name another --out.") from error
-    state._path = path
-    return state
 
 
 def judge_by_batch(
@@ -285,13 +233,13 @@ class BatchJudge:
             file_id=file.id, custom_ids=custom_ids, refused=dict(self.judge.refused)
         )
         self.state.batches.append(record)
-        self._save()
+        self.state.save(self.chat.secret)
         # A second attempt might start, and cost, a second batch.
         start = self._openai.with_options(max_retries=0).batches.create(
             input_file_id=record.file_id, endpoint=_URL, completion_window="24h"
         )
         record.id = (await self._call(start, _Batch)).id
-        self._save()
+        self.state.save(self.chat.secret)
 
     def _keys_under_way(self) -> set[str]:
         batches = [batch for batch in self.state.batches if not batch.has_ended]
@@ -325,7 +273,7 @@ class BatchJudge:
             record.has_ended = batch.status in _ENDED
             if record.has_ended:
                 await self._keep_results(record, batch)
-                self._save()
+                self.state.save(self.chat.secret)
         return self._n_replies > n_replies or self.judge.refused != known
 
     async def _keep_results(self, record: SentBatch, batch: _Batch) -> None:
@@ -378,10 +326,6 @@ class BatchJudge:
         except ValidationError as error:
             problem = f"another answer of its batch interface: {first_problem(error)}"
             raise self.chat.failure(self.chat.servers[0], ValueError(problem)) from None
-
-    def _save(self) -> None:
-        text = self.state.model_dump_json().replace(self.chat.secret, "[key]")
-        write_file(self.state._path, text.encode())
 
 
 def _read_result(line: bytes) -> _Result | None:
