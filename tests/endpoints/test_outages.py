@@ -8,6 +8,7 @@ from chat_client import chat_with
 from chat_server import Answer, completion, serve
 
 from fin_tasks.endpoints import chat as chat_module
+from fin_tasks.endpoints import outages
 from fin_tasks.errors import EndpointError
 from fin_tasks.settings import Settings
 
@@ -17,9 +18,9 @@ BUSY: Answer = (200, {}, {"error": {"message": "busy", "code": 502}})
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_module.Outage, "pause", 0.01)
-    monkeypatch.setattr(chat_module, "FIRST_PAUSE", 0.01)
-    monkeypatch.setattr(chat_module, "LONGEST_PAUSE", 0.05)
+    monkeypatch.setattr(outages.Outage, "pause", 0.01)
+    monkeypatch.setattr(outages, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(outages, "LONGEST_PAUSE", 0.05)
     monkeypatch.setattr(chat_module, "_RETRY_PAUSE", 0.01)
 
 
@@ -81,7 +82,7 @@ def test_one_request_finds_out_whether_the_model_is_back(settings: Settings) -> 
         chat_with("m", [served.base_url], settings, retries=0) as chat,
         ThreadPoolExecutor(8) as pool,
     ):
-        for number in range(chat_module.MOST_FAILED):
+        for number in range(outages.MOST_FAILED):
             with pytest.raises(EndpointError):
                 chat.ask(QUESTION, seed=number)
         served.most_at_once = 0
@@ -139,7 +140,7 @@ def test_nobody_waits_for_what_does_not_pass(settings: Settings, status: int) ->
         serve(lambda _: refused) as served,
         chat_with("m", [served.base_url], settings, retries=0) as chat,
     ):
-        for seed in range(chat_module.MOST_FAILED):
+        for seed in range(outages.MOST_FAILED):
             with pytest.raises(EndpointError, match=str(status)):
                 chat.ask(QUESTION, seed=seed)
         assert chat.client.outage.pause == 0

@@ -42,9 +42,9 @@ LARGE = """
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from chat_client import chat_with
-from fin_tasks.endpoints import chat as chat_module
+from fin_tasks.endpoints import outages
 from fin_tasks.errors import EndpointError
-chat_module.LONGEST_PAUSE = 0.0
+outages.LONGEST_PAUSE = 0.0
 with chat_with("m", [url], settings, retries=0) as chat, ThreadPoolExecutor(32) as pool:
     def ask(item):
         try:

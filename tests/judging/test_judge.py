@@ -10,7 +10,7 @@ import pytest
 from chat_server import Answer, completion, serve
 
 from fin_tasks.benchmarks.mme_finance.score import read_points
-from fin_tasks.endpoints import chat
+from fin_tasks.endpoints import outages
 from fin_tasks.endpoints.prices import read_prices
 from fin_tasks.errors import FinTasksError, JudgeError
 from fin_tasks.judging.item import Item, Judged
@@ -106,8 +106,8 @@ def test_many_predictions_and_a_bad_server(
 def test_a_judge_that_is_down_is_found_out_soon(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chat, "PATIENCE", 0.0)
-    monkeypatch.setattr(chat, "LONGEST_PAUSE", 0.0)
+    monkeypatch.setattr(outages, "PATIENCE", 0.0)
+    monkeypatch.setattr(outages, "LONGEST_PAUSE", 0.0)
     with serve(
         lambda _: (400, {}, {"error": {"message": "the model is not here"}})
     ) as served:
