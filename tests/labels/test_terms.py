@@ -66,6 +66,12 @@ def test_terms_that_most_people_chose_are_linked(tmp_path: Path) -> None:
     assert len(undecided) == 2
 
 
+def test_a_cell_that_cannot_be_used_leaves_the_other_labels(tmp_path: Path) -> None:
+    linked(tmp_path, [["1", "1", ""], ["2", "2", "99"]], status=1)
+    labels = pd.read_csv(tmp_path / "merged" / "labels.csv", dtype=str)
+    assert labels["label"].tolist() == ["1", "2"]
+
+
 def test_the_linked_questions_are_questions_of_the_set(tmp_path: Path) -> None:
     linked(tmp_path, [["1", "1", "1"]] * 40)
     (tmp_path / "test_set.csv").write_bytes(

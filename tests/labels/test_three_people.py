@@ -83,8 +83,8 @@ def test_the_corrected_mean_covers_what_people_would_give(
     )
     for sheet in sheets:
         write_labels(sheet, "score", ["3"] * N_LABELS)
-    (task,) = read_judged([read_sheets(sheets)], [judged])
-    is_labeled = task.rows["people_mean"].notna().to_numpy()
+    rows = read_judged([read_sheets(sheets)], [judged])
+    is_labeled = rows["people_score"].notna().to_numpy()
     assert is_labeled.sum() == N_LABELS
     generator = np.random.default_rng(46)
     n_covered = 0
@@ -94,24 +94,23 @@ def test_the_corrected_mean_covers_what_people_would_give(
         # People err by a point in both directions, so that their mean is 2.5 of 5 points.
         truth = generator.integers(1, 5, N_ROWS)
         noise = generator.choice([-1, 0, 1], (3, N_ROWS), p=[0.2, 0.6, 0.2])
-        people = (truth + noise).mean(axis=0)
+        people = 20 * (truth + noise).mean(axis=0)
         judge = 20 * truth + BIAS + generator.normal(0, 10, N_ROWS)
-        rows = task.rows.assign(
-            score=judge, people_mean=np.where(is_labeled, people, np.nan)
+        simulated = rows.assign(
+            score=judge, people_score=np.where(is_labeled, people, np.nan)
         )
-        simulated = task._replace(rows=rows)
-        (line,) = corrections_of([simulated]).runs
+        (line,) = corrections_of(simulated).runs
         n_covered += line.low <= 50.0 <= line.high
         judge_errors.append(line.judge_mean - 50.0)
         widths["now"] = (line.high - line.low) / 2
     assert 0.91 <= n_covered / N_REPEATS <= 0.985
     assert np.mean(judge_errors) == pytest.approx(BIAS, abs=0.5)
-    (wish,) = labels_for([simulated], widths["now"] - 0.1)
+    (wish,) = labels_for(simulated, widths["now"] - 0.1)
     assert N_LABELS < wish["labels_needed"] < N_ROWS
     assert wish["now_within"] == pytest.approx(widths["now"], abs=0.01)
-    (reached,) = labels_for([simulated], wish["now_within"] + 1e-6)
+    (reached,) = labels_for(simulated, wish["now_within"] + 1e-6)
     assert reached["labels_needed"] == N_LABELS
-    (never,) = labels_for([simulated], 0.01)
+    (never,) = labels_for(simulated, 0.01)
     assert never["labels_needed"] is None
 
 

@@ -240,14 +240,12 @@ def make_corrections(
 
 def _read(sheets: list[Path]) -> "FilledSheets":
     """Read sheets and the draw beside them; print which cells cannot be used."""
+    from fin_tasks.labels.agreement import sheets_alike
     from fin_tasks.labels.filled import read_sheets
-    from fin_tasks.labels.pairs import sheets_alike
 
     filled = read_sheets(sheets)
     for sentence in sheets_alike(filled.values):
         warn(sentence)
     for problem in filled.problems:
-        warn(
-            f"{problem.sheet}, row {problem.line or problem.row}, {problem.column}: {problem.message}"
-        )
+        warn(str(problem))
     return filled

@@ -3,7 +3,6 @@
 MME-Finance compares in this way in section 4.3.
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -19,179 +18,112 @@ from fin_tasks.report.corrections import (
     CorrectedRun,
     Corrections,
 )
-from fin_tasks.report.model import Report, Run, TaskResult
+from fin_tasks.report.model import TaskResult
 from fin_tasks.report.samples import read_samples
 from fin_tasks.stats.means import Estimate
 from fin_tasks.stats.prediction_powered import corrected_mean, labels_needed, p_value
 
 from .agreement import agreement
-from .draw import Draw
 from .filled import FilledSheets
-from .run_rows import response_of
+from .rows import response_of
 from .vote import most_frequent
 
+_COMPARABLE = ["task", "scoring", "judge"]
 
-class JudgedTask(NamedTuple):
-    """The rows of a task that a judge scored, and people's scores of some of them."""
 
-    filled: FilledSheets
-    run: Run
-    result: TaskResult
-    judge: str
-    """Model and rubric of the judge."""
+class _Corrected(NamedTuple):
+    """A run's rows of one task and scoring, of which people scored a random sample."""
+
+    facts: dict[str, str]
+    """Task, scoring, judge, model, and the id of the result."""
     rows: pd.DataFrame
-    """A line for each judged row and scoring: `scoring`, `doc_id`, `source`, and the judge's `score`.
+    mean: Estimate
 
-    Lines of rows that people scored also have `row`, its id in the study, `people`, the most frequent score, and
-    `people_mean`.
+
+def read_judged(studies: Sequence[FilledSheets], paths: Sequence[Path]) -> pd.DataFrame:
+    """Return a line for each row and scoring of the judged tasks whose responses people saw.
+
+    `judge` is the judge's model and rubric, and `score` its score. Where people scored the row, `people_score` is the
+    mean of their scores, both of 100. On the study's scale, `points` is the judge's score, and `people_points` the
+    most frequent one of people. `groups` are the study's groups that have the row. `refused` says why people's scores
+    of the task are no random sample of its rows; it is empty if they are.
     """
-
-
-def read_judged(
-    studies: Sequence[FilledSheets], paths: Sequence[Path]
-) -> list[JudgedTask]:
-    """Return the judged tasks whose responses people saw."""
-    judged = []
+    tables = []
     loaded = report.read(paths)
     for run, result in loaded.results:
         filled = _study_of(studies, result)
-        if filled:
-            model = result.judge.get("model", run.name)
-            judge = f"{model} {result.judge.get('rubric', '')}".strip()
-            rows = _rows_of(loaded, filled, result)
-            judged.append(JudgedTask(filled, run, result, judge, rows))
-    are_scored = [task.rows["people"].notna().any() for task in judged]
-    if not any(are_scored):
+        if filled is None:
+            continue
+        model = result.judge.get("model", run.name)
+        judge = f"{model} {result.judge.get('rubric', '')}".strip()
+        refused = _why_not_random(filled, result)
+        if refused:
+            refused = f"{run.model}, {result.task}, {judge}: {refused}. Labels must be a random sample."
+        rows = loaded.rows.query("run == @result.run and task == @result.task")
+        rows = rows.reindex(columns=["scoring", "doc_id", "source", METRIC])
+        rows = rows.dropna(subset=METRIC).astype({"scoring": str, "doc_id": str})
+        rows = rows.sort_values("scoring", kind="stable")
+        names = {"task": result.task, "judge": judge, "model": run.model}
+        rows = rows.assign(**names, run=result.id, refused=refused)
+        tables.append(_with_people(rows, filled, result.task))
+    if not any(table["people_points"].notna().any() for table in tables):
         raise DataError(
             f"--judge: expected responses of {', '.join(studies[0].draw.study.tasks)} that people "
             "scored, found none."
         )
-    return judged
+    return pd.concat(tables, ignore_index=True)
 
 
-def compare(judged: Sequence[JudgedTask]) -> list[dict[str, Any]]:
+def compare(judged: pd.DataFrame) -> list[dict[str, Any]]:
     """Return a line for each judge and group of rows."""
-    scores = defaultdict(list)
-    for task in judged:
-        draw = task.filled.draw
-        lowest, highest = _scale_of(draw)
-        drawn_rows = {row.id: row for row in draw.rows}
-        rows = task.rows.dropna(subset="people").query("scoring != 'paper'")
-        for row_id, people, score in rows[["row", "people", METRIC]].to_numpy():
-            points = lowest + (highest - lowest) * score / 100
-            strata = drawn_rows[row_id].facts.get(draw.study.strata, [])
-            scores[task.judge, "all"].append((people, points))
-            for group, members in draw.study.groups.items():
-                if not set(members).isdisjoint(strata):
-                    scores[task.judge, group].append((people, points))
+    scored = judged.dropna(subset="people_points").query("scoring != 'paper'")
     lines = []
-    for (judge, group), pairs in scores.items():
-        people, points = zip(*pairs, strict=True)
-        lines.append({"judge": judge, "rows": group, **agreement(people, points)})
+    by_group = scored.explode("groups").groupby(["judge", "groups"], sort=False)
+    for (judge, group), rows in by_group:
+        found = agreement(rows["people_points"], rows["points"])
+        lines.append({"judge": judge, "rows": group, **found})
     return lines
 
 
-def corrections_of(judged: Sequence[JudgedTask]) -> Corrections:
+def corrections_of(judged: pd.DataFrame) -> Corrections:
     """Return corrected means, the highest of a task first, and the differences of runs."""
-    scoring_tasks, refused = _random_tasks(judged)
-    corrections = Corrections(refused=refused)
-    corrections.runs += map(_corrected_run, scoring_tasks)
+    refused = judged["refused"].unique()
+    corrections = Corrections(refused=list(filter(None, refused)))
+    results = _corrected_results(judged)
+    for facts, rows, mean in results:
+        run = CorrectedRun(
+            **facts,
+            **_fields_of(mean),
+            n=len(rows),
+            judge_mean=rows[METRIC].mean(),
+            people_mean=rows["people_score"].mean(),
+        )
+        corrections.runs.append(run)
     corrections.runs.sort(
         key=lambda run: (run.task, run.scoring, -(run.corrected or 0))
     )
-    for first, second in combinations(scoring_tasks, 2):
-        is_same_task = _facts_of(first) == _facts_of(second)
-        if is_same_task and first.run.model != second.run.model:
-            corrections.differences.append(_corrected_pair(first, second))
+    for first, second in combinations(results, 2):
+        is_comparable = all(first.facts[x] == second.facts[x] for x in _COMPARABLE)
+        if is_comparable and first.facts["model"] != second.facts["model"]:
+            corrections.differences.append(_difference(first, second))
     return corrections
 
 
-def labels_for(judged: Sequence[JudgedTask], within: float) -> list[dict[str, Any]]:
+def labels_for(judged: pd.DataFrame, within: float) -> list[dict[str, Any]]:
     """Return how many labels narrow the interval of each corrected mean to plus or minus some points."""
     lines = []
-    for task in _random_tasks(judged)[0]:
-        judge = task.rows[METRIC].to_numpy()
-        people = task.rows["people"].to_numpy(float)
-        mean = _mean_of(task)
-        line = {
-            "model": task.run.model,
-            **_facts_of(task),
-            "rows": len(judge),
-            "labels": mean.n,
-            "now_within": (mean.high - mean.low) / 2,
-            "wish": within,
-            "labels_needed": labels_needed(judge, people, mean, within),
-        }
+    for facts, rows, mean in _corrected_results(judged):
+        judge = rows[METRIC].to_numpy()
+        people = rows["people_score"].to_numpy(float)
+        line: dict[str, Any] = {"model": facts["model"]}
+        line |= {name: facts[name] for name in _COMPARABLE}
+        line["rows"] = len(rows)
+        line["labels"] = mean.n
+        line["now_within"] = (mean.high - mean.low) / 2
+        line["wish"] = within
+        line["labels_needed"] = labels_needed(judge, people, mean, within)
         lines.append(line)
     return lines
-
-
-def _random_tasks(
-    judged: Sequence[JudgedTask],
-) -> tuple[list[JudgedTask], list[str]]:
-    """Return the tasks whose labels are a random sample, one for each scoring, and why others are refused."""
-    scoring_tasks = []
-    refused = []
-    for task in judged:
-        problem = _why_not_random(task)
-        if problem:
-            refused.append(
-                f"{task.run.model}, {task.result.task}, {task.judge}: {problem}. Labels must be a "
-                "random sample."
-            )
-            continue
-        lowest, highest = _scale_of(task.filled.draw)
-        percent = 100 * (task.rows["people_mean"] - lowest) / (highest - lowest)
-        table = task.rows.assign(people=percent)
-        for _, rows in table.groupby("scoring", observed=True):
-            scoring_tasks.append(task._replace(rows=rows))
-    return scoring_tasks, refused
-
-
-def _mean_of(task: JudgedTask) -> Estimate:
-    return corrected_mean(
-        task.rows[METRIC].to_numpy(),
-        task.rows["people"].to_numpy(float),
-        clusters=pd.factorize(task.rows["source"])[0],
-    )
-
-
-def _facts_of(task: JudgedTask) -> dict[str, Any]:
-    """Return task, scoring and judge of a task whose rows are those of one scoring."""
-    scoring = task.rows["scoring"].iat[0]
-    return {"task": task.result.task, "scoring": scoring, "judge": task.judge}
-
-
-def _corrected_run(task: JudgedTask) -> CorrectedRun:
-    rows = task.rows
-    mean = _mean_of(task)
-    return CorrectedRun(
-        **_facts_of(task),
-        **_fields_of(mean),
-        run=task.result.id,
-        model=task.run.model,
-        n=len(rows),
-        judge_mean=rows[METRIC].mean(),
-        people_mean=rows["people"].mean(),
-    )
-
-
-def _corrected_pair(first: JudgedTask, second: JudgedTask) -> CorrectedPair:
-    both = first.rows.merge(second.rows, on="doc_id", suffixes=("", "_second"))
-    difference = corrected_mean(
-        (both[METRIC] - both[f"{METRIC}_second"]).to_numpy(),
-        (both["people"] - both["people_second"]).to_numpy(float),
-        clusters=pd.factorize(both["source"])[0],
-    )
-    return CorrectedPair(
-        **_facts_of(first),
-        **_fields_of(difference),
-        p=p_value(difference),
-        first=first.run.model,
-        second=second.run.model,
-        runs=(first.result.id, second.result.id),
-        n=len(both),
-    )
 
 
 def _study_of(
@@ -206,37 +138,90 @@ def _study_of(
     }
     for filled in asked:
         rows = [row for row in filled.draw.rows if row.task == result.task]
-        is_same = [
-            responses.get(row.doc_id, row.response) == row.response for row in rows
-        ]
-        if all(is_same):
+        if all(responses.get(row.doc_id, row.response) == row.response for row in rows):
             return filled
     raise DataError(
         f"{result.samples}: expected the responses that people saw, got others."
     )
 
 
-def _rows_of(loaded: Report, filled: FilledSheets, result: TaskResult) -> pd.DataFrame:
-    rows = loaded.rows.query("run == @result.run and task == @result.task")
-    rows = rows.reindex(columns=["scoring", "doc_id", "source", METRIC])
-    rows = rows.dropna(subset=METRIC)
-    row_by_doc = {
-        row.doc_id: row.id for row in filled.draw.rows if row.task == result.task
-    }
-    cells = filled.values.stack().dropna().astype(float)
-    votes = cells.groupby(level="row")
-    row_ids = rows["doc_id"].astype(object).map(row_by_doc)
+def _with_people(rows: pd.DataFrame, filled: FilledSheets, task: str) -> pd.DataFrame:
+    """Add people's scores to the rows of a task, and the groups of the study that have the rows."""
+    draw = filled.draw
+    (question,) = draw.study.questions.values()
+    lowest, highest = question.scale or (0, 100)
+    row_ids = {}
+    groups = {}
+    for row in draw.rows:
+        if row.task != task:
+            continue
+        row_ids[row.doc_id] = row.id
+        groups[row.id] = ["all"]
+        strata = row.facts.get(draw.study.strata, [])
+        for group, members in draw.study.groups.items():
+            if not set(members).isdisjoint(strata):
+                groups[row.id].append(group)
+    ids = rows["doc_id"].map(row_ids)
+    votes = filled.values.stack().dropna().astype(float).groupby(level="row")
     return rows.assign(
-        row=row_ids,
-        people=row_ids.map(votes.agg(most_frequent)),
-        people_mean=row_ids.map(votes.mean()),
+        groups=ids.map(groups),
+        points=lowest + (highest - lowest) * rows[METRIC] / 100,
+        people_points=ids.map(votes.agg(most_frequent)),
+        people_score=100 * (ids.map(votes.mean()) - lowest) / (highest - lowest),
     )
 
 
-def _scale_of(draw: Draw) -> tuple[int, int]:
-    """Return the lowest and the highest score that people may give."""
-    (question,) = draw.study.questions.values()
-    return question.scale or (0, 100)
+def _why_not_random(filled: FilledSheets, result: TaskResult) -> str:
+    """Say why people's scores are no random sample of the rows of a task; empty if they are."""
+    draw, values, problems = filled
+    n_drawn_from = draw.n_rows.get(result.task)
+    is_chosen = draw.study.wrong or isinstance(draw.study.n, dict)
+    prefix = draw.id_prefix()
+    if is_chosen or not all(row.id.startswith(prefix) for row in draw.rows):
+        return "the rows were chosen or changed"
+    if any(problem.column == "row" for problem in problems):
+        return "the sheets have other rows than the draw"
+    if values.isna().all(axis=1).any():
+        return "some drawn rows have no score"
+    if n_drawn_from != result.n:
+        return f"the draw is from {n_drawn_from} rows, the run has {result.n}"
+    return ""
+
+
+def _corrected_results(judged: pd.DataFrame) -> list[_Corrected]:
+    """Return the results of which people scored a random sample."""
+    results = []
+    names = [*_COMPARABLE, "model", "run"]
+    random = judged[judged["refused"] == ""]
+    for values, rows in random.groupby(names, sort=False):
+        mean = _mean_of(rows[METRIC], rows["people_score"], rows["source"])
+        facts = dict(zip(names, values, strict=True))
+        results.append(_Corrected(facts, rows, mean))
+    return results
+
+
+def _mean_of(judge: pd.Series, people: pd.Series, sources: pd.Series) -> Estimate:
+    clusters = pd.factorize(sources)[0]
+    return corrected_mean(judge.to_numpy(), people.to_numpy(float), clusters=clusters)
+
+
+def _difference(first: _Corrected, second: _Corrected) -> CorrectedPair:
+    """Return the corrected difference of two runs over the rows that the judge scored in both."""
+    both = first.rows.merge(second.rows, on="doc_id", suffixes=("", "_second"))
+    difference = _mean_of(
+        both[METRIC] - both[f"{METRIC}_second"],
+        both["people_score"] - both["people_score_second"],
+        both["source"],
+    )
+    return CorrectedPair(
+        **{name: first.facts[name] for name in _COMPARABLE},
+        **_fields_of(difference),
+        p=p_value(difference),
+        first=first.facts["model"],
+        second=second.facts["model"],
+        runs=(first.facts["run"], second.facts["run"]),
+        n=len(both),
+    )
 
 
 def _fields_of(estimate: Estimate) -> dict[str, Any]:
@@ -246,21 +231,3 @@ def _fields_of(estimate: Estimate) -> dict[str, Any]:
         "high": estimate.high,
         "labels": estimate.n,
     }
-
-
-def _why_not_random(task: JudgedTask) -> str:
-    """Say why people's scores are no random sample of the rows of a task; empty if they are."""
-    draw, values, problems = task.filled
-    n_drawn_from = draw.n_rows.get(task.result.task)
-    is_chosen = draw.study.wrong or isinstance(draw.study.n, dict)
-    prefix = draw.id_prefix()
-    has_other_ids = not all(row.id.startswith(prefix) for row in draw.rows)
-    if is_chosen or has_other_ids:
-        return "the rows were chosen or changed"
-    if any(problem.column == "row" for problem in problems):
-        return "the sheets have other rows than the draw"
-    if values.isna().all(axis=1).any():
-        return "some drawn rows have no score"
-    if n_drawn_from != task.result.n:
-        return f"the draw is from {n_drawn_from} rows, the run has {task.result.n}"
-    return ""

@@ -1,7 +1,8 @@
-"""How far several people, or people and a judge, agree on the same rows."""
+"""How far people agree on the same rows, all of them or each two, and how far a judge agrees with them."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 
 import krippendorff
 import numpy as np
@@ -10,6 +11,12 @@ import pandas as pd
 from .study import Question
 
 Values = dict[str, float | None]
+
+_SAME_SHARE = 0.98
+"""Two sheets are alike if this share of their cells is equal."""
+_FEWEST_CELLS = 20
+_LARGEST_CHANCE = 0.8
+"""Where labels hardly vary, equal sheets say nothing: this share would be equal by chance."""
 
 
 def agreement(people: Sequence[float], judge: Sequence[float]) -> Values:
@@ -22,9 +29,7 @@ def agreement(people: Sequence[float], judge: Sequence[float]) -> Values:
     return {
         "n": len(scores),
         **_with_interval(
-            "spearman",
-            scores,
-            lambda sample: sample.corr("spearman").at[0, 1],
+            "spearman", scores, lambda sample: sample.corr("spearman").at[0, 1]
         ),
         "mean_absolute_difference": differences.abs().mean(),
         "bias": differences.mean(),
@@ -45,21 +50,57 @@ def alpha(votes: pd.DataFrame, question: Question) -> Values:
     }
 
 
-def alpha_of_votes(votes: pd.DataFrame, question: Question) -> float | None:
-    """Return Krippendorff's alpha without an interval; None if it is not defined."""
-    value = _alpha_of(_counts(votes, question), question)
-    return None if math.isnan(value) else value
+def agreement_by_pair(
+    values: pd.DataFrame, questions: Mapping[str, Question]
+) -> pd.DataFrame:
+    """Return a line for each two sheets and question: rows that both labelled, the equal share, and alpha."""
+    lines = []
+    for name, question in questions.items():
+        votes = values.xs(name, level="question")
+        for first, second in combinations(votes.columns, 2):
+            both = votes[[first, second]].dropna()
+            line = {"question": name, "first": first, "second": second}
+            line["rows"] = len(both)
+            line["equal"] = (both[first] == both[second]).mean()
+            line["alpha"] = _alpha_of(_counts(both, question), question)
+            lines.append(line)
+    return pd.DataFrame(lines)
+
+
+def sheets_alike(values: pd.DataFrame) -> list[str]:
+    """Return a sentence for each two sheets that agree in nearly all cells, as one that was sent twice does."""
+    sentences = []
+    for first, second in combinations(values.columns, 2):
+        both = values[[first, second]].dropna()
+        n_equal = (both[first] == both[second]).sum()
+        n = len(both)
+        is_alike = n >= _FEWEST_CELLS and n_equal >= _SAME_SHARE * n
+        if is_alike and _equal_by_chance(both) <= _LARGEST_CHANCE:
+            sentences.append(
+                f"{first} and {second} are equal in {n_equal} of {n} cells. Is one a copy of the other? "
+                "Then leave one out, because a label needs two people."
+            )
+    return sentences
+
+
+def _equal_by_chance(both: pd.DataFrame) -> float:
+    """Return the share of cells that two sheets with these labels share by chance, question by question."""
+    n_equal = 0.0
+    for _, cells in both.groupby(level="question"):
+        first, second = (cells[name].value_counts() for name in cells)
+        n_equal += first.mul(second, fill_value=0).sum() / len(cells)
+    return n_equal / len(both)
 
 
 def _counts(votes: pd.DataFrame, question: Question) -> pd.DataFrame:
     """Return how many people chose each value, for rows with two labels or more."""
-    values = question.allowed or sorted(set(votes.stack()))
-    counts_by_value = {value: (votes == value).sum(axis=1) for value in values}
-    counts = pd.DataFrame(counts_by_value)
+    values = question.allowed or sorted(set(votes.stack().dropna()))
+    counts = pd.DataFrame({value: (votes == value).sum(axis=1) for value in values})
     return counts[counts.sum(axis=1) > 1]
 
 
 def _alpha_of(counts: pd.DataFrame, question: Question) -> float:
+    """Return alpha, NaN if fewer than two values were chosen."""
     if np.count_nonzero(counts.sum()) < 2:
         return math.nan
     value = krippendorff.alpha(

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from pandas import DataFrame
-
 from fin_tasks.benchmarks.corrections import Correction
 from fin_tasks.errors import ConfigError
 from fin_tasks.report.questions.decided import corrections_in
@@ -29,14 +27,12 @@ def corrections_of_people(
     rated = [path for path in sheets if path not in decided]
     for of_draw in group_by_draw(rated):
         filled = read_sheets(of_draw)
-        corrections += low_rated(filled, below)
-        for problem in filled.problems:
-            place = f"{problem.sheet}, row {problem.line or problem.row}"
-            problems.append(f"{place}, {problem.column}: {problem.message}")
+        corrections += _low_rated(filled, below)
+        problems += map(str, filled.problems)
     return corrections, problems
 
 
-def low_rated(filled: FilledSheets, below: float) -> list[Correction]:
+def _low_rated(filled: FilledSheets, below: float) -> list[Correction]:
     """Return a correction for each question that people rated below a limit on one of the study's scales."""
     study = filled.draw.study
     scales = [name for name, question in study.questions.items() if question.scale]
@@ -44,22 +40,15 @@ def low_rated(filled: FilledSheets, below: float) -> list[Correction]:
         raise ConfigError(
             f"label corrections: expected a study with scores, got {study.name}."
         )
-    labels = labels_of(filled.draw, filled.values)
-    is_low = labels["question"].isin(scales) & (labels["label"].astype(float) < below)
-    by_row = labels[is_low].groupby(["task", "doc_id"], sort=False)
-    n_people = len(filled.values.columns)
+    labels = labels_of(filled.draw, filled.values).query("question in @scales")
+    low = labels[labels["label"].astype(float) < below]
+    by = f"{len(filled.values.columns)} people, study {study.name}"
     corrections: dict[str, Correction] = {}
-    for (_, doc_id), low in by_row:
-        corrections[doc_id] = Correction(
-            benchmark=study.benchmark,
-            id=doc_id,
-            exclude=True,
-            reason=_reason(low),
-            by=f"{n_people} people, study {study.name}",
-        )
+    for (_, doc_id), rows in low.groupby(["task", "doc_id"], sort=False):
+        ratings = []
+        for name, label in zip(rows["question"], rows["label"], strict=True):
+            ratings.append(f"{name} {float(label):.1f}")
+        reason = f"rated {', '.join(ratings)}"
+        facts = {"benchmark": study.benchmark, "id": doc_id, "by": by}
+        corrections[doc_id] = Correction(**facts, exclude=True, reason=reason)
     return list(corrections.values())
-
-
-def _reason(low: DataFrame) -> str:
-    scores = zip(low["question"], low["label"].astype(float), strict=True)
-    return "rated " + ", ".join(f"{name} {score:.1f}" for name, score in scores)

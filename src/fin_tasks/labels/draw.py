@@ -1,11 +1,9 @@
-"""Draw the rows of a study from a run, or from a benchmark's documents."""
+"""Draw the rows of a study at random."""
 
 import json
-import logging
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +11,13 @@ import numpy as np
 from pydantic import BaseModel
 
 from fin_tasks.benchmarks import benchmark_named
-from fin_tasks.benchmarks.contract import id_of
 from fin_tasks.data.documents import draw_rows
-from fin_tasks.errors import ConfigError, DataError, FinTasksError
-from fin_tasks.saved.origin import models_of
+from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.variants.build import Variant
 
 from .cells import CellRule
-from .file_rows import TaskResponses, responses_in
-from .row import Row, row_of
-from .run_rows import rows_of_run, short_provenance
+from .rows import Row, Source, rows_of_benchmark, rows_of_file, rows_of_run
 from .study import Study, load_study
-
-_log = logging.getLogger(__name__)
 
 
 class Draw(BaseModel):
@@ -74,33 +66,24 @@ def draw(
     Questions and responses are those of the run. Without a run, and for the responses in a file, whose `columns` may
     be named, the questions are the benchmark's documents with the options `source`, `data_dir` and `split`.
     """
-    drawn = Draw(study=study)
-    rows = []
     if run and run.is_file() and not run.name.startswith("results"):
-        drawn.model = models_of([run])[0]
-        for answered in responses_in(
-            run, list(study.tasks), options, columns=columns or {}, strict=strict
-        ):
-            rows += _rows_of_answered(drawn, answered)
+        source = rows_of_file(study, run, options, columns=columns or {}, strict=strict)
     elif run:
-        found = rows_of_run(
-            study, run, lambda task: _known_documents(drawn, task, options)
-        )
-        drawn.model, rows = found.model, found.rows
-        drawn.provenance = found.provenance
+        source = rows_of_run(study, run, options)
     elif "response" in study.show or study.wrong:
         raise ConfigError(
             f"label draw: the study {study.name} is about responses. Name a run folder."
         )
     else:
-        for task in study.tasks:
-            rows += _rows_of_task(drawn, task, options)
-    if not rows:
+        source = rows_of_benchmark(study, options)
+    if study.wrong:
+        source.rows = [row for row in source.rows if row.is_wrong]
+    if not source.rows:
         raise DataError(
             f"label draw: expected rows for {study.name}, got none. "
             f"Check {run or 'RUN'}, --data-dir and --split."
         )
-    _add_rows(drawn, rows, n, seed)
+    drawn = _drawn_from(source, study, n, seed)
     if "gold_terms" in study.show or study.candidates:
         _add_terms(drawn, options)
     return drawn
@@ -113,24 +96,19 @@ def draw_variants(benchmark: str, variants: Sequence[Variant], seed: int) -> Dra
     rows = []
     for variant in variants:
         fields = variant.fields
-        context = fields.get("context", "")
-        tables = fields.get("tables", ())
-        texts = [variant.question, context, *tables]
+        texts = [variant.question, fields.get("context", ""), *fields.get("tables", ())]
         changes = [f"{change['from']} -> {change['to']}" for change in variant.changes]
         gold = [*changes, f"{variant.truth:.12g}", variant.program]
         doc = {"question": "\n\n".join(texts), "answer": "\n".join(gold)}
         facts = {"task": [benchmark]}
         rows.append(Row(doc_id=variant.id, task=benchmark, doc=doc, facts=facts))
-    drawn = Draw(study=study)
-    _add_rows(drawn, rows, None, seed)
-    return drawn
+    return _drawn_from(Source(rows=rows), study, None, seed)
 
 
-def _add_rows(drawn: Draw, rows: Sequence[Row], n: int | None, seed: int) -> None:
-    """Draw some of the rows from each stratum into a new draw, and give them their ids."""
-    study = drawn.study
+def _drawn_from(source: Source, study: Study, n: int | None, seed: int) -> Draw:
+    """Draw some of the rows from each stratum, and give them their ids."""
     strata = defaultdict(list)
-    for row in rows:
+    for row in source.rows:
         names = row.facts.get(study.strata) or [""]
         strata[names[0]].append(row)
     if isinstance(study.n, dict):
@@ -139,11 +117,12 @@ def _add_rows(drawn: Draw, rows: Sequence[Row], n: int | None, seed: int) -> Non
     else:
         weights = {name: len(members) for name, members in strata.items()}
         goal = n or study.n
-    share = goal / sum(weights.values())
     # Sums are rounded, and not the sizes, so that the sizes add up to the goal.
-    ends = [round(share * end) for end in accumulate(weights.values())]
-    sizes = np.diff(ends, prepend=0).tolist()
-    for name, size in zip(weights, sizes, strict=True):
+    ends = np.cumsum(list(weights.values()))
+    sizes = np.diff(np.round(goal / ends[-1] * ends), prepend=0)
+    drawn = Draw(study=study, model=source.model, provenance=source.provenance)
+    drawn.n_rows = Counter(row.task for row in source.rows)
+    for name, size in zip(weights, sizes.astype(int).tolist(), strict=True):
         if size:
             # Questions of two tasks may have the same id.
             drawn.rows += draw_rows(
@@ -153,10 +132,10 @@ def _add_rows(drawn: Draw, rows: Sequence[Row], n: int | None, seed: int) -> Non
                 seed,
                 lambda row: f"{row.task} {row.doc_id}",
             )
-    drawn.n_rows = Counter(row.task for row in rows)
     prefix = drawn.id_prefix()
     for number, row in enumerate(drawn.rows, start=1):
         row.id = f"{prefix}-{number:04d}"
+    return drawn
 
 
 def _add_terms(drawn: Draw, options: Mapping[str, Any]) -> None:
@@ -172,47 +151,3 @@ def _add_terms(drawn: Draw, options: Mapping[str, Any]) -> None:
     texts = terms.terms_for_people(docs, study.candidates, options)
     for doc, terms_of_doc in zip(docs, texts, strict=True):
         doc |= terms_of_doc
-
-
-def _known_documents(
-    drawn: Draw, task: str, options: Mapping[str, Any]
-) -> dict[str, dict[str, Any]]:
-    """Return the benchmark's own documents of a task by id; none if its files are not here."""
-    try:
-        rows = _rows_of_task(drawn, task, options)
-    except FinTasksError as error:
-        _log.warning("%s: its rows are shown as the run holds them (%s)", task, error)
-        return {}
-    return {row.doc_id: row.doc for row in rows}
-
-
-def _rows_of_answered(drawn: Draw, answered: TaskResponses) -> list[Row]:
-    """Return the questions of a task with the responses of a file."""
-    rows = []
-    for row in _rows_of_task(drawn, answered.task, answered.options):
-        score = answered.scores.get(row.doc_id)
-        is_answered = row.doc_id in answered.responses
-        if not is_answered or (drawn.study.wrong and score != 0):
-            continue
-        row.response = answered.responses[row.doc_id]
-        if score is not None:
-            row.facts["response"] = ["right" if score > 0 else "wrong"]
-        rows.append(row)
-    return rows
-
-
-def _rows_of_task(
-    drawn: Draw,
-    task: str,
-    options: Mapping[str, Any],
-) -> list[Row]:
-    """Return the documents of a task as rows, and note their provenance in the draw."""
-    benchmark = benchmark_named(drawn.study.benchmark)
-    all_options = {**drawn.study.tasks[task], **options}
-    (documents,) = benchmark.load(**all_options).values()
-    facts = json.loads(documents.info.description)
-    drawn.provenance[task] = short_provenance(facts)
-    rows = []
-    for doc in documents:
-        rows.append(row_of(benchmark, task, id_of(doc), doc, task))
-    return rows

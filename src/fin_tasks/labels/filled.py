@@ -27,6 +27,11 @@ class Problem(NamedTuple):
     column: str
     message: str
 
+    def __str__(self) -> str:
+        return (
+            f"{self.sheet}, row {self.line or self.row}, {self.column}: {self.message}"
+        )
+
 
 class FilledSheets(NamedTuple):
     """What people wrote into the sheets of a draw."""
@@ -90,9 +95,7 @@ def _read_draw(sheets: Sequence[Path]) -> Draw:
 
 
 def _read_cells(
-    draw: Draw,
-    path: Path,
-    problems: list[Problem],
+    draw: Draw, path: Path, problems: list[Problem]
 ) -> dict[tuple[str, str], str]:
     """Return the usable values of a sheet by row and column, and add its problems to the list."""
     open_cells = draw.open_cells()

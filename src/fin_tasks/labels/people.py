@@ -1,11 +1,13 @@
-"""People who answered a benchmark's questions themselves, as the run of a model."""
+"""What people add to a benchmark: their answers, as the run of a model, and questions with linked finance terms."""
 
 from pathlib import Path
 
 import pandas as pd
 
+from fin_tasks.benchmarks import benchmark_named
 from fin_tasks.benchmarks.scored_task import score_task
 from fin_tasks.benchmarks.task_file import TaskFile
+from fin_tasks.data.locate import write_file
 from fin_tasks.errors import DataError
 from fin_tasks.saved.run_folder import SavedRun, write_run
 
@@ -16,11 +18,7 @@ _MODE = "cot"
 
 
 def write_people_run(
-    draw: Draw,
-    values: pd.DataFrame,
-    out: Path,
-    *,
-    name: str,
+    draw: Draw, values: pd.DataFrame, out: Path, *, name: str
 ) -> pd.DataFrame:
     """Score people's answers, write a run folder, and return the minutes that they took."""
     study = draw.study
@@ -36,21 +34,11 @@ def write_people_run(
                 responses.append([_response(phrase, answer) for answer in answers])
         if docs:
             scored = score_task(TaskFile(task), docs, responses)
-            provenance = {
-                **draw.provenance[task],
-                "style": {"mode": _MODE},
-                "study": study.name,
-            }
-            runs.append(SavedRun(scored, provenance, {}))
+            facts = {"style": {"mode": _MODE}, "study": study.name}
+            runs.append(SavedRun(scored, draw.provenance[task] | facts, {}))
     if not runs:
         raise DataError("label merge: expected answers in the sheets, found none.")
-    write_run(
-        out,
-        runs,
-        model=name,
-        made_by="fin-tasks label",
-        group=study.benchmark,
-    )
+    write_run(out, runs, model=name, made_by="fin-tasks label", group=study.benchmark)
     kinds = {row.id: row.kind for row in draw.rows}
     minutes = values.xs("minutes", level="question").rename(kinds).stack().astype(float)
     figures = minutes.groupby(level=0, sort=False).agg(["count", "mean", "median"])
@@ -60,3 +48,24 @@ def write_people_run(
 def _response(phrase: str, answer: str) -> str:
     """Return the response of a model that gives an answer; empty for the answer `none`."""
     return "" if answer == "none" else phrase.replace("{answer}", answer)
+
+
+def write_linked_questions(draw: Draw, labels: pd.DataFrame, file: Path) -> None:
+    """Write the questions whose terms are decided in the format of the benchmark's own file.
+
+    The labels name candidates by number.
+    """
+    (name,) = draw.study.questions
+    label_by_row = labels[labels["question"] == name].set_index("row")["label"].dropna()
+    docs = []
+    ids = []
+    for row in draw.rows:
+        label = label_by_row.get(row.id)
+        if label is not None:
+            numbers = [] if label == "none" else map(int, label.split("+"))
+            docs.append(row.doc)
+            ids.append([row.doc["candidates"][number - 1]["id"] for number in numbers])
+    terms = benchmark_named(draw.study.benchmark).module("terms")
+    table = pd.DataFrame(terms.rows_with_terms(docs, ids), columns=terms.COLUMNS)
+    # The texts stay as they are: this is a file for the benchmark, not for a spreadsheet.
+    write_file(file, table.to_csv(index=False).encode())

@@ -1,35 +1,37 @@
 """Write the sheets that people fill in, as spreadsheets or CSV files."""
 
+import csv
 import shutil
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from string import ascii_uppercase
-from typing import NamedTuple
 
-import pandas as pd
-from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
-from openpyxl.styles import Alignment, PatternFill
+from openpyxl import Workbook
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE, Cell
+from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.hyperlink import Hyperlink
-from openpyxl.worksheet.worksheet import Worksheet
 
-from fin_tasks.benchmarks.task_file import pictures_of
 from fin_tasks.data.tables import quote_formulas
 from fin_tasks.errors import ConfigError
 
+from .cells import CellRule
 from .draw import Draw
-from .readable import readable
-from .row import Row
+from .readable import Readable, Table, readable
+from .rows import Row
 from .sheet_pictures import (
     COLUMN,
-    copy_pictures,
     folders_of_pictures,
     is_picture_column,
-    picture_columns,
+    picture_cells,
     show_picture,
 )
+from .study import Study
 
 SHEET = "Labels"
+_TABLES = "Tables"
+"""The tab with the tables of all texts."""
 _WIDTH = 45  # of a column, in characters
 _LINE_HEIGHT = 15  # points
 _MAX_HEIGHT = 409  # points; Excel has no higher rows
@@ -37,27 +39,14 @@ _MAX_LIST = 255  # characters; Excel refuses files with longer lists in a rule
 _MAX_TERM = 1500  # characters of a finance term; Excel cuts a cell at 32,767
 _GOLD = ("python_solution", "answer", "target")
 """Fields of documents that hold the right answer; a sheet shows the first one that is not empty."""
-_TABLES = "Tables"
-"""The tab with the tables of all texts."""
-
 _YELLOW = PatternFill("solid", fgColor="FFF2CC")
 _WRAPPED = Alignment(wrap_text=True, vertical="top")
 
-
-class _Tables(NamedTuple):
-    """The lines of the tab of tables."""
-
-    lines: list[list[str]]
-    lines_by_cell: dict[tuple[str, str], int]
-    """The line on which the tables of a text begin, by the row and the column of the text."""
+Line = dict[str, Readable]
+"""The texts of a row by column."""
 
 
-def write_sheets(
-    draw: Draw,
-    out: Path,
-    *,
-    bundle: bool = False,
-) -> list[Path]:
+def write_sheets(draw: Draw, out: Path, *, bundle: bool = False) -> list[Path]:
     """Write a sheet for each person, .xlsx or .csv, and the draw, which merging needs.
 
     A spreadsheet shows pictures small in their cells, and has the tables of texts in a tab of their own. With
@@ -72,91 +61,49 @@ def write_sheets(
             f"--out {out}: expected a new name that ends in .xlsx or .csv, so that no labels are lost."
         )
     out.parent.mkdir(parents=True, exist_ok=True)
-    tables = None if out.suffix == ".csv" else _Tables([], {})
-    table = _table(draw, tables).map(quote_formulas)
-    trusted = folders_of_pictures(draw.study.benchmark)
-    if bundle and COLUMN in table:
-        pictures = out.with_name(f"{out.stem}_pictures")
-        copy_pictures(table, pictures)
-        trusted.append(pictures.resolve())
-    instructions = _instructions(draw)
-    if tables is None:
+    pictures = out.with_name(f"{out.stem}_pictures")
+    open_cells = draw.open_cells()
+    lines = []
+    for row in draw.rows:
+        if row.id in open_cells:
+            lines.append(_line_of(row, draw.study, pictures if bundle else None))
+    instructions = _instructions(draw.study)
+    asked = draw.study.columns()
+    # A row with more pictures than the first one adds columns before those to fill in.
+    shown = [name for name in dict.fromkeys(chain(*lines)) if name not in asked]
+    columns = [*shown, *asked]
+    if out.suffix == ".csv":
         out.with_suffix(".txt").write_text("\n".join(instructions), "utf-8")
-        for path in paths:
-            table.to_csv(path, index=False, encoding="utf-8-sig")
+        _write_csv(paths[0], columns, lines)
     else:
-        _write_workbook(paths[0], instructions, table, tables, draw, trusted)
-        for path in paths[1:]:
-            shutil.copyfile(paths[0], path)
+        trusted = folders_of_pictures(draw.study.benchmark, pictures)
+        book = _Book(instructions, columns, out.parent, trusted)
+        for number, line in enumerate(lines, start=2):
+            book.add(number, line, open_cells[line["row"].text])
+        book.save(paths[0])
+    for path in paths[1:]:
+        shutil.copyfile(paths[0], path)
     draw_file.write_text(draw.model_dump_json(indent=1), "utf-8")
     return paths
 
 
-def _instructions(draw: Draw) -> list[str]:
-    study = draw.study
+def _instructions(study: Study) -> list[str]:
     lines = [study.title, *study.instructions.splitlines(), "", "Cells to fill in:"]
-    lines += map(": ".join, study.columns().items())
-    return lines
+    return [*lines, *map(": ".join, study.columns().items())]
 
 
-def _write_workbook(
-    path: Path,
-    instructions: Sequence[str],
-    table: pd.DataFrame,
-    tables: _Tables,
-    draw: Draw,
-    trusted: Sequence[Path],
-) -> None:
-    """Write instructions, rows, and the tables of all texts into the tabs of a spreadsheet."""
-    with pd.ExcelWriter(path, engine="openpyxl") as writer:
-        first_tab = pd.Series(instructions)
-        first_tab.to_excel(writer, sheet_name="Instructions", index=False, header=False)
-        writer.sheets["Instructions"].column_dimensions["A"].width = 130
-        table.to_excel(writer, sheet_name=SHEET, index=False, freeze_panes=(1, 1))
-        if tables.lines:
-            tab = writer.book.create_sheet(_TABLES)
-            for line in tables.lines:
-                tab.append([quote_formulas(_printable(cell)) for cell in line])
-        _format(writer.sheets[SHEET], draw, tables, path.parent, trusted)
-
-
-def _table(draw: Draw, tables: _Tables | None) -> pd.DataFrame:
-    """Return a line for each row; tables of its texts go to their tab, or stay in the text if there is none."""
-    open_cells = draw.open_cells()
-    lines = []
-    for row in draw.rows:
-        if row.id not in open_cells:
-            continue
-        line = {"row": row.id}
-        for name in draw.study.show:
-            if name == COLUMN:
-                line |= {COLUMN: "", **picture_columns(pictures_of(row.doc))}
-            else:
-                text = _text_of(row, name)
-                line[name] = _shown(row.id, name, text, tables)
-        for column in draw.study.columns():
-            line[column] = str(row.labels.get(column, ""))
-        lines.append(line)
-    table = pd.DataFrame(lines).fillna("").map(_printable)
-    # A row with more pictures than the first one has added columns at the end.
-    asked = list(draw.study.columns())
-    shown = [name for name in table if name not in asked]
-    return table[shown + asked]
-
-
-def _printable(text: str) -> str:
-    return str(ILLEGAL_CHARACTERS_RE.sub("�", text))
-
-
-def _shown(row_id: str, name: str, text: str, tables: _Tables | None) -> str:
-    text_to_read = readable(text)
-    if tables is None or not text_to_read.tables:
-        return text_to_read.inline()
-    tables.lines_by_cell[row_id, name] = len(tables.lines) + 1
-    for number, rows in enumerate(text_to_read.tables, start=1):
-        title = [f"{row_id}, {name}, table {number}"]
-        tables.lines.extend([title, *rows, []])
-    return text_to_read.text.replace("[table ", f"[tab {_TABLES}: table ")
+def _line_of(row: Row, study: Study, bundle: Path | None) -> Line:
+    """Return what a sheet shows of a row, and what was decided about it earlier."""
+    line = {"row": Readable(row.id, [])}
+    for name in study.show:
+        if name == COLUMN:
+            for column, file in picture_cells(row, bundle).items():
+                line[column] = Readable(file, [])
+        else:
+            line[name] = readable(_text_of(row, name))
+    for name in study.columns():
+        line[name] = Readable(str(row.labels.get(name, "")), [])
+    return line
 
 
 def _text_of(row: Row, name: str) -> str:
@@ -168,16 +115,12 @@ def _text_of(row: Row, name: str) -> str:
         case "response":
             return row.response
         case "terms":
-            names = [term["name"] for term in doc.get("terms") or ()]
-            return "\n".join(names)
+            return "\n".join(term["name"] for term in doc.get("terms") or ())
         case "gold_terms":
             return "\n\n".join(map(_term_text, doc.get("shown_gold_terms") or ()))
         case "candidates":
-            numbered = []
-            candidates = doc.get("candidates") or ()
-            for number, term in enumerate(candidates, start=1):
-                numbered.append(f"{number}. {_term_text(term)}")
-            return "\n\n".join(numbered)
+            terms = map(_term_text, doc.get("candidates") or ())
+            return "\n\n".join(f"{n}. {term}" for n, term in enumerate(terms, start=1))
         case "choices":
             pairs = zip(ascii_uppercase, doc.get("choices") or (), strict=False)
             return "\n".join(map(". ".join, pairs))
@@ -192,44 +135,96 @@ def _term_text(term: Mapping[str, str]) -> str:
     return text if len(text) <= _MAX_TERM else f"{text[: _MAX_TERM - 1]}…"
 
 
-def _format(
-    sheet: Worksheet, draw: Draw, tables: _Tables, folder: Path, trusted: Sequence[Path]
-) -> None:
-    """Make cells as large as their texts; color those to fill in, and let them offer the words that they may hold.
+def _safe(text: str) -> str:
+    """Return a text that a spreadsheet can hold and does not run."""
+    return quote_formulas(ILLEGAL_CHARACTERS_RE.sub("�", text))
 
-    Pictures are shown, and texts with tables are linked to these.
-    """
-    lists_of_words: dict[str, DataValidation] = {}
-    open_cells = draw.open_cells()
-    for cells in sheet.iter_rows():
-        n_lines = 1
-        picture_height = 0.0
-        row_id = cells[0].value
-        rules = open_cells.get(row_id, {})
-        for cell in cells:
+
+def _write_csv(path: Path, columns: Sequence[str], lines: Sequence[Line]) -> None:
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        for line in lines:
+            writer.writerow({name: _safe(text.inline()) for name, text in line.items()})
+
+
+class _Book:
+    """A workbook with instructions, the rows to fill in, and the tables of their texts."""
+
+    def __init__(
+        self,
+        instructions: Sequence[str],
+        columns: Sequence[str],
+        folder: Path,
+        trusted: Sequence[Path],
+    ) -> None:
+        self._columns = columns
+        self._folder = folder
+        self._trusted = trusted
+        self._tables: list[list[str]] = []
+        self._lists_of_words: dict[str, DataValidation] = {}
+        self._book = Workbook()
+        first = self._book.active
+        first.title = "Instructions"
+        first.column_dimensions["A"].width = 130
+        for text in instructions:
+            first.append([text])
+        self._sheet = self._book.create_sheet(SHEET)
+        self._sheet.freeze_panes = "B2"
+        self._sheet.append(columns)
+        for cell in self._sheet[1]:
+            cell.font = Font(bold=True)
             cell.alignment = _WRAPPED
-            sheet.column_dimensions[cell.column_letter].width = _WIDTH
-            text = str(cell.value)
-            n_lines_of_cell = 1 + len(text) // _WIDTH + text.count("\n")
-            n_lines = max(n_lines, n_lines_of_cell)
-            name = sheet.cell(1, cell.column).value
-            if is_picture_column(name) and cell.value and cell.row > 1:
-                height = show_picture(cell, folder, trusted)
-                picture_height = max(picture_height, height)
-            line = tables.lines_by_cell.get((row_id, name))
-            if line:
-                place = f"{_TABLES}!A{line}"
-                cell.hyperlink = Hyperlink(ref=cell.coordinate, location=place)
+            self._sheet.column_dimensions[cell.column_letter].width = _WIDTH
+        self._sheet.row_dimensions[1].height = _LINE_HEIGHT
+
+    def add(self, number: int, line: Line, rules: Mapping[str, CellRule]) -> None:
+        """Add a row, which is as high as its longest text or picture."""
+        heights = []
+        for place, name in enumerate(self._columns, start=1):
+            cell = self._sheet.cell(number, place)
+            cell.alignment = _WRAPPED
+            readable_text = line.get(name, Readable("", []))
+            text = readable_text.text
+            if readable_text.tables:
+                text = text.replace("[table ", f"[tab {_TABLES}: table ")
+                title = f"{line['row'].text}, {name}"
+                self._add_tables(cell, title, readable_text.tables)
+            cell.value = _safe(text)
+            # LibreOffice does not make a row as high as its text.
+            n_lines = 1 + len(cell.value) // _WIDTH + cell.value.count("\n")
+            heights.append(_LINE_HEIGHT * n_lines)
             if name in rules:
-                cell.fill = _YELLOW
-                words = ",".join(rules[name].words)
-                if rules[name].largest is None and len(words) <= _MAX_LIST:
-                    list_of_words = DataValidation(
-                        "list", formula1=f'"{words}"', showErrorMessage=True
-                    )
-                    lists_of_words.setdefault(words, list_of_words).add(cell)
-        # LibreOffice does not make a row as high as its text.
-        height = max(_LINE_HEIGHT * n_lines, picture_height)
-        sheet.row_dimensions[cells[0].row].height = min(height, _MAX_HEIGHT)
-    for list_of_words in lists_of_words.values():
-        sheet.add_data_validation(list_of_words)
+                self._ask(cell, rules[name])
+            elif text and is_picture_column(name):
+                heights.append(show_picture(cell, self._folder, self._trusted))
+        self._sheet.row_dimensions[number].height = min(max(heights), _MAX_HEIGHT)
+
+    def _add_tables(self, cell: Cell, title: str, tables: Sequence[Table]) -> None:
+        """Add the tables of a text to their tab, and link the text to them."""
+        place = f"{_TABLES}!A{len(self._tables) + 1}"
+        cell.hyperlink = Hyperlink(ref=cell.coordinate, location=place)
+        for number, table in enumerate(tables, start=1):
+            self._tables += [[f"{title}, table {number}"], *table, []]
+
+    def _ask(self, cell: Cell, rule: CellRule) -> None:
+        """Color a cell to fill in, and let it offer the words that it may hold."""
+        cell.fill = _YELLOW
+        words = ",".join(rule.words)
+        if rule.largest is not None or len(words) > _MAX_LIST:
+            return
+        if words not in self._lists_of_words:
+            list_of_words = DataValidation(
+                "list", formula1=f'"{words}"', showErrorMessage=True
+            )
+            self._sheet.add_data_validation(list_of_words)
+            self._lists_of_words[words] = list_of_words
+        self._lists_of_words[words].add(cell)
+
+    def save(self, path: Path) -> None:
+        """Write the file."""
+        if self._tables:
+            tab = self._book.create_sheet(_TABLES)
+            for cells in self._tables:
+                tab.append(list(map(_safe, cells)))
+        self._book.save(path)

@@ -8,61 +8,46 @@ import pandas as pd
 
 from fin_tasks.stats.means import wilson
 
-from .agreement import alpha
+from .agreement import agreement_by_pair, alpha
 from .draw import Draw
-from .linked import write_linked_questions
-from .pairs import agreement_by_pair
-from .people import write_people_run
+from .people import write_linked_questions, write_people_run
 from .study import Question
 
 _MAX_VARIANCE = 2.0
 """People look again at a row whose scores vary more."""
-
 _KEYS = ["by", "part", "question"]
-_COLUMNS = [
-    *_KEYS,
-    "value",
-    "type",
-    "n",
-    "count",
-    "share",
-    "low",
-    "high",
-]
+_COLUMNS = [*_KEYS, "value", "type", "n", "count", "share", "low", "high"]
 
 
 def merge(
-    draw: Draw,
-    values: pd.DataFrame,
-    out: Path,
-    *,
-    name: str,
+    draw: Draw, values: pd.DataFrame, out: Path, *, name: str
 ) -> Mapping[str, pd.DataFrame]:
     """Return the tables of a study by name.
 
     If people answered the benchmark's questions themselves, write their answers as a run of a model `name`.
     """
     out.mkdir(parents=True, exist_ok=True)
-    if draw.study.answers:
+    study = draw.study
+    if study.answers:
         return {"minutes": write_people_run(draw, values, out, name=name)}
     alphas = []
-    for column, question in draw.study.questions.items():
+    for column, question in study.questions.items():
         votes = values.xs(column, level="question")
         alphas.append({"question": column, **alpha(votes, question)})
     labels = labels_of(draw, values)
     decided = labels[["row", "question", "label"]].dropna()
     shares = _shares(draw, decided)
-    if draw.study.candidates:
+    if study.candidates:
         write_linked_questions(draw, labels, out / "questions.csv")
     tables = {
         "labels": labels,
         "undecided": labels[labels["label"].isna()],
         "alpha": pd.DataFrame(alphas),
-        "pairs": agreement_by_pair(values, draw.study.questions),
+        "pairs": agreement_by_pair(values, study.questions),
         "shares": shares,
     }
     if shares["type"].any():  # a value may show a type of error
-        tables["combinations"] = _combinations(draw, decided)
+        tables["combinations"] = _combinations(study.questions, decided)
     return tables
 
 
@@ -89,42 +74,33 @@ def labels_of(draw: Draw, values: pd.DataFrame) -> pd.DataFrame:
             label = row.labels.get(name)
             if label is None:
                 label = _label_of(question, cast_votes, len(votes))
-            review = (
-                question.scale and cast_votes.astype(float).var(ddof=0) > _MAX_VARIANCE
-            )
-            line = {
-                "row": row.id,
-                "task": row.task,
-                "doc_id": row.doc_id,
-                "question": name,
-                **votes,
-                "label": label,
-                "review": bool(review),
-            }
+            line = {"row": row.id, "task": row.task, "doc_id": row.doc_id}
+            line |= {"question": name, **votes, "label": label, "review": False}
+            if question.scale:
+                variance = cast_votes.astype(float).var(ddof=0)
+                line["review"] = bool(variance > _MAX_VARIANCE)
             lines.append(line)
     return pd.DataFrame(lines)
 
 
 def _label_of(
-    question: Question,
-    votes: "pd.Series[str]",
-    n_people: int,
+    question: Question, votes: "pd.Series[str]", n_people: int
 ) -> str | float | None:
     """Return the label of a row: what more than half of the people chose, and at least two; else None."""
-    if not question.scale:
-        values = votes.str.split("+").explode()
-        too_few = max(1, n_people / 2)
-        allowed = question.values
-        if allowed == "candidates":
-            allowed = sorted(values.unique(), key=lambda value: (len(value), value))
-        chosen = [value for value in allowed if sum(values == value) > too_few]
-        if question.values == "candidates" and len(chosen) > question.choose:
+    if question.scale:
+        if len(votes) < 2:
+            return None
+        scores = list(votes.astype(float))
+        return fmean(scores) if question.rule == "mean" else most_frequent(scores)
+    counts = votes.str.split("+").explode().value_counts()
+    chosen = list(counts[counts > max(1, n_people / 2)].index)
+    if question.values == "candidates":
+        if len(chosen) > question.choose:
             return None  # people look again
-        return "+".join(chosen) or None
-    if len(votes) < 2:
-        return None
-    scores = list(votes.astype(float))
-    return fmean(scores) if question.rule == "mean" else most_frequent(scores)
+        chosen.sort(key=lambda number: (len(number), number))
+    else:
+        chosen.sort(key=question.values.index)
+    return "+".join(chosen) or None
 
 
 def most_frequent(scores: Sequence[float]) -> float:
@@ -133,70 +109,56 @@ def most_frequent(scores: Sequence[float]) -> float:
     return modes[0] if len(modes) == 1 else fmean(scores)
 
 
-def _shares(draw: Draw, votes: pd.DataFrame) -> pd.DataFrame:
+def _shares(draw: Draw, labels: pd.DataFrame) -> pd.DataFrame:
     """Return the share of each label in all rows, and in the rows of each part of a breakdown."""
-    facts = pd.DataFrame({row.id: {"all": ["all"], **row.facts} for row in draw.rows})
-    parts = (
-        facts.T.stack().explode().rename_axis(["row", "by"]).reset_index(name="part")
-    )
+    parts = []
+    for row in draw.rows:
+        for by, names in {"all": ["all"], **row.facts}.items():
+            parts += [{"row": row.id, "by": by, "part": name} for name in names]
     lines = []
-    for keys, group in parts.merge(votes, on="row").groupby(_KEYS, sort=False):
+    labels_by_part = pd.DataFrame(parts).merge(labels, on="row")
+    for keys, group in labels_by_part.groupby(_KEYS, sort=False):
         question = draw.study.questions[keys[-1]]
         n = len(group)
         for value, count in _counts(question, group["label"]).items():
-            lines.append(
-                [
-                    *keys,
-                    value,
-                    question.types.get(value, ""),
-                    n,
-                    count,
-                    count / n,
-                    *wilson(count, n),
-                ]
-            )
+            error_type = question.types.get(value, "")
+            figures = (n, count, count / n, *wilson(count, n))
+            lines.append([*keys, value, error_type, *figures])
     return pd.DataFrame(lines, columns=_COLUMNS)
 
 
 def _counts(question: Question, labels: "pd.Series[str]") -> dict[str, int]:
-    """Count the labels with each value; of scores, count those from each score of the scale upwards."""
+    """Count the labels with each value.
+
+    Of scores, count those from each score of the scale upwards. Of candidates, count how many a label names.
+    """
+    if question.scale:
+        scores = labels.astype(float)
+        scale = reversed(question.allowed)
+        return {f">= {score}": int(sum(scores >= int(score))) for score in scale}
+    values = labels.str.split("+")
     if question.values == "candidates":
-        return _term_counts(labels)
-    if not question.scale:
-        values = labels.str.split("+").explode()
-        counts = values.value_counts().reindex(question.values, fill_value=0)
-        return dict(counts.to_dict())
-    scores = labels.astype(float)
-    scale = reversed(question.allowed)
-    return {f">= {score}": int(sum(scores >= int(score))) for score in scale}
+        n_terms = values.str.len().where(labels != "none", 0)
+        nouns = ["0 terms", "1 term", "2 terms", "3 terms"]
+        return {noun: int(sum(n_terms == n)) for n, noun in enumerate(nouns)}
+    counts = values.explode().value_counts().reindex(question.values, fill_value=0)
+    return dict(counts.to_dict())
 
 
-def _term_counts(labels: "pd.Series[str]") -> dict[str, int]:
-    """Count the labels by how many candidates they name."""
-    n_terms = labels.str.split("+").str.len().where(labels != "none", 0)
-    counts = {}
-    for n in range(4):
-        noun = "term" if n == 1 else "terms"
-        counts[f"{n} {noun}"] = int((n_terms == n).sum())
-    return counts
-
-
-def _combinations(draw: Draw, votes: pd.DataFrame) -> pd.DataFrame:
+def _combinations(
+    questions: Mapping[str, Question], labels: pd.DataFrame
+) -> pd.DataFrame:
     """Count combinations of types of errors, apart for each answer to the questions without types."""
-    labels = votes.pivot(
-        index="row",
-        columns="question",
-        values="label",
-    ).dropna()
-    types = pd.Series("", index=labels.index)
+    table = labels.pivot(index="row", columns="question", values="label").dropna()
+    types = pd.Series("", index=table.index)
     keys = []
-    for name, question in draw.study.questions.items():
+    for name, question in questions.items():
         if question.types:
-            names = labels[name].map(question.types)
+            names = table[name].map(question.types)
             types += names.radd(" and ").fillna("")
         else:
             keys.append(name)
-    labels["types"] = types.str.removeprefix(" and ").replace("", "no error")
-    table = labels.groupby([*keys, "types"]).size().reset_index(name="count")
-    n = len(labels)
-    return table.assign(n=n, share=table["count"] / n)
+    table["types"] = types.str.removeprefix(" and ").replace("", "no error")
+    counts = table.groupby([*keys, "types"]).size().reset_index(name="count")
+    n = len(table)
+    return counts.assign(n=n, share=counts["count"] / n)
