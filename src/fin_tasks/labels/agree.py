@@ -34,7 +34,7 @@ _COMPARABLE = ["task", "scoring", "judge"]
 class _Corrected(NamedTuple):
     """A run's rows of one task and scoring, of which people scored a random sample."""
 
-    facts: dict[str, str]
+    facts: dict[str, Any]
     """Task, scoring, judge, model, and the id of the result."""
     rows: pd.DataFrame
     mean: Estimate
