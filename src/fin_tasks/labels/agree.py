@@ -40,7 +40,10 @@ class _Corrected(NamedTuple):
     mean: Estimate
 
 
-def read_judged(studies: Sequence[FilledSheets], paths: Sequence[Path]) -> pd.DataFrame:
+def read_judged(
+    studies: Sequence[FilledSheets],
+    paths: Sequence[Path],
+) -> pd.DataFrame:
     """Return a line for each row and scoring of the judged tasks whose responses people saw.
 
     `judge` is the judge's model and rubric, and `score` its score. Where people scored the row, `people_score` is the
@@ -63,8 +66,13 @@ def read_judged(studies: Sequence[FilledSheets], paths: Sequence[Path]) -> pd.Da
         rows = rows.reindex(columns=["scoring", "doc_id", "source", METRIC])
         rows = rows.dropna(subset=METRIC).astype({"scoring": str, "doc_id": str})
         rows = rows.sort_values("scoring", kind="stable")
-        names = {"task": result.task, "judge": judge, "model": run.model}
-        rows = rows.assign(**names, run=result.id, refused=refused)
+        rows = rows.assign(
+            task=result.task,
+            judge=judge,
+            model=run.model,
+            run=result.id,
+            refused=refused,
+        )
         tables.append(_with_people(rows, filled, result.task))
     if not any(table["people_points"].notna().any() for table in tables):
         raise DataError(
@@ -80,8 +88,8 @@ def compare(judged: pd.DataFrame) -> list[dict[str, Any]]:
     lines = []
     by_group = scored.explode("groups").groupby(["judge", "groups"], sort=False)
     for (judge, group), rows in by_group:
-        found = agreement(rows["people_points"], rows["points"])
-        lines.append({"judge": judge, "rows": group, **found})
+        figures = agreement(rows["people_points"], rows["points"])
+        lines.append({"judge": judge, "rows": group, **figures})
     return lines
 
 
@@ -115,13 +123,15 @@ def labels_for(judged: pd.DataFrame, within: float) -> list[dict[str, Any]]:
     for facts, rows, mean in _corrected_results(judged):
         judge = rows[METRIC].to_numpy()
         people = rows["people_score"].to_numpy(float)
-        line: dict[str, Any] = {"model": facts["model"]}
-        line |= {name: facts[name] for name in _COMPARABLE}
-        line["rows"] = len(rows)
-        line["labels"] = mean.n
-        line["now_within"] = (mean.high - mean.low) / 2
-        line["wish"] = within
-        line["labels_needed"] = labels_needed(judge, people, mean, within)
+        line = {
+            "model": facts["model"],
+            **{name: facts[name] for name in _COMPARABLE},
+            "rows": len(rows),
+            "labels": mean.n,
+            "now_within": (mean.high - mean.low) / 2,
+            "wish": within,
+            "labels_needed": labels_needed(judge, people, mean, within),
+        }
         lines.append(line)
     return lines
 
@@ -130,22 +140,31 @@ def _study_of(
     studies: Sequence[FilledSheets], result: TaskResult
 ) -> FilledSheets | None:
     """Return the study in which people saw the responses of a task; None if no study asks about the task."""
-    asked = [filled for filled in studies if result.task in filled.draw.study.tasks]
-    if not asked or result.samples is None:
+    candidates = [
+        filled for filled in studies if result.task in filled.draw.study.tasks
+    ]
+    if not candidates or result.samples is None:
         return None
     responses = {
         sample.id: response_of(sample) for sample in read_samples(result.samples)
     }
-    for filled in asked:
+    for filled in candidates:
         rows = [row for row in filled.draw.rows if row.task == result.task]
-        if all(responses.get(row.doc_id, row.response) == row.response for row in rows):
+        is_same = [
+            responses.get(row.doc_id, row.response) == row.response for row in rows
+        ]
+        if all(is_same):
             return filled
     raise DataError(
         f"{result.samples}: expected the responses that people saw, got others."
     )
 
 
-def _with_people(rows: pd.DataFrame, filled: FilledSheets, task: str) -> pd.DataFrame:
+def _with_people(
+    rows: pd.DataFrame,
+    filled: FilledSheets,
+    task: str,
+) -> pd.DataFrame:
     """Add people's scores to the rows of a task, and the groups of the study that have the rows."""
     draw = filled.draw
     (question,) = draw.study.questions.values()
@@ -162,12 +181,14 @@ def _with_people(rows: pd.DataFrame, filled: FilledSheets, task: str) -> pd.Data
             if not set(members).isdisjoint(strata):
                 groups[row.id].append(group)
     ids = rows["doc_id"].map(row_ids)
-    votes = filled.values.stack().dropna().astype(float).groupby(level="row")
+    scores = filled.values.stack().dropna().astype(float)
+    votes = scores.groupby(level="row")
+    n_points = highest - lowest
     return rows.assign(
         groups=ids.map(groups),
-        points=lowest + (highest - lowest) * rows[METRIC] / 100,
+        points=lowest + n_points * rows[METRIC] / 100,
         people_points=ids.map(votes.agg(most_frequent)),
-        people_score=100 * (ids.map(votes.mean()) - lowest) / (highest - lowest),
+        people_score=100 * (ids.map(votes.mean()) - lowest) / n_points,
     )
 
 
@@ -177,7 +198,8 @@ def _why_not_random(filled: FilledSheets, result: TaskResult) -> str:
     n_drawn_from = draw.n_rows.get(result.task)
     is_chosen = draw.study.wrong or isinstance(draw.study.n, dict)
     prefix = draw.id_prefix()
-    if is_chosen or not all(row.id.startswith(prefix) for row in draw.rows):
+    has_other_ids = not all(row.id.startswith(prefix) for row in draw.rows)
+    if is_chosen or has_other_ids:
         return "the rows were chosen or changed"
     if any(problem.column == "row" for problem in problems):
         return "the sheets have other rows than the draw"
@@ -200,18 +222,25 @@ def _corrected_results(judged: pd.DataFrame) -> list[_Corrected]:
     return results
 
 
-def _mean_of(judge: pd.Series, people: pd.Series, sources: pd.Series) -> Estimate:
-    clusters = pd.factorize(sources)[0]
-    return corrected_mean(judge.to_numpy(), people.to_numpy(float), clusters=clusters)
+def _mean_of(
+    judge: pd.Series,
+    people: pd.Series,
+    sources: pd.Series,
+) -> Estimate:
+    return corrected_mean(
+        judge.to_numpy(),
+        people.to_numpy(float),
+        clusters=pd.factorize(sources)[0],
+    )
 
 
 def _difference(first: _Corrected, second: _Corrected) -> CorrectedPair:
     """Return the corrected difference of two runs over the rows that the judge scored in both."""
-    both = first.rows.merge(second.rows, on="doc_id", suffixes=("", "_second"))
+    rows = first.rows.merge(second.rows, on="doc_id", suffixes=("", "_second"))
     difference = _mean_of(
-        both[METRIC] - both[f"{METRIC}_second"],
-        both["people_score"] - both["people_score_second"],
-        both["source"],
+        rows[METRIC] - rows[f"{METRIC}_second"],
+        rows["people_score"] - rows["people_score_second"],
+        rows["source"],
     )
     return CorrectedPair(
         **{name: first.facts[name] for name in _COMPARABLE},
@@ -220,7 +249,7 @@ def _difference(first: _Corrected, second: _Corrected) -> CorrectedPair:
         first=first.facts["model"],
         second=second.facts["model"],
         runs=(first.facts["run"], second.facts["run"]),
-        n=len(both),
+        n=len(rows),
     )
 
 

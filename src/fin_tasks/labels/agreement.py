@@ -29,7 +29,9 @@ def agreement(people: Sequence[float], judge: Sequence[float]) -> Values:
     return {
         "n": len(scores),
         **_with_interval(
-            "spearman", scores, lambda sample: sample.corr("spearman").at[0, 1]
+            "spearman",
+            scores,
+            lambda sample: sample.corr("spearman").at[0, 1],
         ),
         "mean_absolute_difference": differences.abs().mean(),
         "bias": differences.mean(),
@@ -58,11 +60,15 @@ def agreement_by_pair(
     for name, question in questions.items():
         votes = values.xs(name, level="question")
         for first, second in combinations(votes.columns, 2):
-            both = votes[[first, second]].dropna()
-            line = {"question": name, "first": first, "second": second}
-            line["rows"] = len(both)
-            line["equal"] = (both[first] == both[second]).mean()
-            line["alpha"] = _alpha_of(_counts(both, question), question)
+            pair = votes[[first, second]].dropna()
+            line = {
+                "question": name,
+                "first": first,
+                "second": second,
+                "rows": len(pair),
+                "equal": (pair[first] == pair[second]).mean(),
+                "alpha": _alpha_of(_counts(pair, question), question),
+            }
             lines.append(line)
     return pd.DataFrame(lines)
 
@@ -88,14 +94,18 @@ def _equal_by_chance(both: pd.DataFrame) -> float:
     n_equal = 0.0
     for _, cells in both.groupby(level="question"):
         first, second = (cells[name].value_counts() for name in cells)
-        n_equal += first.mul(second, fill_value=0).sum() / len(cells)
+        n_pairs = first.mul(second, fill_value=0).sum()
+        n_equal += n_pairs / len(cells)
     return n_equal / len(both)
 
 
 def _counts(votes: pd.DataFrame, question: Question) -> pd.DataFrame:
     """Return how many people chose each value, for rows with two labels or more."""
-    values = question.allowed or sorted(set(votes.stack().dropna()))
-    counts = pd.DataFrame({value: (votes == value).sum(axis=1) for value in values})
+    values = question.cell_rule().words
+    if question.values == "candidates":
+        values = sorted(set(votes.stack().dropna()))
+    counts_by_value = {value: (votes == value).sum(axis=1) for value in values}
+    counts = pd.DataFrame(counts_by_value)
     return counts[counts.sum(axis=1) > 1]
 
 

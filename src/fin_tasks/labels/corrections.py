@@ -48,7 +48,11 @@ def _low_rated(filled: FilledSheets, below: float) -> list[Correction]:
         ratings = []
         for name, label in zip(rows["question"], rows["label"], strict=True):
             ratings.append(f"{name} {float(label):.1f}")
-        reason = f"rated {', '.join(ratings)}"
-        facts = {"benchmark": study.benchmark, "id": doc_id, "by": by}
-        corrections[doc_id] = Correction(**facts, exclude=True, reason=reason)
+        corrections[doc_id] = Correction(
+            benchmark=study.benchmark,
+            id=doc_id,
+            exclude=True,
+            reason=f"rated {', '.join(ratings)}",
+            by=by,
+        )
     return list(corrections.values())

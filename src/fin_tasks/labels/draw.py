@@ -67,7 +67,13 @@ def draw(
     be named, the questions are the benchmark's documents with the options `source`, `data_dir` and `split`.
     """
     if run and run.is_file() and not run.name.startswith("results"):
-        source = rows_of_file(study, run, options, columns=columns or {}, strict=strict)
+        source = rows_of_file(
+            study,
+            run,
+            options,
+            columns=columns or {},
+            strict=strict,
+        )
     elif run:
         source = rows_of_run(study, run, options)
     elif "response" in study.show or study.wrong:
@@ -89,14 +95,20 @@ def draw(
     return drawn
 
 
-def draw_variants(benchmark: str, variants: Sequence[Variant], seed: int) -> Draw:
+def draw_variants(
+    benchmark: str,
+    variants: Sequence[Variant],
+    seed: int,
+) -> Draw:
     """Draw variants of a benchmark's questions for people who check them."""
     study = load_study("variants")
     study = study.model_copy(update={"benchmark": benchmark, "tasks": {benchmark: {}}})
     rows = []
     for variant in variants:
         fields = variant.fields
-        texts = [variant.question, fields.get("context", ""), *fields.get("tables", ())]
+        context = fields.get("context", "")
+        tables = fields.get("tables", ())
+        texts = [variant.question, context, *tables]
         changes = [f"{change['from']} -> {change['to']}" for change in variant.changes]
         gold = [*changes, f"{variant.truth:.12g}", variant.program]
         doc = {"question": "\n\n".join(texts), "answer": "\n".join(gold)}
@@ -105,7 +117,12 @@ def draw_variants(benchmark: str, variants: Sequence[Variant], seed: int) -> Dra
     return _drawn_from(Source(rows=rows), study, None, seed)
 
 
-def _drawn_from(source: Source, study: Study, n: int | None, seed: int) -> Draw:
+def _drawn_from(
+    source: Source,
+    study: Study,
+    n: int | None,
+    seed: int,
+) -> Draw:
     """Draw some of the rows from each stratum, and give them their ids."""
     strata = defaultdict(list)
     for row in source.rows:
@@ -119,10 +136,11 @@ def _drawn_from(source: Source, study: Study, n: int | None, seed: int) -> Draw:
         goal = n or study.n
     # Sums are rounded, and not the sizes, so that the sizes add up to the goal.
     ends = np.cumsum(list(weights.values()))
-    sizes = np.diff(np.round(goal / ends[-1] * ends), prepend=0)
+    rounded_ends = np.round(goal / ends[-1] * ends).astype(int)
+    sizes = np.diff(rounded_ends, prepend=0).tolist()
     drawn = Draw(study=study, model=source.model, provenance=source.provenance)
     drawn.n_rows = Counter(row.task for row in source.rows)
-    for name, size in zip(weights, sizes.astype(int).tolist(), strict=True):
+    for name, size in zip(weights, sizes, strict=True):
         if size:
             # Questions of two tasks may have the same id.
             drawn.rows += draw_rows(

@@ -18,7 +18,11 @@ _MODE = "cot"
 
 
 def write_people_run(
-    draw: Draw, values: pd.DataFrame, out: Path, *, name: str
+    draw: Draw,
+    values: pd.DataFrame,
+    out: Path,
+    *,
+    name: str,
 ) -> pd.DataFrame:
     """Score people's answers, write a run folder, and return the minutes that they took."""
     study = draw.study
@@ -38,9 +42,16 @@ def write_people_run(
             runs.append(SavedRun(scored, draw.provenance[task] | facts, {}))
     if not runs:
         raise DataError("label merge: expected answers in the sheets, found none.")
-    write_run(out, runs, model=name, made_by="fin-tasks label", group=study.benchmark)
+    write_run(
+        out,
+        runs,
+        model=name,
+        made_by="fin-tasks label",
+        group=study.benchmark,
+    )
     kinds = {row.id: row.kind for row in draw.rows}
-    minutes = values.xs("minutes", level="question").rename(kinds).stack().astype(float)
+    minutes = values.xs("minutes", level="question").rename(kinds)
+    minutes = minutes.stack().astype(float)
     figures = minutes.groupby(level=0, sort=False).agg(["count", "mean", "median"])
     return figures.rename_axis("task").reset_index()
 
@@ -56,16 +67,23 @@ def write_linked_questions(draw: Draw, labels: pd.DataFrame, file: Path) -> None
     The labels name candidates by number.
     """
     (name,) = draw.study.questions
-    label_by_row = labels[labels["question"] == name].set_index("row")["label"].dropna()
+    of_question = labels[labels["question"] == name]
+    label_by_row = of_question.set_index("row")["label"].dropna()
     docs = []
-    ids = []
+    linked = []
     for row in draw.rows:
         label = label_by_row.get(row.id)
-        if label is not None:
-            numbers = [] if label == "none" else map(int, label.split("+"))
-            docs.append(row.doc)
-            ids.append([row.doc["candidates"][number - 1]["id"] for number in numbers])
+        if label is None:
+            continue
+        ids = []
+        if label != "none":
+            for number in label.split("+"):
+                term = row.doc["candidates"][int(number) - 1]
+                ids.append(term["id"])
+        docs.append(row.doc)
+        linked.append(ids)
     terms = benchmark_named(draw.study.benchmark).module("terms")
-    table = pd.DataFrame(terms.rows_with_terms(docs, ids), columns=terms.COLUMNS)
+    rows = terms.rows_with_terms(docs, linked)
+    table = pd.DataFrame(rows, columns=terms.COLUMNS)
     # The texts stay as they are: this is a file for the benchmark, not for a spreadsheet.
     write_file(file, table.to_csv(index=False).encode())

@@ -2,57 +2,40 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import NamedTuple
 
 Table = list[list[str]]
 """The rows of a table, each with its cells."""
 
-_SIGNS = {
-    "times": "×",
-    "cdot": "·",
-    "div": "÷",
-    "pm": "±",
-    "leq": "≤",
-    "le": "≤",
-    "geq": "≥",
-    "ge": "≥",
-    "neq": "≠",
-    "ne": "≠",
-    "approx": "≈",
-    "sum": "Σ",
-    "prod": "Π",
-    "int": "∫",
-    "infty": "∞",
-    "to": "→",
-    "rightarrow": "→",
-    "Rightarrow": "⇒",
-    "ldots": "…",
-    "dots": "…",
-    "cdots": "…",
-    "quad": " ",
-    "qquad": " ",
-    "left": "",
-    "right": "",
-    "displaystyle": "",
-    "centering": "",
-    "hline": "",
-}
+_NAMED_SIGNS = """
+times × cdot · div ÷ pm ± leq ≤ le ≤ geq ≥ ge ≥ neq ≠ ne ≠ approx ≈ sum Σ prod Π int ∫ infty ∞
+to → rightarrow → Rightarrow ⇒ ldots … dots … cdots …
+"""
+_SIGNS = dict(re.findall(r"(\S+) (\S+)", _NAMED_SIGNS))
+"""What a command prints; Greek letters are found by their names."""
+_SIGNS |= dict.fromkeys(("quad", "qquad"), " ")
+_SIGNS |= dict.fromkeys(("left", "right", "displaystyle", "centering", "hline"), "")
 _WRAPPERS = "text|textbf|textit|textrm|mathrm|mathbf|mathit|operatorname|boxed|caption"
 _GROUP = r"\{([^{}]*)\}"
-_FRACTION = re.compile(rf"\\[dt]?frac\s*{_GROUP}\s*{_GROUP}")
-_ROOT = re.compile(rf"\\sqrt\s*{_GROUP}")
-_WRAPPED = re.compile(rf"\\(?:{_WRAPPERS})\s*{_GROUP}")
-_RAISED = re.compile(rf"([\^_]){_GROUP}")
-_COMMAND = re.compile(r"\\([A-Za-z]+)(?![A-Za-z])")
-_ESCAPED = re.compile(r"\\([$%&_#{}])")
-_SPACE = re.compile(r"\\[,;:! ]")
-_DELIMITERS = re.compile(r"\\[()\[\]]|\$\$")
-_DOLLARS = re.compile(r"(?<![\\\w$])\$([^$\n]*[\\^_{=][^$\n]*)\$(?![\d$])")
-"""A formula between dollars; sums of money have no such signs between them."""
-_ENVIRONMENT = re.compile(
-    r"\\(?:begin|end)\{(?:table|center|align|equation)\*?\}(\[\w*\])?"
+_OUTER_MARKS = (
+    (r"\\(?:begin|end)\{(?:table|center|align|equation)\*?\}(\[\w*\])?", ""),
+    (r"\\[()\[\]]|\$\$", ""),
+    # A formula between dollars; sums of money have no such signs between them.
+    (r"(?<![\\\w$])\$([^$\n]*[\\^_{=][^$\n]*)\$(?![\d$])", r"\1"),
 )
-
+_INNER_MARKS = (
+    (rf"\\(?:{_WRAPPERS})\s*{_GROUP}", r"\1"),
+    (rf"\\[dt]?frac\s*{_GROUP}\s*{_GROUP}", r"(\1)/(\2)"),
+    (rf"\\sqrt\s*{_GROUP}", r"√(\1)"),
+    (r"([\^_])\{([^{}])\}", r"\1\2"),
+    (rf"([\^_]){_GROUP}", r"\1(\2)"),
+)
+_LAST_MARKS = (
+    (r"\\[,;:! ]", " "),
+    (r"\\([$%&_#{}])", r"\1"),
+)
+_COMMAND = re.compile(r"\\([A-Za-z]+)(?![A-Za-z])")
 _TABULAR = re.compile(
     r"\\begin\{(tabular|array)\*?\}(?:\{[^{}]*\})*(.*?)\\end\{\1\*?\}", re.DOTALL
 )
@@ -102,22 +85,25 @@ def readable(text: str) -> Readable:
 
 
 def _rows_of_tabular(body: str) -> Table:
+    lines = re.split(r"\\\\(?:\[[^\]]*\])?", _RULES.sub("", body))
     rows = []
-    for line in re.split(r"\\\\(?:\[[^\]]*\])?", _RULES.sub("", body)):
+    for line in lines:
         cells = re.split(r"(?<!\\)&", _SPAN.sub(r"\1", line))
-        row = [plain_formulas(cell).strip() for cell in cells]
-        if any(row):
-            rows.append(row)
-    return rows
+        rows.append(_row_of(cells))
+    return list(filter(any, rows))
 
 
 def _rows_of_markdown(text: str) -> Table:
-    lines = text.strip().splitlines()
+    header, _, *lines = text.strip().splitlines()
     rows = []
-    for line in (lines[0], *lines[2:]):
-        cells = line.strip().removeprefix("|").removesuffix("|").split("|")
-        rows.append([plain_formulas(cell).strip() for cell in cells])
+    for line in (header, *lines):
+        cells = line.strip().removeprefix("|").removesuffix("|")
+        rows.append(_row_of(cells.split("|")))
     return rows
+
+
+def _row_of(cells: Sequence[str]) -> list[str]:
+    return [plain_formulas(cell).strip() for cell in cells]
 
 
 def plain_formulas(text: str) -> str:
@@ -126,21 +112,18 @@ def plain_formulas(text: str) -> str:
     >>> plain_formulas(r"\(\frac{D_1}{r - g} \times 2\)")
     '(D_1)/(r - g) × 2'
     """
-    text = _DOLLARS.sub(r"\1", _DELIMITERS.sub("", _ENVIRONMENT.sub("", text)))
+    text = _replaced(_OUTER_MARKS, text)
     before = ""
     while before != text:  # groups may stand in groups
         before = text
-        text = _WRAPPED.sub(r"\1", text)
-        text = _FRACTION.sub(r"(\1)/(\2)", text)
-        text = _ROOT.sub(r"√(\1)", text)
-        text = _RAISED.sub(_raised, text)
-    text = _ESCAPED.sub(r"\1", _SPACE.sub(" ", text))
-    return _COMMAND.sub(_sign, text)
+        text = _replaced(_INNER_MARKS, text)
+    return _COMMAND.sub(_sign, _replaced(_LAST_MARKS, text))
 
 
-def _raised(match: re.Match[str]) -> str:
-    mark, inner = match.groups()
-    return f"{mark}{inner}" if len(inner) == 1 else f"{mark}({inner})"
+def _replaced(marks: Sequence[tuple[str, str]], text: str) -> str:
+    for pattern, replacement in marks:
+        text = re.sub(pattern, replacement, text)
+    return text
 
 
 def _sign(match: re.Match[str]) -> str:

@@ -99,7 +99,8 @@ def rows_of_file(
 ) -> Source:
     """Return the questions that a file has responses to; rows of no task are left out, which is logged."""
     saved = read_saved_rows(path, columns=columns, strict=strict)
-    answered = answered_tasks(list(map(TaskFile, study.tasks)), saved, options, path)
+    files = list(map(TaskFile, study.tasks))
+    answered = answered_tasks(files, saved, options, path)
     if not answered.tasks:
         raise DataError(
             f"{path}: expected ids of questions of {', '.join(study.tasks)}, "
@@ -124,7 +125,11 @@ def rows_of_file(
     return source
 
 
-def rows_of_run(study: Study, path: Path, options: Mapping[str, Any]) -> Source:
+def rows_of_run(
+    study: Study,
+    path: Path,
+    options: Mapping[str, Any],
+) -> Source:
     """Return the questions of a run with its responses, as the run itself holds them.
 
     The benchmark's own document adds what the run lacks, such as finance terms, only if it has the same id and asks
@@ -158,17 +163,25 @@ def response_of(sample: Sample) -> str:
 
 
 def _documents(
-    study: Study, task: str, options: Mapping[str, Any]
+    study: Study,
+    task: str,
+    options: Mapping[str, Any],
 ) -> tuple[list[Row], dict[str, Any]]:
     """Return the benchmark's documents of a task as rows, and their provenance."""
     benchmark = benchmark_named(study.benchmark)
-    (documents,) = benchmark.load(**{**study.tasks[task], **options}).values()
-    rows = [_row_of(study, task, id_of(doc), doc, task) for doc in documents]
-    return rows, _short_provenance(json.loads(documents.info.description))
+    all_options = {**study.tasks[task], **options}
+    (documents,) = benchmark.load(**all_options).values()
+    rows = []
+    for doc in documents:
+        rows.append(_row_of(study, task, id_of(doc), doc, task))
+    facts = json.loads(documents.info.description)
+    return rows, _short_provenance(facts)
 
 
 def _rows_of_samples(
-    study: Study, result: TaskResult, known: Mapping[str, Document]
+    study: Study,
+    result: TaskResult,
+    known: Mapping[str, Document],
 ) -> list[Row]:
     """Return the rows of a task; samples without a question are left out."""
     metric = headline(result)
@@ -190,7 +203,13 @@ def _rows_of_samples(
     return list(rows.values())
 
 
-def _row_of(study: Study, task: str, doc_id: str, doc: Document, where: str) -> Row:
+def _row_of(
+    study: Study,
+    task: str,
+    doc_id: str,
+    doc: Document,
+    where: str,
+) -> Row:
     """Return a document as a row; raise DataError, which names the place, if people cannot label it."""
     groups = benchmark_named(study.benchmark).groups_of(doc)
     facts = {"task": [str(doc.get("task") or task)], **groups}
@@ -214,7 +233,8 @@ def _is_same_question(doc: Document, own: Document) -> bool:
 
 
 def _short_provenance(facts: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: facts[name] for name in ("split", "data", "scorer") if name in facts}
+    names = ("split", "data", "scorer")
+    return {name: facts[name] for name in names if name in facts}
 
 
 def _scores_of(
@@ -229,8 +249,7 @@ def _scores_of(
         return {}
     scored = score_matched(questions, matched, options, where, strict=strict).scored
     metric = benchmark.headline(list(scored.metrics))
-    values = scored.values["paper"]
-    return {
-        id_of(doc): line.get(metric)
-        for doc, line in zip(scored.docs, values, strict=True)
-    }
+    scores = {}
+    for doc, values in zip(scored.docs, scored.values["paper"], strict=True):
+        scores[id_of(doc)] = values.get(metric)
+    return scores

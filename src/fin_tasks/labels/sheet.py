@@ -46,7 +46,12 @@ Line = dict[str, Readable]
 """The texts of a row by column."""
 
 
-def write_sheets(draw: Draw, out: Path, *, bundle: bool = False) -> list[Path]:
+def write_sheets(
+    draw: Draw,
+    out: Path,
+    *,
+    bundle: bool = False,
+) -> list[Path]:
     """Write a sheet for each person, .xlsx or .csv, and the draw, which merging needs.
 
     A spreadsheet shows pictures small in their cells, and has the tables of texts in a tab of their own. With
@@ -68,10 +73,10 @@ def write_sheets(draw: Draw, out: Path, *, bundle: bool = False) -> list[Path]:
         if row.id in open_cells:
             lines.append(_line_of(row, draw.study, pictures if bundle else None))
     instructions = _instructions(draw.study)
-    asked = draw.study.columns()
+    questions = draw.study.columns()
     # A row with more pictures than the first one adds columns before those to fill in.
-    shown = [name for name in dict.fromkeys(chain(*lines)) if name not in asked]
-    columns = [*shown, *asked]
+    names = [name for name in dict.fromkeys(chain(*lines)) if name not in questions]
+    columns = [*names, *questions]
     if out.suffix == ".csv":
         out.with_suffix(".txt").write_text("\n".join(instructions), "utf-8")
         _write_csv(paths[0], columns, lines)
@@ -89,7 +94,9 @@ def write_sheets(draw: Draw, out: Path, *, bundle: bool = False) -> list[Path]:
 
 def _instructions(study: Study) -> list[str]:
     lines = [study.title, *study.instructions.splitlines(), "", "Cells to fill in:"]
-    return [*lines, *map(": ".join, study.columns().items())]
+    for column, question in study.columns().items():
+        lines.append(f"{column}: {question}")
+    return lines
 
 
 def _line_of(row: Row, study: Study, bundle: Path | None) -> Line:
@@ -101,8 +108,9 @@ def _line_of(row: Row, study: Study, bundle: Path | None) -> Line:
                 line[column] = Readable(file, [])
         else:
             line[name] = readable(_text_of(row, name))
-    for name in study.columns():
-        line[name] = Readable(str(row.labels.get(name, "")), [])
+    for column in study.columns():
+        label = row.labels.get(column, "")
+        line[column] = Readable(str(label), [])
     return line
 
 
@@ -115,7 +123,8 @@ def _text_of(row: Row, name: str) -> str:
         case "response":
             return row.response
         case "terms":
-            return "\n".join(term["name"] for term in doc.get("terms") or ())
+            names = [term["name"] for term in doc.get("terms") or ()]
+            return "\n".join(names)
         case "gold_terms":
             return "\n\n".join(map(_term_text, doc.get("shown_gold_terms") or ()))
         case "candidates":
@@ -140,12 +149,19 @@ def _safe(text: str) -> str:
     return quote_formulas(ILLEGAL_CHARACTERS_RE.sub("�", text))
 
 
-def _write_csv(path: Path, columns: Sequence[str], lines: Sequence[Line]) -> None:
+def _write_csv(
+    path: Path,
+    columns: Sequence[str],
+    lines: Sequence[Line],
+) -> None:
     with path.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         for line in lines:
-            writer.writerow({name: _safe(text.inline()) for name, text in line.items()})
+            cells = {}
+            for name, text in line.items():
+                cells[name] = _safe(text.inline())
+            writer.writerow(cells)
 
 
 class _Book:
@@ -178,11 +194,16 @@ class _Book:
             self._sheet.column_dimensions[cell.column_letter].width = _WIDTH
         self._sheet.row_dimensions[1].height = _LINE_HEIGHT
 
-    def add(self, number: int, line: Line, rules: Mapping[str, CellRule]) -> None:
+    def add(
+        self,
+        number: int,
+        line: Line,
+        rules: Mapping[str, CellRule],
+    ) -> None:
         """Add a row, which is as high as its longest text or picture."""
         heights = []
-        for place, name in enumerate(self._columns, start=1):
-            cell = self._sheet.cell(number, place)
+        for column, name in enumerate(self._columns, start=1):
+            cell = self._sheet.cell(number, column)
             cell.alignment = _WRAPPED
             readable_text = line.get(name, Readable("", []))
             text = readable_text.text
@@ -192,7 +213,8 @@ class _Book:
                 self._add_tables(cell, title, readable_text.tables)
             cell.value = _safe(text)
             # LibreOffice does not make a row as high as its text.
-            n_lines = 1 + len(cell.value) // _WIDTH + cell.value.count("\n")
+            n_breaks = cell.value.count("\n")
+            n_lines = 1 + len(cell.value) // _WIDTH + n_breaks
             heights.append(_LINE_HEIGHT * n_lines)
             if name in rules:
                 self._ask(cell, rules[name])
@@ -200,10 +222,15 @@ class _Book:
                 heights.append(show_picture(cell, self._folder, self._trusted))
         self._sheet.row_dimensions[number].height = min(max(heights), _MAX_HEIGHT)
 
-    def _add_tables(self, cell: Cell, title: str, tables: Sequence[Table]) -> None:
+    def _add_tables(
+        self,
+        cell: Cell,
+        title: str,
+        tables: Sequence[Table],
+    ) -> None:
         """Add the tables of a text to their tab, and link the text to them."""
-        place = f"{_TABLES}!A{len(self._tables) + 1}"
-        cell.hyperlink = Hyperlink(ref=cell.coordinate, location=place)
+        location = f"{_TABLES}!A{len(self._tables) + 1}"
+        cell.hyperlink = Hyperlink(ref=cell.coordinate, location=location)
         for number, table in enumerate(tables, start=1):
             self._tables += [[f"{title}, table {number}"], *table, []]
 

@@ -57,38 +57,23 @@ class Question(BaseModel, extra="forbid", frozen=True):
     rule: Literal["mode", "mean"] = "mode"
     """How scores are merged; the mean is also taken if several scores are the most frequent ones."""
 
-    @property
-    def allowed(self) -> list[str]:
-        """The texts that a cell may hold; empty for candidates, which differ by row."""
+    def cell_rule(self, n_candidates: int = 0) -> CellRule:
+        """Return what a cell may hold, in a row with so many candidates: a score, or values joined with `+`."""
         if self.scale:
             lowest, highest = self.scale
-            return [str(score) for score in range(lowest, highest + 1)]
+            return CellRule([str(score) for score in range(lowest, highest + 1)])
+        values: Sequence[str] = self.values
+        labels = []
+        summary = ""
         if self.values == "candidates":
-            return []
-        return self._joined(self.values)
-
-    def rule_for(self, n_candidates: int) -> CellRule:
-        """Return the rule of a cell of a row that shows so many candidates."""
-        if self.values != "candidates":
-            return CellRule(self.allowed)
-        numbers = list(map(str, range(1, n_candidates + 1)))
-        summary = f"{self.instruction}; the row has {n_candidates}"
-        return CellRule(["none", *self._joined(numbers)], summary=summary)
-
-    @property
-    def instruction(self) -> str:
-        """What a person may write, for the head of the column."""
-        if self.values == "candidates":
-            numbers = f"the numbers of up to {self.choose} candidates in order"
-            return f"none, or {numbers}, such as 2+5"
-        return ", ".join(self.allowed)
-
-    def _joined(self, values: Sequence[str]) -> list[str]:
-        """Return all labels of one value up to the most that may be chosen."""
-        labels: list[str] = []
+            values = [str(number) for number in range(1, n_candidates + 1)]
+            labels.append("none")
+            summary = f"none, or the numbers of up to {self.choose} candidates in order, such as 2+5"
+            if n_candidates:
+                summary += f"; the row has {n_candidates}"
         for size in range(1, self.choose + 1):
             labels += map("+".join, combinations(values, size))
-        return labels
+        return CellRule(labels, summary=summary)
 
 
 class Answer(BaseModel, extra="forbid", frozen=True):
@@ -149,7 +134,7 @@ class Study(BaseModel, extra="forbid", frozen=True):
                 "minutes": "The minutes that you took",
             }
         return {
-            name: f"{question.ask} ({question.instruction})"
+            name: f"{question.ask} ({question.cell_rule()})"
             for name, question in self.questions.items()
         }
 
@@ -159,7 +144,7 @@ class Study(BaseModel, extra="forbid", frozen=True):
         """Return what people may write in each column about a row of a kind."""
         if self.questions:
             return {
-                name: question.rule_for(n_candidates)
+                name: question.cell_rule(n_candidates)
                 for name, question in self.questions.items()
             }
         answer = self.answers.get(kind)

@@ -16,11 +16,24 @@ from .study import Question
 _MAX_VARIANCE = 2.0
 """People look again at a row whose scores vary more."""
 _KEYS = ["by", "part", "question"]
-_COLUMNS = [*_KEYS, "value", "type", "n", "count", "share", "low", "high"]
+_COLUMNS = [
+    *_KEYS,
+    "value",
+    "type",
+    "n",
+    "count",
+    "share",
+    "low",
+    "high",
+]
 
 
 def merge(
-    draw: Draw, values: pd.DataFrame, out: Path, *, name: str
+    draw: Draw,
+    values: pd.DataFrame,
+    out: Path,
+    *,
+    name: str,
 ) -> Mapping[str, pd.DataFrame]:
     """Return the tables of a study by name.
 
@@ -74,17 +87,27 @@ def labels_of(draw: Draw, values: pd.DataFrame) -> pd.DataFrame:
             label = row.labels.get(name)
             if label is None:
                 label = _label_of(question, cast_votes, len(votes))
-            line = {"row": row.id, "task": row.task, "doc_id": row.doc_id}
-            line |= {"question": name, **votes, "label": label, "review": False}
+            review = False
             if question.scale:
                 variance = cast_votes.astype(float).var(ddof=0)
-                line["review"] = bool(variance > _MAX_VARIANCE)
+                review = bool(variance > _MAX_VARIANCE)
+            line = {
+                "row": row.id,
+                "task": row.task,
+                "doc_id": row.doc_id,
+                "question": name,
+                **votes,
+                "label": label,
+                "review": review,
+            }
             lines.append(line)
     return pd.DataFrame(lines)
 
 
 def _label_of(
-    question: Question, votes: "pd.Series[str]", n_people: int
+    question: Question,
+    votes: "pd.Series[str]",
+    n_people: int,
 ) -> str | float | None:
     """Return the label of a row: what more than half of the people chose, and at least two; else None."""
     if question.scale:
@@ -113,17 +136,26 @@ def _shares(draw: Draw, labels: pd.DataFrame) -> pd.DataFrame:
     """Return the share of each label in all rows, and in the rows of each part of a breakdown."""
     parts = []
     for row in draw.rows:
-        for by, names in {"all": ["all"], **row.facts}.items():
-            parts += [{"row": row.id, "by": by, "part": name} for name in names]
+        parts.append({"row": row.id, "by": "all", "part": "all"})
+        for by, names in row.facts.items():
+            for name in names:
+                parts.append({"row": row.id, "by": by, "part": name})
     lines = []
     labels_by_part = pd.DataFrame(parts).merge(labels, on="row")
     for keys, group in labels_by_part.groupby(_KEYS, sort=False):
         question = draw.study.questions[keys[-1]]
         n = len(group)
         for value, count in _counts(question, group["label"]).items():
-            error_type = question.types.get(value, "")
-            figures = (n, count, count / n, *wilson(count, n))
-            lines.append([*keys, value, error_type, *figures])
+            line = [
+                *keys,
+                value,
+                question.types.get(value, ""),
+                n,
+                count,
+                count / n,
+                *wilson(count, n),
+            ]
+            lines.append(line)
     return pd.DataFrame(lines, columns=_COLUMNS)
 
 
@@ -133,15 +165,17 @@ def _counts(question: Question, labels: "pd.Series[str]") -> dict[str, int]:
     Of scores, count those from each score of the scale upwards. Of candidates, count how many a label names.
     """
     if question.scale:
+        lowest, highest = question.scale
         scores = labels.astype(float)
-        scale = reversed(question.allowed)
-        return {f">= {score}": int(sum(scores >= int(score))) for score in scale}
+        scale = range(highest, lowest - 1, -1)
+        return {f">= {score}": int(sum(scores >= score)) for score in scale}
     values = labels.str.split("+")
     if question.values == "candidates":
         n_terms = values.str.len().where(labels != "none", 0)
         nouns = ["0 terms", "1 term", "2 terms", "3 terms"]
         return {noun: int(sum(n_terms == n)) for n, noun in enumerate(nouns)}
-    counts = values.explode().value_counts().reindex(question.values, fill_value=0)
+    counts = values.explode().value_counts()
+    counts = counts.reindex(question.values, fill_value=0)
     return dict(counts.to_dict())
 
 
@@ -149,7 +183,11 @@ def _combinations(
     questions: Mapping[str, Question], labels: pd.DataFrame
 ) -> pd.DataFrame:
     """Count combinations of types of errors, apart for each answer to the questions without types."""
-    table = labels.pivot(index="row", columns="question", values="label").dropna()
+    table = labels.pivot(
+        index="row",
+        columns="question",
+        values="label",
+    ).dropna()
     types = pd.Series("", index=table.index)
     keys = []
     for name, question in questions.items():
