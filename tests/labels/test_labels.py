@@ -1,85 +1,60 @@
 """Studies with people, through the command: draw, fill by script, merge, agree, report."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from openpyxl import load_workbook
-from typer.testing import CliRunner
+from studies_at_work import (
+    SAMPLE,
+    TASK,
+    Cells,
+    agree,
+    draw,
+    drawn_rows,
+    fill,
+    merge,
+    read,
+    run,
+    sample_docs,
+    write_judged,
+)
 
 from fin_tasks import report
-from fin_tasks.benchmarks.mme_finance.data import load
 from fin_tasks.benchmarks.task_file import TaskFile
-from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError, FinTasksError
 from fin_tasks.report.conditions import conditions_of
 from fin_tasks.report.values import values_of
 
 ROOT = Path(__file__).parents[2]
-SAMPLE = ROOT / "src/fin_tasks/benchmarks/xfinbench/sample/validation_set.csv"
+QUESTIONS = ROOT / "src/fin_tasks/benchmarks/xfinbench/sample/validation_set.csv"
 RECORDINGS = ROOT.parent / "shared/data/financemath"
 FIGURES = 14  # rows of the sample with a figure
-Answer = Callable[[int, str, dict[str, str]], str | int | float | bool | None]
-"""Person from 0, column and the row's cells to what is written."""
-
-
-def run(*arguments: object, status: int = 0) -> Any:
-    done = CliRunner().invoke(app, ["label", *map(str, arguments)])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    assert done.exit_code == status, done.output
-    return done
-
-
-def fill(path: Path, person: int, columns: list[str], answer: Answer) -> None:
-    in_csv, options = path.suffix == ".csv", {"dtype": str, "na_filter": False}
-    table = (
-        pd.read_csv(path, **options)
-        if in_csv
-        else pd.read_excel(path, "Labels", **options)
-    )
-    for name in columns:
-        table[name] = [
-            answer(person, name, cells) for cells in table.to_dict("records")
-        ]
-    if in_csv:
-        table.to_csv(path, index=False)
-    else:
-        table.to_excel(path, sheet_name="Labels", index=False)
-
-
-def merged(
-    out: Path, columns: list[str], answer: Answer, status: int = 0
-) -> tuple[dict[str, pd.DataFrame], Path]:
-    sheets = sorted(path for path in out.parent.glob(f"{out.stem}_*{out.suffix}"))
-    for person, path in enumerate(sheets):
-        fill(path, person, columns, answer)
-    folder = out.parent / "merged"
-    run("merge", *sheets, "--out", folder, status=status)
-    return {
-        path.stem: pd.read_csv(path)
-        for path in folder.glob("*.csv")
-        if path.stat().st_size > 1
-    }, folder
+MINE = """
+name: mine
+title: Mine
+instructions: Read.
+show: [question, gold, response]
+questions: {clear: {ask: "Clear?"}}
+"""
 
 
 def share(
     tables: dict[str, pd.DataFrame],
     question: str,
-    value: object,
+    value: str,
     by: str = "all",
     part: str = "all",
 ) -> float:
-    found = tables["shares"].query(
+    shares = tables["shares"].query(
         "question == @question and by == @by and part == @part"
     )
-    return float(found[found["value"].astype(str) == str(value)]["share"].iloc[0])
+    return float(shares[shares["value"] == value]["share"].iloc[0])
 
 
-def number(cells: dict[str, str]) -> int:
+def number(cells: Cells) -> int:
     return int(cells["row"].rpartition("-")[2]) - 1
 
 
@@ -87,394 +62,236 @@ def number(cells: dict[str, str]) -> int:
 def xfinbench(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A replayed run over the packaged questions: the first two of three responses are right."""
     folder = tmp_path_factory.mktemp("run")
-    table = pd.read_csv(SAMPLE, dtype=str, keep_default_na=False)
+    table = pd.read_csv(QUESTIONS, dtype=str, keep_default_na=False)
     for task, subset in (("bool", "bool"), ("mcq", "mcq"), ("calcu", "calc")):
-        own = table[table["task"] == task].drop(columns="question")
-        truths = own["ground_truth"].replace(
-            {"1.0": "true", "0.0": "false"} if task == "bool" else {}
-        )
-        said = [truth if place % 3 < 2 else "" for place, truth in enumerate(truths)]
-        frame = "[{}]" if task == "calcu" else "{}"
-        own["model_response"] = [
-            f"=A step.\nTherefore, my answer is {frame.format(one)}." for one in said
-        ]
-        own.to_csv(folder / f"{task}.csv", index=False)
-        command = [
-            "replay",
-            "xfinbench",
-            "--task",
-            subset,
-            str(folder / f"{task}.csv"),
-            "--model",
-            "m",
-        ]
-        done = CliRunner().invoke(app, [*command, "--out", str(folder / "run")])
-        assert done.exit_code == 0, done.output
+        rows = table[table["task"] == task].drop(columns="question")
+        truths = rows["ground_truth"]
+        if task == "bool":
+            truths = truths.replace({"1.0": "true", "0.0": "false"})
+        responses = []
+        for place, truth in enumerate(truths):
+            answer = truth if place % 3 < 2 else ""
+            frame = f"[{answer}]" if task == "calcu" else answer
+            responses.append(f"=A step.\nTherefore, my answer is {frame}.")
+        file = folder / f"{task}.csv"
+        rows.assign(model_response=responses).to_csv(file, index=False)
+        command = ("replay", "xfinbench", "--task", subset, file, "--model", "m")
+        run(*command, "--out", folder / "run")
     return folder / "run"
 
 
 def test_calculation_errors(xfinbench: Path, tmp_path: Path) -> None:
     out = tmp_path / "calc.xlsx"
-    run(
-        "draw",
-        xfinbench,
-        "--study",
-        "xfinbench_calc_errors",
-        "--n",
-        8,
-        "--out",
-        out,
-        "--source",
-        "sample",
-    )
-    book = load_workbook(tmp_path / "calc_1.xlsx")
+    sheets = draw(out, "xfinbench_calc_errors", xfinbench, "--n", 8)
+    book = load_workbook(sheets[0])
     assert book.sheetnames == ["Instructions", "Labels", "Tables"]
     assert book["Labels"].data_validations.dataValidation[0].formula1 == '"yes,no"'
     assert book["Labels"]["D2"].data_type == "s"  # the response begins with =
-
-    def answer(person: int, column: str, cells: dict[str, str]) -> str:
-        row = number(cells)
-        if column == "path":  # rows 0 to 5 right; person 2 alone says so of row 6
-            return "yes" if row < 6 or (row == 6 and person == 2) else "No"
-        if column == "rounding":
-            return "YES" if row in (0, 6) else "no"
-        return "yes" if (row in (6, 7)) or (row == 1 and person == 0) else "no"
-
-    tables, _folder = merged(out, ["path", "rounding", "misuse"], answer)
+    # Rows 0 to 5 are right; person 2 alone says so of row 6.
+    paths = [["yes"] * 6 + ["No"] * 2, ["yes"] * 6 + ["No"] * 2, ["yes"] * 7 + ["No"]]
+    for sheet, path in zip(sheets, paths, strict=True):
+        rounding = ["YES", *["no"] * 5, "YES", "no"]
+        misuse = [
+            "no",
+            "no" if sheet != sheets[0] else "yes",
+            *["no"] * 4,
+            "yes",
+            "yes",
+        ]
+        fill(sheet, path=path, rounding=rounding, misuse=misuse)
+    tables = merge(sheets)
     assert share(tables, "path", "yes") == 6 / 8
     assert share(tables, "rounding", "yes") == share(tables, "misuse", "yes") == 2 / 8
-    shown = tables["combinations"].set_index(["path", "types"])["share"].to_dict()
-    both = "rounding error and formula misuse"
-    assert shown == {
+    shares = tables["combinations"].set_index(["path", "types"])["share"].to_dict()
+    assert shares == {
         ("yes", "no error"): 5 / 8,
         ("yes", "rounding error"): 1 / 8,
-        ("no", both): 1 / 8,
+        ("no", "rounding error and formula misuse"): 1 / 8,
         ("no", "formula misuse"): 1 / 8,
     }
     assert len(tables["problems"]) == len(tables["undecided"]) == 0
     alphas = tables["alpha"].set_index("question")
+    path_alpha = alphas.loc["path"]
     # 24 labels, one of row 6 differs: coincidences (yes, no) 1 of 24, 19 yes and 5 no in all
-    assert alphas.loc["path", "alpha"] == pytest.approx(1 - (24 - 1) * 1 / (19 * 5))
-    assert (
-        alphas.loc["path", "low"]
-        <= alphas.loc["path", "alpha"]
-        <= alphas.loc["path", "high"]
-        == 1
-    )
+    assert path_alpha["alpha"] == pytest.approx(1 - (24 - 1) * 1 / (19 * 5))
+    assert path_alpha["low"] <= path_alpha["alpha"] <= path_alpha["high"] == 1
     assert alphas.loc["rounding", "alpha"] == 1
 
 
 def test_wrong_answers_by_task_and_capability(xfinbench: Path, tmp_path: Path) -> None:
     out = tmp_path / "know.xlsx"
-    run(
-        "draw",
-        xfinbench,
-        "--study",
-        "xfinbench_knowledge_errors",
-        "--out",
-        out,
-        "--source",
-        "sample",
-    )
-    drawn = json.loads((tmp_path / "know.draw.json").read_text())["rows"]
-    assert {row["facts"]["response"][0] for row in drawn} == {"wrong"}
-    tasks = {row["id"]: row["facts"]["task"][0] for row in drawn}
-
-    def answer(person: int, column: str, cells: dict[str, str]) -> str:
-        return (
-            "yes"
-            if (column == "direct" and tasks[cells["row"]] == "mcq")
-            or column == "triggered"
-            else "no"
-        )
-
-    tables, _ = merged(out, ["triggered", "direct", "follows"], answer)
-    mcq = list(tasks.values()).count("mcq") / len(tasks)
+    sheets = draw(out, "xfinbench_knowledge_errors", xfinbench)
+    rows = drawn_rows(out)
+    assert {row["facts"]["response"][0] for row in rows} == {"wrong"}
+    tasks = [row["facts"]["task"][0] for row in rows]
+    direct = ["yes" if task == "mcq" else "no" for task in tasks]
+    no = ["no"] * len(rows)
+    for sheet in sheets:
+        fill(sheet, triggered=["yes"] * len(rows), direct=direct, follows=no)
+    tables = merge(sheets)
+    mcq = tasks.count("mcq") / len(tasks)
     assert share(tables, "direct", "yes") == pytest.approx(mcq)
     assert share(tables, "direct", "yes", "task", "mcq") == 1
     assert share(tables, "direct", "yes", "task", "bool") == 0
-    code = drawn[0]["facts"]["capability"][0]
-    own = [
-        row["facts"]["task"][0] for row in drawn if code in row["facts"]["capability"]
-    ]
-    assert share(tables, "direct", "yes", "capability", code) == pytest.approx(
-        own.count("mcq") / len(own)
-    )
-    over = tables["shares"].query("type == 'reasoning error' and by == 'all'")
-    assert over["share"].tolist() == [
-        0
-    ]  # all labels are the same, so alpha is not defined
+    code = rows[0]["facts"]["capability"][0]
+    tasks = [row["task"] for row in rows if code in row["facts"]["capability"]]
+    mcq = sum(task.startswith("xfinbench_mcq") for task in tasks) / len(tasks)
+    assert share(tables, "direct", "yes", "capability", code) == pytest.approx(mcq)
+    errors = tables["shares"].query("type == 'reasoning error' and by == 'all'")
+    assert errors["share"].tolist() == [0]
+    # All labels are the same, so alpha is not defined.
     assert tables["alpha"].set_index("question")["alpha"].isna()["triggered"]
 
 
-def test_figures_ratings_and_capabilities(xfinbench: Path, tmp_path: Path) -> None:
-    run(
-        "draw",
-        xfinbench,
-        "--study",
-        "xfinbench_figure_errors",
-        "--out",
-        tmp_path / "f/f.xlsx",
-        "--source",
-        "sample",
-    )
-    columns = ["path", "blindness", "misuse"]
-    tables, _ = merged(tmp_path / "f/f.xlsx", columns, lambda person, column, cells: (
-        "yes" if Path(cells["picture"]).is_file() and (column == "path" or person) and column != "misuse" else "no"
-    ))  # fmt: skip
-    assert tables["combinations"].drop(columns="n").to_numpy().tolist() == [
-        ["yes", "blindness", FIGURES, 1.0]
-    ]
+def test_errors_in_figures(xfinbench: Path, tmp_path: Path) -> None:
+    sheets = draw(tmp_path / "f.xlsx", "xfinbench_figure_errors", xfinbench)
+    for person, sheet in enumerate(sheets):
+        assert all(Path(name).is_file() for name in read(sheet)["picture"])
+        blindness = ["yes" if person else "no"] * FIGURES
+        fill(
+            sheet, path=["yes"] * FIGURES, blindness=blindness, misuse=["no"] * FIGURES
+        )
+    (line,) = merge(sheets)["combinations"].drop(columns="n").to_numpy().tolist()
+    assert line == ["yes", "blindness", FIGURES, 1.0]
 
-    given = ("--source", "sample", "--n")
-    run(
-        "draw",
-        "--study",
-        "xfinbench_quality",
-        "--out",
-        tmp_path / "q/rate.xlsx",
-        *given,
-        4,
-    )
-    scores = {0: [5, 5, 5], 1: [5, 4, 3], 2: [4, 4, 3], 3: [1, 5, 5]}
-    tables, _ = merged(tmp_path / "q/rate.xlsx", ["fluency", "completeness", "correctness", "helpfulness"],
-                       lambda person, _, cells: scores[number(cells)][person])  # fmt: skip
-    means = {
-        f">= {score}": share(tables, "helpfulness", f">= {score}")
-        for score in (5, 4, 3, 2, 1)
-    }
-    assert list(means.values()) == [1 / 4, 2 / 4, 1, 1, 1]  # means 5, 4, 3.67, 3.67
+
+def test_ratings(tmp_path: Path) -> None:
+    sheets = draw(tmp_path / "rate.xlsx", "xfinbench_quality", "--n", 4)
+    names = ["fluency", "completeness", "correctness", "helpfulness"]
+    for sheet, scores in zip(
+        sheets, ([5, 5, 4, 1], [5, 4, 4, 5], [5, 3, 3, 5]), strict=True
+    ):
+        fill(sheet, **dict.fromkeys(names, scores))
+    tables = merge(sheets)
+    shares = [share(tables, "helpfulness", f">= {score}") for score in (5, 4, 3, 2, 1)]
+    assert shares == [1 / 4, 2 / 4, 1, 1, 1]  # means 5, 4, 3.67, 3.67
     assert tables["labels"].query("review")["row"].nunique() == 1
 
-    run(
-        "draw",
-        "--study",
-        "xfinbench_capabilities",
-        "--out",
-        tmp_path / "c/cap.xlsx",
-        *given,
-        3,
-    )
-    codes = {0: ["TU", "TU", "FF"], 1: ["TR", "SP", "NM"], 2: ["TR+NM", "tr+nm", "NM"]}
-    tables, _ = merged(
-        tmp_path / "c/cap.xlsx",
-        ["capability"],
-        lambda person, _, cells: codes[number(cells)][person],
-    )
-    found = {
-        code: share(tables, "capability", code)
-        for code in ("TU", "TR", "FF", "SP", "NM")
-    }
-    assert found == {
-        "TU": 1 / 2,
-        "TR": 1 / 2,
-        "FF": 0,
-        "SP": 0,
-        "NM": 1 / 2,
-    }  # of the two rows with a label
+
+def test_capabilities(tmp_path: Path) -> None:
+    sheets = draw(tmp_path / "cap.xlsx", "xfinbench_capabilities", "--n", 3)
+    codes = (["TU", "TR", "TR+NM"], ["TU", "SP", "tr+nm"], ["FF", "NM", "NM"])
+    for sheet, labels in zip(sheets, codes, strict=True):
+        fill(sheet, capability=labels)
+    tables = merge(sheets)
+    expected = {"TU": 1 / 2, "TR": 1 / 2, "FF": 0, "SP": 0, "NM": 1 / 2}
+    for code, value in expected.items():  # of the two rows with a label
+        assert share(tables, "capability", code) == value
     assert set(tables["undecided"]["row"].str[-4:]) == {"0002"}
 
 
 def test_people_stand_beside_models(tmp_path: Path) -> None:
     out = tmp_path / "human.xlsx"
-    run(
-        "draw",
-        "--study",
-        "xfinbench_human",
-        "--n",
-        24,
-        "--source",
-        "sample",
-        "--out",
-        out,
-    )
-    drawn = {
-        row["id"]: row["doc"]
-        for row in json.loads((tmp_path / "human.draw.json").read_text())["rows"]
-    }
-    assert "gold" not in [
-        cell.value for cell in load_workbook(tmp_path / "human_1.xlsx")["Labels"][1]
-    ]
+    sheets = draw(out, "xfinbench_human", "--n", 24)
+    docs = {row["id"]: row["doc"] for row in drawn_rows(out)}
+    assert "gold" not in read(sheets[0])
 
-    def answer(person: int, column: str, cells: dict[str, str]) -> str | float | bool:
-        doc = drawn[cells["row"]]
-        if column == "minutes":
-            return 99 if person == 2 else 2.5
-        if person == 2:
-            return "none" if number(cells) % 5 else ""
-        truth = (
-            float(doc["ground_truth"]) if doc["task"] != "mcq" else doc["ground_truth"]
-        )
-        wrong = {
-            "bool": not truth,
-            "mcq": "A" if truth != "A" else "B",
-            "calcu": 0.125,
-        }[doc["task"]]
-        return (
-            wrong
-            if person == 1 and number(cells) % 2
-            else bool(truth)
-            if doc["task"] == "bool"
-            else truth
-        )
+    def right(cells: Cells) -> object:
+        doc = docs[cells["row"]]
+        if doc["task"] == "mcq":
+            return doc["ground_truth"]
+        truth = float(doc["ground_truth"])
+        return bool(truth) if doc["task"] == "bool" else truth
 
-    tables, folder = merged(out, ["answer", "minutes"], answer, status=1)
+    def often_wrong(cells: Cells) -> object:
+        if number(cells) % 2 == 0:
+            return right(cells)
+        wrong = {"bool": not right(cells), "calcu": 0.125}
+        wrong["mcq"] = "A" if right(cells) != "A" else "B"
+        return wrong[docs[cells["row"]]["task"]]
+
+    def nothing(cells: Cells) -> object:
+        return "none" if number(cells) % 5 else ""
+
+    for sheet, answer in zip(sheets, (right, often_wrong, nothing), strict=True):
+        fill(sheet, answer=answer, minutes=[99 if answer is nothing else 2.5] * 24)
+    tables = merge(sheets, status=1)
     assert len(tables["problems"]) == 24 + 5  # 99 minutes each, and five empty answers
     assert set(tables["minutes"]["mean"]) == {2.5}
-    found = report.read([folder])
-    assert [(one.harness, one.model) for one in found.runs] == [("label", "people")]
-    results = {
-        result.task: result
-        for result in found.runs[0].tasks
-        if result.task != "xfinbench_text"
-    }
-    assert results["xfinbench"].members == tuple(
-        name for name in results if name != "xfinbench"
-    )
+    loaded = report.read([tmp_path / "merged"])
+    (people,) = loaded.runs
+    assert (people.harness, people.model) == ("label", "people")
+    results = {result.task: result for result in people.tasks}
+    del results["xfinbench_text"]
+    members = tuple(name for name in results if name != "xfinbench")
+    assert results["xfinbench"].members == members
     for task, result in results.items():
         subset = task.removeprefix("xfinbench").removeprefix("_")
-        rows = [
-            number({"row": row})
-            for row, doc in drawn.items()
-            if subset in ("", doc["subset"])
-        ]
-        shares = [(2 - row % 2) / (3 if row % 5 else 2) for row in rows]
+        shares = []
+        for row, doc in docs.items():
+            if subset in ("", doc["subset"]):
+                place = number({"row": row})
+                shares.append((2 - place % 2) / (3 if place % 5 else 2))
         for scoring in ("paper", "robust"):
-            value = values_of(found.rows_of(result, scoring), result, scoring)[
-                "acc"
-            ].estimate
+            rows = loaded.rows_of(result, scoring)
+            value = values_of(rows, result, scoring)["acc"].estimate
             assert value.mean == pytest.approx(sum(shares) / len(shares))
-            if len(rows) > 4:
+            if len(shares) > 4:
                 assert value.low < value.mean < value.high
         assert conditions_of(result).mode == "cot"
 
 
 def test_a_judge_beside_people(tmp_path: Path) -> None:
-    docs = list(load(language="en", source="sample")["test"])
-    lines: list[dict[str, Any]] = []
-    for place, doc in enumerate(docs):
-        for scoring in ("paper", "robust"):
-            reading = json.dumps({"answer": place % 6, "unscored": place == 5})
-            line = {
-                "doc": doc,
-                "resps": [[f"response {place}"]],
-                "filtered_resps": [[reading]],
-                "filter": scoring,
-            }
-            score = None if place == 5 else 20.0 * (place % 6)
-            lines.append({**line, "metrics": ["score"], "score": score})
-    folder = tmp_path / "run"
-    folder.mkdir()
-    (folder / "results_2026-01-01T00-00-00.json").write_text(
-        json.dumps(
-            {
-                "results": {"mme_finance_en": {"score,paper": 50.0}},
-                "model_name": "m",
-                "config": {},
-            }
-        )
+    docs = sample_docs()
+    judged = write_judged(
+        tmp_path / "run",
+        {TASK: docs},
+        lambda place: None if place == 5 else 20.0 * (place % 6),
+        scorings=("paper", "robust"),
+        response="response {place}",
     )
-    samples = folder / "samples_mme_finance_en_2026-01-01T00-00-00.jsonl"
-    samples.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    run(
-        "draw",
-        folder,
-        "--study",
-        "mme_finance_judge",
-        "--out",
-        tmp_path / "mme.xlsx",
-        "--source",
-        "sample",
-    )
+    out = tmp_path / "mme.xlsx"
+    sheets = draw(out, "mme_finance_judge", judged)
     place_of = {str(doc["id"]): place for place, doc in enumerate(docs)}
-    rows = {
-        row["id"]: place_of[row["doc_id"]]
-        for row in json.loads((tmp_path / "mme.draw.json").read_text())["rows"]
-    }
-    # people give a point more than the judge, or 5; over response 3 they do not agree
-    merged(tmp_path / "mme.xlsx", ["score"], lambda person, _, cells: (
-        [0, 5, 5][person] if rows[cells["row"]] == 3 else min(5, rows[cells["row"]] % 6 + 1)))  # fmt: skip
-    sheets = sorted(tmp_path.glob("mme_*.xlsx"))
-    found = json.loads(run("agree", *sheets, "--judge", samples, "--json").stdout)
-    expected = [
-        5 - 3 if p == 3 else min(5, p % 6 + 1) - p % 6
-        for p in range(len(docs))
-        if p != 5
+    places = [place_of[row["doc_id"]] for row in drawn_rows(out)]
+    # People give a point more than the judge, or 5; over response 3 they do not agree.
+    for sheet, score in zip(sheets, (0, 5, 5), strict=True):
+        points = [min(5, place % 6 + 1) if place != 3 else score for place in places]
+        fill(sheet, score=points)
+    tables = merge(sheets)
+    (samples,) = judged.glob("samples_*")
+    lines = {line["rows"]: line for line in agree(sheets, samples)["judges"]}
+    assert set(lines) == {"all", "objective", "subjective"}
+    n_of_groups = lines["objective"]["n"] + lines["subjective"]["n"]
+    assert n_of_groups == lines["all"]["n"] == len(docs) - 1
+    biases = [
+        min(5, place % 6 + 1) - place % 6 for place in places if place not in (3, 5)
     ]
-    table = {line["rows"]: line for line in found["judges"]}
-    assert set(table) == {"all", "objective", "subjective"}
-    assert (
-        table["objective"]["n"] + table["subjective"]["n"]
-        == table["all"]["n"]
-        == len(docs) - 1
-    )
-    assert table["all"]["bias"] == pytest.approx(-sum(expected) / len(expected))
-    assert len(pd.read_csv(tmp_path / "merged/labels.csv").query("review")) == 1
+    biases.append(5 - 3)
+    assert lines["all"]["bias"] == pytest.approx(-sum(biases) / len(biases))
+    assert len(tables["labels"].query("review")) == 1
     samples.write_text(samples.read_text().replace("response 1", "another response"))
     with pytest.raises(FinTasksError):
-        run("agree", *sheets, "--judge", samples)
+        agree(sheets, samples)
 
 
 def test_what_is_wrong_with_sheets_is_listed(xfinbench: Path, tmp_path: Path) -> None:
     out = tmp_path / "calc.csv"
-    run(
-        "draw",
-        xfinbench,
-        "--study",
-        "xfinbench_calc_errors",
-        "--n",
-        4,
-        "--out",
-        out,
-        "--source",
-        "sample",
-    )
-    sheets = sorted(tmp_path.glob("calc_*.csv"))
-    for person, path in enumerate(sheets):
-        fill(
-            path,
-            person,
-            ["path", "rounding", "misuse"],
-            lambda person, *_: "yes" if person else "no",
-        )
-    first = pd.read_csv(sheets[0], dtype=str)
-    first.loc[0, "path"], first.loc[1, "path"] = "maybe", None
-    pd.concat(
-        [first.iloc[[0, 1, 2, 2]], first.iloc[[3]].assign(row="ffff-0001")]
-    ).to_csv(sheets[0], index=False)
-    run("merge", *sheets, "--out", tmp_path / "merged", status=1)
-    problems = pd.read_csv(tmp_path / "merged/problems.csv")
-    lines = set(
-        zip(problems["sheet"], problems["line"], problems["column"], strict=True)
-    )
-    expected = {
-        (2, "path"),
-        (3, "path"),
-        (4, "row"),
-        (5, "row"),
-        (6, "row"),
-        (0, "row"),
-    }
-    assert lines == {("calc_1.csv", *one) for one in expected}
-    assert (
-        pd.read_csv(tmp_path / "merged/shares.csv")
-        .query("by == 'all' and value == 'yes'")["share"]
-        .tolist()
-        == [1] * 3
-    )
-    run(
-        "merge", *sheets[:2], "--out", tmp_path / "two", status=1
-    )  # nobody else agrees with the first
-    assert pd.read_csv(tmp_path / "two/undecided.csv")["row"].nunique() == 4
-    for wrong in (
+    study = "xfinbench_calc_errors"
+    sheets = draw(out, study, xfinbench, "--n", 4)
+    for person, sheet in enumerate(sheets):
+        labels = ["yes" if person else "no"] * 4
+        fill(sheet, path=labels, rounding=labels, misuse=labels)
+    first = fill(sheets[0], path=["maybe", "", "no", "no"])
+    strange = first.iloc[[3]].assign(row="ffff-0001")
+    pd.concat([first.iloc[[0, 1, 2, 2]], strange]).to_csv(sheets[0], index=False)
+    tables = merge(sheets, status=1)
+    problems = tables["problems"]
+    places = set(zip(problems["line"], problems["column"], strict=True))
+    rows = {(line, "row") for line in (0, 4, 5, 6)}
+    assert places == {(2, "path"), (3, "path"), *rows}
+    assert set(problems["sheet"]) == {"calc_1.csv"}
+    shares = tables["shares"].query("by == 'all' and value == 'yes'")
+    assert shares["share"].tolist() == [1] * 3
+    # Nobody else agrees with the first.
+    assert merge(sheets[:2], status=1)["undecided"]["row"].nunique() == 4
+    for words in (
         (xfinbench, "--out", out),  # sheets exist
         (xfinbench, "--out", out.with_suffix(".xlsx")),  # their draw exists
         ("--out", tmp_path / "b.csv"),  # no responses
     ):
         with pytest.raises(FinTasksError):
-            run(
-                "draw", *wrong, "--study", "xfinbench_calc_errors", "--source", "sample"
-            )
+            run("label", "draw", *words, "--study", study, *SAMPLE)
 
 
 def test_a_study_with_answers_names_every_kind_of_question(tmp_path: Path) -> None:
@@ -484,53 +301,29 @@ def test_a_study_with_answers_names_every_kind_of_question(tmp_path: Path) -> No
         "tasks: {xfinbench_bool: {subset: bool}}\nn: 3\nshow: [question]\n"
         "answers: {calcu: {minutes: 10, response: '[{answer}]'}}\n"
     )
-    out = tmp_path / "mine.csv"
     with pytest.raises(ConfigError, match="'bool'"):
-        run("draw", "--study", study, "--out", out, "--source", "sample")
+        draw(tmp_path / "mine.csv", study)
 
 
 @pytest.mark.skipif(not RECORDINGS.is_dir(), reason="needs the authors' recordings")
 def test_a_users_study_on_a_real_recording(tmp_path: Path) -> None:
     study = tmp_path / "mine.yaml"
     study.write_text(
-        "name: mine\ntitle: Mine\ninstructions: Read.\nbenchmark: financemath\ntasks: {financemath: {mode: cot}}\n"
-        "strata: topic\nn: 30\nannotators: 2\nshow: [question, gold, response]\n"
-        'questions: {clear: {ask: "Clear?", values: [yes, no]}}\n'
+        MINE + "benchmark: financemath\ntasks: {financemath: {mode: cot}}\n"
+        "strata: topic\nn: 30\nannotators: 2\n"
     )
-    recording = RECORDINGS / "cot/gpt-4o.json"
-    done = CliRunner().invoke(
-        app,
-        [
-            "replay",
-            "financemath",
-            "--mode",
-            "cot",
-            str(recording),
-            "--data-dir",
-            str(RECORDINGS.parent),
-            "--out",
-            str(tmp_path),
-        ],
-    )
-    assert done.exit_code == 0, done.output
-    data = ("--data-dir", RECORDINGS / "validation.json")
-    run(
-        "draw",
-        tmp_path / "gpt-4o",
-        "--study",
-        study,
-        "--out",
-        tmp_path / "s/mine.xlsx",
-        "--seed",
-        1,
-        *data,
-    )
-    tables, _ = merged(tmp_path / "s/mine.xlsx", ["clear"], lambda person, _, cells: (
-        "no" if number(cells) < 10 or (number(cells) < 13 and person) else "yes"))  # fmt: skip
-    assert (
-        share(tables, "clear", "no") == 10 / 27
-    )  # of rows 10 to 12 the two do not agree
-    assert len(tables["undecided"]) == 3
+    file = RECORDINGS / "cot/gpt-4o.json"
+    data = ("--data-dir", RECORDINGS.parent, "--out", tmp_path)
+    run("replay", "financemath", "--mode", "cot", file, *data)
+    out = tmp_path / "s/mine.xlsx"
+    data = ("--data-dir", RECORDINGS / "validation.json", "--out", out)
+    run("label", "draw", tmp_path / "gpt-4o", "--study", study, "--seed", 1, *data)
+    sheets = sorted(out.parent.glob("mine_*.xlsx"))
+    fill(sheets[0], clear=["no"] * 10 + ["yes"] * 20)
+    fill(sheets[1], clear=["no"] * 13 + ["yes"] * 17)
+    tables = merge(sheets)
+    assert share(tables, "clear", "no") == 10 / 27
+    assert len(tables["undecided"]) == 3  # the rows on which the two do not agree
     topics = tables["shares"].query("by == 'topic' and value == 'yes'")
     assert topics["n"].sum() == 27
     assert len(topics) == 7
@@ -538,35 +331,32 @@ def test_a_users_study_on_a_real_recording(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("change", [{"facts": {}}, {"doc": {"choices": True}}])
 def test_a_changed_draw_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
-    sheet = tmp_path / "a.csv"
-    options = ("--source", "sample", "--n", 3, "--out", sheet)
-    run("draw", "--study", "xfinbench_capabilities", *options)
+    sheets = draw(tmp_path / "a.csv", "xfinbench_capabilities", "--n", 3)
     file = tmp_path / "a.draw.json"
-    draw = json.loads(file.read_text())
-    draw["rows"][0] |= change
-    file.write_text(json.dumps(draw))
+    content = json.loads(file.read_text())
+    content["rows"][0] |= change
+    file.write_text(json.dumps(content))
     with pytest.raises(ConfigError, match=r"a\.draw\.json: expected the file that"):
-        run("merge", tmp_path / "a_1.csv", "--out", tmp_path / "merged")
+        merge(sheets)
 
 
 def test_only_wrong_responses_of_a_file_are_drawn(tmp_path: Path) -> None:
-    documents, _ = TaskFile("xfinbench_bool").load({"source": "sample"})
-    answers = {doc["id"]: doc["ground_truth"] == "1.0" for doc in list(documents)[:4]}
+    docs, _ = TaskFile("xfinbench_bool").load({"source": "sample"})
     lines = []
-    for number, (row_id, answer) in enumerate(answers.items()):
-        said = str(answer == (number < 2)).lower()
-        line = {"id": row_id, "response": f"Therefore, my answer is {said}."}
-        lines.append(json.dumps(line))
+    for place, doc in enumerate(list(docs)[:4]):
+        is_true = doc["ground_truth"] == "1.0"
+        said = str(is_true == (place < 2)).lower()
+        text = f"Therefore, my answer is {said}."
+        lines.append(json.dumps({"id": doc["id"], "response": text}))
     file = tmp_path / "model.jsonl"
     file.write_text("\n".join(lines))
     study = tmp_path / "mine.yaml"
     study.write_text(
-        "name: mine\ntitle: Mine\ninstructions: Read.\nbenchmark: xfinbench\nwrong: true\n"
-        "tasks: {xfinbench_bool: {subset: bool}}\nn: 4\nshow: [question, response]\n"
-        "questions: {clear: {ask: 'Is it clear?'}}\n"
+        MINE + "benchmark: xfinbench\nwrong: true\n"
+        "tasks: {xfinbench_bool: {subset: bool}}\nn: 4\n"
     )
     out = tmp_path / "sheet.csv"
-    run("draw", file, "--study", study, "--source", "sample", "--out", out)
-    sheet = next(tmp_path.glob("sheet*.csv")).read_text()
-    drawn = [doc["id"] for doc in list(documents)[:4] if doc["question"][:40] in sheet]
-    assert drawn == list(answers)[2:]
+    draw(out, study, file)
+    assert [row["doc_id"] for row in drawn_rows(out)] == [
+        doc["id"] for doc in list(docs)[2:4]
+    ]

@@ -2,22 +2,12 @@
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
-from test_rounds import fill, run
+from studies_at_work import draw, fill, run
 
 from fin_tasks.benchmarks.corrections import read_corrections
 from fin_tasks.benchmarks.task_file import TaskFile
 from fin_tasks.errors import ConfigError, DataError
-
-SCALES = ("fluency", "completeness", "correctness", "helpfulness")
-
-
-def quality_sheets(tmp_path: Path) -> list[Path]:
-    out = tmp_path / "study" / "quality.csv"
-    options = ("--study", "xfinbench_quality", "--source", "sample", "--n", "4")
-    run("draw", *options, "--out", out)
-    return sorted(out.parent.glob("quality_*.csv"))
 
 
 def n_asked(**options: str) -> int:
@@ -29,38 +19,27 @@ def n_asked(**options: str) -> int:
     return n
 
 
-def rate(sheets: list[Path], scores: list[tuple[int, int, int]]) -> None:
-    """Fill sheets: each row gets the three people's scores for correctness, and 5 for all else."""
-    for person, path in enumerate(sheets):
-        table = pd.read_csv(path, dtype=str, keep_default_na=False)
-        for name in SCALES:
-            table[name] = "5"
-        table["correctness"] = [str(votes[person]) for votes in scores]
-        table.to_csv(path, index=False)
-
-
 def test_questions_below_four_on_one_scale_are_excluded(tmp_path: Path) -> None:
-    sheets = quality_sheets(tmp_path)
+    sheets = draw(tmp_path / "quality.csv", "xfinbench_quality", "--n", 4)
+    fives = dict.fromkeys(("fluency", "completeness", "helpfulness"), [5] * 4)
     # Means of 5, 4, 3.67 and 1.
-    rate(sheets, [(5, 5, 5), (4, 4, 4), (5, 3, 3), (1, 1, 1)])
+    scores = ([5, 4, 5, 1], [5, 4, 3, 1], [5, 4, 3, 1])
+    for sheet, correctness in zip(sheets, scores, strict=True):
+        fill(sheet, correctness=correctness, **fives)
     out = tmp_path / "low.yaml"
-    run("corrections", *sheets, "--out", out)
-    found = read_corrections(out).of("xfinbench")
-    reasons = [correction.reason for correction in found.values()]
+    command = ("label", "corrections", *sheets, "--out")
+    run(*command, out)
+    corrections = list(read_corrections(out).of("xfinbench").values())
+    reasons = [correction.reason for correction in corrections]
     assert reasons == ["rated correctness 3.7", "rated correctness 1.0"]
-    assert all(correction.exclude for correction in found.values())
-    assert found[next(iter(found))].by == "3 people, study xfinbench_quality"
+    assert all(correction.exclude for correction in corrections)
+    assert corrections[0].by == "3 people, study xfinbench_quality"
     assert n_asked() - n_asked(corrections=str(out)) == 2
     with pytest.raises(DataError, match="found none"):
-        run("corrections", *sheets, "--out", tmp_path / "none.yaml", "--below", 1)
+        run(*command, tmp_path / "none.yaml", "--below", 1)
 
 
 def test_a_study_without_scores_is_refused(tmp_path: Path) -> None:
-    out = tmp_path / "study" / "codes.xlsx"
-    options = ("--study", "xfinbench_capabilities", "--source", "sample", "--n", "2")
-    run("draw", *options, "--out", out)
-    sheets = sorted(out.parent.glob("codes_*.xlsx"))
-    for sheet in sheets:
-        fill(sheet)
+    sheets = draw(tmp_path / "codes.csv", "xfinbench_capabilities", "--n", 2)
     with pytest.raises(ConfigError, match="expected a study with scores"):
-        run("corrections", *sheets, "--out", tmp_path / "low.yaml")
+        run("label", "corrections", *sheets, "--out", tmp_path / "low.yaml")

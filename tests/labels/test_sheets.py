@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from openpyxl import load_workbook
-from own_runs import run, write_run
 from PIL import Image
+from studies_at_work import TASK, draw, write_judged
 
 from fin_tasks.labels.readable import readable
 
@@ -61,27 +61,21 @@ def sheet_of(tmp_path: Path, doc: dict[str, Any], *options: str) -> Any:
         "tasks: {mme_finance_en: {language: en}}\nn: 1\nannotators: 1\n"
         'show: [picture, question]\nquestions: {clear: {ask: "Is it clear?"}}\n'
     )
-    folder = write_run(tmp_path / "run", [{"id": "own-1", "answer": "1", **doc}])
-    study = ("--study", tmp_path / "study.yaml", "--source", "sample")
-    run("label", "draw", folder, *study, "--out", tmp_path / "s.xlsx", *options)
-    return load_workbook(tmp_path / "s_1.xlsx")
+    docs = {TASK: [{"id": "own-1", "answer": "1", **doc}]}
+    judged = write_judged(tmp_path / "run", docs, lambda _: 20.0)
+    (sheet,) = draw(tmp_path / "s.xlsx", tmp_path / "study.yaml", judged, *options)
+    return load_workbook(sheet)
 
 
 def test_a_picture_is_small_and_linked(tmp_path: Path, picture: Path) -> None:
     doc = {"question": "Which?", "image_path": str(picture)}
     sheet = sheet_of(tmp_path, doc)["Labels"]
-    (shown,) = sheet._images
-    assert (shown.width, shown.height) == (300, 200)
-    cell = sheet.cell(2, 2)
-    assert cell.hyperlink.target == picture.as_uri()
+    (small,) = sheet._images
+    assert (small.width, small.height) == (300, 200)
+    assert sheet.cell(2, 2).hyperlink.target == picture.as_uri()
     assert sheet.row_dimensions[2].height >= 150
-
-
-def test_a_bundled_picture_is_linked_beside_the_sheet(
-    tmp_path: Path, picture: Path
-) -> None:
-    doc = {"question": "Which?", "image_path": str(picture)}
-    cell = sheet_of(tmp_path, doc, "--bundle")["Labels"].cell(2, 2)
+    (tmp_path / "bundled").mkdir()
+    cell = sheet_of(tmp_path / "bundled", doc, "--bundle")["Labels"].cell(2, 2)
     assert cell.hyperlink.target == cell.value
     assert cell.value.startswith("s_pictures/")
 

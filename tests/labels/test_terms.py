@@ -1,16 +1,14 @@
 """Finance terms in studies: people link them to questions, and compare formulas with them."""
 
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
-from openpyxl import load_workbook
-from typer.testing import CliRunner
+from studies_at_work import draw as draw_sheets
+from studies_at_work import drawn_rows, fill, merge, read
 
 from fin_tasks.benchmarks.xfinbench.data import load
 from fin_tasks.benchmarks.xfinbench.rows import COLUMNS, read_rows
-from fin_tasks.cli import app
 from fin_tasks.labels.draw import draw
 from fin_tasks.labels.readable import plain_formulas
 from fin_tasks.labels.study import Study, load_study
@@ -18,25 +16,14 @@ from fin_tasks.labels.study import Study, load_study
 SAMPLE = {"source": "sample"}
 
 
-def run(*arguments: object, status: int = 0) -> Any:
-    done = CliRunner().invoke(app, ["label", *map(str, arguments)])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    assert done.exit_code == status, done.output
-    return done
-
-
-def linked(folder: Path, votes: list[list[str]], status: int = 0) -> Any:
+def linked(
+    folder: Path, votes: list[list[str]], status: int = 0
+) -> dict[str, pd.DataFrame]:
     """Draw a row for each list of three votes, write the votes, and merge the sheets."""
-    out = folder / "terms.csv"
-    study = ["--study", "xfinbench_terms", "--source", "sample"]
-    run("draw", *study, "--n", len(votes), "--out", out)
-    sheets = [folder / f"terms_{person}.csv" for person in (1, 2, 3)]
-    for person, sheet in enumerate(sheets):
-        table = pd.read_csv(sheet, dtype=str, keep_default_na=False)
-        table["linked"] = [votes_of_row[person] for votes_of_row in votes]
-        table.to_csv(sheet, index=False)
-    return run("merge", *sheets, "--out", folder / "merged", status=status)
+    sheets = draw_sheets(folder / "terms.csv", "xfinbench_terms", "--n", len(votes))
+    for sheet, votes_of_person in zip(sheets, zip(*votes, strict=True), strict=True):
+        fill(sheet, linked=votes_of_person)
+    return merge(sheets, status=status)
 
 
 def test_terms_that_most_people_chose_are_linked(tmp_path: Path) -> None:
@@ -46,37 +33,29 @@ def test_terms_that_most_people_chose_are_linked(tmp_path: Path) -> None:
         ["1", "2", "3"],  # undecided
         ["1+2+3", "1+2+4", "2+3+4"],  # four terms with two votes or more: too many
     ]
-    linked(tmp_path, votes)
-    drawn = draw(load_study("xfinbench_terms"), None, n=4, seed=0, options=SAMPLE).rows
-    labels = pd.read_csv(tmp_path / "merged" / "labels.csv", dtype=str)
-    assert labels["label"].fillna("").tolist() == ["1+4", "none", "", ""]
-    table = pd.read_csv(
-        tmp_path / "merged" / "questions.csv", dtype=str, keep_default_na=False
-    )
+    tables = linked(tmp_path, votes)
+    labels = tables["labels"]["label"].fillna("")
+    assert labels.tolist() == ["1+4", "none", "", ""]
+    file = tmp_path / "merged/questions.csv"
+    table = pd.read_csv(file, dtype=str, keep_default_na=False)
     assert list(table) == list(COLUMNS)
-    candidates = [term["id"] for term in drawn[0].doc["candidates"]]
-    assert table["gold_fin_term_id"].tolist() == [
-        f"{candidates[0]};{candidates[3]}",
-        "",
-    ]
-    shares = pd.read_csv(tmp_path / "merged" / "shares.csv").query("by == 'all'")
+    candidates = drawn_rows(tmp_path / "terms.csv")[0]["doc"]["candidates"]
+    first = f"{candidates[0]['id']};{candidates[3]['id']}"
+    assert table["gold_fin_term_id"].tolist() == [first, ""]
+    shares = tables["shares"].query("by == 'all'")
     counts = dict(zip(shares["value"], shares["count"], strict=True))
     assert counts == {"0 terms": 1, "1 term": 0, "2 terms": 1, "3 terms": 0}
-    undecided = pd.read_csv(tmp_path / "merged" / "undecided.csv")
-    assert len(undecided) == 2
+    assert len(tables["undecided"]) == 2
 
 
 def test_a_cell_that_cannot_be_used_leaves_the_other_labels(tmp_path: Path) -> None:
-    linked(tmp_path, [["1", "1", ""], ["2", "2", "99"]], status=1)
-    labels = pd.read_csv(tmp_path / "merged" / "labels.csv", dtype=str)
-    assert labels["label"].tolist() == ["1", "2"]
+    tables = linked(tmp_path, [["1", "1", ""], ["2", "2", "99"]], status=1)
+    assert tables["labels"]["label"].tolist() == [1, 2]
 
 
 def test_the_linked_questions_are_questions_of_the_set(tmp_path: Path) -> None:
     linked(tmp_path, [["1", "1", "1"]] * 40)
-    (tmp_path / "test_set.csv").write_bytes(
-        (tmp_path / "merged" / "questions.csv").read_bytes()
-    )
+    (tmp_path / "merged/questions.csv").rename(tmp_path / "test_set.csv")
     rows = {row.id: row for row in read_rows(tmp_path / "test_set.csv")}
     assert len(rows) == 40 and not any(row.flaw for row in rows.values())
     for subset in ("bool", "mcq", "calc"):
@@ -90,30 +69,20 @@ def test_the_linked_questions_are_questions_of_the_set(tmp_path: Path) -> None:
 
 
 def test_cells_that_name_no_candidate_are_problems(tmp_path: Path) -> None:
-    done = linked(tmp_path, [["11", "4+1", "1+2+3+4"]], status=1)
-    problems = pd.read_csv(tmp_path / "merged" / "problems.csv")
+    problems = linked(tmp_path, [["11", "4+1", "1+2+3+4"]], status=1)["problems"]
     assert len(problems) == 3
-    (message, *_) = problems["message"]
-    assert (
-        "up to 3 candidates in order, such as 2+5; the row has 10, got '11'" in message
-    )
-    assert "11" in done.output
+    expected = "candidates in order, such as 2+5; the row has 10, got '11'"
+    assert expected in problems["message"][0]
 
 
 def test_candidates_are_shown_with_their_definitions(tmp_path: Path) -> None:
     out = tmp_path / "terms.xlsx"
-    study = ["--study", "xfinbench_terms", "--source", "sample"]
-    run("draw", *study, "--n", 2, "--out", out)
-    sheet = load_workbook(tmp_path / "terms_1.xlsx")["Labels"]
-    header = [cell.value for cell in sheet[1]]
-    shown = str(sheet[2][header.index("candidates")].value)
-    row = draw(load_study("xfinbench_terms"), None, n=2, seed=0, options=SAMPLE).rows[0]
-    for number, term in enumerate(row.doc["candidates"], start=1):
-        assert (
-            f"{number}. {term['name']}: {plain_formulas(term['definition'])[:200]}"
-            in shown
-        )
-    assert "gold_terms" not in header
+    table = read(draw_sheets(out, "xfinbench_terms", "--n", 2)[0])
+    candidates = drawn_rows(out)[0]["doc"]["candidates"]
+    for number, term in enumerate(candidates, start=1):
+        text = f"{number}. {term['name']}: {plain_formulas(term['definition'])[:200]}"
+        assert text in table["candidates"][0]
+    assert "gold_terms" not in table
 
 
 def test_people_who_compare_formulas_see_the_gold_terms(tmp_path: Path) -> None:

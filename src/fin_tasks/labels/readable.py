@@ -12,7 +12,7 @@ _NAMED_SIGNS = """
 times × cdot · div ÷ pm ± leq ≤ le ≤ geq ≥ ge ≥ neq ≠ ne ≠ approx ≈ sum Σ prod Π int ∫ infty ∞
 to → rightarrow → Rightarrow ⇒ ldots … dots … cdots …
 """
-_SIGNS = dict(re.findall(r"(\S+) (\S+)", _NAMED_SIGNS))
+_SIGNS: dict[str, str] = dict(re.findall(r"(\S+) (\S+)", _NAMED_SIGNS))
 """What a command prints; Greek letters are found by their names."""
 _SIGNS |= dict.fromkeys(("quad", "qquad"), " ")
 _SIGNS |= dict.fromkeys(("left", "right", "displaystyle", "centering", "hline"), "")

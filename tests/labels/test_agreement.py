@@ -1,14 +1,14 @@
-"""Three simulated people whose agreement is known, beside a judge whose bias is known."""
+"""Judges beside people, and three simulated people whose agreement is known, beside a judge whose bias is known."""
 
-import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from own_runs import run, write_run
+from scipy.stats import spearmanr
+from studies_at_work import TASK, agree, draw, fill, merge, run, write_judged
 
 from fin_tasks.labels.agree import corrections_of, labels_for, read_judged
+from fin_tasks.labels.agreement import agreement
 from fin_tasks.labels.filled import read_sheets
 
 N_ROWS = 400
@@ -18,7 +18,7 @@ ERRORS = (0.05, 0.1, 0.2)
 """How often each person takes yes for no."""
 BIAS = 12.0
 STUDY = """
-name: {name}
+name: three
 title: Three people
 instructions: Read.
 benchmark: mme_finance
@@ -28,39 +28,50 @@ show: [question, response]
 questions:
   {question}
 """
+CLEAR = 'clear: {ask: "Clear?"}'
+SCORE = 'score: {ask: "How good?", scale: [0, 5]}'
 
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    docs = [
-        {"id": f"q{place}", "question": f"Question {place}?", "answer": "5"}
-        for place in range(N_ROWS)
-    ]
-    return write_run(tmp_path_factory.mktemp("three") / "run", docs)
+    docs = []
+    for place in range(N_ROWS):
+        question = f"Question {place}?"
+        docs.append({"id": f"q{place}", "question": question, "answer": "5"})
+    folder = tmp_path_factory.mktemp("three") / "run"
+    return write_judged(folder, {TASK: docs}, lambda place: 20.0 * (place % 6))
 
 
-def drawn(judged: Path, folder: Path, question: str, n: int) -> list[Path]:
+def sheets_about(judged: Path, folder: Path, question: str, n: int) -> list[Path]:
     study = folder / "study.yaml"
-    study.write_text(STUDY.format(name="three", question=question, n=n))
-    out = folder / "three.csv"
-    run("label", "draw", judged, "--study", study, "--source", "sample", "--out", out)
-    return sorted(folder.glob("three_*.csv"))
+    study.write_text(STUDY.format(question=question, n=n))
+    return draw(folder / "three.csv", study, judged)
 
 
-def write_labels(sheet: Path, column: str, labels: list[str]) -> None:
-    table = pd.read_csv(sheet, dtype=str, na_filter=False)
-    table.assign(**{column: labels}).to_csv(sheet, index=False)
+@pytest.mark.parametrize("seed", range(5))
+def test_the_correlation_is_scipys(seed: int) -> None:
+    x, y = np.random.default_rng(seed).integers(0, 6, (2, 5 + 5 * seed)).tolist()
+    expected = spearmanr(x, y).statistic
+    assert agreement(x, y)["spearman"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_figures_of_a_judge() -> None:
+    figures = agreement([0, 1, 2, 3, 4, 5] * 5, [0, 2, 1, 3, 5, 4] * 5)
+    assert figures["low"] < figures["spearman"] < figures["high"]  # type: ignore[operator]
+    assert figures["mean_absolute_difference"] == pytest.approx(4 / 6)
+    assert figures["bias"] == 0
+    assert agreement([3, 3], [1, 2])["spearman"] is None
 
 
 def test_the_agreement_is_that_of_the_simulation(judged: Path, tmp_path: Path) -> None:
-    sheets = drawn(judged, tmp_path, 'clear: {ask: "Clear?"}', N_ROWS)
+    sheets = sheets_about(judged, tmp_path, CLEAR, N_ROWS)
     generator = np.random.default_rng(46)
     truth = generator.random(N_ROWS) < 0.5
     for sheet, error in zip(sheets, ERRORS, strict=True):
         said = truth ^ (generator.random(N_ROWS) < error)
-        write_labels(sheet, "clear", ["ja" if one else "nein" for one in said])
-    run("label", "merge", *sheets, "--out", tmp_path / "merged")
-    pairs = pd.read_csv(tmp_path / "merged/pairs.csv")
+        fill(sheet, clear=["ja" if one else "nein" for one in said])
+    tables = merge(sheets)
+    pairs = tables["pairs"]
     assert list(pairs["rows"]) == [N_ROWS] * 3
     differing = []
     for first, second in ((0, 1), (0, 2), (1, 2)):
@@ -70,7 +81,7 @@ def test_the_agreement_is_that_of_the_simulation(judged: Path, tmp_path: Path) -
     alphas = [1 - share / 0.5 for share in differing]
     assert list(pairs["equal"]) == pytest.approx([1 - x for x in differing], abs=0.05)
     assert list(pairs["alpha"]) == pytest.approx(alphas, abs=0.1)
-    alpha = pd.read_csv(tmp_path / "merged/alpha.csv").iloc[0]
+    alpha = tables["alpha"].iloc[0]
     assert alpha["alpha"] == pytest.approx(np.mean(alphas), abs=0.06)
     assert alpha["low"] < np.mean(alphas) < alpha["high"]
 
@@ -78,18 +89,15 @@ def test_the_agreement_is_that_of_the_simulation(judged: Path, tmp_path: Path) -
 def test_the_corrected_mean_covers_what_people_would_give(
     judged: Path, tmp_path: Path
 ) -> None:
-    sheets = drawn(
-        judged, tmp_path, 'score: {ask: "How good?", scale: [0, 5]}', N_LABELS
-    )
+    sheets = sheets_about(judged, tmp_path, SCORE, N_LABELS)
     for sheet in sheets:
-        write_labels(sheet, "score", ["3"] * N_LABELS)
+        fill(sheet, score=["3"] * N_LABELS)
     rows = read_judged([read_sheets(sheets)], [judged])
     is_labeled = rows["people_score"].notna().to_numpy()
     assert is_labeled.sum() == N_LABELS
     generator = np.random.default_rng(46)
     n_covered = 0
     judge_errors = []
-    widths = {}
     for _ in range(N_REPEATS):
         # People err by a point in both directions, so that their mean is 2.5 of 5 points.
         truth = generator.integers(1, 5, N_ROWS)
@@ -102,12 +110,12 @@ def test_the_corrected_mean_covers_what_people_would_give(
         (line,) = corrections_of(simulated).runs
         n_covered += line.low <= 50.0 <= line.high
         judge_errors.append(line.judge_mean - 50.0)
-        widths["now"] = (line.high - line.low) / 2
     assert 0.91 <= n_covered / N_REPEATS <= 0.985
     assert np.mean(judge_errors) == pytest.approx(BIAS, abs=0.5)
-    (wish,) = labels_for(simulated, widths["now"] - 0.1)
+    width = (line.high - line.low) / 2
+    (wish,) = labels_for(simulated, width - 0.1)
     assert N_LABELS < wish["labels_needed"] < N_ROWS
-    assert wish["now_within"] == pytest.approx(widths["now"], abs=0.01)
+    assert wish["now_within"] == pytest.approx(width, abs=0.01)
     (reached,) = labels_for(simulated, wish["now_within"] + 1e-6)
     assert reached["labels_needed"] == N_LABELS
     (never,) = labels_for(simulated, 0.01)
@@ -115,27 +123,24 @@ def test_the_corrected_mean_covers_what_people_would_give(
 
 
 def test_how_many_labels_a_wish_needs_is_said(judged: Path, tmp_path: Path) -> None:
-    sheets = drawn(judged, tmp_path, 'score: {ask: "How good?", scale: [0, 5]}', 60)
-    generator = np.random.default_rng(46)
-    scores = generator.integers(0, 6, 60)
+    sheets = sheets_about(judged, tmp_path, SCORE, 60)
+    scores = np.random.default_rng(46).integers(0, 6, 60)
     for sheet in sheets:
-        write_labels(sheet, "score", list(map(str, scores)))
-    command = ("label", "agree", *sheets, "--judge", judged, "--within", 5)
-    done = run(*command, "--json")
-    (line,) = json.loads(done.stdout)["labels needed"]
-    assert line["labels"] == 60
-    assert line["wish"] == 5.0
+        fill(sheet, score=list(map(str, scores)))
+    (line,) = agree(sheets, judged, options=["--within", 5])["labels needed"]
+    assert (line["labels"], line["wish"]) == (60, 5.0)
     assert 60 < line["labels_needed"] < N_ROWS
     # All three sheets are one: that is said, and no reason to stop.
+    done = run("label", "merge", *sheets, "--out", tmp_path / "merged")
     assert done.stderr.count("Is one a copy of the other?") == 3
 
 
 def test_sheets_that_agree_by_chance_are_not_suspected(
     judged: Path, tmp_path: Path
 ) -> None:
-    sheets = drawn(judged, tmp_path, 'clear: {ask: "Clear?"}', 40)
+    sheets = sheets_about(judged, tmp_path, CLEAR, 40)
     for sheet in sheets:
-        write_labels(sheet, "clear", ["yes"] * 39 + ["no"])
+        fill(sheet, clear=["yes"] * 39 + ["no"])
     done = run("label", "merge", *sheets, "--out", tmp_path / "merged")
     assert "copy" not in done.stderr
     # A screen of shares ends with a sentence only if --all exists.
