@@ -212,7 +212,6 @@ def test_people_stand_beside_models(tmp_path: Path) -> None:
     (people,) = loaded.runs
     assert (people.harness, people.model) == ("label", "people")
     results = {result.task: result for result in people.tasks}
-    del results["xfinbench_text"]
     members = tuple(name for name in results if name != "xfinbench")
     assert results["xfinbench"].members == members
     for task, result in results.items():
