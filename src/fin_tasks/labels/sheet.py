@@ -18,7 +18,7 @@ from fin_tasks.errors import ConfigError
 
 from .cells import CellRule
 from .draw import Draw
-from .readable import Readable, Table, readable
+from .readable import Readable, readable
 from .rows import Row
 from .sheet_pictures import (
     COLUMN,
@@ -33,6 +33,7 @@ SHEET = "Labels"
 _TABLES = "Tables"
 """The tab with the tables of all texts."""
 _WIDTH = 45  # of a column, in characters
+_WIDTH_OF_INSTRUCTIONS = 130
 _LINE_HEIGHT = 15  # points
 _MAX_HEIGHT = 409  # points; Excel has no higher rows
 _MAX_LIST = 255  # characters; Excel refuses files with longer lists in a rule
@@ -164,6 +165,12 @@ def _write_csv(
             writer.writerow(cells)
 
 
+def _height_of(text: str, width: int) -> float:
+    """Return the height of a text; LibreOffice does not make a row as high as its text."""
+    n_lines = 1 + len(text) // width + text.count("\n")
+    return min(_LINE_HEIGHT * n_lines, _MAX_HEIGHT)
+
+
 class _Book:
     """A workbook with instructions, the rows to fill in, and the tables of their texts."""
 
@@ -182,9 +189,12 @@ class _Book:
         self._book = Workbook()
         first = self._book.active
         first.title = "Instructions"
-        first.column_dimensions["A"].width = 130
-        for text in instructions:
-            first.append([text])
+        first.column_dimensions["A"].width = _WIDTH_OF_INSTRUCTIONS
+        for number, text in enumerate(instructions, start=1):
+            cell = first.cell(number, 1, text)
+            cell.alignment = _WRAPPED
+            height = _height_of(text, _WIDTH_OF_INSTRUCTIONS)
+            first.row_dimensions[number].height = height
         self._sheet = self._book.create_sheet(SHEET)
         self._sheet.freeze_panes = "B2"
         self._sheet.append(columns)
@@ -200,39 +210,33 @@ class _Book:
         line: Line,
         rules: Mapping[str, CellRule],
     ) -> None:
-        """Add a row, which is as high as its longest text or picture."""
+        """Add a row, which is as high as its longest text or picture.
+
+        Its first cell leads to the tables of its texts. A text that is a link itself would stay on one line in
+        LibreOffice.
+        """
         heights = []
+        tables_begin = len(self._tables) + 1
         for column, name in enumerate(self._columns, start=1):
             cell = self._sheet.cell(number, column)
             cell.alignment = _WRAPPED
-            readable_text = line.get(name, Readable("", []))
-            text = readable_text.text
-            if readable_text.tables:
+            text, tables = line.get(name, Readable("", []))
+            for place, table in enumerate(tables, start=1):
+                title = f"{line['row'].text}, {name}, table {place}"
+                self._tables += [[title], *table, []]
+            if tables:
                 text = text.replace("[table ", f"[tab {_TABLES}: table ")
-                title = f"{line['row'].text}, {name}"
-                self._add_tables(cell, title, readable_text.tables)
             cell.value = _safe(text)
-            # LibreOffice does not make a row as high as its text.
-            n_breaks = cell.value.count("\n")
-            n_lines = 1 + len(cell.value) // _WIDTH + n_breaks
-            heights.append(_LINE_HEIGHT * n_lines)
+            heights.append(_height_of(cell.value, _WIDTH))
             if name in rules:
                 self._ask(cell, rules[name])
             elif text and is_picture_column(name):
                 heights.append(show_picture(cell, self._folder, self._trusted))
-        self._sheet.row_dimensions[number].height = min(max(heights), _MAX_HEIGHT)
-
-    def _add_tables(
-        self,
-        cell: Cell,
-        title: str,
-        tables: Sequence[Table],
-    ) -> None:
-        """Add the tables of a text to their tab, and link the text to them."""
-        location = f"{_TABLES}!A{len(self._tables) + 1}"
-        cell.hyperlink = Hyperlink(ref=cell.coordinate, location=location)
-        for number, table in enumerate(tables, start=1):
-            self._tables += [[f"{title}, table {number}"], *table, []]
+        if len(self._tables) >= tables_begin:
+            location = f"{_TABLES}!A{tables_begin}"
+            first = self._sheet.cell(number, 1)
+            first.hyperlink = Hyperlink(ref=first.coordinate, location=location)
+        self._sheet.row_dimensions[number].height = max(heights)
 
     def _ask(self, cell: Cell, rule: CellRule) -> None:
         """Color a cell to fill in, and let it offer the words that it may hold."""
@@ -252,6 +256,14 @@ class _Book:
         """Write the file."""
         if self._tables:
             tab = self._book.create_sheet(_TABLES)
-            for cells in self._tables:
+            for number, cells in enumerate(self._tables, start=1):
                 tab.append(list(map(_safe, cells)))
+                heights = [_height_of(cell, _WIDTH) for cell in cells]
+                tab.row_dimensions[number].height = max(heights, default=_LINE_HEIGHT)
+            for column in tab.columns:
+                longest = max(len(cell.value or "") for cell in column)
+                width = min(longest + 2, _WIDTH)
+                tab.column_dimensions[column[0].column_letter].width = width
+                for cell in column:
+                    cell.alignment = _WRAPPED
         self._book.save(path)
