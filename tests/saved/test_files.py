@@ -54,12 +54,22 @@ def test_every_form_is_read_as_text(tmp_path: Path, suffix: str) -> None:
     assert rows[0].fields["question"] == "0?" and "prediction" not in rows[0].fields
 
 
-@pytest.mark.parametrize("id_name", ["id", "ID", "question_id", "index"])
 @pytest.mark.parametrize(
-    "response_name", ["response", "output", "model_response", "prediction"]
+    "names",
+    [
+        ("id", "response"),
+        ("ID", "output"),
+        ("question_id", "model_response"),
+        ("index", "prediction"),
+        ("Sample-ID", "generated text"),
+        ("id", "RESPONSE"),
+        ("id", "Model Answer", "answer"),  # the surer name counts
+        ("id", "output", "pred"),
+    ],
 )
-def test_the_names_of_columns(tmp_path: Path, id_name: str, response_name: str) -> None:
-    path = write_lines(tmp_path / "a.jsonl", [{id_name: 7, response_name: "b"}])
+def test_names_that_people_use(tmp_path: Path, names: tuple[str, ...]) -> None:
+    row = dict(zip(names, (7, "b", "c"), strict=False))
+    path = write_lines(tmp_path / "a.jsonl", [row])
     assert texts_by_id(read_saved_rows(path)) == {"7": ["b"]}
 
 
@@ -67,16 +77,8 @@ def test_several_responses_missing_ones_and_numbers(tmp_path: Path) -> None:
     responses: list[Any] = ["a", ["b", None], [["c"], ["d"]], None, [], [[]], 5, True]
     rows = [{"id": "x", "response": response} for response in responses]
     found = read_saved_rows(write_lines(tmp_path / "a.jsonl", rows))
-    assert [row.texts for row in found] == [
-        ["a"],
-        ["b", None],
-        ["c", "d"],
-        [None],
-        [None],
-        [None],
-        ["5"],
-        ["true"],
-    ]
+    texts = [["a"], ["b", None], ["c", "d"], [None], [None], [None], ["5"], ["true"]]
+    assert [row.texts for row in found] == texts
     assert len(texts_by_id(found)["x"]) == 10
 
 
@@ -171,14 +173,19 @@ def test_a_row_that_cannot_be_used_is_one_sentence(
     assert "\n" not in str(caught.value)
 
 
-def rewritten(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
+def rewritten(old: bytes, *new: bytes) -> Callable[[Path], None]:
+    """Return a function that writes a workbook in whose sheets some bytes are replaced."""
+
     def write(path: Path) -> None:
         WRITERS[".xlsx"](path)
         with zipfile.ZipFile(path) as archive:
             parts = {name: archive.read(name) for name in archive.namelist()}
         with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, data in parts.items():
-                archive.writestr(name, change(data) if "sheet1" in name else data)
+                if "sheet1" in name:
+                    assert old in data
+                    data = data.replace(old, b"".join(new))
+                archive.writestr(name, data)
 
     return write
 
@@ -186,36 +193,15 @@ def rewritten(change: Callable[[bytes], bytes]) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("suffix", "write"),
     [
+        (".xlsx", rewritten(b'<row r="3"', b'<row r="999999999999"')),
+        (".xlsx", rewritten(b'<row r="3"', b"<row spans='1:2' r = '999999999999'")),
         (
             ".xlsx",
             rewritten(
-                lambda data: data.replace(b'<row r="3"', b'<row r="999999999999"')
+                b"</row></sheetData>", b"<c/>" * 5_000_000, b"</row></sheetData>"
             ),
         ),
-        (
-            ".xlsx",
-            rewritten(
-                lambda data: data.replace(
-                    b'<row r="3"', b"<row spans='1:2' r = '999999999999'"
-                )
-            ),
-        ),
-        (
-            ".xlsx",
-            rewritten(
-                lambda data: data.replace(
-                    b"</row></sheetData>", b"<c/>" * 5_000_000 + b"</row></sheetData>"
-                )
-            ),
-        ),
-        (
-            ".xlsx",
-            rewritten(
-                lambda data: data.replace(
-                    b"<sheetData>", b"<sheetData>" + b" " * 300_000_000
-                )
-            ),
-        ),
+        (".xlsx", rewritten(b"<sheetData>", b"<sheetData>", b" " * 300_000_000)),
         (".xlsx", lambda path: path.write_bytes(b"PK no workbook")),
         (".tsv", lambda path: path.write_bytes(b"index\tprediction\n1\t\x81\n")),
         (

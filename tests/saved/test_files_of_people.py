@@ -81,11 +81,6 @@ def check_refusal(done: Result, name: str) -> None:
     assert "\n" not in message
 
 
-def test_there_are_files_of_many_forms() -> None:
-    assert len(FILES) > 40
-    assert set(FILES) >= {*REFUSED, *SAID}
-
-
 @pytest.mark.slow
 def test_the_files_are_those_that_the_script_writes(tmp_path: Path) -> None:
     names = write_files(tmp_path, sample_answers(TASK))
@@ -252,23 +247,6 @@ def test_a_column_that_a_file_lacks() -> None:
         FinTasksError, match="expected a column 'Nr', as --columns says"
     ):
         read_saved_rows(HERE / "plain.csv", columns={"id": "Nr"})
-
-
-@pytest.mark.parametrize(
-    ("record", "expected"),
-    [
-        ({"id": "a", "Model Answer": "x", "answer": "y"}, "x"),
-        ({"id": "a", "output": "x", "pred": "y"}, "x"),
-        ({"id": "a", "RESPONSE": "x"}, "x"),
-        ({"Sample-ID": "a", "generated text": "x"}, "x"),
-    ],
-)
-def test_names_that_people_use(
-    record: dict[str, Any], expected: str, tmp_path: Path
-) -> None:
-    (tmp_path / "a.json").write_text(json.dumps([record]))
-    (row,) = read_saved_rows(tmp_path / "a.json")
-    assert (row.id, row.texts) == ("a", [expected])
 
 
 def test_a_task_of_ours_in_a_table_in_memory() -> None:

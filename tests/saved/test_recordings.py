@@ -32,6 +32,25 @@ SAMPLES = [
 ]
 
 
+def write(path: Path, *rows: object) -> Path:
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    return path
+
+
+def write_questions(folder: Path, *lines: str) -> None:
+    """Write a file of XFinBench's questions."""
+    header = (
+        "id,task,question,choice,ground_truth,figure,fin_capability,gold_fin_term_id"
+    )
+    (folder / "test_set.csv").write_text("\n".join([header, *lines]))
+
+
+def saved(folder: Path, *rows: dict[str, Any]) -> Path:
+    """Write rows over a right calculation."""
+    lines = [{"id": f"q{at}", **OBJECTS[0], **row} for at, row in enumerate(rows)]
+    return write(folder / "model.jsonl", *lines)
+
+
 @pytest.fixture(autouse=True)
 def _no_downloads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
@@ -53,83 +72,53 @@ def test_formats_and_summary(name: str, text: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     recording = read_xfinbench(tmp_path / name, task="calc")
     assert recording.responses == [[RIGHT], [WRONG]]
-    assert (
-        recording.docs[0].items()
-        >= {
-            "id": "a",
-            "task": "calcu",
-            "subset": "calc",
-            "capabilities": ["NM", "TR"],
-        }.items()
-    )
+    expected: dict[str, Any] = {"id": "a", "task": "calcu", "subset": "calc"}
+    expected["capabilities"] = ["NM", "TR"]
+    assert recording.docs[0].items() >= expected.items()
     command = ["replay", "xfinbench", "--task", "calc", str(tmp_path / name), "--json"]
     summary = json.loads(CliRunner().invoke(app, command).stdout)
     assert (summary["task"], summary["n"], summary["n_all"]) == ("xfinbench_calc", 2, 2)
+    assert summary["unscored"] == 0
+    expected = {"acc": 0.5, "acc_err": 0.5, "no_answer": 0.5, "acc_TR": 1.0}
+    expected |= {"acc_err_NM": 0.5, "acc_em": 0.5, "unscored": 0.0}
+    part = summary["by_capability"]["TR"]
+    assert part["n"] == 1
     for scoring in SCORINGS:
-        figures = summary[scoring]
-        assert (figures["acc"], figures["acc_err"], figures["no_answer"]) == (
-            0.5,
-            0.5,
-            0.5,
-        )
-        assert (figures["acc_TR"], figures["acc_err_NM"], figures["unscored"]) == (
-            1.0,
-            0.5,
-            0.0,
-        )
-        assert (figures["acc_em"], summary["unscored"]) == (0.5, 0)
-        part = summary["by_capability"]["TR"]
-        assert (part["n"], part[scoring]["acc_em"], part[scoring]["acc_err"]) == (
-            1,
-            1.0,
-            1.0,
-        )
+        assert summary[scoring].items() >= expected.items()
+        assert part[scoring].items() >= {"acc_em": 1.0, "acc_err": 1.0}.items()
 
 
 def test_programs_and_what_the_data_folder_adds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    columns = (
-        "id,task,question,choice,ground_truth,figure,fin_capability,gold_fin_term_id\n"
-    )
-    (tmp_path / "test_set.csv").write_text(
-        columns + 'a,calcu,"\\begin{tabular}",,0,,SP,\n'
-    )
-    (tmp_path / "r.jsonl").write_text(
-        '{"id": "a", "ground_truth": 0, "model_response": null}'
-    )
-    recording = read_xfinbench(
-        tmp_path / "r.jsonl", task="calc", mode="pot", data_dir=tmp_path
-    )
+    write_questions(tmp_path, 'a,calcu,"\\begin{tabular}",,0,,SP,')
+    row = {"id": "a", "ground_truth": 0, "model_response": None}
+    file = write(tmp_path / "r.jsonl", row)
+    recording = read_xfinbench(file, task="calc", mode="pot", data_dir=tmp_path)
     (doc,) = recording.docs
-    assert (doc["capabilities"], doc["has_table"], doc["ground_truth"]) == (
-        ["SP"],
-        True,
-        "0",
-    )
+    expected = {"capabilities": ["SP"], "has_table": True, "ground_truth": "0"}
+    assert doc.items() >= expected.items()
     assert recording.responses == [[""]]
     monkeypatch.setattr(
         "fin_tasks.benchmarks.scored_task.run_programs",
         lambda programs: [FAILED] * len(programs),
     )
     scored = score_task(TaskFile("xfinbench_calc_pot"), [doc], [["", ""]])
-    found = summary_of([SavedRun(scored, {}, {})])
-    paper = found["paper"]
-    assert (paper["acc"], paper["acc_err"], paper["no_answer"]) == (1.0, 0.0, 0.0)
-    rates = (paper["execution_rate"], found["robust"]["execution_rate"])
-    assert rates == (0.0, 0.0)
-    assert (found["n"], paper["exception"]) == (1, 1.0)
-    assert (found["execution_rate"], found["robust_execution_rate"]) == (0.0, 0.0)
-    assert found["outcomes"] == {"exception": 2}
+    summary = summary_of([SavedRun(scored, {}, {})])
+    expected = {"acc": 1.0, "acc_err": 0.0, "no_answer": 0.0, "exception": 1.0}
+    assert summary["paper"].items() >= expected.items()
+    assert summary["paper"]["execution_rate"] == 0.0
+    assert summary["robust"]["execution_rate"] == 0.0
+    expected = {"n": 1, "execution_rate": 0.0, "robust_execution_rate": 0.0}
+    assert summary.items() >= expected.items()
+    assert summary["outcomes"] == {"exception": 2}
 
 
 def test_a_broken_file_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "r.jsonl").write_text(
-        '{"id": 1, "ground_truth": 1, "model_response": "", "task": "mcq"}'
-    )
-    (tmp_path / "r.csv").write_text(
-        ",".join(KEYS) + "\na,6,Therefore, my answer is [6].,NM\n"
-    )
+    row = {"id": 1, "ground_truth": 1, "model_response": "", "task": "mcq"}
+    write(tmp_path / "r.jsonl", row)
+    table = ",".join(KEYS) + "\na,6,Therefore, my answer is [6].,NM\n"
+    (tmp_path / "r.csv").write_text(table)
     for name, message in (
         ("r.jsonl", "got 0 of 0 rows with others, and 1 of other tasks"),
         ("r.csv", "line 2: expected as many cells"),
@@ -157,8 +146,7 @@ def test_the_command_scores_programs_as_the_authors_do(tmp_path: Path) -> None:
         {"id": f"q{number}", "ground_truth": truth, "model_response": response}
         for number, (response, truth, _) in enumerate(programs)
     ]
-    file = tmp_path / "model.jsonl"
-    file.write_text("\n".join(map(json.dumps, rows)))
+    file = write(tmp_path / "model.jsonl", *rows)
     out = tmp_path / "out"
     command = ["replay", "xfinbench", str(file), "--task", "calc", "--mode", "pot"]
     done = CliRunner().invoke(app, [*command, "--out", str(out), "--json"])
@@ -172,16 +160,6 @@ def test_the_command_scores_programs_as_the_authors_do(tmp_path: Path) -> None:
 
 def n_responses(recording: Recording) -> int:
     return sum(map(len, recording.responses))
-
-
-def saved(folder: Path, *rows: dict[str, Any]) -> Path:
-    """Write rows over a right calculation."""
-    file = folder / "model.jsonl"
-    lines = [
-        json.dumps({"id": f"q{at}", **OBJECTS[0], **row}) for at, row in enumerate(rows)
-    ]
-    file.write_text("\n".join(lines))
-    return file
 
 
 def test_responses_to_other_questions_are_refused(tmp_path: Path) -> None:
@@ -214,14 +192,11 @@ def test_rows_of_other_tasks_are_counted(
 
 
 def test_the_data_folder_knows_questions_of_another_task(tmp_path: Path) -> None:
-    columns = (
-        "id,task,question,choice,ground_truth,figure,fin_capability,gold_fin_term_id\n"
-    )
-    (tmp_path / "test_set.csv").write_text(columns + "a,bool,Is it?,,1,,SP,\n")
+    write_questions(tmp_path, "a,bool,Is it?,,1,,SP,")
     row = {name: OBJECTS[0][name] for name in ("ground_truth", "model_response")}
-    (tmp_path / "r.jsonl").write_text(json.dumps({"id": "a", **row}))
+    file = write(tmp_path / "r.jsonl", {"id": "a", **row})
     with pytest.raises(DataError, match="got 1 of 1 rows with others"):
-        read_xfinbench(tmp_path / "r.jsonl", task="calc", data_dir=tmp_path)
+        read_xfinbench(file, task="calc", data_dir=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -259,17 +234,8 @@ def test_a_file_without_rows_is_one_sentence(tmp_path: Path, name: str) -> None:
 
 def replayed(file: Path, out: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what the command prints, and the provenance in the file it writes."""
-    command = [
-        "replay",
-        "xfinbench",
-        str(file),
-        "--task",
-        "calc",
-        "--out",
-        str(out),
-        "--json",
-    ]
-    done = CliRunner().invoke(app, command)
+    command = ["replay", "xfinbench", str(file), "--task", "calc"]
+    done = CliRunner().invoke(app, [*command, "--out", str(out), "--json"])
     assert done.exit_code == 0, done.output
     (results,) = out.rglob("results_*.json")
     config = json.loads(results.read_text())["configs"]["xfinbench_calc"]
@@ -291,21 +257,16 @@ def test_ids_name_the_split(
 ) -> None:
     file = saved(tmp_path, *({"id": name} for name in ids))
     shown, facts = replayed(file, tmp_path / "out")
-    assert (
-        (shown["split"], shown["source"])
-        == (facts["split"], facts["source"])
-        == (split, source)
-    )
+    expected = {"split": split, "source": source}.items()
+    assert shown.items() >= expected and facts.items() >= expected
 
 
 def test_samples_keep_the_split_and_source_of_their_run(tmp_path: Path) -> None:
     stamp = "2026-03-01T10-00-00.123456"
-    file = tmp_path / f"samples_xfinbench_calc_{stamp}.jsonl"
-    file.write_text("\n".join(map(json.dumps, SAMPLES)))
+    file = write(tmp_path / f"samples_xfinbench_calc_{stamp}.jsonl", *SAMPLES)
     provenance = {"split": "own", "data": {"origin": "data_dir", "revision": "1"}}
     configs = {"xfinbench_calc": {"metadata": {"provenance": provenance}}}
-    results = tmp_path / f"results_{stamp}.json"
-    results.write_text(json.dumps({"configs": configs}))
+    results = write(tmp_path / f"results_{stamp}.json", {"configs": configs})
     for place in ("first", "again"):
         _, facts = replayed(file, tmp_path / place)
         assert (facts["split"], facts["source"]) == ("own", "data_dir")
@@ -333,11 +294,6 @@ FINANCEMATH_ROW = {
     "python_solution": "def solution():\n    return 1 / 3",
     "ground_truth": 0.333,
 }
-
-
-def write(path: Path, *rows: object) -> Path:
-    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    return path
 
 
 def test_recordings_of_financemath(tmp_path: Path) -> None:
