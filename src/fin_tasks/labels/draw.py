@@ -16,7 +16,7 @@ from fin_tasks.errors import ConfigError, DataError
 from fin_tasks.variants.build import Variant
 
 from .cells import CellRule
-from .rows import Row, Source, rows_of_benchmark, rows_of_file, rows_of_run
+from .rows import Row, Source
 from .study import Study, load_study
 
 
@@ -66,22 +66,17 @@ def draw(
     Questions and responses are those of the run. Without a run, and for the responses in a file, whose `columns` may
     be named, the questions are the benchmark's documents with the options `source`, `data_dir` and `split`.
     """
+    source = Source(study, options)
     if run and run.is_file() and not run.name.startswith("results"):
-        source = rows_of_file(
-            study,
-            run,
-            options,
-            columns=columns or {},
-            strict=strict,
-        )
+        source.add_file(run, columns=columns or {}, strict=strict)
     elif run:
-        source = rows_of_run(study, run, options)
+        source.add_run(run)
     elif "response" in study.show or study.wrong:
         raise ConfigError(
             f"label draw: the study {study.name} is about responses. Name a run folder."
         )
     else:
-        source = rows_of_benchmark(study, options)
+        source.add_questions()
     if study.wrong:
         source.rows = [row for row in source.rows if row.is_wrong]
     if not source.rows:
@@ -89,7 +84,7 @@ def draw(
             f"label draw: expected rows for {study.name}, got none. "
             f"Check {run or 'RUN'}, --data-dir and --split."
         )
-    drawn = _drawn_from(source, study, n, seed)
+    drawn = _drawn_from(source, n, seed)
     if "gold_terms" in study.show or study.candidates:
         _add_terms(drawn, options)
     return drawn
@@ -103,7 +98,7 @@ def draw_variants(
     """Draw variants of a benchmark's questions for people who check them."""
     study = load_study("variants")
     study = study.model_copy(update={"benchmark": benchmark, "tasks": {benchmark: {}}})
-    rows = []
+    source = Source(study, {})
     for variant in variants:
         fields = variant.fields
         context = fields.get("context", "")
@@ -113,17 +108,14 @@ def draw_variants(
         gold = [*changes, f"{variant.truth:.12g}", variant.program]
         doc = {"question": "\n\n".join(texts), "answer": "\n".join(gold)}
         facts = {"task": [benchmark]}
-        rows.append(Row(doc_id=variant.id, task=benchmark, doc=doc, facts=facts))
-    return _drawn_from(Source(rows=rows), study, None, seed)
+        row = Row(doc_id=variant.id, task=benchmark, doc=doc, facts=facts)
+        source.rows.append(row)
+    return _drawn_from(source, None, seed)
 
 
-def _drawn_from(
-    source: Source,
-    study: Study,
-    n: int | None,
-    seed: int,
-) -> Draw:
+def _drawn_from(source: Source, n: int | None, seed: int) -> Draw:
     """Draw some of the rows from each stratum, and give them their ids."""
+    study = source.study
     strata = defaultdict(list)
     for row in source.rows:
         names = row.facts.get(study.strata) or [""]

@@ -3,7 +3,6 @@
 import json
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -70,153 +69,145 @@ class Row(BaseModel):
             self.facts["response"] = ["right" if score > 0 else "wrong"]
 
 
-@dataclass
 class Source:
-    """What a study is drawn from."""
+    """Where the rows of a study come from: a run, a file of responses, or the benchmark's questions alone.
 
-    model: str = ""
-    rows: list[Row] = field(default_factory=list)
-    provenance: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Of the documents, by task."""
-
-
-def rows_of_benchmark(study: Study, options: Mapping[str, Any]) -> Source:
-    """Return the benchmark's questions, which the options `source`, `data_dir` and `split` choose."""
-    source = Source()
-    for task in study.tasks:
-        rows, source.provenance[task] = _documents(study, task, options)
-        source.rows += rows
-    return source
-
-
-def rows_of_file(
-    study: Study,
-    path: Path,
-    options: Mapping[str, Any],
-    *,
-    columns: Mapping[str, str],
-    strict: bool,
-) -> Source:
-    """Return the questions that a file has responses to; rows of no task are left out, which is logged."""
-    saved = read_saved_rows(path, columns=columns, strict=strict)
-    files = list(map(TaskFile, study.tasks))
-    answered = answered_tasks(files, saved, options, path)
-    if not answered.tasks:
-        raise DataError(
-            f"{path}: expected ids of questions of {', '.join(study.tasks)}, "
-            f"got {saved[0].id or saved[0].question!r:.80}."
-        )
-    if answered.others:
-        leave_out(
-            f"{path}: {len(answered.others):,} of {len(saved):,} rows are of no task of the study and are left out.",
-            strict=strict,
-        )
-    source = Source(model=models_of([path])[0])
-    for task in answered.tasks:
-        name = task.questions.file.name
-        scores = _scores_of(task, str(path), strict=strict)
-        rows, source.provenance[name] = _documents(study, name, task.options)
-        for row in rows:
-            texts = task.matched.texts_by_id.get(row.doc_id)
-            if texts is not None:
-                row.response = texts[0] or ""
-                row.note_score(scores.get(row.doc_id))
-                source.rows.append(row)
-    return source
-
-
-def rows_of_run(
-    study: Study,
-    path: Path,
-    options: Mapping[str, Any],
-) -> Source:
-    """Return the questions of a run with its responses, as the run itself holds them.
-
-    The benchmark's own document adds what the run lacks, such as finance terms, only if it has the same id and asks
-    the same question: another version of a set, or a user's own, may have other questions under the same ids.
+    The options `source`, `data_dir` and `split` say which questions the benchmark has.
     """
-    loaded = report.read([path])
-    source = Source(model=loaded.runs[0].model)
-    for run, result in loaded.results:
-        task = result.task
-        if result.samples is None or task not in study.tasks:
-            continue
-        if task in source.provenance or run.model != source.model:
+
+    def __init__(self, study: Study, options: Mapping[str, Any]) -> None:
+        self.study = study
+        self.model = ""
+        self.rows: list[Row] = []
+        self.provenance: dict[str, dict[str, Any]] = {}
+        """Of the documents, by task."""
+        self._options = options
+        self._benchmark = benchmark_named(study.benchmark)
+
+    def add_questions(self) -> None:
+        """Add the benchmark's questions."""
+        for task in self.study.tasks:
+            self.rows += self._documents(task, self._options)
+
+    def add_file(
+        self,
+        path: Path,
+        *,
+        columns: Mapping[str, str],
+        strict: bool,
+    ) -> None:
+        """Add the questions that a file has responses to; rows of no task are left out, which is logged."""
+        saved = read_saved_rows(path, columns=columns, strict=strict)
+        files = list(map(TaskFile, self.study.tasks))
+        answered = answered_tasks(files, saved, self._options, path)
+        if not answered.tasks:
             raise DataError(
-                f"{path}: expected results of one model, each task once, got more of {task}."
+                f"{path}: expected ids of questions of {', '.join(self.study.tasks)}, "
+                f"got {saved[0].id or saved[0].question!r:.80}."
             )
-        source.provenance[task] = _short_provenance(result.provenance)
-        known = {}
+        if answered.others:
+            counts = f"{len(answered.others):,} of {len(saved):,} rows"
+            leave_out(
+                f"{path}: {counts} are of no task of the study and are left out.",
+                strict=strict,
+            )
+        self.model = models_of([path])[0]
+        for task in answered.tasks:
+            scores = _scores_of(task, str(path), strict=strict)
+            for row in self._documents(task.questions.file.name, task.options):
+                texts = task.matched.texts_by_id.get(row.doc_id)
+                if texts is not None:
+                    row.response = texts[0] or ""
+                    row.note_score(scores.get(row.doc_id))
+                    self.rows.append(row)
+
+    def add_run(self, path: Path) -> None:
+        """Add the questions of a run with its responses, as the run itself holds them.
+
+        The benchmark's own document adds what the run lacks, such as finance terms, only if it has the same id and
+        asks the same question: another version of a set, or a user's own, may have other questions under the same
+        ids.
+        """
+        loaded = report.read([path])
+        self.model = loaded.runs[0].model
+        for run, result in loaded.results:
+            task = result.task
+            if result.samples is None or task not in self.study.tasks:
+                continue
+            if task in self.provenance or run.model != self.model:
+                raise DataError(
+                    f"{path}: expected results of one model, each task once, got more of {task}."
+                )
+            known = {}
+            try:
+                for row in self._documents(task, self._options):
+                    known[row.doc_id] = row.doc
+            except FinTasksError as error:
+                text = "%s: its rows are shown as the run holds them (%s)"
+                _log.warning(text, task, error)
+            self._note_provenance(task, result.provenance)
+            self._add_samples(result, known)
+
+    def _add_samples(
+        self,
+        result: TaskResult,
+        known: Mapping[str, Document],
+    ) -> None:
+        """Add the rows of a task; samples without a question are left out."""
+        metric = headline(result)
+        rows: dict[str, Row] = {}
+        for sample in read_samples(result.samples):
+            # The lines of both scorings hold the same responses, so the first one is enough.
+            has_question = any(isinstance(sample.doc.get(name), str) for name in _TEXTS)
+            if sample.id in rows or not has_question:
+                continue
+            doc = sample.doc
+            own = known.get(sample.id)
+            if own is not None and _is_same_question(doc, own):
+                pictures = {name: own[name] for name in _PICTURES if own.get(name)}
+                doc = {**own, **doc, **pictures}
+            row = self._row_of(result.task, sample.id, doc, sample.where)
+            row.response = response_of(sample)
+            row.note_score(sample.metrics.get(metric))
+            rows[sample.id] = row
+        self.rows += rows.values()
+
+    def _documents(self, task: str, options: Mapping[str, Any]) -> list[Row]:
+        """Return the benchmark's documents of a task as rows, and note their provenance."""
+        all_options = {**self.study.tasks[task], **options}
+        (documents,) = self._benchmark.load(**all_options).values()
+        facts = json.loads(documents.info.description)
+        self._note_provenance(task, facts)
+        rows = []
+        for doc in documents:
+            rows.append(self._row_of(task, id_of(doc), doc, task))
+        return rows
+
+    def _note_provenance(self, task: str, facts: Mapping[str, Any]) -> None:
+        self.provenance[task] = {}
+        for name in ("split", "data", "scorer"):
+            if name in facts:
+                self.provenance[task][name] = facts[name]
+
+    def _row_of(
+        self,
+        task: str,
+        doc_id: str,
+        doc: Document,
+        where: str,
+    ) -> Row:
+        """Return a document as a row; raise DataError, which names the place, if people cannot label it."""
+        kind = str(doc.get("task") or task)
+        facts = {"task": [kind], **self._benchmark.groups_of(doc)}
         try:
-            rows, _ = _documents(study, task, options)
-            known = {row.doc_id: row.doc for row in rows}
-        except FinTasksError as error:
-            text = "%s: its rows are shown as the run holds them (%s)"
-            _log.warning(text, task, error)
-        source.rows += _rows_of_samples(study, result, known)
-    return source
+            return Row(doc_id=doc_id, task=task, doc=dict(doc), facts=facts)
+        except ValidationError as error:
+            raise DataError(f"{where}: {first_problem(error)}.") from error
 
 
 def response_of(sample: Sample) -> str:
     """Return the first response in a line of samples, empty if it has none."""
     return str(next(iter(sample.responses), ""))
-
-
-def _documents(
-    study: Study,
-    task: str,
-    options: Mapping[str, Any],
-) -> tuple[list[Row], dict[str, Any]]:
-    """Return the benchmark's documents of a task as rows, and their provenance."""
-    benchmark = benchmark_named(study.benchmark)
-    all_options = {**study.tasks[task], **options}
-    (documents,) = benchmark.load(**all_options).values()
-    rows = []
-    for doc in documents:
-        rows.append(_row_of(study, task, id_of(doc), doc, task))
-    facts = json.loads(documents.info.description)
-    return rows, _short_provenance(facts)
-
-
-def _rows_of_samples(
-    study: Study,
-    result: TaskResult,
-    known: Mapping[str, Document],
-) -> list[Row]:
-    """Return the rows of a task; samples without a question are left out."""
-    metric = headline(result)
-    rows: dict[str, Row] = {}
-    for sample in read_samples(result.samples):
-        # The lines of both scorings hold the same responses, so the first one is enough.
-        has_question = any(isinstance(sample.doc.get(name), str) for name in _TEXTS)
-        if sample.id in rows or not has_question:
-            continue
-        doc = sample.doc
-        own = known.get(sample.id)
-        if own is not None and _is_same_question(doc, own):
-            pictures = {name: own[name] for name in _PICTURES if own.get(name)}
-            doc = {**own, **doc, **pictures}
-        row = _row_of(study, result.task, sample.id, doc, sample.where)
-        row.response = response_of(sample)
-        row.note_score(sample.metrics.get(metric))
-        rows[sample.id] = row
-    return list(rows.values())
-
-
-def _row_of(
-    study: Study,
-    task: str,
-    doc_id: str,
-    doc: Document,
-    where: str,
-) -> Row:
-    """Return a document as a row; raise DataError, which names the place, if people cannot label it."""
-    groups = benchmark_named(study.benchmark).groups_of(doc)
-    facts = {"task": [str(doc.get("task") or task)], **groups}
-    try:
-        return Row(doc_id=doc_id, task=task, doc=dict(doc), facts=facts)
-    except ValidationError as error:
-        raise DataError(f"{where}: {first_problem(error)}.") from error
 
 
 def _is_term(term: Any) -> bool:
@@ -230,11 +221,6 @@ def _is_same_question(doc: Document, own: Document) -> bool:
         if isinstance(text, str) and isinstance(own_text, str):
             return text.split() == own_text.split()
     return False
-
-
-def _short_provenance(facts: Mapping[str, Any]) -> dict[str, Any]:
-    names = ("split", "data", "scorer")
-    return {name: facts[name] for name in names if name in facts}
 
 
 def _scores_of(

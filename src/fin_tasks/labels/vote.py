@@ -188,15 +188,14 @@ def _combinations(
         columns="question",
         values="label",
     ).dropna()
-    types = pd.Series("", index=table.index)
-    keys = []
-    for name, question in questions.items():
-        if question.types:
-            names = table[name].map(question.types)
-            types += names.radd(" and ").fillna("")
-        else:
-            keys.append(name)
-    table["types"] = types.str.removeprefix(" and ").replace("", "no error")
+    types = []
+    for _, labels_of_row in table.iterrows():
+        names = []
+        for name, question in questions.items():
+            names.append(question.types.get(labels_of_row[name], ""))
+        types.append(" and ".join(filter(None, names)) or "no error")
+    table["types"] = types
+    keys = [name for name, question in questions.items() if not question.types]
     counts = table.groupby([*keys, "types"]).size().reset_index(name="count")
     n = len(table)
     return counts.assign(n=n, share=counts["count"] / n)
