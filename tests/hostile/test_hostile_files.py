@@ -19,12 +19,11 @@ pytestmark = pytest.mark.slow
 
 Named = list[tuple[str, Path]]
 Files = Callable[[str], Named]
-MAX_SECONDS = 30
+MAX_SECONDS = 60  # also where other tests run at the same time
 MAX_MEMORY = 1_500_000_000  # bytes
 CHILD = Path(__file__).with_name("run_commands.py")
 COMMANDS = {
     "replay xfinbench --task calc --json": "json csv",
-    "replay xfinbench --task calc --mode pot --json": "json csv",
     "replay financemath --mode pot --json": "json csv",
     "replay dynostock --json": "json",
     'replay task xfinbench_bool --metadata {"source":"sample"} --json': "json csv",
