@@ -61,6 +61,18 @@ def fill(
     return table
 
 
+def fill_all(sheets: Sequence[Path], **labels: Sequence[object]) -> None:
+    """Write the same labels into the sheets of all people."""
+    for sheet in sheets:
+        fill(sheet, **labels)
+
+
+def fill_apart(sheets: Sequence[Path], **labels: Sequence[Sequence[object]]) -> None:
+    """Write labels that differ by person."""
+    for person, sheet in enumerate(sheets):
+        fill(sheet, **{name: answers[person] for name, answers in labels.items()})
+
+
 def merge(
     sheets: Sequence[Path], *options: object, status: int = 0
 ) -> dict[str, pd.DataFrame]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.stats import spearmanr
-from studies_at_work import TASK, agree, draw, fill, merge, run, write_judged
+from studies_at_work import TASK, agree, draw, fill, fill_all, merge, run, write_judged
 
 from fin_tasks.labels.agree import corrections_of, labels_for, read_judged
 from fin_tasks.labels.agreement import agreement
@@ -90,8 +90,7 @@ def test_the_corrected_mean_covers_what_people_would_give(
     judged: Path, tmp_path: Path
 ) -> None:
     sheets = sheets_about(judged, tmp_path, SCORE, N_LABELS)
-    for sheet in sheets:
-        fill(sheet, score=["3"] * N_LABELS)
+    fill_all(sheets, score=["3"] * N_LABELS)
     rows = read_judged([read_sheets(sheets)], [judged])
     is_labeled = rows["people_score"].notna().to_numpy()
     assert is_labeled.sum() == N_LABELS
@@ -125,8 +124,7 @@ def test_the_corrected_mean_covers_what_people_would_give(
 def test_how_many_labels_a_wish_needs_is_said(judged: Path, tmp_path: Path) -> None:
     sheets = sheets_about(judged, tmp_path, SCORE, 60)
     scores = np.random.default_rng(46).integers(0, 6, 60)
-    for sheet in sheets:
-        fill(sheet, score=list(map(str, scores)))
+    fill_all(sheets, score=list(map(str, scores)))
     (line,) = agree(sheets, judged, options=["--within", 5])["labels needed"]
     assert (line["labels"], line["wish"]) == (60, 5.0)
     assert 60 < line["labels_needed"] < N_ROWS
@@ -139,8 +137,7 @@ def test_sheets_that_agree_by_chance_are_not_suspected(
     judged: Path, tmp_path: Path
 ) -> None:
     sheets = sheets_about(judged, tmp_path, CLEAR, 40)
-    for sheet in sheets:
-        fill(sheet, clear=["yes"] * 39 + ["no"])
+    fill_all(sheets, clear=["yes"] * 39 + ["no"])
     done = run("label", "merge", *sheets, "--out", tmp_path / "merged")
     assert "copy" not in done.stderr
     # A screen of shares ends with a sentence only if --all exists.

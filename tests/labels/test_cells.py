@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from openpyxl import load_workbook
-from studies_at_work import draw, fill, merge
+from studies_at_work import draw, fill_all, merge
 
 from fin_tasks.labels.cells import CellRule
 
@@ -58,8 +58,7 @@ def test_a_renamed_and_a_moved_tab_are_read(tmp_path: Path) -> None:
 
 def test_sheets_of_any_name(tmp_path: Path) -> None:
     sheets = draw(tmp_path / "a.csv", "xfinbench_capabilities", "--n", 3)
-    for sheet in sheets:
-        fill(sheet, capability=["TU"] * 3)
+    fill_all(sheets, capability=["TU"] * 3)
     # Tables have columns of these names.
     names = ["part.csv", "label.csv", sheets[2].name]
     tables = merge(

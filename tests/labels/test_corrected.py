@@ -12,6 +12,7 @@ from studies_at_work import (
     draw,
     drawn_rows,
     fill,
+    fill_all,
     read,
     run,
     sample_docs,
@@ -51,9 +52,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def label(judged: Path, out: Path, model: str, study: object = STUDY) -> list[Path]:
     sheets = draw(out, study, judged, "--n", N_LABELS)
     places = {str(doc["id"]): place for place, doc in enumerate(sample_docs())}
-    for sheet in sheets:
-        ids = [row["doc_id"] for row in drawn_rows(out)]
-        fill(sheet, score=[people_points(model, places[name]) for name in ids])
+    ids = [row["doc_id"] for row in drawn_rows(out)]
+    fill_all(sheets, score=[people_points(model, places[name]) for name in ids])
     return sheets
 
 
@@ -102,8 +102,8 @@ def add_a_strange_row(out: Path) -> None:
 
 
 def leave_a_row_unlabeled(out: Path) -> None:
-    for sheet in sheets_of(out):
-        fill(sheet, score=["", *read(sheet)["score"][1:]])
+    sheets = sheets_of(out)
+    fill_all(sheets, score=["", *read(sheets[0])["score"][1:]])
 
 
 def change_draw(out: Path, change: Callable[[Any], object]) -> None:

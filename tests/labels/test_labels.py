@@ -15,6 +15,8 @@ from studies_at_work import (
     draw,
     drawn_rows,
     fill,
+    fill_all,
+    fill_apart,
     merge,
     read,
     run,
@@ -41,17 +43,11 @@ questions: {clear: {ask: "Clear?"}}
 """
 
 
-def share(
-    tables: dict[str, pd.DataFrame],
-    question: str,
-    value: str,
-    by: str = "all",
-    part: str = "all",
-) -> float:
-    shares = tables["shares"].query(
-        "question == @question and by == @by and part == @part"
-    )
-    return float(shares[shares["value"] == value]["share"].iloc[0])
+def share(tables: dict[str, pd.DataFrame], *keys: str) -> float:
+    """Return the share of a question's label, in all rows or in a part of them."""
+    question, value, *part = keys
+    shares = tables["shares"].set_index(["question", "value", "by", "part"])["share"]
+    return float(shares[question, value, *(part or ("all", "all"))])
 
 
 def number(cells: Cells) -> int:
@@ -88,17 +84,15 @@ def test_calculation_errors(xfinbench: Path, tmp_path: Path) -> None:
     assert book["Labels"].data_validations.dataValidation[0].formula1 == '"yes,no"'
     assert book["Labels"]["D2"].data_type == "s"  # the response begins with =
     # Rows 0 to 5 are right; person 2 alone says so of row 6.
-    paths = [["yes"] * 6 + ["No"] * 2, ["yes"] * 6 + ["No"] * 2, ["yes"] * 7 + ["No"]]
-    for sheet, path in zip(sheets, paths, strict=True):
-        rounding = ["YES", *["no"] * 5, "YES", "no"]
-        misuse = [
-            "no",
-            "no" if sheet != sheets[0] else "yes",
-            *["no"] * 4,
-            "yes",
-            "yes",
-        ]
-        fill(sheet, path=path, rounding=rounding, misuse=misuse)
+    path = ["yes"] * 6 + ["No"] * 2
+    fill_all(sheets, rounding=["YES", *["no"] * 5, "YES", "no"])
+    misuse = ["no"] * 6 + ["yes"] * 2
+    first_misuse = ["no", "yes", *misuse[2:]]
+    fill_apart(
+        sheets,
+        path=[path, path, ["yes"] * 7 + ["No"]],
+        misuse=[first_misuse, misuse, misuse],
+    )
     tables = merge(sheets)
     assert share(tables, "path", "yes") == 6 / 8
     assert share(tables, "rounding", "yes") == share(tables, "misuse", "yes") == 2 / 8
@@ -126,8 +120,7 @@ def test_wrong_answers_by_task_and_capability(xfinbench: Path, tmp_path: Path) -
     tasks = [row["facts"]["task"][0] for row in rows]
     direct = ["yes" if task == "mcq" else "no" for task in tasks]
     no = ["no"] * len(rows)
-    for sheet in sheets:
-        fill(sheet, triggered=["yes"] * len(rows), direct=direct, follows=no)
+    fill_all(sheets, triggered=["yes"] * len(rows), direct=direct, follows=no)
     tables = merge(sheets)
     mcq = tasks.count("mcq") / len(tasks)
     assert share(tables, "direct", "yes") == pytest.approx(mcq)
@@ -145,23 +138,20 @@ def test_wrong_answers_by_task_and_capability(xfinbench: Path, tmp_path: Path) -
 
 def test_errors_in_figures(xfinbench: Path, tmp_path: Path) -> None:
     sheets = draw(tmp_path / "f.xlsx", "xfinbench_figure_errors", xfinbench)
-    for person, sheet in enumerate(sheets):
-        assert all(Path(name).is_file() for name in read(sheet)["picture"])
-        blindness = ["yes" if person else "no"] * FIGURES
-        fill(
-            sheet, path=["yes"] * FIGURES, blindness=blindness, misuse=["no"] * FIGURES
-        )
+    assert all(Path(name).is_file() for name in read(sheets[0])["picture"])
+    yes = ["yes"] * FIGURES
+    no = ["no"] * FIGURES
+    fill_all(sheets, path=yes, misuse=no)
+    fill_apart(sheets, blindness=[no, yes, yes])
     (line,) = merge(sheets)["combinations"].drop(columns="n").to_numpy().tolist()
     assert line == ["yes", "blindness", FIGURES, 1.0]
 
 
 def test_ratings(tmp_path: Path) -> None:
     sheets = draw(tmp_path / "rate.xlsx", "xfinbench_quality", "--n", 4)
+    scores = ([5, 5, 4, 1], [5, 4, 4, 5], [5, 3, 3, 5])
     names = ["fluency", "completeness", "correctness", "helpfulness"]
-    for sheet, scores in zip(
-        sheets, ([5, 5, 4, 1], [5, 4, 4, 5], [5, 3, 3, 5]), strict=True
-    ):
-        fill(sheet, **dict.fromkeys(names, scores))
+    fill_apart(sheets, **dict.fromkeys(names, scores))
     tables = merge(sheets)
     shares = [share(tables, "helpfulness", f">= {score}") for score in (5, 4, 3, 2, 1)]
     assert shares == [1 / 4, 2 / 4, 1, 1, 1]  # means 5, 4, 3.67, 3.67
@@ -171,8 +161,7 @@ def test_ratings(tmp_path: Path) -> None:
 def test_capabilities(tmp_path: Path) -> None:
     sheets = draw(tmp_path / "cap.xlsx", "xfinbench_capabilities", "--n", 3)
     codes = (["TU", "TR", "TR+NM"], ["TU", "SP", "tr+nm"], ["FF", "NM", "NM"])
-    for sheet, labels in zip(sheets, codes, strict=True):
-        fill(sheet, capability=labels)
+    fill_apart(sheets, capability=codes)
     tables = merge(sheets)
     expected = {"TU": 1 / 2, "TR": 1 / 2, "FF": 0, "SP": 0, "NM": 1 / 2}
     for code, value in expected.items():  # of the two rows with a label
@@ -244,9 +233,10 @@ def test_a_judge_beside_people(tmp_path: Path) -> None:
     place_of = {str(doc["id"]): place for place, doc in enumerate(docs)}
     places = [place_of[row["doc_id"]] for row in drawn_rows(out)]
     # People give a point more than the judge, or 5; over response 3 they do not agree.
-    for sheet, score in zip(sheets, (0, 5, 5), strict=True):
-        points = [min(5, place % 6 + 1) if place != 3 else score for place in places]
-        fill(sheet, score=points)
+    points = []
+    for score in (0, 5, 5):
+        points.append([min(5, x % 6 + 1) if x != 3 else score for x in places])
+    fill_apart(sheets, score=points)
     tables = merge(sheets)
     (samples,) = judged.glob("samples_*")
     lines = {line["rows"]: line for line in agree(sheets, samples)["judges"]}
@@ -268,9 +258,8 @@ def test_what_is_wrong_with_sheets_is_listed(xfinbench: Path, tmp_path: Path) ->
     out = tmp_path / "calc.csv"
     study = "xfinbench_calc_errors"
     sheets = draw(out, study, xfinbench, "--n", 4)
-    for person, sheet in enumerate(sheets):
-        labels = ["yes" if person else "no"] * 4
-        fill(sheet, path=labels, rounding=labels, misuse=labels)
+    labels = [["no"] * 4, ["yes"] * 4, ["yes"] * 4]
+    fill_apart(sheets, path=labels, rounding=labels, misuse=labels)
     first = fill(sheets[0], path=["maybe", "", "no", "no"])
     strange = first.iloc[[3]].assign(row="ffff-0001")
     pd.concat([first.iloc[[0, 1, 2, 2]], strange]).to_csv(sheets[0], index=False)
@@ -318,8 +307,8 @@ def test_a_users_study_on_a_real_recording(tmp_path: Path) -> None:
     data = ("--data-dir", RECORDINGS / "validation.json", "--out", out)
     run("label", "draw", tmp_path / "gpt-4o", "--study", study, "--seed", 1, *data)
     sheets = sorted(out.parent.glob("mine_*.xlsx"))
-    fill(sheets[0], clear=["no"] * 10 + ["yes"] * 20)
-    fill(sheets[1], clear=["no"] * 13 + ["yes"] * 17)
+    answers = [["no"] * 10 + ["yes"] * 20, ["no"] * 13 + ["yes"] * 17]
+    fill_apart(sheets, clear=answers)
     tables = merge(sheets)
     assert share(tables, "clear", "no") == 10 / 27
     assert len(tables["undecided"]) == 3  # the rows on which the two do not agree

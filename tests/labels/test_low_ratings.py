@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from studies_at_work import draw, fill, run
+from studies_at_work import draw, fill_all, fill_apart, run
 
 from fin_tasks.benchmarks.corrections import read_corrections
 from fin_tasks.benchmarks.task_file import TaskFile
@@ -22,10 +22,9 @@ def n_asked(**options: str) -> int:
 def test_questions_below_four_on_one_scale_are_excluded(tmp_path: Path) -> None:
     sheets = draw(tmp_path / "quality.csv", "xfinbench_quality", "--n", 4)
     fives = dict.fromkeys(("fluency", "completeness", "helpfulness"), [5] * 4)
+    fill_all(sheets, **fives)
     # Means of 5, 4, 3.67 and 1.
-    scores = ([5, 4, 5, 1], [5, 4, 3, 1], [5, 4, 3, 1])
-    for sheet, correctness in zip(sheets, scores, strict=True):
-        fill(sheet, correctness=correctness, **fives)
+    fill_apart(sheets, correctness=([5, 4, 5, 1], [5, 4, 3, 1], [5, 4, 3, 1]))
     out = tmp_path / "low.yaml"
     command = ("label", "corrections", *sheets, "--out")
     run(*command, out)

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from PIL import Image
-from studies_at_work import TASK, agree, draw, fill, read, sample_docs, write_judged
+from studies_at_work import TASK, agree, draw, fill_all, read, sample_docs, write_judged
 
 from fin_tasks.errors import DataError
 
@@ -43,8 +43,7 @@ def test_own_judged_rows_are_labelled_and_compared(tmp_path: Path) -> None:
     places = table["question"].str.extract(r"(\d+)", expand=False)
     assert list(table["gold"]) == [f"gold {place}" for place in places]
     assert list(table["response"]) == [f"said {place}" for place in places]
-    for sheet in sheets:
-        fill(sheet, score=[min(5, int(place) % 6 + 1) for place in places])
+    fill_all(sheets, score=[min(5, int(place) % 6 + 1) for place in places])
     (line,) = agree(sheets, run)["runs"]
     assert (line["labels"], line["n"], line["judge_mean"]) == (N, N, 50.0)
     assert line["corrected"] == pytest.approx(100 * (1 + 2 + 3 + 4 + 5 + 5) / 30)

@@ -9,6 +9,8 @@ from studies_at_work import (
     draw,
     drawn_rows,
     fill,
+    fill_all,
+    fill_apart,
     merge,
     read,
     run,
@@ -19,6 +21,7 @@ from studies_at_work import (
 
 from fin_tasks.errors import ConfigError, FinTasksError
 from fin_tasks.labels.study import load_study
+from fin_tasks.labels.vote import most_frequent
 
 STUDY = """
 name: mine
@@ -48,11 +51,16 @@ def drawn(tmp_path: Path, name: str = "mine", text: str = STUDY) -> list[Path]:
     return draw(tmp_path / f"study/{name}.xlsx", file)
 
 
+def test_scores_that_are_equally_frequent_are_averaged() -> None:
+    assert most_frequent([1.0, 4.0, 4.0]) == 4.0
+    assert most_frequent([1.0, 4.0]) == 2.5
+    assert most_frequent([1.0, 1.0, 4.0, 4.0, 5.0]) == 3.0
+
+
 def test_two_studies_in_one_folder(tmp_path: Path) -> None:
     for name in ("first", "second"):
         sheets = drawn(tmp_path, name)
-        for sheet in sheets:
-            fill(sheet, clear=["yes"] * 6, short=NO)
+        fill_all(sheets, clear=["yes"] * 6, short=NO)
     assert len(merge(sheets)["labels"]) == 12
     other = sheets[0].rename(tmp_path / "study/other.xlsx")
     with pytest.raises(ConfigError, match="one draw"):
@@ -62,8 +70,7 @@ def test_two_studies_in_one_folder(tmp_path: Path) -> None:
 def test_a_second_round_decides_what_is_undecided(tmp_path: Path) -> None:
     sheets = drawn(tmp_path)
     answers = (["yes"] * 6, ["yes"] * 4 + ["no"] * 2, ["yes"] * 4 + ["", ""])
-    for sheet, labels in zip(sheets, answers, strict=True):
-        fill(sheet, clear=labels, short=NO)
+    fill_apart(sheets, clear=answers, short=[NO] * 3)
     out = tmp_path / "again/again.xlsx"
     undecided = merge(sheets, "--again", out, status=1)["undecided"]
     assert undecided["question"].tolist() == ["clear"] * 2
@@ -84,8 +91,7 @@ def test_a_sheet_of_a_long_list_of_words_can_be_opened(tmp_path: Path) -> None:
     sheets = drawn(tmp_path, text=STUDY.replace('{ask: "Clear?"}', question))
     rules = load_workbook(sheets[0])["Labels"].data_validations.dataValidation
     assert [rule.formula1 for rule in rules] == ['"yes,no"']
-    for sheet in sheets:
-        fill(sheet, clear=["category1+category7"] * 5 + ["category99"], short=NO)
+    fill_all(sheets, clear=["category1+category7"] * 5 + ["category99"], short=NO)
     assert len(merge(sheets, status=1)["problems"]) == 3
 
 
@@ -104,9 +110,8 @@ def test_a_judge_of_tasks_whose_ids_collide(tmp_path: Path) -> None:
     sheets = draw(out, "mme_finance_judge", judged)
     rows = drawn_rows(out)
     assert {row["task"] for row in rows} == set(PARTS)
-    for sheet in sheets:
-        points = [int(row["response"].split()[-1]) % 6 for row in rows]
-        fill(sheet, score=points)
+    places = [int(row["response"].split()[-1]) for row in rows]
+    fill_all(sheets, score=[place % 6 for place in places])
     lines = {}
     for line in agree(sheets, judged, other)["judges"]:
         lines[line["judge"], line["rows"]] = line
@@ -116,8 +121,7 @@ def test_a_judge_of_tasks_whose_ids_collide(tmp_path: Path) -> None:
     assert lines["k r@1", "all"]["spearman"] is None
     table = run("label", "agree", *sheets, "--judge", judged).stdout
     assert max(map(len, table.splitlines())) < 120
-    for sheet in sheets:
-        fill(sheet, score=[""] * len(rows))
+    fill_all(sheets, score=[""] * len(rows))
     with pytest.raises(FinTasksError, match="people scored"):
         agree(sheets, judged)
 
@@ -129,8 +133,7 @@ def test_a_missing_response_is_an_empty_one(tmp_path: Path) -> None:
     out = tmp_path / "mme.csv"
     sheets = draw(out, "mme_finance_judge", judged, "--n", 4)
     assert {row["response"] for row in drawn_rows(out)} == {""}
-    for sheet in sheets:
-        fill(sheet, score=[0] * 4)
+    fill_all(sheets, score=[0] * 4)
     assert agree(sheets, judged)["judges"][0]["bias"] == 0
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from studies_at_work import draw as draw_sheets
-from studies_at_work import drawn_rows, fill, merge, read
+from studies_at_work import drawn_rows, fill_apart, merge, read
 
 from fin_tasks.benchmarks.xfinbench.data import load
 from fin_tasks.benchmarks.xfinbench.rows import COLUMNS, read_rows
@@ -21,8 +21,7 @@ def linked(
 ) -> dict[str, pd.DataFrame]:
     """Draw a row for each list of three votes, write the votes, and merge the sheets."""
     sheets = draw_sheets(folder / "terms.csv", "xfinbench_terms", "--n", len(votes))
-    for sheet, votes_of_person in zip(sheets, zip(*votes, strict=True), strict=True):
-        fill(sheet, linked=votes_of_person)
+    fill_apart(sheets, linked=list(zip(*votes, strict=True)))
     return merge(sheets, status=status)
 
 

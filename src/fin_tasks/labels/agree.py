@@ -28,14 +28,17 @@ from .filled import FilledSheets
 from .rows import response_of
 from .vote import most_frequent
 
-_COMPARABLE = ["task", "scoring", "judge"]
+_FACTS = ["task", "scoring", "judge"]
 
 
 class _Corrected(NamedTuple):
     """A run's rows of one task and scoring, of which people scored a random sample."""
 
     facts: dict[str, Any]
-    """Task, scoring, judge, model, and the id of the result."""
+    """Task, scoring and judge; results with the same ones can be compared."""
+    model: str
+    run: str
+    """The id of the result."""
     rows: pd.DataFrame
     mean: Estimate
 
@@ -98,10 +101,12 @@ def corrections_of(judged: pd.DataFrame) -> Corrections:
     refused = judged["refused"].unique()
     corrections = Corrections(refused=list(filter(None, refused)))
     results = _corrected_results(judged)
-    for facts, rows, mean in results:
+    for facts, model, result_id, rows, mean in results:
         run = CorrectedRun(
             **facts,
             **_fields_of(mean),
+            model=model,
+            run=result_id,
             n=len(rows),
             judge_mean=rows[METRIC].mean(),
             people_mean=rows["people_score"].mean(),
@@ -111,8 +116,7 @@ def corrections_of(judged: pd.DataFrame) -> Corrections:
         key=lambda run: (run.task, run.scoring, -(run.corrected or 0))
     )
     for first, second in combinations(results, 2):
-        is_comparable = all(first.facts[x] == second.facts[x] for x in _COMPARABLE)
-        if is_comparable and first.facts["model"] != second.facts["model"]:
+        if first.facts == second.facts and first.model != second.model:
             corrections.differences.append(_difference(first, second))
     return corrections
 
@@ -120,12 +124,12 @@ def corrections_of(judged: pd.DataFrame) -> Corrections:
 def labels_for(judged: pd.DataFrame, within: float) -> list[dict[str, Any]]:
     """Return how many labels narrow the interval of each corrected mean to plus or minus some points."""
     lines = []
-    for facts, rows, mean in _corrected_results(judged):
+    for facts, model, _, rows, mean in _corrected_results(judged):
         judge = rows[METRIC].to_numpy()
         people = rows["people_score"].to_numpy(float)
         line = {
-            "model": facts["model"],
-            **{name: facts[name] for name in _COMPARABLE},
+            "model": model,
+            **facts,
             "rows": len(rows),
             "labels": mean.n,
             "now_within": (mean.high - mean.low) / 2,
@@ -213,12 +217,12 @@ def _why_not_random(filled: FilledSheets, result: TaskResult) -> str:
 def _corrected_results(judged: pd.DataFrame) -> list[_Corrected]:
     """Return the results of which people scored a random sample."""
     results = []
-    names = [*_COMPARABLE, "model", "run"]
     random = judged[judged["refused"] == ""]
-    for values, rows in random.groupby(names, sort=False):
+    by_result = random.groupby([*_FACTS, "model", "run"], sort=False)
+    for (*values, model, run), rows in by_result:
+        facts = dict(zip(_FACTS, values, strict=True))
         mean = _mean_of(rows[METRIC], rows["people_score"], rows["source"])
-        facts = dict(zip(names, values, strict=True))
-        results.append(_Corrected(facts, rows, mean))
+        results.append(_Corrected(facts, model, run, rows, mean))
     return results
 
 
@@ -243,12 +247,12 @@ def _difference(first: _Corrected, second: _Corrected) -> CorrectedPair:
         rows["source"],
     )
     return CorrectedPair(
-        **{name: first.facts[name] for name in _COMPARABLE},
+        **first.facts,
         **_fields_of(difference),
         p=p_value(difference),
-        first=first.facts["model"],
-        second=second.facts["model"],
-        runs=(first.facts["run"], second.facts["run"]),
+        first=first.model,
+        second=second.model,
+        runs=(first.run, second.run),
         n=len(rows),
     )
 
