@@ -280,6 +280,21 @@ def test_a_small_parquet_file_of_many_equal_texts_is_refused(
     assert len(read_records(file)) == 100
 
 
+@pytest.mark.parametrize(
+    ("end", "sentence"),
+    [("kill -9 $$", "got more"), ("echo no lz4 >&2; exit 1", r"\(no lz4\)")],
+)
+def test_what_ends_the_first_reader_of_a_parquet_file_is_said(
+    end: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = tmp_path / "python"
+    reader.write_text(f"#!/bin/sh\n{end}\n")
+    reader.chmod(0o700)
+    monkeypatch.setattr("sys.executable", str(reader))
+    with pytest.raises(DataError, match=sentence):
+        read_records(HERE / "frame.parquet")
+
+
 def test_a_parquet_file_of_very_many_columns_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "wide.parquet"
     pd.DataFrame([[1] * 300], columns=[f"c{n}" for n in range(300)]).to_parquet(file)
