@@ -298,6 +298,11 @@ MORE_BOARD_CHEATS = (
         refused="scores",
     ),
     BoardCheat(
+        "another model in the samples",
+        first_lines(lambda line: line.update(models=[None, "model-d", "Model C"])),
+        claimed="models",
+    ),
+    BoardCheat(
         "a third scoring",
         lambda folder: edit_lines(folder, third_scoring),
         refused="rows",

@@ -41,24 +41,12 @@ def missing(tier: str) -> str:
     if tier == "landlock":
         return "" if landlock_abi() else "the kernel has no Landlock"
     bwrap = shutil.which("bwrap") or "true"
-    probe = [
-        bwrap,
-        "--unshare-user",
-        "--unshare-pid",
-        "--unshare-net",
-        "--ro-bind",
-        "/",
-        "/",
-        "true",
-    ]
-    done = subprocess.run(
-        probe, capture_output=True, text=True, check=False, timeout=30
-    )
-    return (
-        "bubblewrap cannot make namespaces here"
-        if done.returncode or bwrap == "true"
-        else ""
-    )
+    namespaces = "--unshare-user --unshare-pid --unshare-net --ro-bind / /"
+    probe = [bwrap, *namespaces.split(), "true"]
+    done = subprocess.run(probe, capture_output=True, check=False, timeout=30)
+    if done.returncode or bwrap == "true":
+        return "bubblewrap cannot make namespaces here"
+    return ""
 
 
 @pytest.fixture(scope="module", params=["bwrap", "landlock"])
@@ -175,15 +163,11 @@ def test_escapes(any_runner: Runner, desk: Desk, kind: str) -> None:
     "answer", ["shared", "['x' * 10**7] * 100", "'x' * 10**7", "{1: [0] * 10**6}"]
 )
 def test_answers_cost_the_evaluator_nothing(any_runner: Runner, answer: str) -> None:
-    started, memory = (
-        time.process_time(),
-        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
-    )
-    grow = (
-        "shared = [1]\nfor _ in range(63):\n    shared = [shared, shared]\n"
-        if answer == "shared"
-        else ""
-    )
+    started = time.process_time()
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    grow = ""
+    if answer == "shared":
+        grow = "shared = [1]\nfor _ in range(63):\n    shared = [shared, shared]\n"
     (outcome,) = any_runner.run([f"{grow}def solution(): return {answer}"])
     assert len(outcome.value or "") <= 2000
     assert time.process_time() - started < 0.5

@@ -21,49 +21,10 @@ CALLS = {
         "membarrier": 283,
     },
 }
-DANGEROUS = {  # socket, clone, execve, kill, ptrace, prctl, unshare, prlimit64, memfd_create, bpf, io_uring_setup, ...
-    "x86_64": [
-        2,
-        41,
-        56,
-        57,
-        58,
-        59,
-        62,
-        87,
-        101,
-        157,
-        234,
-        272,
-        302,
-        310,
-        319,
-        321,
-        322,
-        424,
-        425,
-        435,
-        437,
-        1 << 30,
-    ],
-    "aarch64": [
-        35,
-        97,
-        117,
-        129,
-        131,
-        167,
-        198,
-        220,
-        221,
-        261,
-        270,
-        279,
-        280,
-        425,
-        435,
-        437,
-    ],
+# socket, clone, execve, kill, ptrace, prctl, unshare, prlimit64, memfd_create, bpf, io_uring_setup, ...
+DANGEROUS = {
+    "x86_64": "2 41 56 57 58 59 62 87 101 157 234 272 302 310 319 321 322 424 425 435 437 1073741824",
+    "aarch64": "35 97 117 129 131 167 198 220 221 261 270 279 280 425 435 437",
 }
 CHECKED = [  # call, index of its argument, values that are allowed, values that are refused
     (
@@ -109,11 +70,8 @@ def run_filter(
 @pytest.mark.parametrize("machine", ARCH)
 def test_the_filter(machine: str) -> None:
     code, calls, arch = seccomp_program(machine), CALLS[machine], ARCH[machine]
-    refused = {
-        number: run_filter(code, number=number, arch=arch)
-        for number in DANGEROUS[machine]
-    }
-    assert refused == dict.fromkeys(DANGEROUS[machine], REFUSE)
+    for number in map(int, DANGEROUS[machine].split()):
+        assert run_filter(code, number=number, arch=arch) == REFUSE, number
     assert run_filter(code, number=calls["read"], arch=arch) == ALLOW
     assert run_filter(code, number=calls["read"], arch=0x40000003) == KILL
     for call, index, good, bad in CHECKED:
