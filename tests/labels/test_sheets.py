@@ -89,6 +89,14 @@ def test_a_picture_elsewhere_is_named_and_not_opened(tmp_path: Path) -> None:
     assert sheet.cell(2, 2).value == str(private)
 
 
+def test_a_table_that_no_spreadsheet_holds_stays_in_the_text(tmp_path: Path) -> None:
+    row = "|" + " a |" * 20_000
+    text = f"As shown:\n{row}\n{row.replace(' a ', '---')}\n{row}"
+    book = sheet_of(tmp_path, {"question": text})
+    assert book.sheetnames == ["Instructions", "Labels"]
+    assert book["Labels"].cell(2, 3).value.startswith("As shown:\n| a | a |")
+
+
 def test_a_table_has_cells_of_its_own(tmp_path: Path) -> None:
     book = sheet_of(tmp_path, {"question": MARKDOWN})
     question = book["Labels"].cell(2, 3)

@@ -49,6 +49,9 @@ _MARKDOWN_TABLE = re.compile(
 )
 _GAP = re.compile(r"\n\s*\n")
 _MARK = "[table {}]"
+_MAX_COLUMNS = (
+    200  # of a table; a wider one stays in the text, as spreadsheets end at 16,384
+)
 
 
 class Readable(NamedTuple):
@@ -73,12 +76,16 @@ def readable(text: str) -> Readable:
         return Readable(text, [])
     tables: list[Table] = []
 
-    def take(rows: Table) -> str:
+    def take(match: re.Match[str]) -> str:
+        is_tabular = match.re is _TABULAR
+        rows = _rows_of_tabular(match[2]) if is_tabular else _rows_of_markdown(match[0])
+        if max(map(len, rows), default=0) > _MAX_COLUMNS:
+            return match[0]
         tables.append(rows)
         return _MARK.format(len(tables))
 
-    text = _TABULAR.sub(lambda match: take(_rows_of_tabular(match[2])), text)
-    text = _MARKDOWN_TABLE.sub(lambda match: take(_rows_of_markdown(match[0])), text)
+    text = _TABULAR.sub(take, text)
+    text = _MARKDOWN_TABLE.sub(take, text)
     if not tables and "\\" not in text and "$" not in text:
         return Readable(text, [])
     return Readable(_GAP.sub("\n\n", plain_formulas(text)).strip(), tables)

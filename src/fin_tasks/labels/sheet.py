@@ -2,6 +2,7 @@
 
 import csv
 import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -10,6 +11,7 @@ from string import ascii_uppercase
 from openpyxl import Workbook
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE, Cell
 from openpyxl.styles import Alignment, Font, PatternFill
+from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.hyperlink import Hyperlink
 
@@ -256,14 +258,16 @@ class _Book:
         """Write the file."""
         if self._tables:
             tab = self._book.create_sheet(_TABLES)
-            for number, cells in enumerate(self._tables, start=1):
-                tab.append(list(map(_safe, cells)))
-                heights = [_height_of(cell, _WIDTH) for cell in cells]
-                tab.row_dimensions[number].height = max(heights, default=_LINE_HEIGHT)
-            for column in tab.columns:
-                longest = max(len(cell.value or "") for cell in column)
-                width = min(longest + 2, _WIDTH)
-                tab.column_dimensions[column[0].column_letter].width = width
-                for cell in column:
+            widths = Counter[int]()
+            for number, texts in enumerate(self._tables, start=1):
+                heights = [_LINE_HEIGHT]
+                for column, text in enumerate(texts, start=1):
+                    cell = tab.cell(number, column, _safe(text))
                     cell.alignment = _WRAPPED
+                    heights.append(_height_of(text, _WIDTH))
+                    widths[column] = max(widths[column], len(text) + 2)
+                tab.row_dimensions[number].height = max(heights)
+            for column, width in widths.items():
+                letter = get_column_letter(column)
+                tab.column_dimensions[letter].width = min(width, _WIDTH)
         self._book.save(path)
