@@ -260,7 +260,7 @@ class _Book:
             tab = self._book.create_sheet(_TABLES)
             widths = Counter[int]()
             for number, texts in enumerate(self._tables, start=1):
-                heights = [_LINE_HEIGHT]
+                heights: list[float] = [_LINE_HEIGHT]
                 for column, text in enumerate(texts, start=1):
                     cell = tab.cell(number, column, _safe(text))
                     cell.alignment = _WRAPPED
