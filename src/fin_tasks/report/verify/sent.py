@@ -15,7 +15,7 @@ from .items import Row, Rows
 
 _MAX_TEXT = 200  # characters
 _NOT_SHOWN = ("until",)  # stop texts of a harness may be many
-_DATE = re.compile(r"(latest|\d{4,8})$")  # without signs
+_DATE = re.compile(r"[-_.:@](latest|\d{4}-\d\d-\d\d|\d{8}|\d{6}|\d{4})$")
 _USUAL_ROLES = {"system": "system", "developer": "system", "user": "user"}
 
 
@@ -63,9 +63,11 @@ def _plain(model: str) -> str:
 
     >>> _plain("openai/GPT-4o") == _plain("gpt-4o-2024-08-06")
     True
+    >>> _plain("gpt-4"), _plain("gpt-4-0613"), _plain("gpt-4-mini")
+    ('gpt4', 'gpt4', 'gpt4mini')
     """
     name = model.rpartition("/")[2].casefold()
-    return _DATE.sub("", "".join(filter(str.isalnum, name)))
+    return "".join(filter(str.isalnum, _DATE.sub("", name)))
 
 
 def decoding_of(rows: Rows) -> str:
