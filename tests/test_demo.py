@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,30 +56,32 @@ def path_with_fakes(tmp_path: Path) -> Path:
     return folder
 
 
+def small_run(folder: Path, limit: int) -> Path:
+    """Write the example responses as those of a model named small."""
+    made = replay_examples(folder, limit=limit).parent
+    for file in made.glob("results_*.json"):
+        file.write_text(file.read_text().replace("example responses", "small"))
+    return made
+
+
 def start(folder: Path, cwd: Path) -> subprocess.Popen[str]:
-    source = str(Path(demo.__file__).parents[1])
-    environ = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(folder), source]),
-        "FIN_TASKS_CACHE": str(cwd.parent / "cache"),
-    }
+    path = os.pathsep.join([str(folder), str(Path(demo.__file__).parents[1])])
+    cache = str(cwd.parent / "cache")
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     return subprocess.Popen(
         [sys.executable, "-m", "fin_tasks", "demo", "--limit", "2", "--out", "out"],
         cwd=cwd,
-        env=environ,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": path, "FIN_TASKS_CACHE": cache},
         text=True,
         start_new_session=True,
+        **pipes,
     )
 
 
 @pytest.mark.slow
 def test_everything_is_written_below_out(path_with_fakes: Path, tmp_path: Path) -> None:
-    made = replay_examples(tmp_path / "made", limit=2)
-    for file in made.parent.glob("results_*.json"):
-        file.write_text(file.read_text().replace("example responses", "small"))
-    shutil.copytree(made.parent, path_with_fakes / "run")
+    made = small_run(tmp_path / "made", limit=2)
+    shutil.copytree(made, path_with_fakes / "run")
     before = sorted(path_with_fakes.rglob("*"))
     cwd = tmp_path / "here"
     cwd.mkdir()
@@ -172,9 +175,7 @@ def test_example_responses_pass_verify_but_for_their_prompts(examples: Path) -> 
 
 
 def test_a_model_is_ranked_beside_the_example_responses(tmp_path: Path) -> None:
-    made = replay_examples(tmp_path / "examples", limit=3)
-    shutil.copytree(made.parent, tmp_path / "model")
-    for file in (tmp_path / "model").glob("results_*.json"):
-        file.write_text(file.read_text().replace("example responses", "small"))
+    replay_examples(tmp_path / "examples", limit=3)
+    small_run(tmp_path / "model", limit=3)
     comparisons = board(read([tmp_path]), papers=False).comparisons
     assert {len(comparison.ranks) for comparison in comparisons} == {2}

@@ -123,14 +123,16 @@ def test_the_environment_is_read_in_one_place() -> None:
     assert readers == {"settings.py", "workers.py", "adapters/vlmeval.py"}
 
 
-@pytest.mark.parametrize("name", ["FIN_TASKS_DATA", "FIN_TASKS_CACHE"])
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [("FIN_TASKS_DATA", "data_dir"), ("FIN_TASKS_CACHE", "upstream")],
+)
 def test_a_folder_that_cannot_be_used_is_one_sentence(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "file"
     file.touch()
     monkeypatch.setenv("FIN_TASKS_OFFLINE", "1")
     monkeypatch.setenv(name, str(file))
-    source = "data_dir" if name == "FIN_TASKS_DATA" else "upstream"
     with pytest.raises(FinTasksError, match=str(file)):
         fin_tasks.load("financemath", source=source)

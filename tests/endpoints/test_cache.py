@@ -18,7 +18,7 @@ import pytest
 from chat_client import chat_with
 from chat_server import completion, serve
 
-from fin_tasks.endpoints.replies import ChatReply, ReplyCache
+from fin_tasks.endpoints.replies import ReplyCache
 from fin_tasks.errors import EndpointError
 from fin_tasks.settings import Settings
 
@@ -165,21 +165,3 @@ def test_a_reply_in_the_cache_that_is_none_is_an_error(settings: Settings) -> No
         database.execute("INSERT INTO chat_replies VALUES ('1', '{}')")
         with pytest.raises(EndpointError, match="SQLite"):
             replies.get("1")
-
-
-def test_threads_write_at_the_same_time(settings: Settings) -> None:
-    caches = [ReplyCache(settings.cache_dir) for _ in range(2)]
-    reply = ChatReply(text="4", reason="stop")
-
-    def put(replies: ReplyCache) -> None:
-        for number in range(50):
-            replies.put(f"{id(replies)} {number}", reply)
-
-    threads = [threading.Thread(target=put, args=(replies,)) for replies in caches]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert caches[0].get(f"{id(caches[1])} 49") == reply
-    for replies in caches:
-        replies.database.close()

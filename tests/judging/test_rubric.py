@@ -149,10 +149,10 @@ BOMB = "\n".join(
 )
 def test_files_that_are_no_rubric(tmp_path: Path, change: Any) -> None:
     (path := tmp_path / "own.yaml").write_text(change(TEXT), "utf-8")
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(ConfigError, match=r"own\.yaml"):
         load_rubric(path)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(

@@ -105,15 +105,21 @@ def test_third_model_changes_only_the_correction_between_the_first_two(
 
 
 def test_members_of_a_group_are_parts_of_it(tmp_path: Path) -> None:
+    """Groups of rows are shown of the whole alone."""
     parts = ("xfinbench_bool", "xfinbench_mcq")
+    docs = [{"capabilities": ["TU"]}] * 30
     for seed in (1, 2):
         tasks = {part: scored(*draw(seed + at, 30)) for at, part in enumerate(parts)}
-        groups = {"xfinbench_text": parts}
-        write_run(tmp_path / str(seed), tasks, model=f"m{seed}", groups=groups)
-    lines = compared(tmp_path / "1", tmp_path / "2").lines
-    tested = lines[lines["against"] != ""].set_index("task")
-    n_pairs = {"xfinbench_text": 60, "xfinbench_bool": 30, "xfinbench_mcq": 30}
-    assert tested["pairs"].to_dict() == n_pairs
+        options: dict[str, Any] = {"docs": docs, "groups": {"xfinbench_text": parts}}
+        write_run(tmp_path / str(seed), tasks, model=f"m{seed}", **options)
+    lines = compared(tmp_path / "1", tmp_path / "2", by="capability").lines
+    tested = lines[lines["against"] != ""].set_index(["task", "group"])
+    assert tested["pairs"].to_dict() == {
+        ("xfinbench_text", ""): 60,
+        ("xfinbench_text", "TU"): 60,
+        ("xfinbench_bool", ""): 30,
+        ("xfinbench_mcq", ""): 30,
+    }
     assert list(tested["p_holm"]) == pytest.approx(holm(tested))
 
 

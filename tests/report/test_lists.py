@@ -1,5 +1,6 @@
 """Lists that only name: conditions, labels, metrics and columns of tables, each entry against what uses it."""
 
+import math
 import re
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -11,8 +12,16 @@ import yaml
 from fin_tasks.benchmarks import all_benchmarks
 from fin_tasks.benchmarks.task_file import TaskFile, task_names
 from fin_tasks.report import conditions
-from fin_tasks.report.conditions import WORDS, conditions_of, settings_of
-from fin_tasks.report.model import benchmark_of, metric_of
+from fin_tasks.report.conditions import (
+    WORDS,
+    Conditions,
+    conditions_of,
+    settings_of,
+)
+from fin_tasks.report.entries import task_of
+from fin_tasks.report.model import benchmark_of, largest, metric_of
+from fin_tasks.report.published import figures
+from fin_tasks.report.site.page import task_name
 
 CHANGES_NO_SCORE: Mapping[str, Any] = {
     "hash": "a",
@@ -126,8 +135,30 @@ def test_columns_of_a_table_are_what_their_heads_say(name: str) -> None:
 
 def test_metrics_and_benchmarks_of_any_name_have_a_label() -> None:
     assert metric_of("acc_TU").label == "Terminology understanding"
-    assert metric_of("acc_odd").label == "Acc odd"
-    assert metric_of("score_OCR").unit == "points"
+    odd = metric_of("acc_odd")
+    assert (odd.label, odd.unit) == ("Acc odd", metric_of("acc").unit)
     names = ("mme_finance_en", "xfinbench", "xfinbenchmark_x")
     found = [benchmark_of(name).name for name in names]
     assert found == ["mme_finance", "xfinbench", "other"]
+
+
+def test_a_task_of_windows_has_a_name_in_plain_words() -> None:
+    asked = Conditions("dynostock_recency_w4", mode="text", arm="signal")
+    name = task_name(task_of("dynostock", asked, "paper", "acc"))
+    shown = "latest event (recency), 4 reports, price tables, with the statement"
+    assert name == f"DynoStock, {shown}"
+
+
+@pytest.mark.parametrize("name", all_benchmarks())
+def test_printed_figures_have_the_unit_of_their_metric(name: str) -> None:
+    """Papers print shares in percent and points of 100."""
+    values_by_metric: dict[str, list[float]] = {}
+    for entry, _, _ in figures([name]):
+        values_by_metric.setdefault(entry.metric, []).append(entry.value)
+    n_metrics = {"dynostock": 3, "mme_finance": 10, "xfinbench": 5}
+    assert len(values_by_metric) >= n_metrics.get(name, 0)
+    for metric, values in values_by_metric.items():
+        most = largest(metric)
+        assert max(values) <= most, metric
+        is_deviation = metric.endswith("_std") or math.isinf(most)
+        assert max(values) > 0.2 * most or is_deviation, metric

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -29,6 +28,11 @@ def ids() -> list[str]:
     return [doc["id"] for doc in docs]
 
 
+def replay(file: Path, out: Path, *options: object) -> None:
+    named = ("--model", file.stem, "--metadata", SAMPLE, "--out", out)
+    run("replay", "task", TASK, file, *named, *options)
+
+
 @pytest.fixture
 def board(tmp_path: Path, ids: list[str]) -> Path:
     """Two models that say TRUE and FALSE to all questions."""
@@ -40,21 +44,13 @@ def board(tmp_path: Path, ids: list[str]) -> Path:
     return tmp_path / "board"
 
 
-def replay(file: Path, out: Path, *options: object) -> None:
-    named = ("--model", file.stem, "--metadata", SAMPLE, "--out", out)
-    run("replay", "task", TASK, file, *named, *options)
-
-
-def names_in(rows: Any) -> set[str]:
-    return {row["question"] for row in rows}
-
-
 def test_one_line_takes_a_question_out_everywhere(
     board: Path, tmp_path: Path, ids: list[str]
 ) -> None:
+    """test_corrections.py has the commands that take a file of corrections."""
     gone, n_left = ids[0], len(ids) - 1
-    line = f"corrections: [{{benchmark: xfinbench, id: {gone}, exclude: true}}]\n"
     file = board / "corrections.yaml"
+    line = f"corrections: [{{benchmark: xfinbench, id: {gone}, exclude: true}}]\n"
     file.write_text(line)
     (board / "board.yaml").write_text("corrections: corrections.yaml\n")
 
@@ -62,31 +58,17 @@ def test_one_line_takes_a_question_out_everywhere(
     page = json.loads((tmp_path / "page" / "leaderboard.json").read_text())
     accuracies = [one for one in page["entries"] if one["metric"] == "acc"]
     assert {one["n"] for one in accuracies} == {n_left}
-    assert {one["question_corrections"] for one in accuracies} == {
-        "1 question excluded"
-    }
+    notes = {one["question_corrections"] for one in accuracies}
+    assert notes == {"1 question excluded"}
     assert [one["id"] for one in page["question_corrections"]] == [gone]
     scripts = (tmp_path / "page" / "page").glob("*.js")
     lists = [path for path in scripts if path.name.startswith(("list-", "questions"))]
     assert len(lists) == 3
     assert not any(f'\\"{gone}\\"' in path.read_text() for path in lists)
 
-    under = ("--corrections", file)
-    told = run("compare", board / "TRUE", board / "FALSE", *under, "--json")
-    assert {one["n"] for one in json.loads(told)["lines"]} == {n_left}
-    told = run("questions", board, *under, "--json")
-    assert names_in(json.loads(told)["questions"]) == {*ids} - {gone}
-    told = run("questions", board, "--json")
-    assert names_in(json.loads(told)["questions"]) == {*ids}
-
-    replay(tmp_path / "TRUE.csv", tmp_path / "again", *under)
-    told = run("questions", tmp_path / "again", "--json")
-    assert names_in(json.loads(told)["questions"]) == {*ids} - {gone}
-    docs, facts = TaskFile(TASK).load({"source": "sample", "corrections": str(file)})
-    assert gone not in [doc["id"] for doc in docs]
-    assert facts["corrections"]["note"] == "1 question excluded"
-
     # A host with the same file has the same questions, one without it has one more.
+    under = ("--corrections", file)
+    replay(tmp_path / "TRUE.csv", tmp_path / "again", *under)
     statuses = []
     for options in (under, ()):
         command = ["verify", tmp_path / "again", "--source", "sample", *options]

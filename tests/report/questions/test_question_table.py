@@ -154,9 +154,9 @@ def test_a_hundred_runs_take_seconds() -> None:
     generator = np.random.default_rng(0)
     answers = generator.integers(0, 40, (100, 4235)).astype(str).tolist()
     report = _report(answers, "7")
-    start = time.monotonic()
+    start = time.process_time()
     assert len(question_table(report)) == 4235
-    assert time.monotonic() - start < 20
+    assert time.process_time() - start < 20
 
 
 def questions(*words: object) -> Result:
