@@ -1,12 +1,13 @@
 """A client of chat models for tests: its event loop runs in a thread."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
+from chat_server import Answer, Served, serve
 
 from fin_tasks.endpoints.chat import ChatClient, Endpoint, open_chat
 from fin_tasks.endpoints.replies import ChatReply, Usage
@@ -36,3 +37,19 @@ def chat_with(
         portal.wrap_async_context_manager(open_chat(endpoint, settings)) as client,
     ):
         yield Chat(client, portal)
+
+
+@contextmanager
+def chat_at(
+    answer: Callable[[dict[str, Any]], Answer],
+    settings: Settings,
+    *,
+    pause: float = 0.0,
+    **options: Any,
+) -> Iterator[tuple[Served, Chat]]:
+    """Serve a model on this machine, and make a client for it."""
+    with (
+        serve(answer, pause=pause) as served,
+        chat_with("m", [served.base_url], settings, **options) as chat,
+    ):
+        yield served, chat

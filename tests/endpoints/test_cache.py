@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_client import chat_with
+from chat_client import chat_at, chat_with
 from chat_server import completion, serve
 
 from fin_tasks.endpoints.replies import ReplyCache
@@ -25,7 +25,7 @@ from fin_tasks.settings import Settings
 ASK_ALL = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from chat_client import chat_with
+from chat_client import chat_at, chat_with
 from fin_tasks.settings import Settings
 
 url, n = sys.argv[1], int(sys.argv[2])
@@ -107,8 +107,7 @@ def test_replies_of_earlier_versions_are_found(settings: Settings) -> None:
 
 def test_equal_rows_are_asked_once(settings: Settings) -> None:
     with (
-        serve(echo, pause=0.3) as served,
-        chat_with("m", [served.base_url], settings) as model,
+        chat_at(echo, settings, pause=0.3) as (served, model),
         ThreadPoolExecutor(4) as pool,
     ):
         replies = list(pool.map(lambda _: model.ask(question(7)).text, range(4)))

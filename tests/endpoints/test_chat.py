@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from chat_client import chat_with
+from chat_client import chat_at, chat_with
 from chat_server import Answer, completion, serve
 
 from fin_tasks.endpoints.chat import Endpoint
@@ -44,10 +44,7 @@ def test_another_address_has_its_own_replies(settings: Settings) -> None:
 def test_a_redirect_is_not_followed(settings: Settings) -> None:
     with serve(lambda _: completion("5")) as other:
         there = {"Location": f"{other.base_url}/chat/completions"}
-        with (
-            serve(lambda _: (307, there, {})) as served,
-            chat_with("m", [served.base_url], settings) as chat,
-        ):
+        with chat_at(lambda _: (307, there, {}), settings) as (_, chat):
             with pytest.raises(EndpointError, match="307"):
                 chat.ask(QUESTION)
             assert not other.bodies
@@ -82,14 +79,13 @@ def test_addresses_are_asked_in_turn(settings: Settings) -> None:
 def test_the_key_is_shown_nowhere(settings: Settings) -> None:
     refused = (401, {}, {"error": {"message": f"wrong key {KEY}"}})
     with (
-        serve(lambda _: refused) as served,
-        chat_with("m", [served.base_url], settings) as chat,
+        chat_at(lambda _: refused, settings) as (_, chat),
         pytest.raises(EndpointError, match="OPENAI_API_KEY") as error,
     ):
         chat.ask(QUESTION)
-    with (
-        serve(lambda _: completion(f"your key is {KEY}", KEY)) as served,
-        chat_with("m", [served.base_url], settings) as chat,
+    with chat_at(lambda _: completion(f"your key is {KEY}", KEY), settings) as (
+        _served,
+        chat,
     ):
         reply = chat.ask(QUESTION)
         assert (reply.text, reply.reason) == ("your key is [key]", "[key]")
@@ -116,10 +112,9 @@ def test_an_address_that_is_none_or_has_a_key_is_refused(url: str) -> None:
 
 
 def test_a_limit_of_requests_a_minute_holds(settings: Settings) -> None:
-    with (
-        serve(lambda _: completion("4"), pause=0.02) as served,
-        chat_with("m", [served.base_url], settings, requests_per_minute=600) as chat,
-    ):
+    with chat_at(
+        lambda _: completion("4"), settings, pause=0.02, requests_per_minute=600
+    ) as (_, chat):
         started = time.monotonic()
         for n in range(6):
             chat.ask(QUESTION, top_p=n)
@@ -127,10 +122,7 @@ def test_a_limit_of_requests_a_minute_holds(settings: Settings) -> None:
 
 
 def test_texts_that_are_no_utf_8_are_sent(settings: Settings) -> None:
-    with (
-        serve(lambda _: completion("4")) as served,
-        chat_with("m", [served.base_url], settings) as chat,
-    ):
+    with chat_at(lambda _: completion("4"), settings) as (served, chat):
         chat.ask([{"role": "user", "content": "half \ud800 of a pair"}])
     assert served.bodies[0]["messages"][0]["content"] == "half ? of a pair"
 

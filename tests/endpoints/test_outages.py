@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from chat_client import chat_with
+from chat_client import chat_at, chat_with
 from chat_server import Answer, completion, serve
 
 from fin_tasks.endpoints import chat as chat_module
@@ -26,10 +26,7 @@ def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_reply_that_is_none_is_asked_for_again(settings: Settings) -> None:
     answers = [BUSY, (200, {}, {"choices": []}), completion("4"), BUSY, BUSY, BUSY]
-    with (
-        serve(lambda _: answers.pop(0)) as served,
-        chat_with("m", [served.base_url], settings, retries=2) as chat,
-    ):
+    with chat_at(lambda _: answers.pop(0), settings, retries=2) as (_, chat):
         assert chat.ask(QUESTION).text == "4"
         assert (chat.usage.requests, chat.usage.failed) == (3, 2)
         with pytest.raises(EndpointError, match="expected a reply, got busy"):
@@ -42,10 +39,7 @@ def test_thinking_parts_are_left_out(settings: Settings) -> None:
     texts = [{"type": "text", "text": text} for text in ("4", ".5")]
     status, headers, body = completion("")
     body["choices"][0]["message"]["content"] = [thoughts, *texts]
-    with (
-        serve(lambda _: (status, headers, body)) as served,
-        chat_with("m", [served.base_url], settings) as chat,
-    ):
+    with chat_at(lambda _: (status, headers, body), settings) as (_, chat):
         assert chat.ask(QUESTION).text == "4.5"
 
 
@@ -61,8 +55,7 @@ def test_a_model_that_comes_back_is_asked_again(
         return (400, {}, {}) if n_asked <= n_bad else completion("4")
 
     with (
-        serve(answer) as served,
-        chat_with("m", [served.base_url], settings, retries=0) as chat,
+        chat_at(answer, settings, retries=0) as (served, chat),
         ThreadPoolExecutor(4) as pool,
     ):
         said = list(pool.map(lambda n: _attempt(chat, n), range(40)))
@@ -78,8 +71,7 @@ def test_one_request_finds_out_whether_the_model_is_back(settings: Settings) -> 
         return (400, {}, {}) if is_down else completion("4")
 
     with (
-        serve(answer, pause=0.05) as served,
-        chat_with("m", [served.base_url], settings, retries=0) as chat,
+        chat_at(answer, settings, pause=0.05, retries=0) as (served, chat),
         ThreadPoolExecutor(8) as pool,
     ):
         for number in range(outages.MOST_FAILED):
@@ -137,10 +129,7 @@ def test_an_address_of_azure_has_its_version(settings: Settings) -> None:
 @pytest.mark.parametrize("status", [401, 403, 404])
 def test_nobody_waits_for_what_does_not_pass(settings: Settings, status: int) -> None:
     refused: Answer = (status, {}, {"error": {"message": "no"}})
-    with (
-        serve(lambda _: refused) as served,
-        chat_with("m", [served.base_url], settings, retries=0) as chat,
-    ):
+    with chat_at(lambda _: refused, settings, retries=0) as (_, chat):
         for seed in range(outages.MOST_FAILED):
             with pytest.raises(EndpointError, match=str(status)):
                 chat.ask(QUESTION, seed=seed)

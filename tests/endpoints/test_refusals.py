@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-from chat_client import chat_with
-from chat_server import Answer, completion, serve
+from chat_client import chat_at
+from chat_server import Answer, completion
 
 from fin_tasks.endpoints.refusals import says_limit_is_small
 from fin_tasks.errors import EndpointError
@@ -75,10 +75,9 @@ CASES = [
 def test_an_option_is_changed_once(
     settings: Settings, option: str, refusal: Answer, is_usable: Any
 ) -> None:
-    with (
-        serve(lambda body: completion("4") if is_usable(body) else refusal) as served,
-        chat_with("m", [served.base_url], settings) as chat,
-    ):
+    with chat_at(
+        lambda body: completion("4") if is_usable(body) else refusal, settings
+    ) as (served, chat):
         for seed in range(3):
             assert chat.ask(MESSAGES, seed=seed, **OPTIONS).text == "4"
         assert len(served.bodies) == chat.usage.requests == 4
@@ -91,10 +90,7 @@ def test_several_options_are_refused_one_after_the_other(settings: Settings) -> 
         unknown = [name for name in body if name not in known]
         return extra(*unknown) if unknown else completion("4")
 
-    with (
-        serve(strict) as served,
-        chat_with("m", [served.base_url], settings) as chat,
-    ):
+    with chat_at(strict, settings) as (served, chat):
         assert chat.ask(MESSAGES, **OPTIONS).text == "4"
         assert chat.client.endpoint.refused == {
             "temperature": "left out",
@@ -110,10 +106,7 @@ def test_only_high_temperatures_are_left_out(settings: Settings) -> None:
             return said("temperature: range: 0..1")
         return completion("4")
 
-    with (
-        serve(answer) as served,
-        chat_with("m", [served.base_url], settings) as chat,
-    ):
+    with chat_at(answer, settings) as (served, chat):
         for temperature in (1.5, 2.0, 0.5):
             chat.ask(MESSAGES, temperature=temperature)
         assert chat.client.endpoint.refused == {"temperature above 1": "left out"}
@@ -146,10 +139,7 @@ def test_limits_that_are_too_small(text: str, is_small: bool) -> None:
 
 def test_other_refusals_are_failures(settings: Settings) -> None:
     refused = said("'max_tokens' is too large: 3. The maximum context length is 2")
-    with (
-        serve(lambda _: refused) as served,
-        chat_with("m", [served.base_url], settings) as chat,
-    ):
+    with chat_at(lambda _: refused, settings) as (served, chat):
         with pytest.raises(EndpointError, match="context length"):
             chat.ask(MESSAGES, **OPTIONS)
         assert len(served.bodies) == 1

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from chat_client import chat_with
+from chat_client import chat_at, chat_with
 from chat_server import Answer, completion, serve
 from slow_server import BODY, HEADERS, endless
 
@@ -15,10 +15,7 @@ QUESTION = [{"role": "user", "content": "What?"}]
 
 
 def ask(settings: Settings, answer: Any, **options: Any) -> str:
-    with (
-        serve(lambda _: answer) as served,
-        chat_with("m", [served.base_url], settings, retries=0, **options) as chat,
-    ):
+    with chat_at(lambda _: answer, settings, retries=0, **options) as (_, chat):
         return chat.ask(QUESTION).text
 
 
@@ -86,10 +83,7 @@ def test_a_malformed_reply_is_an_endpoint_error(settings: Settings) -> None:
     ]
     next_answers: list[Answer] = []
     start = r"^m at http://127\.0\.0\.1:\d+: expected a reply, got"
-    with (
-        serve(lambda _: next_answers.pop()) as served,
-        chat_with("m", [served.base_url], settings, retries=0) as chat,
-    ):
+    with chat_at(lambda _: next_answers.pop(), settings, retries=0) as (_, chat):
         for number, answer in enumerate(answers):
             status = "" if answer[0] == 200 else f" {answer[0]}"
             next_answers += [completion("4"), answer]

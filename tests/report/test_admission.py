@@ -58,13 +58,18 @@ def admission_of(folder: Path) -> dict[str, Any]:
     return content
 
 
+def verdict(folder: Path, board: Path, *options: str) -> tuple[int, list[str]]:
+    """Try to admit a submission, and return the exit status and what is claimed or refused."""
+    status, told, _ = admit(folder, board, *options)
+    return status, told.get("claims", []) + sorted(refused(told) if told else [])
+
+
 def models(board: Path) -> set[str]:
     return {run.model for run in report.read(board).runs}
 
 
 def test_an_honest_run_is_on_the_board(alpha: Path, board: Path) -> None:
-    status, told, output = admit(alpha, board, "--submitter", "ann")
-    assert (status, told["claims"]) == (0, []), output
+    assert verdict(alpha, board, "--submitter", "ann") == (0, [])
     (run,) = report.read(board).runs
     (sent,) = report.read(alpha).runs
     assert (run.model, run.harness) == ("model-a", "verify")
@@ -125,7 +130,7 @@ def test_only_responses_are_taken_over(alpha: Path, board: Path) -> None:
 
     edit_lines(alpha, lambda lines: [*map(change, lines)])
     edit_results(alpha, lambda results: results.update(note="a word of a stranger"))
-    assert admit(alpha, board)[0] == 0
+    assert verdict(alpha, board) == (0, [])
     assert b"stranger" not in b"".join(content_of(board).values())
 
 
@@ -134,7 +139,7 @@ def test_programs_run_here(tmp_path: Path, board: Path) -> None:
         return str(doc["target"])
 
     folder = submit(tmp_path / "alpha", "financemath_pot", answer=answer)
-    assert admit(folder, board)[0] == 0
+    assert verdict(folder, board) == (0, [])
     (run,) = report.read(board).runs
     assert run.tasks[0].totals["robust"]["acc"] == 1
     scores = [item for item in admission_of(board)["items"] if item["name"] == "scores"]
@@ -148,7 +153,7 @@ def test_a_submission_replaces_its_own_run(
     before = content_of(board)
     shutil.rmtree(alpha)
     submit(alpha, answer=lambda doc: f"I am sure of it. {doc['target']}")
-    assert admit(alpha, board)[0] == 0
+    assert verdict(alpha, board) == (0, [])
     (run,) = report.read(board).runs
     assert run.tasks[0].totals["robust"]["acc"] == 1
     assert len(content_of(board)) == len(before)
@@ -158,15 +163,14 @@ def test_a_group_has_our_totals_and_a_shorter_run_replaces_nothing(
     tmp_path: Path, alpha: Path, board: Path
 ) -> None:
     folder = submit(tmp_path / "group" / "alpha", GROUP)
-    assert admit(folder, board)[0] == 0
+    assert verdict(folder, board) == (0, [])
     totals = []
     for place in (board, folder):
         (run,) = report.read(place).runs
         totals.append({result.task: result.totals for result in run.tasks})
     assert totals[0] == totals[1] and GROUP in totals[0]
     before = content_of(board)
-    status, told, _ = admit(alpha, board)
-    assert (status, refused(told)) == (1, {"runs"})
+    assert verdict(alpha, board) == (1, ["runs"])
     assert content_of(board) == before
 
 
@@ -174,10 +178,10 @@ def test_fewer_rows_replace_nothing(alpha: Path, board: Path) -> None:
     admit(alpha, board)
     shutil.rmtree(alpha)
     submit(alpha, n_rows=8)
-    assert refused(admit(alpha, board)[1]) == {"rows"}
-    assert refused(admit(alpha, board, "--rows", "8")[1]) == {"runs"}
+    assert verdict(alpha, board) == (1, ["rows"])
+    assert verdict(alpha, board, "--rows", "8") == (1, ["runs"])
     shutil.rmtree(board)
-    assert admit(alpha, board, "--rows", "8")[0] == 0
+    assert verdict(alpha, board, "--rows", "8") == (0, [])
     (run,) = report.read(board).runs
     assert (run.tasks[0].n, run.tasks[0].n_all) == (8, 32)
 
@@ -189,13 +193,12 @@ def test_a_name_belongs_to_who_brought_it_first(
     before = content_of(board)
     for submission, name in (("beta", "Model A"), ("gamma", "model-a")):
         folder = submit(tmp_path / submission, model=name, answer=explained(submission))
-        status, told, output = admit(folder, board)
-        assert (status, told["claims"]) == (3, ["name"]), output
+        assert verdict(folder, board) == (3, ["name"])
     assert models(board) == {"model-a", "Model A (beta)", "model-a (gamma)"}
     after = content_of(board)
     assert {name: after[name] for name in before} == before
     # The owner may come again, and keeps the name.
-    assert admit(alpha, board)[0] == 0
+    assert verdict(alpha, board) == (0, [])
     assert models(board) >= {"model-a"}
 
 
@@ -215,9 +218,9 @@ def test_a_name_like_another_submission_s_is_refused(
 ) -> None:
     admit(alpha, board, "--submitter", "ann")
     twin = submit(tmp_path / "Alpha", model="other")
-    assert refused(admit(twin, board)[1]) == {"submission"}
-    assert refused(admit(alpha, board, "--submitter", "bob")[1]) == {"submission"}
-    assert admit(alpha, board, "--submitter", "ann")[0] == 0
+    assert verdict(twin, board) == (1, ["submission"])
+    assert verdict(alpha, board, "--submitter", "bob") == (1, ["submission"])
+    assert verdict(alpha, board, "--submitter", "ann") == (0, [])
 
 
 ODD_NAMES = (
@@ -245,8 +248,7 @@ def test_odd_models_are_below_their_submission(
     tmp_path: Path, alpha: Path, board: Path
 ) -> None:
     edit_results(alpha, lambda results: results.update(model_name="../up"))
-    status, _, output = admit(alpha, board)
-    assert status == 0, output
+    assert verdict(alpha, board) == (0, [])
     assert all(re.match(r"alpha/[^/.][^/]*/[^/]+", path) for path in content_of(board))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["alpha", "board"]
 
@@ -271,16 +273,14 @@ def test_copies_are_refused_and_the_other_is_named(
     assert (status, refused(told)) == (1, {"copies"}), output
     assert "model-a in the submission alpha" in told["refused"][0]["sentence"]
     folder = submit(tmp_path / "gamma", model="model-c", answer=copied(7))
-    status, told, output = admit(folder, board)
-    assert (status, told["claims"]) == (3, ["copies"]), output
+    assert verdict(folder, board) == (3, ["copies"])
 
 
 def test_one_s_own_copy_under_another_name_is_a_claim(
     tmp_path: Path, alpha: Path, board: Path
 ) -> None:
     submit(alpha, model="model-a, fine-tuned", answer=explained("model-a"))
-    status, told, output = admit(alpha, board)
-    assert (status, told["claims"]) == (3, ["copies"]), output
+    assert verdict(alpha, board) == (3, ["copies"])
 
 
 def test_one_refused_run_keeps_all_out(alpha: Path, board: Path) -> None:
@@ -338,7 +338,7 @@ def test_what_a_killed_admission_left_is_undone(
     with pytest.raises(DataError, match="expected results_TIME"):
         report.read(board)  # a report does not see what waits for its place
     beta = submit(tmp_path / "beta", model="model-b")
-    assert admit(beta, board)[0] == 0
+    assert verdict(beta, board) == (0, [])
     after = content_of(board)
     assert {name: after[name] for name in before} == before
     assert not stage.exists()
@@ -381,17 +381,14 @@ def score_of(folder: Path) -> Any:
 def test_judged_scores_need_a_judge_of_the_host(
     judged: Path, board: Path, judge: tuple[str, ...]
 ) -> None:
-    status, told, output = admit(judged, board)
-    assert (status, told["claims"]) == (3, ["judge"]), output
+    assert verdict(judged, board) == (3, ["judge"])
     assert score_of(board) is None
 
-    status, told, output = admit(judged, board, *judge)
-    assert (status, told["claims"]) == (0, []), output
+    assert verdict(judged, board, *judge) == (0, [])
     assert score_of(board) == score_of(judged)
     assert report.read(board).runs[0].tasks[0].judge["model"] == "judge"
 
-    status, told, output = admit(judged, board, *judge, "--judge-rows", "9")
-    assert (status, told["claims"]) == (3, ["judge"]), output
+    assert verdict(judged, board, *judge, "--judge-rows", "9") == (3, ["judge"])
     assert score_of(board) == score_of(judged)
 
 
@@ -404,8 +401,7 @@ def test_missing_responses_count_as_wrong(
     options = {"judge_model": "judge", "judge_base_url": judge[-1]}
     folder = submit(tmp_path / "alpha", JUDGED, answer=answer, **options)
     assert score_of(folder) == 100
-    status, _, output = admit(folder, board, *judge)
-    assert status == 0, output
+    assert verdict(folder, board, *judge) == (0, [])
     assert score_of(board) == pytest.approx(100 * 43 / 44)
     items = {item["name"]: item["sentence"] for item in admission_of(board)["items"]}
     assert "wrong: 1" in items["missing"]
@@ -429,7 +425,7 @@ def test_forged_replies_do_not_count_if_the_judge_is_asked(
         results["configs"][JUDGED]["metadata"].pop("breakdowns")
 
     edit_results(judged, total)
-    assert admit(judged, board, *judge)[0] == 0
+    assert verdict(judged, board, *judge) == (0, [])
     assert score_of(board) == honest
     assert admit(judged, board, *judge, "--judge-rows", "30")[0] == 1
 
@@ -441,8 +437,7 @@ def test_a_name_of_another_benchmark_changes_nothing(
         results["configs"][JUDGED]["metadata"]["benchmark"] = "xfinbench"
 
     edit_results(judged, other_benchmark)
-    status, told, output = admit(judged, board, *judge, "--judge-rows", "9")
-    assert (status, told["claims"]) == (3, ["judge"]), output
+    assert verdict(judged, board, *judge, "--judge-rows", "9") == (3, ["judge"])
 
 
 def test_a_judge_that_fails_admits_nobody(
@@ -456,8 +451,7 @@ def test_a_judge_that_fails_admits_nobody(
 
 def test_saved_responses_lack_only_what_was_sent(alpha: Path, board: Path) -> None:
     edit_lines(alpha, lambda lines: [line.pop("arguments") for line in lines])
-    status, told, output = admit(alpha, board)
-    assert (status, told["claims"]) == (3, ["prompts"]), output
+    assert verdict(alpha, board) == (3, ["prompts"])
 
 
 def test_a_recording_may_be_worded_by_its_authors(alpha: Path, board: Path) -> None:
@@ -466,15 +460,14 @@ def test_a_recording_may_be_worded_by_its_authors(alpha: Path, board: Path) -> N
         line["doc"]["prompt"] = "Is that so?"
 
     edit_lines(alpha, lambda lines: [*map(change, lines)])
-    assert refused(admit(alpha, board)[1]) == {"rows"}
+    assert verdict(alpha, board) == (1, ["rows"])
 
     def recording(results: dict[str, Any]) -> None:
         (config,) = results["configs"].values()
         config["metadata"]["provenance"]["data"] = {"origin": "recording"}
 
     edit_results(alpha, recording)
-    status, told, output = admit(alpha, board)
-    assert (status, told["claims"]) == (3, ["prompts"]), output
+    assert verdict(alpha, board) == (3, ["prompts"])
     assert b"Is that so?" not in b"".join(content_of(board).values())
 
 
