@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from chat_server import completion, serve
 
+from fin_tasks.errors import ConfigError
+
 
 class ImageBaseDataset:
     """What the kit's class does for ours."""
@@ -66,6 +68,30 @@ def test_a_data_set_with_a_judge(adapter: Any, tmp_path: Path) -> None:
     # Points are out of 100 as they are.
     assert done.overall == done.score_robust == 80
     assert "model_MMEFinance_m_mme_finance_en_run" in done.files
+
+
+def test_data_sets_of_another_class_are_refused(adapter: Any) -> None:
+    conversations = adapter.FinTasksConversations
+    for data_set, name in (
+        (adapter.FinTasks, "MMEFinance_MT"),
+        (adapter.FinTasks, "mine"),
+        (conversations, "MMEFinance"),
+    ):
+        with pytest.raises(ConfigError, match="expected one of"):
+            data_set(name)
+
+
+def test_the_chart_may_stand_behind_the_text(
+    adapter: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = {"source": "sample", "pixels": 256, "sample_n": 1}
+    for place, kinds in (("first", ["image", "text"]), ("last", ["text", "image"])):
+        monkeypatch.setenv("FIN_TASKS_METADATA", json.dumps({**few, "picture": place}))
+        data_set = adapter.FinTasks("DynoStock_Recency_W4")
+        (index,) = data_set.docs
+        parts = data_set.build_prompt({"index": index})
+        assert [part["type"] for part in parts] == kinds
+        assert "<image>" not in str(parts)
 
 
 def test_a_conversation_has_the_answers_to_earlier_turns(adapter: Any) -> None:

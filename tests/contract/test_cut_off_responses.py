@@ -19,7 +19,6 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 from typer.testing import CliRunner
 
 from fin_tasks.cli import app
-from fin_tasks.report import leaderboard, read
 from fin_tasks.resources import task_yaml_dir
 
 pytestmark = pytest.mark.slow
@@ -207,28 +206,6 @@ def test_a_small_model_at_a_small_limit(caplog: pytest.LogCaptureFixture) -> Non
     assert warning.startswith(
         "xfinbench_bool: 4 of 4 responses were cut off at 8 tokens."
     )
-
-
-def test_a_thinking_model_at_64_tokens(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    thought = "<think>First I have to see what the statement says. It says that"
-    with serve(lambda body: completion(thought, "length")) as served:
-        found = ask_in_turn(served.base_url, gen_kwargs="max_gen_toks=64")
-        assert {body["max_tokens"] for body in served.bodies} == {64}
-    assert cut_offs(found) == [1.0] * 4
-    (warning,) = warnings_in(caplog)
-    assert "4 of 4 responses were cut off at 64 tokens" in warning
-    report = read([saved(found, tmp_path)])
-    board = leaderboard.board(report, papers=False).model_dump()
-    headlines = [one for one in board["entries"] if one["metric"] == "acc"]
-    assert len(headlines) == 2
-    for entry in headlines:
-        assert (entry["value"], entry["cut_off"]["upper"]) == (0.0, 1.0)
-        assert entry["cut_off"]["finished"] is None
-        assert entry["remarks"] == [
-            "lower bound: 100.0 % of the responses were cut off; 100.0 % if they were all right"
-        ]
 
 
 def test_a_cut_off_run_is_verified_and_replayed(tmp_path: Path) -> None:

@@ -401,7 +401,7 @@ def compare(
     return invoke
 
 
-def test_a_named_model_stands_beside_ones_own(compare: Callable[..., Result]) -> None:
+def test_recorded_models_stand_beside_ones_own(compare: Callable[..., Result]) -> None:
     lines = json.loads(compare("financemath:calm-1").stdout)["lines"]
     assert [(line["run"], line["value"]) for line in lines] == [
         ("own", 0.25),
@@ -409,23 +409,12 @@ def test_a_named_model_stands_beside_ones_own(compare: Callable[..., Result]) ->
     ]
     assert lines[1]["difference"] == 0.75
     assert (lines[1]["gained"], lines[1]["lost"]) == (3, 0)
-
-
-def test_the_nearest_are_above_and_below(compare: Callable[..., Result]) -> None:
-    lines = json.loads(compare("nearest").stdout)["lines"]
-    assert {line["run"] for line in lines} == {
-        "own",
-        *(f"recorded/{model}" for model in MODELS),
-    }
-
-
-@pytest.mark.parametrize("name", ["financemath:calm-9", "xfinbench:calm-1"])
-def test_a_recorded_model_that_is_not_in_the_results(
-    name: str, compare: Callable[..., Result]
-) -> None:
-    result = compare(name)
-    assert result.exit_code == 1
-    assert f"found no '{name}' in the results" in str(result.exception)
+    nearest = json.loads(compare("nearest").stdout)["lines"]
+    recorded = {f"recorded/{model}" for model in MODELS}
+    assert {line["run"] for line in nearest} == {"own", *recorded}
+    for name in ("financemath:calm-9", "xfinbench:calm-1"):
+        error = str(compare(name).exception)
+        assert f"found no '{name}' in the results" in error
 
 
 def test_other_prompts_than_the_recorded_ones_are_named(

@@ -244,6 +244,15 @@ def test_what_has_no_variant_is_counted_by_reason() -> None:
     assert dropped == {"the program does not run": 1}
 
 
+def test_a_draft_whose_programs_fail_is_no_variant() -> None:
+    timeout = Outcome(status=Status.timeout)
+    calls = iter([run, lambda programs: [timeout] * len(programs)])
+    variants, dropped = build_variants(
+        [source()], lambda programs: next(calls)(programs), per_question=3, seed=7
+    )
+    assert (variants, dropped) == ([], {"no plausible variant": 1})
+
+
 def test_numbers_are_replaced_from_the_back() -> None:
     texts = ["1,000 or 30 or 5", "9"]
     mentions = mentions_in(texts)

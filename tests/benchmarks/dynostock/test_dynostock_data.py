@@ -167,6 +167,7 @@ def test_an_anonymous_prompt_names_neither_share_nor_time(text: str, arm: str) -
     ):
         words = f"{doc['system']} {doc['prompt']} {doc['cue']}"
         assert doc["ticker"] not in words and ANONYMOUS_TICKER in words
+        assert doc["anonymized"]
         years = {
             int(year) for year in re.findall(r"(?<![\d.,-])(\d{4})-\d\d-\d\d", words)
         }

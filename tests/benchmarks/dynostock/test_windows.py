@@ -106,6 +106,18 @@ def test_a_report_before_the_opening_bell() -> None:
         strict_timing(market)
 
 
+@pytest.mark.parametrize(("n_days", "is_pending"), [(8, False), (7, True)])
+def test_a_truth_needs_as_many_days_as_it_compares(
+    n_days: int, is_pending: bool
+) -> None:
+    market = stepwise([0, 0, 1, 1], [0.1] * 4)
+    last = market.reports["reported"].max() + n_days * DAY
+    known = Market.of(market.prices[market.prices["date"] <= last], market.reports)
+    found = find_windows(known, biases=["recency"], windows=[4])
+    assert len(found.windows) == (not is_pending)
+    assert ("truth-pending" in found.counts[0]["dropped"]) == is_pending
+
+
 def slow_movement(closes: dict[date, float], day: date) -> int | None:
     sides = [
         [closes.get(day + n * DAY, NAN) for n in days]

@@ -86,19 +86,16 @@ def test_upstream_prompts_are_read_from_files_of_the_same_shape(tmp_path: Path) 
         upstream_prompts(texts, code, "cot")
 
 
-@pytest.mark.parametrize("mode", ["cot", "pot"])
-@pytest.mark.parametrize("context", ["A table.", "", None])
-def test_messages_are_those_that_the_code_builds(
-    mode: str, context: str | None, tmp_path: Path
-) -> None:
-    write_levels(tmp_path, context=context)
+def test_messages_are_those_that_the_code_builds(tmp_path: Path) -> None:
     (tmp_path / "prompts.py").write_text(TEXTS, encoding="utf-8")
     (tmp_path / "inference.py").write_text(CODE, encoding="utf-8")
-    loaded = load(level="easy", mode=mode, data_dir=tmp_path, prompts="upstream")
-    space: dict[str, Any] = {}
-    exec(TEXTS + CODE.replace("from utils.prompts import *", ""), space)  # noqa: S102
-    example = {"question": "How much?", "context": context}
-    assert list(loaded["test"]["prompt"]) == space["messages_of"]([example], mode)
+    for context in ("A table.", "", None):
+        write_levels(tmp_path, context=context)
+        start = "Look here:\nA table.\n\n" if context else ""
+        for mode, end in (("cot", "Now think."), ("pot", "Begin.")):
+            options = {"mode": mode, "data_dir": tmp_path, "prompts": "upstream"}
+            (docs,) = load(level="easy", **options).values()
+            assert docs["prompt"][0] == f"{start}Question: How much?\n\n{end}"
 
 
 def test_the_folder_of_a_user_with_the_authors_texts(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """From the authors' files to documents: tables, archives, pictures and prompts."""
 
 # ruff: noqa: RUF001
-import ast
 import io
 import json
 import shutil
@@ -12,12 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 from filelock import FileLock
 from PIL import Image
 
-from fin_tasks.benchmarks.mme_finance import BENCHMARK, upstream
+from fin_tasks.benchmarks.mme_finance import BENCHMARK
 from fin_tasks.benchmarks.mme_finance import data as mme_data
 from fin_tasks.benchmarks.mme_finance.data import TABLES, load, open_pictures
 from fin_tasks.benchmarks.mme_finance.prompts import CATEGORIES
@@ -253,14 +251,17 @@ def test_house_prompts_have_the_authors_order(language: str, na: bool) -> None:
     assert sum(bool(doc["background"]) for doc in docs) == 1
 
 
-def authors_code(language: str) -> str:
-    """A file that a test can run and `upstream.wording` can follow, with texts and statements of our own."""
-    name, texts = {
-        "en": ("MMfin", ("You read charts. ", "Asked: ", " Form: ", "Beside it: ")),
-        "zh": ("MMfin_CN", ("你会读图。", "所问：", "形式：", "另附：")),
-    }[language]
+TEXTS = {
+    "en": ("You read charts. ", "Asked: ", " Form: ", "Beside it: "),
+    "zh": ("你会读图。", "所问：", "形式：", "另附："),
+}
+"""What made-up authors say before and after the question, before its form and before the background."""
+
+
+def authors_code(language: str, name: str) -> str:
+    """A file that `upstream.wording` can follow, with texts and statements of our own."""
     forms = {category: f"<{language} {category}>\n" for category in CATEGORIES}
-    role, asked, form, beside = texts
+    role, asked, form, beside = TEXTS[language]
     return f"""
 PICTURES = unknown_function()
 class Base: pass
@@ -281,63 +282,34 @@ class {name}(Base):
 """
 
 
-def authors_prompt(code: str, name: str, line: dict[str, Any]) -> str:
-    """Run the fixture's own function."""
-    (found,) = [
-        node for node in ast.parse(code).body if getattr(node, "name", "") == name
-    ]
-    assert isinstance(found, ast.ClassDef)
-    found.bases = []
-    space: dict[str, Any] = {"pd": pd}
-    exec(compile(ast.Module([found], []), "image_vqa.py", "exec"), space)  # noqa: S102
-    prompt: str = space[name]().build_prompt(line)
-    return prompt
-
-
-def test_upstream_prompts_are_the_authors_texts(tmp_path: Path) -> None:
-    place = folder(
-        tmp_path,
-        [row(1), row(2, background="b")],
-        {f"{n}.jpg": picture() for n in (1, 2)},
-    )
-    (tmp_path / "image_vqa.py").write_text(
-        authors_code("en") + authors_code("zh"), encoding="utf-8"
-    )
-    docs, facts = docs_of(data_dir=place, prompts="upstream")
-    assert [doc["prompt"] for doc in docs] == [
-        "<image>\nYou read charts. Asked: Close? Form: <en OCR>\n",
-        "<image>\nYou read charts. Asked: Close? Form: <en OCR>\nBeside it: b",
-    ]
-    assert facts["prompts"]["set"] == "upstream"
-    docs, _ = docs_of(data_dir=place, prompts="upstream", na=True)
-    both = "<en OCR>\n<en Not Applicable>\n"
-    assert docs[0]["prompt"] == f"<image>\nYou read charts. Asked: Close? Form: {both}"
-    (tmp_path / "image_vqa.py").write_text("class MMfin: pass")
-    with pytest.raises(DataError, match=r"expected the function MMfin\.build_prompt"):
-        docs_of(data_dir=place, prompts="upstream", seed=1)
-
-
-@pytest.mark.parametrize(("language", "name"), [("en", "MMfin"), ("zh", "MMfin_CN")])
-def test_upstream_prompts_equal_those_of_the_function(
-    tmp_path: Path, language: str, name: str
+@pytest.mark.parametrize(("language", "stem"), [("en", "MMfin"), ("zh", "MMfin_CN")])
+def test_upstream_prompts_are_the_authors_texts(
+    language: str, stem: str, tmp_path: Path
 ) -> None:
-    """The function of the file, run here with a table of one row, gives the same text."""
-    code = authors_code(language)
-    (tmp_path / "mme_finance").mkdir()
-    (tmp_path / "mme_finance" / "image_vqa.py").write_text(code, encoding="utf-8")
-    wanted = upstream.wording_of(
-        "open", language, source="auto", data_dir=str(tmp_path / "mme_finance")
+    rows = [row(one, task_category=one, image_path="1.jpg") for one in CATEGORIES]
+    rows.append(row("b", image_path="1.jpg", background="b"))
+    place = folder(tmp_path, rows, {"1.jpg": picture()}, stem=stem)
+    code = tmp_path / "image_vqa.py"
+    code.write_text(
+        authors_code("en", "MMfin") + authors_code("zh", "MMfin_CN"), "utf-8"
     )
-    docs, _ = docs_of(source="sample", language=language)
-    for doc in docs:
-        text = wanted.template.fill(
-            question=doc["question"],
-            requirements=wanted.requirements[doc["category"]],
-            context=doc["background"],
-        )
-        line = {"question": doc["question"], "task_category": doc["category"]}
-        line["background"] = doc["background"] or None
-        assert text["prompt"] == authors_prompt(code, name, line)
+    asked = {"data_dir": place, "language": language, "prompts": "upstream"}
+    docs, facts = docs_of(**asked)
+    role, question, form, beside = TEXTS[language]
+    start = f"<image>\n{role}{question}Close?{form}"
+    forms = {one: f"<{language} {one}>\n" for one in CATEGORIES}
+    expected = [start + forms[one] for one in CATEGORIES]
+    expected.append(f"{start}{forms['OCR']}{beside}b")
+    assert [doc["prompt"] for doc in docs] == expected
+    assert facts["prompts"]["set"] == "upstream"
+    with_na, _ = docs_of(**asked, na=True)
+    assert with_na[-1]["prompt"] == (
+        f"{start}{forms['OCR']}{forms['Not Applicable']}{beside}b"
+    )
+    code.write_text("class MMfin: pass\nclass MMfin_CN: pass")
+    message = rf"expected the function {stem}\.build_prompt"
+    with pytest.raises(DataError, match=message):
+        docs_of(**asked, seed=1)
 
 
 def test_fetch_takes_all_tables_of_the_hub(
