@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True, scope="module")
 def _alone() -> Iterator[None]:
     """Look for no data in the internet, and spare each run the two seconds in which lm-eval lists all packages."""
     with pytest.MonkeyPatch.context() as patch:
