@@ -69,7 +69,7 @@ def main() -> int:
         value=ratio,
         unit="times",
         most=GOAL,
-        beside="plain YAML tasks over the same prompts and targets: "
+        beside="plain YAML tasks over the same prompts and targets, run by run; medians: "
         f"{statistics.median(ours):.1f} s against {statistics.median(plain):.1f} s",
     )
     return finish([figure], given, __file__)
