@@ -20,8 +20,9 @@ from chat_server import completion, serve
 
 import fin_tasks
 from fin_tasks.cli import app
-from fin_tasks.interrupt import on_interrupt, start_workers, what_is_kept
+from fin_tasks.interrupt import on_interrupt, what_is_kept
 from fin_tasks.resources import task_yaml_dir
+from fin_tasks.workers import workers
 
 FIN_TASKS = ("-m", "fin_tasks")
 ROW = {"question": "?", "answer": "1", "task_category": "OCR"}
@@ -208,8 +209,7 @@ def blocked_signals() -> set[int]:
 
 def test_other_processes_do_not_get_ctrl_c() -> None:
     """They would print a traceback of their own, because a terminal sends it to all of them."""
-    with joblib.Parallel(n_jobs=2, batch_size=1) as parallel:
-        start_workers(parallel)
+    with workers(2) as parallel:
         masks = parallel(joblib.delayed(blocked_signals)() for _ in range(4))
     assert all(signal.SIGINT in mask for mask in masks)
     assert signal.SIGINT not in blocked_signals()

@@ -1,14 +1,17 @@
 """Charts by processes of this machine, and on a Ray cluster of one machine."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import joblib
 import pytest
 from typer.testing import CliRunner
 
 from fin_tasks.cli import app
 from fin_tasks.errors import ConfigError
+from fin_tasks.workers import workers
 
 BUILD = ["build", "dynostock", "--sample", "--tickers", "MSFT", "--windows", "4"]
 
@@ -33,6 +36,14 @@ def without_ray_later(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_ray_draws_the_same_charts(tmp_path: Path, without_ray_later: None) -> None:
     local = build(tmp_path / "local", "local")
     assert local and build(tmp_path / "ray", "ray") == local
+
+
+def test_no_process_waits_for_more_work() -> None:
+    with workers(2) as parallel:
+        pids = parallel(joblib.delayed(os.getpid)() for _ in range(4))
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
 
 
 def test_without_the_package_ray(

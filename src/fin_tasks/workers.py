@@ -47,6 +47,7 @@ def workers(n: int) -> Iterator[Any]:
     """
     os.environ["PYTHONSAFEPATH"] = "1"
     import joblib
+    from joblib.externals.loky import get_reusable_executor
     from joblib.parallel import get_active_backend
 
     _, n_of_cluster = get_active_backend()
@@ -59,3 +60,6 @@ def workers(n: int) -> Iterator[Any]:
         if n_jobs > 1:
             start_workers(parallel)
         yield parallel
+    if n_jobs > 1 and not n_of_cluster:
+        # A pool that waits for five minutes ends its processes, and work that comes at this moment would wait forever.
+        get_reusable_executor().shutdown()
