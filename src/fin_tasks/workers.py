@@ -52,7 +52,8 @@ def workers(n: int) -> Iterator[Any]:
 
     _, n_of_cluster = get_active_backend()
     n_jobs = n_of_cluster or n
-    if n_jobs > 1 and joblib.effective_n_jobs(n_jobs) == 1:
+    is_alone = joblib.effective_n_jobs(n_jobs) == 1
+    if n_jobs > 1 and is_alone:
         _log.warning(
             "one process does all the work, since shared memory (/dev/shm) is missing"
         )
@@ -60,6 +61,6 @@ def workers(n: int) -> Iterator[Any]:
         if n_jobs > 1:
             start_workers(parallel)
         yield parallel
-    if n_jobs > 1 and not n_of_cluster:
+    if not is_alone and not n_of_cluster:
         # A pool that waits for five minutes ends its processes, and work that comes at this moment would wait forever.
         get_reusable_executor().shutdown()
