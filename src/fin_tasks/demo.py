@@ -6,6 +6,8 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 
@@ -108,14 +110,26 @@ def find_model() -> Path:
 
 def replay_examples(output: Path, *, limit: int) -> Path:
     """Score our own responses to the first questions of each task; return the results file."""
-    # That only the first questions are asked needs no warning.
-    logging.getLogger("fin_tasks.saved").setLevel(logging.ERROR)
     runs = []
-    for task in (*TASKS, CHARTS):
-        rows = read_saved_rows(_RESPONSES / f"{task}.jsonl")[:limit]
-        run = score_responses(task, texts_by_id(rows), {"source": "sample"})
-        runs.append(run)
+    # That only the first questions are asked needs no warning.
+    with _errors_only("fin_tasks.saved"):
+        for task in (*TASKS, CHARTS):
+            rows = read_saved_rows(_RESPONSES / f"{task}.jsonl")[:limit]
+            run = score_responses(task, texts_by_id(rows), {"source": "sample"})
+            runs.append(run)
     return write_run(output, runs, model=EXAMPLES, made_by="fin-tasks demo")
+
+
+@contextmanager
+def _errors_only(name: str) -> Iterator[None]:
+    """Keep the warnings of a logger back for a while."""
+    logger = logging.getLogger(name)
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def scores(board: Leaderboard) -> list[dict[str, str]]:

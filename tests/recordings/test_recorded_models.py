@@ -364,7 +364,6 @@ def test_an_interrupted_download_goes_on(
     server.asked.clear()
     there = {path.name for path in own_cache.rglob("outputs/cot/*.json")}
     assert run(*arguments).exit_code == 0
-    # Requests of the first command may come late, so more names may stand here, and twice.
     asked = {Path(path).name for path, _ in server.asked}
     assert "bold-1.json" in asked
     assert asked.isdisjoint(there)

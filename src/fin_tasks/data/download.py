@@ -138,6 +138,7 @@ def _from_github(
         urls={pin.path: f"{folder}/{quote(pin.path)}" for pin in missing},
         retry_if_failed=_RETRIES,
     )
+    failures: list[DataError] = []
     with (
         httpx2.Client(follow_redirects=True, timeout=SECONDS) as client,
         # Its threads are daemons, so that Ctrl-C need not wait for a server that is silent.
@@ -151,6 +152,8 @@ def _from_github(
     ):
 
         def download(pin: Pin) -> None:
+            if failures:  # those under way still end, and are not lost
+                return
             limit = min(pin.size or math.inf, MAX_BYTES["github"])
             downloader = partial(_save, client=client, limit=limit)
             try:
@@ -158,10 +161,14 @@ def _from_github(
                 (root / pin.path).parent.mkdir(parents=True, exist_ok=True)
                 store.fetch(pin.path, downloader=downloader)
             except (OSError, ValueError, WebError) as error:
-                raise _failed(pins, pin, root, error) from error
+                failure = _failed(pins, pin, root, error)
+                failure.__cause__ = error
+                failures.append(failure)
 
         for _ in pool.imap_unordered(download, missing):
             bar.update()
+    if failures:
+        raise failures[0]
 
 
 def _save(
