@@ -7,6 +7,8 @@ TORCH ?= torch==2.13.0
 BIN := $(VENV)/bin
 # Tests that run side by side, some of which wait; one process (JOBS=0) is easier to debug.
 JOBS ?= 3
+# Tests start hundreds of interpreters, which would compile our modules each time.
+unexport PYTHONDONTWRITEBYTECODE
 # VLMEvalKit has a virtual environment of its own, as its packages and those of lm-eval need not agree.
 CACHE ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 VLMEVAL_VENV ?= $(CACHE)/fin-tasks-ci/vlmeval-$(shell sha256sum pyproject.toml | cut -c1-16)

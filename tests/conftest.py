@@ -1,11 +1,13 @@
 """For all tests."""
 
+import functools
 import gc
 import signal
 from pathlib import Path
 
 import hypothesis
 import pytest
+import typer.testing
 
 from fin_tasks.settings import Settings
 
@@ -15,6 +17,9 @@ collect_ignore_glob = ["*conftest.py"]
 # A first example imports what is imported lazily, scipy for one, which takes a busy machine longer than an example may.
 hypothesis.settings.register_profile("any machine", deadline=None)
 hypothesis.settings.load_profile("any machine")
+
+# CliRunner builds the commands anew for each call, a quarter of the time of many tests.
+typer.testing._get_command = functools.cache(typer.testing._get_command)
 
 # A background job, and nohup, pass on to all that is started from there that these are ignored; tests send them.
 for number, handler in (
