@@ -100,6 +100,9 @@ HAND_MADE = [
 
 def run_plainly(response: str) -> object:
     """Return what `solution()` returns in this process; 0 if the program fails."""
+    # On a busy machine, to import it first takes longer than a program may.
+    import scipy.stats  # noqa: F401
+
     program = response.split("```python")[-1].split("```")[0]
     program += "\nval_ = solution()"
     if "scipy" in program:

@@ -26,6 +26,7 @@ Quantity = Candidate[Number] | None
 """The number that a text states; None if it states none."""
 
 _EQUALS = re.compile("[=≈]")
+_BEFORE_VALUE = re.compile("[=≈]|: ")
 # Characters from the start of a number in which its digits are looked for.
 _LONGEST_NUMBER = 200
 # Characters before a number in which its verb is looked for.
@@ -86,6 +87,9 @@ def clean(text: str) -> str:
     if "{" in text:
         text = _QUANTITIES.braces.sub(r"[\g<content>]", text)
     text = _QUANTITIES.date.sub(" ", plain(text))
+    if "(" in text:
+        text = _QUANTITIES.negated_amount.sub(r"-\g<currency>\g<amount>", text)
+        text = _QUANTITIES.unit_behind_amount.sub(r"(\g<amount> \g<unit>)", text)
     if ":" in text:
         text = _QUANTITIES.ratio_to_one.sub("", text)
     return _QUANTITIES.unit_behind_brackets.sub(r" \1]", text).strip()
@@ -146,9 +150,9 @@ def only_number(
     if framed and not find_numbers(text):
         text = words_as_digits(text)
     parts = re.split(r"[,;]\s|\s(?:and|or)\s", text)
-    if sum("=" in part for part in parts) > 1:  # several equations
+    if sum(bool(_BEFORE_VALUE.search(part)) for part in parts) > 1:  # several values
         return None
-    right_side = re.split("[=≈]|: ", text)[-1]
+    right_side = _BEFORE_VALUE.split(text)[-1]
     for part in (right_side, text):
         mention = merged(find_numbers(part))
         if mention:
