@@ -3,14 +3,17 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import krippendorff
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from .study import Question
 
 Values = dict[str, float | None]
+Array = NDArray[Any]
 
 _SAME_SHARE = 0.98
 """Two sheets are alike if this share of their cells is equal."""
@@ -24,17 +27,13 @@ def agreement(people: Sequence[float], judge: Sequence[float]) -> Values:
 
     Values that are not defined are None. The bias is the judge's mean minus the people's mean.
     """
-    scores = pd.DataFrame(np.column_stack((people, judge)))
-    differences = scores[1] - scores[0]
+    scores = np.column_stack((people, judge))
+    differences = scores[:, 1] - scores[:, 0]
     return {
         "n": len(scores),
-        **_with_interval(
-            "spearman",
-            scores,
-            lambda sample: sample.corr("spearman").at[0, 1],
-        ),
-        "mean_absolute_difference": differences.abs().mean(),
-        "bias": differences.mean(),
+        **_with_interval("spearman", scores, _spearman),
+        "mean_absolute_difference": float(np.abs(differences).mean()),
+        "bias": float(differences.mean()),
     }
 
 
@@ -45,11 +44,12 @@ def alpha(votes: pd.DataFrame, question: Question) -> Values:
     >>> round(alpha(votes, Question(ask="Clear?"))["alpha"], 3)
     0.444
     """
-    counts = _counts(votes, question)
-    return {
-        "rows": len(counts),
-        **_with_interval("alpha", counts, lambda sample: _alpha_of(sample, question)),
-    }
+    counts = _counts(votes, question).to_numpy()
+
+    def alphas(counts: Array, samples: Array) -> list[float]:
+        return [_alpha_of(counts[positions], question) for positions in samples]
+
+    return {"rows": len(counts), **_with_interval("alpha", counts, alphas)}
 
 
 def agreement_by_pair(
@@ -67,7 +67,7 @@ def agreement_by_pair(
                 "second": second,
                 "rows": len(pair),
                 "equal": (pair[first] == pair[second]).mean(),
-                "alpha": _alpha_of(_counts(pair, question), question),
+                "alpha": _alpha_of(_counts(pair, question).to_numpy(), question),
             }
             lines.append(line)
     return pd.DataFrame(lines)
@@ -109,32 +109,39 @@ def _counts(votes: pd.DataFrame, question: Question) -> pd.DataFrame:
     return counts[counts.sum(axis=1) > 1]
 
 
-def _alpha_of(counts: pd.DataFrame, question: Question) -> float:
+def _alpha_of(counts: Array, question: Question) -> float:
     """Return alpha, NaN if fewer than two values were chosen."""
-    if np.count_nonzero(counts.sum()) < 2:
+    if np.count_nonzero(counts.sum(axis=0)) < 2:
         return math.nan
     value = krippendorff.alpha(
-        value_counts=counts.to_numpy(),
+        value_counts=counts,
         value_domain=range(counts.shape[1]),
         level_of_measurement="ordinal" if question.scale else "nominal",
     )
     return float(value)
 
 
+def _spearman(scores: Array, samples: Array) -> Array:
+    """Return the correlation of the ranks in two columns, NaN if a column has one value only."""
+    first, second = (
+        pd.DataFrame(scores[samples, column]).rank(axis=1) for column in (0, 1)
+    )
+    correlations: pd.Series = first.corrwith(second, axis=1)
+    return correlations.to_numpy()
+
+
 def _with_interval(
-    name: str,
-    rows: pd.DataFrame,
-    statistic: Callable[[pd.DataFrame], float],
+    name: str, rows: Array, statistic: Callable[[Array, Array], Array | list[float]]
 ) -> Values:
     """Return a statistic of rows with its 95 % bootstrap interval.
 
-    Resamples for which the statistic is NaN are left out.
+    The statistic is computed for each sample, an array of positions of rows. Samples for which it is NaN are left out.
     """
-    value = statistic(rows)
+    n = len(rows)
+    (value,) = statistic(rows, np.arange(n)[np.newaxis])
     if math.isnan(value):
         return dict.fromkeys((name, "low", "high"))
-    n = len(rows)
-    resamples = np.random.default_rng(42).integers(n, size=(1000, n))
-    estimates = [statistic(rows.iloc[positions]) for positions in resamples]
+    samples = np.random.default_rng(42).integers(n, size=(1000, n))
+    estimates = statistic(rows, samples)
     low, high = np.nanquantile(estimates, (0.025, 0.975)).tolist()
-    return {name: value, "low": low, "high": high}
+    return {name: float(value), "low": low, "high": high}
