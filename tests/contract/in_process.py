@@ -1,6 +1,7 @@
 """lm-eval in this process, with a model that answers as a function of the document says, or one on a server."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,20 @@ class Scripted(LM):
     loglikelihood_rolling = loglikelihood
 
 
+@lru_cache
+def _manager_of(folders: tuple[str, ...], **metadata: Any) -> TaskManager:
+    # Each one reads all task files.
+    return TaskManager(
+        metadata=metadata, include_path=list(folders), include_defaults=False
+    )
+
+
+def manager(*more_folders: Path, **metadata: Any) -> TaskManager:
+    """Return lm-eval's manager of our tasks over the packaged sample, and of those in more folders."""
+    folders = [*task_folders(), *more_folders]
+    return _manager_of(tuple(map(str, folders)), **{"source": "sample", **metadata})
+
+
 def run(
     *tasks: str,
     answer: Callable[[Mapping[str, Any]], str] = lambda doc: "lol",
@@ -58,11 +73,7 @@ def run(
         model_args=server if served else None,
         apply_chat_template=chat or served is not None,
         tasks=list(tasks),
-        task_manager=TaskManager(
-            metadata={"source": "sample", **metadata},
-            include_path=task_folders(),
-            include_defaults=False,
-        ),
+        task_manager=manager(**metadata),
         limit=limit,
         log_samples=True,
         bootstrap_iters=0,

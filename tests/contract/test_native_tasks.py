@@ -8,14 +8,12 @@ from typing import Any
 
 import pytest
 from chat_server import Answer, completion, serve
-from in_process import Scripted, run, samples, saved
+from in_process import Scripted, manager, run, samples, saved
 from lm_eval import simple_evaluate
 from lm_eval.api.task import ConfigurableTask, TaskConfig
 from lm_eval.evaluator import evaluate  # before our adapter is imported
-from lm_eval.tasks import TaskManager
 from lm_eval.tasks._yaml_loader import load_yaml
 
-from fin_tasks.benchmarks import task_folders
 from fin_tasks.benchmarks.task_file import task_names
 from fin_tasks.errors import ConfigError
 from fin_tasks.report import read
@@ -36,22 +34,13 @@ class Plain(ConfigurableTask):  # type: ignore[misc]
         super().__init__(config={k: v for k, v in config.items() if k != "class"})
 
 
-def manager(folder: Path | None = None, **metadata: Any) -> TaskManager:
-    folders = [*map(str, task_folders()), *([str(folder)] if folder else [])]
-    return TaskManager(
-        metadata={"source": "sample", **metadata},
-        include_path=folders,
-        include_defaults=False,
-    )
-
-
 def ask(
     tasks: list[str], *, folder: Path | None = None, lm: Any = None, **more: Any
 ) -> dict[str, Any]:
     found = simple_evaluate(
         model=lm or Scripted(lambda doc: ANSWER, sees=True),
         tasks=tasks,
-        task_manager=manager(folder),
+        task_manager=manager(*([folder] if folder else [])),
         limit=more.pop("limit", 3),
         confirm_run_unsafe_code=True,
         **more,
@@ -65,39 +54,37 @@ def figures(found: Mapping[str, Any], task: str) -> dict[str, Any]:
     return {key: v for key, v in found["results"][task].items() if key not in own}
 
 
-@pytest.mark.parametrize(
-    "task",
-    [
+def test_the_scores_do_not_depend_on_the_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tasks = [
         "xfinbench_calc_pot",
         "bizbench_formulaeval",
         "dynostock_recency_w20_text",
         "financemath",
         "mme_finance_en",
-    ],
-)
-def test_the_scores_do_not_depend_on_the_class(
-    task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "plain.yaml").write_text("")
-    config = load_yaml(manager().task_index[task].yaml_path, resolve_func=False)
-    lines = [f"include: {manager().task_index[task].yaml_path}", f"task: plain_{task}"]
-    lines.append("class: !function test_native_tasks.Plain")
-    (tmp_path / "plain.yaml").write_text("\n".join(lines))
-    with serve(lambda body: completion("3")) as served:
-        if "judge" in str(config["filter_list"]):
-            monkeypatch.setenv("FIN_TASKS_JUDGE_MODEL", "judge")
-            monkeypatch.setenv("FIN_TASKS_JUDGE_BASE_URL", served.base_url)
-        ours = ask([task])
-        plain = ask([f"plain_{task}"], folder=tmp_path)
-    totals = figures(ours, task)
-    assert totals == figures(plain, f"plain_{task}")
-    assert {"cut_off,paper", "unscored,robust"} <= totals.keys()
-    for scoring in ("paper", "robust"):
-        readings = [row["filtered_resps"] for row in samples(ours, task, scoring)]
-        theirs = [
-            row["filtered_resps"] for row in samples(plain, f"plain_{task}", scoring)
+    ]
+    for task in tasks:
+        lines = [
+            f"include: {manager().task_index[task].yaml_path}",
+            f"task: plain_{task}",
+            "class: !function test_native_tasks.Plain",
         ]
-        assert readings == theirs
+        (tmp_path / f"plain_{task}.yaml").write_text("\n".join(lines))
+    with serve(lambda body: completion("3")) as served:
+        monkeypatch.setenv("FIN_TASKS_JUDGE_MODEL", "judge")
+        monkeypatch.setenv("FIN_TASKS_JUDGE_BASE_URL", served.base_url)
+        ours = ask(tasks)
+        plain = ask([f"plain_{task}" for task in tasks], folder=tmp_path)
+    for task in tasks:
+        totals = figures(ours, task)
+        assert totals == figures(plain, f"plain_{task}")
+        assert {"cut_off,paper", "unscored,robust"} <= totals.keys()
+        for scoring in ("paper", "robust"):
+            our_rows = samples(ours, task, scoring)
+            their_rows = samples(plain, f"plain_{task}", scoring)
+            readings = [row["filtered_resps"] for row in our_rows]
+            assert readings == [row["filtered_resps"] for row in their_rows]
 
 
 MINE = """

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import pandas as pd
@@ -79,9 +80,10 @@ class Chart:
     def marks(self) -> list[Mark]:
         """Reports with a known surprise, and fiscal ends from `start` to `end`, oldest first."""
         marks = []
-        for row in self.reports.dropna(subset="surprise").itertuples():
-            kind: Kind = "meet" if row.surprise >= 0 else "miss"
-            marks.append(Mark(row.reported, kind, row.surprise))
+        known = self.reports[self.reports["surprise"].notna()]
+        for day, surprise in zip(known["reported"], known["surprise"], strict=True):
+            kind: Kind = "meet" if surprise >= 0 else "miss"
+            marks.append(Mark(day, kind, surprise))
         ends = pd.to_datetime(self.reports["fiscal_end"]).drop_duplicates()
         is_shown = ends.between(pd.Timestamp(self.start), pd.Timestamp(self.end))
         marks += [Mark(day, "fiscal") for day in ends[is_shown]]
@@ -93,7 +95,7 @@ class Chart:
         ticker = re.sub(r"[^A-Za-z0-9_-]+", "-", self.ticker).strip("-_")
         return f"{ticker}_{self.start}_{self.end}"
 
-    @property
+    @cached_property
     def file_name(self) -> str:
         """The stem and a hash of everything that the picture depends on."""
         facts = [

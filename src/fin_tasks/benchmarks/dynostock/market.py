@@ -98,6 +98,14 @@ class Market:
         days = self.prices.dropna(subset="close").groupby("ticker")["date"].max()
         return dict(days.items())
 
+    @cached_property
+    def _price_rows(self) -> Mapping[str, slice]:
+        return _rows_by_ticker(self.prices)
+
+    @cached_property
+    def _report_rows(self) -> Mapping[str, slice]:
+        return _rows_by_ticker(self.reports)
+
     def excerpt(
         self,
         ticker: str,
@@ -107,12 +115,9 @@ class Market:
         """Return a stock from `start` to `end`, both included; raise DataError if it has no prices on these days."""
         days = pd.Timestamp(start), pd.Timestamp(end)
         # The tables are sorted by ticker and day, and a mask of all rows would take much longer.
-        tables = []
-        for table in (self.prices, self.reports):
-            first_row = table["ticker"].searchsorted(ticker)
-            end_row = table["ticker"].searchsorted(ticker, "right")
-            tables.append(table.iloc[first_row:end_row])
-        every_day, every_report = tables
+        no_rows = slice(0, 0)
+        every_day = self.prices.iloc[self._price_rows.get(ticker, no_rows)]
+        every_report = self.reports.iloc[self._report_rows.get(ticker, no_rows)]
         first_row = every_day["date"].searchsorted(days[0])
         end_row = every_day["date"].searchsorted(days[1], "right")
         rows = every_day.iloc[first_row:end_row]
@@ -140,6 +145,16 @@ class Market:
         if not isinstance(currency, str):
             currency = currency.get(ticker, "")
         return Excerpt(ticker, start, end, prices, reports, filed, currency)
+
+
+def _rows_by_ticker(table: pd.DataFrame) -> dict[str, slice]:
+    """Return the rows of each ticker in a table that is sorted by ticker."""
+    rows = {}
+    first_row = 0
+    for ticker, n_rows in table["ticker"].value_counts(sort=False).items():
+        rows[str(ticker)] = slice(first_row, first_row + n_rows)
+        first_row += n_rows
+    return rows
 
 
 def strict_timing(market: Market) -> Market:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from fin_tasks.charts.chart import RENDERERS
+from fin_tasks.charts.chart import RENDERERS, Chart
 from fin_tasks.data.documents import IMAGE_MARK, hash_of
 from fin_tasks.errors import ConfigError
 from fin_tasks.settings import Settings
@@ -176,11 +176,14 @@ def reading_documents(
             asked[doc["id"]] = (doc, excerpt)
     drawn = draw([doc for doc, _ in asked.values()], id_of=itemgetter("id"))
     if options.mode == "image":
-        charts = []
+        charts: dict[Excerpt, Chart] = {}
+        charts_of_docs = []
         for doc in drawn:
             _, excerpt = asked[doc["id"]]
-            charts.append(chart_of(excerpt, options.pixels, options.chart))
-        add_charts(drawn, charts, window_set.charts, settings.cache_dir)
+            if excerpt not in charts:
+                charts[excerpt] = chart_of(excerpt, options.pixels, options.chart)
+            charts_of_docs.append(charts[excerpt])
+        add_charts(drawn, charts_of_docs, window_set.charts, settings.cache_dir)
         facts: dict[str, Any] = {"renderer": RENDERERS[options.chart]}
         facts |= options.model_dump(include={"pixels", "chart"})
     else:
