@@ -7,12 +7,13 @@ Figures of parts of a task, such as its capabilities, and of how its programs en
 harness: reports compute them from the samples, from a document, its metrics and the readings of its responses.
 Results files hold them too, because some users keep no samples. A benchmark has its own figures in
 `breakdown_values(doc, readings, metrics)` of `score.py`; samples may come from a stranger, so this function
-must accept any value in a document or reading.
+must accept any value in a document or reading. A task's figure is the mean of those of its documents;
+`BREAKDOWN_AGGREGATES` has functions by name for figures that are no means, such as a calibration error.
 """
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -35,8 +36,6 @@ _PROGRAM_MODES = ("pot", "code")
 
 Values = dict[str, Any]
 """Figures of one document by name. A figure that does not apply is None or missing."""
-Aggregate = Callable[[Sequence[Any]], float]
-"""Makes a figure of a task from the known values of its documents."""
 
 
 class PartValue(TypedDict):
