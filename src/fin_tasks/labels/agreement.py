@@ -126,8 +126,8 @@ def _spearman(scores: Array, samples: Array) -> Array:
     first, second = (
         pd.DataFrame(scores[samples, column]).rank(axis=1) for column in (0, 1)
     )
-    correlations: pd.Series = first.corrwith(second, axis=1)
-    return correlations.to_numpy()
+    correlations: Array = first.corrwith(second, axis=1).to_numpy()
+    return correlations
 
 
 def _with_interval(
